@@ -1,0 +1,165 @@
+//! One entry: the envelope every entry has, and the body that tells entries apart; and the header of a session.
+//!
+//! bytes -> line -> **entry** -> tree -> path -> context
+//!
+//! Bodies are views into the bytes of a line: nothing is copied until asked for, nothing is thrown away. What a
+//! line lacks or spells oddly is `None`, never an error. Never touches files, clocks or other entries.
+
+mod body;
+mod message;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::id::EntryId;
+use crate::json::{Doc, Value};
+use crate::kind::Kind;
+use crate::time::Timestamp;
+use crate::tree::Node;
+
+pub use body::{Body, Replacement};
+pub use message::{Block, Content, Message};
+
+/// The first line of a session: metadata, no part of the tree.
+#[derive(Debug, Clone)]
+pub struct Header {
+    doc: Doc,
+}
+
+impl Header {
+    /// Reads a header; `None` if the text is none.
+    pub(crate) fn read(doc: Doc) -> Option<Self> {
+        let root = doc.root();
+        let is_header = root.get("type").is_some_and(|kind| kind.is_str("session"));
+        let has_id = root.get("id").and_then(Value::as_str).is_some();
+        (is_header && has_id).then_some(Self { doc })
+    }
+
+    /// Returns the id of the session.
+    pub fn id(&self) -> Cow<'_, str> {
+        self.text("id").unwrap_or_default()
+    }
+
+    /// Returns the version that the file claims; a file without one has version 1.
+    pub fn version(&self) -> u64 {
+        let Some(value) = self.doc.root().get("version").filter(|value| !value.is_null()) else { return 1 };
+        let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
+        // Whatever is no number is no version that pi would migrate from.
+        number.map_or(3, |number| number.clamp(1.0, 1e9) as u64)
+    }
+
+    /// Returns when the session was created.
+    pub fn timestamp(&self) -> Option<Timestamp> {
+        self.text("timestamp").and_then(|text| Timestamp::parse(&text))
+    }
+
+    /// Returns the working directory the session was made in; old files may have none.
+    pub fn cwd(&self) -> Option<Cow<'_, str>> {
+        self.text("cwd").filter(|cwd| !cwd.is_empty())
+    }
+
+    /// Returns where the session was forked from: the path of a file, or an id.
+    pub fn parent_session(&self) -> Option<Cow<'_, str>> {
+        self.text("parentSession").or_else(|| self.text("branchedFrom"))
+    }
+
+    /// Returns the title that oh-my-pi keeps in the header.
+    pub fn title(&self) -> Option<Cow<'_, str>> {
+        self.text("title")
+    }
+
+    /// Returns the whole header.
+    pub fn value(&self) -> Value<'_> {
+        self.doc.root()
+    }
+
+    /// Returns the bytes of the header line.
+    pub fn raw(&self) -> &[u8] {
+        self.doc.text()
+    }
+
+    fn text(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.doc.root().get(key).and_then(Value::as_str)
+    }
+}
+
+/// One immutable entry of a session.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub(crate) node: Node,
+    pub(crate) id: EntryId,
+    pub(crate) parent_id: Option<EntryId>,
+    pub(crate) kind: Kind,
+    pub(crate) timestamp: Timestamp,
+    /// `None`: the line cannot be read, the entry is a placeholder.
+    pub(crate) doc: Option<Doc>,
+    pub(crate) raw: Arc<[u8]>,
+}
+
+impl Entry {
+    /// Returns the place of the entry in the tree.
+    pub fn node(&self) -> Node {
+        self.node
+    }
+
+    /// Returns the id.
+    pub fn id(&self) -> &EntryId {
+        &self.id
+    }
+
+    /// Returns the id of the parent; none for a root, and for an entry shown as one.
+    pub fn parent_id(&self) -> Option<&EntryId> {
+        self.parent_id.as_ref()
+    }
+
+    /// Returns the type.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the type as the file spells it.
+    pub fn type_name(&self) -> Cow<'_, str> {
+        let written = self.value().and_then(|value| value.get("type")?.as_str());
+        written.unwrap_or_else(|| Cow::Borrowed(self.kind.name().unwrap_or("unknown")))
+    }
+
+    /// Returns the time of the entry.
+    pub fn timestamp(&self) -> Timestamp {
+        self.timestamp
+    }
+
+    /// Tells whether the line could not be read.
+    pub fn is_placeholder(&self) -> bool {
+        self.doc.is_none()
+    }
+
+    /// Returns the exact bytes of the line in the file, without its line feed.
+    pub fn raw(&self) -> &[u8] {
+        &self.raw
+    }
+
+    /// Returns the whole entry as version 3 spells it; none for a placeholder.
+    ///
+    /// For entries of version 3 these are the bytes of the line; older ones appear as migration would write them.
+    pub fn value(&self) -> Option<Value<'_>> {
+        self.doc.as_ref().map(Doc::root)
+    }
+
+    /// Returns the whole entry as a document; none for a placeholder.
+    pub fn doc(&self) -> Option<&Doc> {
+        self.doc.as_ref()
+    }
+
+    /// Returns the body.
+    pub fn body(&self) -> Body<'_> {
+        self.value().map_or(Body::Placeholder, |value| Body::of(self.kind, value))
+    }
+
+    /// Returns the message that a message entry carries.
+    pub fn message(&self) -> Option<Value<'_>> {
+        match self.body() {
+            Body::Message(message) => message,
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Bodies: what an entry of each type says, as views into its line.
+
+use std::borrow::Cow;
+
+use crate::json::Value;
+use crate::kind::Kind;
+
+/// Text that may be missing.
+type Text<'e> = Option<Cow<'e, str>>;
+
+/// What an entry says. Every field may be missing in a file, so none is trusted to be there.
+#[derive(Debug, Clone)]
+#[allow(missing_docs, reason = "fields carry the names of the format, which docs/format.md describes")]
+pub enum Body<'e> {
+    /// A message of the conversation; `None` if the file has none there.
+    Message(Option<Value<'e>>),
+    /// A change of the thinking level; none means off.
+    ThinkingLevelChange { level: Text<'e> },
+    /// A change of the model. `role` names what the model is for; the main model has none, or `default`.
+    ModelChange { provider: Text<'e>, model_id: Text<'e>, role: Text<'e> },
+    /// Tokens and cost spent outside an answer.
+    Usage { kind: Text<'e>, usage: Option<Value<'e>> },
+    /// A summary that replaces older entries of its path.
+    Compaction {
+        summary: Text<'e>,
+        first_kept: Text<'e>,
+        tokens_before: Option<f64>,
+        details: Option<Value<'e>>,
+        usage: Option<Value<'e>>,
+        from_hook: bool,
+        system_message: Option<Value<'e>>,
+    },
+    /// What an abandoned branch did.
+    BranchSummary {
+        from_id: Text<'e>,
+        summary: Text<'e>,
+        details: Option<Value<'e>>,
+        usage: Option<Value<'e>>,
+        from_hook: bool,
+    },
+    /// State of an extension.
+    Custom { custom_type: Text<'e>, data: Option<Value<'e>> },
+    /// A message of an extension.
+    CustomMessage {
+        custom_type: Text<'e>,
+        content: Option<Value<'e>>,
+        display: bool,
+        details: Option<Value<'e>>,
+    },
+    /// A name put on another entry; no text clears it.
+    Label { target: Text<'e>, label: Text<'e> },
+    /// The name of the session; empty clears it.
+    SessionInfo { name: Text<'e> },
+    /// A replacement of what another entry contributes to the context.
+    ContextEdit { target: Text<'e>, replacement: Replacement<'e> },
+    /// A move of the leaf; no target means before the first entry.
+    LeafMove { target: Text<'e> },
+    /// The mode of oh-my-pi; none means no mode.
+    ModeChange { mode: Text<'e>, data: Option<Value<'e>> },
+    /// Rules that oh-my-pi injected.
+    RuleInjection { rules: Vec<Cow<'e, str>> },
+    /// From here on oh-my-pi starts afresh.
+    ResetBoundary,
+    /// The name of the session, as oh-my-pi spells it.
+    TitleChange { title: Text<'e> },
+    /// Tokens and cost, as oh-my-pi's forks spell it.
+    ModelUsage { usage: Option<Value<'e>> },
+    /// A type the engine does not know.
+    Opaque { value: Value<'e> },
+    /// A line that could not be read.
+    Placeholder,
+}
+
+/// What a context edit puts in the place of its target's content.
+#[derive(Debug, Clone, Copy)]
+pub enum Replacement<'e> {
+    /// The target contributes nothing.
+    Omit,
+    /// The target contributes this content.
+    Content(Value<'e>),
+    /// The file says neither; the edit is ignored.
+    Unreadable,
+}
+
+impl<'e> Body<'e> {
+    pub(crate) fn of(kind: Kind, value: Value<'e>) -> Self {
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        let some = |key: &str| value.get(key).filter(|value| !value.is_null());
+        match kind {
+            Kind::Message => Body::Message(some("message")),
+            Kind::ThinkingLevelChange => Body::ThinkingLevelChange { level: text("thinkingLevel") },
+            Kind::ModelChange => model_change(value),
+            Kind::Usage => Body::Usage { kind: text("kind"), usage: some("usage") },
+            Kind::Compaction => Body::Compaction {
+                summary: text("summary"),
+                first_kept: text("firstKeptEntryId"),
+                tokens_before: value.get("tokensBefore").and_then(Value::as_f64),
+                details: some("details"),
+                usage: some("usage"),
+                from_hook: from_hook(value),
+                system_message: some("systemMessage"),
+            },
+            Kind::BranchSummary | Kind::StackSummary => Body::BranchSummary {
+                from_id: text("fromId"),
+                summary: text("summary"),
+                details: some("details"),
+                usage: some("usage"),
+                from_hook: from_hook(value),
+            },
+            Kind::Custom => Body::Custom { custom_type: text("customType"), data: value.get("data") },
+            Kind::CustomMessage => Body::CustomMessage {
+                custom_type: text("customType"),
+                content: some("content"),
+                display: value.get("display").and_then(Value::as_bool).unwrap_or(false),
+                details: some("details"),
+            },
+            Kind::Label => {
+                Body::Label { target: text("targetId"), label: text("label").filter(|l| !l.is_empty()) }
+            }
+            Kind::SessionInfo => Body::SessionInfo { name: text("name") },
+            Kind::ContextEdit => {
+                Body::ContextEdit { target: text("targetId"), replacement: replacement(value) }
+            }
+            Kind::LeafMove => Body::LeafMove { target: text("targetId") },
+            Kind::ModeChange => {
+                Body::ModeChange { mode: text("mode").filter(|mode| mode != "none"), data: some("data") }
+            }
+            Kind::RuleInjection => Body::RuleInjection {
+                rules: some("injectedRules")
+                    .into_iter()
+                    .flat_map(Value::items)
+                    .filter_map(Value::as_str)
+                    .collect(),
+            },
+            Kind::ResetBoundary => Body::ResetBoundary,
+            Kind::TitleChange => Body::TitleChange { title: text("title") },
+            Kind::ModelUsage => Body::ModelUsage { usage: some("usage") },
+            Kind::Opaque => Body::Opaque { value },
+        }
+    }
+}
+
+/// oh-my-pi calls the flag `fromExtension`.
+fn from_hook(value: Value<'_>) -> bool {
+    let on = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or(false);
+    on("fromHook") || on("fromExtension")
+}
+
+/// oh-my-pi writes `model: "provider/id"`, pi two fields.
+fn model_change(value: Value<'_>) -> Body<'_> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let role = text("role");
+    if let (None, Some(model)) = (text("modelId"), text("model"))
+        && let Some((provider, id)) = model.split_once('/')
+    {
+        let (provider, id) = (provider.to_owned(), id.to_owned());
+        return Body::ModelChange { provider: Some(provider.into()), model_id: Some(id.into()), role };
+    }
+    Body::ModelChange { provider: text("provider"), model_id: text("modelId"), role }
+}
+
+fn replacement(value: Value<'_>) -> Replacement<'_> {
+    match value.get("replacement") {
+        Some(replacement) if replacement.is_null() => Replacement::Omit,
+        Some(replacement) => replacement.get("content").map_or(Replacement::Unreadable, Replacement::Content),
+        None => Replacement::Unreadable,
+    }
+}

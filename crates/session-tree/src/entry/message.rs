@@ -1,0 +1,189 @@
+//! Messages: what is said in a conversation, as the JSON objects that files and models exchange.
+//!
+//! A message keeps the exact text it was read from. What a person or a model reads from it comes through views;
+//! what goes back into a file is the text.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use crate::error::{Error, Result};
+use crate::json::{self, Doc, Edit, Kind as JsonKind, Value};
+use crate::kind::Role;
+use crate::time::Timestamp;
+
+/// A message of a conversation.
+///
+/// ```
+/// use session_tree::{Message, Role, Timestamp};
+///
+/// let message = Message::user("Build a CLI", Timestamp::from_millis(1_000));
+/// assert_eq!(message.role(), Role::User);
+/// assert_eq!(message.text(), "Build a CLI");
+/// assert_eq!(message.json(), r#"{"role":"user","content":"Build a CLI","timestamp":1000}"#);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Message {
+    doc: Doc,
+}
+
+impl Message {
+    /// Reads a message from a JSON object; white space between its parts is not kept.
+    pub fn parse(text: impl AsRef<[u8]>) -> Result<Self> {
+        let bad = |reason: String| Error::BadDraft { what: "message", reason };
+        let doc = Doc::parse(json::compact(text.as_ref())).map_err(|error| bad(error.to_string()))?;
+        if doc.root().kind() != JsonKind::Object {
+            return Err(bad("it is not a JSON object".into()));
+        }
+        Ok(Self { doc })
+    }
+
+    /// Makes a message of a JSON value.
+    pub fn from_value(value: &serde_json::Value) -> Result<Self> {
+        Self::parse(value.to_string())
+    }
+
+    /// Makes a prompt of plain text.
+    pub fn user(text: &str, time: Timestamp) -> Self {
+        let mut out = String::from("{\"role\":\"user\",\"content\":");
+        json::write_string(&mut out, text);
+        let _ = write!(out, ",\"timestamp\":{}}}", time.as_millis());
+        Self::built(out)
+    }
+
+    /// Takes a text that this crate has put together.
+    pub(crate) fn built(text: String) -> Self {
+        let doc = Doc::parse(text.into_bytes());
+        debug_assert!(doc.is_ok(), "the engine built an invalid message");
+        // An empty object is a message without a role: nobody will send it anywhere.
+        Self { doc: doc.unwrap_or_else(|_| empty()) }
+    }
+
+    /// Copies a message out of a larger document.
+    pub(crate) fn of(value: Value<'_>) -> Self {
+        Self { doc: Doc::parse(json::compact(value.raw())).unwrap_or_else(|_| empty()) }
+    }
+
+    /// Returns the same message with another content, given as JSON.
+    pub(crate) fn with_content(&self, content: &[u8]) -> Self {
+        let Some(mut edit) = Edit::new(self.value()) else { return self.clone() };
+        edit.set("content", content);
+        Self { doc: Doc::parse(edit.document()).unwrap_or_else(|_| self.doc.clone()) }
+    }
+
+    /// Returns the role.
+    pub fn role(&self) -> Role {
+        self.value()
+            .get("role")
+            .and_then(Value::as_str)
+            .map_or(Role::Other, |role| Role::from_name(role.as_bytes()))
+    }
+
+    /// Returns the message as a JSON object.
+    pub fn value(&self) -> Value<'_> {
+        self.doc.root()
+    }
+
+    /// Returns the JSON text of the message; bytes that are not UTF-8 appear as replacement characters.
+    pub fn json(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.doc.text())
+    }
+
+    /// Returns the exact bytes of the message.
+    pub fn raw(&self) -> &[u8] {
+        self.doc.text()
+    }
+
+    /// Returns the content.
+    pub fn content(&self) -> Content<'_> {
+        Content::of(self.value().get("content"))
+    }
+
+    /// Returns the text blocks of the content, joined without anything between them.
+    pub fn text(&self) -> Cow<'_, str> {
+        self.content().text()
+    }
+}
+
+fn empty() -> Doc {
+    // Parsing two bytes that are an empty object cannot fail; a loop would be the only other way to say so.
+    Doc::parse(&b"{}"[..]).unwrap_or_else(|_| unreachable!("an empty object is valid JSON"))
+}
+
+/// The content of a message: one text, or blocks.
+#[derive(Debug, Clone, Copy)]
+pub struct Content<'m> {
+    value: Option<Value<'m>>,
+}
+
+/// One block of a content.
+#[derive(Debug, Clone)]
+pub enum Block<'m> {
+    /// Text.
+    Text(Cow<'m, str>),
+    /// An image: its data in base64, and its type.
+    Image {
+        /// The data as the file has it.
+        data: Cow<'m, str>,
+        /// The media type, such as `image/png`.
+        mime_type: Cow<'m, str>,
+    },
+    /// What the model thought.
+    Thinking(Cow<'m, str>),
+    /// A call of a tool.
+    ToolCall {
+        /// The id that its result names.
+        id: Cow<'m, str>,
+        /// The name of the tool.
+        name: Cow<'m, str>,
+        /// The arguments.
+        arguments: Option<Value<'m>>,
+    },
+    /// A block of another type.
+    Other(Value<'m>),
+}
+
+impl<'m> Content<'m> {
+    /// Reads the content at a value; anything that is neither text nor a list is empty.
+    pub fn of(value: Option<Value<'m>>) -> Self {
+        Self { value }
+    }
+
+    /// Returns the blocks; a plain text is one text block.
+    pub fn blocks(self) -> impl Iterator<Item = Block<'m>> {
+        let text = self.value.and_then(Value::as_str).map(Block::Text);
+        text.into_iter().chain(self.value.into_iter().flat_map(Value::items).map(Block::of))
+    }
+
+    /// Returns the text blocks, joined without anything between them.
+    pub fn text(self) -> Cow<'m, str> {
+        let mut texts = self.blocks().filter_map(|block| match block {
+            Block::Text(text) => Some(text),
+            Block::Image { .. } | Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
+        });
+        let Some(first) = texts.next() else { return Cow::Borrowed("") };
+        texts.fold(first, |mut all, text| {
+            all.to_mut().push_str(&text);
+            all
+        })
+    }
+
+    /// Returns the number of images.
+    pub fn image_count(self) -> usize {
+        self.blocks().filter(|block| matches!(block, Block::Image { .. })).count()
+    }
+}
+
+impl<'m> Block<'m> {
+    fn of(value: Value<'m>) -> Self {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+        match value.get("type").and_then(Value::as_str).as_deref() {
+            Some("text") => Block::Text(text("text")),
+            Some("image") => Block::Image { data: text("data"), mime_type: text("mimeType") },
+            Some("thinking") => Block::Thinking(text("thinking")),
+            Some("toolCall") => {
+                Block::ToolCall { id: text("id"), name: text("name"), arguments: value.get("arguments") }
+            }
+            _ => Block::Other(value),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Errors: requests that cannot be met. Each variant holds the facts, none holds advice.
+//!
+//! A base type. Odd files are no errors but [diagnostics](crate::Diagnostic).
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::id::EntryId;
+
+/// Why a request to the engine could not be met.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No entry of the session has this id.
+    #[error("Entry {id} not found")]
+    UnknownEntry {
+        /// The id that was asked for.
+        id: EntryId,
+    },
+    /// The entry exists but is not on the path of the leaf.
+    #[error("Entry {id} is not on the active branch")]
+    NotOnPath {
+        /// The id that was asked for.
+        id: EntryId,
+    },
+    /// A context edit names an entry whose content cannot be replaced.
+    #[error("Entry {id} does not contribute editable model content")]
+    NotEditable {
+        /// The id that was asked for.
+        id: EntryId,
+    },
+    /// The replacement of a context edit is neither null nor an object with content.
+    #[error("Context edit replacement must be null or contain string/array content")]
+    BadReplacement,
+    /// Only a prompt can be forked "before".
+    #[error("Invalid entry ID for forking")]
+    NotAPrompt {
+        /// The id that was asked for.
+        id: EntryId,
+    },
+    /// More than one entry begins with this prefix.
+    #[error("`{prefix}` is ambiguous: {} entries begin with it", candidates.len())]
+    AmbiguousPrefix {
+        /// What was asked for.
+        prefix: String,
+        /// The entries that begin with it.
+        candidates: Vec<EntryId>,
+    },
+    /// More than one entry carries this label.
+    #[error("the label `{label}` is on {} entries", candidates.len())]
+    AmbiguousLabel {
+        /// What was asked for.
+        label: String,
+        /// The entries that carry it.
+        candidates: Vec<EntryId>,
+    },
+    /// An entry reference that cannot be resolved.
+    #[error("cannot resolve the reference `{reference}`: {reason}")]
+    BadReference {
+        /// What was asked for.
+        reference: String,
+        /// Why it has no answer.
+        reason: &'static str,
+    },
+    /// The id cannot name a session.
+    #[error("`{id}` cannot be a session id: letters and digits, with `.`, `_`, `-` inside, at most 128")]
+    BadSessionId {
+        /// What was given.
+        id: String,
+    },
+    /// A message, entry or value that is to be written is not valid.
+    #[error("cannot write this {what}: {reason}")]
+    BadDraft {
+        /// What was to be written.
+        what: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file is no session; it was not touched.
+    #[error("Session file is not a valid pi session: {}", path.display())]
+    NotASession {
+        /// The file.
+        path: PathBuf,
+        /// What was found instead of a header.
+        reason: &'static str,
+    },
+    /// The path names something that is no regular file.
+    #[error("{} is not a regular file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// No session was found for this request.
+    #[error("no session {wanted}")]
+    UnknownSession {
+        /// What was asked for.
+        wanted: String,
+    },
+    /// More than one session fits.
+    #[error("`{wanted}` is ambiguous: {} sessions fit", candidates.len())]
+    AmbiguousSession {
+        /// What was asked for.
+        wanted: String,
+        /// The files that fit.
+        candidates: Vec<PathBuf>,
+    },
+    /// The session was opened for reading, or must not be written.
+    #[error("the session is read only: {reason}")]
+    ReadOnly {
+        /// Why it must not be written.
+        reason: ReadOnlyReason,
+    },
+    /// The session exists only in memory so far.
+    #[error("This session has not been saved yet. Send a message before cloning or forking it.")]
+    NotSaved,
+    /// The source of a fork cannot be used.
+    #[error("Cannot fork: source session file is empty or invalid: {}", path.display())]
+    BadSource {
+        /// The source.
+        path: PathBuf,
+    },
+    /// There is already a file of this name.
+    #[error("{} exists already", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The line could not be written; memory and file are as before.
+    #[error("cannot append to {}", path.display())]
+    Append {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The line could not be written and its beginning could not be removed; it was closed off as a bad line.
+    #[error("cannot append to {}: a part of the line stays behind as a bad line", path.display())]
+    TornAppend {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file was deleted, replaced or cut while it was open; what was held went to a new file.
+    #[error("{} was {what} by somebody else{}", path.display(), rescue_text(rescue.as_ref()))]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+        /// What happened to it.
+        what: Loss,
+        /// The file that now holds everything this session knew, if it could be written.
+        rescue: Option<PathBuf>,
+    },
+    /// An earlier failure left the state of the disk unknown; nothing more is written.
+    #[error("nothing more is written to {} after a failed {operation}", path.display())]
+    Poisoned {
+        /// The file.
+        path: PathBuf,
+        /// What failed.
+        operation: &'static str,
+    },
+    /// The disk did not confirm that data reached it.
+    #[error("cannot sync {}", path.display())]
+    Sync {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The copy that was to replace a file does not hold what it should; the file was not touched.
+    #[error("the rewritten copy of {} failed its check: {reason}", path.display())]
+    Verify {
+        /// The file.
+        path: PathBuf,
+        /// What differs.
+        reason: String,
+    },
+    /// There is not enough room for a copy of the file.
+    #[error("{} needs {needed} free bytes for a copy, {available} are left", path.display())]
+    NoSpace {
+        /// The file.
+        path: PathBuf,
+        /// The bytes a copy needs.
+        needed: u64,
+        /// The bytes the file system has left.
+        available: u64,
+    },
+    /// There is nothing to compact.
+    #[error("Nothing to compact (session too small)")]
+    NothingToCompact,
+    /// The path already ends with a compaction.
+    #[error("Already compacted")]
+    AlreadyCompacted,
+    /// The operating system refused something.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Why a session cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadOnlyReason {
+    /// It was opened for reading.
+    #[error("it was opened for reading")]
+    Asked,
+    /// Its version is newer than the engine's.
+    #[error("it has version {version}, this engine writes version 3")]
+    NewerVersion {
+        /// The version the header names.
+        version: u64,
+    },
+    /// It spells ids in a way that is only imported.
+    #[error("it spells ids `uuid` and can only be imported")]
+    UuidSpelling,
+    /// The operating system does not let us write.
+    #[error("the file is write protected")]
+    Protected,
+}
+
+/// What happened to a file behind our back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Loss {
+    /// It is gone.
+    #[error("deleted")]
+    Deleted,
+    /// Another file has its name.
+    #[error("replaced")]
+    Replaced,
+    /// It became shorter.
+    #[error("cut short")]
+    Truncated,
+}
+
+fn rescue_text(rescue: Option<&PathBuf>) -> String {
+    rescue.map_or_else(String::new, |path| format!("; everything is in {}", path.display()))
+}
+
+/// A result whose error is the engine's.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
+        let path = path.into();
+        move |source| Error::Io { action, path, source }
+    }
+}

@@ -1,0 +1,111 @@
+//! The file system, as little of it as the engine needs, behind a trait.
+//!
+//! Below the journal. [`RealFs`] is the operating system's; tests put a simulated one here that can crash, fill up
+//! and fail at every step.
+
+mod real;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::time::Timestamp;
+
+pub use real::RealFs;
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// For reading.
+    Read,
+    /// For reading, and for writing at its end.
+    Append,
+    /// Like `Append`, but the file must not exist yet. It is private to its owner, whatever the umask.
+    CreateNew,
+}
+
+/// What tells one file from another, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId {
+    /// The device.
+    pub device: u64,
+    /// The number of the file on its device.
+    pub number: u64,
+}
+
+/// What the file system says of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meta {
+    /// The length in bytes.
+    pub len: u64,
+    /// The time of the last change.
+    pub modified: Timestamp,
+    /// Which file it is.
+    pub id: FileId,
+    /// Whether it is a regular file.
+    pub is_file: bool,
+    /// Whether it is a directory.
+    pub is_dir: bool,
+    /// The permission bits; 0o600 where the system has none.
+    pub mode: u32,
+}
+
+/// A file system.
+pub trait Fs: Send + Sync + fmt::Debug {
+    /// Opens a file. Never waits for the other side of a pipe, never follows a link when it creates.
+    fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn FsFile>>;
+
+    /// Tells what a path names, following links.
+    fn metadata(&self, path: &Path) -> io::Result<Meta>;
+
+    /// Resolves links, so that a file stays the one it was when a link is turned elsewhere.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// Lists a directory.
+    fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
+
+    /// Creates a directory and its parents, private to their owner.
+    fn create_dir_all(&self, path: &Path) -> io::Result<()>;
+
+    /// Gives a file a second name; fails if that name exists.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Renames a file, replacing what has the new name.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a name.
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes names in a directory durable.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+
+    /// Returns the bytes that are left where `path` lies.
+    fn free_space(&self, path: &Path) -> io::Result<u64>;
+}
+
+/// An open file.
+pub trait FsFile: Send + Sync + fmt::Debug {
+    /// Reads at a position; a short read is normal, zero is the end.
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Writes at the end with one call to the system; a short write is possible.
+    fn append(&self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Cuts the file to a length.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+
+    /// Makes the contents durable.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Tells the state of the file.
+    fn metadata(&self) -> io::Result<Meta>;
+
+    /// Waits for the exclusive lock, which dies with its process.
+    fn lock(&self) -> io::Result<()>;
+
+    /// Takes the exclusive lock if nobody has it.
+    fn try_lock(&self) -> io::Result<bool>;
+
+    /// Gives the lock back.
+    fn unlock(&self) -> io::Result<()>;
+}

@@ -1,0 +1,206 @@
+//! The file system of the operating system.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use super::{Access, FileId, Fs, FsFile, Meta};
+use crate::time::Timestamp;
+
+/// The file system of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RealFs;
+
+impl Fs for RealFs {
+    fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn FsFile>> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        match access {
+            Access::Read => {}
+            Access::Append => {
+                options.append(true);
+            }
+            Access::CreateNew => {
+                options.append(true).create_new(true);
+            }
+        }
+        harden(&mut options, access);
+        let file = options.open(path)?;
+        if access == Access::CreateNew {
+            make_private(&file)?;
+        }
+        Ok(Box::new(RealFile(file)))
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Meta> {
+        std::fs::metadata(path).map(|meta| convert(&meta))
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::canonicalize(path)
+    }
+
+    fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect()
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path)
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::hard_link(from, to)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        // Other systems make names durable with the file itself, and cannot open a directory.
+        if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    }
+
+    fn free_space(&self, path: &Path) -> io::Result<u64> {
+        free_space(path)
+    }
+}
+
+#[cfg(unix)]
+fn harden(options: &mut OpenOptions, access: Access) {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    // A pipe planted under the name of a session must not hang us.
+    let mut flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
+    if access == Access::CreateNew {
+        flags |= OFlags::NOFOLLOW;
+        options.mode(0o600);
+    }
+    options.custom_flags(flags.bits().cast_signed());
+}
+
+#[cfg(not(unix))]
+fn harden(_options: &mut OpenOptions, _access: Access) {}
+
+/// The mode asked for at creation is only an upper bound; the umask may have taken bits that we need.
+#[cfg(unix)]
+fn make_private(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    if file.metadata()?.permissions().mode() & 0o777 != 0o600 {
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn free_space(path: &Path) -> io::Result<u64> {
+    let stat = rustix::fs::statvfs(path)?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_space(_path: &Path) -> io::Result<u64> {
+    Ok(u64::MAX)
+}
+
+fn convert(meta: &std::fs::Metadata) -> Meta {
+    let since = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let millis = since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX));
+    Meta {
+        len: meta.len(),
+        modified: Timestamp::from_millis(millis),
+        id: file_id(meta),
+        is_file: meta.is_file(),
+        is_dir: meta.is_dir(),
+        mode: mode(meta),
+    }
+}
+
+#[cfg(unix)]
+fn file_id(meta: &std::fs::Metadata) -> FileId {
+    use std::os::unix::fs::MetadataExt;
+    FileId { device: meta.dev(), number: meta.ino() }
+}
+
+/// The time of creation is the best that the standard library offers elsewhere.
+#[cfg(not(unix))]
+fn file_id(meta: &std::fs::Metadata) -> FileId {
+    let since = meta.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    FileId { device: 0, number: since.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(0)) }
+}
+
+#[cfg(unix)]
+fn mode(meta: &std::fs::Metadata) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o777
+}
+
+#[cfg(not(unix))]
+fn mode(_meta: &std::fs::Metadata) -> u32 {
+    0o600
+}
+
+#[derive(Debug)]
+struct RealFile(File);
+
+impl FsFile for RealFile {
+    #[cfg(unix)]
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.0, buffer, position)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(&self.0, buffer, position)
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
+        io::Write::write(&mut &self.0, bytes)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn metadata(&self) -> io::Result<Meta> {
+        self.0.metadata().map(|meta| convert(&meta))
+    }
+
+    fn lock(&self) -> io::Result<()> {
+        match self.0.lock() {
+            // Some network file systems have no locks; foreign appends are still noticed by length.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+            result => result,
+        }
+    }
+
+    fn try_lock(&self) -> io::Result<bool> {
+        match self.0.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.0.unlock()
+    }
+}

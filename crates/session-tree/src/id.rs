@@ -1,0 +1,116 @@
+//! Ids: the name of an entry inside its session, the name of a session, and where new ones come from.
+//!
+//! A base type: every step of the walk uses it, it uses nothing.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use smol_str::SmolStr;
+
+/// The id of an entry inside its session; opaque text, cheap to clone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryId(SmolStr);
+
+impl EntryId {
+    /// Returns the id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for EntryId {
+    fn from(text: &str) -> Self {
+        Self(SmolStr::new(text))
+    }
+}
+
+impl From<String> for EntryId {
+    fn from(text: String) -> Self {
+        Self(SmolStr::from(text))
+    }
+}
+
+impl AsRef<str> for EntryId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for EntryId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for EntryId {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<&str> for EntryId {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where the ids of new entries and new sessions come from.
+///
+/// The session asks again while an entry id is taken, so a source need not remember what it gave.
+pub trait IdSource: Send {
+    /// Proposes the id of a new entry.
+    fn entry_id(&mut self) -> EntryId;
+
+    /// Proposes a longer entry id, asked for when many short ones were taken.
+    fn long_entry_id(&mut self) -> EntryId;
+
+    /// Gives the id of a new session.
+    fn session_id(&mut self) -> String;
+}
+
+/// Tells whether `id` may name a session that we create: letters and digits, with `.`, `_`, `-` inside.
+///
+/// The id becomes part of a file name, so anything that could leave its directory is refused.
+pub fn is_valid_session_id(id: &str) -> bool {
+    let bytes = id.as_bytes();
+    let edge = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
+    bytes.len() <= 128
+        && edge(bytes.first())
+        && edge(bytes.last())
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+}
+
+/// Draws ids at random, as pi does: eight hex digits for entries, UUIDv7 for sessions.
+#[cfg(feature = "write")]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RandomIds;
+
+#[cfg(feature = "write")]
+impl IdSource for RandomIds {
+    fn entry_id(&mut self) -> EntryId {
+        // The head of a v4: the first digits of a v7 only change about once a minute.
+        let mut buffer = uuid::Uuid::encode_buffer();
+        let text = uuid::Uuid::new_v4().simple().encode_lower(&mut buffer);
+        EntryId::from(text.get(..8).unwrap_or_default())
+    }
+
+    fn long_entry_id(&mut self) -> EntryId {
+        EntryId::from(uuid::Uuid::new_v4().to_string())
+    }
+
+    fn session_id(&mut self) -> String {
+        uuid::Uuid::now_v7().to_string()
+    }
+}

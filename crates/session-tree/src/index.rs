@@ -1,0 +1,533 @@
+//! The index of one session: the tree, the lines that are not part of it, labels and names, how far it reaches.
+//!
+//! bytes -> line -> **index** (header, tree) -> path -> context
+//!
+//! Made by one pass over the journal and extended by what is appended later. Reads, never writes.
+
+mod labels;
+mod lines;
+mod report;
+mod v1;
+
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::entry::Header;
+use crate::error::{Error, ReadOnlyReason, Result};
+use crate::journal::{Piece, ReadAt, each_line, read_range};
+use crate::json::{self, Doc, Value};
+use crate::kind::{Kind, Role};
+use crate::line::{Head, Parent, Scan, Scanner};
+use crate::tree::{Link, Node, Row, Tree};
+
+pub use labels::Label;
+pub(crate) use labels::Labels;
+pub(crate) use lines::{Gap, GapKind, LineAt};
+
+/// The longest line the engine reads into memory.
+pub(crate) const LONGEST_LINE: u64 = 256 << 20;
+
+/// How the lines of a session are spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// Linear: entries have no ids.
+    V1,
+    /// Ids; messages of extensions have the role `hookMessage`.
+    V2,
+    V3,
+    /// Newer than the engine.
+    Newer(u64),
+}
+
+/// Everything that one pass over a journal tells.
+#[derive(Debug)]
+pub(crate) struct Index {
+    pub(crate) header: Header,
+    pub(crate) tree: Tree,
+    pub(crate) labels: Labels,
+    pub(crate) dialect: Dialect,
+    /// Some line spells its id `uuid`.
+    pub(crate) uuid_spelling: bool,
+    /// Lines that are not part of the tree, in file order.
+    pub(crate) gaps: Vec<Gap>,
+    /// The position after the last line that was indexed.
+    pub(crate) end: u64,
+    /// The last indexed line has no line feed yet.
+    pub(crate) open_tail: bool,
+    /// Bytes after `end` that are no line (yet).
+    pub(crate) torn: Option<Range<u64>>,
+    byte_order_mark: bool,
+    /// How many of the gaps are JSON objects.
+    object_gaps: usize,
+}
+
+/// Reads the journal of a session from its beginning.
+pub(crate) fn load(source: &dyn ReadAt, path: Option<&Path>) -> Result<Index> {
+    let mut loader = Loader::new(path, None);
+    loader.read(source)?;
+    if loader.ids_in_version_one {
+        // The version is missing but the entries form a tree: numbering them anew would flatten it.
+        loader = Loader::new(path, Some(Dialect::V2));
+        loader.read(source)?;
+    }
+    loader.finish(source)
+}
+
+impl Index {
+    /// Starts the index of a session that has only a header so far.
+    pub(crate) fn new(header: Header, len: u64) -> Self {
+        let first = Gap { rows: 0, position: 0, len: len as u32 - 1, kind: GapKind::Header };
+        Index {
+            dialect: dialect_of(&header),
+            uuid_spelling: false,
+            header,
+            tree: Tree::default(),
+            labels: Labels::default(),
+            gaps: vec![first],
+            end: len,
+            open_tail: false,
+            torn: None,
+            byte_order_mark: false,
+            object_gaps: 1,
+        }
+    }
+
+    /// Why the session must not be written, if its own bytes say so.
+    pub(crate) fn read_only_reason(&self) -> Option<ReadOnlyReason> {
+        match self.dialect {
+            Dialect::Newer(version) => Some(ReadOnlyReason::NewerVersion { version }),
+            _ if self.uuid_spelling => Some(ReadOnlyReason::UuidSpelling),
+            Dialect::V1 | Dialect::V2 | Dialect::V3 => None,
+        }
+    }
+
+    /// Reads what was appended since; gives the new entries.
+    pub(crate) fn catch_up(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<Vec<Node>> {
+        let before = self.tree.row_count();
+        // A tail that was read although it had no line feed yet: only that can follow.
+        let from = self.end;
+        let scanner = Scanner::default();
+        each_line(source, from, to, &mut |position, piece, ended| {
+            let taken = Taken { source, scanner: &scanner, position, piece };
+            self.take(&taken, ended)
+        })?;
+        self.tree.settle();
+        Ok((before..self.tree.row_count()).filter_map(|at| self.tree.shown(at)).collect())
+    }
+
+    /// Takes one line into the index.
+    fn take(&mut self, line: &Taken<'_>, ended: bool) -> io::Result<()> {
+        if self.open_tail && line.len() == 0 && ended {
+            // The line feed of a line that was already read.
+            self.open_tail = false;
+            self.end = line.position + 1;
+            return Ok(());
+        }
+        if !ended && !line.is_whole_object()? {
+            self.torn = Some(line.position..line.position + line.len());
+            return Ok(());
+        }
+        self.torn = None;
+        self.end = line.position + line.len() + u64::from(ended);
+        self.open_tail = !ended;
+        let whole;
+        let scan = match line.scan() {
+            Some(scan) => scan,
+            None if line.len() > LONGEST_LINE => return Ok(self.gap(line, GapKind::TooLong)),
+            None => {
+                whole = line.read_whole()?;
+                line.scanner.scan(&whole)
+            }
+        };
+        match scan {
+            Scan::Blank => self.gap(line, GapKind::Blank),
+            Scan::NotAnObject => self.gap(line, GapKind::NotAnObject),
+            Scan::Damaged { reason, head } => self.take_damaged(line, reason, head),
+            Scan::Object(head) if head.is_header() => self.gap(line, GapKind::SecondHeader),
+            Scan::Object(head) => self.take_object(line, &head)?,
+        }
+        Ok(())
+    }
+
+    fn take_object(&mut self, line: &Taken<'_>, head: &Head<'_>) -> io::Result<()> {
+        self.uuid_spelling |= head.uuid_spelling;
+        let row = self.row(line, head, false);
+        if self.dialect == Dialect::V1 {
+            let id = v1::entry_id(&self.header.id(), self.object_count(), |id| self.tree.holds(id));
+            let link = self.tree.last_row().map_or(Link::Root, Link::To);
+            if let Ok(node) = self.tree.push(row, &id, link) {
+                self.note_body(line, node)?;
+            }
+            return Ok(());
+        }
+        let Some(id) = head.id.as_deref() else {
+            self.gap(line, GapKind::NoId);
+            return Ok(());
+        };
+        let link = self.link(&head.parent);
+        let node = match self.tree.push(row, id, link) {
+            Ok(node) => node,
+            Err(holder) => {
+                if self.is_copy(line, holder)? {
+                    self.gap(line, GapKind::Repeated { of: holder });
+                    return Ok(());
+                }
+                self.tree.push_over(holder, row, link)
+            }
+        };
+        self.note_body(line, node)
+    }
+
+    /// A damaged line keeps its place if its id can be read and nobody else has it.
+    fn take_damaged(&mut self, line: &Taken<'_>, reason: &'static str, head: Option<Box<Head<'_>>>) {
+        let kept = head.is_some_and(|head| {
+            let Some(id) = head.id.as_deref() else { return false };
+            let row = self.row(line, &head, true);
+            self.dialect != Dialect::V1 && self.tree.push(row, id, self.link(&head.parent)).is_ok()
+        });
+        if !kept {
+            self.gap(line, GapKind::NotJson { reason });
+        }
+    }
+
+    fn row(&self, line: &Taken<'_>, head: &Head<'_>, placeholder: bool) -> Row {
+        let role = match head.role {
+            Some(Role::HookMessage) if matches!(self.dialect, Dialect::V1 | Dialect::V2) => Role::Custom,
+            role => role.unwrap_or(Role::Other),
+        };
+        Row {
+            position: line.position,
+            len: u32::try_from(line.len()).unwrap_or(u32::MAX),
+            kind: head.kind(),
+            role,
+            traits: head.traits,
+            time: head.time,
+            placeholder,
+        }
+    }
+
+    fn link<'h>(&self, parent: &'h Parent<'_>) -> Link<'h> {
+        match parent {
+            Parent::Absent | Parent::Null => Link::Root,
+            // An early design made the header the root of the tree.
+            Parent::Id(id) if self.is_header_uuid(id) => Link::Root,
+            Parent::Id(id) => Link::Named(id),
+        }
+    }
+
+    fn is_header_uuid(&self, id: &str) -> bool {
+        self.header.value().get("uuid").is_some_and(|uuid| uuid.is_str(id))
+    }
+
+    /// Tells whether the line stands in the file already, byte for byte.
+    fn is_copy(&self, line: &Taken<'_>, holder: Node) -> io::Result<bool> {
+        let (position, len) = self.tree.place(holder);
+        if u64::from(len) != line.len() {
+            return Ok(false);
+        }
+        Ok(read_range(line.source, position, len as usize)? == line.read_whole()?)
+    }
+
+    /// Labels and names are few and count for the whole file: they are read at once.
+    fn note_body(&mut self, line: &Taken<'_>, node: Node) -> io::Result<()> {
+        let kind = self.tree.kind(node);
+        if !matches!(kind, Kind::Label | Kind::SessionInfo | Kind::TitleChange) || line.len() > LONGEST_LINE {
+            return Ok(());
+        }
+        if let Ok(doc) = Doc::parse(line.read_whole()?) {
+            self.labels.note(kind, doc.root(), self.tree.timestamp(node));
+        }
+        Ok(())
+    }
+
+    fn gap(&mut self, line: &Taken<'_>, kind: GapKind) {
+        let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
+        self.object_gaps += usize::from(kind.is_object());
+        self.gaps.push(Gap { rows: self.tree.row_count() as u32, position: line.position, len, kind });
+    }
+
+    /// Counts the JSON objects so far, header included: the numbering of version 1.
+    fn object_count(&self) -> usize {
+        self.tree.row_count() + self.object_gaps
+    }
+
+    /// Finds the entry at a number of version 1, which counts JSON objects and the header as the first.
+    pub(crate) fn row_of_object(&self, number: f64) -> Option<Node> {
+        if number.fract() != 0.0 || number < 0.0 || number > f64::from(u32::MAX) {
+            return None;
+        }
+        let wanted = number as u32;
+        let mut skipped = 0;
+        for gap in self.gaps.iter().filter(|gap| gap.kind.is_object()) {
+            let own_number = gap.rows + skipped;
+            if own_number == wanted {
+                return None;
+            }
+            if own_number > wanted {
+                break;
+            }
+            skipped += 1;
+        }
+        let row = wanted - skipped;
+        ((row as usize) < self.tree.row_count()).then_some(Node(row))
+    }
+
+    /// Tells whether lines are used exactly as they stand in the file.
+    pub(crate) fn reads_as_written(&self) -> bool {
+        matches!(self.dialect, Dialect::V3 | Dialect::Newer(_)) && !self.uuid_spelling
+    }
+
+    /// Treats the bytes after the last line as a line: the next append closes it off.
+    pub(crate) fn seal_tail(&mut self, source: &dyn ReadAt) -> io::Result<()> {
+        self.open_tail = false;
+        let Some(torn) = self.torn.take() else { return Ok(()) };
+        let bytes = read_range(source, torn.start, (torn.end - torn.start) as usize)?;
+        let scanner = Scanner::default();
+        let line = Taken { source, scanner: &scanner, position: torn.start, piece: Piece::Whole(&bytes) };
+        self.take(&line, true)?;
+        self.tree.settle();
+        Ok(())
+    }
+
+    /// Returns the current position that the file asks for: see `docs/format.md`, "The leaf".
+    pub(crate) fn leaf(&self, source: &dyn ReadAt) -> io::Result<Option<Node>> {
+        let mut late = Vec::new();
+        let mut leaf = None;
+        for node in self.tree.nodes().rev() {
+            if self.tree.is_placeholder(node) {
+                continue;
+            }
+            if matches!(self.tree.kind(node), Kind::SessionInfo | Kind::Usage) {
+                late.push(node);
+                continue;
+            }
+            leaf = Some(node);
+            break;
+        }
+        if let (true, Some(marker)) = (late.is_empty(), leaf)
+            && let Some(target) = self.marked_position(source, marker)?
+        {
+            return Ok(target);
+        }
+        for node in late.into_iter().rev() {
+            // A name given by somebody whose position is old moves nobody else.
+            if self.tree.parent(node) == leaf {
+                leaf = Some(node);
+            }
+        }
+        Ok(leaf)
+    }
+
+    /// Reads the position from a trailing marker; `None`: the entry is no marker.
+    fn marked_position(&self, source: &dyn ReadAt, node: Node) -> io::Result<Option<Option<Node>>> {
+        let is_marker = self.tree.is_leaf_marker(node) || self.tree.kind(node) == Kind::LeafMove;
+        if !is_marker {
+            return Ok(None);
+        }
+        let (position, len) = self.tree.place(node);
+        let Ok(doc) = Doc::parse(read_range(source, position, len as usize)?) else { return Ok(None) };
+        let holder = if self.tree.is_leaf_marker(node) { doc.root().get("data") } else { Some(doc.root()) };
+        let Some(target) = holder.and_then(|holder| holder.get("targetId")) else { return Ok(None) };
+        if target.is_null() {
+            return Ok(Some(None));
+        }
+        let known = target.as_str().and_then(|id| self.tree.node(&id));
+        Ok(Some(known.or_else(|| self.tree.parent(node))))
+    }
+}
+
+fn dialect_of(header: &Header) -> Dialect {
+    match header.version() {
+        ..=1 => Dialect::V1,
+        2 => Dialect::V2,
+        3 => Dialect::V3,
+        version => Dialect::Newer(version),
+    }
+}
+
+/// A line on its way into the index.
+struct Taken<'l> {
+    source: &'l dyn ReadAt,
+    scanner: &'l Scanner,
+    position: u64,
+    piece: Piece<'l>,
+}
+
+impl<'l> Taken<'l> {
+    fn len(&self) -> u64 {
+        match self.piece {
+            Piece::Whole(line) => line.len() as u64,
+            Piece::Ends { len, .. } => len,
+        }
+    }
+
+    fn scan(&self) -> Option<Scan<'l>> {
+        match self.piece {
+            Piece::Whole(line) => Some(self.scanner.scan(line)),
+            Piece::Ends { head, tail, .. } => self.scanner.scan_ends(head, tail),
+        }
+    }
+
+    fn read_whole(&self) -> io::Result<Vec<u8>> {
+        match self.piece {
+            Piece::Whole(line) => Ok(line.to_vec()),
+            Piece::Ends { len, .. } => read_range(self.source, self.position, len as usize),
+        }
+    }
+
+    fn is_whole_object(&self) -> io::Result<bool> {
+        let is_object = |line: &[u8]| matches!(json::validate(line), Ok(json::Kind::Object));
+        match self.piece {
+            Piece::Whole(line) => Ok(is_object(line)),
+            Piece::Ends { len, .. } if len > LONGEST_LINE => Ok(false),
+            Piece::Ends { .. } => Ok(is_object(&self.read_whole()?)),
+        }
+    }
+}
+
+/// Reads a journal from its beginning: finds the header first, then hands lines to the index.
+struct Loader {
+    path: PathBuf,
+    forced: Option<Dialect>,
+    index: Option<Index>,
+    /// Lines before the header.
+    early: Vec<Gap>,
+    title_slot: Option<String>,
+    byte_order_mark: bool,
+    refusal: Option<&'static str>,
+    ids_in_version_one: bool,
+    /// Where the header line stands while its end is not seen yet.
+    torn: Option<Range<u64>>,
+}
+
+impl Loader {
+    fn new(path: Option<&Path>, forced: Option<Dialect>) -> Self {
+        Loader {
+            path: path.map_or_else(|| PathBuf::from("memory"), Path::to_path_buf),
+            forced,
+            index: None,
+            early: Vec::new(),
+            title_slot: None,
+            byte_order_mark: false,
+            refusal: None,
+            ids_in_version_one: false,
+            torn: None,
+        }
+    }
+
+    fn read(&mut self, source: &dyn ReadAt) -> Result<()> {
+        let len = source.len().map_err(Error::io("read", &self.path))?;
+        let scanner = Scanner::default();
+        let read = each_line(source, 0, len, &mut |position, piece, ended| {
+            let line = Taken { source, scanner: &scanner, position, piece };
+            match &mut self.index {
+                Some(index) => {
+                    let v1 = index.dialect == Dialect::V1 && !self.ids_in_version_one;
+                    self.ids_in_version_one |= v1 && forms_a_tree(&line);
+                    if self.ids_in_version_one {
+                        // This pass will be thrown away.
+                        return Ok(());
+                    }
+                    index.take(&line, ended)
+                }
+                None => self.take_early(&line, ended, len),
+            }
+        });
+        read.map_err(Error::io("read", &self.path))
+    }
+
+    /// Takes a line while the header has not been seen.
+    fn take_early(&mut self, line: &Taken<'_>, ended: bool, file_len: u64) -> io::Result<()> {
+        if self.refusal.is_some() {
+            return Ok(());
+        }
+        let bytes = line.read_whole()?;
+        let bytes = match bytes.strip_prefix(b"\xEF\xBB\xBF") {
+            Some(rest) if line.position == 0 => {
+                self.byte_order_mark = true;
+                rest.to_vec()
+            }
+            _ => bytes,
+        };
+        let kind = match Doc::parse(bytes.as_slice()) {
+            Err(_) if crate::line::trim(&bytes).is_empty() => GapKind::Blank,
+            Err(error) => {
+                if !ended {
+                    self.torn = Some(line.position..line.position + line.len());
+                }
+                GapKind::NotJson { reason: error.reason }
+            }
+            Ok(doc) if doc.root().kind() != json::Kind::Object => GapKind::NotAnObject,
+            Ok(doc) if self.early.iter().all(|gap| !gap.kind.is_object()) && is_title_slot(doc.root()) => {
+                self.title_slot =
+                    doc.root().get("title").and_then(Value::as_str).map(|title| title.into_owned());
+                GapKind::TitleSlot
+            }
+            Ok(doc) => return Ok(self.take_header(doc, line, ended, file_len)),
+        };
+        let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
+        self.early.push(Gap { rows: 0, position: line.position, len, kind });
+        Ok(())
+    }
+
+    fn take_header(&mut self, doc: Doc, line: &Taken<'_>, ended: bool, file_len: u64) {
+        let Some(header) = Header::read(doc) else {
+            self.refusal = Some("its first entry is not a session header");
+            return;
+        };
+        let mut index = Index::new(header, line.len() + 1);
+        index.gaps = std::mem::take(&mut self.early);
+        index.object_gaps = index.gaps.iter().filter(|gap| gap.kind.is_object()).count();
+        index.byte_order_mark = self.byte_order_mark;
+        index.end = line.position + line.len() + u64::from(ended);
+        index.open_tail = !ended;
+        index.uuid_spelling = index.header.value().get("uuid").is_some();
+        let header_title = index.header.title().map(|title| title.into_owned());
+        index.labels.title = self.title_slot.take().or(header_title);
+        if let Some(dialect) = self.forced {
+            index.dialect = dialect;
+        }
+        index.gap(line, GapKind::Header);
+        // A guess that saves most of the growing: entries of real sessions have one or two kilobytes.
+        index.tree.reserve(usize::try_from(file_len / 2048).unwrap_or(0).min(1 << 20));
+        self.index = Some(index);
+    }
+
+    fn finish(self, source: &dyn ReadAt) -> Result<Index> {
+        let Some(mut index) = self.index else {
+            let reason = self.refusal.unwrap_or("it has no session header");
+            return Err(Error::NotASession { path: self.path, reason });
+        };
+        validate_last_line(&mut index, source).map_err(Error::io("read", &self.path))?;
+        index.tree.settle();
+        Ok(index)
+    }
+}
+
+/// The last line is where a crash leaves its mark, so it alone is checked at once.
+fn validate_last_line(index: &mut Index, source: &dyn ReadAt) -> io::Result<()> {
+    let Some(last) = index.tree.last_row() else { return Ok(()) };
+    let (position, len) = index.tree.place(last);
+    if u64::from(len) > LONGEST_LINE || index.gaps.last().is_some_and(|gap| gap.position > position) {
+        return Ok(());
+    }
+    if json::validate(&read_range(source, position, len as usize)?).is_err() {
+        index.tree.demote_last();
+    }
+    Ok(())
+}
+
+/// Tells whether an entry of a file without version has an id and a parent.
+fn forms_a_tree(line: &Taken<'_>) -> bool {
+    let Some(Scan::Object(head)) = line.scan() else { return false };
+    head.id.is_some() && !head.uuid_spelling && head.parent != Parent::Absent
+}
+
+/// oh-my-pi keeps the title in a line of fixed size before the header.
+fn is_title_slot(object: Value<'_>) -> bool {
+    object.get("type").is_some_and(|kind| kind.is_str("title"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! Labels and names: they count for the whole file, whatever branch they were given on.
+
+use std::collections::HashMap;
+
+use crate::id::EntryId;
+use crate::json::Value;
+use crate::kind::Kind;
+use crate::time::Timestamp;
+
+/// A label as it stands now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// The text.
+    pub text: String,
+    /// When it was set.
+    pub set_at: Timestamp,
+    /// How many labels were first set before this one.
+    pub(crate) order: usize,
+}
+
+/// The labels by target, and the names of the session.
+#[derive(Debug, Default)]
+pub(crate) struct Labels {
+    by_target: HashMap<EntryId, Label>,
+    next_order: usize,
+    /// What the last `session_info` says; an empty name is none.
+    name: Option<String>,
+    /// What oh-my-pi says.
+    pub(crate) title: Option<String>,
+}
+
+impl Labels {
+    /// Takes note of an entry that sets a label or a name.
+    pub(crate) fn note(&mut self, kind: Kind, value: Value<'_>, time: Timestamp) {
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        match kind {
+            Kind::Label => {
+                let Some(target) = text("targetId") else { return };
+                self.set(EntryId::from(&*target), text("label").as_deref(), time);
+            }
+            Kind::SessionInfo => self.name = text("name").map(|name| name.trim().to_owned()),
+            Kind::TitleChange => self.title = text("title").map(|title| title.into_owned()),
+            _ => {}
+        }
+    }
+
+    /// Sets or clears a label. A label of blanks is none.
+    pub(crate) fn set(&mut self, target: EntryId, text: Option<&str>, set_at: Timestamp) {
+        match text.map(str::trim).filter(|text| !text.is_empty()) {
+            None => {
+                self.by_target.remove(&target);
+            }
+            Some(text) => {
+                let order = self.by_target.get(&target).map_or(self.next_order, |label| label.order);
+                self.next_order += 1;
+                self.by_target.insert(target, Label { text: text.to_owned(), set_at, order });
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Option<&Label> {
+        self.by_target.get(target)
+    }
+
+    /// Returns all labels in the order in which their targets were first labelled.
+    pub(crate) fn in_order(&self) -> Vec<(&EntryId, &Label)> {
+        let mut all: Vec<_> = self.by_target.iter().collect();
+        all.sort_by_key(|(_, label)| label.order);
+        all
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_target.is_empty()
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        let name = self.name.as_deref().or(self.title.as_deref());
+        name.map(str::trim).filter(|name| !name.is_empty())
+    }
+}

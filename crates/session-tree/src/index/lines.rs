@@ -1,0 +1,82 @@
+//! All lines of a session in file order: entries, and the gaps between them.
+
+use super::Index;
+use crate::tree::Node;
+
+/// A line that is not part of the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// How many rows of the tree stand before it.
+    pub(crate) rows: u32,
+    pub(crate) position: u64,
+    pub(crate) len: u32,
+    pub(crate) kind: GapKind,
+}
+
+/// Why a line is not part of the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GapKind {
+    Blank,
+    Header,
+    TitleSlot,
+    SecondHeader,
+    NotJson { reason: &'static str },
+    NotAnObject,
+    NoId,
+    Repeated { of: Node },
+    TooLong,
+}
+
+impl GapKind {
+    /// Tells whether the line is a JSON object, which version 1 counts.
+    pub(crate) fn is_object(self) -> bool {
+        match self {
+            GapKind::Header
+            | GapKind::TitleSlot
+            | GapKind::SecondHeader
+            | GapKind::NoId
+            | GapKind::Repeated { .. } => true,
+            GapKind::Blank | GapKind::NotJson { .. } | GapKind::NotAnObject | GapKind::TooLong => false,
+        }
+    }
+}
+
+/// One line of the file, as the index knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineAt {
+    /// A row of the tree, shown or not.
+    Row(Node),
+    Gap(Gap),
+}
+
+impl Index {
+    /// Returns all lines in file order.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = LineAt> + '_ {
+        let mut gaps = self.gaps.iter().copied().peekable();
+        let mut row = 0_u32;
+        let rows = self.tree.row_count() as u32;
+        std::iter::from_fn(move || {
+            if let Some(gap) = gaps.next_if(|gap| gap.rows <= row) {
+                return Some(LineAt::Gap(gap));
+            }
+            (row < rows).then(|| {
+                row += 1;
+                LineAt::Row(Node(row - 1))
+            })
+        })
+    }
+
+    /// Returns the number of the line of an entry, counted from 1.
+    pub(crate) fn line_number(&self, node: Node) -> u64 {
+        let gaps_before = self.gaps.partition_point(|gap| gap.rows <= node.0);
+        u64::from(node.0) + gaps_before as u64 + 1
+    }
+
+    /// Returns the position and length of a line, without its line feed.
+    pub(crate) fn place_of(&self, line: LineAt) -> (u64, u32) {
+        match line {
+            LineAt::Row(node) => self.tree.place(node),
+            LineAt::Gap(gap) => (gap.position, gap.len),
+        }
+    }
+}

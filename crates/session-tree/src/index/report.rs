@@ -1,0 +1,79 @@
+//! Diagnostics: what the index found odd, told from what it holds.
+
+use super::{Dialect, Gap, GapKind, Index};
+use crate::diagnostic::{Diagnostic, Problem};
+use crate::tree::Node;
+
+impl Index {
+    /// Returns everything odd that loading noticed, in file order.
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for (number, gap) in self.gaps.iter().enumerate() {
+            if let Some(problem) = self.gap_problem(gap) {
+                let line = u64::from(gap.rows) + number as u64 + 1;
+                found.push(Diagnostic { line, bytes: span(gap.position, gap.len), problem });
+            }
+        }
+        for (node, shown) in self.tree.damaged() {
+            let reason = "the line is damaged";
+            let id = self.tree.id(node);
+            let problem =
+                if shown { Problem::Placeholder { id, reason } } else { Problem::NotJson { reason } };
+            found.push(self.at(node, problem));
+        }
+        for (old, new) in self.tree.moved_ids() {
+            let earlier_line = self.line_number(old);
+            found.push(self.at(new, Problem::DuplicateId { id: self.tree.id(new), earlier_line }));
+        }
+        for (node, parent) in self.tree.orphans() {
+            found.push(self.at(node, Problem::Orphan { id: self.tree.id(node), parent: parent.clone() }));
+        }
+        for node in self.tree.cut_circles() {
+            found.push(self.at(node, Problem::Cycle { id: self.tree.id(node) }));
+        }
+        found.extend(self.tail_problem());
+        if self.byte_order_mark {
+            found.push(Diagnostic { line: 1, bytes: 0..3, problem: Problem::ByteOrderMark });
+        }
+        found.sort_by_key(|diagnostic| diagnostic.bytes.start);
+        found
+    }
+
+    fn gap_problem(&self, gap: &Gap) -> Option<Problem> {
+        match gap.kind {
+            GapKind::Blank | GapKind::TitleSlot => None,
+            GapKind::Header => match self.dialect {
+                Dialect::Newer(version) => Some(Problem::NewerVersion { version }),
+                _ if self.uuid_spelling => Some(Problem::UuidSpelling),
+                Dialect::V1 | Dialect::V2 | Dialect::V3 => None,
+            },
+            GapKind::SecondHeader => Some(Problem::SecondHeader),
+            GapKind::NotJson { reason } => Some(Problem::NotJson { reason }),
+            GapKind::NotAnObject => Some(Problem::NotAnObject),
+            GapKind::NoId => Some(Problem::NoId),
+            GapKind::Repeated { of } => Some(Problem::RepeatedLine { id: self.tree.id(of) }),
+            GapKind::TooLong => Some(Problem::LineTooLong { length: u64::from(gap.len) }),
+        }
+    }
+
+    fn tail_problem(&self) -> Option<Diagnostic> {
+        let lines = (self.tree.row_count() + self.gaps.len()) as u64;
+        if let Some(torn) = &self.torn {
+            return Some(Diagnostic { line: lines + 1, bytes: torn.clone(), problem: Problem::TornTail });
+        }
+        self.open_tail.then(|| Diagnostic {
+            line: lines,
+            bytes: self.end..self.end,
+            problem: Problem::MissingLineFeed,
+        })
+    }
+
+    pub(crate) fn at(&self, node: Node, problem: Problem) -> Diagnostic {
+        let (position, len) = self.tree.place(node);
+        Diagnostic { line: self.line_number(node), bytes: span(position, len), problem }
+    }
+}
+
+fn span(position: u64, len: u32) -> std::ops::Range<u64> {
+    position..position + u64::from(len)
+}

@@ -1,0 +1,92 @@
+use super::*;
+use crate::diagnostic::Problem;
+use crate::journal::MemoryJournal;
+
+fn index(text: &[u8]) -> Index {
+    load(&MemoryJournal::from_bytes(text.to_vec()), None).unwrap()
+}
+
+const HEADER: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"cwd\":\"/\"}\n";
+
+fn user(id: &str, parent: &str) -> String {
+    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+    format!(
+        "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{id}\"}}}}\n"
+    )
+}
+
+fn problems(index: &Index) -> Vec<(u64, &'static str)> {
+    index.diagnostics().iter().map(|d| (d.line, d.problem.code())).collect()
+}
+
+#[test]
+fn bad_lines_are_kept_and_reported_with_their_line() {
+    let text = format!("\nbad\n{HEADER}{}null\n[]\n\n{{\"x\":1}}\n{}", user("a", ""), user("b", "a"));
+    let index = index(text.as_bytes());
+    assert_eq!(index.tree.len(), 2);
+    assert_eq!(problems(&index), [(2, "not-json"), (5, "not-an-object"), (6, "not-an-object"), (8, "no-id")]);
+    assert_eq!(index.line_number(index.tree.node("b").unwrap()), 9);
+}
+
+#[test]
+fn a_file_without_header_is_refused() {
+    for text in ["garbage\n", " \n", "{\"type\":\"message\"}\n", "{\"type\":\"session\",\"id\":5}\n"] {
+        let refused = load(&MemoryJournal::from_bytes(text.as_bytes().to_vec()), None);
+        assert!(matches!(refused, Err(Error::NotASession { .. })), "{text}");
+    }
+}
+
+#[test]
+fn a_damaged_line_keeps_its_place_when_somebody_hangs_below_it() {
+    let damaged = user("b", "a").replace("\"content\":", "\"content\";");
+    let text = format!("{HEADER}{}{damaged}{}", user("a", ""), user("c", "b"));
+    let cut = text.replacen("\"}}\n", "\n", 2).replacen(
+        "\n{\"type\":\"message\",\"id\":\"a\"",
+        "\n{\"type\":\"message\",\"id\":\"a\"",
+        1,
+    );
+    let broken = index(cut.as_bytes());
+    assert_eq!(broken.tree.path(broken.tree.node("c").unwrap()).len(), 3);
+    assert!(matches!(broken.diagnostics()[0].problem, Problem::Placeholder { .. }));
+}
+
+#[test]
+fn a_torn_tail_is_no_entry_and_a_whole_one_is() {
+    let whole = format!("{HEADER}{}", user("a", ""));
+    let without_feed = &whole.as_bytes()[..whole.len() - 1];
+    let open = index(without_feed);
+    assert_eq!((open.tree.len(), open.open_tail), (1, true));
+    let torn = index(&without_feed[..without_feed.len() - 1]);
+    assert_eq!((torn.tree.len(), problems(&torn)), (0, vec![(2, "torn-tail")]));
+}
+
+#[test]
+fn catching_up_in_any_two_parts_gives_the_same_index() {
+    let text = format!("{HEADER}{}{}x\n{}", user("a", ""), user("b", "a"), user("c", "a"));
+    let all = index(text.as_bytes());
+    for cut in HEADER.len()..=text.len() {
+        let mut part = index(&text.as_bytes()[..cut]);
+        let journal = MemoryJournal::from_bytes(text.as_bytes().to_vec());
+        part.catch_up(&journal, text.len() as u64).unwrap();
+        assert_eq!(part.tree.ordered(), all.tree.ordered(), "{cut}");
+        assert_eq!(part.end, all.end);
+        assert_eq!(problems(&part), problems(&all), "{cut}");
+    }
+}
+
+#[test]
+fn a_late_name_with_an_old_parent_moves_nobody() {
+    let info = |parent: &str| {
+        format!(
+            "{{\"type\":\"session_info\",\"id\":\"i{parent}\",\"parentId\":\"{parent}\",\"timestamp\":\"\",\"name\":\"n\"}}\n"
+        )
+    };
+    let stale = format!("{HEADER}{}{}{}", user("a", ""), user("b", "a"), info("a"));
+    let journal = MemoryJournal::from_bytes(stale.into_bytes());
+    let stale = load(&journal, None).unwrap();
+    assert_eq!(stale.leaf(&journal).unwrap(), stale.tree.node("b"));
+    let fresh = format!("{HEADER}{}{}{}", user("a", ""), user("b", "a"), info("b"));
+    let journal = MemoryJournal::from_bytes(fresh.into_bytes());
+    let fresh = load(&journal, None).unwrap();
+    assert_eq!(fresh.leaf(&journal).unwrap(), fresh.tree.node("ib"));
+}

@@ -1,0 +1,112 @@
+//! The journal: the append-only bytes of one session, and the lock under which they grow.
+//!
+//! **bytes** -> line -> entry -> tree -> path -> context
+//!
+//! Its unit is a line at a position. A position is the number of bytes before the line, counting all lines and
+//! their line feeds; a journal that keeps lines elsewhere than in a file (rows of a database, say) only has to
+//! number them so. Files, memory and, in tests, a simulated disk stand behind the trait.
+
+mod lines;
+mod memory;
+
+#[cfg(feature = "file")]
+mod file;
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+#[cfg(feature = "write")]
+use std::path::PathBuf;
+
+#[cfg(feature = "write")]
+use crate::error::{Loss, Result};
+
+#[cfg(feature = "file")]
+pub use file::FileJournal;
+pub(crate) use lines::{Piece, each_line, read_range};
+pub use memory::MemoryJournal;
+
+/// Bytes that can be read at a position.
+pub trait ReadAt {
+    /// Returns the position after the last byte.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Tells whether there are no bytes.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Reads at a position; a short read is normal, zero is the end.
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize>;
+}
+
+/// The append-only bytes of one session.
+///
+/// Reading takes no lock. Appending goes: [`lock`](Journal::lock), read what others appended since, then
+/// [`append`](Journal::append) at the length that was found, then [`unlock`](Journal::unlock).
+pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
+    /// Returns the file behind the journal, if it is one. The file need not exist yet.
+    fn path(&self) -> Option<&Path>;
+
+    /// Tells whether the journal can be read by others already. A new one is held back until a conversation begins.
+    fn exists(&self) -> bool {
+        true
+    }
+
+    /// Waits for the append lock and tells the state under it.
+    #[cfg(feature = "write")]
+    fn lock(&mut self) -> Result<Locked>;
+
+    /// Gives the append lock back.
+    #[cfg(feature = "write")]
+    fn unlock(&mut self);
+
+    /// Writes whole lines at `at`, which must be the length found under the lock. All or nothing: after an error
+    /// the journal is as before, or the error says what stayed behind.
+    ///
+    /// `publish`: the journal has to exist afterwards; one that was held back is created with all its lines.
+    #[cfg(feature = "write")]
+    fn append(&mut self, at: u64, lines: &[u8], publish: bool) -> Result<()>;
+
+    /// Makes everything durable that was appended.
+    #[cfg(feature = "write")]
+    fn sync(&mut self) -> Result<()>;
+
+    /// Replaces all bytes in one step, under the lock, keeping the old ones under a name ending in `keep_as`.
+    ///
+    /// `write` produces the new bytes; `verify` reads them back before they take effect. After an error nothing
+    /// has changed. Returns where the old bytes are.
+    #[cfg(feature = "write")]
+    fn replace(
+        &mut self,
+        keep_as: &str,
+        write: WriteCopy<'_>,
+        verify: VerifyCopy<'_>,
+    ) -> Result<Option<PathBuf>>;
+
+    /// Opens what the path of this journal names now, after somebody replaced the file behind it.
+    #[cfg(feature = "write")]
+    fn reopened(&self) -> Result<Box<dyn Journal>>;
+
+    /// Saves `lines` beside a journal that was lost, and tells where.
+    #[cfg(feature = "write")]
+    fn rescue(&mut self, lines: &mut dyn io::Read) -> Result<Option<PathBuf>>;
+}
+
+/// Produces the new bytes of a journal that is being replaced.
+#[cfg(feature = "write")]
+pub type WriteCopy<'a> = &'a mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>;
+
+/// Checks the new bytes of a journal before they take effect.
+#[cfg(feature = "write")]
+pub type VerifyCopy<'a> = &'a mut dyn FnMut(&dyn ReadAt) -> Result<()>;
+
+/// The state of a journal under its lock.
+#[cfg(feature = "write")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Locked {
+    /// The position after the last byte.
+    pub len: u64,
+    /// What happened to the journal since it was opened, if it is no longer the same.
+    pub loss: Option<Loss>,
+}

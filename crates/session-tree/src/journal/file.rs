@@ -1,0 +1,120 @@
+//! A journal in a file.
+//!
+//! Appends are one write each under a kernel lock on the file itself. Whole-file changes (the first write, a
+//! migration) happen beside the file and take its name in one step.
+
+#[cfg(feature = "write")]
+mod write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[cfg(not(feature = "write"))]
+use super::Journal;
+use super::ReadAt;
+use crate::error::{Error, Result};
+use crate::fs::{Access, FileId, Fs, FsFile};
+
+/// A journal in a file.
+#[derive(Debug)]
+pub struct FileJournal {
+    fs: Arc<dyn Fs>,
+    path: PathBuf,
+    state: State,
+    protected: bool,
+    #[cfg(feature = "write")]
+    trouble: write::Trouble,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The file does not exist yet; these lines will be its first.
+    Held(Vec<u8>),
+    Open {
+        file: Box<dyn FsFile>,
+        id: FileId,
+    },
+}
+
+impl FileJournal {
+    /// Opens a file that exists. Links are followed once: the journal stays with the file they name now.
+    ///
+    /// A file that may not be written is opened for reading.
+    pub fn open(fs: Arc<dyn Fs>, path: &Path, access: Access) -> Result<Self> {
+        let meta = fs.metadata(path).map_err(Error::io("open", path))?;
+        if !meta.is_file {
+            return Err(Error::NotAFile { path: path.into() });
+        }
+        let path = fs.canonical(path).map_err(Error::io("open", path))?;
+        let (file, protected) = match fs.open(&path, access) {
+            Err(error) if access != Access::Read && is_protection(&error) => {
+                (fs.open(&path, Access::Read), true)
+            }
+            opened => (opened, access == Access::Read),
+        };
+        let file = file.map_err(Error::io("open", &path))?;
+        let meta = file.metadata().map_err(Error::io("open", &path))?;
+        if !meta.is_file {
+            return Err(Error::NotAFile { path });
+        }
+        let state = State::Open { file, id: meta.id };
+        Ok(Self {
+            fs,
+            path,
+            state,
+            protected,
+            #[cfg(feature = "write")]
+            trouble: write::Trouble::default(),
+        })
+    }
+
+    /// Prepares a file that does not exist yet; it is created when lines are to be published.
+    pub fn held(fs: Arc<dyn Fs>, path: PathBuf) -> Self {
+        let state = State::Held(Vec::new());
+        Self {
+            fs,
+            path,
+            state,
+            protected: false,
+            #[cfg(feature = "write")]
+            trouble: write::Trouble::default(),
+        }
+    }
+
+    /// Tells whether the file may only be read.
+    pub fn is_protected(&self) -> bool {
+        self.protected
+    }
+}
+
+impl ReadAt for FileJournal {
+    fn len(&self) -> io::Result<u64> {
+        match &self.state {
+            State::Held(lines) => Ok(lines.len() as u64),
+            State::Open { file, .. } => Ok(file.metadata()?.len),
+        }
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match &self.state {
+            State::Held(lines) => lines.as_slice().read_at(position, buffer),
+            State::Open { file, .. } => file.read_at(position, buffer),
+        }
+    }
+}
+
+#[cfg(not(feature = "write"))]
+impl Journal for FileJournal {
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn exists(&self) -> bool {
+        matches!(self.state, State::Open { .. })
+    }
+}
+
+fn is_protection(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}

@@ -1,0 +1,396 @@
+//! Appending to a file, creating it, replacing it.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::{FileJournal, State};
+use crate::error::{Error, Loss, ReadOnlyReason, Result};
+use crate::fs::{Access, FsFile};
+use crate::journal::{Journal, Locked, ReadAt, VerifyCopy, WriteCopy};
+
+/// What went wrong so far and is still felt.
+#[derive(Debug, Default)]
+pub(super) struct Trouble {
+    /// The operation whose failure left the state of the disk unknown.
+    poisoned: Option<&'static str>,
+    /// The name of the file may not have reached the disk yet.
+    directory_unsynced: bool,
+}
+
+impl FileJournal {
+    fn directory(&self) -> &Path {
+        match self.path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        }
+    }
+
+    fn name_with(&self, prefix: &str, suffix: &str) -> PathBuf {
+        let mut name = OsString::from(prefix);
+        name.push(self.path.file_name().unwrap_or_default());
+        name.push(suffix);
+        self.path.with_file_name(name)
+    }
+
+    /// Creates an empty file beside the journal that no other process can be using.
+    fn temporary(&self) -> Result<(PathBuf, Box<dyn FsFile>)> {
+        let mut tries = 0;
+        loop {
+            let path = self.name_with(".", &format!(".{tries}.tmp"));
+            match self.fs.open(&path, Access::CreateNew) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < 10_000 => tries += 1,
+                Err(source) => return Err(Error::Io { action: "create", path, source }),
+                Ok(file) => return Ok((path, file)),
+            }
+        }
+    }
+
+    /// Creates the file with all lines that were held back.
+    fn publish(&mut self, lines: &[u8]) -> Result<()> {
+        let directory = self.directory().to_path_buf();
+        self.fs.create_dir_all(&directory).map_err(Error::io("create", &directory))?;
+        let (temporary, file) = self.temporary()?;
+        let result = self.publish_as(&temporary, file.as_ref(), lines);
+        // Its work is done, or it failed: the temporary name goes either way.
+        let removed = self.fs.remove_file(&temporary);
+        let file = match result {
+            Ok(None) => file,
+            Ok(Some(other)) => other,
+            Err(error) => return Err(error),
+        };
+        // A second name that stays behind is clutter, not a reason to fail: no list shows it.
+        drop(removed);
+        let id = file.metadata().map_err(Error::io("create", &self.path))?.id;
+        self.state = State::Open { file, id };
+        self.trouble.directory_unsynced = self.fs.sync_dir(&directory).is_err();
+        Ok(())
+    }
+
+    /// Fills the temporary file and gives it the final name, which must be free. Where files cannot have two
+    /// names the final one is created directly and returned.
+    fn publish_as(
+        &self,
+        temporary: &Path,
+        file: &dyn FsFile,
+        lines: &[u8],
+    ) -> Result<Option<Box<dyn FsFile>>> {
+        write_all(file, lines).map_err(Error::io("write", temporary))?;
+        file.sync().map_err(Error::io("sync", temporary))?;
+        match self.fs.hard_link(temporary, &self.path) {
+            Ok(()) => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(Error::Exists { path: self.path.clone() })
+            }
+            Err(error) if has_no_links(&error) => self.publish_directly(lines).map(Some),
+            Err(source) => Err(Error::Io { action: "create", path: self.path.clone(), source }),
+        }
+    }
+
+    fn publish_directly(&self, lines: &[u8]) -> Result<Box<dyn FsFile>> {
+        let file = self.fs.open(&self.path, Access::CreateNew).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists { path: self.path.clone() },
+            _ => Error::Io { action: "create", path: self.path.clone(), source },
+        })?;
+        let written = write_all(file.as_ref(), lines).and_then(|()| file.sync());
+        if let Err(source) = written {
+            drop(self.fs.remove_file(&self.path));
+            return Err(Error::Io { action: "write", path: self.path.clone(), source });
+        }
+        Ok(file)
+    }
+
+    /// Takes back a write that failed half-way, as far as that can be done without touching bytes of others.
+    fn take_back(&mut self, at: u64, written: u64, source: io::Error) -> Error {
+        let path = self.path.clone();
+        let State::Open { file, .. } = &self.state else { return Error::Append { path, source } };
+        let len = file.metadata().map(|meta| meta.len);
+        if matches!(len, Ok(len) if len == at) {
+            return Error::Append { path, source };
+        }
+        if matches!(len, Ok(len) if len == at + written) && file.set_len(at).is_ok() {
+            return Error::Append { path, source };
+        }
+        // Somebody else wrote behind us, or the cut failed: close the fragment off so that nothing is glued to it.
+        if !matches!(file.append(b"\n"), Ok(1)) {
+            self.trouble.poisoned = Some("append");
+        }
+        Error::TornAppend { path, source }
+    }
+
+    /// Keeps the current file under a second name.
+    fn keep(&self, suffix: &str) -> Result<PathBuf> {
+        for count in 0.. {
+            let extra = if count == 0 { String::new() } else { format!("-{count}") };
+            let path = self.name_with("", &format!(".{suffix}{extra}"));
+            match self.fs.hard_link(&self.path, &path) {
+                Ok(()) => return Ok(path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && count < 10_000 => {}
+                Err(error) if has_no_links(&error) && self.fs.metadata(&path).is_err() => {
+                    return self.keep_copy(path);
+                }
+                Err(source) => return Err(Error::Io { action: "create", path, source }),
+            }
+        }
+        Err(Error::Exists { path: self.path.clone() })
+    }
+
+    fn keep_copy(&self, path: PathBuf) -> Result<PathBuf> {
+        let State::Open { file, .. } = &self.state else { return Err(Error::NotSaved) };
+        let copy = self.fs.open(&path, Access::CreateNew).map_err(Error::io("create", &path))?;
+        let mut source = Cursor { source: file.as_ref(), at: 0 };
+        let copied = io::copy(&mut source, &mut Appender(copy.as_ref())).and_then(|_| copy.sync());
+        if let Err(source) = copied {
+            drop(self.fs.remove_file(&path));
+            return Err(Error::Io { action: "copy", path, source });
+        }
+        Ok(path)
+    }
+
+    fn fill_copy(
+        &self,
+        file: &dyn FsFile,
+        path: &Path,
+        write: WriteCopy<'_>,
+        verify: VerifyCopy<'_>,
+    ) -> Result<()> {
+        let mut out = io::BufWriter::with_capacity(1 << 20, Appender(file));
+        write(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", path))?;
+        drop(out);
+        file.sync().map_err(Error::io("sync", path))?;
+        verify(&OpenFile(file))
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        if self.protected {
+            return Err(Error::ReadOnly { reason: ReadOnlyReason::Protected });
+        }
+        match self.trouble.poisoned {
+            Some(operation) => Err(Error::Poisoned { path: self.path.clone(), operation }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Journal for FileJournal {
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn exists(&self) -> bool {
+        matches!(self.state, State::Open { .. })
+    }
+
+    fn lock(&mut self) -> Result<Locked> {
+        self.check_writable()?;
+        let (file, id) = match &self.state {
+            State::Held(lines) => return Ok(Locked { len: lines.len() as u64, loss: None }),
+            State::Open { file, id } => (file, *id),
+        };
+        loop {
+            match file.lock() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(Error::Io { action: "lock", path: self.path.clone(), source }),
+                Ok(()) => break,
+            }
+        }
+        // Under the lock the path must still name the file that is locked.
+        let state = match self.fs.metadata(&self.path) {
+            Ok(meta) if meta.id == id => Ok(Locked { len: meta.len, loss: None }),
+            Ok(_) => file.metadata().map(|meta| Locked { len: meta.len, loss: Some(Loss::Replaced) }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                file.metadata().map(|meta| Locked { len: meta.len, loss: Some(Loss::Deleted) })
+            }
+            Err(error) => Err(error),
+        };
+        state.map_err(|source| {
+            drop(file.unlock());
+            Error::Io { action: "read", path: self.path.clone(), source }
+        })
+    }
+
+    fn unlock(&mut self) {
+        if let State::Open { file, .. } = &self.state {
+            // The lock dies with the descriptor at the latest.
+            drop(file.unlock());
+        }
+    }
+
+    fn append(&mut self, at: u64, lines: &[u8], publish: bool) -> Result<()> {
+        self.check_writable()?;
+        if let State::Held(held) = &mut self.state {
+            if !publish {
+                held.extend_from_slice(lines);
+                return Ok(());
+            }
+            let all = [held.as_slice(), lines].concat();
+            return self.publish(&all);
+        }
+        let State::Open { file, .. } = &self.state else { return Ok(()) };
+        let result = loop {
+            match file.append(lines) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result,
+            }
+        };
+        match result {
+            Ok(written) if written == lines.len() => Ok(()),
+            Ok(written) => Err(self.take_back(at, written as u64, io::ErrorKind::WriteZero.into())),
+            Err(source) => Err(self.take_back(at, 0, source)),
+        }
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        let State::Open { file, .. } = &self.state else { return Ok(()) };
+        if self.protected {
+            return Ok(());
+        }
+        self.check_writable()?;
+        let mut result = file.sync();
+        if result.is_ok() && self.trouble.directory_unsynced {
+            result = self.fs.sync_dir(self.directory());
+        }
+        match result {
+            Ok(()) => {
+                self.trouble.directory_unsynced = false;
+                Ok(())
+            }
+            Err(source) => {
+                // The kernel may have dropped the pages: asking again would report a success that is none.
+                self.trouble.poisoned = Some("sync");
+                Err(Error::Sync { path: self.path.clone(), source })
+            }
+        }
+    }
+
+    fn replace(
+        &mut self,
+        keep_as: &str,
+        write: WriteCopy<'_>,
+        verify: VerifyCopy<'_>,
+    ) -> Result<Option<PathBuf>> {
+        self.check_writable()?;
+        let State::Open { file, .. } = &self.state else { return Err(Error::NotSaved) };
+        let before = file.metadata().map_err(Error::io("read", &self.path))?;
+        let needed = before.len + before.len / 10;
+        let available = self.fs.free_space(self.directory()).unwrap_or(u64::MAX);
+        if available < needed {
+            return Err(Error::NoSpace { path: self.path.clone(), needed, available });
+        }
+        let (temporary, copy) = self.temporary()?;
+        let kept = self.fill_copy(copy.as_ref(), &temporary, write, verify).and_then(|()| self.keep(keep_as));
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(error) => {
+                drop(self.fs.remove_file(&temporary));
+                return Err(error);
+            }
+        };
+        let directory = self.directory().to_path_buf();
+        // The second name must be on disk before the first one changes its meaning. Whoever waits for the lock of
+        // the old file finds the new one locked too, until we are done.
+        let renamed = self
+            .fs
+            .sync_dir(&directory)
+            .and_then(|()| copy.lock())
+            .and_then(|()| copy.metadata())
+            .and_then(|meta| self.unchanged(before.len).map(|()| meta))
+            .and_then(|meta| self.fs.rename(&temporary, &self.path).map(|()| meta));
+        match renamed {
+            Ok(meta) => {
+                self.state = State::Open { file: copy, id: meta.id };
+                self.trouble.directory_unsynced = self.fs.sync_dir(&directory).is_err();
+                Ok(Some(kept))
+            }
+            Err(source) => {
+                drop(self.fs.remove_file(&temporary));
+                drop(self.fs.remove_file(&kept));
+                Err(Error::Io { action: "replace", path: self.path.clone(), source })
+            }
+        }
+    }
+
+    fn reopened(&self) -> Result<Box<dyn Journal>> {
+        let access = if self.protected { Access::Read } else { Access::Append };
+        Ok(Box::new(FileJournal::open(self.fs.clone(), &self.path, access)?))
+    }
+
+    fn rescue(&mut self, lines: &mut dyn Read) -> Result<Option<PathBuf>> {
+        let stem = self.path.file_stem().unwrap_or_default().to_os_string();
+        for count in 1..10_000 {
+            let mut name = stem.clone();
+            name.push(format!(".rescue-{count}.jsonl"));
+            let path = self.path.with_file_name(name);
+            let file = match self.fs.open(&path, Access::CreateNew) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(source) => return Err(Error::Io { action: "create", path, source }),
+                Ok(file) => file,
+            };
+            let saved = io::copy(lines, &mut Appender(file.as_ref()))
+                .and_then(|_| file.sync())
+                .and_then(|()| self.fs.sync_dir(self.directory()));
+            return match saved {
+                Ok(()) => Ok(Some(path)),
+                Err(source) => Err(Error::Io { action: "write", path, source }),
+            };
+        }
+        Err(Error::Exists { path: self.path.clone() })
+    }
+}
+
+impl FileJournal {
+    fn unchanged(&self, len: u64) -> io::Result<()> {
+        let State::Open { file, .. } = &self.state else { return Ok(()) };
+        // A program that does not lock may have written meanwhile.
+        if file.metadata()?.len == len { Ok(()) } else { Err(io::ErrorKind::ResourceBusy.into()) }
+    }
+}
+
+/// Writes all bytes to a file that nobody else knows yet.
+fn write_all(file: &dyn FsFile, bytes: &[u8]) -> io::Result<()> {
+    Appender(file).write_all(bytes)
+}
+
+struct Appender<'f>(&'f dyn FsFile);
+
+impl Write for Appender<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.append(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct OpenFile<'f>(&'f dyn FsFile);
+
+impl ReadAt for OpenFile<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len)
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(position, buffer)
+    }
+}
+
+struct Cursor<'f> {
+    source: &'f dyn FsFile,
+    at: u64,
+}
+
+impl Read for Cursor<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read_at(self.at, buffer)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+fn has_no_links(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied | io::ErrorKind::CrossesDevices
+    )
+}

@@ -1,0 +1,171 @@
+//! Reading lines from a journal through one small buffer.
+
+use std::io;
+
+use memchr::memchr;
+
+use super::ReadAt;
+
+/// Small enough to stay in the processor's cache, large enough that calls to the system do not count.
+const BUFFER: usize = 256 * 1024;
+/// What is kept of the two ends of a line that does not fit into the buffer.
+const HEAD: usize = 64 * 1024;
+const TAIL: usize = 4 * 1024;
+
+/// A line as it comes by: all of it, or both ends of a very long one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Piece<'b> {
+    Whole(&'b [u8]),
+    Ends { head: &'b [u8], tail: &'b [u8], len: u64 },
+}
+
+/// Calls `take` with every line between two positions: where it starts, its bytes without line feed, and whether
+/// a line feed follows.
+pub(crate) fn each_line(
+    source: &dyn ReadAt,
+    from: u64,
+    to: u64,
+    take: &mut dyn FnMut(u64, Piece<'_>, bool) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut reader = Reader { source, at: from, to, buffer: vec![0; buffer_size(to.saturating_sub(from))] };
+    let (mut start, mut filled) = (0, 0);
+    loop {
+        let mut searched = start;
+        while let Some(length) = memchr(b'\n', &reader.buffer[searched..filled]) {
+            let end = searched + length;
+            take(reader.at - (filled - start) as u64, Piece::Whole(&reader.buffer[start..end]), true)?;
+            start = end + 1;
+            searched = start;
+        }
+        if start > 0 {
+            reader.buffer.copy_within(start..filled, 0);
+            filled -= start;
+            start = 0;
+        }
+        if filled == reader.buffer.len() {
+            reader.long_line(filled, take)?;
+            filled = 0;
+            continue;
+        }
+        let read = reader.fill(filled)?;
+        if read == 0 {
+            if filled > 0 {
+                take(reader.at - filled as u64, Piece::Whole(&reader.buffer[..filled]), false)?;
+            }
+            return Ok(());
+        }
+        // Only the new part can hold a line feed, but a whole search of a partial line is cheap enough.
+        filled += read;
+    }
+}
+
+fn buffer_size(span: u64) -> usize {
+    usize::try_from(span).map_or(BUFFER, |span| (span + 1).min(BUFFER))
+}
+
+struct Reader<'s> {
+    source: &'s dyn ReadAt,
+    /// The position after what was read.
+    at: u64,
+    to: u64,
+    buffer: Vec<u8>,
+}
+
+impl Reader<'_> {
+    fn fill(&mut self, from: usize) -> io::Result<usize> {
+        let left = usize::try_from(self.to - self.at).unwrap_or(usize::MAX);
+        let room = (self.buffer.len() - from).min(left);
+        if room == 0 {
+            return Ok(0);
+        }
+        loop {
+            match self.source.read_at(self.at, &mut self.buffer[from..from + room]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(read) => {
+                    self.at += read as u64;
+                    return Ok(read);
+                }
+            }
+        }
+    }
+
+    /// The buffer is full of one unfinished line: keeps its ends, reads on until the line feed.
+    fn long_line(
+        &mut self,
+        filled: usize,
+        take: &mut dyn FnMut(u64, Piece<'_>, bool) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let start = self.at - filled as u64;
+        let head = self.buffer[..HEAD.min(filled)].to_vec();
+        let mut tail = self.buffer[filled.saturating_sub(TAIL)..filled].to_vec();
+        loop {
+            let read = self.fill(0)?;
+            let feed = memchr(b'\n', &self.buffer[..read]);
+            let part = &self.buffer[..feed.unwrap_or(read)];
+            tail.extend_from_slice(&part[part.len().saturating_sub(TAIL)..]);
+            tail.drain(..tail.len().saturating_sub(TAIL));
+            if feed.is_some() || read == 0 {
+                let end = self.at - (read - part.len()) as u64;
+                take(start, Piece::Ends { head: &head, tail: &tail, len: end - start }, feed.is_some())?;
+                self.at = end + u64::from(feed.is_some());
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Reads exactly the bytes between two positions.
+pub(crate) fn read_range(source: &dyn ReadAt, position: u64, len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    let mut filled = 0;
+    while filled < len {
+        match source.read_at(position + filled as u64, &mut bytes[filled..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::MemoryJournal;
+
+    fn lines(bytes: &[u8], from: u64) -> Vec<(u64, u64, bool)> {
+        let journal = MemoryJournal::from_bytes(bytes.to_vec());
+        let mut found = Vec::new();
+        each_line(&journal, from, bytes.len() as u64, &mut |at, piece, ended| {
+            let len = match piece {
+                Piece::Whole(line) => line.len() as u64,
+                Piece::Ends { len, .. } => len,
+            };
+            found.push((at, len, ended));
+            Ok(())
+        })
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn lines_come_with_their_position_and_whether_they_end() {
+        assert_eq!(lines(b"", 0), []);
+        assert_eq!(lines(b"\n\na", 0), [(0, 0, true), (1, 0, true), (2, 1, false)]);
+        assert_eq!(lines(b"ab\ncd\n", 3), [(3, 2, true)]);
+    }
+
+    #[test]
+    fn lines_longer_than_the_buffer_keep_their_place() {
+        for extra in [0, 1, 5, BUFFER, 3 * BUFFER + 7] {
+            let mut bytes = b"first\n".to_vec();
+            bytes.extend(vec![b'x'; BUFFER + extra]);
+            bytes.extend(b"\nlast\nrest");
+            let long = (BUFFER + extra) as u64;
+            let expected = [(0, 5, true), (6, long, true), (7 + long, 4, true), (12 + long, 4, false)];
+            assert_eq!(lines(&bytes, 0), expected, "{extra}");
+        }
+    }
+}

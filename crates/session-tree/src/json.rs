@@ -1,0 +1,321 @@
+//! One JSON text with an index of its values: strict about grammar, lenient about content.
+//!
+//! bytes -> **json** -> line -> entry -> tree -> path -> context
+//!
+//! Accepts exactly the texts that JavaScript's `JSON.parse` accepts after decoding UTF-8: lone
+//! surrogates, duplicate keys, `1e400`, invalid UTF-8 inside strings and any depth of nesting. The bytes
+//! stay as they were read; values are views of them. Nothing here recurses, so a hostile text cannot
+//! exhaust the stack. Never touches files, and knows nothing of sessions.
+
+mod edit;
+mod number;
+mod parse;
+mod stringify;
+mod text;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use edit::{Edit, MemberRange, compact};
+pub use parse::validate;
+pub use text::write_string;
+
+/// One JSON text with an index of its values.
+///
+/// A clone shares the text and the index.
+#[derive(Clone)]
+pub struct Doc {
+    text: Arc<[u8]>,
+    nodes: Arc<[Node]>,
+}
+
+/// One value of a [`Doc`]: a cheap view that can be copied.
+#[derive(Clone, Copy)]
+pub struct Value<'d> {
+    doc: &'d Doc,
+    index: u32,
+}
+
+/// The six kinds of JSON values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// A number, of any size.
+    Number,
+    /// A string.
+    String,
+    /// A list of values.
+    Array,
+    /// A list of members: keys with values.
+    Object,
+}
+
+/// Tells why and where a text is not JSON.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason} at byte {at}")]
+pub struct SyntaxError {
+    /// The offset of the first byte that does not fit; the length of the text if it ends too early.
+    pub at: usize,
+    /// What is wrong there.
+    pub reason: &'static str,
+}
+
+/// Where one value stands in the text. Nodes are kept in the order of the text: a container, then all it
+/// holds (keys are nodes too).
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    start: u32,
+    end: u32,
+    /// Containers: the index behind the last node inside. Strings: 1 if there is an escape. Else 0.
+    extra: u32,
+}
+
+impl Doc {
+    /// Indexes a text that is exactly one JSON value, with whitespace around it or not.
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON, or longer than 4 GiB.
+    pub fn parse(text: impl Into<Arc<[u8]>>) -> Result<Self, SyntaxError> {
+        let text = text.into();
+        let nodes = parse::index(&text)?;
+        Ok(Self { text, nodes })
+    }
+
+    /// The value that the text is.
+    pub fn root(&self) -> Value<'_> {
+        Value { doc: self, index: 0 }
+    }
+
+    /// The text as it was given.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The text as it was given, shared.
+    pub fn shared_text(&self) -> Arc<[u8]> {
+        self.text.clone()
+    }
+}
+
+impl fmt::Debug for Doc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.text))
+    }
+}
+
+impl Kind {
+    /// The kind of the value that begins with this byte.
+    fn of_first_byte(byte: u8) -> Self {
+        match byte {
+            b'{' => Self::Object,
+            b'[' => Self::Array,
+            b'"' => Self::String,
+            b't' | b'f' => Self::Bool,
+            b'n' => Self::Null,
+            _ => Self::Number,
+        }
+    }
+}
+
+impl<'d> Value<'d> {
+    /// The kind of this value.
+    pub fn kind(self) -> Kind {
+        Kind::of_first_byte(self.doc.text[self.node().start as usize])
+    }
+
+    /// Tells whether this is `null`.
+    pub fn is_null(self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// The exact bytes of this value.
+    pub fn raw(self) -> &'d [u8] {
+        &self.doc.text[self.range()]
+    }
+
+    /// Where the bytes of this value stand in the text of the document.
+    pub fn range(self) -> Range<usize> {
+        let node = self.node();
+        node.start as usize..node.end as usize
+    }
+
+    /// The value of the member `key` of an object; the last one if there are several.
+    pub fn get(self, key: &str) -> Option<Value<'d>> {
+        self.members().filter(|(name, _)| name.is_str(key)).last().map(|(_, value)| value)
+    }
+
+    /// Tells whether this is a string that reads `text`. A lone surrogate equals no text.
+    pub fn is_str(self, text: &str) -> bool {
+        if self.kind() != Kind::String {
+            return false;
+        }
+        if !self.is_escaped() && self.content() == text.as_bytes() {
+            return true;
+        }
+        // Bytes that differ may still read the same: through an escape, or as replaced invalid UTF-8.
+        let may_match = self.is_escaped() || text.contains(char::REPLACEMENT_CHARACTER);
+        may_match && text::decode_wtf8(self.content()) == text.as_bytes()
+    }
+
+    /// The text of a string. Lone surrogates and invalid UTF-8 become U+FFFD.
+    pub fn as_str(self) -> Option<Cow<'d, str>> {
+        match self.kind() {
+            Kind::String if self.is_escaped() => Some(Cow::Owned(text::decode_lossy(self.content()))),
+            Kind::String => Some(text::read_utf8(self.content())),
+            _ => None,
+        }
+    }
+
+    /// The value of a boolean.
+    pub fn as_bool(self) -> Option<bool> {
+        (self.kind() == Kind::Bool).then(|| self.raw() == b"true")
+    }
+
+    /// The value of a number, as JavaScript reads it; infinite if it is too large.
+    pub fn as_f64(self) -> Option<f64> {
+        (self.kind() == Kind::Number).then(|| number::to_f64(self.raw()))
+    }
+
+    /// The value of a number that is integral and fits, however it is spelled (`1.0`, `1e2`).
+    ///
+    /// Plain digits are read exactly, other spellings with the precision of `f64`.
+    pub fn as_i64(self) -> Option<i64> {
+        if self.kind() != Kind::Number {
+            return None;
+        }
+        number::to_i64(self.raw())
+    }
+
+    /// The items of an array; nothing for other kinds.
+    pub fn items(self) -> Items<'d> {
+        Items(self.nodes_inside(Kind::Array))
+    }
+
+    /// The members of an object as (key, value), in the order of the text and with duplicates; nothing
+    /// for other kinds.
+    pub fn members(self) -> Members<'d> {
+        Members(self.nodes_inside(Kind::Object))
+    }
+
+    /// The number of items or members (duplicates included); 0 for other kinds.
+    pub fn len(self) -> usize {
+        self.items().count() + self.members().count()
+    }
+
+    /// Tells whether there are no items or members.
+    pub fn is_empty(self) -> bool {
+        self.items().next().is_none() && self.members().next().is_none()
+    }
+
+    /// The length of a string in UTF-16 code units, as JavaScript counts it; 0 for other kinds.
+    pub fn utf16_len(self) -> usize {
+        if self.kind() == Kind::String { text::utf16_len(self.content()) } else { 0 }
+    }
+
+    /// The text that JavaScript's `JSON.stringify(JSON.parse(...))` makes of this value.
+    pub fn js_string(self) -> String {
+        let mut out = String::with_capacity(self.raw().len());
+        self.write_js(&mut out);
+        out
+    }
+
+    /// Appends what [`Value::js_string`] returns.
+    ///
+    /// Compact; numbers as JavaScript spells them, `null` for infinite ones; duplicate keys merged into
+    /// the first place with the last value; keys that are array indices first, in ascending order.
+    pub fn write_js(self, out: &mut String) {
+        stringify::write_js(self, out);
+    }
+
+    /// Copies this value into `serde_json`, or returns `None` if it nests deeper than 512.
+    ///
+    /// Strings are read as in [`Value::as_str`], infinite numbers become `null`, duplicate keys are
+    /// merged.
+    pub fn to_serde(self) -> Option<serde_json::Value> {
+        stringify::to_serde(self)
+    }
+
+    /// Where the members `key` of an object stand, in the order of the text.
+    pub fn member_ranges(self, key: &str) -> Vec<MemberRange> {
+        edit::member_ranges(self, key)
+    }
+
+    fn node(self) -> Node {
+        self.doc.nodes[self.index as usize]
+    }
+
+    /// The bytes between the quotes of a string.
+    fn content(self) -> &'d [u8] {
+        let node = self.node();
+        &self.doc.text[node.start as usize + 1..node.end as usize - 1]
+    }
+
+    fn is_escaped(self) -> bool {
+        self.node().extra != 0
+    }
+
+    fn nodes_inside(self, kind: Kind) -> Siblings<'d> {
+        let inside = self.kind() == kind;
+        let end = if inside { self.node().extra } else { self.index };
+        Siblings { doc: self.doc, next: self.index + 1, end }
+    }
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(self.raw()))
+    }
+}
+
+/// The items of an array, in order.
+#[derive(Debug, Clone)]
+pub struct Items<'d>(Siblings<'d>);
+
+impl<'d> Iterator for Items<'d> {
+    type Item = Value<'d>;
+
+    fn next(&mut self) -> Option<Value<'d>> {
+        self.0.next()
+    }
+}
+
+/// The members of an object as (key, value), in order.
+#[derive(Debug, Clone)]
+pub struct Members<'d>(Siblings<'d>);
+
+impl<'d> Iterator for Members<'d> {
+    type Item = (Value<'d>, Value<'d>);
+
+    fn next(&mut self) -> Option<(Value<'d>, Value<'d>)> {
+        Some((self.0.next()?, self.0.next()?))
+    }
+}
+
+/// The nodes directly inside one container.
+#[derive(Debug, Clone)]
+struct Siblings<'d> {
+    doc: &'d Doc,
+    next: u32,
+    end: u32,
+}
+
+impl<'d> Siblings<'d> {
+    fn next(&mut self) -> Option<Value<'d>> {
+        if self.next >= self.end {
+            return None;
+        }
+        let value = Value { doc: self.doc, index: self.next };
+        // Strings keep a flag in `extra`, so only a value beyond this index is a place to go on.
+        self.next = value.node().extra.max(self.next + 1);
+        Some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! Changes of JSON texts that leave every other byte as it was.
+
+use std::ops::Range;
+
+use super::{Kind, Value, write_string};
+
+/// Where one member of an object stands in the text of its document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberRange {
+    /// The key with its quotes.
+    pub key: Range<usize>,
+    /// The value.
+    pub value: Range<usize>,
+    /// What to cut to remove this one member: the member and one comma, if there is one.
+    ///
+    /// Cutting several members needs an [`Edit`], because two of these ranges can share a comma.
+    pub cut: Range<usize>,
+}
+
+/// Lists the members of `object` with this key.
+pub(super) fn member_ranges(object: Value<'_>, key: &str) -> Vec<MemberRange> {
+    let mut ranges = Vec::new();
+    let mut previous_end = None;
+    let mut members = object.members().peekable();
+    while let Some((name, value)) = members.next() {
+        let (name_range, value_range) = (name.range(), value.range());
+        if name.is_str(key) {
+            let next = members.peek().map(|(next, _)| next.range().start);
+            let cut = match (previous_end, next) {
+                (Some(start), _) => start..value_range.end,
+                (None, Some(end)) => name_range.start..end,
+                (None, None) => name_range.start..value_range.end,
+            };
+            ranges.push(MemberRange { key: name_range, value: value_range.clone(), cut });
+        }
+        previous_end = Some(value_range.end);
+    }
+    ranges
+}
+
+/// Changes to the members of one object; all other bytes stay.
+///
+/// ```text
+/// {"type": "x", "uuid": "a", "old": 1}
+///   .rename("uuid", "id")  .remove("old")  .append("parentId", b"null")
+/// {"type": "x", "id": "a","parentId":null}
+/// ```
+///
+/// Keys are those of the object as it was, and each change counts for every duplicate. Values are given
+/// as JSON texts and are not checked.
+#[derive(Debug, Clone)]
+pub struct Edit<'d> {
+    object: Value<'d>,
+    members: Vec<Member<'d>>,
+    first: Vec<u8>,
+    last: Vec<u8>,
+}
+
+#[derive(Debug, Clone)]
+struct Member<'d> {
+    key: Value<'d>,
+    value: Value<'d>,
+    new_key: Option<Vec<u8>>,
+    new_value: Option<Vec<u8>>,
+    is_removed: bool,
+}
+
+impl<'d> Edit<'d> {
+    /// Begins to change an object; `None` if the value is none.
+    pub fn new(object: Value<'d>) -> Option<Self> {
+        let member = |(key, value)| Member { key, value, new_key: None, new_value: None, is_removed: false };
+        let members = object.members().map(member).collect();
+        (object.kind() == Kind::Object).then_some(Self {
+            object,
+            members,
+            first: Vec::new(),
+            last: Vec::new(),
+        })
+    }
+
+    /// Replaces the value of `key`. Returns whether there is such a member.
+    pub fn replace(&mut self, key: &str, value: &[u8]) -> bool {
+        self.change(key, |member| member.new_value = Some(value.to_vec()))
+    }
+
+    /// Gives `key` another name. Returns whether there is such a member.
+    pub fn rename(&mut self, key: &str, name: &str) -> bool {
+        let mut literal = String::new();
+        write_string(&mut literal, name);
+        self.change(key, |member| member.new_key = Some(literal.clone().into_bytes()))
+    }
+
+    /// Removes `key`. Returns whether there is such a member.
+    pub fn remove(&mut self, key: &str) -> bool {
+        self.change(key, |member| member.is_removed = true)
+    }
+
+    /// Adds a member before all others, but behind those added so before.
+    pub fn prepend(&mut self, key: &str, value: &[u8]) {
+        add(&mut self.first, key, value);
+    }
+
+    /// Adds a member behind all others.
+    pub fn append(&mut self, key: &str, value: &[u8]) {
+        add(&mut self.last, key, value);
+    }
+
+    /// Replaces the value of `key`, or appends the member if there is none.
+    pub fn set(&mut self, key: &str, value: &[u8]) {
+        if !self.replace(key, value) {
+            self.append(key, value);
+        }
+    }
+
+    /// The changed text of the whole document.
+    pub fn document(&self) -> Vec<u8> {
+        let text = self.object.doc.text();
+        let range = self.object.range();
+        [&text[..range.start], &self.object_text(), &text[range.end..]].concat()
+    }
+
+    /// The changed text of the object alone.
+    pub fn object_text(&self) -> Vec<u8> {
+        let text = self.object.doc.text();
+        let range = self.object.range();
+        let inside = range.start + 1;
+        let mut out = vec![b'{'];
+        out.extend_from_slice(&self.first);
+        let mut end = inside;
+        for member in &self.members {
+            // What stands before the member: a comma and whitespace, or only whitespace if it is the first.
+            let gap = &text[end..member.key.range().start];
+            let is_first = end == inside;
+            end = member.value.range().end;
+            if member.is_removed {
+                continue;
+            }
+            if out.len() == 1 {
+                out.extend_from_slice(self.first_gap());
+            } else {
+                out.extend_from_slice(if is_first { b"," } else { b"" });
+                out.extend_from_slice(gap);
+            }
+            member.write(&mut out);
+        }
+        if out.len() > 1 && !self.last.is_empty() {
+            out.push(b',');
+        }
+        out.extend_from_slice(&self.last);
+        out.extend_from_slice(&text[end..range.end]);
+        out
+    }
+
+    /// The whitespace between the brace and the first member.
+    fn first_gap(&self) -> &'d [u8] {
+        let end = self.members.first().map_or(self.object.range().end, |member| member.key.range().start);
+        &self.object.doc.text[self.object.range().start + 1..end]
+    }
+
+    fn change(&mut self, key: &str, mut change: impl FnMut(&mut Member<'d>)) -> bool {
+        let mut found = false;
+        for member in self.members.iter_mut().filter(|member| member.key.is_str(key)) {
+            change(member);
+            found = true;
+        }
+        found
+    }
+}
+
+impl Member<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        let (key, value) = (self.key.range(), self.value.range());
+        let between = &self.key.doc.text()[key.end..value.start];
+        out.extend_from_slice(self.new_key.as_deref().unwrap_or(self.key.raw()));
+        out.extend_from_slice(between);
+        out.extend_from_slice(self.new_value.as_deref().unwrap_or(self.value.raw()));
+    }
+}
+
+fn add(members: &mut Vec<u8>, key: &str, value: &[u8]) {
+    let mut literal = String::new();
+    if !members.is_empty() {
+        literal.push(',');
+    }
+    write_string(&mut literal, key);
+    literal.push(':');
+    members.extend_from_slice(literal.as_bytes());
+    members.extend_from_slice(value);
+}
+
+/// Copies `text` without the whitespace that stands outside strings; all else is untouched.
+///
+/// A text that is not JSON is copied in the same way, as far as its quotes tell what a string is.
+pub fn compact(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (outside, string) = rest.split_at(memchr::memchr(b'"', rest).unwrap_or(rest.len()));
+        out.extend(outside.iter().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')));
+        let (string, after) = string.split_at(string_len(string));
+        out.extend_from_slice(string);
+        rest = after;
+    }
+    out
+}
+
+/// The length of the string literal that `text` begins with; all of it if the string does not end.
+fn string_len(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(found) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if text[at] == b'"' {
+            return at + 1;
+        }
+        at += 2;
+    }
+    text.len()
+}

@@ -1,0 +1,335 @@
+//! The grammar of JSON: one loop over the bytes, with a stack of open brackets instead of recursion.
+//!
+//! The loop tells a sink what it finds. [`index`] keeps it, [`validate`] does not.
+
+use std::sync::Arc;
+
+use super::{Kind, Node, SyntaxError};
+
+/// Checks one JSON text without building anything, and returns the kind of its value.
+///
+/// # Errors
+///
+/// The same as for [`Doc::parse`](super::Doc::parse).
+pub fn validate(text: &[u8]) -> Result<Kind, SyntaxError> {
+    let mut top = Top(0);
+    scan(text, &mut top)?;
+    Ok(Kind::of_first_byte(text[top.0]))
+}
+
+/// Lists where the values of one JSON text stand.
+pub(super) fn index(text: &[u8]) -> Result<Arc<[Node]>, SyntaxError> {
+    let mut index = Index { nodes: Vec::with_capacity(FIRST_NODES.min(text.len())), open: Vec::new() };
+    scan(text, &mut index)?;
+    Ok(index.nodes.into())
+}
+
+/// Room for the values of an ordinary line, so that most texts need one allocation.
+const FIRST_NODES: usize = 64;
+
+/// The bytes that may follow a backslash, apart from `u`.
+const IS_SHORT_ESCAPE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut letters: &[u8] = b"\"\\/bfnrt";
+    while let [letter, rest @ ..] = letters {
+        table[*letter as usize] = true;
+        letters = rest;
+    }
+    table
+};
+
+/// What the loop reports. Offsets fit into `u32`, because longer texts are refused first.
+trait Sink {
+    /// A string, number or literal; `escaped` if it is a string with an escape.
+    fn scalar(&mut self, start: usize, end: usize, escaped: bool);
+    /// A container begins.
+    fn open(&mut self, start: usize);
+    /// The container opened last ends.
+    fn close(&mut self, end: usize);
+    /// The text is complete; its value began at `start`.
+    fn top(&mut self, start: usize);
+}
+
+/// Keeps where the top value begins.
+struct Top(usize);
+
+impl Sink for Top {
+    fn scalar(&mut self, _: usize, _: usize, _: bool) {}
+    fn open(&mut self, _: usize) {}
+    fn close(&mut self, _: usize) {}
+    fn top(&mut self, start: usize) {
+        self.0 = start;
+    }
+}
+
+/// Keeps everything.
+struct Index {
+    nodes: Vec<Node>,
+    open: Vec<u32>,
+}
+
+impl Sink for Index {
+    #[inline]
+    fn scalar(&mut self, start: usize, end: usize, escaped: bool) {
+        self.nodes.push(Node { start: start as u32, end: end as u32, extra: u32::from(escaped) });
+    }
+
+    #[inline]
+    fn open(&mut self, start: usize) {
+        self.open.push(self.nodes.len() as u32);
+        self.scalar(start, start, false);
+    }
+
+    #[inline]
+    fn close(&mut self, end: usize) {
+        let behind = self.nodes.len() as u32;
+        let Some(node) = self.open.pop().and_then(|index| self.nodes.get_mut(index as usize)) else { return };
+        node.end = end as u32;
+        node.extra = behind;
+    }
+
+    fn top(&mut self, _: usize) {}
+}
+
+/// Reads one text from its first to its last byte.
+fn scan(text: &[u8], sink: &mut impl Sink) -> Result<(), SyntaxError> {
+    if u32::try_from(text.len()).is_err() {
+        return Err(SyntaxError { at: 0, reason: "text longer than 4 GiB" });
+    }
+    let mut scanner = Scanner { text, at: 0, in_object: Vec::new() };
+    scanner.skip_space();
+    let start = scanner.at;
+    while scanner.value(sink)? {}
+    sink.top(start);
+    Ok(())
+}
+
+struct Scanner<'t> {
+    text: &'t [u8],
+    at: usize,
+    /// One item for each open container: is it an object?
+    in_object: Vec<bool>,
+}
+
+impl Scanner<'_> {
+    /// Reads one scalar or the beginning of one container, and what follows up to the next value.
+    /// Returns whether there is a next value.
+    #[inline]
+    fn value(&mut self, sink: &mut impl Sink) -> Result<bool, SyntaxError> {
+        let start = self.at;
+        let mut escaped = false;
+        match self.peek() {
+            b'"' => escaped = self.string()?,
+            b'{' => return self.open(sink, true),
+            b'[' => return self.open(sink, false),
+            b'-' | b'0'..=b'9' => self.number()?,
+            b't' => self.literal(b"true")?,
+            b'f' => self.literal(b"false")?,
+            b'n' => self.literal(b"null")?,
+            _ => return Err(self.error("expected a value")),
+        }
+        sink.scalar(start, self.at, escaped);
+        self.after_value(sink)
+    }
+
+    #[inline]
+    fn open(&mut self, sink: &mut impl Sink, is_object: bool) -> Result<bool, SyntaxError> {
+        sink.open(self.at);
+        self.at += 1;
+        self.skip_space();
+        let close = if is_object { b'}' } else { b']' };
+        if self.peek() == close {
+            self.at += 1;
+            sink.close(self.at);
+            return self.after_value(sink);
+        }
+        self.in_object.push(is_object);
+        if is_object {
+            self.key(sink)?;
+        }
+        Ok(true)
+    }
+
+    /// Goes on behind a value: closes what ends here and stops before the next value, if there is one.
+    #[inline]
+    fn after_value(&mut self, sink: &mut impl Sink) -> Result<bool, SyntaxError> {
+        loop {
+            self.skip_space();
+            let Some(&in_object) = self.in_object.last() else {
+                return if self.at == self.text.len() {
+                    Ok(false)
+                } else {
+                    Err(self.error("unexpected text after the value"))
+                };
+            };
+            match (self.peek(), in_object) {
+                (b',', _) => {
+                    self.at += 1;
+                    self.skip_space();
+                    if in_object {
+                        self.key(sink)?;
+                    }
+                    return Ok(true);
+                }
+                (b'}', true) | (b']', false) => {
+                    self.at += 1;
+                    self.in_object.pop();
+                    sink.close(self.at);
+                }
+                (_, true) => return Err(self.error("expected `,` or `}`")),
+                (_, false) => return Err(self.error("expected `,` or `]`")),
+            }
+        }
+    }
+
+    /// Reads a key with its colon and stops before the value.
+    #[inline]
+    fn key(&mut self, sink: &mut impl Sink) -> Result<(), SyntaxError> {
+        let start = self.at;
+        if self.peek() != b'"' {
+            return Err(self.error("expected a key"));
+        }
+        let escaped = self.string()?;
+        sink.scalar(start, self.at, escaped);
+        self.skip_space();
+        if self.peek() != b':' {
+            return Err(self.error("expected `:`"));
+        }
+        self.at += 1;
+        self.skip_space();
+        Ok(())
+    }
+
+    /// Reads a string and returns whether there is an escape in it.
+    #[inline]
+    fn string(&mut self) -> Result<bool, SyntaxError> {
+        self.at += 1;
+        let mut escaped = false;
+        loop {
+            self.at = skip_plain(self.text, self.at);
+            match self.text.get(self.at) {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(escaped);
+                }
+                Some(b'\\') => self.escape()?,
+                Some(_) => return Err(self.error("control character in a string")),
+                None => return Err(self.error("unfinished string")),
+            }
+            escaped = true;
+        }
+    }
+
+    #[inline]
+    fn escape(&mut self) -> Result<(), SyntaxError> {
+        self.at += 1;
+        let letter = self.peek();
+        if IS_SHORT_ESCAPE[usize::from(letter)] {
+            self.at += 1;
+            return Ok(());
+        }
+        match letter {
+            b'u' => {
+                for _ in 0..4 {
+                    self.at += 1;
+                    if !self.peek().is_ascii_hexdigit() {
+                        return Err(self.error("expected a hexadecimal digit"));
+                    }
+                }
+                self.at += 1;
+            }
+            _ => return Err(self.error("unknown escape")),
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), SyntaxError> {
+        if self.peek() == b'-' {
+            self.at += 1;
+        }
+        if self.peek() == b'0' {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == b'.' {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), b'e' | b'E') {
+            self.at += 1;
+            if matches!(self.peek(), b'+' | b'-') {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), SyntaxError> {
+        if !self.peek().is_ascii_digit() {
+            return Err(self.error("expected a digit"));
+        }
+        while self.peek().is_ascii_digit() {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn literal(&mut self, word: &[u8]) -> Result<(), SyntaxError> {
+        for letter in word {
+            if self.peek() != *letter {
+                return Err(self.error("unknown word"));
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), b' ' | b'\t' | b'\n' | b'\r') {
+            self.at += 1;
+        }
+    }
+
+    /// The byte at this place. Past the end it is NUL, which fits nowhere outside strings.
+    #[inline]
+    fn peek(&self) -> u8 {
+        self.text.get(self.at).copied().unwrap_or(0)
+    }
+
+    #[cold]
+    fn error(&self, reason: &'static str) -> SyntaxError {
+        let reason = if self.at >= self.text.len() { "unexpected end of text" } else { reason };
+        SyntaxError { at: self.at.min(self.text.len()), reason }
+    }
+}
+
+/// The offset of the next quote, backslash or control character, or the end of the text.
+#[inline]
+fn skip_plain(text: &[u8], mut at: usize) -> usize {
+    while let Some(eight) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let stops = stops(u64::from_le_bytes(*eight));
+        if stops != 0 {
+            return at + stops.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    while text.get(at).is_some_and(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
+        at += 1;
+    }
+    at
+}
+
+/// Marks, in the top bit of each of eight bytes, where a string cannot simply go on.
+///
+/// Borrows between bytes can mark a byte too many, but only above a right mark, so the lowest is right.
+#[inline]
+fn stops(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let control = word.wrapping_sub(ONES * 0x20);
+    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (control | quote | backslash) & !word & (ONES * 0x80)
+}

@@ -1,0 +1,203 @@
+//! Strings of JSON texts: read without loss, measured and written as JavaScript does it.
+//!
+//! Functions that read take the bytes between the quotes of a string that the grammar has accepted.
+
+use std::borrow::Cow;
+use std::str;
+
+/// One part of the content of a string.
+#[derive(Debug, Clone, Copy)]
+enum Piece<'d> {
+    /// Bytes without escapes, perhaps not valid UTF-8.
+    Plain(&'d [u8]),
+    /// An escape, or two of them for a surrogate pair.
+    Char(char),
+    /// The escape of half a surrogate pair, which is no character.
+    Lone(u16),
+}
+
+/// Reads bytes without escapes; each broken sequence becomes one U+FFFD, as in browsers.
+pub(super) fn read_utf8(bytes: &[u8]) -> Cow<'_, str> {
+    // The lossy reader alone is several times slower, and nearly all text is valid.
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
+/// Reads a string; lone surrogates and invalid UTF-8 become U+FFFD.
+pub(super) fn decode_lossy(content: &[u8]) -> String {
+    let mut out = String::with_capacity(content.len());
+    for piece in pieces(content) {
+        match piece {
+            Piece::Plain(bytes) => out.push_str(&read_utf8(bytes)),
+            Piece::Char(char) => out.push(char),
+            Piece::Lone(_) => out.push(char::REPLACEMENT_CHARACTER),
+        }
+    }
+    out
+}
+
+/// Reads a string into bytes that are equal for equal JavaScript strings: UTF-8, but with three bytes
+/// for a lone surrogate (WTF-8).
+pub(super) fn decode_wtf8(content: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(content.len());
+    for piece in pieces(content) {
+        match piece {
+            Piece::Plain(bytes) => out.extend_from_slice(read_utf8(bytes).as_bytes()),
+            Piece::Char(char) => out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
+            Piece::Lone(unit) => {
+                let [high, low] = unit.to_be_bytes();
+                out.extend([0xED, 0x80 | (high & 0x0F) << 2 | low >> 6, 0x80 | low & 0x3F]);
+            }
+        }
+    }
+    out
+}
+
+/// Counts the UTF-16 code units of a string.
+pub(super) fn utf16_len(content: &[u8]) -> usize {
+    pieces(content)
+        .map(|piece| match piece {
+            Piece::Plain(bytes) => plain_utf16_len(bytes),
+            Piece::Char(char) => char.len_utf16(),
+            Piece::Lone(_) => 1,
+        })
+        .sum()
+}
+
+fn plain_utf16_len(bytes: &[u8]) -> usize {
+    if bytes.is_ascii() {
+        return bytes.len();
+    }
+    let text = read_utf8(bytes);
+    // One unit for each first byte, one more where four bytes make a character.
+    let first = text.bytes().filter(|byte| byte & 0xC0 != 0x80).count();
+    let pairs = text.bytes().filter(|byte| *byte >= 0xF0).count();
+    first + pairs
+}
+
+/// Appends the string again, escaped as JavaScript's `JSON.stringify` does, without the quotes.
+pub(super) fn write_js(out: &mut String, content: &[u8]) {
+    let mut rest = content;
+    while !rest.is_empty() {
+        let (same, other) = rest.split_at(same_len(rest));
+        out.push_str(&read_utf8(same));
+        let mut pieces = pieces(other);
+        match pieces.next() {
+            Some(Piece::Char(char)) => write_char(out, char),
+            Some(Piece::Lone(unit)) => write_unit(out, unit),
+            Some(Piece::Plain(_)) | None => {}
+        }
+        rest = pieces.rest;
+    }
+}
+
+/// The length of the part that JavaScript would write as it stands: up to the first `\/` or `\u`.
+fn same_len(content: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(found) = content.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
+        at += found;
+        if matches!(content.get(at + 1), Some(b'/' | b'u')) {
+            return at;
+        }
+        at += 2;
+    }
+    content.len()
+}
+
+/// Appends `text` as a JSON string literal, escaped as JavaScript's `JSON.stringify` does.
+pub fn write_string(out: &mut String, text: &str) {
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        let (plain, special) = rest.split_at(at);
+        out.push_str(plain);
+        let mut chars = special.chars();
+        if let Some(char) = chars.next() {
+            write_char(out, char);
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+fn write_char(out: &mut String, char: char) {
+    match char {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\u{8}' => out.push_str("\\b"),
+        '\u{c}' => out.push_str("\\f"),
+        '\0'..='\u{1f}' => write_unit(out, char as u16),
+        _ => out.push(char),
+    }
+}
+
+fn write_unit(out: &mut String, unit: u16) {
+    out.push_str("\\u");
+    for shift in [12, 8, 4, 0] {
+        out.extend(char::from_digit(u32::from(unit >> shift & 0xF), 16));
+    }
+}
+
+/// Splits the content of a string at its escapes.
+fn pieces(content: &[u8]) -> Pieces<'_> {
+    Pieces { rest: content }
+}
+
+struct Pieces<'d> {
+    rest: &'d [u8],
+}
+
+impl<'d> Iterator for Pieces<'d> {
+    type Item = Piece<'d>;
+
+    fn next(&mut self) -> Option<Piece<'d>> {
+        let (piece, len) = match self.rest {
+            [] => return None,
+            [b'\\', b'u', ..] => unicode_escape(self.rest),
+            [b'\\', letter, ..] => (Piece::Char(short_escape(*letter)), 2),
+            _ => {
+                let len = memchr::memchr(b'\\', self.rest).unwrap_or(self.rest.len()).max(1);
+                (Piece::Plain(&self.rest[..len]), len)
+            }
+        };
+        self.rest = self.rest.get(len..).unwrap_or_default();
+        Some(piece)
+    }
+}
+
+fn short_escape(letter: u8) -> char {
+    match letter {
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        // A quote, a backslash or a slash.
+        itself => char::from(itself),
+    }
+}
+
+/// Reads one `\uXXXX`, or two if they are the halves of one character, and tells how many bytes it took.
+fn unicode_escape<'d>(rest: &[u8]) -> (Piece<'d>, usize) {
+    let unit = unit_at(rest).unwrap_or(0xFFFD);
+    if let Some(char) = char::from_u32(u32::from(unit)) {
+        return (Piece::Char(char), 6);
+    }
+    let second = rest.get(6..).and_then(unit_at).unwrap_or(0);
+    match char::decode_utf16([unit, second]).next() {
+        Some(Ok(char)) => (Piece::Char(char), 12),
+        _ => (Piece::Lone(unit), 6),
+    }
+}
+
+/// Reads the unit of the `\uXXXX` that `bytes` begin with.
+fn unit_at(bytes: &[u8]) -> Option<u16> {
+    let digits = bytes.strip_prefix(b"\\u")?.first_chunk::<4>()?;
+    digits.iter().try_fold(0, |unit, digit| {
+        let value = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | u16::try_from(value).ok()?)
+    })
+}

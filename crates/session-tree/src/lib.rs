@@ -1,0 +1,34 @@
+//! engine
+#![forbid(unsafe_code)]
+
+mod diagnostic;
+mod error;
+mod id;
+mod kind;
+mod time;
+
+mod entry;
+#[cfg(feature = "file")]
+pub mod fs;
+mod index;
+pub mod journal;
+pub mod json;
+mod line;
+mod migrate;
+mod session;
+mod tree;
+
+pub use diagnostic::{Diagnostic, Problem, Severity};
+pub use entry::{Block, Body, Content, Entry, Header, Message, Replacement};
+pub use error::{Error, Loss, ReadOnlyReason, Result};
+#[cfg(feature = "write")]
+pub use id::RandomIds;
+pub use id::{EntryId, IdSource, is_valid_session_id};
+pub use index::Label;
+pub use kind::{Kind, Role};
+pub use line::LEAF_MARKER;
+pub use session::{Options, Session};
+#[cfg(feature = "write")]
+pub use time::SystemClock;
+pub use time::{Clock, Timestamp};
+pub use tree::{Children, Depth, Node, Tree};

@@ -1,0 +1,470 @@
+//! One line: what it is, told from its head and its tail without reading all of it.
+//!
+//! bytes -> **line** -> entry -> tree -> path -> context
+//!
+//! Session files are mostly payload (tool output, images). What the tree needs (type, id, parent, time, role)
+//! stands in the first or last hundred bytes of nearly every line, so those are read by hand; a line of any other
+//! shape is parsed as a whole. Only [`json`](crate::json) decides what is valid; a line whose head looks right is
+//! taken on trust here and checked when its body is first used.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2, memmem, memrchr};
+
+use crate::json::{self, Doc, Value};
+use crate::kind::{Kind, Role};
+use crate::time::Timestamp;
+
+/// The `customType` of the entry that keeps the position of the leaf.
+pub const LEAF_MARKER: &str = "session-tree.leaf";
+
+/// What a scan tells about a line.
+#[derive(Debug)]
+pub(crate) enum Scan<'l> {
+    /// Nothing but white space.
+    Blank,
+    /// An object that begins and ends like one.
+    Object(Head<'l>),
+    /// JSON, but no object.
+    NotAnObject,
+    /// No JSON. What could be read of an entry before the damage is kept.
+    Damaged { reason: &'static str, head: Option<Box<Head<'l>>> },
+}
+
+/// The envelope of an entry, and what the outline asks of every entry.
+#[derive(Debug, Default)]
+pub(crate) struct Head<'l> {
+    pub kind: Option<Cow<'l, [u8]>>,
+    pub id: Option<Cow<'l, str>>,
+    pub parent: Parent<'l>,
+    pub time: Option<Timestamp>,
+    pub role: Option<Role>,
+    pub traits: Traits,
+    /// The id stands at `uuid`, the spelling of an early design.
+    pub uuid_spelling: bool,
+}
+
+/// What stands at `parentId`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) enum Parent<'l> {
+    /// No such key, or a value that names nothing.
+    #[default]
+    Absent,
+    /// An explicit null.
+    Null,
+    /// The id of another entry.
+    Id(Cow<'l, str>),
+}
+
+/// Properties of a body that lists and filters need for every entry, kept in the index.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Traits {
+    /// An assistant message with text that is not blank.
+    pub has_text: bool,
+    /// An assistant message that ended in an error, an abort or at the length limit.
+    pub ended_badly: bool,
+    /// A custom entry of ours (`session-tree.*`).
+    pub internal: bool,
+    /// A custom entry that is a leaf marker.
+    pub leaf_marker: bool,
+}
+
+impl Head<'_> {
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind.as_deref().map_or(Kind::Opaque, Kind::from_name)
+    }
+
+    pub(crate) fn is_header(&self) -> bool {
+        self.kind.as_deref() == Some(b"session")
+    }
+
+    fn is_message(&self) -> bool {
+        self.kind.as_deref() == Some(b"message")
+    }
+}
+
+/// Scans lines; holds the searchers that every line uses.
+pub(crate) struct Scanner {
+    text_token: memmem::Finder<'static>,
+    stop_token: memmem::FinderRev<'static>,
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        Self {
+            text_token: memmem::Finder::new(b"\"text\""),
+            stop_token: memmem::FinderRev::new(b"\"stopReason\":\""),
+        }
+    }
+}
+
+impl Scanner {
+    /// Scans a whole line, without its line feed.
+    pub(crate) fn scan<'l>(&self, line: &'l [u8]) -> Scan<'l> {
+        let text = trim(line);
+        match text {
+            [] => Scan::Blank,
+            [b'{', .., b'}'] => match self.quick(text, text) {
+                Some(head) => Scan::Object(head),
+                None => exact(text),
+            },
+            _ => exact(text),
+        }
+    }
+
+    /// Scans a line of which only the beginning and the end are at hand; `None` asks for the whole line.
+    pub(crate) fn scan_ends<'l>(&self, head: &'l [u8], tail: &'l [u8]) -> Option<Scan<'l>> {
+        let (start, end) = (head.trim_ascii_start(), tail.trim_ascii_end());
+        if start.first() != Some(&b'{') || end.last() != Some(&b'}') {
+            return None;
+        }
+        let found = self.quick(start, end)?;
+        // Whether an answer has text can only be told from all of it.
+        (found.role != Some(Role::Assistant)).then_some(Scan::Object(found))
+    }
+
+    /// Reads the envelope from both ends. `None`: the line has another shape, or an escape where it matters.
+    fn quick<'l>(&self, start: &'l [u8], end: &'l [u8]) -> Option<Head<'l>> {
+        let mut front = Front::read(start)?;
+        if !front.is_complete() {
+            front.read_back(end);
+            if !front.is_complete() {
+                return None;
+            }
+        }
+        let mut head = front.head?;
+        if head.role == Some(Role::Assistant) {
+            head.traits = self.answer_traits(start, front.body_at)?;
+        }
+        Some(head)
+    }
+
+    fn answer_traits(&self, line: &[u8], body_at: usize) -> Option<Traits> {
+        let body = line.get(body_at..)?;
+        let has_text = match self.text_token.find(body) {
+            None => false,
+            Some(_) => quick_has_text(body)?,
+        };
+        let mut ended_badly = false;
+        if !has_text && let Some(at) = self.stop_token.rfind(body) {
+            let value = body.get(at + self.stop_token.needle().len()..)?;
+            ended_badly = [&b"error\""[..], b"aborted\"", b"length\""].iter().any(|v| value.starts_with(v));
+        }
+        Some(Traits { has_text, ended_badly, ..Traits::default() })
+    }
+}
+
+/// What reading a line from the front has gathered so far.
+struct Front<'l> {
+    head: Option<Head<'l>>,
+    has_id: bool,
+    has_parent: bool,
+    has_time: bool,
+    /// Where the message body continues after its role.
+    body_at: usize,
+}
+
+impl<'l> Front<'l> {
+    fn is_complete(&self) -> bool {
+        let head = self.head.as_ref();
+        self.has_id
+            && self.has_parent
+            && self.has_time
+            && head.is_some_and(|h| h.kind.is_some() && (!h.is_message() || h.role.is_some()))
+    }
+
+    /// Reads members from the front while their values are short and plain.
+    fn read(line: &'l [u8]) -> Option<Self> {
+        let mut front = Front {
+            head: Some(Head::default()),
+            has_id: false,
+            has_parent: false,
+            has_time: false,
+            body_at: 0,
+        };
+        let mut at = 1;
+        while let Some((key, value_at)) = plain_key(line, at) {
+            match line.get(value_at)? {
+                b'"' => {
+                    let Some(value) = plain_string(line, value_at) else { break };
+                    front.take(key, value);
+                    at = value_at + value.len() + 2;
+                }
+                b'n' if line[value_at..].starts_with(b"null") => {
+                    front.take_null(key);
+                    at = value_at + 4;
+                }
+                b'{' if key == b"message" => {
+                    front.take_role(line, value_at);
+                    break;
+                }
+                _ => break,
+            }
+            if front.is_complete() || line.get(at) != Some(&b',') {
+                break;
+            }
+            at += 1;
+        }
+        Some(front)
+    }
+
+    /// Reads members from the end while their values are short and plain. The last one of a name counts, so what
+    /// stands here wins over the front.
+    fn read_back(&mut self, line: &'l [u8]) {
+        let mut end = line.len() - 1;
+        let (mut id, mut parent, mut time) = (false, false, false);
+        while let Some((key, value, start)) = plain_member_before(line, end) {
+            let fresh = match key {
+                b"id" => !std::mem::replace(&mut id, true),
+                b"parentId" => !std::mem::replace(&mut parent, true),
+                b"timestamp" => !std::mem::replace(&mut time, true),
+                _ => false,
+            };
+            match value {
+                Some(text) if fresh => self.take(key, text),
+                None if fresh => self.take_null(key),
+                _ => {}
+            }
+            if id && parent && time || line.get(start.wrapping_sub(1)) != Some(&b',') {
+                break;
+            }
+            end = start - 1;
+        }
+    }
+
+    fn take(&mut self, key: &[u8], value: &'l [u8]) {
+        let Some(head) = &mut self.head else { return };
+        match key {
+            b"type" => head.kind = Some(Cow::Borrowed(value)),
+            b"id" => {
+                let Ok(text) = std::str::from_utf8(value) else { return };
+                head.id = (!text.is_empty()).then_some(Cow::Borrowed(text));
+                self.has_id = !text.is_empty();
+            }
+            b"parentId" => {
+                let Ok(text) = std::str::from_utf8(value) else { return };
+                head.parent = if text.is_empty() { Parent::Absent } else { Parent::Id(Cow::Borrowed(text)) };
+                self.has_parent = true;
+            }
+            b"timestamp" => {
+                head.time = Timestamp::parse_bytes(value);
+                self.has_time = true;
+            }
+            b"customType" => {
+                head.traits.internal = value.starts_with(b"session-tree.");
+                head.traits.leaf_marker = value == LEAF_MARKER.as_bytes();
+            }
+            _ => {}
+        }
+    }
+
+    fn take_null(&mut self, key: &[u8]) {
+        if let (b"parentId", Some(head)) = (key, &mut self.head) {
+            head.parent = Parent::Null;
+            self.has_parent = true;
+        }
+    }
+
+    /// Reads the role where pi writes it: as the first member of the message.
+    fn take_role(&mut self, line: &'l [u8], message_at: usize) {
+        let Some((b"role", value_at)) = plain_key(line, message_at + 1) else { return };
+        let Some(role) = plain_string(line, value_at) else { return };
+        if let Some(head) = &mut self.head {
+            head.role = Some(Role::from_name(role));
+            self.body_at = value_at + role.len() + 2;
+        }
+    }
+}
+
+/// Reads `"key":` at `at`, without escapes or white space; gives the key and where its value starts.
+fn plain_key(line: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    if line.get(at) != Some(&b'"') {
+        return None;
+    }
+    // No name the engine knows is longer.
+    let window = line.get(at + 1..(at + 41).min(line.len()))?;
+    let key = &window[..memchr2(b'"', b'\\', window)?];
+    let colon = at + key.len() + 2;
+    let closed = line.get(colon - 1) == Some(&b'"') && line.get(colon) == Some(&b':');
+    closed.then_some((key, colon + 1))
+}
+
+/// Reads a string value without escapes and not longer than an id or a time would be.
+fn plain_string(line: &[u8], quote_at: usize) -> Option<&[u8]> {
+    if line.get(quote_at) != Some(&b'"') {
+        return None;
+    }
+    let window = line.get(quote_at + 1..(quote_at + 258).min(line.len()))?;
+    let end = memchr2(b'"', b'\\', window)?;
+    (window[end] == b'"' && window[..end].iter().all(|b| *b >= 0x20)).then_some(&window[..end])
+}
+
+/// A member that ends before `end`: its key, its value (`None` for null), and where the member starts.
+type MemberBefore<'l> = (&'l [u8], Option<&'l [u8]>, usize);
+
+/// Reads the member that ends right before `end`, if its value is a plain string or null.
+///
+/// In a valid text a quote without a backslash before it can only open or close a string, so walking back from
+/// the brace that closes the line cannot end up inside one.
+fn plain_member_before(line: &[u8], end: usize) -> Option<MemberBefore<'_>> {
+    let text = line.get(..end)?;
+    let (value, colon) = if text.ends_with(b"null") {
+        (None, end.checked_sub(5)?)
+    } else {
+        let (value, start) = plain_string_before(text)?;
+        (Some(value), start.checked_sub(1)?)
+    };
+    if text.get(colon) != Some(&b':') {
+        return None;
+    }
+    let (key, start) = plain_string_before(&text[..colon])?;
+    Some((key, value, start))
+}
+
+/// Reads the string that ends `text`; gives its content and where its opening quote stands.
+fn plain_string_before(text: &[u8]) -> Option<(&[u8], usize)> {
+    let (b'"', before) = text.split_last().map(|(q, rest)| (*q, rest))? else { return None };
+    let floor = before.len().saturating_sub(257);
+    let start = floor + memrchr(b'"', &before[floor..])?;
+    let content = &before[start + 1..];
+    let escaped = start > 0 && before[start - 1] == b'\\';
+    (!escaped && memchr(b'\\', content).is_none()).then_some((content, start))
+}
+
+/// Tells whether the message body (right after its role) holds a text block that is not blank; `None`: parse it.
+fn quick_has_text(body: &[u8]) -> Option<bool> {
+    let mut at = body.strip_prefix(b",\"content\":[").map(|_| 12)?;
+    loop {
+        let block = body.get(at..)?;
+        if let Some(text) = block.strip_prefix(b"{\"type\":\"text\",\"text\":\"") {
+            match text.first()? {
+                b'"' => {}
+                // Blank, or an escape that may be: let the parser decide.
+                b'\\' | b' ' => return None,
+                first if first.is_ascii() => return Some(true),
+                _ => return None,
+            }
+        }
+        at += skip_object(block)?;
+        match body.get(at)? {
+            b',' => at += 1,
+            b']' => return Some(false),
+            _ => return None,
+        }
+    }
+}
+
+/// Gives the length of the object at the start of `text`, without checking what is inside.
+fn skip_object(text: &[u8]) -> Option<usize> {
+    let (mut at, mut depth) = (0, 0_usize);
+    loop {
+        match text.get(at)? {
+            b'"' => at += skip_string(&text[at..])?,
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                at += 1;
+            }
+            _ => at += 1,
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+}
+
+fn skip_string(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// Parses the whole line.
+fn exact(text: &[u8]) -> Scan<'_> {
+    let doc = match Doc::parse(text) {
+        Ok(doc) => doc,
+        Err(error) => {
+            let head =
+                Front::read(text).and_then(|front| front.head.filter(|_| front.has_id && front.has_parent));
+            return Scan::Damaged { reason: error.reason, head: head.map(Box::new) };
+        }
+    };
+    let root = doc.root();
+    if root.kind() != json::Kind::Object {
+        return Scan::NotAnObject;
+    }
+    Scan::Object(head_of(root))
+}
+
+/// Reads the envelope from a parsed line; the last of several equal keys counts.
+pub(crate) fn head_of(root: Value<'_>) -> Head<'static> {
+    let text = |key: &str| root.get(key).and_then(Value::as_str).map(Cow::into_owned);
+    let kind = text("type");
+    let uuid = text("uuid").filter(|_| root.get("id").is_none());
+    let uuid_spelling = uuid.is_some();
+    let id = text("id").or(uuid);
+    let parent = match root.get("parentId").or_else(|| root.get("parentUuid")) {
+        None => Parent::Absent,
+        Some(value) if value.is_null() => Parent::Null,
+        Some(value) => match value.as_str() {
+            Some(text) if !text.is_empty() => Parent::Id(Cow::Owned(text.into_owned())),
+            _ => Parent::Absent,
+        },
+    };
+    let message = root.get("message").filter(|_| kind.as_deref() == Some("message"));
+    let role = message.map(|m| {
+        m.get("role").and_then(Value::as_str).map_or(Role::Other, |r| Role::from_name(r.as_bytes()))
+    });
+    let mut traits = Traits::default();
+    if let (Some(message), Some(Role::Assistant)) = (message, role) {
+        traits.has_text = has_text(message);
+        let stop = message.get("stopReason").and_then(Value::as_str);
+        traits.ended_badly =
+            !traits.has_text && matches!(stop.as_deref(), Some("error" | "aborted" | "length"));
+    }
+    if let Some(custom) = text("customType") {
+        traits.internal = custom.starts_with("session-tree.");
+        traits.leaf_marker = custom == LEAF_MARKER;
+    }
+    Head {
+        kind: kind.map(|k| Cow::Owned(k.into_bytes())),
+        id: id.filter(|id| !id.is_empty()).map(Cow::Owned),
+        parent,
+        time: text("timestamp").and_then(|t| Timestamp::parse(&t)),
+        role,
+        traits,
+        uuid_spelling,
+    }
+}
+
+/// Tells whether a message has text that is not blank.
+pub(crate) fn has_text(message: Value<'_>) -> bool {
+    let filled =
+        |value: Option<Value<'_>>| value.and_then(Value::as_str).is_some_and(|t| !t.trim().is_empty());
+    match message.get("content") {
+        Some(content) if content.kind() == json::Kind::String => filled(Some(content)),
+        Some(content) => content.items().any(|block| {
+            block.get("type").and_then(Value::as_str).as_deref() == Some("text") && filled(block.get("text"))
+        }),
+        None => false,
+    }
+}
+
+/// Cuts JSON white space off both ends.
+pub(crate) fn trim(line: &[u8]) -> &[u8] {
+    let blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\r' | b'\n');
+    let start = line.iter().position(|b| !blank(b)).unwrap_or(line.len());
+    let end = line.iter().rposition(|b| !blank(b)).map_or(start, |at| at + 1);
+    &line[start..end]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+use super::*;
+
+fn head(line: &str) -> (Head<'_>, Head<'static>) {
+    let scanner = Scanner::default();
+    let Scan::Object(quick) = scanner.scan(line.as_bytes()) else { panic!("no object: {line}") };
+    let doc = Doc::parse(line.as_bytes()).unwrap();
+    (quick, head_of(doc.root()))
+}
+
+#[test]
+fn reading_both_ends_gives_what_parsing_the_whole_line_gives() {
+    let lines = [
+        r#"{"type":"message","id":"0a1b2c3d","parentId":null,"timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"user","content":"hi"}}"#,
+        r#"{"type":"message","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[]},"id":"0a1b2c3d","parentId":"x"}"#,
+        r#"{"type":"custom","customType":"session-tree.leaf","data":{"targetId":null},"id":"a","parentId":null,"timestamp":"t"}"#,
+        r#"{"type":"custom","customType":"x","data":{"id":"no","parentId":"no","timestamp":"no"},"id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z"}"#,
+        r#"{"type":"custom","customType":"x","data":"\"id\":\"no\",\"parentId\":\"no\"","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z"}"#,
+        r#"{ "type" : "label", "id" : "a", "parentId" : "b", "timestamp" : "2025-01-01T00:00:00.000Z", "targetId":"b" }"#,
+        r#"{"parentId":"b","id":"\u0061","type":"message","message":{"content":[],"role":"toolResult"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"\"text\" }"},{"type":"toolCall","id":"1","name":"x","arguments":{"type":"text","text":"no"}}],"stopReason":"toolUse"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"x"},{"type":"text","text":"yes"}],"stopReason":"stop"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"text","text":" \n"}],"stopReason":"aborted"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[],"stopReason":"error"}}"#,
+        r#"{"type":"message","id":"","parentId":"","timestamp":5,"message":null}"#,
+        r#"{"type":"odd","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z"}"#,
+        r#"{"id":"a"}"#,
+        "{}",
+    ];
+    for line in lines {
+        let (quick, exact) = head(line);
+        assert_eq!(quick.kind, exact.kind, "{line}");
+        assert_eq!(quick.id, exact.id, "{line}");
+        assert_eq!(quick.parent, exact.parent, "{line}");
+        assert_eq!(quick.time, exact.time, "{line}");
+        assert_eq!(quick.role, exact.role, "{line}");
+        assert_eq!(quick.traits, exact.traits, "{line}");
+    }
+}
+
+#[test]
+fn lines_that_are_no_objects_are_told_apart() {
+    let scanner = Scanner::default();
+    assert!(matches!(scanner.scan(b" \t\r"), Scan::Blank));
+    for line in ["null", "123", "[]", "\"x\""] {
+        assert!(matches!(scanner.scan(line.as_bytes()), Scan::NotAnObject), "{line}");
+    }
+    assert!(matches!(scanner.scan(b"garbage"), Scan::Damaged { head: None, .. }));
+}
+
+#[test]
+fn a_cut_line_still_tells_its_id_and_parent() {
+    let line = br#"{"type":"message","id":"abc","parentId":"def","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"us"#;
+    let Scan::Damaged { head: Some(head), .. } = Scanner::default().scan(line) else { panic!("no head") };
+    assert_eq!(head.id.as_deref(), Some("abc"));
+    assert_eq!(head.parent, Parent::Id(Cow::Borrowed("def")));
+}

@@ -1,0 +1,101 @@
+//! A session: a header, its entries and a leaf, kept in one file or in memory.
+//!
+//! The one owner of change. This file holds what reading needs; how a session is opened, extended and moved lies
+//! in the modules beside it.
+
+mod cache;
+mod options;
+mod read;
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use crate::diagnostic::Diagnostic;
+use crate::entry::Header;
+use crate::error::{ReadOnlyReason, Result};
+use crate::index::{self, Index};
+use crate::journal::{Journal, MemoryJournal};
+use crate::tree::{Node, Tree};
+
+use cache::DocCache;
+pub use options::Options;
+
+/// An open session.
+///
+/// Reading methods take `&self`. The tree they walk is an index in memory; the bodies of entries are read from the
+/// journal when they are asked for, and kept for a while.
+#[derive(Debug)]
+pub struct Session {
+    pub(crate) journal: Box<dyn Journal>,
+    pub(crate) index: Index,
+    pub(crate) leaf: Option<Node>,
+    pub(crate) read_only: Option<ReadOnlyReason>,
+    docs: Mutex<DocCache>,
+    /// What decoding found odd after loading.
+    late_diagnostics: Mutex<Vec<Diagnostic>>,
+}
+
+impl Session {
+    /// Reads a session from bytes, such as the content of a file that came over a network.
+    ///
+    /// ```
+    /// # use session_tree::Session;
+    /// let bytes = concat!(
+    ///     r#"{"type":"session","version":3,"id":"s1","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#, "\n",
+    ///     r#"{"type":"message","id":"a","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"hi"}}"#, "\n",
+    /// );
+    /// let session = Session::from_bytes(bytes.into())?;
+    /// assert_eq!(session.tree().len(), 1);
+    /// assert_eq!(session.leaf_id().unwrap(), "a");
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::load(Box::new(MemoryJournal::from_bytes(bytes)), Some(ReadOnlyReason::Asked))
+    }
+
+    /// Reads a session from its journal.
+    pub(crate) fn load(journal: Box<dyn Journal>, read_only: Option<ReadOnlyReason>) -> Result<Self> {
+        let index = index::load(&*journal, journal.path())?;
+        let path = journal.path().map_or_else(|| "memory".into(), Path::to_path_buf);
+        let leaf = index.leaf(&*journal).map_err(crate::error::Error::io("read", path))?;
+        let read_only = read_only.or_else(|| index.read_only_reason());
+        Ok(Self {
+            journal,
+            index,
+            leaf,
+            read_only,
+            docs: Mutex::default(),
+            late_diagnostics: Mutex::default(),
+        })
+    }
+
+    /// Returns the header.
+    pub fn header(&self) -> &Header {
+        &self.index.header
+    }
+
+    /// Returns the file behind the session; it need not exist yet.
+    pub fn file(&self) -> Option<&Path> {
+        self.journal.path()
+    }
+
+    /// Tells whether the session can be found by others: it is in a file that exists.
+    pub fn is_saved(&self) -> bool {
+        self.journal.path().is_some() && self.journal.exists()
+    }
+
+    /// Returns why the session cannot be written, if it cannot.
+    pub fn read_only(&self) -> Option<&ReadOnlyReason> {
+        self.read_only.as_ref()
+    }
+
+    /// Returns the tree of all entries.
+    pub fn tree(&self) -> &Tree {
+        &self.index.tree
+    }
+
+    /// Returns the current position; none before the first entry.
+    pub fn leaf(&self) -> Option<Node> {
+        self.leaf
+    }
+}

@@ -1,0 +1,161 @@
+//! Reading entries of an open session.
+
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use super::{DocCache, Session};
+use crate::diagnostic::{Diagnostic, Problem};
+use crate::entry::Entry;
+use crate::error::{Error, Result};
+use crate::id::EntryId;
+use crate::index::{LONGEST_LINE, Label};
+use crate::journal::read_range;
+use crate::json::Doc;
+use crate::migrate;
+use crate::tree::Node;
+
+impl Session {
+    /// Finds an entry by its full id.
+    pub fn node(&self, id: &str) -> Result<Node> {
+        self.index.tree.node(id).ok_or_else(|| Error::UnknownEntry { id: EntryId::from(id) })
+    }
+
+    /// Reads an entry by its full id.
+    pub fn entry(&self, id: &str) -> Result<Entry> {
+        self.entry_at(self.node(id)?)
+    }
+
+    /// Reads the entry at a place of the tree.
+    pub fn entry_at(&self, node: Node) -> Result<Entry> {
+        let tree = &self.index.tree;
+        let raw = self.line_at(node)?;
+        Ok(Entry {
+            node,
+            id: tree.id(node),
+            parent_id: tree.parent(node).map(|parent| tree.id(parent)),
+            kind: tree.kind(node),
+            timestamp: tree.timestamp(node),
+            doc: self.doc_of(node, &raw),
+            raw,
+        })
+    }
+
+    /// Reads the current entry; none before the first one.
+    pub fn leaf_entry(&self) -> Result<Option<Entry>> {
+        self.leaf.map(|leaf| self.entry_at(leaf)).transpose()
+    }
+
+    /// Returns the id of the current position; none before the first entry.
+    pub fn leaf_id(&self) -> Option<EntryId> {
+        self.leaf.map(|leaf| self.index.tree.id(leaf))
+    }
+
+    /// Reads all entries in file order.
+    pub fn entries(&self) -> impl Iterator<Item = Result<Entry>> + '_ {
+        self.index.tree.nodes().map(|node| self.entry_at(node))
+    }
+
+    /// Returns the entries from the root to `from`, or to the leaf; empty if there is no such entry.
+    pub fn branch_path(&self, from: Option<&str>) -> Vec<Node> {
+        let end = match from {
+            Some(id) => self.index.tree.node(id),
+            None => self.leaf,
+        };
+        end.map_or_else(Vec::new, |end| self.index.tree.path(end))
+    }
+
+    /// Returns the label of an entry.
+    pub fn label(&self, node: Node) -> Option<&Label> {
+        if self.index.labels.is_empty() {
+            return None;
+        }
+        self.index.labels.get(self.index.tree.id(node).as_str())
+    }
+
+    /// Returns all labels whose target exists, in the order in which the targets were first labelled.
+    pub fn labels(&self) -> Vec<(Node, &Label)> {
+        let all = self.index.labels.in_order().into_iter();
+        all.filter_map(|(target, label)| Some((self.index.tree.node(target.as_str())?, label))).collect()
+    }
+
+    /// Returns the name of the session.
+    pub fn name(&self) -> Option<&str> {
+        self.index.labels.name()
+    }
+
+    /// Returns everything odd that was found in the file so far, in file order.
+    ///
+    /// Loading looks at the shape of every line; bodies are looked at when they are first used. `check` looks at
+    /// everything.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found = self.index.diagnostics();
+        found.extend(self.late_diagnostics.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        found.sort_by_key(|diagnostic| diagnostic.bytes.start);
+        found
+    }
+
+    /// Returns the number of the line on which an entry stands, counted from 1.
+    pub fn line_number(&self, node: Node) -> u64 {
+        self.index.line_number(node)
+    }
+
+    /// Returns the length of the line of an entry in bytes.
+    pub fn line_len(&self, node: Node) -> u64 {
+        u64::from(self.index.tree.place(node).1)
+    }
+
+    /// Reads the exact bytes of the line of an entry, without its line feed.
+    pub(crate) fn line_at(&self, node: Node) -> Result<Arc<[u8]>> {
+        if let Some(doc) = self.docs().get(node.0)
+            && self.index.reads_as_written()
+        {
+            return Ok(doc.shared_text());
+        }
+        let (position, len) = self.index.tree.place(node);
+        if u64::from(len) > LONGEST_LINE {
+            return Ok(Arc::default());
+        }
+        let path = || self.journal.path().unwrap_or("memory".as_ref()).to_path_buf();
+        let line = read_range(&*self.journal, position, len as usize).map_err(|source| Error::Io {
+            action: "read",
+            path: path(),
+            source,
+        })?;
+        Ok(line.into())
+    }
+
+    /// Parses the line of an entry, as version 3 spells it; a line that cannot be parsed is reported once.
+    fn doc_of(&self, node: Node, raw: &Arc<[u8]>) -> Option<Doc> {
+        if self.index.tree.is_placeholder(node) {
+            return None;
+        }
+        if let Some(doc) = self.docs().get(node.0) {
+            return Some(doc);
+        }
+        let current = migrate::current_line(&self.index, node, raw);
+        let text = current.map_or_else(|| raw.clone(), Arc::from);
+        match Doc::parse(text) {
+            Ok(doc) => {
+                self.docs().put(node.0, doc.clone());
+                Some(doc)
+            }
+            Err(error) => {
+                self.report_damage(node, error.reason);
+                None
+            }
+        }
+    }
+
+    fn report_damage(&self, node: Node, reason: &'static str) {
+        let problem = Problem::Placeholder { id: self.index.tree.id(node), reason };
+        let diagnostic = self.index.at(node, problem);
+        let mut found = self.late_diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+        if !found.contains(&diagnostic) {
+            found.push(diagnostic);
+        }
+    }
+
+    pub(super) fn docs(&self) -> MutexGuard<'_, DocCache> {
+        // A panic while the cache was held cannot have left it wrong: it only ever holds whole documents.
+        self.docs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

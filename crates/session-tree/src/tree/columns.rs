@@ -1,0 +1,120 @@
+//! The columns of the index: one vector per property, 32 bytes per entry in all.
+//!
+//! Columns instead of structs, so that a walk touches only what it needs and the sidecar can be read in bulk.
+
+use super::Row;
+use crate::kind::{Kind, Role};
+
+/// Marks "no parent".
+const NONE: u32 = u32::MAX;
+
+/// Bits of the flags column.
+pub(crate) struct Flags;
+
+impl Flags {
+    pub(crate) const ODD_ID: u16 = 1;
+    pub(crate) const HAS_TEXT: u16 = 1 << 1;
+    pub(crate) const ENDED_BADLY: u16 = 1 << 2;
+    pub(crate) const INTERNAL: u16 = 1 << 3;
+    pub(crate) const LEAF_MARKER: u16 = 1 << 4;
+    pub(crate) const PLACEHOLDER: u16 = 1 << 5;
+    /// Not part of the tree: lost its id to a later entry, or damaged with nobody below.
+    pub(crate) const HIDDEN: u16 = 1 << 6;
+    pub(crate) const BAD_TIME: u16 = 1 << 7;
+}
+
+/// The properties of all entries in file order.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Columns {
+    pub(crate) position: Vec<u64>,
+    pub(crate) len: Vec<u32>,
+    pub(crate) parent: Vec<u32>,
+    pub(crate) id: Vec<u32>,
+    pub(crate) time: Vec<i64>,
+    /// Kind, role and flags: 8, 8 and 16 bits.
+    pub(crate) tag: Vec<u32>,
+}
+
+impl Columns {
+    pub(crate) fn len(&self) -> usize {
+        self.tag.len()
+    }
+
+    pub(crate) fn reserve(&mut self, entries: usize) {
+        self.position.reserve(entries);
+        self.len.reserve(entries);
+        self.parent.reserve(entries);
+        self.id.reserve(entries);
+        self.time.reserve(entries);
+        self.tag.reserve(entries);
+    }
+
+    pub(crate) fn push(&mut self, row: Row, id: u32, odd_id: bool, parent: Option<u32>) {
+        let mut flags = if odd_id { Flags::ODD_ID } else { 0 };
+        let marks = [
+            (row.traits.has_text, Flags::HAS_TEXT),
+            (row.traits.ended_badly, Flags::ENDED_BADLY),
+            (row.traits.internal, Flags::INTERNAL),
+            (row.traits.leaf_marker, Flags::LEAF_MARKER),
+            (row.placeholder, Flags::PLACEHOLDER),
+            (row.time.is_none(), Flags::BAD_TIME),
+        ];
+        for (on, flag) in marks {
+            if on {
+                flags |= flag;
+            }
+        }
+        let before = self.time.last().copied().unwrap_or(0);
+        self.position.push(row.position);
+        self.len.push(row.len);
+        self.parent.push(parent.unwrap_or(NONE));
+        self.id.push(id);
+        self.time.push(row.time.map_or(before, crate::time::Timestamp::as_millis));
+        self.tag.push(u32::from(row.kind as u8) | u32::from(row.role as u8) << 8 | u32::from(flags) << 16);
+    }
+
+    pub(crate) fn position(&self, at: u32) -> u64 {
+        self.position[at as usize]
+    }
+
+    pub(crate) fn line_len(&self, at: u32) -> u32 {
+        self.len[at as usize]
+    }
+
+    pub(crate) fn parent(&self, at: u32) -> Option<u32> {
+        let parent = self.parent[at as usize];
+        (parent != NONE).then_some(parent)
+    }
+
+    pub(crate) fn set_parent(&mut self, at: u32, parent: Option<u32>) {
+        self.parent[at as usize] = parent.unwrap_or(NONE);
+    }
+
+    pub(crate) fn id(&self, at: u32) -> u32 {
+        self.id[at as usize]
+    }
+
+    pub(crate) fn time(&self, at: u32) -> i64 {
+        self.time[at as usize]
+    }
+
+    pub(crate) fn kind(&self, at: u32) -> Kind {
+        Kind::from_u8(self.tag[at as usize] as u8)
+    }
+
+    pub(crate) fn role(&self, at: u32) -> Role {
+        Role::from_u8((self.tag[at as usize] >> 8) as u8)
+    }
+
+    pub(crate) fn flags(&self, at: u32) -> u16 {
+        (self.tag[at as usize] >> 16) as u16
+    }
+
+    pub(crate) fn set_flag(&mut self, at: u32, flag: u16) {
+        self.tag[at as usize] |= u32::from(flag) << 16;
+    }
+
+    pub(crate) fn clear_flag(&mut self, at: u32, flag: u16) {
+        self.tag[at as usize] &= !(u32::from(flag) << 16);
+    }
+}

@@ -1,0 +1,119 @@
+//! Walks over the tree: paths, children, the ordered whole.
+//!
+//! None recurses: chains of a million entries are normal input.
+
+use super::{Node, Tree};
+
+/// How many ancestors an entry has in an ordered walk.
+pub type Depth = u32;
+
+/// The direct children of an entry, in file order.
+#[derive(Debug, Clone)]
+pub struct Children<'t> {
+    tree: &'t Tree,
+    at: Option<u32>,
+}
+
+impl Iterator for Children<'_> {
+    type Item = Node;
+
+    fn next(&mut self) -> Option<Node> {
+        let at = self.at?;
+        self.at = self.tree.links().next(at);
+        Some(Node(at))
+    }
+}
+
+impl Tree {
+    /// Returns the direct children of an entry, in file order.
+    pub fn children(&self, node: Node) -> Children<'_> {
+        Children { tree: self, at: self.links().first(node.0) }
+    }
+
+    /// Returns the entries without a parent in file order: roots, orphans and heads of cut circles.
+    pub fn roots(&self) -> impl ExactSizeIterator<Item = Node> + '_ {
+        self.links().roots.iter().copied().map(Node)
+    }
+
+    /// Tells whether an entry has more than one child.
+    pub fn is_branch_point(&self, node: Node) -> bool {
+        self.children(node).nth(1).is_some()
+    }
+
+    /// Returns the children of an entry oldest first; equal times keep file order.
+    pub fn children_by_time(&self, node: Node) -> Vec<Node> {
+        let mut children: Vec<Node> = self.children(node).collect();
+        self.sort_by_time(&mut children);
+        children
+    }
+
+    fn sort_by_time(&self, nodes: &mut [Node]) {
+        if !nodes.is_sorted_by_key(|node| self.timestamp(*node)) {
+            nodes.sort_by_key(|node| self.timestamp(*node));
+        }
+    }
+
+    /// Returns an entry and its ancestors, nearest first.
+    pub fn ancestors(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+        std::iter::successors(Some(node), |node| self.parent(*node))
+    }
+
+    /// Returns the entries from the root to `node`, oldest first.
+    pub fn path(&self, node: Node) -> Vec<Node> {
+        let mut path: Vec<Node> = self.ancestors(node).collect();
+        path.reverse();
+        path
+    }
+
+    /// Tells whether `ancestor` lies on the path to `node` (an entry lies on its own path).
+    pub fn is_on_path(&self, ancestor: Node, node: Node) -> bool {
+        self.ancestors(node).any(|at| at == ancestor)
+    }
+
+    /// Returns the deepest entry that lies on both paths.
+    pub fn common_ancestor(&self, one: Node, other: Node) -> Option<Node> {
+        let on_path: hashbrown::HashSet<u32, std::hash::RandomState> =
+            self.ancestors(one).map(|node| node.0).collect();
+        self.ancestors(other).find(|node| on_path.contains(&node.0))
+    }
+
+    /// Returns the entries on the path to `old` that are not on the path to `target`, oldest first.
+    pub fn abandoned(&self, old: Node, target: Node) -> Vec<Node> {
+        let stop = self.common_ancestor(old, target);
+        let mut left: Vec<Node> = self.ancestors(old).take_while(|node| Some(*node) != stop).collect();
+        left.reverse();
+        left
+    }
+
+    /// Returns the nearest entry at or above `node` that does not only keep books.
+    pub fn effective(&self, node: Node) -> Option<Node> {
+        self.ancestors(node).find(|node| !self.is_bookkeeping(*node))
+    }
+
+    /// Returns all entries in pre-order, children oldest first, roots in file order.
+    pub fn ordered(&self) -> Vec<(Node, Depth)> {
+        let mut rows = Vec::with_capacity(self.len());
+        let mut stack: Vec<(Node, Depth)> = self.roots().map(|root| (root, 0)).collect();
+        stack.reverse();
+        let mut children = Vec::new();
+        while let Some((node, depth)) = stack.pop() {
+            rows.push((node, depth));
+            children.extend(self.children(node));
+            self.sort_by_time(&mut children);
+            stack.extend(children.drain(..).rev().map(|child| (child, depth + 1)));
+        }
+        rows
+    }
+
+    /// Returns `node` and everything below it, in file order.
+    pub fn subtree(&self, node: Node) -> Vec<Node> {
+        let mut found = Vec::new();
+        let mut stack = vec![node];
+        while let Some(node) = stack.pop() {
+            found.push(node);
+            stack.extend(self.children(node));
+        }
+        found.sort_unstable();
+        found
+    }
+}

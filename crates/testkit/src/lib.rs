@@ -1,0 +1,5 @@
+//! test kit
+
+pub mod corpus;
+pub mod mangle;
+pub mod rng;
