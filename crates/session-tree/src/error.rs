@@ -222,6 +222,12 @@ pub enum ReadOnlyReason {
     /// The operating system does not let us write.
     #[error("the file is write protected")]
     Protected,
+    /// Its file was lost; an earlier error named the file that holds what could be saved.
+    #[error("its file was {what} by somebody else")]
+    Lost {
+        /// What happened to the file.
+        what: Loss,
+    },
 }
 
 /// What happened to a file behind our back.

@@ -53,6 +53,11 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
         true
     }
 
+    /// Returns what tells the file behind the journal from others, if there is one.
+    fn identity(&self) -> Option<(u64, u64)> {
+        None
+    }
+
     /// Waits for the append lock and tells the state under it.
     #[cfg(feature = "write")]
     fn lock(&mut self) -> Result<Locked>;

@@ -92,6 +92,12 @@ impl Doc {
         Value { doc: self, index: 0 }
     }
 
+    /// The value at a place that [`Value::place`] gave.
+    pub(crate) fn value_at(&self, place: u32) -> Value<'_> {
+        debug_assert!((place as usize) < self.nodes.len(), "a place of another document");
+        Value { doc: self, index: place }
+    }
+
     /// The text as it was given.
     pub fn text(&self) -> &[u8] {
         &self.text
@@ -143,6 +149,11 @@ impl<'d> Value<'d> {
     pub fn range(self) -> Range<usize> {
         let node = self.node();
         node.start as usize..node.end as usize
+    }
+
+    /// The document of this value and its place there, for [`Doc::value_at`].
+    pub(crate) fn place(self) -> (&'d Doc, u32) {
+        (self.doc, self.index)
     }
 
     /// The value of the member `key` of an object; the last one if there are several.

@@ -6,6 +6,8 @@
 mod cache;
 mod options;
 mod read;
+#[cfg(feature = "write")]
+mod write;
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -19,6 +21,10 @@ use crate::tree::{Node, Tree};
 
 use cache::DocCache;
 pub use options::Options;
+#[cfg(feature = "write")]
+pub use write::{Follower, NewSession, SyncPolicy};
+#[cfg(feature = "write")]
+pub(crate) use write::{header_line, session_file_name};
 
 /// An open session.
 ///
@@ -33,6 +39,8 @@ pub struct Session {
     docs: Mutex<DocCache>,
     /// What decoding found odd after loading.
     late_diagnostics: Mutex<Vec<Diagnostic>>,
+    #[cfg(feature = "write")]
+    writer: write::Writer,
 }
 
 impl Session {
@@ -59,14 +67,22 @@ impl Session {
         let path = journal.path().map_or_else(|| "memory".into(), Path::to_path_buf);
         let leaf = index.leaf(&*journal).map_err(crate::error::Error::io("read", path))?;
         let read_only = read_only.or_else(|| index.read_only_reason());
-        Ok(Self {
+        let mut session = Self::new(journal, index, leaf);
+        session.read_only = read_only;
+        Ok(session)
+    }
+
+    pub(crate) fn new(journal: Box<dyn Journal>, index: Index, leaf: Option<Node>) -> Self {
+        Self {
             journal,
             index,
             leaf,
-            read_only,
+            read_only: None,
             docs: Mutex::default(),
             late_diagnostics: Mutex::default(),
-        })
+            #[cfg(feature = "write")]
+            writer: write::Writer::default(),
+        }
     }
 
     /// Returns the header.

@@ -113,6 +113,13 @@ impl Journal for FileJournal {
     fn exists(&self) -> bool {
         matches!(self.state, State::Open { .. })
     }
+
+    fn identity(&self) -> Option<(u64, u64)> {
+        match &self.state {
+            State::Held(_) => None,
+            State::Open { id, .. } => Some((id.device, id.number)),
+        }
+    }
 }
 
 fn is_protection(error: &io::Error) -> bool {

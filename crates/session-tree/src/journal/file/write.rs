@@ -181,6 +181,13 @@ impl Journal for FileJournal {
         matches!(self.state, State::Open { .. })
     }
 
+    fn identity(&self) -> Option<(u64, u64)> {
+        match &self.state {
+            State::Held(_) => None,
+            State::Open { id, .. } => Some((id.device, id.number)),
+        }
+    }
+
     fn lock(&mut self) -> Result<Locked> {
         self.check_writable()?;
         let (file, id) = match &self.state {

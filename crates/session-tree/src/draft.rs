@@ -1,0 +1,309 @@
+//! A draft: the body of a new entry, before it has an id, a parent and a time.
+//!
+//! A draft holds the JSON of its own fields, in the order in which pi writes them; the session adds the envelope
+//! when it appends. Never touches a session.
+
+use serde_json::Value as Json;
+
+use crate::entry::Message;
+use crate::error::{Error, Result};
+use crate::id::EntryId;
+use crate::json::{self, write_string};
+use crate::kind::{Kind, Role};
+use crate::time::Timestamp;
+
+/// The body of an entry that is to be appended.
+///
+/// ```
+/// use session_tree::{Draft, Options};
+///
+/// let mut session = Options::new().in_memory("/project")?;
+/// let id = session.append(Draft::custom("my-extension", Some(&serde_json::json!({"step": 1}))))?;
+/// assert_eq!(session.leaf_id(), Some(id));
+/// # Ok::<(), session_tree::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Draft {
+    kind: Kind,
+    role: Role,
+    /// The members of the object, each `"name":value`.
+    members: Vec<Member>,
+}
+
+#[derive(Debug, Clone)]
+enum Member {
+    Text(String),
+    /// A member whose value is the id of the new entry itself.
+    OwnId(&'static str),
+    /// An object that gets the time of the new entry as its last member, in milliseconds.
+    Timed(String),
+}
+
+/// From where a compaction keeps the entries of its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FirstKept {
+    /// From this entry on.
+    Entry(EntryId),
+    /// Nothing before the compaction is kept.
+    Nothing,
+}
+
+/// A summary that is to replace older entries of a path.
+#[derive(Debug, Clone)]
+pub struct NewCompaction {
+    /// The summary.
+    pub summary: String,
+    /// What stays visible.
+    pub first_kept: FirstKept,
+    /// The size of the context before.
+    pub tokens_before: u64,
+    /// What the maker of the summary wants to remember.
+    pub details: Option<Json>,
+    /// What the summary cost.
+    pub usage: Option<Json>,
+    /// Whether an extension made it.
+    pub from_hook: bool,
+}
+
+/// What an abandoned branch did, to be appended at the new position.
+#[derive(Debug, Clone, Default)]
+pub struct NewBranchSummary {
+    /// The summary.
+    pub summary: String,
+    /// What the maker of the summary wants to remember.
+    pub details: Option<Json>,
+    /// What the summary cost.
+    pub usage: Option<Json>,
+    /// Whether an extension made it.
+    pub from_hook: bool,
+}
+
+/// What a context edit puts in the place of its target's content.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NewContent {
+    /// The target contributes nothing.
+    Omit,
+    /// One text.
+    Text(String),
+    /// Blocks, as a JSON array.
+    Blocks(Json),
+}
+
+impl Draft {
+    /// Drafts a message of the conversation. Summaries have calls of their own.
+    pub fn message(message: &Message) -> Result<Self> {
+        let role = message.role();
+        if matches!(role, Role::BranchSummary | Role::CompactionSummary) {
+            let reason = "summaries are appended by branch_with_summary and append_compaction".into();
+            return Err(Error::BadDraft { what: "message", reason });
+        }
+        let text = std::str::from_utf8(message.raw());
+        let text = text.map_err(|_| Error::BadDraft { what: "message", reason: "it is not UTF-8".into() })?;
+        Ok(Draft { role, ..Draft::new(Kind::Message) }.raw("message", text))
+    }
+
+    /// Drafts a change of the thinking level.
+    pub fn thinking_level_change(level: &str) -> Self {
+        Draft::new(Kind::ThinkingLevelChange).text("thinkingLevel", level)
+    }
+
+    /// Drafts a change of the model.
+    pub fn model_change(provider: &str, model_id: &str) -> Self {
+        Draft::new(Kind::ModelChange).text("provider", provider).text("modelId", model_id)
+    }
+
+    /// Drafts a note of tokens and cost spent outside an answer.
+    pub fn usage(kind: &str, provider: &str, model: &str, usage: &Json, note: Option<&str>) -> Self {
+        let draft = Draft::new(Kind::Usage).text("kind", kind).text("provider", provider).text("model", model);
+        draft.json("usage", Some(usage)).optional_text("note", note)
+    }
+
+    /// Drafts a compaction. `system_message` is the replayed prompt state of the path, if there is any.
+    pub fn compaction(new: &NewCompaction, system_message: Option<&Message>) -> Self {
+        let mut draft = Draft::new(Kind::Compaction).text("summary", &new.summary);
+        draft = match &new.first_kept {
+            FirstKept::Entry(id) => draft.text("firstKeptEntryId", id.as_str()),
+            FirstKept::Nothing => draft.member(Member::OwnId("firstKeptEntryId")),
+        };
+        draft = draft.raw("tokensBefore", &new.tokens_before.to_string());
+        draft = draft.json("details", new.details.as_ref()).json("usage", new.usage.as_ref());
+        draft = draft.raw("fromHook", if new.from_hook { "true" } else { "false" });
+        match system_message {
+            Some(message) => draft.timed("systemMessage", message),
+            None => draft,
+        }
+    }
+
+    /// Drafts a branch summary; `from` is the leaf that was left.
+    pub fn branch_summary(from: Option<&EntryId>, new: &NewBranchSummary) -> Self {
+        let draft = Draft::new(Kind::BranchSummary).text("fromId", from.map_or("root", EntryId::as_str));
+        let draft = draft.text("summary", &new.summary);
+        let draft = draft.json("details", new.details.as_ref()).json("usage", new.usage.as_ref());
+        draft.raw("fromHook", if new.from_hook { "true" } else { "false" })
+    }
+
+    /// Drafts state of an extension.
+    pub fn custom(custom_type: &str, data: Option<&Json>) -> Self {
+        Draft::new(Kind::Custom).text("customType", custom_type).json("data", data)
+    }
+
+    /// Drafts a message of an extension; `content` is a text or an array of text and image blocks.
+    pub fn custom_message(custom_type: &str, content: &Json, display: bool, details: Option<&Json>) -> Self {
+        let draft = Draft::new(Kind::CustomMessage).text("customType", custom_type).json("content", Some(content));
+        draft.raw("display", if display { "true" } else { "false" }).json("details", details)
+    }
+
+    /// Drafts a label; no text, or a blank one, clears it.
+    pub fn label(target: &EntryId, label: Option<&str>) -> Self {
+        Draft::new(Kind::Label).text("targetId", target.as_str()).optional_text("label", label.map(str::trim))
+    }
+
+    /// Drafts the name of the session; an empty one clears it. Line breaks become spaces.
+    pub fn session_info(name: &str) -> Self {
+        let words: Vec<&str> = name.split(['\r', '\n']).filter(|part| !part.is_empty()).collect();
+        Draft::new(Kind::SessionInfo).text("name", words.join(" ").trim())
+    }
+
+    /// Drafts a context edit. The session checks the target.
+    pub(crate) fn context_edit(target: &EntryId, replacement: &str) -> Self {
+        Draft::new(Kind::ContextEdit).text("targetId", target.as_str()).raw("replacement", replacement)
+    }
+
+    /// Drafts the marker that keeps the position of the leaf.
+    pub(crate) fn leaf_marker(target: Option<&EntryId>) -> Self {
+        let target = target.map_or(Json::Null, |id| Json::from(id.as_str()));
+        Draft::custom(crate::line::LEAF_MARKER, Some(&serde_json::json!({ "targetId": target })))
+    }
+
+    /// Adds a field that the format does not know, such as where a copied message came from.
+    pub fn with_field(self, name: &str, value: &Json) -> Self {
+        self.json(name, Some(value))
+    }
+
+    /// Returns the type of the entry to be.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the role of the message, for a message.
+    pub(crate) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Tells whether the entry begins a conversation, so that the session is worth a file.
+    pub(crate) fn is_conversation(&self) -> bool {
+        match self.kind {
+            Kind::Message => self.role != Role::System,
+            Kind::CustomMessage => true,
+            _ => false,
+        }
+    }
+
+    /// Writes the line of the entry, with its line feed.
+    pub(crate) fn write_line(&self, out: &mut Vec<u8>, id: &EntryId, parent: Option<&EntryId>, time: Timestamp) {
+        let mut envelope = String::with_capacity(96);
+        push_text(&mut envelope, "id", id.as_str());
+        envelope.push(',');
+        match parent {
+            Some(parent) => push_text(&mut envelope, "parentId", parent.as_str()),
+            None => envelope.push_str("\"parentId\":null"),
+        }
+        envelope.push_str(",\"timestamp\":\"");
+        envelope.push_str(&time.to_string());
+        envelope.push('"');
+
+        let mut line = String::with_capacity(128);
+        line.push('{');
+        push_text(&mut line, "type", self.kind.name().unwrap_or("custom"));
+        // pi writes the fields of these two before the envelope.
+        let own_first = matches!(self.kind, Kind::Custom | Kind::CustomMessage);
+        if !own_first {
+            line.push(',');
+            line.push_str(&envelope);
+        }
+        out.extend_from_slice(line.as_bytes());
+        for member in &self.members {
+            out.push(b',');
+            member.write(out, id, time);
+        }
+        if own_first {
+            out.push(b',');
+            out.extend_from_slice(envelope.as_bytes());
+        }
+        out.extend_from_slice(b"}\n");
+    }
+
+    fn new(kind: Kind) -> Self {
+        Draft { kind, role: Role::Other, members: Vec::new() }
+    }
+
+    fn member(mut self, member: Member) -> Self {
+        self.members.push(member);
+        self
+    }
+
+    fn text(self, name: &str, value: &str) -> Self {
+        let mut out = String::with_capacity(name.len() + value.len() + 8);
+        push_text(&mut out, name, value);
+        self.member(Member::Text(out))
+    }
+
+    fn optional_text(self, name: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.text(name, value),
+            None => self,
+        }
+    }
+
+    fn json(self, name: &str, value: Option<&Json>) -> Self {
+        match value {
+            Some(value) => self.raw(name, &value.to_string()),
+            None => self,
+        }
+    }
+
+    fn raw(self, name: &str, value: &str) -> Self {
+        let mut out = String::with_capacity(name.len() + value.len() + 4);
+        write_string(&mut out, name);
+        out.push(':');
+        out.push_str(value);
+        self.member(Member::Text(out))
+    }
+
+    fn timed(self, name: &str, message: &Message) -> Self {
+        let Some(mut edit) = json::Edit::new(message.value()) else { return self };
+        edit.remove("timestamp");
+        let text = String::from_utf8_lossy(&edit.object_text()).into_owned();
+        let mut out = String::new();
+        write_string(&mut out, name);
+        out.push(':');
+        out.push_str(text.strip_suffix('}').unwrap_or(&text));
+        self.member(Member::Timed(out))
+    }
+}
+
+impl Member {
+    fn write(&self, out: &mut Vec<u8>, id: &EntryId, time: Timestamp) {
+        match self {
+            Member::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Member::OwnId(name) => {
+                let mut text = String::new();
+                push_text(&mut text, name, id.as_str());
+                out.extend_from_slice(text.as_bytes());
+            }
+            Member::Timed(text) => {
+                out.extend_from_slice(text.as_bytes());
+                if !text.ends_with('{') {
+                    out.push(b',');
+                }
+                out.extend_from_slice(format!("\"timestamp\":{}}}", time.as_millis()).as_bytes());
+            }
+        }
+    }
+}
+
+fn push_text(out: &mut String, name: &str, value: &str) {
+    write_string(out, name);
+    out.push(':');
+    write_string(out, value);
+}

@@ -1,0 +1,158 @@
+//! Writing: appends, moves of the leaf, durability.
+//!
+//! draft -> **entry** -> **bytes**
+//!
+//! An append is: take the lock, catch up with what others appended, give the entry an id that is free, write one
+//! whole line, release. Memory follows the disk: it changes after the line is written, never before.
+
+mod append;
+mod create;
+mod entries;
+mod follow;
+mod leaf;
+mod loss;
+mod migration;
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::id::{IdSource, RandomIds};
+use crate::time::{Clock, SystemClock, Timestamp};
+use crate::tree::Node;
+
+use super::Session;
+pub use create::NewSession;
+pub(crate) use create::{header_line, session_file_name};
+pub use follow::Follower;
+
+/// When entries are made durable, that is, safe from a power cut.
+///
+/// Whatever the policy, an entry is in the file when the append returns and survives the death of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SyncPolicy {
+    /// Before every append returns.
+    Always,
+    /// At [barriers](Session::barrier), at the next append a second later, and at the end.
+    #[default]
+    Barrier,
+    /// When the operating system gets to it, and at the end.
+    Os,
+}
+
+/// The writing half of a session.
+pub(crate) struct Writer {
+    pub(super) clock: Box<dyn Clock>,
+    pub(super) ids: Box<dyn IdSource>,
+    pub(super) policy: SyncPolicy,
+    /// When the oldest entry was written that is not durable yet.
+    pub(super) unsynced_since: Option<Timestamp>,
+    /// Entries that others appended and nobody has asked about yet.
+    pub(super) foreign: Vec<Node>,
+    /// Some entry begins a conversation, so the session is worth a file.
+    pub(super) has_conversation: bool,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Writer {
+            clock: Box::new(SystemClock),
+            ids: Box::new(RandomIds),
+            policy: SyncPolicy::default(),
+            unsynced_since: None,
+            foreign: Vec::new(),
+            has_conversation: false,
+        }
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("policy", &self.policy).field("unsynced_since", &self.unsynced_since).finish()
+    }
+}
+
+impl super::Options {
+    /// Sets when entries are made durable.
+    pub fn sync(mut self, policy: SyncPolicy) -> Self {
+        self.writer.policy = policy;
+        self
+    }
+
+    /// Sets the clock that dates new entries.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.writer.clock = Box::new(clock);
+        self
+    }
+
+    /// Sets where new ids come from.
+    pub fn ids(mut self, ids: impl IdSource + 'static) -> Self {
+        self.writer.ids = Box::new(ids);
+        self
+    }
+}
+
+impl Session {
+    pub(super) fn with_writer(mut self, writer: Writer) -> Self {
+        self.writer = writer;
+        self
+    }
+
+    /// Makes everything durable that was appended so far.
+    ///
+    /// After a failure nothing more is written: the operating system may have dropped what it could not save, and
+    /// would report success the next time.
+    pub fn sync(&mut self) -> Result<()> {
+        if self.writer.unsynced_since.is_some() {
+            self.journal.sync()?;
+            self.writer.unsynced_since = None;
+        }
+        Ok(())
+    }
+
+    /// Marks a point at which everything before has to be durable: a request leaves, a tool starts, a turn ends.
+    ///
+    /// Does what [`sync`](Session::sync) does, except under [`SyncPolicy::Os`], where it does nothing.
+    pub fn barrier(&mut self) -> Result<()> {
+        match self.writer.policy {
+            SyncPolicy::Always | SyncPolicy::Barrier => self.sync(),
+            SyncPolicy::Os => Ok(()),
+        }
+    }
+
+    /// Tells whether everything that was appended is durable.
+    pub fn is_durable(&self) -> bool {
+        self.writer.unsynced_since.is_none()
+    }
+
+    /// Syncs after an append as the policy asks for.
+    fn sync_after_append(&mut self, now: Timestamp) -> Result<()> {
+        let since = *self.writer.unsynced_since.get_or_insert(now);
+        let due = match self.writer.policy {
+            SyncPolicy::Always => true,
+            SyncPolicy::Barrier => now.as_millis() - since.as_millis() >= 1000,
+            SyncPolicy::Os => false,
+        };
+        if due { self.sync() } else { Ok(()) }
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        match &self.read_only {
+            Some(reason) => Err(Error::ReadOnly { reason: reason.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn io_error(&self, action: &'static str, source: std::io::Error) -> Error {
+        let path = self.journal.path().map_or_else(|| "memory".into(), std::path::Path::to_path_buf);
+        Error::Io { action, path, source }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.read_only.is_none() {
+            // Nobody is left to tell; who wants to know calls `sync` first.
+            drop(self.sync());
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! One append, from lock to release.
+
+use super::super::Session;
+use crate::draft::Draft;
+use crate::entry::Entry;
+use crate::error::{Error, Loss, Result};
+use crate::id::EntryId;
+use crate::json::Doc;
+use crate::kind::Kind;
+use crate::line::Traits;
+use crate::time::Timestamp;
+use crate::tree::{Link, Node, Row};
+
+/// Where new entries go.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    /// Below this entry, or as a root; the leaf moves onto the new entry.
+    Under(Option<Node>),
+    /// Below this entry, without moving the leaf.
+    Aside(Option<Node>),
+}
+
+/// Entries that have their ids but are not written yet.
+struct Prepared {
+    ids: Vec<EntryId>,
+    lines: Vec<u8>,
+    /// The length of each line, with its line feed.
+    lengths: Vec<usize>,
+    time: Timestamp,
+}
+
+impl Session {
+    /// Appends an entry below the leaf, and moves the leaf onto it.
+    pub fn append(&mut self, draft: Draft) -> Result<EntryId> {
+        self.append_one(Place::Under(self.leaf), draft)
+    }
+
+    /// Appends an entry below `parent` (`None`: as a root), and moves the leaf onto it.
+    pub fn append_under(&mut self, parent: Option<&str>, draft: Draft) -> Result<EntryId> {
+        let parent = parent.map(|id| self.node(id)).transpose()?;
+        self.append_one(Place::Under(parent), draft)
+    }
+
+    /// Appends several entries, each below the one before, with one write.
+    pub fn append_batch(&mut self, drafts: Vec<Draft>) -> Result<Vec<EntryId>> {
+        self.append_at(Place::Under(self.leaf), &drafts)
+    }
+
+    pub(super) fn append_one(&mut self, place: Place, draft: Draft) -> Result<EntryId> {
+        let ids = self.append_at(place, std::slice::from_ref(&draft))?;
+        ids.into_iter().next().ok_or(Error::BadDraft { what: "entry", reason: "nothing was appended".into() })
+    }
+
+    pub(super) fn append_at(&mut self, place: Place, drafts: &[Draft]) -> Result<Vec<EntryId>> {
+        self.check_writable()?;
+        let place = self.migrate_before_append(place)?;
+        if drafts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let place = self.lock_and_catch_up(place, drafts)?;
+        let result = self.write_locked(place, drafts);
+        self.journal.unlock();
+        let (ids, time) = result?;
+        self.sync_after_append(time)?;
+        Ok(ids)
+    }
+
+    /// Takes the lock and reads what others appended. If the file is no longer the one that was opened, goes on
+    /// with its successor or saves everything beside it. Gives the place as the current tree knows it.
+    fn lock_and_catch_up(&mut self, place: Place, drafts: &[Draft]) -> Result<Place> {
+        let mut place = place;
+        loop {
+            let locked = self.journal.lock()?;
+            let known = self.index.torn.as_ref().map_or(self.index.end, |torn| torn.end);
+            let loss = locked.loss.or((locked.len < known).then_some(Loss::Truncated));
+            let Some(loss) = loss else {
+                let caught_up = self.catch_up_to(locked.len);
+                return caught_up.map(|()| place).inspect_err(|_| self.journal.unlock());
+            };
+            self.journal.unlock();
+            match self.follow_replacement(loss, place)? {
+                Some(moved) => place = moved,
+                None => return Err(self.rescue(loss, place, drafts)),
+            }
+        }
+    }
+
+    pub(super) fn catch_up_to(&mut self, len: u64) -> Result<()> {
+        if len == self.index.end {
+            return Ok(());
+        }
+        let new = self.index.catch_up(&*self.journal, len).map_err(|error| self.io_error("read", error))?;
+        self.writer.foreign.extend(new);
+        Ok(())
+    }
+
+    /// Writes the lines; the lock is held and the index is up to date.
+    fn write_locked(&mut self, place: Place, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
+        let (Place::Under(parent) | Place::Aside(parent)) = place;
+        let prepared = self.prepare(parent, drafts);
+        let at = self.index.torn.as_ref().map_or(self.index.end, |torn| torn.end);
+        // A tail without line feed is closed off in the same write, never glued to, never removed.
+        let needs_feed = self.index.open_tail || self.index.torn.is_some();
+        let begins = drafts.iter().any(Draft::is_conversation);
+        let publish = begins || self.writer.has_conversation;
+        if needs_feed {
+            let sealed = [b"\n", prepared.lines.as_slice()].concat();
+            self.journal.append(at, &sealed, publish)?;
+            self.index.seal_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
+        } else {
+            self.journal.append(at, &prepared.lines, publish)?;
+        }
+        self.writer.has_conversation |= begins;
+        let last = self.take_in(at + u64::from(needs_feed), parent, drafts, &prepared);
+        if matches!(place, Place::Under(_)) {
+            self.leaf = last;
+        }
+        Ok((prepared.ids, prepared.time))
+    }
+
+    /// Writes the lines that an append would write, with ids that are free now.
+    pub(super) fn prepare_lines(&mut self, parent: Option<Node>, drafts: &[Draft]) -> Vec<u8> {
+        self.prepare(parent, drafts).lines
+    }
+
+    fn prepare(&mut self, parent: Option<Node>, drafts: &[Draft]) -> Prepared {
+        let time = self.writer.clock.now();
+        let mut prepared = Prepared { ids: Vec::new(), lines: Vec::new(), lengths: Vec::new(), time };
+        let mut above = parent.map(|parent| self.index.tree.id(parent));
+        for draft in drafts {
+            let id = self.free_id(&prepared.ids);
+            let start = prepared.lines.len();
+            draft.write_line(&mut prepared.lines, &id, above.as_ref(), time);
+            prepared.lengths.push(prepared.lines.len() - start);
+            prepared.ids.push(id.clone());
+            above = Some(id);
+        }
+        prepared
+    }
+
+    /// Draws an id that no line of the file has.
+    fn free_id(&mut self, drawn: &[EntryId]) -> EntryId {
+        let is_free = |id: &EntryId| !self.index.tree.holds(id.as_str()) && !drawn.contains(id);
+        for _ in 0..100 {
+            let id = self.writer.ids.entry_id();
+            if is_free(&id) {
+                return id;
+            }
+        }
+        loop {
+            let id = self.writer.ids.long_entry_id();
+            if is_free(&id) {
+                return id;
+            }
+        }
+    }
+
+    /// Takes written lines into the index; gives the last entry.
+    fn take_in(&mut self, at: u64, parent: Option<Node>, drafts: &[Draft], prepared: &Prepared) -> Option<Node> {
+        let (mut position, mut last) = (at, parent);
+        let mut start = 0;
+        for ((draft, id), length) in drafts.iter().zip(&prepared.ids).zip(&prepared.lengths) {
+            let line = &prepared.lines[start..start + length - 1];
+            let row = Row {
+                position,
+                len: u32::try_from(length - 1).unwrap_or(u32::MAX),
+                kind: draft.kind(),
+                role: draft.role(),
+                traits: traits_of(draft, line),
+                time: Some(prepared.time),
+                placeholder: false,
+            };
+            let link = last.map_or(Link::Root, Link::To);
+            if let Ok(node) = self.index.tree.push(row, id.as_str(), link) {
+                last = Some(node);
+                if matches!(draft.kind(), Kind::Label | Kind::SessionInfo)
+                    && let Ok(doc) = Doc::parse(line)
+                {
+                    self.index.labels.note(draft.kind(), doc.root(), prepared.time);
+                }
+            }
+            position += *length as u64;
+            start += length;
+        }
+        self.index.end = position;
+        last
+    }
+
+    /// Returns the entries that others appended since this was last asked, in file order.
+    ///
+    /// Every append looks for them; [`catch_up`](Session::catch_up) looks without appending.
+    pub fn take_foreign_entries(&mut self) -> Result<Vec<Entry>> {
+        let nodes = std::mem::take(&mut self.writer.foreign);
+        nodes.into_iter().map(|node| self.entry_at(node)).collect()
+    }
+}
+
+fn traits_of(draft: &Draft, line: &[u8]) -> Traits {
+    let is_interesting = matches!(draft.kind(), Kind::Custom) || draft.role() == crate::kind::Role::Assistant;
+    if !is_interesting {
+        return Traits::default();
+    }
+    Doc::parse(line).map(|doc| crate::line::head_of(doc.root()).traits).unwrap_or_default()
+}

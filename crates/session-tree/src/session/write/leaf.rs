@@ -1,0 +1,25 @@
+//! The durable position of the leaf.
+
+use super::super::Session;
+use super::append::Place;
+use crate::draft::Draft;
+use crate::error::Result;
+use crate::id::EntryId;
+
+impl Session {
+    /// Makes the current position durable, if a reader of the file would find another one.
+    ///
+    /// Appends a marker below the leaf; the leaf itself stays where it is. Other programs that read the format
+    /// take the last entry as the position and so end up on the same branch. Returns the id of the marker, or
+    /// `None` if none was needed.
+    pub fn mark_leaf(&mut self) -> Result<Option<EntryId>> {
+        let found = self.index.leaf(&*self.journal).map_err(|error| self.io_error("read", error))?;
+        if found == self.leaf {
+            return Ok(None);
+        }
+        let draft = Draft::leaf_marker(self.leaf_id().as_ref());
+        let id = self.append_one(Place::Aside(self.leaf), draft)?;
+        self.barrier()?;
+        Ok(Some(id))
+    }
+}

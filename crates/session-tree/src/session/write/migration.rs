@@ -1,0 +1,145 @@
+//! Writing an old session in the current version.
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::super::Session;
+use super::append::Place;
+use super::loss::Reader;
+use crate::error::{Error, Result};
+use crate::index::{self, Dialect, GapKind, Index, LineAt};
+use crate::journal::{ReadAt, read_range};
+use crate::migrate;
+
+impl Session {
+    /// Writes the session in the current version, if it has an older one. Returns where the original is kept.
+    ///
+    /// The new file is written beside the old one, read back and compared, and takes its name in one step.
+    pub fn migrate(&mut self) -> Result<Option<PathBuf>> {
+        self.check_writable()?;
+        let version = match self.index.dialect {
+            Dialect::V1 => 1,
+            Dialect::V2 => 2,
+            Dialect::V3 | Dialect::Newer(_) => return Ok(None),
+        };
+        let locked = self.journal.lock()?;
+        let result = match locked.loss {
+            Some(what) => Err(Error::Replaced { path: self.journal_path(), what, rescue: None }),
+            None => self.catch_up_to(locked.len).and_then(|()| self.migrate_locked(version)),
+        };
+        self.journal.unlock();
+        result
+    }
+
+    /// Migrates before the first append; a place that was found in the old tree is the same in the new one.
+    pub(super) fn migrate_before_append(&mut self, place: Place) -> Result<Place> {
+        if self.journal.exists() {
+            self.migrate()?;
+        }
+        Ok(place)
+    }
+
+    fn migrate_locked(&mut self, version: u32) -> Result<Option<PathBuf>> {
+        let source = self.journal.reopened()?;
+        let index = &self.index;
+        let written = Cell::new(0);
+        let mut write = |out: &mut dyn Write| {
+            let mut summing = Summing { out, sum: 0 };
+            write_current(index, &*source, &mut summing)?;
+            written.set(summing.sum);
+            Ok(())
+        };
+        let mut loaded = None;
+        let path = self.journal_path();
+        let mut verify = |copy: &dyn ReadAt| {
+            if sum_of(copy).map_err(Error::io("read", &path))? != written.get() {
+                let reason = "it does not hold the bytes that were written".into();
+                return Err(Error::Verify { path: path.clone(), reason });
+            }
+            let found = index::load(copy, Some(&path))?;
+            let result = compare(index, &found).map_err(|reason| Error::Verify { path: path.clone(), reason });
+            loaded = Some(found);
+            result
+        };
+        let kept = self.journal.replace(&format!("bak-v{version}"), &mut write, &mut verify)?;
+        if let Some(loaded) = loaded {
+            // Rows keep their numbers, so nodes that somebody holds stay valid.
+            self.index = loaded;
+        }
+        self.docs().clear();
+        Ok(kept)
+    }
+
+    fn journal_path(&self) -> PathBuf {
+        self.journal.path().map_or_else(|| "memory".into(), std::path::Path::to_path_buf)
+    }
+}
+
+/// Sums up what is written, so that the copy can be compared with it without being kept in memory.
+struct Summing<'o> {
+    out: &'o mut dyn Write,
+    sum: u32,
+}
+
+impl Write for Summing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.sum = crc32c::crc32c_append(self.sum, &bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Sums up what stands in a copy.
+fn sum_of(copy: &dyn ReadAt) -> io::Result<u32> {
+    let mut summing = Summing { out: &mut io::sink(), sum: 0 };
+    io::copy(&mut Reader { source: copy, at: 0, to: copy.len()? }, &mut summing)?;
+    Ok(summing.sum)
+}
+
+/// Writes every line of a session as version 3 spells it; bad lines and blank ones stay as they are.
+pub(crate) fn write_current(index: &Index, source: &dyn ReadAt, out: &mut dyn Write) -> io::Result<()> {
+    for line in index.lines() {
+        let (position, len) = index.place_of(line);
+        let changed = match line {
+            LineAt::Gap(gap) if gap.kind == GapKind::Header => migrate::current_header(index),
+            LineAt::Gap(_) => None,
+            LineAt::Row(node) => {
+                let raw = read_range(source, position, len as usize)?;
+                migrate::current_line(index, node, &raw)
+            }
+        };
+        match changed {
+            Some(bytes) => out.write_all(&bytes)?,
+            None => copy_range(source, position, position + u64::from(len), out)?,
+        }
+        out.write_all(b"\n")?;
+    }
+    if let Some(torn) = &index.torn {
+        copy_range(source, torn.start, torn.end, out)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+fn copy_range(source: &dyn ReadAt, from: u64, to: u64, out: &mut dyn Write) -> io::Result<()> {
+    io::copy(&mut Reader { source, at: from, to }, out).map(drop)
+}
+
+/// Compares the tree of a rewritten copy with the tree it was made from.
+fn compare(old: &Index, new: &Index) -> Result<(), String> {
+    if old.tree.len() != new.tree.len() {
+        return Err(format!("{} entries instead of {}", new.tree.len(), old.tree.len()));
+    }
+    for (one, other) in old.tree.nodes().zip(new.tree.nodes()) {
+        let (before, after) = (old.tree.id(one), new.tree.id(other));
+        if before != after || old.tree.parent(one) != new.tree.parent(other) {
+            return Err(format!("entry {after} stands where {before} was"));
+        }
+    }
+    Ok(())
+}

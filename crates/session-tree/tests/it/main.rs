@@ -1,0 +1,2 @@
+//! The promises of the engine, tested through its public API.
+mod writing;

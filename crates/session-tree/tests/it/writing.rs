@@ -1,0 +1,230 @@
+//! Writing: what an append leaves in the file, and what it does when the file is not what it was.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use session_tree::{Draft, Error, Loss, Message, NewBranchSummary, Options, Session, Timestamp};
+
+struct Dir(tempfile::TempDir);
+
+impl Dir {
+    fn new() -> Self {
+        Dir(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+fn user(text: &str) -> Message {
+    Message::user(text, Timestamp::from_millis(0))
+}
+
+fn lines(path: &Path) -> Vec<String> {
+    fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+}
+
+fn with_two_messages(path: &Path) -> Session {
+    let mut session = Options::new().create(path, "/project").unwrap();
+    session.append_message(&user("one")).unwrap();
+    session.append_message(&user("two")).unwrap();
+    session
+}
+
+#[test]
+fn a_file_exists_from_the_first_message_on_with_everything_before_it() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    let mut session = Options::new().create(&path, "/project").unwrap();
+    session.append_model_change("prov", "mod").unwrap();
+    session.append_thinking_level_change("high").unwrap();
+    assert!(!path.exists() && !session.is_saved());
+    session.append_message(&user("hello")).unwrap();
+    assert_eq!(lines(&path).len(), 4);
+    assert_eq!(fs::read_dir(dir.0.path()).unwrap().count(), 1, "nothing else is left in the directory");
+    let reopened = Session::open(&path).unwrap();
+    assert_eq!(reopened.leaf_id(), session.leaf_id());
+    assert_eq!(reopened.tree().len(), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn new_files_and_directories_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Dir::new();
+    let path = dir.file("deep/er/s.jsonl");
+    with_two_messages(&path);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o600);
+    assert_eq!(mode(path.parent().unwrap()), 0o700);
+}
+
+#[test]
+fn a_torn_tail_is_closed_off_and_kept() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    with_two_messages(&path);
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 20]).unwrap();
+    let mut session = Session::open(&path).unwrap();
+    assert_eq!(session.tree().len(), 1);
+    assert_eq!(session.diagnostics()[0].problem.code(), "torn-tail");
+    session.append_message(&user("three")).unwrap();
+    let now = fs::read(&path).unwrap();
+    assert!(now.starts_with(&whole[..whole.len() - 20]));
+    assert_eq!(now[whole.len() - 20], b'\n');
+    let again = Session::open(&path).unwrap();
+    assert_eq!(again.tree().len(), 2);
+    assert_eq!(again.branch_path(None), session.branch_path(None));
+}
+
+#[test]
+fn a_missing_final_line_feed_is_added_before_the_next_entry() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    with_two_messages(&path);
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    Session::open(&path).unwrap().append_message(&user("three")).unwrap();
+    assert_eq!(Session::open(&path).unwrap().branch_path(None).len(), 3);
+}
+
+#[test]
+fn two_sessions_on_one_file_become_two_branches() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    let mut one = with_two_messages(&path);
+    let mut other = Session::open(&path).unwrap();
+    let a = one.append_message(&user("a")).unwrap();
+    let b = other.append_message(&user("b")).unwrap();
+    let c = one.append_message(&user("c")).unwrap();
+    let all = Session::open(&path).unwrap();
+    assert_eq!(all.tree().len(), 5);
+    assert!(all.diagnostics().is_empty());
+    assert_eq!(all.entry(c.as_str()).unwrap().parent_id(), Some(&a));
+    assert_eq!(other.leaf_id(), Some(b.clone()));
+    assert_eq!(one.take_foreign_entries().unwrap()[0].id(), &b);
+}
+
+#[test]
+fn a_deleted_file_is_saved_under_another_name() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    let mut session = with_two_messages(&path);
+    fs::remove_file(&path).unwrap();
+    let error = session.append_message(&user("three")).unwrap_err();
+    let Error::Replaced { what: Loss::Deleted, rescue: Some(rescue), .. } = error else { panic!("{error}") };
+    assert!(!path.exists());
+    assert_eq!(Session::open(rescue).unwrap().branch_path(None).len(), 3);
+    assert!(matches!(session.append_message(&user("four")), Err(Error::ReadOnly { .. })));
+}
+
+#[test]
+fn a_file_that_was_cut_short_is_not_written_to() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    let mut session = with_two_messages(&path);
+    let len = fs::metadata(&path).unwrap().len();
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len - 10).unwrap();
+    let before = fs::read(&path).unwrap();
+    let error = session.append_message(&user("three")).unwrap_err();
+    assert!(matches!(error, Error::Replaced { what: Loss::Truncated, rescue: Some(_), .. }), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_file_replaced_by_the_same_session_is_followed() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    let mut session = with_two_messages(&path);
+    let copy = dir.file("copy");
+    fs::copy(&path, &copy).unwrap();
+    fs::rename(&copy, &path).unwrap();
+    session.append_message(&user("three")).unwrap();
+    assert_eq!(Session::open(&path).unwrap().branch_path(None).len(), 3);
+}
+
+#[test]
+fn a_file_replaced_by_another_session_is_left_alone() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    let mut session = with_two_messages(&path);
+    let other = dir.file("other.jsonl");
+    with_two_messages(&other);
+    fs::rename(&other, &path).unwrap();
+    let before = fs::read(&path).unwrap();
+    let error = session.append_message(&user("three")).unwrap_err();
+    assert!(matches!(error, Error::Replaced { what: Loss::Replaced, rescue: Some(_), .. }), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn the_leaf_marker_keeps_the_position_and_is_written_only_when_needed() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    let mut session = with_two_messages(&path);
+    assert_eq!(session.mark_leaf().unwrap(), None);
+    let first = session.tree().id(session.branch_path(None)[0]);
+    session.branch(first.as_str()).unwrap();
+    let marker = session.mark_leaf().unwrap().unwrap();
+    assert_eq!(session.mark_leaf().unwrap(), None);
+    assert_eq!(session.leaf_id(), Some(first.clone()));
+    let mut reopened = Session::open(&path).unwrap();
+    assert_eq!(reopened.leaf_id(), Some(first.clone()));
+    assert_eq!(reopened.entry(marker.as_str()).unwrap().parent_id(), Some(&first));
+    reopened.reset_leaf();
+    reopened.mark_leaf().unwrap().unwrap();
+    assert_eq!(Session::open(&path).unwrap().leaf_id(), None);
+}
+
+#[test]
+fn version_one_is_written_anew_by_the_first_append_and_the_original_is_kept() {
+    let dir = Dir::new();
+    let path = dir.file("old.jsonl");
+    let old = concat!(
+        r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#, "\n",
+        r#"{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"one", "n":1.0}}"#, "\n",
+        "bad line\n",
+        r#"{"type":"compaction","timestamp":"2025-01-01T00:00:02.000Z","summary":"s","firstKeptEntryIndex":1,"tokensBefore":9}"#, "\n",
+        "torn",
+    );
+    fs::write(&path, old).unwrap();
+    let ids = |session: &Session| session.tree().nodes().map(|n| session.tree().id(n)).collect::<Vec<_>>();
+    let read = Session::open_read_only(&path).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), old, "reading writes nothing");
+    let mut session = Session::open(&path).unwrap();
+    session.append_message(&user("two")).unwrap();
+    assert_eq!(fs::read_to_string(dir.file("old.jsonl.bak-v1")).unwrap(), old);
+    let now = lines(&path);
+    let first = read.tree().id(read.tree().nodes().next().unwrap());
+    assert_eq!(now[0], r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p","version":3}"#);
+    assert!(now[1].ends_with(&format!(r#""content":"one", "n":1.0}},"id":"{first}","parentId":null}}"#)), "{}", now[1]);
+    assert_eq!(now[2], "bad line");
+    assert!(now[3].contains(&format!(r#""firstKeptEntryId":"{first}""#)) && !now[3].contains("firstKeptEntryIndex"));
+    assert_eq!(now[4], "torn");
+    assert_eq!(ids(&Session::open(&path).unwrap())[..2], ids(&read)[..]);
+    assert_eq!(session.branch_path(None).len(), 3);
+}
+
+#[test]
+fn appending_under_a_given_parent_makes_a_branch_there() {
+    let mut session = Options::new().in_memory("/project").unwrap();
+    let a = session.append_message(&user("a")).unwrap();
+    session.append_message(&user("b")).unwrap();
+    let c = session.append_under(Some(a.as_str()), Draft::message(&user("c")).unwrap()).unwrap();
+    assert_eq!(session.entry(c.as_str()).unwrap().parent_id(), Some(&a));
+    assert_eq!(session.leaf_id(), Some(c));
+}
+
+#[test]
+fn a_branch_summary_names_the_leaf_that_was_left() {
+    let mut session = Options::new().in_memory("/project").unwrap();
+    let a = session.append_message(&user("a")).unwrap();
+    let b = session.append_message(&user("b")).unwrap();
+    let summary = NewBranchSummary { summary: "x".into(), ..NewBranchSummary::default() };
+    let s = session.branch_with_summary(Some(a.as_str()), &summary).unwrap();
+    let entry = session.entry(s.as_str()).unwrap();
+    assert!(String::from_utf8_lossy(entry.raw()).contains(&format!("\"fromId\":\"{b}\",\"summary\":\"x\",\"fromHook\":false")));
+    assert_eq!(entry.parent_id(), Some(&a));
+}
