@@ -131,6 +131,23 @@ pub enum Problem {
         /// The permission bits.
         mode: u32,
     },
+    /// Several lines stand on one, fused by a write without line feed; none of them can be read there.
+    GluedLines {
+        /// The whole entries that were found on the line, in order.
+        ids: Vec<EntryId>,
+    },
+    /// A run of zero bytes, as a power cut leaves it.
+    NulRun {
+        /// How many.
+        length: u64,
+    },
+    /// The line cannot be read, but a later or earlier line holds its entry.
+    Mended {
+        /// The entry.
+        id: EntryId,
+        /// The line that holds it.
+        by_line: u64,
+    },
     /// The checksum of the line differs from the one noted when it was first read.
     ChangedLine {
         /// The entry that stands there now.
@@ -164,6 +181,9 @@ impl Problem {
             Problem::FirstKeptNotOnPath { .. } => "first-kept-not-on-path",
             Problem::LeafIsNotLast { .. } => "leaf-is-not-last",
             Problem::LooseMode { .. } => "loose-mode",
+            Problem::GluedLines { .. } => "glued-lines",
+            Problem::NulRun { .. } => "nul-run",
+            Problem::Mended { .. } => "mended",
             Problem::ChangedLine { .. } => "changed-line",
         }
     }
@@ -176,6 +196,8 @@ impl Problem {
             | Problem::TornTail
             | Problem::Placeholder { .. }
             | Problem::LineTooLong { .. }
+            | Problem::GluedLines { .. }
+            | Problem::NulRun { .. }
             | Problem::ChangedLine { .. } => Severity::Damage,
             Problem::NoId
             | Problem::DuplicateId { .. }
@@ -191,6 +213,7 @@ impl Problem {
             | Problem::SecondHeader
             | Problem::UuidSpelling
             | Problem::ByteOrderMark
+            | Problem::Mended { .. }
             | Problem::BadTimestamp { .. }
             | Problem::LabelWithoutTarget { .. }
             | Problem::FirstKeptNotOnPath { .. } => Severity::Note,
@@ -253,6 +276,14 @@ impl fmt::Display for Problem {
                 )
             }
             Problem::LooseMode { mode } => write!(f, "other users may read the file (mode {mode:03o})"),
+            Problem::GluedLines { ids } => {
+                write!(f, "lines that were fused into one; whole entries on it:")?;
+                ids.iter().try_for_each(|id| write!(f, " {id}"))
+            }
+            Problem::NulRun { length } => write!(f, "{length} zero bytes, as a power cut leaves them; kept"),
+            Problem::Mended { id, by_line } => {
+                write!(f, "cannot be read; line {by_line} holds the entry {id} in its place")
+            }
             Problem::ChangedLine { id } => {
                 write!(f, "the line of entry {id} changed since it was first read")
             }

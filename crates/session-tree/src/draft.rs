@@ -114,7 +114,8 @@ impl Draft {
 
     /// Drafts a note of tokens and cost spent outside an answer.
     pub fn usage(kind: &str, provider: &str, model: &str, usage: &Json, note: Option<&str>) -> Self {
-        let draft = Draft::new(Kind::Usage).text("kind", kind).text("provider", provider).text("model", model);
+        let draft =
+            Draft::new(Kind::Usage).text("kind", kind).text("provider", provider).text("model", model);
         draft.json("usage", Some(usage)).optional_text("note", note)
     }
 
@@ -149,7 +150,8 @@ impl Draft {
 
     /// Drafts a message of an extension; `content` is a text or an array of text and image blocks.
     pub fn custom_message(custom_type: &str, content: &Json, display: bool, details: Option<&Json>) -> Self {
-        let draft = Draft::new(Kind::CustomMessage).text("customType", custom_type).json("content", Some(content));
+        let draft =
+            Draft::new(Kind::CustomMessage).text("customType", custom_type).json("content", Some(content));
         draft.raw("display", if display { "true" } else { "false" }).json("details", details)
     }
 
@@ -200,7 +202,13 @@ impl Draft {
     }
 
     /// Writes the line of the entry, with its line feed.
-    pub(crate) fn write_line(&self, out: &mut Vec<u8>, id: &EntryId, parent: Option<&EntryId>, time: Timestamp) {
+    pub(crate) fn write_line(
+        &self,
+        out: &mut Vec<u8>,
+        id: &EntryId,
+        parent: Option<&EntryId>,
+        time: Timestamp,
+    ) {
         let mut envelope = String::with_capacity(96);
         push_text(&mut envelope, "id", id.as_str());
         envelope.push(',');

@@ -2,7 +2,7 @@
 //!
 //! A base type: every step of the walk uses it, it uses nothing.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 
 use smol_str::SmolStr;
@@ -64,6 +64,80 @@ impl fmt::Debug for EntryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// An id on its way into the index: the number behind eight lower-case hex digits, or any other text.
+///
+/// Nearly all ids are of the first kind; as numbers they need no memory of their own and compare in one step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum IdKey<'a> {
+    Hex(u32),
+    Odd(Cow<'a, str>),
+}
+
+impl<'a> IdKey<'a> {
+    pub(crate) fn of(id: &'a str) -> Self {
+        hex8(id.as_bytes()).map_or(IdKey::Odd(Cow::Borrowed(id)), IdKey::Hex)
+    }
+
+    pub(crate) fn of_text(id: Cow<'a, str>) -> Self {
+        hex8(id.as_bytes()).map_or(IdKey::Odd(id), IdKey::Hex)
+    }
+
+    /// Reads an id from the bytes of a line; `None` if it is empty or not UTF-8.
+    pub(crate) fn of_bytes(id: &'a [u8]) -> Option<Self> {
+        if let Some(number) = hex8(id) {
+            return Some(IdKey::Hex(number));
+        }
+        let text = std::str::from_utf8(id).ok()?;
+        (!text.is_empty()).then_some(IdKey::Odd(Cow::Borrowed(text)))
+    }
+
+    pub(crate) fn into_owned(self) -> IdKey<'static> {
+        match self {
+            IdKey::Hex(number) => IdKey::Hex(number),
+            IdKey::Odd(text) => IdKey::Odd(Cow::Owned(text.into_owned())),
+        }
+    }
+
+    pub(crate) fn to_id(&self) -> EntryId {
+        match self {
+            IdKey::Hex(number) => hex_id(*number),
+            IdKey::Odd(text) => EntryId::from(&**text),
+        }
+    }
+}
+
+/// The values of lower-case hex digits; 255 for all other bytes.
+const HEX: [u8; 256] = {
+    let mut table = [255; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        table[b"0123456789abcdef"[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    table
+};
+
+/// Reads exactly eight lower-case hex digits.
+fn hex8(text: &[u8]) -> Option<u32> {
+    let text: &[u8; 8] = text.try_into().ok()?;
+    let (mut number, mut all) = (0_u32, 0_u8);
+    for byte in text {
+        let digit = HEX[usize::from(*byte)];
+        all |= digit;
+        number = number << 4 | u32::from(digit & 15);
+    }
+    (all < 16).then_some(number)
+}
+
+fn hex_id(number: u32) -> EntryId {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = [0_u8; 8];
+    for (at, byte) in text.iter_mut().enumerate() {
+        *byte = DIGITS[(number >> (28 - 4 * at) & 15) as usize];
+    }
+    EntryId::from(std::str::from_utf8(&text).unwrap_or_default())
 }
 
 /// Where the ids of new entries and new sessions come from.

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::entry::Header;
 use crate::error::{Error, ReadOnlyReason, Result};
+use crate::id::IdKey;
 use crate::journal::{Piece, ReadAt, each_line, read_range};
 use crate::json::{self, Doc, Value};
 use crate::kind::{Kind, Role};
@@ -27,6 +28,9 @@ pub(crate) use lines::{Gap, GapKind, LineAt};
 
 /// The longest line the engine reads into memory.
 pub(crate) const LONGEST_LINE: u64 = 256 << 20;
+
+/// How many entries are read before the size of the rest is guessed.
+const SAMPLE: usize = 256;
 
 /// How the lines of a session are spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +62,8 @@ pub(crate) struct Index {
     /// Bytes after `end` that are no line (yet).
     pub(crate) torn: Option<Range<u64>>,
     byte_order_mark: bool,
+    /// The id that an early design gave the header.
+    header_uuid: Option<IdKey<'static>>,
     /// How many of the gaps are JSON objects.
     object_gaps: usize,
 }
@@ -78,9 +84,12 @@ impl Index {
     /// Starts the index of a session that has only a header so far.
     pub(crate) fn new(header: Header, len: u64) -> Self {
         let first = Gap { rows: 0, position: 0, len: len as u32 - 1, kind: GapKind::Header };
+        let uuid =
+            header.value().get("uuid").and_then(Value::as_str).map(|uuid| IdKey::of_text(uuid).into_owned());
         Index {
             dialect: dialect_of(&header),
-            uuid_spelling: false,
+            uuid_spelling: uuid.is_some(),
+            header_uuid: uuid,
             header,
             tree: Tree::default(),
             labels: Labels::default(),
@@ -91,6 +100,39 @@ impl Index {
             byte_order_mark: false,
             object_gaps: 1,
         }
+    }
+
+    /// Makes an index of what a sidecar held.
+    #[cfg(feature = "sidecar")]
+    pub(crate) fn restore(
+        header: Header,
+        tree: Tree,
+        labels: Labels,
+        dialect: Dialect,
+        gaps: Vec<Gap>,
+        end: u64,
+        flags: u64,
+    ) -> Self {
+        let object_gaps = gaps.iter().filter(|gap| gap.kind.is_object()).count();
+        let fresh = Index::new(header, 1);
+        Index {
+            tree,
+            labels,
+            dialect,
+            gaps,
+            end,
+            object_gaps,
+            uuid_spelling: flags & 1 != 0,
+            open_tail: flags & 2 != 0,
+            byte_order_mark: flags & 4 != 0,
+            ..fresh
+        }
+    }
+
+    /// The bits that `restore` reads.
+    #[cfg(feature = "sidecar")]
+    pub(crate) fn flags(&self) -> u64 {
+        u64::from(self.uuid_spelling) | u64::from(self.open_tail) << 1 | u64::from(self.byte_order_mark) << 2
     }
 
     /// Why the session must not be written, if its own bytes say so.
@@ -112,7 +154,7 @@ impl Index {
             let taken = Taken { source, scanner: &scanner, position, piece };
             self.take(&taken, ended)
         })?;
-        self.tree.settle();
+        self.settle(source);
         Ok((before..self.tree.row_count()).filter_map(|at| self.tree.shown(at)).collect())
     }
 
@@ -145,49 +187,42 @@ impl Index {
             Scan::NotAnObject => self.gap(line, GapKind::NotAnObject),
             Scan::Damaged { reason, head } => self.take_damaged(line, reason, head),
             Scan::Object(head) if head.is_header() => self.gap(line, GapKind::SecondHeader),
-            Scan::Object(head) => self.take_object(line, &head)?,
+            Scan::Object(head) => self.take_object(line, head)?,
         }
         Ok(())
     }
 
-    fn take_object(&mut self, line: &Taken<'_>, head: &Head<'_>) -> io::Result<()> {
+    fn take_object(&mut self, line: &Taken<'_>, head: Head<'_>) -> io::Result<()> {
         self.uuid_spelling |= head.uuid_spelling;
-        let row = self.row(line, head, false);
+        let row = self.row(line, &head, false);
         if self.dialect == Dialect::V1 {
             let id = v1::entry_id(&self.header.id(), self.object_count(), |id| self.tree.holds(id));
             let link = self.tree.last_row().map_or(Link::Root, Link::To);
-            if let Ok(node) = self.tree.push(row, &id, link) {
-                self.note_body(line, node)?;
-            }
-            return Ok(());
+            let node = self.tree.push(row, IdKey::of(&id), link);
+            // The next id must not be this one.
+            self.settle(line.source);
+            return self.note_body(line, node);
         }
-        let Some(id) = head.id.as_deref() else {
+        let Some(id) = head.id else {
             self.gap(line, GapKind::NoId);
             return Ok(());
         };
-        let link = self.link(&head.parent);
-        let node = match self.tree.push(row, id, link) {
-            Ok(node) => node,
-            Err(holder) => {
-                if self.is_copy(line, holder)? {
-                    self.gap(line, GapKind::Repeated { of: holder });
-                    return Ok(());
-                }
-                self.tree.push_over(holder, row, link)
-            }
-        };
+        let link = self.link(head.parent);
+        let node = self.tree.push(row, id, link);
         self.note_body(line, node)
     }
 
     /// A damaged line keeps its place if its id can be read and nobody else has it.
     fn take_damaged(&mut self, line: &Taken<'_>, reason: &'static str, head: Option<Box<Head<'_>>>) {
-        let kept = head.is_some_and(|head| {
-            let Some(id) = head.id.as_deref() else { return false };
-            let row = self.row(line, &head, true);
-            self.dialect != Dialect::V1 && self.tree.push(row, id, self.link(&head.parent)).is_ok()
-        });
-        if !kept {
-            self.gap(line, GapKind::NotJson { reason });
+        match head.map(|head| *head) {
+            Some(mut head) if self.dialect != Dialect::V1 && head.id.is_some() => {
+                let row = self.row(line, &head, true);
+                let link = self.link(std::mem::take(&mut head.parent));
+                if let Some(id) = head.id {
+                    self.tree.push(row, id, link);
+                }
+            }
+            _ => self.gap(line, GapKind::NotJson { reason }),
         }
     }
 
@@ -207,26 +242,20 @@ impl Index {
         }
     }
 
-    fn link<'h>(&self, parent: &'h Parent<'_>) -> Link<'h> {
+    fn link<'h>(&self, parent: Parent<'h>) -> Link<'h> {
         match parent {
             Parent::Absent | Parent::Null => Link::Root,
             // An early design made the header the root of the tree.
-            Parent::Id(id) if self.is_header_uuid(id) => Link::Root,
+            Parent::Id(id) if self.header_uuid.as_ref() == Some(&id) => Link::Root,
             Parent::Id(id) => Link::Named(id),
         }
     }
 
-    fn is_header_uuid(&self, id: &str) -> bool {
-        self.header.value().get("uuid").is_some_and(|uuid| uuid.is_str(id))
-    }
-
-    /// Tells whether the line stands in the file already, byte for byte.
-    fn is_copy(&self, line: &Taken<'_>, holder: Node) -> io::Result<bool> {
-        let (position, len) = self.tree.place(holder);
-        if u64::from(len) != line.len() {
-            return Ok(false);
-        }
-        Ok(read_range(line.source, position, len as usize)? == line.read_whole()?)
+    /// Makes new entries known, compares lines that have one id.
+    fn settle(&mut self, source: &dyn ReadAt) {
+        let read = |(position, len): (u64, u32)| read_range(source, position, len as usize).ok();
+        self.tree
+            .settle(|one, other| one.1 == other.1 && read(one).is_some_and(|line| Some(line) == read(other)));
     }
 
     /// Labels and names are few and count for the whole file: they are read at once.
@@ -286,7 +315,7 @@ impl Index {
         let scanner = Scanner::default();
         let line = Taken { source, scanner: &scanner, position: torn.start, piece: Piece::Whole(&bytes) };
         self.take(&line, true)?;
-        self.tree.settle();
+        self.settle(source);
         Ok(())
     }
 
@@ -429,16 +458,22 @@ impl Loader {
                         // This pass will be thrown away.
                         return Ok(());
                     }
-                    index.take(&line, ended)
+                    index.take(&line, ended)?;
+                    if index.tree.row_count() == SAMPLE {
+                        // What the first entries need tells how many there will be; growing step by step costs twice.
+                        let expected = len.saturating_sub(index.end) / (index.end / SAMPLE as u64 + 1);
+                        index.tree.reserve(usize::try_from(expected + expected / 16).unwrap_or(0));
+                    }
+                    Ok(())
                 }
-                None => self.take_early(&line, ended, len),
+                None => self.take_early(&line, ended),
             }
         });
         read.map_err(Error::io("read", &self.path))
     }
 
     /// Takes a line while the header has not been seen.
-    fn take_early(&mut self, line: &Taken<'_>, ended: bool, file_len: u64) -> io::Result<()> {
+    fn take_early(&mut self, line: &Taken<'_>, ended: bool) -> io::Result<()> {
         if self.refusal.is_some() {
             return Ok(());
         }
@@ -464,14 +499,14 @@ impl Loader {
                     doc.root().get("title").and_then(Value::as_str).map(|title| title.into_owned());
                 GapKind::TitleSlot
             }
-            Ok(doc) => return Ok(self.take_header(doc, line, ended, file_len)),
+            Ok(doc) => return Ok(self.take_header(doc, line, ended)),
         };
         let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
         self.early.push(Gap { rows: 0, position: line.position, len, kind });
         Ok(())
     }
 
-    fn take_header(&mut self, doc: Doc, line: &Taken<'_>, ended: bool, file_len: u64) {
+    fn take_header(&mut self, doc: Doc, line: &Taken<'_>, ended: bool) {
         let Some(header) = Header::read(doc) else {
             self.refusal = Some("its first entry is not a session header");
             return;
@@ -482,15 +517,12 @@ impl Loader {
         index.byte_order_mark = self.byte_order_mark;
         index.end = line.position + line.len() + u64::from(ended);
         index.open_tail = !ended;
-        index.uuid_spelling = index.header.value().get("uuid").is_some();
         let header_title = index.header.title().map(|title| title.into_owned());
         index.labels.title = self.title_slot.take().or(header_title);
         if let Some(dialect) = self.forced {
             index.dialect = dialect;
         }
         index.gap(line, GapKind::Header);
-        // A guess that saves most of the growing: entries of real sessions have one or two kilobytes.
-        index.tree.reserve(usize::try_from(file_len / 2048).unwrap_or(0).min(1 << 20));
         self.index = Some(index);
     }
 
@@ -500,7 +532,7 @@ impl Loader {
             return Err(Error::NotASession { path: self.path, reason });
         };
         validate_last_line(&mut index, source).map_err(Error::io("read", &self.path))?;
-        index.tree.settle();
+        index.settle(source);
         Ok(index)
     }
 }

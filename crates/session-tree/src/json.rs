@@ -158,7 +158,13 @@ impl<'d> Value<'d> {
 
     /// The value of the member `key` of an object; the last one if there are several.
     pub fn get(self, key: &str) -> Option<Value<'d>> {
-        self.members().filter(|(name, _)| name.is_str(key)).last().map(|(_, value)| value)
+        // A key of another length cannot match, and its length is known without a look at the text, unless an escape
+        // or replaced invalid UTF-8 makes the two differ.
+        let any_len = key.contains(char::REPLACEMENT_CHARACTER);
+        let may_match =
+            |name: Node| any_len || name.extra != 0 || (name.end - name.start) as usize == key.len() + 2;
+        let is_key = |name: Value<'_>| may_match(name.node()) && name.is_str(key);
+        self.members().filter(|(name, _)| is_key(*name)).last().map(|(_, value)| value)
     }
 
     /// Tells whether this is a string that reads `text`. A lone surrogate equals no text.

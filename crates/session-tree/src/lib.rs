@@ -1,4 +1,75 @@
-//! engine
+//! The history of an AI conversation as a tree.
+//!
+//! A **session** is one append-only JSONL file: a header, then entries, each with an `id` and a `parentId`. The **leaf**
+//! is the current position; an append makes a child of it. Moving the leaf back and appending makes a branch. Nothing is
+//! ever edited or deleted. The format is the one of the `pi` coding agent, versions 1 to 3, read and written byte for
+//! byte (`docs/format.md`).
+//!
+//! # Read a session
+//!
+//! ```no_run
+//! use session_tree::Session;
+//!
+//! let session = Session::open_read_only("session.jsonl")?;
+//! for (node, depth) in session.tree().ordered() {
+//!     let entry = session.entry_at(node)?;
+//!     println!("{:indent$}{} {}", "", entry.id(), entry.type_name(), indent = depth as usize);
+//! }
+//! for message in session.build_context()?.messages() {
+//!     println!("{}: {}", message.role(), message.text());
+//! }
+//! # Ok::<(), session_tree::Error>(())
+//! ```
+//!
+//! # Write one
+//!
+//! ```
+//! use session_tree::{NewBranchSummary, Options};
+//!
+//! let mut session = Options::new().in_memory("/project")?;   // or .create_in(directory, "/project")
+//! let first = session.append_user_text("Build a CLI")?;
+//! session.append_user_text("Use Node")?;
+//!
+//! // Go back and try something else; what was left behind is told in one line.
+//! let summary = NewBranchSummary { summary: "tried Node, too slow".into(), ..Default::default() };
+//! session.branch_with_summary(Some(first.as_str()), &summary)?;
+//! session.append_user_text("Use Rust instead")?;
+//!
+//! let texts: Vec<_> = session.build_context()?.to_llm().iter().map(|m| m.message.text().into_owned()).collect();
+//! assert_eq!(texts[0], "Build a CLI");
+//! assert!(texts[1].contains("tried Node, too slow"));
+//! assert_eq!(texts[2], "Use Rust instead");
+//! # Ok::<(), session_tree::Error>(())
+//! ```
+//!
+//! # What it promises
+//!
+//! - **Nothing is lost.** An append returns after the line is in the file; [`Session::barrier`] makes it durable. A crash
+//!   at any byte costs at most the line being written. A failed append leaves file and memory as they were.
+//! - **Many writers.** Every append takes a kernel lock for some microseconds, reads what others appended, and draws a
+//!   free id; two writers become two branches. Programs that do not lock are noticed.
+//! - **Reading never writes**, whatever the version or the damage. What is odd in a file is a [`Diagnostic`], not an error.
+//! - **Memory grows with the number of entries**, about fifty bytes each, never with their size. Bodies are read when they
+//!   are asked for. With [`Options::sidecar_dir`] a large session opens again without being read again.
+//! - **No surprises.** No global state, no threads, no clock or randomness but those of [`Options`], no `unsafe`.
+//!
+//! # Where things are
+//!
+//! Modules follow the way of the data: journal (bytes), line, entry, tree, path, context. To the side:
+//! [outlines](Outline) for showing a tree, [branches](Session::branches), [references](Session::resolve) such as `@label`
+//! or `~2`, [compaction](CompactionPlan) and [branch summary](BranchSummaryPlan) plans, [navigation](NavigationPlan),
+//! [extraction](ExtractPlan) of forks, [`Session::check`] and [repair](RepairPlan), the [`Catalog`] of many sessions.
+//! Everything that changes a session exists as a plan first: a value to show, to test, or to throw away.
+//!
+//! # Features
+//!
+//! | feature | gives |
+//! |---|---|
+//! | `write` (default) | appending, branching, forking, migrating, repairing |
+//! | `catalog` (default) | lists of sessions |
+//! | `sidecar` (default) | fast re-opening of large sessions |
+//! | `file` (implied by all) | reading files |
+//! | none | [`Session::from_bytes`]: bytes to tree and context, without files, locks, threads or clocks |
 #![forbid(unsafe_code)]
 
 mod diagnostic;
@@ -7,9 +78,9 @@ mod id;
 mod kind;
 mod time;
 
+mod context;
 #[cfg(feature = "write")]
 mod draft;
-mod context;
 mod entry;
 #[cfg(feature = "file")]
 pub mod fs;
@@ -19,27 +90,76 @@ pub mod json;
 mod line;
 mod migrate;
 mod session;
+#[cfg(feature = "sidecar")]
+mod sidecar;
 mod tree;
 
+mod branch_summary;
+mod branches;
+#[cfg(feature = "catalog")]
+mod catalog;
+mod check;
+mod compaction;
+mod estimate;
+#[cfg(feature = "write")]
+mod extract;
+mod file_ops;
+mod navigate;
+mod outline;
+mod reference;
+#[cfg(feature = "write")]
+mod repair;
+mod transcript;
+
+pub use branch_summary::{
+    Abandoned, BRANCH_SUMMARY_PREAMBLE, BranchSummaryPlan, BranchSummarySettings, branch_summary_text,
+};
+pub use branches::{Branch, HIDDEN_BRANCH};
+#[cfg(feature = "catalog")]
+pub use catalog::{
+    Catalog, Damage, Listing, Progress, Relevance, SUB_AGENT_MARKER, SessionQuery, SessionSummary,
+    encode_cwd, session_file_name,
+};
+pub use check::{Fix, REPAIR, Recovered, Report, STUB};
+pub use compaction::{CompactionPlan, CompactionSettings, should_compact};
 pub use context::{
-    Context, ContextItem, LlmMessage, Mark, Mode, ModelRef, ProjectedItem, Projection, convert_to_llm, repair_pairs,
-    replay_system, validate_pairs,
+    Context, ContextItem, LlmMessage, Mark, Mode, ModelRef, ProjectedItem, Projection, convert_to_llm,
+    repair_pairs, replay_system, validate_pairs,
 };
 pub use diagnostic::{Diagnostic, Problem, Severity};
 #[cfg(feature = "write")]
 pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent};
 pub use entry::{Block, Body, Content, Entry, Header, Message, Replacement};
 pub use error::{Error, Loss, ReadOnlyReason, Result};
+pub use estimate::{
+    CharsPerToken, ContextEstimate, Estimator, context_estimate, estimate_tokens, usage_tokens,
+};
+#[cfg(feature = "write")]
+pub use extract::{
+    Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry, fork_from, import,
+};
+pub use file_ops::FileOps;
 #[cfg(feature = "write")]
 pub use id::RandomIds;
 pub use id::{EntryId, IdSource, is_valid_session_id};
 pub use index::Label;
 pub use kind::{Kind, Role};
 pub use line::LEAF_MARKER;
-pub use session::{Options, Session};
+#[cfg(feature = "write")]
+pub use navigate::Navigated;
+pub use navigate::{NavigationPlan, PromptImage};
+pub use outline::{
+    Charset, Filter, Fold, FoldStep, Level, Outline, OutlineOptions, OutlineRow, Query, RowStyle, Search,
+    SearchProgress, TurnStats,
+};
+pub use reference::split_reference;
+#[cfg(feature = "write")]
+pub use repair::{RepairPlan, Repaired, RepairedCopy, Salvage, salvage};
 #[cfg(feature = "write")]
 pub use session::{Follower, NewSession, SyncPolicy};
+pub use session::{Options, Session};
 #[cfg(feature = "write")]
 pub use time::SystemClock;
 pub use time::{Clock, Timestamp};
+pub use transcript::serialize_conversation;
 pub use tree::{Children, Depth, Node, Tree};

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memmem, memrchr};
 
+use crate::id::IdKey;
 use crate::json::{self, Doc, Value};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
@@ -35,7 +36,7 @@ pub(crate) enum Scan<'l> {
 #[derive(Debug, Default)]
 pub(crate) struct Head<'l> {
     pub kind: Option<Cow<'l, [u8]>>,
-    pub id: Option<Cow<'l, str>>,
+    pub id: Option<IdKey<'l>>,
     pub parent: Parent<'l>,
     pub time: Option<Timestamp>,
     pub role: Option<Role>,
@@ -53,7 +54,7 @@ pub(crate) enum Parent<'l> {
     /// An explicit null.
     Null,
     /// The id of another entry.
-    Id(Cow<'l, str>),
+    Id(IdKey<'l>),
 }
 
 /// Properties of a body that lists and filters need for every entry, kept in the index.
@@ -123,8 +124,38 @@ impl Scanner {
         (found.role != Some(Role::Assistant)).then_some(Scan::Object(found))
     }
 
+    /// Reads a message spelled exactly as pi spells nearly all of them: everything has its fixed place.
+    fn template<'l>(&self, line: &'l [u8]) -> Option<Head<'l>> {
+        let (fixed, rest) = line.split_first_chunk::<113>()?;
+        let framed = fixed[..23] == *b"{\"type\":\"message\",\"id\":\""
+            && fixed[31..45] == *b"\",\"parentId\":\""
+            && fixed[53..68] == *b"\",\"timestamp\":\""
+            && fixed[92..113] == *b"\",\"message\":{\"role\":\"";
+        if !framed {
+            return None;
+        }
+        let length = rest.iter().take(32).position(|b| *b == b'"')?;
+        let role = Role::from_name(&rest[..length]);
+        let traits = match role {
+            Role::Assistant => self.answer_traits(&rest[length + 1..])?,
+            _ => Traits::default(),
+        };
+        Some(Head {
+            kind: Some(Cow::Borrowed(&fixed[9..16])),
+            id: Some(hex_key(&fixed[23..31])?),
+            parent: Parent::Id(hex_key(&fixed[45..53])?),
+            time: Some(Timestamp::parse_bytes(&fixed[68..92])?),
+            role: Some(role),
+            traits,
+            uuid_spelling: false,
+        })
+    }
+
     /// Reads the envelope from both ends. `None`: the line has another shape, or an escape where it matters.
     fn quick<'l>(&self, start: &'l [u8], end: &'l [u8]) -> Option<Head<'l>> {
+        if let Some(head) = self.template(start) {
+            return Some(head);
+        }
         let mut front = Front::read(start)?;
         if !front.is_complete() {
             front.read_back(end);
@@ -134,13 +165,13 @@ impl Scanner {
         }
         let mut head = front.head?;
         if head.role == Some(Role::Assistant) {
-            head.traits = self.answer_traits(start, front.body_at)?;
+            head.traits = self.answer_traits(start.get(front.body_at..)?)?;
         }
         Some(head)
     }
 
-    fn answer_traits(&self, line: &[u8], body_at: usize) -> Option<Traits> {
-        let body = line.get(body_at..)?;
+    /// `body` is what follows the role of an answer.
+    fn answer_traits(&self, body: &[u8]) -> Option<Traits> {
         let has_text = match self.text_token.find(body) {
             None => false,
             Some(_) => quick_has_text(body)?,
@@ -151,6 +182,13 @@ impl Scanner {
             ended_badly = [&b"error\""[..], b"aborted\"", b"length\""].iter().any(|v| value.starts_with(v));
         }
         Some(Traits { has_text, ended_badly, ..Traits::default() })
+    }
+}
+
+fn hex_key(id: &[u8]) -> Option<IdKey<'static>> {
+    match IdKey::of_bytes(id)? {
+        IdKey::Hex(number) => Some(IdKey::Hex(number)),
+        IdKey::Odd(_) => None,
     }
 }
 
@@ -237,14 +275,13 @@ impl<'l> Front<'l> {
         match key {
             b"type" => head.kind = Some(Cow::Borrowed(value)),
             b"id" => {
-                let Ok(text) = std::str::from_utf8(value) else { return };
-                head.id = (!text.is_empty()).then_some(Cow::Borrowed(text));
-                self.has_id = !text.is_empty();
+                head.id = IdKey::of_bytes(value);
+                self.has_id = head.id.is_some();
             }
             b"parentId" => {
-                let Ok(text) = std::str::from_utf8(value) else { return };
-                head.parent = if text.is_empty() { Parent::Absent } else { Parent::Id(Cow::Borrowed(text)) };
-                self.has_parent = true;
+                let parent = IdKey::of_bytes(value);
+                self.has_parent = parent.is_some() || value.is_empty();
+                head.parent = parent.map_or(Parent::Absent, Parent::Id);
             }
             b"timestamp" => {
                 head.time = Timestamp::parse_bytes(value);
@@ -339,10 +376,9 @@ fn quick_has_text(body: &[u8]) -> Option<bool> {
         if let Some(text) = block.strip_prefix(b"{\"type\":\"text\",\"text\":\"") {
             match text.first()? {
                 b'"' => {}
-                // Blank, or an escape that may be: let the parser decide.
-                b'\\' | b' ' => return None,
-                first if first.is_ascii() => return Some(true),
-                _ => return None,
+                first if first.is_ascii_graphic() && *first != b'\\' => return Some(true),
+                // Blank, or something that may be.
+                _ => return starts_with_text(text),
             }
         }
         at += skip_object(block)?;
@@ -351,6 +387,22 @@ fn quick_has_text(body: &[u8]) -> Option<bool> {
             b']' => return Some(false),
             _ => return None,
         }
+    }
+}
+
+/// Tells whether a string (after its opening quote) is not blank, if its beginning shows it.
+fn starts_with_text(text: &[u8]) -> Option<bool> {
+    let mut rest = text;
+    loop {
+        rest = match rest {
+            [b' ', rest @ ..] | [b'\\', b'n' | b'r' | b't', rest @ ..] => rest,
+            [b'\\', b'"' | b'\\' | b'/', ..] => return Some(true),
+            // Letters beyond ASCII start with one of these bytes; spaces beyond ASCII with C2, E1, E2, E3 or EF.
+            [0xC3..=0xE0 | 0xE4..=0xEE | 0xF0.., ..] => return Some(true),
+            [b'\\' | b'"', ..] => return None,
+            [first, ..] if first.is_ascii() => return Some(true),
+            _ => return None,
+        };
     }
 }
 
@@ -415,7 +467,7 @@ pub(crate) fn head_of(root: Value<'_>) -> Head<'static> {
         None => Parent::Absent,
         Some(value) if value.is_null() => Parent::Null,
         Some(value) => match value.as_str() {
-            Some(text) if !text.is_empty() => Parent::Id(Cow::Owned(text.into_owned())),
+            Some(text) if !text.is_empty() => Parent::Id(IdKey::of_text(text).into_owned()),
             _ => Parent::Absent,
         },
     };
@@ -436,7 +488,7 @@ pub(crate) fn head_of(root: Value<'_>) -> Head<'static> {
     }
     Head {
         kind: kind.map(|k| Cow::Owned(k.into_bytes())),
-        id: id.filter(|id| !id.is_empty()).map(Cow::Owned),
+        id: id.filter(|id| !id.is_empty()).map(|id| IdKey::of_text(Cow::Owned(id))),
         parent,
         time: text("timestamp").and_then(|t| Timestamp::parse(&t)),
         role,

@@ -64,6 +64,30 @@ impl Session {
     /// Reads a session from its journal.
     pub(crate) fn load(journal: Box<dyn Journal>, read_only: Option<ReadOnlyReason>) -> Result<Self> {
         let index = index::load(&*journal, journal.path())?;
+        Self::with_index(journal, index, read_only)
+    }
+
+    /// Takes an index that a sidecar kept, and reads what was appended since.
+    #[cfg(feature = "sidecar")]
+    pub(crate) fn load_from(
+        journal: Box<dyn Journal>,
+        mut index: Index,
+        read_only: Option<ReadOnlyReason>,
+    ) -> Result<Self> {
+        let path = journal.path().map_or_else(|| "memory".into(), Path::to_path_buf);
+        let caught_up = journal.len().and_then(|len| match len > index.end {
+            true => index.catch_up(&*journal, len).map(drop),
+            false => Ok(()),
+        });
+        caught_up.map_err(crate::error::Error::io("read", path))?;
+        Self::with_index(journal, index, read_only)
+    }
+
+    fn with_index(
+        journal: Box<dyn Journal>,
+        index: Index,
+        read_only: Option<ReadOnlyReason>,
+    ) -> Result<Self> {
         let path = journal.path().map_or_else(|| "memory".into(), Path::to_path_buf);
         let leaf = index.leaf(&*journal).map_err(crate::error::Error::io("read", path))?;
         let read_only = read_only.or_else(|| index.read_only_reason());

@@ -8,21 +8,26 @@
 
 mod columns;
 mod links;
+mod parts;
 mod walk;
 
-use std::hash::{BuildHasher, RandomState};
+use std::borrow::Cow;
+use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
-use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use smol_str::SmolStr;
 
-use crate::id::EntryId;
+use crate::id::{EntryId, IdKey};
 use crate::kind::{Kind, Role};
 use crate::line::Traits;
 use crate::time::Timestamp;
 
 pub(crate) use columns::{Columns, Flags};
 use links::Links;
+use parts::SortedIds;
+pub(crate) use parts::TREE_PARTS;
 pub use walk::{Children, Depth};
 
 /// A place in a loaded tree; cheap to copy, valid for the session that gave it.
@@ -44,12 +49,15 @@ pub(crate) struct Row {
 }
 
 /// What a new entry says of its parent.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) enum Link<'a> {
     Root,
     To(Node),
-    Named(&'a str),
+    Named(IdKey<'a>),
 }
+
+/// Where a line stands: its position and its length.
+pub(crate) type Place = (u64, u32);
 
 /// The entries of a session, linked by parent.
 #[derive(Debug, Default)]
@@ -58,11 +66,19 @@ pub struct Tree {
     /// Ids that are not eight lower-case hex digits.
     odd_ids: Vec<SmolStr>,
     by_id: HashTable<u32>,
-    hasher: RandomState,
+    /// Ids that came from a sidecar; they are not in `by_id`.
+    stored: SortedIds,
+    /// How many rows are known by id.
+    learned: usize,
+    hasher: DefaultHashBuilder,
     /// Entries whose parent was not there when they came, with its id. After settling: the orphans.
-    waiting: Vec<(u32, EntryId)>,
+    waiting: Vec<(u32, IdKey<'static>)>,
     /// Entries that lost their id to a later one: (old, new).
     shadowed: Vec<(u32, u32)>,
+    /// Lines that stand in the file twice: (copy, first).
+    copies: Vec<(u32, u32)>,
+    /// Who has the id of an entry that is not part of the tree: (hidden, holder).
+    moved: Vec<(u32, u32)>,
     /// Damaged lines whose id and parent could be read.
     placeholders: Vec<u32>,
     /// Roots that came from cutting a circle.
@@ -74,41 +90,6 @@ pub struct Tree {
     /// Some entry stands before its parent in the file, so circles are possible.
     has_forward_links: bool,
     links: OnceLock<Links>,
-}
-
-/// An id as the columns hold it: the number behind eight hex digits, or a place among the odd ones.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum IdKey<'a> {
-    Hex(u32),
-    Odd(&'a str),
-}
-
-impl<'a> IdKey<'a> {
-    fn of(id: &'a str) -> Self {
-        hex8(id.as_bytes()).map_or(IdKey::Odd(id), IdKey::Hex)
-    }
-
-    fn hash(self, hasher: &RandomState) -> u64 {
-        match self {
-            IdKey::Hex(number) => hasher.hash_one(number),
-            IdKey::Odd(text) => hasher.hash_one(text),
-        }
-    }
-}
-
-/// Reads exactly eight lower-case hex digits.
-fn hex8(text: &[u8]) -> Option<u32> {
-    let text: &[u8; 8] = text.try_into().ok()?;
-    let mut number = 0;
-    for byte in text {
-        let digit = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            _ => return None,
-        };
-        number = number << 4 | u32::from(digit);
-    }
-    Some(number)
 }
 
 impl Tree {
@@ -129,21 +110,25 @@ impl Tree {
 
     /// Finds an entry by its full id.
     pub fn node(&self, id: &str) -> Option<Node> {
-        self.holder(id).map(Node).filter(|node| !self.has(*node, Flags::HIDDEN))
+        self.holder(&IdKey::of(id)).map(Node).filter(|node| !self.has(*node, Flags::HIDDEN))
     }
 
     /// Finds who holds an id, shown or not.
-    fn holder(&self, id: &str) -> Option<u32> {
-        let key = IdKey::of(id);
-        self.by_id.find(key.hash(&self.hasher), |at| self.key_at(*at) == key).copied()
+    fn holder(&self, id: &IdKey<'_>) -> Option<u32> {
+        let learned = self.by_id.find(hash(&self.hasher, id), |at| self.is_id_at(*at, id)).copied();
+        learned.or_else(|| self.stored_holder(id))
+    }
+
+    fn stored_holder(&self, id: &IdKey<'_>) -> Option<u32> {
+        match id {
+            IdKey::Hex(number) => self.stored.find(*number),
+            IdKey::Odd(_) => None,
+        }
     }
 
     /// Returns the id of an entry.
     pub fn id(&self, node: Node) -> EntryId {
-        match self.key_at(node.0) {
-            IdKey::Hex(number) => hex_id(number),
-            IdKey::Odd(text) => EntryId::from(text),
-        }
+        self.key_at(node.0).to_id()
     }
 
     /// Returns the parent of an entry; a root, an orphan and the head of a cut circle have none.
@@ -202,8 +187,8 @@ impl Tree {
     }
 
     /// Returns the entries whose parent is not in the file, with the id of that parent.
-    pub fn orphans(&self) -> impl Iterator<Item = (Node, &EntryId)> + '_ {
-        self.waiting.iter().map(|(node, parent)| (Node(*node), parent))
+    pub fn orphans(&self) -> impl Iterator<Item = (Node, EntryId)> + '_ {
+        self.waiting.iter().map(|(node, parent)| (Node(*node), parent.to_id()))
     }
 
     /// Returns the roots that came from cutting a circle of parents.
@@ -216,14 +201,19 @@ impl Tree {
         self.shadowed.iter().map(|(old, new)| (Node(*old), Node(*new)))
     }
 
+    /// Returns the lines that stand in the file twice, with the first of the two.
+    pub(crate) fn copies(&self) -> impl Iterator<Item = (Node, Node)> + '_ {
+        self.copies.iter().map(|(copy, first)| (Node(*copy), Node(*first)))
+    }
+
     /// Returns the damaged lines whose id could be read, and whether they are part of the tree.
     pub(crate) fn damaged(&self) -> impl Iterator<Item = (Node, bool)> + '_ {
         self.placeholders.iter().map(|at| (Node(*at), self.columns.flags(*at) & Flags::HIDDEN == 0))
     }
 
     /// Returns where the line of an entry stands.
-    pub(crate) fn place(&self, node: Node) -> (u64, u32) {
-        (self.columns.position(node.0), self.columns.line_len(node.0))
+    pub(crate) fn place(&self, node: Node) -> Place {
+        self.columns.place(node.0)
     }
 
     /// Returns the number of rows, counting those that lost their id.
@@ -244,7 +234,7 @@ impl Tree {
 
     /// Tells whether an id is taken, also by a line that is not part of the tree.
     pub(crate) fn holds(&self, id: &str) -> bool {
-        self.holder(id).is_some()
+        self.holder(&IdKey::of(id)).is_some()
     }
 
     /// Returns the last entry in file order.
@@ -257,21 +247,8 @@ impl Tree {
     }
 
     fn key_at(&self, at: u32) -> IdKey<'_> {
-        let number = self.columns.id(at);
-        if self.columns.flags(at) & Flags::ODD_ID == 0 {
-            return IdKey::Hex(number);
-        }
-        IdKey::Odd(self.odd_ids.get(number as usize).map_or("", SmolStr::as_str))
+        key_in(&self.columns, &self.odd_ids, at)
     }
-}
-
-fn hex_id(number: u32) -> EntryId {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = [0_u8; 8];
-    for (at, byte) in text.iter_mut().enumerate() {
-        *byte = DIGITS[(number >> (28 - 4 * at) & 15) as usize];
-    }
-    EntryId::from(std::str::from_utf8(&text).unwrap_or_default())
 }
 
 /// Building.
@@ -279,69 +256,41 @@ impl Tree {
     /// Makes room for about `entries` more.
     pub(crate) fn reserve(&mut self, entries: usize) {
         self.columns.reserve(entries);
-        let Self { columns, odd_ids, hasher, by_id, .. } = self;
-        by_id.reserve(entries, |at| key_in(columns, odd_ids, *at).hash(hasher));
     }
 
-    /// Adds an entry after all others. If its id is taken, nothing changes and the holder is returned.
-    pub(crate) fn push(&mut self, row: Row, id: &str, link: Link<'_>) -> Result<Node, Node> {
+    /// Adds an entry after all others. It can be found, and its place is final, once the tree is settled.
+    pub(crate) fn push(&mut self, row: Row, id: IdKey<'_>, link: Link<'_>) -> Node {
         let at = self.columns.len() as u32;
-        let key = IdKey::of(id);
-        let hash = key.hash(&self.hasher);
-        if let Some(holder) = self.by_id.find(hash, |other| self.key_at(*other) == key) {
-            return Err(Node(*holder));
-        }
         let parent = self.resolve(at, link);
-        let (number, odd) = match key {
+        let (number, odd) = match id {
             IdKey::Hex(number) => (number, false),
-            IdKey::Odd(_) => (self.odd_ids.len() as u32, true),
+            IdKey::Odd(text) => {
+                self.odd_ids.push(SmolStr::new(text));
+                (self.odd_ids.len() as u32 - 1, true)
+            }
         };
-        let Self { columns, odd_ids, hasher, by_id, .. } = self;
-        by_id.insert_unique(hash, at, |other| key_in(columns, odd_ids, *other).hash(hasher));
-        if odd {
-            self.odd_ids.push(SmolStr::new(id));
-        }
-        self.push_row(row, number, odd, parent);
-        Ok(Node(at))
-    }
-
-    /// Adds an entry that takes the id of `old`, which thereby leaves the tree.
-    pub(crate) fn push_over(&mut self, old: Node, row: Row, link: Link<'_>) -> Node {
-        let at = self.columns.len() as u32;
-        let (number, odd) = (self.columns.id(old.0), self.columns.flags(old.0) & Flags::ODD_ID != 0);
-        let parent = self.resolve(at, link);
-        let hash = self.key_at(old.0).hash(&self.hasher);
-        if let Some(slot) = self.by_id.find_mut(hash, |other| *other == old.0) {
-            *slot = at;
-        }
-        self.push_row(row, number, odd, parent);
-        self.hide(old.0);
-        self.shadowed.push((old.0, at));
-        self.unsettled = true;
-        Node(at)
-    }
-
-    fn push_row(&mut self, row: Row, number: u32, odd: bool, parent: Option<u32>) {
-        let at = self.columns.len() as u32;
         self.columns.push(row, number, odd, parent);
         if row.placeholder {
-            // Not shown until somebody turns out to hang below it.
-            self.hide(at);
-            self.placeholders.push(at);
-            self.unsettled = true;
+            self.hide_placeholder(at);
         }
         if let Some(links) = self.links.get_mut() {
             links.push(at, parent);
         }
+        Node(at)
+    }
+
+    fn hide_placeholder(&mut self, at: u32) {
+        // Not shown until somebody turns out to hang below it.
+        self.hide(at);
+        self.placeholders.push(at);
+        self.unsettled = true;
     }
 
     /// Turns the last entry into a placeholder: its line looked whole but is not.
     pub(crate) fn demote_last(&mut self) {
         let Some(at) = (self.columns.len() as u32).checked_sub(1) else { return };
         self.columns.set_flag(at, Flags::PLACEHOLDER);
-        self.hide(at);
-        self.placeholders.push(at);
-        self.unsettled = true;
+        self.hide_placeholder(at);
     }
 
     fn hide(&mut self, at: u32) {
@@ -358,30 +307,32 @@ impl Tree {
             Link::Named(parent) => parent,
         };
         // Nearly every entry hangs below the one written just before it.
-        if let Some(previous) = at.checked_sub(1)
-            && self.key_at(previous) == IdKey::of(parent)
-            && self.columns.flags(previous) & Flags::HIDDEN == 0
-        {
+        if let Some(previous) = at.checked_sub(1).filter(|previous| self.is_id_at(*previous, &parent)) {
+            self.unsettled |= self.columns.flags(previous) & Flags::HIDDEN != 0;
             return Some(previous);
         }
-        let found = self.holder(parent);
-        match found {
-            Some(found) => self.unsettled |= self.columns.flags(found) & Flags::HIDDEN != 0,
-            None => {
-                self.waiting.push((at, EntryId::from(parent)));
-                self.unsettled = true;
-            }
-        }
-        found
+        self.waiting.push((at, parent.into_owned()));
+        None
     }
 
-    /// Brings the links in order after entries came: finds parents that came later, follows ids that changed
-    /// hands, cuts circles, shows placeholders that somebody hangs below.
-    pub(crate) fn settle(&mut self) {
+    fn is_id_at(&self, at: u32, id: &IdKey<'_>) -> bool {
+        let number = self.columns.id(at);
+        match id {
+            IdKey::Hex(wanted) => number == *wanted && self.columns.flags(at) & Flags::ODD_ID == 0,
+            IdKey::Odd(_) => self.key_at(at) == *id,
+        }
+    }
+
+    /// Brings everything in order after entries came: makes them known by id, finds parents, follows ids that
+    /// changed hands, cuts circles, shows placeholders that somebody hangs below.
+    ///
+    /// `is_copy` compares the lines of two entries that have one id.
+    pub(crate) fn settle(&mut self, mut is_copy: impl FnMut(Place, Place) -> bool) {
+        self.learn_ids(&mut is_copy);
+        self.find_parents();
         if !std::mem::take(&mut self.unsettled) {
             return;
         }
-        self.find_late_parents();
         self.follow_moved_ids();
         if self.has_forward_links {
             self.cut.extend(links::cut_circles(&mut self.columns));
@@ -390,6 +341,78 @@ impl Tree {
         }
         self.show_placeholders();
         self.links.take();
+    }
+
+    /// Makes new entries known by id. All at once after loading: a table of its final size is filled much faster
+    /// than one that grows entry by entry.
+    fn learn_ids(&mut self, is_copy: &mut dyn FnMut(Place, Place) -> bool) {
+        let (from, to) = (std::mem::replace(&mut self.learned, self.columns.len()), self.columns.len());
+        self.by_id.reserve(to - from, |at| hash(&self.hasher, &key_in(&self.columns, &self.odd_ids, *at)));
+        for at in from as u32..to as u32 {
+            if let Some(old) = self.stored_holder(&self.key_at(at)).filter(|_| self.stored.len() > 0) {
+                self.settle_stored(old, at, is_copy);
+                continue;
+            }
+            let Self { columns, odd_ids, hasher, by_id, .. } = self;
+            let key = key_in(columns, odd_ids, at);
+            let slot = by_id.entry(
+                hash(hasher, &key),
+                |other| key_in(columns, odd_ids, *other) == key,
+                |other| hash(hasher, &key_in(columns, odd_ids, *other)),
+            );
+            match slot {
+                Slot::Vacant(free) => {
+                    free.insert(at);
+                }
+                Slot::Occupied(mut holder) => {
+                    let old = *holder.get();
+                    let is_damaged = columns.flags(at) & Flags::PLACEHOLDER != 0;
+                    let keeps = is_damaged || is_copy(columns.place(old), columns.place(at));
+                    if !keeps {
+                        *holder.get_mut() = at;
+                    }
+                    self.share_id(old, at, keeps, is_damaged);
+                }
+            }
+        }
+    }
+
+    /// An entry has the id of one that came from a sidecar. What is in `by_id` is found first.
+    fn settle_stored(&mut self, stored: u32, at: u32, is_copy: &mut dyn FnMut(Place, Place) -> bool) {
+        let id = self.key_at(at).into_owned();
+        let old = self.holder(&id).unwrap_or(stored);
+        let is_damaged = self.columns.flags(at) & Flags::PLACEHOLDER != 0;
+        let keeps = is_damaged || is_copy(self.columns.place(old), self.columns.place(at));
+        if !keeps {
+            let value = hash(&self.hasher, &id);
+            self.by_id.retain(|other| *other != old);
+            let Self { columns, odd_ids, hasher, by_id, .. } = self;
+            by_id.insert_unique(value, at, |other| hash(hasher, &key_in(columns, odd_ids, *other)));
+        }
+        self.share_id(old, at, keeps, is_damaged);
+    }
+
+    /// Makes one entry with an odd id known.
+    fn learn_odd(&mut self, at: u32) {
+        let Self { columns, odd_ids, hasher, by_id, .. } = self;
+        let value = hash(hasher, &key_in(columns, odd_ids, at));
+        by_id.insert_unique(value, at, |other| hash(hasher, &key_in(columns, odd_ids, *other)));
+    }
+
+    /// Two entries have one id: the later one counts, unless it is a copy or damaged.
+    fn share_id(&mut self, old: u32, new: u32, old_keeps: bool, is_damaged: bool) {
+        self.unsettled = true;
+        if old_keeps {
+            self.hide(new);
+            self.moved.push((new, old));
+            if !is_damaged {
+                self.copies.push((new, old));
+            }
+        } else {
+            self.hide(old);
+            self.moved.push((old, new));
+            self.shadowed.push((old, new));
+        }
     }
 
     fn show_placeholders(&mut self) {
@@ -404,7 +427,7 @@ impl Tree {
         }
         // Backwards, so that a row of damaged lines is shown as far as somebody hangs below it.
         for at in self.placeholders.iter().rev().copied() {
-            let lost_its_id = self.shadowed.iter().any(|(old, _)| *old == at);
+            let lost_its_id = self.moved.iter().any(|(from, _)| *from == at);
             if has_child[at as usize] && !lost_its_id && self.columns.flags(at) & Flags::HIDDEN != 0 {
                 self.columns.clear_flag(at, Flags::HIDDEN);
                 self.hidden -= 1;
@@ -415,15 +438,16 @@ impl Tree {
         }
     }
 
-    fn find_late_parents(&mut self) {
-        let waiting = std::mem::take(&mut self.waiting);
-        for (at, parent) in waiting {
-            match self.holder(parent.as_str()) {
+    fn find_parents(&mut self) {
+        for (at, parent) in std::mem::take(&mut self.waiting) {
+            match self.holder(&parent) {
                 // An entry that names itself is a root.
                 Some(found) if found == at => self.cut.push(at),
                 Some(found) => {
                     self.has_forward_links |= found > at;
+                    self.unsettled |= found > at || self.columns.flags(found) & Flags::HIDDEN != 0;
                     self.columns.set_parent(at, Some(found));
+                    self.links.take();
                 }
                 None => self.waiting.push((at, parent)),
             }
@@ -431,20 +455,20 @@ impl Tree {
     }
 
     fn follow_moved_ids(&mut self) {
-        if self.shadowed.is_empty() {
+        if self.moved.is_empty() {
             return;
         }
-        let mut moved: Vec<u32> = (0..self.columns.len() as u32).collect();
+        let mut now: Vec<u32> = (0..self.columns.len() as u32).collect();
         // Latest first: an id can change hands several times.
-        for (old, new) in self.shadowed.iter().rev() {
-            moved[*old as usize] = moved[*new as usize];
+        for (from, to) in self.moved.iter().rev() {
+            now[*from as usize] = now[*to as usize];
         }
         for at in 0..self.columns.len() as u32 {
             let Some(parent) = self.columns.parent(at) else { continue };
-            let now = moved[parent as usize];
-            if now != parent {
-                self.has_forward_links |= now >= at;
-                self.columns.set_parent(at, Some(now));
+            let moved = now[parent as usize];
+            if moved != parent {
+                self.has_forward_links |= moved >= at;
+                self.columns.set_parent(at, Some(moved));
             }
         }
     }
@@ -459,7 +483,15 @@ fn key_in<'a>(columns: &Columns, odd_ids: &'a [SmolStr], at: u32) -> IdKey<'a> {
     if columns.flags(at) & Flags::ODD_ID == 0 {
         return IdKey::Hex(number);
     }
-    IdKey::Odd(odd_ids.get(number as usize).map_or("", SmolStr::as_str))
+    IdKey::Odd(Cow::Borrowed(odd_ids.get(number as usize).map_or("", SmolStr::as_str)))
+}
+
+/// Hashes with a secret that differs per tree: ids in a shared session may have been chosen to collide.
+fn hash(hasher: &DefaultHashBuilder, id: &IdKey<'_>) -> u64 {
+    match id {
+        IdKey::Hex(number) => hasher.hash_one(*number),
+        IdKey::Odd(text) => hasher.hash_one(&**text),
+    }
 }
 
 #[cfg(test)]

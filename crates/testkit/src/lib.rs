@@ -1,5 +1,9 @@
 //! test kit
 
+pub mod clock;
 pub mod corpus;
+pub mod drawing;
+pub mod ids;
 pub mod mangle;
 pub mod rng;
+pub mod sim_fs;

@@ -1,10 +1,10 @@
 //! Messages: what is said in a conversation, as the JSON objects that files and models exchange.
 //!
-//! A message keeps the exact text it was read from. What a person or a model reads from it comes through views;
-//! what goes back into a file is the text.
+//! A message keeps the exact text it was read from, often shared with the line it stands in. What a person or a
+//! model reads from it comes through views; what goes back into a file is the text.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use crate::error::{Error, Result};
 use crate::json::{self, Doc, Edit, Kind as JsonKind, Value};
@@ -21,9 +21,17 @@ use crate::time::Timestamp;
 /// assert_eq!(message.text(), "Build a CLI");
 /// assert_eq!(message.json(), r#"{"role":"user","content":"Build a CLI","timestamp":1000}"#);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Message {
     doc: Doc,
+    /// Where the message stands in the document: a message read from a session shares the line of its entry.
+    place: u32,
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
+    }
 }
 
 impl Message {
@@ -34,7 +42,7 @@ impl Message {
         if doc.root().kind() != JsonKind::Object {
             return Err(bad("it is not a JSON object".into()));
         }
-        Ok(Self { doc })
+        Ok(Self::whole(doc))
     }
 
     /// Makes a message of a JSON value.
@@ -51,23 +59,29 @@ impl Message {
     }
 
     /// Takes a text that this crate has put together.
-    pub(crate) fn built(text: String) -> Self {
-        let doc = Doc::parse(text.into_bytes());
+    pub(crate) fn built(text: impl Into<Vec<u8>>) -> Self {
+        let doc = Doc::parse(text.into());
         debug_assert!(doc.is_ok(), "the engine built an invalid message");
         // An empty object is a message without a role: nobody will send it anywhere.
-        Self { doc: doc.unwrap_or_else(|_| empty()) }
+        Self::whole(doc.unwrap_or_else(|_| empty()))
     }
 
-    /// Copies a message out of a larger document.
+    /// Makes a message of an object inside a larger document, which it shares.
     pub(crate) fn of(value: Value<'_>) -> Self {
-        Self { doc: Doc::parse(json::compact(value.raw())).unwrap_or_else(|_| empty()) }
+        let (doc, place) = value.place();
+        Self { doc: doc.clone(), place }
     }
 
     /// Returns the same message with another content, given as JSON.
     pub(crate) fn with_content(&self, content: &[u8]) -> Self {
         let Some(mut edit) = Edit::new(self.value()) else { return self.clone() };
         edit.set("content", content);
-        Self { doc: Doc::parse(edit.document()).unwrap_or_else(|_| self.doc.clone()) }
+        Doc::parse(edit.object_text()).map_or_else(|_| self.clone(), Self::whole)
+    }
+
+    fn whole(doc: Doc) -> Self {
+        let place = doc.root().place().1;
+        Self { doc, place }
     }
 
     /// Returns the role.
@@ -80,17 +94,17 @@ impl Message {
 
     /// Returns the message as a JSON object.
     pub fn value(&self) -> Value<'_> {
-        self.doc.root()
+        self.doc.value_at(self.place)
     }
 
     /// Returns the JSON text of the message; bytes that are not UTF-8 appear as replacement characters.
     pub fn json(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(self.doc.text())
+        String::from_utf8_lossy(self.raw())
     }
 
     /// Returns the exact bytes of the message.
     pub fn raw(&self) -> &[u8] {
-        self.doc.text()
+        self.value().raw()
     }
 
     /// Returns the content.

@@ -73,6 +73,18 @@ impl Labels {
         self.by_target.is_empty()
     }
 
+    /// Returns what `session_info` and oh-my-pi say, as they say it.
+    #[cfg(feature = "sidecar")]
+    pub(crate) fn names(&self) -> (Option<&str>, Option<&str>) {
+        (self.name.as_deref(), self.title.as_deref())
+    }
+
+    #[cfg(feature = "sidecar")]
+    pub(crate) fn set_names(&mut self, name: Option<String>, title: Option<String>) {
+        self.name = name;
+        self.title = title;
+    }
+
     pub(crate) fn name(&self) -> Option<&str> {
         let name = self.name.as_deref().or(self.title.as_deref());
         name.map(str::trim).filter(|name| !name.is_empty())

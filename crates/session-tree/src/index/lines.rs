@@ -23,7 +23,6 @@ pub(crate) enum GapKind {
     NotJson { reason: &'static str },
     NotAnObject,
     NoId,
-    Repeated { of: Node },
     TooLong,
 }
 
@@ -31,11 +30,7 @@ impl GapKind {
     /// Tells whether the line is a JSON object, which version 1 counts.
     pub(crate) fn is_object(self) -> bool {
         match self {
-            GapKind::Header
-            | GapKind::TitleSlot
-            | GapKind::SecondHeader
-            | GapKind::NoId
-            | GapKind::Repeated { .. } => true,
+            GapKind::Header | GapKind::TitleSlot | GapKind::SecondHeader | GapKind::NoId => true,
             GapKind::Blank | GapKind::NotJson { .. } | GapKind::NotAnObject | GapKind::TooLong => false,
         }
     }

@@ -25,8 +25,11 @@ impl Index {
             let earlier_line = self.line_number(old);
             found.push(self.at(new, Problem::DuplicateId { id: self.tree.id(new), earlier_line }));
         }
+        for (copy, first) in self.tree.copies() {
+            found.push(self.at(copy, Problem::RepeatedLine { id: self.tree.id(first) }));
+        }
         for (node, parent) in self.tree.orphans() {
-            found.push(self.at(node, Problem::Orphan { id: self.tree.id(node), parent: parent.clone() }));
+            found.push(self.at(node, Problem::Orphan { id: self.tree.id(node), parent }));
         }
         for node in self.tree.cut_circles() {
             found.push(self.at(node, Problem::Cycle { id: self.tree.id(node) }));
@@ -51,7 +54,6 @@ impl Index {
             GapKind::NotJson { reason } => Some(Problem::NotJson { reason }),
             GapKind::NotAnObject => Some(Problem::NotAnObject),
             GapKind::NoId => Some(Problem::NoId),
-            GapKind::Repeated { of } => Some(Problem::RepeatedLine { id: self.tree.id(of) }),
             GapKind::TooLong => Some(Problem::LineTooLong { length: u64::from(gap.len) }),
         }
     }

@@ -1,9 +1,12 @@
 //! A journal in memory: for sessions that are never saved, and for bytes that came from elsewhere.
 
 use std::io;
+#[cfg(not(feature = "write"))]
 use std::path::Path;
 
-use super::{Journal, ReadAt};
+#[cfg(not(feature = "write"))]
+use super::Journal;
+use super::ReadAt;
 
 /// A journal in memory.
 #[derive(Debug, Clone, Default)]

@@ -51,6 +51,6 @@ fn lines_that_are_no_objects_are_told_apart() {
 fn a_cut_line_still_tells_its_id_and_parent() {
     let line = br#"{"type":"message","id":"abc","parentId":"def","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"us"#;
     let Scan::Damaged { head: Some(head), .. } = Scanner::default().scan(line) else { panic!("no head") };
-    assert_eq!(head.id.as_deref(), Some("abc"));
-    assert_eq!(head.parent, Parent::Id(Cow::Borrowed("def")));
+    assert_eq!(head.id, Some(IdKey::of("abc")));
+    assert_eq!(head.parent, Parent::Id(IdKey::of("def")));
 }

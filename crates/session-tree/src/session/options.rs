@@ -11,7 +11,9 @@ use crate::error::{Error, ReadOnlyReason, Result};
 #[cfg(feature = "file")]
 use crate::fs::{Access, Fs, RealFs};
 #[cfg(feature = "file")]
-use crate::journal::FileJournal;
+use crate::journal::{FileJournal, Journal};
+#[cfg(feature = "sidecar")]
+use crate::sidecar::{self, Sidecar};
 
 /// How a session is opened or made: which file system, clock and ids it uses, and how careful it is.
 ///
@@ -26,6 +28,8 @@ pub struct Options {
     cache_bytes: Option<usize>,
     #[cfg(feature = "file")]
     pub(super) fs: Arc<dyn Fs>,
+    #[cfg(feature = "sidecar")]
+    sidecar_dir: Option<std::path::PathBuf>,
     #[cfg(feature = "write")]
     pub(super) writer: super::write::Writer,
 }
@@ -36,6 +40,8 @@ impl Default for Options {
             cache_bytes: None,
             #[cfg(feature = "file")]
             fs: Arc::new(RealFs),
+            #[cfg(feature = "sidecar")]
+            sidecar_dir: None,
             #[cfg(feature = "write")]
             writer: super::write::Writer::default(),
         }
@@ -61,6 +67,16 @@ impl Options {
         self
     }
 
+    /// Keeps the index of large sessions in this directory, so that opening them again takes no time.
+    ///
+    /// What lies there may be deleted whenever it is in the way. The directory must not be the one the sessions
+    /// are in.
+    #[cfg(feature = "sidecar")]
+    pub fn sidecar_dir(mut self, directory: impl Into<std::path::PathBuf>) -> Self {
+        self.sidecar_dir = Some(directory.into());
+        self
+    }
+
     /// Opens a session for reading: not a byte is written, no lock is taken, whatever the file's version.
     #[cfg(feature = "file")]
     pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Session> {
@@ -70,12 +86,47 @@ impl Options {
 
     #[cfg(feature = "file")]
     pub(super) fn load(self, journal: FileJournal, read_only: Option<ReadOnlyReason>) -> Result<Session> {
-        let path = crate::journal::Journal::path(&journal).map(Path::to_path_buf).unwrap_or_default();
+        let path = journal.path().map(Path::to_path_buf).unwrap_or_default();
         if crate::journal::ReadAt::is_empty(&journal).map_err(Error::io("read", &path))? {
             return Err(Error::NotASession { path, reason: "it is empty" });
         }
-        let session = Session::load(Box::new(journal), read_only)?;
+        let session = self.load_indexed(Box::new(journal), read_only, &path)?;
         Ok(self.equip(session))
+    }
+
+    #[cfg(all(feature = "file", not(feature = "sidecar")))]
+    fn load_indexed(
+        &self,
+        journal: Box<dyn Journal>,
+        read_only: Option<ReadOnlyReason>,
+        _: &Path,
+    ) -> Result<Session> {
+        Session::load(journal, read_only)
+    }
+
+    /// Loads a session from its sidecar and what came since, or from its journal alone.
+    #[cfg(feature = "sidecar")]
+    fn load_indexed(
+        &self,
+        journal: Box<dyn Journal>,
+        read_only: Option<ReadOnlyReason>,
+        path: &Path,
+    ) -> Result<Session> {
+        let sidecar = self.sidecar_dir.as_deref().and_then(|directory| Sidecar::of(directory, &*journal));
+        let (Some(sidecar), Ok(meta)) = (sidecar, self.fs.metadata(path)) else {
+            return Session::load(journal, read_only);
+        };
+        let stored = sidecar.load(&*self.fs, &*journal, &meta);
+        let stored_end = stored.as_ref().map(|index| index.end);
+        let session = match stored {
+            Some(index) => Session::load_from(journal, index, read_only)?,
+            None => Session::load(journal, read_only)?,
+        };
+        if sidecar::is_outdated(stored_end, session.index.end) {
+            // A cache that cannot be written is no reason to complain.
+            drop(sidecar.store(&*self.fs, &*session.journal, &session.index, &meta));
+        }
+        Ok(session)
     }
 
     /// Gives a loaded session what it works with.

@@ -67,7 +67,10 @@ impl Default for Writer {
 
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("policy", &self.policy).field("unsynced_since", &self.unsynced_since).finish()
+        f.debug_struct("Writer")
+            .field("policy", &self.policy)
+            .field("unsynced_since", &self.unsynced_since)
+            .finish()
     }
 }
 

@@ -73,12 +73,8 @@ impl Columns {
         self.tag.push(u32::from(row.kind as u8) | u32::from(row.role as u8) << 8 | u32::from(flags) << 16);
     }
 
-    pub(crate) fn position(&self, at: u32) -> u64 {
-        self.position[at as usize]
-    }
-
-    pub(crate) fn line_len(&self, at: u32) -> u32 {
-        self.len[at as usize]
+    pub(crate) fn place(&self, at: u32) -> (u64, u32) {
+        (self.position[at as usize], self.len[at as usize])
     }
 
     pub(crate) fn parent(&self, at: u32) -> Option<u32> {

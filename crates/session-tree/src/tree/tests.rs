@@ -17,13 +17,10 @@ fn tree(words: &str) -> Tree {
     let mut tree = Tree::default();
     for (time, word) in words.split_whitespace().enumerate() {
         let (id, parent) = word.split_once('<').unwrap_or((word, ""));
-        let link = if parent.is_empty() { Link::Root } else { Link::Named(parent) };
-        let row = row(Kind::Message, time as i64);
-        if let Err(old) = tree.push(row, id, link) {
-            tree.push_over(old, row, link);
-        }
+        let link = if parent.is_empty() { Link::Root } else { Link::Named(IdKey::of(parent)) };
+        tree.push(row(Kind::Message, time as i64), IdKey::of(id), link);
     }
-    tree.settle();
+    tree.settle(|_, _| false);
     tree
 }
 
@@ -71,7 +68,7 @@ fn an_orphan_is_a_root_of_its_own() {
     assert_eq!(path(&tree, "c"), "b c");
     assert_eq!(tree.roots().count(), 2);
     assert_eq!(
-        tree.orphans().map(|(n, p)| (tree.id(n), p.clone())).collect::<Vec<_>>(),
+        tree.orphans().map(|(n, p)| (tree.id(n), p)).collect::<Vec<_>>(),
         [("b".into(), "gone".into())]
     );
 }
@@ -102,9 +99,9 @@ fn a_chain_of_a_million_entries_needs_no_stack() {
         let mut previous: Option<Node> = None;
         for at in 0..1_000_000_u32 {
             let link = previous.map_or(Link::Root, Link::To);
-            previous = tree.push(row(Kind::Message, i64::from(at)), &format!("{at:08x}"), link).ok();
+            previous = Some(tree.push(row(Kind::Message, i64::from(at)), IdKey::Hex(at), link));
         }
-        tree.settle();
+        tree.settle(|_, _| false);
         let leaf = previous.unwrap();
         (tree.path(leaf).len(), tree.ordered().len(), tree.subtree(Node(0)).len())
     };

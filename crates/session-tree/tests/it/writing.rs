@@ -183,10 +183,13 @@ fn version_one_is_written_anew_by_the_first_append_and_the_original_is_kept() {
     let dir = Dir::new();
     let path = dir.file("old.jsonl");
     let old = concat!(
-        r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#, "\n",
-        r#"{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"one", "n":1.0}}"#, "\n",
+        r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"one", "n":1.0}}"#,
+        "\n",
         "bad line\n",
-        r#"{"type":"compaction","timestamp":"2025-01-01T00:00:02.000Z","summary":"s","firstKeptEntryIndex":1,"tokensBefore":9}"#, "\n",
+        r#"{"type":"compaction","timestamp":"2025-01-01T00:00:02.000Z","summary":"s","firstKeptEntryIndex":1,"tokensBefore":9}"#,
+        "\n",
         "torn",
     );
     fs::write(&path, old).unwrap();
@@ -198,10 +201,20 @@ fn version_one_is_written_anew_by_the_first_append_and_the_original_is_kept() {
     assert_eq!(fs::read_to_string(dir.file("old.jsonl.bak-v1")).unwrap(), old);
     let now = lines(&path);
     let first = read.tree().id(read.tree().nodes().next().unwrap());
-    assert_eq!(now[0], r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p","version":3}"#);
-    assert!(now[1].ends_with(&format!(r#""content":"one", "n":1.0}},"id":"{first}","parentId":null}}"#)), "{}", now[1]);
+    assert_eq!(
+        now[0],
+        r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p","version":3}"#
+    );
+    assert!(
+        now[1].ends_with(&format!(r#""content":"one", "n":1.0}},"id":"{first}","parentId":null}}"#)),
+        "{}",
+        now[1]
+    );
     assert_eq!(now[2], "bad line");
-    assert!(now[3].contains(&format!(r#""firstKeptEntryId":"{first}""#)) && !now[3].contains("firstKeptEntryIndex"));
+    assert!(
+        now[3].contains(&format!(r#""firstKeptEntryId":"{first}""#))
+            && !now[3].contains("firstKeptEntryIndex")
+    );
     assert_eq!(now[4], "torn");
     assert_eq!(ids(&Session::open(&path).unwrap())[..2], ids(&read)[..]);
     assert_eq!(session.branch_path(None).len(), 3);
@@ -225,6 +238,9 @@ fn a_branch_summary_names_the_leaf_that_was_left() {
     let summary = NewBranchSummary { summary: "x".into(), ..NewBranchSummary::default() };
     let s = session.branch_with_summary(Some(a.as_str()), &summary).unwrap();
     let entry = session.entry(s.as_str()).unwrap();
-    assert!(String::from_utf8_lossy(entry.raw()).contains(&format!("\"fromId\":\"{b}\",\"summary\":\"x\",\"fromHook\":false")));
+    assert!(
+        String::from_utf8_lossy(entry.raw())
+            .contains(&format!("\"fromId\":\"{b}\",\"summary\":\"x\",\"fromHook\":false"))
+    );
     assert_eq!(entry.parent_id(), Some(&a));
 }

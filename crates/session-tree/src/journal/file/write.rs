@@ -48,10 +48,15 @@ impl FileJournal {
 
     /// Creates the file with all lines that were held back.
     fn publish(&mut self, lines: &[u8]) -> Result<()> {
+        self.create_with(&mut |out| out.write_all(lines), &mut |_| Ok(()))
+    }
+
+    /// Creates the file with what `write` produces, however much that is: all of it or no file.
+    fn create_with(&mut self, write: WriteCopy<'_>, verify: VerifyCopy<'_>) -> Result<()> {
         let directory = self.directory().to_path_buf();
         self.fs.create_dir_all(&directory).map_err(Error::io("create", &directory))?;
         let (temporary, file) = self.temporary()?;
-        let result = self.publish_as(&temporary, file.as_ref(), lines);
+        let result = self.publish_as(&temporary, file.as_ref(), write, verify);
         // Its work is done, or it failed: the temporary name goes either way.
         let removed = self.fs.remove_file(&temporary);
         let file = match result {
@@ -73,27 +78,31 @@ impl FileJournal {
         &self,
         temporary: &Path,
         file: &dyn FsFile,
-        lines: &[u8],
+        write: WriteCopy<'_>,
+        verify: VerifyCopy<'_>,
     ) -> Result<Option<Box<dyn FsFile>>> {
-        write_all(file, lines).map_err(Error::io("write", temporary))?;
-        file.sync().map_err(Error::io("sync", temporary))?;
+        self.fill_copy(file, temporary, write, verify)?;
         match self.fs.hard_link(temporary, &self.path) {
             Ok(()) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(Error::Exists { path: self.path.clone() })
             }
-            Err(error) if has_no_links(&error) => self.publish_directly(lines).map(Some),
+            Err(error) if has_no_links(&error) => self.publish_directly(file).map(Some),
             Err(source) => Err(Error::Io { action: "create", path: self.path.clone(), source }),
         }
     }
 
-    fn publish_directly(&self, lines: &[u8]) -> Result<Box<dyn FsFile>> {
+    /// Creates the file under its final name as a copy of the temporary one.
+    fn publish_directly(&self, temporary: &dyn FsFile) -> Result<Box<dyn FsFile>> {
         let file = self.fs.open(&self.path, Access::CreateNew).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => Error::Exists { path: self.path.clone() },
             _ => Error::Io { action: "create", path: self.path.clone(), source },
         })?;
-        let written = write_all(file.as_ref(), lines).and_then(|()| file.sync());
-        if let Err(source) = written {
+        let mut lines = Cursor { source: temporary, at: 0 };
+        let mut out = io::BufWriter::with_capacity(1 << 20, Appender(file.as_ref()));
+        let written = io::copy(&mut lines, &mut out).and_then(|_| out.flush());
+        drop(out);
+        if let Err(source) = written.and_then(|()| file.sync()) {
             drop(self.fs.remove_file(&self.path));
             return Err(Error::Io { action: "write", path: self.path.clone(), source });
         }
@@ -277,7 +286,10 @@ impl Journal for FileJournal {
         verify: VerifyCopy<'_>,
     ) -> Result<Option<PathBuf>> {
         self.check_writable()?;
-        let State::Open { file, .. } = &self.state else { return Err(Error::NotSaved) };
+        let State::Open { file, .. } = &self.state else {
+            // Nothing that others could see is replaced, so there is nothing to keep.
+            return self.create_with(write, verify).map(|()| None);
+        };
         let before = file.metadata().map_err(Error::io("read", &self.path))?;
         let needed = before.len + before.len / 10;
         let available = self.fs.free_space(self.directory()).unwrap_or(u64::MAX);
@@ -351,11 +363,6 @@ impl FileJournal {
         // A program that does not lock may have written meanwhile.
         if file.metadata()?.len == len { Ok(()) } else { Err(io::ErrorKind::ResourceBusy.into()) }
     }
-}
-
-/// Writes all bytes to a file that nobody else knows yet.
-fn write_all(file: &dyn FsFile, bytes: &[u8]) -> io::Result<()> {
-    Appender(file).write_all(bytes)
 }
 
 struct Appender<'f>(&'f dyn FsFile);

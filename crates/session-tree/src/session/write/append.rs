@@ -4,7 +4,7 @@ use super::super::Session;
 use crate::draft::Draft;
 use crate::entry::Entry;
 use crate::error::{Error, Loss, Result};
-use crate::id::EntryId;
+use crate::id::{EntryId, IdKey};
 use crate::json::Doc;
 use crate::kind::Kind;
 use crate::line::Traits;
@@ -138,8 +138,36 @@ impl Session {
         prepared
     }
 
+    /// Appends whole lines with one write, and reads them in as the lines of others are read. The leaf stays.
+    ///
+    /// `compose` writes the lines, ids and parents included, under the lock and knowing all that is in the file.
+    pub(crate) fn append_composed(
+        &mut self,
+        compose: impl FnOnce(&mut Self, Timestamp) -> Vec<u8>,
+    ) -> Result<()> {
+        self.check_writable()?;
+        let nowhere = self.migrate_before_append(Place::Aside(None))?;
+        self.lock_and_catch_up(nowhere, &[])?;
+        let time = self.writer.clock.now();
+        let lines = compose(self, time);
+        let result = self.write_composed(&lines);
+        self.journal.unlock();
+        result?;
+        self.sync_after_append(time)
+    }
+
+    fn write_composed(&mut self, lines: &[u8]) -> Result<()> {
+        let at = self.index.torn.as_ref().map_or(self.index.end, |torn| torn.end);
+        let needs_feed = self.index.open_tail || self.index.torn.is_some();
+        let feed: &[u8] = if needs_feed { b"\n" } else { b"" };
+        let all = [feed, lines].concat();
+        self.journal.append(at, &all, self.journal.exists())?;
+        let end = at + all.len() as u64;
+        self.index.catch_up(&*self.journal, end).map(drop).map_err(|error| self.io_error("read", error))
+    }
+
     /// Draws an id that no line of the file has.
-    fn free_id(&mut self, drawn: &[EntryId]) -> EntryId {
+    pub(crate) fn free_id(&mut self, drawn: &[EntryId]) -> EntryId {
         let is_free = |id: &EntryId| !self.index.tree.holds(id.as_str()) && !drawn.contains(id);
         for _ in 0..100 {
             let id = self.writer.ids.entry_id();
@@ -156,7 +184,13 @@ impl Session {
     }
 
     /// Takes written lines into the index; gives the last entry.
-    fn take_in(&mut self, at: u64, parent: Option<Node>, drafts: &[Draft], prepared: &Prepared) -> Option<Node> {
+    fn take_in(
+        &mut self,
+        at: u64,
+        parent: Option<Node>,
+        drafts: &[Draft],
+        prepared: &Prepared,
+    ) -> Option<Node> {
         let (mut position, mut last) = (at, parent);
         let mut start = 0;
         for ((draft, id), length) in drafts.iter().zip(&prepared.ids).zip(&prepared.lengths) {
@@ -171,17 +205,17 @@ impl Session {
                 placeholder: false,
             };
             let link = last.map_or(Link::Root, Link::To);
-            if let Ok(node) = self.index.tree.push(row, id.as_str(), link) {
-                last = Some(node);
-                if matches!(draft.kind(), Kind::Label | Kind::SessionInfo)
-                    && let Ok(doc) = Doc::parse(line)
-                {
-                    self.index.labels.note(draft.kind(), doc.root(), prepared.time);
-                }
+            last = Some(self.index.tree.push(row, IdKey::of(id.as_str()), link));
+            if matches!(draft.kind(), Kind::Label | Kind::SessionInfo)
+                && let Ok(doc) = Doc::parse(line)
+            {
+                self.index.labels.note(draft.kind(), doc.root(), prepared.time);
             }
             position += *length as u64;
             start += length;
         }
+        // The ids were free, so there is nothing to compare.
+        self.index.tree.settle(|_, _| false);
         self.index.end = position;
         last
     }

@@ -8,7 +8,7 @@ use crate::error::{Error, ReadOnlyReason, Result};
 use crate::fs::Access;
 use crate::id::is_valid_session_id;
 use crate::index::Index;
-use crate::journal::{FileJournal, Journal, MemoryJournal, ReadAt};
+use crate::journal::{FileJournal, Journal, MemoryJournal};
 use crate::json::{Doc, write_string};
 use crate::kind::Role;
 use crate::time::Timestamp;
@@ -115,7 +115,12 @@ impl Options {
         self.start_dated(journal, new, now)
     }
 
-    fn start_dated(mut self, mut journal: Box<dyn Journal>, new: NewSession, now: Timestamp) -> Result<Session> {
+    fn start_dated(
+        mut self,
+        mut journal: Box<dyn Journal>,
+        new: NewSession,
+        now: Timestamp,
+    ) -> Result<Session> {
         let id = match new.id {
             Some(id) => id,
             None => self.writer.ids.session_id(),
@@ -156,7 +161,8 @@ impl Session {
 
     fn begins_conversation(&self) -> bool {
         // The file exists, so whatever comes is written to it.
-        self.journal.exists() || self.index.tree.nodes().any(|node| self.index.tree.role(node) == Some(Role::User))
+        self.journal.exists()
+            || self.index.tree.nodes().any(|node| self.index.tree.role(node) == Some(Role::User))
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 
 use super::super::Session;
 use super::append::Place;
+use crate::context::replay_system;
 use crate::draft::{Draft, NewBranchSummary, NewCompaction, NewContent};
 use crate::entry::Message;
 use crate::error::{Error, Result};
@@ -48,7 +49,8 @@ impl Session {
 
     /// Appends a compaction. If the path has system messages, their replayed state is stored with it.
     pub fn append_compaction(&mut self, new: &NewCompaction) -> Result<EntryId> {
-        let system: Option<Message> = None;
+        let context = self.build_context()?;
+        let system = replay_system(context.messages().filter(|message| message.role() == Role::System));
         self.append(Draft::compaction(new, system.as_ref()))
     }
 
@@ -116,7 +118,11 @@ impl Session {
     }
 
     /// Moves the leaf to an entry (`None`: before the first one) and appends there what the branch that is left did.
-    pub fn branch_with_summary(&mut self, target: Option<&str>, summary: &NewBranchSummary) -> Result<EntryId> {
+    pub fn branch_with_summary(
+        &mut self,
+        target: Option<&str>,
+        summary: &NewBranchSummary,
+    ) -> Result<EntryId> {
         let target = target.map(|id| self.node(id)).transpose()?;
         let draft = Draft::branch_summary(self.leaf_id().as_ref(), summary);
         self.append_one(Place::Under(target), draft)

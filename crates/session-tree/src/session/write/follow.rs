@@ -3,7 +3,6 @@
 use super::super::Session;
 use crate::entry::Entry;
 use crate::error::Result;
-use crate::journal::ReadAt;
 
 impl Session {
     /// Reads what others appended since, without writing or locking; gives the new entries in file order.
@@ -80,7 +79,11 @@ impl Session {
         self.journal = journal;
         self.docs().clear();
         self.leaf = self.index.leaf(&*self.journal).map_err(|error| self.io_error("read", error))?;
-        let new = self.index.tree.nodes().filter(|node| old.tree.node(self.index.tree.id(*node).as_str()).is_none());
+        let new = self
+            .index
+            .tree
+            .nodes()
+            .filter(|node| old.tree.node(self.index.tree.id(*node).as_str()).is_none());
         new.map(|node| self.entry_at(node)).collect()
     }
 }

@@ -58,7 +58,8 @@ impl Session {
                 return Err(Error::Verify { path: path.clone(), reason });
             }
             let found = index::load(copy, Some(&path))?;
-            let result = compare(index, &found).map_err(|reason| Error::Verify { path: path.clone(), reason });
+            let result =
+                compare(index, &found).map_err(|reason| Error::Verify { path: path.clone(), reason });
             loaded = Some(found);
             result
         };

@@ -1,0 +1,80 @@
+//! Finding one session by what a person typed.
+
+use std::path::{Path, PathBuf};
+
+use super::summary::SessionSummary;
+use super::{Catalog, Listing};
+use crate::error::{Error, Result};
+
+impl Catalog {
+    /// Finds a session by its path, its id, the beginning of its id, or its name.
+    ///
+    /// What looks like a path and names a file is that file; a file name alone is also looked for where the sessions
+    /// lie. Otherwise the sessions of the working directory are asked before those of all others, each time for the
+    /// id, then for the beginning of one, then for the name.
+    pub fn find(&self, wanted: &str, cwd: Option<&str>) -> Result<PathBuf> {
+        if wanted.is_empty() {
+            return Err(unknown(wanted));
+        }
+        if let Some(path) = self.find_path(wanted, cwd) {
+            return Ok(path);
+        }
+        let own = cwd.map(|cwd| self.list(cwd));
+        for listing in own.into_iter().chain(std::iter::once_with(|| self.list_all())) {
+            if let Some(path) = find_in(listing, wanted)? {
+                return Ok(path);
+            }
+        }
+        Err(unknown(wanted))
+    }
+
+    fn find_path(&self, wanted: &str, cwd: Option<&str>) -> Option<PathBuf> {
+        let is_file_name = wanted.ends_with(".jsonl");
+        let has_parts = wanted.contains(['/', '\\']);
+        if !is_file_name && !has_parts {
+            return None;
+        }
+        let mut places = vec![PathBuf::from(wanted)];
+        if !has_parts {
+            places.extend(cwd.map(|cwd| self.project_dir(cwd).join(wanted)));
+            places.extend(self.all_dirs().into_iter().map(|dir| dir.join(wanted)));
+        }
+        places.into_iter().find(|path| self.fs.metadata(path).is_ok_and(|meta| meta.is_file))
+    }
+}
+
+fn find_in(listing: Listing, wanted: &str) -> Result<Option<PathBuf>> {
+    let rows: Vec<SessionSummary> = listing.quick().filter(SessionSummary::is_session).collect();
+    let by_id = only(wanted, &rows, |row| row.id == wanted)?;
+    let found = match by_id {
+        None => only(wanted, &rows, |row| row.id.starts_with(wanted))?,
+        found => found,
+    };
+    if let Some(path) = found {
+        return Ok(Some(path.to_path_buf()));
+    }
+    let rows = listing.rows();
+    let found = only(wanted, &rows, |row| row.is_session() && row.name.as_deref() == Some(wanted.trim()))?;
+    Ok(found.map(Path::to_path_buf))
+}
+
+/// Returns the one row that fits.
+fn only<'r>(
+    wanted: &str,
+    rows: &'r [SessionSummary],
+    fits: impl Fn(&SessionSummary) -> bool,
+) -> Result<Option<&'r Path>> {
+    let mut candidates: Vec<&Path> =
+        rows.iter().filter(|row| fits(row)).map(|row| row.path.as_path()).collect();
+    match candidates.pop() {
+        Some(_) if !candidates.is_empty() => {
+            let candidates = rows.iter().filter(|row| fits(row)).map(|row| row.path.clone()).collect();
+            Err(Error::AmbiguousSession { wanted: wanted.to_owned(), candidates })
+        }
+        found => Ok(found),
+    }
+}
+
+fn unknown(wanted: &str) -> Error {
+    Error::UnknownSession { wanted: wanted.to_owned() }
+}

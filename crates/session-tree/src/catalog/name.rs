@@ -1,0 +1,43 @@
+//! Names on disk: of the directory of a project, and of a session file.
+
+use crate::time::Timestamp;
+
+/// Returns the name of the directory that holds the sessions of a working directory.
+///
+/// Different working directories can get the same name; the header of each session tells them apart.
+///
+/// ```
+/// # use session_tree::encode_cwd;
+/// assert_eq!(encode_cwd("/home/a/b c"), "--home-a-b c--");
+/// assert_eq!(encode_cwd("/"), "----");
+/// assert_eq!(encode_cwd(r"C:\Users\x"), "--C--Users-x--");
+/// assert_eq!(encode_cwd("/a-b/c"), encode_cwd("/a/b-c"));
+/// ```
+pub fn encode_cwd(cwd: &str) -> String {
+    let inner = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
+    format!("--{}--", inner.replace(['/', '\\', ':'], "-"))
+}
+
+/// Returns the name of the file of a session.
+///
+/// ```
+/// # use session_tree::{Timestamp, session_file_name};
+/// let created = Timestamp::parse("2025-12-09T00:52:54.397Z").unwrap();
+/// assert_eq!(session_file_name(created, "s1"), "2025-12-09T00-52-54-397Z_s1.jsonl");
+/// ```
+pub fn session_file_name(created: Timestamp, id: &str) -> String {
+    format!("{}_{id}.jsonl", created.to_string().replace([':', '.'], "-"))
+}
+
+/// Tells whether two spellings name the same working directory, as far as their text tells.
+pub(super) fn same_cwd(one: &str, other: &str) -> bool {
+    parts(one).eq(parts(other))
+}
+
+/// The parts of a path without empty ones and single dots.
+fn parts(path: &str) -> impl Iterator<Item = &str> {
+    // Only where a path cannot begin with a slash is the other one a separator too.
+    let windows = !path.starts_with('/');
+    let pieces = path.split(move |c| c == '/' || windows && c == '\\');
+    pieces.filter(|part| !part.is_empty() && *part != ".")
+}

@@ -1,0 +1,175 @@
+//! The cache makes lists faster and never different.
+
+use super::*;
+
+fn write_some(place: &Place) {
+    let name = r#"{"type":"session_info","id":"n","parentId":null,"timestamp":"1970-01-01T00:00:02.000Z","name":"Näme"}"#;
+    place.write("/w", "a.jsonl", session("a", "/w", 5000) + name + "\n");
+    place.write("/w", "b.jsonl", session("b", "/w", 6000) + "damaged\n");
+    place.write("/w", "c.jsonl", "no session");
+    place.write(
+        "/w",
+        "d.jsonl",
+        header("d", "/w").replace(r#","cwd""#, r#","agentType":"x","parentSession":"/p","cwd""#),
+    );
+    place.write("/x", "e.jsonl", header("e", "/x").replace("1970-01-01T00:00:01.000Z", "never"));
+}
+
+/// Changes the text of a prompt so that nothing but the text tells.
+fn change_secretly(path: &Path) {
+    let text = fs::read_to_string(path).unwrap().replace("hello", "HELLO");
+    fs::write(path, text).unwrap();
+    touch(path, 1_000_000);
+}
+
+#[test]
+fn a_list_from_the_cache_equals_a_scan() {
+    let place = Place::new();
+    write_some(&place);
+    let scan = place.catalog().list_all().rows();
+    assert_eq!(place.cached().list_all().rows(), scan);
+    assert!(place.cache().exists());
+    assert_eq!(place.cached().list_all().rows(), scan);
+    let mut quick: Vec<_> = place.cached().list_all().quick().collect();
+    quick.sort_by_key(|row| scan.iter().position(|other| other.path == row.path));
+    assert_eq!(quick, scan);
+}
+
+#[test]
+fn rows_come_from_the_cache_while_file_size_and_time_are_the_same() {
+    let place = Place::new();
+    let path = place.write("/w", "a.jsonl", session("a", "/w", 5000));
+    place.cached().list("/w").rows();
+    change_secretly(&path);
+    assert_eq!(place.cached().list("/w").rows()[0].title(), "hello");
+    touch(&path, 1_000_001);
+    assert_eq!(place.cached().list("/w").rows()[0].title(), "HELLO");
+}
+
+#[test]
+fn files_that_grow_between_two_lists_are_read_again() {
+    let place = Place::new();
+    let path = place.write("/w", "a.jsonl", session("a", "/w", 5000));
+    place.write("/w", "b.jsonl", session("b", "/w", 6000));
+    assert_eq!(ids(&place.cached().list("/w").rows()), ["b", "a"]);
+    let text = fs::read_to_string(&path).unwrap() + &message("b<a", "assistant", 7000, "[]");
+    fs::write(&path, text).unwrap();
+    touch(&path, 1_000_000);
+    let rows = place.cached().list("/w").rows();
+    assert_eq!(ids(&rows), ["a", "b"]);
+    assert_eq!((rows[0].message_count, rows[0].modified), (2, at(7000)));
+    assert_eq!(rows, place.catalog().list("/w").rows());
+}
+
+#[cfg(unix)]
+#[test]
+fn another_file_under_the_same_name_is_read_again() {
+    let place = Place::new();
+    let path = place.write("/w", "a.jsonl", session("a", "/w", 5000));
+    place.cached().list("/w").rows();
+    let other = place.write("/w", "other", session("b", "/w", 5000));
+    fs::rename(other, path).unwrap();
+    assert_eq!(ids(&place.cached().list("/w").rows()), ["b"]);
+}
+
+#[test]
+fn a_cache_with_any_byte_changed_or_cut_off_is_made_anew() {
+    let place = Place::new();
+    place.write("/w", "a.jsonl", session("a", "/w", 5000));
+    place.write("/w", "b.jsonl", "no session");
+    let scan = place.cached().list_all().rows();
+    let sound = fs::read(place.cache()).unwrap();
+    let damaged = (0..sound.len()).flat_map(|at| {
+        let mut flipped = sound.clone();
+        flipped[at] ^= 0x20;
+        [flipped, sound[..at].to_vec()]
+    });
+    for (number, bytes) in damaged.enumerate() {
+        fs::write(place.cache(), &bytes).unwrap();
+        assert_eq!(place.cached().list("/w").rows(), scan, "{number}");
+        assert!(fs::read(place.cache()).unwrap() == sound, "{number}");
+    }
+}
+
+#[test]
+fn what_is_no_cache_is_replaced_by_one() {
+    let place = Place::new();
+    write_some(&place);
+    let scan = place.catalog().list_all().rows();
+    fs::create_dir_all(place.cache().parent().unwrap()).unwrap();
+    for foreign in [&b"{\"sessions\":[]}"[..], b"", b"stcatlg\x00....", &[0; 4096]] {
+        fs::write(place.cache(), foreign).unwrap();
+        assert_eq!(place.cached().list_all().rows(), scan);
+        assert_eq!(place.cached().list_all().rows(), scan);
+        assert_ne!(fs::read(place.cache()).unwrap(), foreign);
+    }
+}
+
+#[test]
+fn a_list_of_one_project_keeps_the_rows_of_others_and_drops_its_own_dead_ones() {
+    let place = Place::new();
+    let own = place.write("/w", "a.jsonl", session("a", "/w", 5000));
+    let other = place.write("/x", "b.jsonl", session("b", "/x", 5000));
+    place.cached().list_all().rows();
+    fs::remove_file(&own).unwrap();
+    place.write("/w", "c.jsonl", session("c", "/w", 5000));
+    place.cached().list("/w").rows();
+    change_secretly(&other);
+    assert_eq!(place.cached().list("/x").rows()[0].title(), "hello");
+    let cache = fs::read(place.cache()).unwrap();
+    let holds = |name: &str| memchr::memmem::find(&cache, name.as_bytes()).is_some();
+    assert!(holds("b.jsonl") && holds("c.jsonl") && !holds("a.jsonl"));
+}
+
+#[test]
+fn nothing_is_written_when_nothing_is_new() {
+    let place = Place::new();
+    write_some(&place);
+    place.cached().list_all().rows();
+    touch(&place.cache(), 77_000);
+    place.cached().list_all().rows();
+    place.cached().most_recent("/w");
+    let changed = fs::metadata(place.cache()).unwrap().modified().unwrap();
+    assert_eq!(changed, UNIX_EPOCH + Duration::from_secs(77));
+}
+
+#[test]
+fn rows_that_were_done_before_a_break_are_kept() {
+    let place = Place::new();
+    let first = place.write("/w", "a.jsonl", session("a", "/w", 5000));
+    place.write("/w", "b.jsonl", session("b", "/w", 5000));
+    place.cached().list("/w").complete(&mut |_| ControlFlow::Break(()));
+    change_secretly(&first);
+    assert_eq!(place.cached().list("/w").rows()[0].title(), "hello");
+}
+
+#[test]
+fn listing_writes_nothing_into_the_directory_of_the_sessions() {
+    let place = Place::new();
+    let path = place.write("/w", "a.jsonl", session("a", "/w", 5000));
+    let inside = place.sessions().join("catalog");
+    place.catalog().cache_file(&inside).list_all().rows();
+    assert!(!inside.exists());
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_leaves_the_list_as_it_is() {
+    let place = Place::new();
+    write_some(&place);
+    // A directory of that name cannot be replaced by a file.
+    fs::create_dir_all(place.cache().join("x")).unwrap();
+    assert_eq!(place.cached().list_all().rows(), place.catalog().list_all().rows());
+    assert_eq!(fs::read_dir(place.cache().parent().unwrap()).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_cache_is_private_to_its_owner() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    write_some(&place);
+    place.cached().list_all().rows();
+    assert_eq!(fs::metadata(place.cache()).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::read_dir(place.cache().parent().unwrap()).unwrap().count(), 1);
+}

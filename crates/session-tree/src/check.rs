@@ -1,0 +1,247 @@
+//! Checking a session: every line read in full, every link looked at, and for each oddity what a repair would do.
+//!
+//! A side branch of *session*. Streams the journal through one buffer; holds nothing of a line that is in order.
+//! Reads, never writes: see `repair` for the writing half.
+
+mod fixes;
+mod lines;
+mod links;
+mod pieces;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::diagnostic::{Diagnostic, Problem, Severity};
+use crate::error::{Error, Result};
+use crate::id::EntryId;
+use crate::session::Session;
+use crate::tree::Node;
+
+pub use fixes::{Fix, Recovered};
+use lines::{BadLine, Survey};
+#[cfg(feature = "write")]
+pub(crate) use pieces::hint;
+
+/// The `customType` of the entry that stands in for one that was lost.
+pub const STUB: &str = "session-tree.stub";
+
+/// The `customType` of the entry that records a repair.
+pub const REPAIR: &str = "session-tree.repair";
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Everything odd, in file order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The number of lines, the header and blank ones counted.
+    pub lines: u64,
+    /// The number of entries in the tree.
+    pub entries: u64,
+    /// The number of bytes that were read.
+    pub bytes: u64,
+    /// The number of lines that are not JSON.
+    pub bad_lines: u64,
+    /// What a repair would do, for each diagnostic.
+    fixes: Vec<Option<Fix>>,
+    /// The entries whose lines cannot be read.
+    pub(crate) damaged: Vec<Node>,
+}
+
+impl Report {
+    /// Tells whether nothing odd was found.
+    pub fn is_clean(&self) -> bool {
+        self.diagnostics.is_empty()
+    }
+
+    /// Returns how much the worst diagnostic matters; none if there is none.
+    pub fn worst(&self) -> Option<Severity> {
+        self.diagnostics.iter().map(|diagnostic| diagnostic.problem.severity()).max()
+    }
+
+    /// Returns each diagnostic with what a repair would do about it.
+    pub fn findings(&self) -> impl Iterator<Item = (&Diagnostic, Option<&Fix>)> {
+        self.diagnostics.iter().zip(self.fixes.iter().map(Option::as_ref))
+    }
+
+    fn of(session: &Session, survey: &Survey, mut found: Vec<(Diagnostic, Option<Fix>)>) -> Self {
+        found.sort_by(|(one, _), (other, _)| {
+            (one.bytes.start, one.problem.code()).cmp(&(other.bytes.start, other.problem.code()))
+        });
+        let (diagnostics, fixes) = found.into_iter().unzip();
+        Report {
+            diagnostics,
+            lines: survey.lines,
+            entries: session.tree().len() as u64,
+            bytes: survey.bytes,
+            bad_lines: survey.bad.len() as u64,
+            fixes,
+            damaged: survey.damaged.clone(),
+        }
+    }
+}
+
+impl Session {
+    /// Reads every line in full and looks at every link. Changes nothing.
+    ///
+    /// ```
+    /// # use session_tree::Session;
+    /// # let bytes = concat!(
+    /// #     r#"{"type":"session","version":3,"id":"s1","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#, "\n",
+    /// #     r#"{"type":"message","id":"a","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"hi"}}"#, "\n",
+    /// # );
+    /// let session = Session::from_bytes(bytes.into())?;
+    /// assert!(session.check()?.is_clean());
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
+    pub fn check(&self) -> Result<Report> {
+        let survey = self.survey().map_err(|source| self.read_error(source))?;
+        let mut found: Vec<(Diagnostic, Option<Fix>)> = Vec::new();
+        found.extend(self.known_problems(&survey));
+        found.extend(self.bad_line_problems(&survey));
+        found.extend(self.orphan_problems(&survey)?);
+        found.extend(self.link_problems(&survey)?.into_iter().map(|diagnostic| (diagnostic, None)));
+        found.extend(self.leaf_problem()?);
+        found.extend(survey.found.iter().cloned().map(|diagnostic| (diagnostic, None)));
+        Ok(Report::of(self, &survey, found))
+    }
+
+    /// Checks the session, and who may read its file.
+    #[cfg(feature = "file")]
+    pub fn check_file(&self, fs: &dyn crate::fs::Fs) -> Result<Report> {
+        let mut report = self.check()?;
+        let Some(path) = self.file().filter(|_| self.is_saved()) else { return Ok(report) };
+        let mode = fs.metadata(path).map_err(Error::io("read", path))?.mode & 0o777;
+        if mode & 0o077 != 0 {
+            let header = 0..self.header().raw().len() as u64;
+            let problem = Problem::LooseMode { mode };
+            report.diagnostics.insert(0, Diagnostic { line: 1, bytes: header, problem });
+            report.fixes.insert(0, None);
+        }
+        Ok(report)
+    }
+
+    /// What loading noticed, apart from what the survey tells better.
+    fn known_problems(&self, survey: &Survey) -> Vec<(Diagnostic, Option<Fix>)> {
+        let mut found = Vec::new();
+        for diagnostic in self.index.diagnostics() {
+            let fix = match &diagnostic.problem {
+                Problem::NotJson { .. } | Problem::Placeholder { .. } | Problem::Orphan { .. } => continue,
+                // A damaged line that shares its id is reported as mended.
+                Problem::DuplicateId { earlier_line, .. } if survey.is_bad(*earlier_line) => continue,
+                Problem::TornTail | Problem::MissingLineFeed => Some(Fix::LineFeed),
+                Problem::Cycle { id } => Some(Fix::Detach { id: id.clone() }),
+                Problem::ByteOrderMark => Some(Fix::Omit { bytes: diagnostic.bytes.clone() }),
+                _ => None,
+            };
+            found.push((diagnostic, fix));
+        }
+        found
+    }
+
+    /// What the survey says of lines that are not JSON.
+    fn bad_line_problems(&self, survey: &Survey) -> Vec<(Diagnostic, Option<Fix>)> {
+        let mut found = Vec::new();
+        let orphans: HashMap<Node, EntryId> = self.tree().orphans().collect();
+        let awaited = self.awaited(survey, &orphans);
+        for bad in &survey.bad {
+            let lost = self.recoverable(bad, survey);
+            let recover = (!lost.is_empty()).then_some(Fix::Recover { entries: lost });
+            let mut tell = |bytes: &Range<u64>, problem, fix| {
+                found.push((Diagnostic { line: bad.number, bytes: bytes.clone(), problem }, fix));
+            };
+            if let Some(nuls) = &bad.nuls {
+                let fix = recover.clone().filter(|_| !bad.is_glued());
+                tell(nuls, Problem::NulRun { length: nuls.end - nuls.start }, fix);
+            }
+            let named = self
+                .mended(bad, survey, recover.is_some())
+                .or_else(|| self.placeholder(bad, &orphans, &awaited));
+            let is_mended = recover.is_none() && matches!(named, Some((Problem::Mended { .. }, _)));
+            if bad.is_glued() && !is_mended {
+                let ids = bad.pieces.iter().map(|piece| piece.id.clone()).collect();
+                tell(&bad.bytes, Problem::GluedLines { ids }, recover.clone());
+            }
+            // One word for the line is enough, unless an entry lost its content there.
+            let is_told = bad.is_glued() || bad.is_torn || (bad.nuls.is_some() && recover.is_some());
+            match named {
+                Some((problem, fix)) => tell(&bad.bytes, problem, fix),
+                None if is_told => {}
+                None => tell(&bad.bytes, Problem::NotJson { reason: bad.reason }, recover),
+            }
+        }
+        found
+    }
+
+    /// Tells whether another line holds the entry of a bad one.
+    fn mended(&self, bad: &BadLine, survey: &Survey, is_recovered: bool) -> Option<(Problem, Option<Fix>)> {
+        let (id, holder) = self.holder_of(bad, survey).filter(|_| bad.node.is_some() || !is_recovered)?;
+        Some((Problem::Mended { id, by_line: self.line_number(holder) }, None))
+    }
+
+    /// Tells whether others hang below the entry of a bad line.
+    fn placeholder(
+        &self,
+        bad: &BadLine,
+        orphans: &HashMap<Node, EntryId>,
+        awaited: &HashSet<EntryId>,
+    ) -> Option<(Problem, Option<Fix>)> {
+        let (node, tree) = (bad.node?, self.tree());
+        let id = tree.id(node);
+        let is_parent = tree.shown(node.0 as usize).is_some() && tree.children(node).next().is_some();
+        if !(is_parent || awaited.contains(&id)) || bad.pieces.iter().any(|piece| piece.id == id) {
+            return None;
+        }
+        Some((Problem::Placeholder { id, reason: bad.reason }, self.stub_for(node, orphans)))
+    }
+
+    /// The damaged entries that others will hang below once fused lines are taken apart.
+    fn awaited(&self, survey: &Survey, orphans: &HashMap<Node, EntryId>) -> HashSet<EntryId> {
+        let tree = self.tree();
+        let damaged: HashMap<EntryId, Node> =
+            survey.damaged.iter().map(|node| (tree.id(*node), *node)).collect();
+        let lost =
+            survey.bad.iter().flat_map(|bad| &bad.pieces).filter(|piece| !self.is_held(&piece.id, survey));
+        let mut open: Vec<EntryId> = lost.filter_map(|piece| piece.parent.clone()).collect();
+        let mut found = HashSet::new();
+        while let Some(id) = open.pop() {
+            let Some(node) = damaged.get(&id) else { continue };
+            if found.insert(id) {
+                open.extend(
+                    tree.parent(*node).map(|parent| tree.id(parent)).or_else(|| orphans.get(node).cloned()),
+                );
+            }
+        }
+        found
+    }
+
+    /// Finds another line that holds the entry of a bad one.
+    fn holder_of(&self, bad: &BadLine, survey: &Survey) -> Option<(EntryId, Node)> {
+        let id = match bad.node {
+            Some(node) => self.tree().id(node),
+            None => bad.pieces.first()?.id.clone(),
+        };
+        let holder = self.tree().node(id.as_str())?;
+        (!survey.is_damaged(holder)).then_some((id, holder))
+    }
+
+    /// The whole entries on a bad line that no other line holds.
+    fn recoverable(&self, bad: &BadLine, survey: &Survey) -> Vec<Recovered> {
+        let lost = bad.pieces.iter().filter(|piece| !self.is_held(&piece.id, survey));
+        lost.map(|piece| Recovered {
+            id: piece.id.clone(),
+            bytes: piece.bytes.clone(),
+            is_aside: piece.is_aside,
+        })
+        .collect()
+    }
+
+    /// Tells whether a line that can be read holds an id.
+    fn is_held(&self, id: &EntryId, survey: &Survey) -> bool {
+        self.tree().node(id.as_str()).is_some_and(|node| !survey.is_damaged(node))
+    }
+
+    pub(crate) fn read_error(&self, source: std::io::Error) -> Error {
+        let path = self.file().map_or_else(|| "memory".into(), std::path::Path::to_path_buf);
+        Error::Io { action: "read", path, source }
+    }
+}

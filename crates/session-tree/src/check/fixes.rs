@@ -1,0 +1,252 @@
+//! What a repair would do about each oddity.
+//!
+//! A fix names what was lost and where it belongs; `repair` carries it out. Nothing here writes.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::REPAIR;
+use super::lines::{BadLine, Survey};
+use crate::diagnostic::{Diagnostic, Problem};
+use crate::error::Result;
+use crate::id::EntryId;
+use crate::json::Value;
+use crate::session::Session;
+use crate::tree::Node;
+
+/// What a repair would do about an oddity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fix {
+    /// Appends an entry without content that has the id of the lost one, so that its descendants find their
+    /// ancestors again, in other programs too.
+    Stub {
+        /// The id that was lost.
+        id: EntryId,
+        /// Where it belongs; none at the root.
+        parent: Option<EntryId>,
+        /// The place was not read from the file but concluded from the order of its lines.
+        inferred: bool,
+    },
+    /// Appends entries again that are whole but stand on a line with something else.
+    Recover {
+        /// The entries, in the order of the file.
+        entries: Vec<Recovered>,
+    },
+    /// Ends the last line.
+    LineFeed,
+    /// Appends a marker, so that other programs go on from the same entry.
+    LeafMarker {
+        /// The entry to go on from.
+        target: Option<EntryId>,
+    },
+    /// Makes the entry a root; only possible in a copy.
+    Detach {
+        /// The entry.
+        id: EntryId,
+    },
+    /// Leaves bytes out; only possible in a copy.
+    Omit {
+        /// The bytes.
+        bytes: Range<u64>,
+    },
+}
+
+/// A whole entry on a line with something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovered {
+    /// The id of the entry.
+    pub id: EntryId,
+    /// Where its bytes stand in the file.
+    pub bytes: Range<u64>,
+    /// Nobody would go on from it.
+    pub(crate) is_aside: bool,
+}
+
+/// An entry whose parent is not in the file.
+struct Orphan {
+    id: EntryId,
+    /// None if it stands on a line with something else.
+    node: Option<Node>,
+    parent: EntryId,
+    line: u64,
+    bytes: Range<u64>,
+}
+
+impl Fix {
+    /// Tells whether appending is not enough, so that only a copy of the file can be repaired this way.
+    pub fn needs_copy(&self) -> bool {
+        match self {
+            Fix::Detach { .. } | Fix::Omit { .. } => true,
+            Fix::Stub { .. } | Fix::Recover { .. } | Fix::LineFeed | Fix::LeafMarker { .. } => false,
+        }
+    }
+
+    /// Tells whether the fix rests on a conclusion instead of on what the file says.
+    pub fn is_inferred(&self) -> bool {
+        matches!(self, Fix::Stub { inferred: true, .. })
+    }
+}
+
+impl Session {
+    /// The stub for an entry whose line cannot be read, at the place that the line names.
+    pub(super) fn stub_for(&self, node: Node, orphans: &HashMap<Node, EntryId>) -> Option<Fix> {
+        let tree = self.tree();
+        if tree.cut_circles().next().is_some() {
+            let top = tree.ancestors(node).last().unwrap_or(node);
+            if top != node && tree.cut_circles().any(|cut| cut == top) {
+                // Other programs do not cut circles: with this entry they would walk one for ever.
+                return None;
+            }
+        }
+        let parent = tree.parent(node).map(|parent| tree.id(parent));
+        let parent = parent.or_else(|| orphans.get(&node).cloned());
+        Some(Fix::Stub { id: tree.id(node), parent, inferred: false })
+    }
+
+    /// The orphans, each with the stub that would give it its ancestors back.
+    pub(super) fn orphan_problems(&self, survey: &Survey) -> Result<Vec<(Diagnostic, Option<Fix>)>> {
+        let mut orphans = self.orphans_of(survey);
+        orphans.sort_by_key(|orphan| orphan.bytes.start);
+        let fixes = self.missing_parents(&orphans, survey, &self.restored_ids()?);
+        let tell = |orphan: Orphan| {
+            let fix = fixes.get(&orphan.parent).cloned().flatten();
+            let problem = Problem::Orphan { id: orphan.id, parent: orphan.parent };
+            (Diagnostic { line: orphan.line, bytes: orphan.bytes, problem }, fix)
+        };
+        Ok(orphans.into_iter().map(tell).collect())
+    }
+
+    /// The orphans of the tree, and entries on fused lines that will be.
+    fn orphans_of(&self, survey: &Survey) -> Vec<Orphan> {
+        let tree = self.tree();
+        let counts = |node: Node| {
+            let is_there = !survey.is_damaged(node) || tree.children(node).next().is_some();
+            tree.shown(node.0 as usize).is_some() && is_there
+        };
+        let shown = tree.orphans().filter(|(node, _)| counts(*node));
+        let mut found: Vec<Orphan> = shown
+            .map(|(node, parent)| {
+                let (position, len) = tree.place(node);
+                let bytes = position..position + u64::from(len);
+                Orphan { id: tree.id(node), node: Some(node), parent, line: self.line_number(node), bytes }
+            })
+            .collect();
+        for bad in &survey.bad {
+            for piece in bad.pieces.iter().filter(|piece| !self.is_held(&piece.id, survey)) {
+                let parent = piece.parent.clone().filter(|parent| !tree.holds(parent.as_str()));
+                let Some(parent) = parent else { continue };
+                let (id, bytes) = (piece.id.clone(), piece.bytes.clone());
+                found.push(Orphan { id, node: None, parent, line: bad.number, bytes });
+            }
+        }
+        let pieces = survey.bad.iter().flat_map(|bad| &bad.pieces);
+        let on_fused_lines: HashSet<&EntryId> = pieces.map(|piece| &piece.id).collect();
+        // A piece whose parent is a piece has its parent back together with itself.
+        found.retain(|orphan| orphan.node.is_some() || !on_fused_lines.contains(&orphan.parent));
+        found
+    }
+
+    /// The ids that repairs brought back: where those lines stand tells nothing.
+    fn restored_ids(&self) -> Result<HashSet<EntryId>> {
+        let mut found = HashSet::new();
+        for node in self.tree().nodes().filter(|node| self.tree().is_internal(*node)) {
+            let entry = self.entry_at(node)?;
+            let Some(value) = entry.value() else { continue };
+            if !value.get("customType").is_some_and(|name| name.is_str(REPAIR)) {
+                continue;
+            }
+            let restored = value.get("data").and_then(|data| data.get("restored"));
+            let ids = restored.into_iter().flat_map(Value::items).filter_map(Value::as_str);
+            found.extend(ids.map(|id| EntryId::from(&*id)));
+        }
+        Ok(found)
+    }
+
+    /// Concludes for every missing parent where it stood.
+    ///
+    /// First a damaged line that names it; then, if just one parent is missing and one damaged line is left, that
+    /// line; otherwise the entry before the orphan, if nothing follows it: forks that left entries out look so.
+    fn missing_parents(
+        &self,
+        orphans: &[Orphan],
+        survey: &Survey,
+        restored: &HashSet<EntryId>,
+    ) -> HashMap<EntryId, Option<Fix>> {
+        let pieces = survey.bad.iter().flat_map(|bad| &bad.pieces);
+        // An entry that is recovered comes back by itself.
+        let mut seen: HashSet<&EntryId> = pieces.map(|piece| &piece.id).collect();
+        let mut first_of: Vec<&Orphan> =
+            orphans.iter().filter(|orphan| seen.insert(&orphan.parent)).collect();
+        let mut lines: Vec<&BadLine> =
+            survey.bad.iter().filter(|bad| bad.node.is_none() && bad.pieces.is_empty()).collect();
+        let by_hint: HashMap<&EntryId, &BadLine> =
+            lines.iter().filter_map(|bad| Some((bad.id_hint.as_ref()?, *bad))).collect();
+        let (mut fixes, mut used) = (HashMap::new(), HashSet::new());
+        first_of.retain(|orphan| {
+            let Some(bad) = by_hint.get(&orphan.parent) else { return true };
+            used.insert(bad.number);
+            fixes.insert(orphan.parent.clone(), self.stub_on_line(orphan, bad, survey));
+            false
+        });
+        lines.retain(|bad| !used.contains(&bad.number));
+        first_of.retain(|orphan| !restored.contains(&orphan.id));
+        if let ([orphan], [bad]) = (first_of.as_slice(), lines.as_slice())
+            && bad.bytes.start < orphan.bytes.start
+        {
+            fixes.insert(orphan.parent.clone(), self.stub_on_line(orphan, bad, survey));
+            return fixes;
+        }
+        for orphan in first_of {
+            let before = self.good_entry_before(self.row_at(orphan.bytes.start), survey);
+            let tip = before.filter(|before| self.tree().children(*before).next().is_none());
+            fixes.insert(orphan.parent.clone(), self.inferred_stub(orphan, tip));
+        }
+        fixes
+    }
+
+    /// The stub for a missing parent that stood on a damaged line.
+    fn stub_on_line(&self, orphan: &Orphan, bad: &BadLine, survey: &Survey) -> Option<Fix> {
+        let id = &orphan.parent;
+        let named = bad.parent_hint.as_ref().and_then(|parent| self.tree().node(parent.as_str()));
+        if let Some(parent) = named.filter(|parent| !self.is_below(*parent, orphan)) {
+            let parent = Some(self.tree().id(parent));
+            return Some(Fix::Stub { id: id.clone(), parent, inferred: bad.id_hint.as_ref() != Some(id) });
+        }
+        self.inferred_stub(orphan, self.good_entry_before(self.row_at(bad.bytes.start), survey))
+    }
+
+    fn inferred_stub(&self, orphan: &Orphan, parent: Option<Node>) -> Option<Fix> {
+        let parent = parent.filter(|parent| !self.is_below(*parent, orphan))?;
+        Some(Fix::Stub { id: orphan.parent.clone(), parent: Some(self.tree().id(parent)), inferred: true })
+    }
+
+    fn is_below(&self, node: Node, orphan: &Orphan) -> bool {
+        let tree = self.tree();
+        match orphan.node {
+            Some(top) => tree.is_on_path(top, node),
+            // Its children are orphans still.
+            None => tree.orphans().any(|(child, parent)| parent == orphan.id && tree.is_on_path(child, node)),
+        }
+    }
+
+    /// The first row at or after a position of the file.
+    fn row_at(&self, position: u64) -> Node {
+        let (mut low, mut high) = (0, self.tree().row_count() as u32);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.tree().place(Node(middle)).0 < position {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Node(low)
+    }
+
+    /// The last entry before a row of the tree that can be read.
+    fn good_entry_before(&self, row: Node, survey: &Survey) -> Option<Node> {
+        let is_good = |at: &u32| self.tree().shown(*at as usize).is_some() && !survey.is_damaged(Node(*at));
+        (0..row.0).rev().find(is_good).map(Node)
+    }
+}

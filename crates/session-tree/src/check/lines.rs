@@ -1,0 +1,207 @@
+//! The pass over all lines: is each of them JSON, UTF-8, and unambiguous about its envelope?
+
+use std::io;
+use std::ops::Range;
+
+use super::pieces::{self, Piece as Entry};
+use crate::diagnostic::{Diagnostic, Problem};
+use crate::id::EntryId;
+use crate::index::{LONGEST_LINE, LineAt};
+use crate::journal::{Piece, each_line, read_range};
+use crate::json::{self, Doc};
+use crate::kind::Kind;
+use crate::session::Session;
+use crate::tree::Node;
+
+/// What the pass gathered.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    pub(super) lines: u64,
+    pub(super) bytes: u64,
+    /// Lines that are not JSON, in file order.
+    pub(super) bad: Vec<BadLine>,
+    /// What is odd about lines that are.
+    pub(super) found: Vec<Diagnostic>,
+    /// Entries that name other entries in their bodies.
+    pub(super) naming: Vec<Node>,
+    /// Entries whose lines are not JSON.
+    pub(super) damaged: Vec<Node>,
+}
+
+/// A line that is not JSON.
+#[derive(Debug)]
+pub(super) struct BadLine {
+    pub(super) number: u64,
+    pub(super) bytes: Range<u64>,
+    /// Its place in the tree, if its id and its parent could be read.
+    pub(super) node: Option<Node>,
+    pub(super) reason: &'static str,
+    /// The last line, without line feed.
+    pub(super) is_torn: bool,
+    /// Whole entries on the line.
+    pub(super) pieces: Vec<Entry>,
+    /// Something else stands on the line.
+    pub(super) has_rest: bool,
+    pub(super) nuls: Option<Range<u64>>,
+    pub(super) id_hint: Option<EntryId>,
+    pub(super) parent_hint: Option<EntryId>,
+}
+
+impl BadLine {
+    pub(super) fn is_glued(&self) -> bool {
+        self.pieces.len() + usize::from(self.has_rest) > 1 && !self.pieces.is_empty()
+    }
+}
+
+impl Survey {
+    /// Tells whether a line, by its number, is not JSON.
+    pub(super) fn is_bad(&self, number: u64) -> bool {
+        self.bad.binary_search_by_key(&number, |bad| bad.number).is_ok()
+    }
+
+    /// Tells whether the line of an entry is not JSON.
+    pub(super) fn is_damaged(&self, node: Node) -> bool {
+        self.damaged.binary_search(&node).is_ok()
+    }
+}
+
+impl Session {
+    /// Reads every line in full.
+    pub(super) fn survey(&self) -> io::Result<Survey> {
+        let index = &self.index;
+        let to = index.torn.as_ref().map_or(index.end, |torn| torn.end);
+        let mut survey = Survey { bytes: to, ..Survey::default() };
+        let mut known = index.lines().peekable();
+        each_line(&*self.journal, 0, to, &mut |position, piece, ended| {
+            survey.lines += 1;
+            let node = match known.next_if(|line| index.place_of(*line).0 == position) {
+                Some(LineAt::Row(node)) => Some(node),
+                Some(LineAt::Gap(_)) | None => None,
+            };
+            let at = At { session: self, number: survey.lines, position, node, ended };
+            match piece {
+                Piece::Whole(line) => at.look(line, &mut survey),
+                Piece::Ends { len, .. } if len > LONGEST_LINE => {
+                    // A line without a place in the tree was reported when it was loaded.
+                    if node.is_some() {
+                        survey.found.push(at.tell(0..len, Problem::LineTooLong { length: len }));
+                    }
+                }
+                Piece::Ends { len, .. } => {
+                    at.look(&read_range(&*self.journal, position, len as usize)?, &mut survey);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(survey)
+    }
+}
+
+/// Where a line stands.
+struct At<'s> {
+    session: &'s Session,
+    number: u64,
+    position: u64,
+    node: Option<Node>,
+    ended: bool,
+}
+
+impl At<'_> {
+    fn look(&self, line: &[u8], survey: &mut Survey) {
+        let text = if self.position == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
+        if let Err(error) = std::str::from_utf8(line) {
+            let from = error.valid_up_to() as u64;
+            let bytes = from..from + error.error_len().unwrap_or(1) as u64;
+            survey.found.push(self.tell(bytes, Problem::InvalidUtf8));
+        }
+        match envelope_of(text) {
+            Err(_) if crate::line::trim(text).is_empty() => {}
+            Err(reason) => {
+                survey.damaged.extend(self.node);
+                survey.bad.push(self.bad_line(line, reason));
+            }
+            Ok(repeated) => {
+                let Some(node) = self.node else { return };
+                self.look_at_entry(node, survey);
+                for key in repeated {
+                    let problem =
+                        Problem::DuplicateKey { id: self.session.tree().id(node), key: key.to_owned() };
+                    survey.found.push(self.tell(0..line.len() as u64, problem));
+                }
+            }
+        }
+    }
+
+    fn look_at_entry(&self, node: Node, survey: &mut Survey) {
+        let tree = self.session.tree();
+        if tree.shown(node.0 as usize).is_none() {
+            return;
+        }
+        if matches!(tree.kind(node), Kind::Label | Kind::Compaction) {
+            survey.naming.push(node);
+        }
+        if tree.has_bad_timestamp(node) {
+            let problem = Problem::BadTimestamp { id: tree.id(node) };
+            survey.found.push(self.tell(0..self.session.line_len(node), problem));
+        }
+    }
+
+    fn bad_line(&self, line: &[u8], reason: &'static str) -> BadLine {
+        let (pieces, has_rest) = pieces::split(line);
+        let pieces = pieces.into_iter().map(|piece| Entry { bytes: self.shift(&piece.bytes), ..piece });
+        BadLine {
+            number: self.number,
+            bytes: self.shift(&(0..line.len() as u64)),
+            node: self.node,
+            reason,
+            is_torn: !self.ended,
+            pieces: pieces.collect(),
+            has_rest,
+            nuls: pieces::nul_run(line).map(|nuls| self.shift(&nuls)),
+            id_hint: pieces::hint(line, "id").map(EntryId::from),
+            parent_hint: pieces::hint(line, "parentId").map(EntryId::from),
+        }
+    }
+
+    fn tell(&self, bytes: Range<u64>, problem: Problem) -> Diagnostic {
+        Diagnostic { line: self.number, bytes: self.shift(&bytes), problem }
+    }
+
+    fn shift(&self, bytes: &Range<u64>) -> Range<u64> {
+        self.position + bytes.start..self.position + bytes.end
+    }
+}
+
+/// The names every entry has.
+const ENVELOPE: [&str; 4] = ["type", "id", "parentId", "timestamp"];
+
+/// Validates a line; gives the names of the envelope that it has more than once.
+fn envelope_of(line: &[u8]) -> Result<Vec<&'static str>, &'static str> {
+    if let Some(body) = body_of_plain_message(line)
+        && json::validate(body).is_ok()
+    {
+        return Ok(Vec::new());
+    }
+    let doc = Doc::parse(line).map_err(|error| error.reason)?;
+    let count = |key: &str| doc.root().members().filter(|(name, _)| name.is_str(key)).count();
+    Ok(ENVELOPE.into_iter().filter(|key| count(key) > 1).collect())
+}
+
+/// Gives the body of a message spelled as pi spells it: if that is one JSON value, the line has just these keys.
+fn body_of_plain_message(line: &[u8]) -> Option<&[u8]> {
+    let rest = line.strip_prefix(b"{\"type\":\"message\",\"id\":\"")?;
+    let rest = plain_text(rest)?.strip_prefix(b",\"parentId\":")?;
+    let rest = match rest.strip_prefix(b"\"") {
+        Some(rest) => plain_text(rest)?,
+        None => rest.strip_prefix(b"null")?,
+    };
+    let rest = plain_text(rest.strip_prefix(b",\"timestamp\":\"")?)?;
+    rest.strip_prefix(b",\"message\":")?.strip_suffix(b"}")
+}
+
+/// Skips a short string without escapes, and the quote that ends it.
+fn plain_text(text: &[u8]) -> Option<&[u8]> {
+    let end = text.iter().take(64).position(|byte| *byte == b'"')?;
+    let is_plain = text[..end].iter().all(|byte| byte.is_ascii_graphic() && *byte != b'\\');
+    is_plain.then(|| &text[end + 1..])
+}

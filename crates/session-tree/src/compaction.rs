@@ -1,0 +1,233 @@
+//! Compaction: which part of a path a summary would replace, and how that summary is put together.
+//!
+//! A side branch of the walk: path -> context -> **compaction plan** -> a new entry
+//!
+//! A plan is a value: it says what to summarise, what to keep and what the tokens were. Asking a model for the
+//! summary is the application's business; it hands the answer to [`CompactionPlan::summary_text`]. Never writes.
+
+mod cut;
+
+use crate::context::{ContextItem, path_edits};
+use crate::entry::{Body, Entry, Message};
+use crate::error::{Error, Result};
+use crate::estimate::{CharsPerToken, Estimator};
+use crate::file_ops::FileOps;
+use crate::id::EntryId;
+use crate::kind::{Kind, Role};
+use crate::session::Session;
+use crate::tree::Node;
+
+use cut::{Cut, Row};
+
+/// What stands between the summary of the history and that of the turn that was cut in two.
+const SPLIT_TURN: &str = "\n\n---\n\n**Turn Context (split turn):**\n\n";
+
+/// What stands for the history when there is none to summarise.
+const NO_HISTORY: &str = "No prior history.";
+
+/// When to compact, and how much to keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompactionSettings {
+    /// Whether to compact without being asked.
+    pub enabled: bool,
+    /// The tokens of the model's window to leave free.
+    pub reserve_tokens: u64,
+    /// The tokens of recent messages to keep as they are.
+    pub keep_recent_tokens: u64,
+}
+
+impl Default for CompactionSettings {
+    fn default() -> Self {
+        Self { enabled: true, reserve_tokens: 16_384, keep_recent_tokens: 20_000 }
+    }
+}
+
+/// Tells whether a context of this size leaves too little of a window of `context_window` tokens.
+pub fn should_compact(tokens: u64, context_window: u64, settings: &CompactionSettings) -> bool {
+    settings.enabled && tokens.saturating_add(settings.reserve_tokens) > context_window
+}
+
+/// What a compaction would do.
+#[derive(Debug, Clone)]
+pub struct CompactionPlan {
+    /// The first entry of the path that stays in the context.
+    pub first_kept: Node,
+    /// The id of that entry, as the compaction stores it.
+    pub first_kept_id: EntryId,
+    /// The messages that the summary replaces, with their entries, oldest first.
+    pub messages_to_summarize: Vec<(Node, Message)>,
+    /// The beginning of the turn that the cut goes through, to be summarised apart; empty if it goes through none.
+    pub turn_prefix: Vec<(Node, Message)>,
+    /// Whether the cut goes through a turn.
+    pub is_split_turn: bool,
+    /// The entry that began that turn.
+    pub turn_start: Option<Node>,
+    /// The tokens of the whole context before compaction.
+    pub tokens_before: u64,
+    /// The summary of the compaction before this one, which the new summary continues.
+    pub previous_summary: Option<String>,
+    /// The files that the summarised messages touched, and those that the previous compaction lists.
+    pub file_ops: FileOps,
+}
+
+impl CompactionPlan {
+    /// Puts the stored text of the summary together: the parts that a model wrote, then the lists of files.
+    ///
+    /// `history` is what the model made of the messages to summarise; without any, the previous summary stands for
+    /// it. `prefix` is what it made of the turn prefix, and counts only if a turn is split.
+    pub fn summary_text(&self, history: Option<&str>, prefix: Option<&str>) -> String {
+        let previous = self.previous_summary.as_deref().filter(|summary| !summary.is_empty());
+        let mut text = history.or(previous).unwrap_or(NO_HISTORY).to_owned();
+        if let (true, Some(prefix)) = (self.is_split_turn, prefix) {
+            text.push_str(SPLIT_TURN);
+            text.push_str(prefix);
+        }
+        text.push_str(&self.file_ops.text_block());
+        text
+    }
+
+    /// Returns the `details` that the compaction stores, as JSON.
+    pub fn details_json(&self) -> String {
+        self.file_ops.details_json()
+    }
+}
+
+impl Session {
+    /// Plans a compaction of the path to the leaf. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyCompacted`] if the path ends with a compaction, [`Error::NothingToCompact`] if everything on
+    /// it would be kept.
+    pub fn plan_compaction(&self, settings: &CompactionSettings) -> Result<CompactionPlan> {
+        let leaf = self.leaf().ok_or(Error::NothingToCompact)?;
+        self.plan_compaction_at(leaf, settings)
+    }
+
+    /// Plans a compaction of the path to an entry, as [`Session::plan_compaction`] does for the leaf.
+    pub fn plan_compaction_at(&self, at: Node, settings: &CompactionSettings) -> Result<CompactionPlan> {
+        self.plan_compaction_with(at, settings, &CharsPerToken)
+    }
+
+    /// Plans a compaction of the path to an entry, with tokens counted by `estimator`.
+    pub fn plan_compaction_with(
+        &self,
+        at: Node,
+        settings: &CompactionSettings,
+        estimator: &dyn Estimator,
+    ) -> Result<CompactionPlan> {
+        if self.tree().kind(at) == Kind::Compaction {
+            return Err(Error::AlreadyCompacted);
+        }
+        let path = self.tree().path(at);
+        let context = self.context_at(Some(at))?;
+        let tokens_before = self.projected(&path, &context.items, estimator).tokens;
+        let range = self.work_range(&path)?;
+        let rows = self.rows(&range.nodes, &context.items, estimator);
+        let edits = path_edits(self, range.nodes.iter().copied())?;
+        let cut = cut::find(self, &rows, &edits, settings.keep_recent_tokens)?;
+        let mut plan = self.plan_of(rows, &cut).ok_or(Error::NothingToCompact)?;
+        plan.tokens_before = tokens_before;
+        // A context edit can take the previous summary out of the context; then there is nothing to continue.
+        if let Some(previous) = &range.previous
+            && context.items.iter().any(|item| item.source == previous.node())
+        {
+            plan.continue_from(previous);
+        }
+        Ok(plan)
+    }
+
+    /// Finds the entries that a compaction chooses from: those that are in the context, without the summary.
+    fn work_range(&self, path: &[Node]) -> Result<WorkRange> {
+        let is_boundary = |node: &Node| self.tree().kind(*node) == Kind::ResetBoundary;
+        let start = path.iter().rposition(is_boundary).map_or(0, |place| place + 1);
+        let Some((place, previous)) = self.latest_compaction(&path[start..])? else {
+            return Ok(WorkRange { nodes: path[start..].to_vec(), previous: None });
+        };
+        let is_system = |node: &&Node| self.tree().role(**node) == Some(Role::System);
+        let (before, rest) = (&path[..start + place], &path[start + place + 1..]);
+        let kept = self.kept_before(before, &previous).iter().filter(|node| !is_system(node));
+        Ok(WorkRange { nodes: kept.chain(rest).copied().collect(), previous: Some(previous) })
+    }
+
+    /// Finds the latest compaction among entries. A damaged one says neither what it summarises nor what it keeps.
+    pub(crate) fn latest_compaction(&self, nodes: &[Node]) -> Result<Option<(usize, Entry)>> {
+        for (place, node) in nodes.iter().copied().enumerate().rev() {
+            if self.tree().kind(node) == Kind::Compaction {
+                let entry = self.entry_at(node)?;
+                if !entry.is_placeholder() {
+                    return Ok(Some((place, entry)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the entries before a compaction that it keeps.
+    pub(crate) fn kept_before<'p>(&self, before: &'p [Node], compaction: &Entry) -> &'p [Node] {
+        let Body::Compaction { first_kept: Some(first_kept), .. } = compaction.body() else { return &[] };
+        let first_kept = self.tree().node(&first_kept);
+        before.iter().position(|node| Some(*node) == first_kept).map_or(&[], |first| &before[first..])
+    }
+
+    /// Joins the entries with the messages that they have in the context.
+    fn rows(&self, nodes: &[Node], items: &[ContextItem], estimator: &dyn Estimator) -> Vec<Row> {
+        let is_compaction = |node: Node| self.tree().kind(node) == Kind::Compaction;
+        let mut items = items.iter().filter(|item| !is_compaction(item.source)).peekable();
+        let row = |node: Node| {
+            let item = items.next_if(|item| item.source == node);
+            let message = item.map(|item| item.message.clone());
+            let tokens = message.as_ref().map_or(0, |message| estimator.tokens(message));
+            Row { node, message, tokens }
+        };
+        nodes.iter().copied().map(row).collect()
+    }
+
+    /// Makes a plan of a cut; none if nothing lies before it.
+    fn plan_of(&self, rows: Vec<Row>, cut: &Cut) -> Option<CompactionPlan> {
+        let first_kept = rows.get(cut.at)?.node;
+        let turn_start = cut.turn_start.map(|place| rows[place].node);
+        let history_end = cut.turn_start.unwrap_or(cut.at);
+        let (mut history, mut prefix, mut file_ops) = (Vec::new(), Vec::new(), FileOps::default());
+        for (place, row) in rows.into_iter().enumerate().take(cut.at) {
+            let Some(message) = row.message.filter(|message| message.role() != Role::System) else {
+                continue;
+            };
+            file_ops.add_message(&message);
+            if place < history_end { &mut history } else { &mut prefix }.push((row.node, message));
+        }
+        let is_empty = history.is_empty() && prefix.is_empty();
+        (!is_empty).then(|| CompactionPlan {
+            first_kept,
+            first_kept_id: self.tree().id(first_kept),
+            messages_to_summarize: history,
+            turn_prefix: prefix,
+            is_split_turn: turn_start.is_some(),
+            turn_start,
+            tokens_before: 0,
+            previous_summary: None,
+            file_ops,
+        })
+    }
+}
+
+impl CompactionPlan {
+    /// Takes over what the compaction before this one knew.
+    fn continue_from(&mut self, previous: &Entry) {
+        let Body::Compaction { summary, details, from_hook, .. } = previous.body() else { return };
+        self.previous_summary = Some(summary.unwrap_or_default().into_owned());
+        // What an extension put there has a meaning of its own.
+        if let (false, Some(details)) = (from_hook, details) {
+            self.file_ops.add_details(details);
+        }
+    }
+}
+
+/// The entries that a compaction chooses from, oldest first, and the compaction before it.
+struct WorkRange {
+    nodes: Vec<Node>,
+    previous: Option<Entry>,
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,183 @@
+//! Which entries of a path speak to the model, in which order, and why.
+//!
+//! Reads the index. Of the bodies it reads only those that decide: the latest compaction, context edits, branch
+//! summaries (an empty one says nothing) and messages whose role the index does not know.
+
+use super::edits::{ContextEdits, path_edits};
+use super::message;
+use crate::entry::{Body, Entry};
+use crate::error::Result;
+use crate::json::Kind as JsonKind;
+use crate::kind::{Kind, Role};
+use crate::session::Session;
+use crate::tree::{Node, Tree};
+
+/// The entries that make up the context of a path.
+#[derive(Debug, Clone)]
+pub struct Projection {
+    /// All entries of the path, oldest first.
+    pub path: Vec<Node>,
+    /// What the context is made of, in its order.
+    pub items: Vec<ProjectedItem>,
+    pub(super) edits: ContextEdits,
+}
+
+/// One message that a context will hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProjectedItem {
+    /// The entry that the message comes from.
+    pub source: Node,
+    /// The role that the message will have.
+    pub role: Role,
+    /// Why the message is there.
+    pub mark: Mark,
+}
+
+/// Why a message is in a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mark {
+    /// Its entry lies on the path.
+    Plain,
+    /// It is the summary of the latest compaction.
+    Summary,
+    /// Its entry lies before the latest compaction, which keeps it.
+    Kept,
+    /// A context edit has replaced its content.
+    Edited,
+    /// It is the state of prompt and tools that the latest compaction carries.
+    SystemCheckpoint,
+}
+
+/// The latest point of a path at which a context begins anew.
+enum Start {
+    /// The first entry of the path.
+    Root,
+    /// The entry behind a reset boundary at this place of the path.
+    Reset(usize),
+    /// A compaction at this place of the path.
+    Compaction(usize, Box<Entry>),
+}
+
+impl Session {
+    /// Returns which entries make up the context of the path to an entry.
+    ///
+    /// No entry is the place before the first one: nothing is there.
+    pub fn projection(&self, at: Option<Node>) -> Result<Projection> {
+        let path = at.map_or_else(Vec::new, |at| self.tree().path(at));
+        let start = self.start_of(&path)?;
+        let (kept, rest) = selected(self.tree(), &path, &start);
+        let edits = path_edits(self, kept.iter().chain(rest).copied())?;
+        let mut items = Vec::new();
+        if let Start::Compaction(_, entry) = &start {
+            compaction_items(entry, &edits, &mut items);
+        }
+        for node in kept.iter().copied().filter(|node| self.tree().role(*node) != Some(Role::System)) {
+            items.extend(self.item_of(node, Mark::Kept, &edits)?);
+        }
+        for node in rest.iter().copied() {
+            items.extend(self.item_of(node, Mark::Plain, &edits)?);
+        }
+        Ok(Projection { path, items, edits })
+    }
+
+    /// Finds where the context of a path begins: at the latest compaction or reset boundary.
+    fn start_of(&self, path: &[Node]) -> Result<Start> {
+        for (place, node) in path.iter().copied().enumerate().rev() {
+            match self.tree().kind(node) {
+                Kind::ResetBoundary => return Ok(Start::Reset(place)),
+                Kind::Compaction => {
+                    let entry = self.entry_at(node)?;
+                    // A damaged compaction says neither what it summarises nor what it keeps.
+                    if !entry.is_placeholder() {
+                        return Ok(Start::Compaction(place, Box::new(entry)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(Start::Root)
+    }
+
+    /// Tells what an entry contributes, if anything. Compactions are dealt with elsewhere: only one speaks.
+    fn item_of(&self, node: Node, mark: Mark, edits: &ContextEdits) -> Result<Option<ProjectedItem>> {
+        if self.tree().is_placeholder(node) || edits.omits(node) {
+            return Ok(None);
+        }
+        let Some(role) = self.role_of(node)? else { return Ok(None) };
+        let is_edited = edits.replaces(node) && message::is_editable(role);
+        let mark = if is_edited { Mark::Edited } else { mark };
+        Ok(Some(ProjectedItem { source: node, role, mark }))
+    }
+
+    /// Returns the role of the message that an entry contributes; none if it contributes nothing.
+    fn role_of(&self, node: Node) -> Result<Option<Role>> {
+        Ok(match self.tree().kind(node) {
+            Kind::Message => match self.tree().role(node) {
+                // No role at all may mean no message at all.
+                None | Some(Role::Other) => {
+                    let entry = self.entry_at(node)?;
+                    let message = entry.message().filter(|message| message.kind() == JsonKind::Object);
+                    message.map(|_| Role::Other)
+                }
+                role => role,
+            },
+            Kind::CustomMessage => Some(Role::Custom),
+            Kind::BranchSummary | Kind::StackSummary => {
+                message_of_summary(&self.entry_at(node)?).then_some(Role::BranchSummary)
+            }
+            Kind::Opaque
+            | Kind::ThinkingLevelChange
+            | Kind::ModelChange
+            | Kind::Usage
+            | Kind::Compaction
+            | Kind::Custom
+            | Kind::Label
+            | Kind::SessionInfo
+            | Kind::ContextEdit
+            | Kind::LeafMove
+            | Kind::ModeChange
+            | Kind::RuleInjection
+            | Kind::ResetBoundary
+            | Kind::TitleChange
+            | Kind::ModelUsage => None,
+        })
+    }
+}
+
+/// Tells whether a branch summary says something.
+fn message_of_summary(entry: &Entry) -> bool {
+    message::message_of(entry, None).is_some()
+}
+
+/// Splits off the entries that count: those that a compaction keeps, and those behind the start.
+fn selected<'p>(tree: &Tree, path: &'p [Node], start: &Start) -> (&'p [Node], &'p [Node]) {
+    match start {
+        Start::Root => (&[], path),
+        Start::Reset(place) => (&[], &path[place + 1..]),
+        Start::Compaction(place, entry) => {
+            let before = &path[..*place];
+            let first_kept =
+                first_kept(tree, entry).and_then(|kept| before.iter().position(|node| *node == kept));
+            (first_kept.map_or(&[], |first| &before[first..]), &path[place + 1..])
+        }
+    }
+}
+
+fn first_kept(tree: &Tree, compaction: &Entry) -> Option<Node> {
+    match compaction.body() {
+        Body::Compaction { first_kept, .. } => tree.node(&first_kept?),
+        _ => None,
+    }
+}
+
+/// What the latest compaction contributes: the state of prompt and tools if it carries one, then its summary.
+fn compaction_items(entry: &Entry, edits: &ContextEdits, items: &mut Vec<ProjectedItem>) {
+    let source = entry.node();
+    if edits.omits(source) {
+        return;
+    }
+    if let Some(system) = message::checkpoint_of(entry) {
+        items.push(ProjectedItem { source, role: system.role(), mark: Mark::SystemCheckpoint });
+    }
+    items.push(ProjectedItem { source, role: Role::CompactionSummary, mark: Mark::Summary });
+}

@@ -1,0 +1,155 @@
+//! Tool calls and their results, brought into the order that providers demand.
+//!
+//! Moving in a tree, a kill in the middle of a turn or a compaction between a call and its result leave calls
+//! without results and results without calls. Providers refuse such a list, and every later request with it.
+
+use std::collections::HashMap;
+
+use super::LlmMessage;
+use crate::entry::Message;
+use crate::json::{self, Value};
+use crate::kind::Role;
+
+const NO_RESULT: &str = "No result provided";
+
+/// Makes a list of messages acceptable to providers: every tool call followed by its result, and nothing else.
+///
+/// - An answer that ended in an error or was aborted is left out together with the results of its calls.
+/// - A result whose call is not there is left out, and so is a second result of the same call.
+/// - Results stand directly behind their answer, in the order of its calls, wherever they stood before.
+/// - A call without a result gets one that reports an error: `No result provided`.
+///
+/// What comes out passes [`validate_pairs`]. If nothing would be left, the messages are returned as they are: a
+/// repair must not make an empty request of a conversation.
+pub fn repair_pairs(messages: Vec<LlmMessage>) -> Vec<LlmMessage> {
+    if validate_pairs(&messages) {
+        return messages;
+    }
+    let repaired = arranged(&messages, &match_results(&messages));
+    if repaired.is_empty() || !validate_pairs(&repaired) {
+        return messages;
+    }
+    repaired
+}
+
+/// Tells whether every tool call is followed by its result, every result follows its call, and no answer that
+/// failed is there.
+pub fn validate_pairs(messages: &[LlmMessage]) -> bool {
+    let mut rest = messages.iter();
+    while let Some(item) = rest.next() {
+        match item.message.role() {
+            Role::ToolResult => return false,
+            Role::Assistant if has_failed(&item.message) => return false,
+            Role::Assistant => {
+                let is_answered = |call: Call<'_>| {
+                    let next = rest.next().map(|item| &item.message);
+                    next.is_some_and(|next| next.role() == Role::ToolResult && same(call_id(next), call.id))
+                };
+                if !calls(&item.message).all(is_answered) {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+/// For each message the places of the results of its calls, in the order of the calls.
+type Results = Vec<Vec<Option<usize>>>;
+
+/// Finds for each call its result: the first one behind it that names it, before the same id is used again.
+fn match_results(messages: &[LlmMessage]) -> Results {
+    let mut results: Results = vec![Vec::new(); messages.len()];
+    let mut latest: HashMap<String, usize> = HashMap::new();
+    for (place, item) in messages.iter().enumerate() {
+        match item.message.role() {
+            Role::Assistant => {
+                for call in calls(&item.message) {
+                    results[place].push(None);
+                    latest.insert(key(call.id), place);
+                }
+            }
+            Role::ToolResult => {
+                let id = call_id(&item.message);
+                let Some(caller) = latest.get(&key(id)).copied() else { continue };
+                let mut slots = calls(&messages[caller].message).zip(&mut results[caller]);
+                let open = slots.find(|(call, result)| result.is_none() && same(call.id, id));
+                if let Some((_, result)) = open {
+                    *result = Some(place);
+                }
+            }
+            _ => {}
+        }
+    }
+    results
+}
+
+fn arranged(messages: &[LlmMessage], results: &Results) -> Vec<LlmMessage> {
+    let mut out = Vec::with_capacity(messages.len());
+    for (item, results) in messages.iter().zip(results) {
+        let role = item.message.role();
+        if role == Role::ToolResult || role == Role::Assistant && has_failed(&item.message) {
+            continue;
+        }
+        out.push(item.clone());
+        for (call, result) in calls(&item.message).zip(results) {
+            let result = result.and_then(|place| messages.get(place)).cloned();
+            out.push(result.unwrap_or_else(|| missing_result(item, call)));
+        }
+    }
+    out
+}
+
+/// Stands in for the result that a call never got; with the time of the answer, because nobody knows another.
+fn missing_result(answer: &LlmMessage, call: Call<'_>) -> LlmMessage {
+    let mut out = b"{\"role\":\"toolResult\"".to_vec();
+    for (key, value) in [("toolCallId", call.id), ("toolName", call.name)] {
+        let value = value.map_or(&b"\"\""[..], Value::raw);
+        out.extend([b",\"", key.as_bytes(), b"\":", value].concat());
+    }
+    let mut text = String::new();
+    json::write_string(&mut text, NO_RESULT);
+    out.extend(
+        [b",\"content\":[{\"type\":\"text\",\"text\":", text.as_bytes(), b"}],\"isError\":true"].concat(),
+    );
+    if let Some(time) = answer.message.value().get("timestamp") {
+        out.extend([b",\"timestamp\":", time.raw()].concat());
+    }
+    out.push(b'}');
+    LlmMessage { source: answer.source, message: Message::built(out) }
+}
+
+#[derive(Clone, Copy)]
+struct Call<'m> {
+    id: Option<Value<'m>>,
+    name: Option<Value<'m>>,
+}
+
+/// The tool calls of an answer; other messages make none.
+fn calls(message: &Message) -> impl Iterator<Item = Call<'_>> {
+    let content = (message.role() == Role::Assistant).then(|| message.value().get("content")).flatten();
+    let blocks = content.into_iter().flat_map(Value::items);
+    let is_call = |block: &Value<'_>| block.get("type").is_some_and(|kind| kind.is_str("toolCall"));
+    blocks.filter(is_call).map(|block| Call { id: block.get("id"), name: block.get("name") })
+}
+
+fn call_id(result: &Message) -> Option<Value<'_>> {
+    result.value().get("toolCallId")
+}
+
+fn same(one: Option<Value<'_>>, other: Option<Value<'_>>) -> bool {
+    // Nearly all ids are spelled alike.
+    one.map(Value::raw) == other.map(Value::raw) || key(one) == key(other)
+}
+
+/// Ids are compared as texts; what is no text is compared as it is spelled, what is missing is empty.
+fn key(id: Option<Value<'_>>) -> String {
+    let Some(id) = id else { return String::new() };
+    id.as_str().map_or_else(|| id.js_string(), Into::into)
+}
+
+fn has_failed(answer: &Message) -> bool {
+    let reason = answer.value().get("stopReason");
+    reason.is_some_and(|reason| reason.is_str("error") || reason.is_str("aborted"))
+}

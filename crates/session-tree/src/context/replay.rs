@@ -1,0 +1,103 @@
+//! System messages played one after the other: the prompt and the tools they leave behind.
+
+use std::borrow::Cow;
+
+use crate::entry::Message;
+use crate::json::{self, Kind as JsonKind, Value};
+use crate::kind::Role;
+
+/// Returns one system message that says what all system messages among these say together.
+///
+/// Texts are joined with a blank line. A section counts with its last text, and not at all after it was set to
+/// null. A tool counts as it was last added, unless it was removed later. The time is that of the first message.
+/// None if there is no system message.
+pub fn replay_system<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Option<Message> {
+    let mut state = SystemState::default();
+    for message in messages.into_iter().filter(|message| message.role() == Role::System) {
+        state.play(message);
+    }
+    state.into_message()
+}
+
+#[derive(Default)]
+struct SystemState<'m> {
+    texts: Vec<Cow<'m, str>>,
+    /// By name, in the order in which they were set.
+    sections: Vec<(Cow<'m, str>, &'m [u8])>,
+    tools: Vec<(Cow<'m, str>, &'m [u8])>,
+    timestamp: Option<&'m [u8]>,
+}
+
+impl<'m> SystemState<'m> {
+    fn play(&mut self, message: &'m Message) {
+        let value = message.value();
+        let timestamp = value.get("timestamp").filter(|time| !time.is_null());
+        self.timestamp = self.timestamp.or(timestamp.map(Value::raw));
+        self.texts.push(text(value.get("content")));
+        for (name, section) in value.get("sections").into_iter().flat_map(Value::members) {
+            let name = name.as_str().unwrap_or_default();
+            put(&mut self.sections, name, (!section.is_null()).then(|| section.raw()));
+        }
+        for tool in value.get("toolsRemoved").into_iter().flat_map(Value::items) {
+            put(&mut self.tools, name_of(tool), None);
+        }
+        for tool in value.get("toolsAdded").into_iter().flat_map(Value::items) {
+            put(&mut self.tools, name_of(tool), Some(tool.raw()));
+        }
+    }
+
+    fn into_message(mut self) -> Option<Message> {
+        if self.timestamp.is_none() && self.tools.is_empty() {
+            return None;
+        }
+        self.texts.retain(|text| !text.is_empty());
+        let mut out = b"{\"role\":\"system\",\"content\":".to_vec();
+        out.extend(literal(&self.texts.join("\n\n")));
+        if !self.sections.is_empty() {
+            let member = |(name, text): &(Cow<'_, str>, &[u8])| [&literal(name), &b":"[..], text].concat();
+            let members: Vec<_> = self.sections.iter().map(member).collect();
+            out.extend([b",\"sections\":{", &*members.join(&b","[..]), b"}"].concat());
+        }
+        if !self.tools.is_empty() {
+            let tools: Vec<_> = self.tools.iter().map(|(_, tool)| *tool).collect();
+            out.extend([b",\"toolsAdded\":[", &*tools.join(&b","[..]), b"]"].concat());
+        }
+        out.extend([b",\"timestamp\":", self.timestamp.unwrap_or(b"0"), b"}"].concat());
+        Some(Message::built(out))
+    }
+}
+
+/// Sets what stands under a name, where it already stands or at the end; nothing takes the name away.
+fn put<'m>(all: &mut Vec<(Cow<'m, str>, &'m [u8])>, name: Cow<'m, str>, value: Option<&'m [u8]>) {
+    let place = all.iter().position(|(known, _)| *known == name);
+    match (place, value) {
+        (Some(place), Some(value)) => all[place].1 = value,
+        (None, Some(value)) => all.push((name, value)),
+        (Some(place), None) => drop(all.remove(place)),
+        (None, None) => {}
+    }
+}
+
+fn name_of(tool: Value<'_>) -> Cow<'_, str> {
+    tool.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The text of a system message: its text blocks, each on lines of its own.
+fn text(content: Option<Value<'_>>) -> Cow<'_, str> {
+    let Some(content) = content else { return Cow::Borrowed("") };
+    if content.kind() == JsonKind::String {
+        return content.as_str().unwrap_or_default();
+    }
+    let is_text = |block: &Value<'_>| block.get("type").is_some_and(|kind| kind.is_str("text"));
+    let texts = content.items().filter(is_text).map(|block| {
+        let text = block.get("text").and_then(Value::as_str);
+        text.unwrap_or_default()
+    });
+    Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
+}
+
+fn literal(text: &str) -> Vec<u8> {
+    let mut out = String::new();
+    json::write_string(&mut out, text);
+    out.into_bytes()
+}

@@ -1,0 +1,174 @@
+//! Requests that providers accept, whatever the path looks like.
+
+use super::super::{LlmMessage, repair_pairs, validate_pairs};
+use super::draw::draw;
+use crate::kind::Role;
+use crate::session::Session;
+
+/// The request at the leaf: `u` a prompt, `a` an answer, `r:id` a result, `r:id!` a result that says there is none.
+fn request(session: &Session) -> String {
+    let request = session.build_context().unwrap().to_request();
+    assert!(validate_pairs(&request));
+    shown(&request)
+}
+
+fn shown(messages: &[LlmMessage]) -> String {
+    let show = |item: &LlmMessage| match item.message.role() {
+        Role::ToolResult => {
+            let id = item.message.value().get("toolCallId").unwrap().as_str().unwrap().into_owned();
+            let is_missing = item.message.text() == "No result provided";
+            format!("r:{id}{}", if is_missing { "!" } else { "" })
+        }
+        Role::Assistant => "a".into(),
+        _ => "u".into(),
+    };
+    messages.iter().map(show).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_call_without_result_gets_one_that_reports_an_error() {
+    let session = draw(
+        "u1 user
+         a1 calls c1 c2
+         r1 result c1
+         u2 user",
+    );
+    assert_eq!(request(&session), "u a r:c1 r:c2! u");
+    let request = session.build_context().unwrap().to_request();
+    assert_eq!(
+        request[3].message.json(),
+        r#"{"role":"toolResult","toolCallId":"c2","toolName":"read","content":[{"type":"text","text":"No result provided"}],"isError":true,"timestamp":7}"#
+    );
+    assert_eq!(session.tree().id(request[3].source), "a1");
+}
+
+/// A program that is killed leaves a history that ends anywhere.
+#[test]
+fn a_history_cut_after_any_entry_gives_a_valid_request() {
+    let session = draw(
+        "u1 user
+         a1 calls c1 c2 c3
+         r1 result c2
+         r2 result c1
+         r3 result c3
+         a2 calls c4
+         k1 compaction r1
+         r4 result c4
+         a3 failed c5
+         r5 result c5
+         u2 user
+         a4 assistant",
+    );
+    for node in session.tree().nodes() {
+        let context = session.context_at(Some(node)).unwrap();
+        let request = context.to_request();
+        assert!(validate_pairs(&request), "cut after {}: {}", session.tree().id(node), shown(&request));
+        assert!(!request.is_empty());
+    }
+    assert_eq!(request(&session), "u a r:c4 u a");
+}
+
+/// A compaction that was made while a tool ran stands between the call and its result; a later compaction must not
+/// play it in the middle of the pair.
+#[test]
+fn a_compaction_between_call_and_result_does_not_split_them() {
+    let session = draw(
+        "u1 user
+         a1 calls c1
+         k1 compaction u1
+         r1 result c1
+         a2 assistant
+         k2 compaction u1
+         u2 user",
+    );
+    assert_eq!(request(&session), "u u a r:c1 a u");
+}
+
+#[test]
+fn failed_answers_leave_with_their_results() {
+    let session = draw(
+        "u1 user
+         a1 failed c1
+         r1 result c1
+         a2 aborted
+         u2 user",
+    );
+    assert_eq!(request(&session), "u u");
+}
+
+#[test]
+fn results_whose_call_was_compacted_away_leave() {
+    let session = draw(
+        "u1 user
+         a1 calls c1
+         r1 result c1
+         k1 compaction r1
+         u2 user",
+    );
+    assert_eq!(request(&session), "u u");
+}
+
+#[test]
+fn results_stand_behind_their_answer_in_the_order_of_its_calls() {
+    let session = draw(
+        "u1 user
+         a1 calls c1 c2
+         n1 note by the way
+         r2 result c2
+         r1 result c1
+         again result c1
+         u2 user",
+    );
+    assert_eq!(request(&session), "u a r:c1 r:c2 u u");
+}
+
+#[test]
+fn an_id_that_is_used_twice_belongs_to_the_latest_call() {
+    let session = draw(
+        "u1 user
+         a1 calls c1
+         r1 result c1
+         a2 calls c1
+         u2 user
+         r2 result c1",
+    );
+    assert_eq!(request(&session), "u a r:c1 a r:c1 u");
+}
+
+#[test]
+fn a_valid_request_stays_as_it_is() {
+    let session = draw(
+        "u1 user
+         a1 calls c1 c2
+         r1 result c1
+         r2 result c2
+         a2 assistant",
+    );
+    let messages = session.build_context().unwrap().to_llm();
+    let repaired = repair_pairs(messages.clone());
+    let same = messages
+        .iter()
+        .zip(&repaired)
+        .all(|(one, other)| std::ptr::eq(one.message.raw(), other.message.raw()));
+    assert!(same && messages.len() == repaired.len());
+}
+
+/// A repair once made an empty request of a conversation, and the provider shut out every session.
+#[test]
+fn a_repair_never_leaves_nothing() {
+    let session = draw("a1 failed c1");
+    let request = session.build_context().unwrap().to_request();
+    assert_eq!(shown(&request), "a");
+    assert!(!validate_pairs(&request));
+    assert!(repair_pairs(Vec::new()).is_empty());
+}
+
+#[test]
+fn images_whose_data_is_elsewhere_are_left_out() {
+    let session = draw(
+        r#"u1 message {"role":"user","content":[{"type":"text","text":"see"},{"type":"image","data":"blob:sha256:00","mimeType":"image/png"},{"type":"image","data":"aGk=","mimeType":"image/png"}]}"#,
+    );
+    let context = session.build_context().unwrap();
+    assert_eq!(context.to_llm()[0].message.content().image_count(), 2);
+    assert_eq!(context.to_request()[0].message.content().image_count(), 1);
+}

@@ -1,0 +1,18 @@
+//! Extract: a new session made of entries of an old one. What stands behind fork, clone, export and import.
+//!
+//! session -> **plan** -> **lines** -> new session
+//!
+//! A plan says which entries are copied, below what, and which labels are set anew; making one changes nothing.
+//! Lines are copied byte for byte: only the parent of an entry that lost its parent, and the first kept entry of a
+//! compaction that lost that, are spliced. The source is never touched; the new file appears whole or not at all.
+
+mod copy;
+mod create;
+mod fork;
+mod import;
+mod plan;
+
+pub use create::{Destination, fork_from};
+pub use fork::{ForkPlan, ForkPosition};
+pub use import::import;
+pub use plan::{Extract, ExtractPlan, PlannedEntry};

@@ -1,0 +1,141 @@
+//! Making the new session.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::plan::{Extract, ExtractPlan};
+use crate::error::{Error, ReadOnlyReason, Result};
+use crate::fs::{Access, RealFs};
+use crate::index;
+use crate::journal::FileJournal;
+use crate::session::{NewSession, Options, Session};
+
+/// Where a new session goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// Into this file, which must not exist.
+    File(PathBuf),
+    /// Into this directory, under a name made of its time and its id.
+    Directory(PathBuf),
+    /// Into memory only.
+    Memory,
+}
+
+impl Destination {
+    /// Prepares an empty session there; a file is created with its first message.
+    pub(super) fn start(self, new: NewSession, options: Options) -> Result<Session> {
+        match self {
+            Destination::File(path) => options.create(path, new),
+            Destination::Directory(directory) => options.create_in(directory, new),
+            Destination::Memory => options.in_memory(new),
+        }
+    }
+}
+
+impl Session {
+    /// Makes a new session of the path to an entry; this one stays as it is.
+    ///
+    /// Ids stay, label entries are replaced by new ones at the end. The file is written at once if the path has a
+    /// conversation, otherwise with the first message. The leaf of the new session is its last entry.
+    ///
+    /// ```
+    /// # use session_tree::{Destination, Options};
+    /// let mut session = Options::new().in_memory("/project")?;
+    /// let first = session.append_user_text("one")?;
+    /// session.append_user_text("two")?;
+    /// let fork = session.create_branched_session(first.as_str(), Destination::Memory, Options::new())?;
+    /// assert_eq!(fork.leaf_id(), Some(first));
+    /// assert_ne!(fork.header().id(), session.header().id());
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
+    pub fn create_branched_session(&self, leaf: &str, to: Destination, options: Options) -> Result<Session> {
+        let plan = self.plan_extract(Extract::Path { at: self.node(leaf)? })?;
+        self.extract(&plan, to, options)
+    }
+
+    /// Makes a new session of planned entries; this one stays as it is.
+    ///
+    /// The new file appears whole or not at all, and never in the place of another one.
+    pub fn extract(&self, plan: &ExtractPlan, to: Destination, options: Options) -> Result<Session> {
+        let session = to.start(self.as_parent(), options)?;
+        self.fill(session, plan, plan.begins_conversation())
+    }
+
+    /// Describes a session that comes from this one.
+    pub(super) fn as_parent(&self) -> NewSession {
+        let parent_session = self.file().map(|path| {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+            path.to_string_lossy().into_owned()
+        });
+        NewSession { cwd: self.header().cwd().unwrap_or_default().into_owned(), id: None, parent_session }
+    }
+
+    /// Writes planned entries behind the header of a session that is still empty.
+    fn fill(&self, mut session: Session, plan: &ExtractPlan, publish: bool) -> Result<Session> {
+        let id = session.header().id().into_owned();
+        let path = session.file().map_or_else(|| "memory".into(), Path::to_path_buf);
+        if publish || session.file().is_none() {
+            let header = session.header().raw().to_vec();
+            let mut write = |out: &mut dyn io::Write| {
+                out.write_all(&header)?;
+                out.write_all(b"\n")?;
+                self.write_planned(plan, &id, out)
+            };
+            let mut loaded = None;
+            session.journal.replace("", &mut write, &mut |copy| {
+                loaded = Some(index::load(copy, Some(&path))?);
+                Ok(())
+            })?;
+            if let Some(loaded) = loaded {
+                session.index = loaded;
+            }
+        } else {
+            let mut lines = Vec::new();
+            self.write_planned(plan, &id, &mut lines).map_err(Error::io("copy", self.source_path()))?;
+            let at = session.index.end;
+            session.journal.append(at, &lines, false)?;
+            let len = at + lines.len() as u64;
+            session.index.catch_up(&*session.journal, len).map_err(Error::io("read", &path))?;
+        }
+        session.leaf = session.index.leaf(&*session.journal).map_err(Error::io("read", &path))?;
+        Ok(session)
+    }
+
+    fn source_path(&self) -> PathBuf {
+        self.file().map_or_else(|| "memory".into(), Path::to_path_buf)
+    }
+}
+
+/// Makes a new session of a whole file: every branch, line by line, in the current version.
+///
+/// The new session is written at once. The source is only read.
+pub fn fork_from(
+    source: &Path,
+    target_cwd: &str,
+    to: Destination,
+    options: Options,
+    id: Option<String>,
+) -> Result<Session> {
+    let source = open_source(source)?;
+    let plan = source.plan_extract(Extract::All)?;
+    let new = NewSession { cwd: target_cwd.to_owned(), id, ..source.as_parent() };
+    let session = to.start(new, options)?;
+    source.fill(session, &plan, true)
+}
+
+fn open_source(source: &Path) -> Result<Session> {
+    let opened = open_to_read(source);
+    opened.map_err(|error| match error {
+        Error::NotASession { path, .. } | Error::NotAFile { path } => Error::BadSource { path },
+        Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Error::BadSource { path }
+        }
+        error => error,
+    })
+}
+
+/// Opens a file that is to be copied, without writing to it or locking it.
+pub(super) fn open_to_read(path: &Path) -> Result<Session> {
+    let journal = FileJournal::open(std::sync::Arc::new(RealFs), path, Access::Read)?;
+    Session::load(Box::new(journal), Some(ReadOnlyReason::Asked))
+}

@@ -1,0 +1,66 @@
+//! Where a fork would start.
+
+use super::create::Destination;
+use super::plan::Extract;
+use crate::error::{Error, Result};
+use crate::id::EntryId;
+use crate::kind::Role;
+use crate::navigate::PromptImage;
+use crate::session::{Options, Session};
+use crate::tree::Node;
+
+/// Where a fork ends in relation to the entry it is made at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ForkPosition {
+    /// Before a prompt, whose text is taken back to be sent in another way.
+    #[default]
+    Before,
+    /// At any entry, which is the last one of the fork.
+    At,
+}
+
+/// Where a fork would start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForkPlan {
+    /// The last entry of the fork; `None`: it starts empty.
+    pub target: Option<Node>,
+    /// The text of the prompt the fork was made before.
+    pub editor_text: Option<String>,
+    /// The images of that prompt.
+    pub images: Vec<PromptImage>,
+}
+
+impl Session {
+    /// Plans a fork at an entry. Changes nothing.
+    ///
+    /// A session whose file does not exist yet cannot be forked; one that lives in memory can.
+    pub fn plan_fork(&self, entry: &str, position: ForkPosition) -> Result<ForkPlan> {
+        let not_a_prompt = || Error::NotAPrompt { id: EntryId::from(entry) };
+        let node = self.tree().node(entry).ok_or_else(not_a_prompt)?;
+        let plan = match position {
+            ForkPosition::At => ForkPlan { target: Some(node), editor_text: None, images: Vec::new() },
+            ForkPosition::Before => {
+                if self.tree().role(node) != Some(Role::User) || self.tree().is_placeholder(node) {
+                    return Err(not_a_prompt());
+                }
+                let (text, images) = self.prompt(node)?;
+                ForkPlan { target: self.tree().parent(node), editor_text: Some(text), images }
+            }
+        };
+        let is_unsaved = self.file().is_some() && !self.is_saved();
+        if plan.target.is_some() && is_unsaved {
+            return Err(Error::NotSaved);
+        }
+        Ok(plan)
+    }
+
+    /// Makes the session that a fork was planned for: the path to its target, or an empty session.
+    ///
+    /// The file is written at once if the fork has a conversation, otherwise with its first message.
+    pub fn fork(&self, plan: &ForkPlan, to: Destination, options: Options) -> Result<Session> {
+        match plan.target {
+            Some(at) => self.extract(&self.plan_extract(Extract::Path { at })?, to, options),
+            None => to.start(self.as_parent(), options),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Taking a session file from elsewhere into a directory of sessions.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{Error, ReadOnlyReason, Result};
+use crate::fs::{Access, Fs, RealFs};
+use crate::index::{GapKind, LineAt};
+use crate::journal::{FileJournal, Journal, ReadAt, read_range};
+use crate::json::{Edit, write_string};
+use crate::kind::Kind;
+use crate::session::Session;
+use crate::tree::Node;
+
+/// How often another name is tried.
+const MOST_NAMES: u32 = 10_000;
+
+/// Copies a session file into a directory, byte for byte, and tells where it is now.
+///
+/// If the name is taken the copy is called `name-1.jsonl`, and so on; no file is ever replaced. A file that lies in
+/// the directory already stays where it is. A file that spells its ids `uuid` is written in the current version.
+pub fn import(source: &Path, directory: &Path) -> Result<PathBuf> {
+    import_on(&(Arc::new(RealFs) as Arc<dyn Fs>), source, directory)
+}
+
+fn import_on(fs: &Arc<dyn Fs>, source: &Path, directory: &Path) -> Result<PathBuf> {
+    let journal = FileJournal::open(fs.clone(), source, Access::Read)?;
+    let session = Session::load(Box::new(journal), Some(ReadOnlyReason::Asked))?;
+    let is_old_design = session.index.uuid_spelling;
+    if !is_old_design && let Some(stored) = stored_already(fs, &session, directory) {
+        return Ok(stored);
+    }
+    let len = session.journal.len().map_err(Error::io("read", source))?;
+    for count in 0..MOST_NAMES {
+        let path = directory.join(name(source, count));
+        let mut journal = FileJournal::held(fs.clone(), path.clone());
+        if fs.metadata(&path).is_ok() {
+            continue;
+        }
+        let mut write = |out: &mut dyn Write| {
+            if is_old_design { session.write_current_version(out) } else { copy(&*session.journal, len, out) }
+        };
+        let result = journal.replace("", &mut write, &mut |_| Ok(()));
+        match result {
+            // Somebody took the name while we wrote.
+            Err(Error::Exists { .. }) => {}
+            Err(error) => return Err(error),
+            Ok(_) => return Ok(path),
+        }
+    }
+    Err(Error::Exists { path: directory.join(name(source, 0)) })
+}
+
+/// Tells whether the source lies in the directory already.
+fn stored_already(fs: &Arc<dyn Fs>, session: &Session, directory: &Path) -> Option<PathBuf> {
+    let source = session.file()?;
+    let directory = fs.canonical(directory).ok()?;
+    (source.parent() == Some(&directory)).then(|| source.to_path_buf())
+}
+
+/// Gives the name of the copy; lists only show names that end in `.jsonl`.
+fn name(source: &Path, count: u32) -> OsString {
+    let is_jsonl = source.extension().is_some_and(|extension| extension == "jsonl");
+    let stem = if is_jsonl { source.file_stem() } else { source.file_name() };
+    let mut name = stem.unwrap_or_default().to_os_string();
+    if count > 0 {
+        name.push(format!("-{count}"));
+    }
+    name.push(".jsonl");
+    name
+}
+
+fn copy(source: &dyn ReadAt, len: u64, out: &mut dyn Write) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 20];
+    let mut at = 0;
+    while at < len {
+        let room = usize::try_from(len - at).unwrap_or(usize::MAX).min(buffer.len());
+        match source.read_at(at, &mut buffer[..room]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                out.write_all(&buffer[..read])?;
+                at += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Session {
+    /// Writes a session of the early design as version 3; bad lines and blank ones stay as they are.
+    fn write_current_version(&self, out: &mut dyn Write) -> io::Result<()> {
+        for line in self.index.lines() {
+            let (position, len) = self.index.place_of(line);
+            match line {
+                LineAt::Gap(gap) if gap.kind == GapKind::Header => out.write_all(&self.plain_header())?,
+                LineAt::Gap(_) => {
+                    let line = read_range(&*self.journal, position, len as usize)?;
+                    out.write_all(&line)?;
+                }
+                LineAt::Row(node) => out.write_all(&self.imported_line(node)?)?,
+            }
+            out.write_all(b"\n")?;
+        }
+        match &self.index.torn {
+            Some(torn) => {
+                let len = usize::try_from(torn.end - torn.start).unwrap_or(usize::MAX);
+                out.write_all(&read_range(&*self.journal, torn.start, len)?)?;
+                out.write_all(b"\n")
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The header is no entry, so it has no links; its id stays.
+    fn plain_header(&self) -> Vec<u8> {
+        let header = self.header();
+        let Some(mut edit) = Edit::new(header.value()) else { return header.raw().to_vec() };
+        edit.remove("uuid");
+        edit.remove("parentUuid");
+        edit.set("version", b"3");
+        edit.object_text()
+    }
+
+    /// A branch summary has to say where it came from; the early design did not store that.
+    fn imported_line(&self, node: Node) -> io::Result<Vec<u8>> {
+        let line = self.current(node)?;
+        if !matches!(self.tree().kind(node), Kind::BranchSummary | Kind::StackSummary) {
+            return Ok(line);
+        }
+        let Ok(doc) = crate::json::Doc::parse(line.as_slice()) else { return Ok(line) };
+        let Some(mut edit) = Edit::new(doc.root()).filter(|_| doc.root().get("fromId").is_none()) else {
+            return Ok(line);
+        };
+        let from = self.tree().parent(node).map(|parent| self.tree().id(parent));
+        let mut text = String::new();
+        write_string(&mut text, from.as_ref().map_or("root", |id| id.as_str()));
+        edit.append("fromId", text.as_bytes());
+        Ok(edit.document())
+    }
+}

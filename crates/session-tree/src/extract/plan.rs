@@ -1,0 +1,267 @@
+//! What an extract would copy, and what it would change on the way.
+
+use hashbrown::HashSet;
+use std::hash::RandomState;
+
+use crate::entry::Body;
+use crate::error::Result;
+use crate::index::Label;
+use crate::kind::{Kind, Role};
+use crate::session::Session;
+use crate::tree::{Node, Tree};
+
+/// Which entries of a session are to be extracted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extract {
+    /// The path to an entry.
+    Path {
+        /// The last entry of the path.
+        at: Node,
+    },
+    /// The path to an entry and everything below it.
+    Branch {
+        /// The entry.
+        at: Node,
+    },
+    /// An entry and everything below it; the entry becomes a root.
+    Subtree {
+        /// The entry.
+        root: Node,
+    },
+    /// The whole session, line by line.
+    All,
+}
+
+/// What an extract would copy, and what it would change on the way.
+#[derive(Debug, Clone)]
+pub struct ExtractPlan {
+    pub(super) what: Extract,
+    pub(super) entries: Vec<PlannedEntry>,
+    pub(super) labels: Vec<(Node, Label)>,
+    left_out: Vec<Node>,
+    begins_conversation: bool,
+}
+
+/// An entry that would be copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedEntry {
+    /// The entry.
+    pub node: Node,
+    /// Its parent in the new session.
+    pub parent: Option<Node>,
+    /// The entry a compaction keeps from, if that has to change.
+    pub first_kept: Option<Node>,
+    /// The line cannot be copied as it is.
+    pub(super) is_spliced: bool,
+}
+
+impl ExtractPlan {
+    /// Returns what is to be extracted.
+    pub fn what(&self) -> Extract {
+        self.what
+    }
+
+    /// Returns the entries to be copied, in the order in which they would be written.
+    pub fn entries(&self) -> &[PlannedEntry] {
+        &self.entries
+    }
+
+    /// Returns the compactions that would keep from another entry, with that entry.
+    pub fn redirected(&self) -> impl Iterator<Item = (Node, Node)> + '_ {
+        self.entries.iter().filter_map(|entry| Some((entry.node, entry.first_kept?)))
+    }
+
+    /// Returns the labels that would be set anew behind the entries, in order.
+    pub fn labels(&self) -> &[(Node, Label)] {
+        &self.labels
+    }
+
+    /// Returns the selected entries that would not be copied: labels, and lines that cannot be read.
+    pub fn left_out(&self) -> &[Node] {
+        &self.left_out
+    }
+
+    /// Tells whether the new session has a conversation, so that it is worth a file at once.
+    pub fn begins_conversation(&self) -> bool {
+        self.begins_conversation
+    }
+}
+
+impl Session {
+    /// Plans a new session made of entries of this one. Changes nothing.
+    ///
+    /// Label entries are left out, because they stand between the entries they divide; the labels themselves are
+    /// set anew at the end. What hung below an entry that is left out hangs below that entry's parent.
+    pub fn plan_extract(&self, what: Extract) -> Result<ExtractPlan> {
+        let mut planner = Planner::new(self, what);
+        match what {
+            Extract::All => planner.take_all(),
+            Extract::Path { at } => planner.take_path(at)?,
+            Extract::Branch { at } => {
+                let path = self.tree().path(at);
+                let above = &path[..path.len() - 1];
+                for (depth, node) in above.iter().enumerate() {
+                    planner.take(*node, depth)?;
+                }
+                planner.take_below(at, above.len())?;
+            }
+            Extract::Subtree { root } => {
+                planner.outside = self.tree().ancestors(root).skip(1).collect();
+                planner.take_below(root, 0)?;
+            }
+        }
+        Ok(planner.finish())
+    }
+}
+
+/// Walks over the selected entries, parents first, and notes for each what becomes of it.
+struct Planner<'s> {
+    session: &'s Session,
+    tree: &'s Tree,
+    plan: ExtractPlan,
+    /// The selected entries from the top to the one at hand.
+    trail: Vec<Node>,
+    /// Those of the trail that are copied, with their place in it.
+    copied: Vec<(usize, Node)>,
+    /// The place in the trail that an entry had when it was taken.
+    depth: Vec<u32>,
+    /// Entries above a subtree that becomes a session of its own.
+    outside: HashSet<Node, RandomState>,
+}
+
+const NOT_TAKEN: u32 = u32::MAX;
+
+impl<'s> Planner<'s> {
+    fn new(session: &'s Session, what: Extract) -> Self {
+        let plan = ExtractPlan {
+            what,
+            entries: Vec::new(),
+            labels: Vec::new(),
+            left_out: Vec::new(),
+            begins_conversation: false,
+        };
+        let tree = session.tree();
+        Planner {
+            session,
+            tree,
+            plan,
+            trail: Vec::new(),
+            copied: Vec::new(),
+            depth: vec![NOT_TAKEN; tree.row_count()],
+            outside: HashSet::default(),
+        }
+    }
+
+    fn take_all(&mut self) {
+        for node in self.tree.nodes() {
+            self.add(PlannedEntry {
+                node,
+                parent: self.tree.parent(node),
+                first_kept: None,
+                is_spliced: false,
+            });
+        }
+    }
+
+    fn take_path(&mut self, at: Node) -> Result<()> {
+        for (depth, node) in self.tree.path(at).into_iter().enumerate() {
+            self.take(node, depth)?;
+        }
+        Ok(())
+    }
+
+    fn take_below(&mut self, top: Node, depth: usize) -> Result<()> {
+        let mut stack = vec![(top, depth)];
+        while let Some((node, depth)) = stack.pop() {
+            self.take(node, depth)?;
+            stack.extend(self.tree.children(node).map(|child| (child, depth + 1)));
+        }
+        Ok(())
+    }
+
+    /// Takes an entry `depth` below the top; everything above it has been taken.
+    fn take(&mut self, node: Node, depth: usize) -> Result<()> {
+        self.trail.truncate(depth);
+        self.trail.push(node);
+        let above = self.copied.partition_point(|(at, _)| *at < depth);
+        self.copied.truncate(above);
+        self.depth[node.0 as usize] = depth as u32;
+        let parent = self.copied.last().map(|(_, node)| *node);
+        if self.tree.kind(node) == Kind::Label || self.tree.is_placeholder(node) {
+            self.plan.left_out.push(node);
+            return Ok(());
+        }
+        let first_kept = self.redirected(node)?;
+        let is_spliced = first_kept.is_some() || self.is_spliced(node, parent)?;
+        if is_spliced && self.session.entry_at(node)?.is_placeholder() {
+            // Nothing can be put into a line that is no JSON, and other programs would skip it.
+            self.plan.left_out.push(node);
+            return Ok(());
+        }
+        self.copied.push((depth, node));
+        self.add(PlannedEntry { node, parent, first_kept, is_spliced });
+        Ok(())
+    }
+
+    fn add(&mut self, entry: PlannedEntry) {
+        let is_talk = match self.tree.kind(entry.node) {
+            Kind::Message => self.tree.role(entry.node) != Some(Role::System),
+            kind => kind == Kind::CustomMessage,
+        };
+        self.plan.begins_conversation |= is_talk;
+        self.plan.entries.push(entry);
+    }
+
+    /// Tells whether a line has to be changed. Only roots have to be looked at: any other entry says the same as
+    /// the tree.
+    fn is_spliced(&self, node: Node, parent: Option<Node>) -> Result<bool> {
+        if !self.session.index.reads_as_written() || parent != self.tree.parent(node) {
+            return Ok(true);
+        }
+        if parent.is_some() {
+            return Ok(false);
+        }
+        let entry = self.session.entry_at(node)?;
+        Ok(entry.value().is_some_and(|value| !value.get("parentId").is_some_and(|parent| parent.is_null())))
+    }
+
+    /// Finds where a compaction keeps from when the entry it names is not copied: the next one on its path that is.
+    fn redirected(&self, node: Node) -> Result<Option<Node>> {
+        if self.tree.kind(node) != Kind::Compaction {
+            return Ok(None);
+        }
+        let entry = self.session.entry_at(node)?;
+        let Body::Compaction { first_kept: Some(first_kept), .. } = entry.body() else { return Ok(None) };
+        let Some(first_kept) = self.tree.node(&first_kept) else { return Ok(None) };
+        let Some(place) = self.place_on_trail(first_kept) else { return Ok(None) };
+        let next = self.copied.get(self.copied.partition_point(|(at, _)| *at < place));
+        let next = next.map_or(node, |(_, next)| *next);
+        Ok((next != first_kept).then_some(next))
+    }
+
+    /// Returns the place of an entry on the path to the one at hand; what lies above the top counts as the top.
+    fn place_on_trail(&self, node: Node) -> Option<usize> {
+        if self.outside.contains(&node) {
+            return Some(0);
+        }
+        let place = self.depth[node.0 as usize];
+        (place != NOT_TAKEN && self.trail.get(place as usize) == Some(&node)).then_some(place as usize)
+    }
+
+    fn finish(mut self) -> ExtractPlan {
+        if self.plan.what == Extract::All {
+            return self.plan;
+        }
+        if matches!(self.plan.what, Extract::Branch { .. } | Extract::Subtree { .. }) {
+            self.plan.entries.sort_unstable_by_key(|entry| entry.node);
+            self.plan.left_out.sort_unstable();
+        }
+        let mut is_copied = vec![false; self.tree.row_count()];
+        for entry in &self.plan.entries {
+            is_copied[entry.node.0 as usize] = true;
+        }
+        let labels = self.session.labels().into_iter().filter(|(target, _)| is_copied[target.0 as usize]);
+        self.plan.labels = labels.map(|(target, label)| (target, label.clone())).collect();
+        self.plan
+    }
+}

@@ -1,0 +1,130 @@
+//! Which files a conversation read and changed, so that a summary can name them.
+//!
+//! A side branch of the walk: messages -> **file operations** -> compaction, branch summary
+//!
+//! Believes what tool calls and earlier summaries say. Never looks at a file.
+
+use std::collections::BTreeSet;
+
+use crate::entry::{Block, Message};
+use crate::json::{self, Value};
+use crate::kind::Role;
+
+/// The files that a part of a conversation touched, by what was done to them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileOps {
+    /// Files that were read.
+    pub read: BTreeSet<String>,
+    /// Files that were written as a whole.
+    pub written: BTreeSet<String>,
+    /// Files that were edited, or that an earlier summary lists as modified.
+    pub edited: BTreeSet<String>,
+}
+
+impl FileOps {
+    /// Notes the tool calls of an answer, and those that a tool made itself and its result lists.
+    pub fn add_message(&mut self, message: &Message) {
+        match message.role() {
+            Role::Assistant => self.add_calls_of(message),
+            Role::ToolResult => self.add_nested_calls(message.value()),
+            Role::User
+            | Role::BashExecution
+            | Role::Custom
+            | Role::System
+            | Role::BranchSummary
+            | Role::CompactionSummary
+            | Role::HookMessage
+            | Role::FileMention
+            | Role::Other => {}
+        }
+    }
+
+    /// Notes the lists that an earlier summary left in its `details`.
+    pub fn add_details(&mut self, details: Value<'_>) {
+        let list = |key: &str| details.get(key).into_iter().flat_map(Value::items).filter_map(Value::as_str);
+        self.read.extend(list("readFiles").map(String::from));
+        self.edited.extend(list("modifiedFiles").map(String::from));
+    }
+
+    /// Returns the files that were only read, sorted.
+    pub fn read_files(&self) -> Vec<&str> {
+        let is_modified = |path: &&String| self.written.contains(*path) || self.edited.contains(*path);
+        sorted(self.read.iter().filter(|path| !is_modified(path)).map(String::as_str).collect())
+    }
+
+    /// Returns the files that were changed, sorted.
+    pub fn modified_files(&self) -> Vec<&str> {
+        sorted(self.written.union(&self.edited).map(String::as_str).collect())
+    }
+
+    /// Tells whether no file was touched.
+    pub fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.written.is_empty() && self.edited.is_empty()
+    }
+
+    /// Returns the lists as they are appended to a summary, with a blank line before each; empty without files.
+    pub fn text_block(&self) -> String {
+        let block = |name: &str, files: &[&str]| match files {
+            [] => String::new(),
+            files => format!("\n\n<{name}>\n{}\n</{name}>", files.join("\n")),
+        };
+        block("read-files", &self.read_files()) + &block("modified-files", &self.modified_files())
+    }
+
+    /// Returns the lists as the `details` of a summary, in JSON.
+    pub fn details_json(&self) -> String {
+        let mut out = String::from("{\"readFiles\":");
+        write_list(&mut out, &self.read_files());
+        out.push_str(",\"modifiedFiles\":");
+        write_list(&mut out, &self.modified_files());
+        out.push('}');
+        out
+    }
+
+    fn add_calls_of(&mut self, answer: &Message) {
+        for block in answer.content().blocks() {
+            if let Block::ToolCall { name, arguments, .. } = block {
+                self.add_call(&name, arguments);
+            }
+        }
+    }
+
+    fn add_nested_calls(&mut self, result: Value<'_>) {
+        let calls = result.get("nestedCalls").and_then(|nested| nested.get("calls"));
+        for call in calls.into_iter().flat_map(Value::items) {
+            let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
+            self.add_call(&name, call.get("arguments"));
+        }
+    }
+
+    fn add_call(&mut self, name: &str, arguments: Option<Value<'_>>) {
+        let files = match name {
+            "read" => &mut self.read,
+            "write" => &mut self.written,
+            "edit" => &mut self.edited,
+            _ => return,
+        };
+        let path = arguments.and_then(|arguments| arguments.get("path")?.as_str());
+        files.extend(path.filter(|path| !path.is_empty()).map(String::from));
+    }
+}
+
+/// Sorts by UTF-16 units, the order in which JavaScript sorts text.
+fn sorted(mut files: Vec<&str>) -> Vec<&str> {
+    files.sort_by(|one, other| one.encode_utf16().cmp(other.encode_utf16()));
+    files
+}
+
+fn write_list(out: &mut String, files: &[&str]) {
+    out.push('[');
+    for (place, file) in files.iter().enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        json::write_string(out, file);
+    }
+    out.push(']');
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+//! Navigation: moving the leaf inside one session.
+//!
+//! session -> **plan** -> apply
+//!
+//! A plan says where the leaf would go, what would be left behind and what belongs into the editor; making one
+//! changes nothing. Applying it moves the leaf and appends a summary and a label if there are any. Asking people,
+//! extensions and models is the application's business.
+
+#[cfg(feature = "write")]
+use crate::draft::NewBranchSummary;
+use crate::entry::{Block, Body, Content};
+#[cfg(feature = "write")]
+use crate::error::Error;
+use crate::error::Result;
+use crate::id::EntryId;
+use crate::kind::{Kind, Role};
+use crate::session::Session;
+use crate::tree::Node;
+
+/// What a move of the leaf would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NavigationPlan {
+    /// The entry that was selected.
+    pub target: Node,
+    /// Its id.
+    pub target_id: EntryId,
+    /// Where the leaf is.
+    pub old_leaf: Option<Node>,
+    /// Where the leaf would go; `None` is before the first entry.
+    pub new_leaf: Option<Node>,
+    /// The text of the prompt that was selected, to be edited and sent again.
+    pub editor_text: Option<String>,
+    /// The images of that prompt.
+    pub images: Vec<PromptImage>,
+    /// The deepest entry on both paths.
+    pub common_ancestor: Option<Node>,
+    /// The entries that would be left behind, oldest first.
+    pub abandoned: Vec<Node>,
+    /// Some abandoned entry says something, so a summary can be made of them.
+    pub can_summarize: bool,
+    /// The leaf is there already: applying the plan does nothing, whatever else is asked for.
+    pub is_noop: bool,
+}
+
+/// An image of a prompt, as the file has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptImage {
+    /// The data in base64.
+    pub data: String,
+    /// The media type, such as `image/png`.
+    pub mime_type: String,
+}
+
+/// What a navigation did.
+#[cfg(feature = "write")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Navigated {
+    /// Where the leaf is now: on the label or the summary if one was appended.
+    pub new_leaf: Option<Node>,
+    /// The branch summary that was appended.
+    pub summary_entry: Option<EntryId>,
+    /// The label entry that was appended.
+    pub label_entry: Option<EntryId>,
+}
+
+/// How a target becomes a leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Landing {
+    /// A prompt is taken back into the editor, a root without conversation means "before everything".
+    Select,
+    /// The leaf goes onto the entry itself.
+    Exact,
+}
+
+impl NavigationPlan {
+    /// Returns the types of the entries that applying the plan would append, in order; a move alone writes nothing.
+    pub fn would_write(&self, with_summary: bool, with_label: bool) -> Vec<Kind> {
+        let summary = (with_summary && !self.is_noop).then_some(Kind::BranchSummary);
+        let label = (with_label && !self.is_noop).then_some(Kind::Label);
+        summary.into_iter().chain(label).collect()
+    }
+}
+
+impl Session {
+    /// Plans a move to an entry that was selected. Changes nothing.
+    ///
+    /// A prompt (a user's or an extension's message) is taken back: the leaf goes to its parent and the text comes
+    /// with the plan. A root that only keeps books means "before everything". Any other entry becomes the leaf.
+    ///
+    /// ```
+    /// # use session_tree::Options;
+    /// let mut session = Options::new().in_memory("/project")?;
+    /// let prompt = session.append_user_text("Build a CLI")?;
+    /// session.append_thinking_level_change("high")?;
+    /// session.append_user_text("Now add a flag")?;
+    /// let plan = session.plan_navigation(prompt.as_str())?;
+    /// assert_eq!(plan.editor_text.as_deref(), Some("Build a CLI"));
+    /// assert_eq!(plan.new_leaf, None);
+    /// assert_eq!(plan.abandoned.len(), 2);
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
+    pub fn plan_navigation(&self, target: &str) -> Result<NavigationPlan> {
+        self.plan_landing(self.node(target)?, Landing::Select)
+    }
+
+    /// Plans a move onto an entry itself, whatever it is. Changes nothing.
+    pub fn plan_exact_navigation(&self, target: &str) -> Result<NavigationPlan> {
+        self.plan_landing(self.node(target)?, Landing::Exact)
+    }
+
+    /// Plans a move to the newest tip at or below an entry. Changes nothing.
+    ///
+    /// A tip that is a prompt stays the leaf: who switches branches wants to see the branch as it is.
+    pub fn plan_switch(&self, target: &str) -> Result<NavigationPlan> {
+        let node = self.node(target)?;
+        self.plan_landing(self.newest_tip_below(node).unwrap_or(node), Landing::Exact)
+    }
+
+    fn plan_landing(&self, target: Node, landing: Landing) -> Result<NavigationPlan> {
+        let tree = self.tree();
+        let is_noop = self.is_there(target, landing);
+        let mut plan = NavigationPlan {
+            target,
+            target_id: tree.id(target),
+            old_leaf: self.leaf(),
+            new_leaf: self.leaf(),
+            editor_text: None,
+            images: Vec::new(),
+            common_ancestor: self.leaf().and_then(|leaf| tree.common_ancestor(leaf, target)),
+            abandoned: Vec::new(),
+            can_summarize: false,
+            is_noop,
+        };
+        if is_noop {
+            return Ok(plan);
+        }
+        plan.abandoned = self.leaf().map_or_else(Vec::new, |leaf| tree.abandoned(leaf, target));
+        plan.can_summarize = plan.abandoned.iter().any(|node| self.says_something(*node));
+        plan.new_leaf = self.readable(Some(target));
+        if landing == Landing::Select {
+            self.land_by_selection(target, &mut plan)?;
+        }
+        Ok(plan)
+    }
+
+    fn land_by_selection(&self, target: Node, plan: &mut NavigationPlan) -> Result<()> {
+        let tree = self.tree();
+        let is_prompt = tree.role(target) == Some(Role::User) || tree.kind(target) == Kind::CustomMessage;
+        if is_prompt && !tree.is_placeholder(target) {
+            let (text, images) = self.prompt(target)?;
+            plan.editor_text = Some(text);
+            plan.images = images;
+            plan.new_leaf = self.readable(tree.parent(target));
+        } else if tree.parent(target).is_none() && tree.is_bookkeeping(target) {
+            plan.new_leaf = None;
+        }
+        Ok(())
+    }
+
+    /// Tells whether the leaf is at the target already, apart from entries that only keep books.
+    fn is_there(&self, target: Node, landing: Landing) -> bool {
+        let tree = self.tree();
+        if self.leaf() == Some(target) {
+            return true;
+        }
+        let here = self.leaf().and_then(|leaf| tree.effective(leaf));
+        match landing {
+            Landing::Select => tree.effective(target) == here,
+            // Who asks for an entry that keeps books means that very entry.
+            Landing::Exact => here == Some(target),
+        }
+    }
+
+    /// Returns the nearest entry at or above `node` whose line can be read: others cannot be built upon.
+    fn readable(&self, node: Option<Node>) -> Option<Node> {
+        let tree = self.tree();
+        node.and_then(|node| tree.ancestors(node).find(|node| !tree.is_placeholder(*node)))
+    }
+
+    fn says_something(&self, node: Node) -> bool {
+        let tree = self.tree();
+        if tree.is_placeholder(node) {
+            return false;
+        }
+        match tree.kind(node) {
+            Kind::Message => tree.role(node) != Some(Role::System),
+            Kind::Compaction | Kind::BranchSummary | Kind::StackSummary | Kind::CustomMessage => true,
+            Kind::Opaque
+            | Kind::ThinkingLevelChange
+            | Kind::ModelChange
+            | Kind::Usage
+            | Kind::Custom
+            | Kind::Label
+            | Kind::SessionInfo
+            | Kind::ContextEdit
+            | Kind::LeafMove
+            | Kind::ModeChange
+            | Kind::RuleInjection
+            | Kind::ResetBoundary
+            | Kind::TitleChange
+            | Kind::ModelUsage => false,
+        }
+    }
+
+    /// Reads the text and the images of a prompt.
+    pub(crate) fn prompt(&self, node: Node) -> Result<(String, Vec<PromptImage>)> {
+        let entry = self.entry_at(node)?;
+        let content = match entry.body() {
+            Body::Message(message) => message.and_then(|message| message.get("content")),
+            Body::CustomMessage { content, .. } => content,
+            _ => None,
+        };
+        let content = Content::of(content);
+        let images = content.blocks().filter_map(|block| match block {
+            Block::Image { data, mime_type } => {
+                Some(PromptImage { data: data.into_owned(), mime_type: mime_type.into_owned() })
+            }
+            Block::Text(_) | Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
+        });
+        Ok((content.text().into_owned(), images.collect()))
+    }
+}
+
+#[cfg(feature = "write")]
+impl Session {
+    /// Moves the leaf as planned, and appends a summary of what was left and a label if there are any.
+    ///
+    /// The label goes onto the summary, or onto the target if there is no summary; its entry becomes the leaf. A
+    /// summary without text counts as none. A move alone writes nothing: see [`mark_leaf`](Session::mark_leaf).
+    ///
+    /// The leaf may have moved since the plan was made. Where it goes does not depend on where it is, so a plain
+    /// move is done all the same; a summary is refused, because it tells of another branch than the one that would
+    /// be left, unless the leaf only moved over entries that keep books.
+    pub fn apply_navigation(
+        &mut self,
+        plan: &NavigationPlan,
+        summary: Option<&NewBranchSummary>,
+        label: Option<&str>,
+    ) -> Result<Navigated> {
+        if plan.is_noop {
+            return Ok(Navigated { new_leaf: self.leaf(), summary_entry: None, label_entry: None });
+        }
+        // The tree may have been read anew since: the entry that was selected must still be there.
+        self.node(plan.target_id.as_str())?;
+        let summary = summary.filter(|summary| !summary.summary.is_empty());
+        if summary.is_some() && !self.leaves_what_was_planned(plan) {
+            let reason = "the leaf moved since it was planned".into();
+            return Err(Error::BadDraft { what: "branch summary", reason });
+        }
+        let before = self.leaf;
+        let new_leaf = plan.new_leaf.map(|node| self.tree().id(node));
+        let new_leaf = new_leaf.as_ref().map(EntryId::as_str);
+        let summary_entry = match summary {
+            Some(summary) => Some(self.branch_with_summary(new_leaf, summary)?),
+            None => {
+                self.leaf = plan.new_leaf;
+                None
+            }
+        };
+        let label = label.map(str::trim).filter(|label| !label.is_empty());
+        let labelled = summary_entry.as_ref().unwrap_or(&plan.target_id);
+        let label_entry =
+            label.map(|label| self.append_label_change(labelled.as_str(), Some(label))).transpose();
+        if label_entry.is_err() && summary_entry.is_none() {
+            self.leaf = before;
+        }
+        Ok(Navigated { label_entry: label_entry?, summary_entry, new_leaf: self.leaf() })
+    }
+
+    fn leaves_what_was_planned(&self, plan: &NavigationPlan) -> bool {
+        let tree = self.tree();
+        let effective = |leaf: Option<Node>| leaf.and_then(|leaf| tree.effective(leaf));
+        self.leaf() == plan.old_leaf || effective(self.leaf()) == effective(plan.old_leaf)
+    }
+}

@@ -1,0 +1,417 @@
+//! The outline: the tree as rows to show. Terminal, HTML, commands and machine clients all show these rows.
+//!
+//! A side branch of *tree*. Rows are made in two steps: which entries have a row and how they hang together comes
+//! from the index alone, so that filters and folds cost no reading; what a row says is read from the journal for
+//! the rows that are asked for. An outline holds no session: its methods are given one.
+
+mod call;
+mod filter;
+mod forest;
+mod haystack;
+mod marks;
+mod query;
+mod row;
+mod search;
+mod text;
+mod turn;
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::Result;
+use crate::kind::Role;
+use crate::session::Session;
+use crate::tree::{Node, Tree};
+
+use filter::Sight;
+use forest::{Forest, Order};
+
+pub use filter::Filter;
+pub(crate) use marks::Marks;
+pub use query::Query;
+pub use row::{Charset, Fold, Level, OutlineRow, RowStyle};
+pub use search::{Search, SearchProgress};
+pub use turn::TurnStats;
+
+/// How many bytes a new query looks at before the first hits are shown.
+const FIRST_LOOK: u64 = 1 << 20;
+
+/// How an outline starts out.
+#[derive(Debug, Clone, Default)]
+pub struct OutlineOptions {
+    /// Which entries have a row.
+    pub filter: Filter,
+    /// The home directory; paths inside it are shown with `~`.
+    pub home: Option<String>,
+    /// Whether a change of the filter unfolds everything, as pi does.
+    pub filter_unfolds: bool,
+}
+
+/// What a key that folds or jumps did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoldStep {
+    /// The entry was folded or unfolded; the selection stays.
+    Changed,
+    /// The selection goes to this entry.
+    Goto(Node),
+}
+
+/// The tree of a session as rows.
+#[derive(Debug)]
+pub struct Outline {
+    options: OutlineOptions,
+    query: String,
+    search: Option<Search>,
+    folded: Marks,
+    order: Order,
+    on_path: Marks,
+    labelled: Marks,
+    landmarks: Marks,
+    leaf: Option<Node>,
+    forest: Forest,
+    /// How far the search had come when the rows were last made.
+    shown_at: u64,
+    turns: Mutex<HashMap<Node, TurnStats>>,
+    /// By entry: the number of prompts on its path; only in the turn view.
+    turn_numbers: Vec<u32>,
+}
+
+impl Outline {
+    /// Makes the outline of a session.
+    pub fn new(session: &Session, options: OutlineOptions) -> Self {
+        let mut outline = Self {
+            options,
+            query: String::new(),
+            search: None,
+            folded: Marks::default(),
+            order: Order::default(),
+            on_path: Marks::default(),
+            labelled: Marks::default(),
+            landmarks: Marks::default(),
+            leaf: None,
+            forest: Forest::default(),
+            shown_at: 0,
+            turns: Mutex::default(),
+            turn_numbers: Vec::new(),
+        };
+        outline.refresh(session);
+        outline
+    }
+
+    /// Follows the session after entries came, labels changed or the leaf moved. Filter, query and folds stay.
+    pub fn refresh(&mut self, session: &Session) {
+        let tree = session.tree();
+        self.leaf = session.leaf();
+        self.on_path = Marks::with_rows(tree.row_count());
+        for node in self.leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf)) {
+            self.on_path.add(node);
+        }
+        self.labelled = Marks::with_rows(tree.row_count());
+        for (node, _) in session.labels() {
+            self.labelled.add(node);
+        }
+        self.order = Order::of(tree, &self.on_path);
+        self.turns.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.prepare_filter(tree);
+        self.rebuild(tree);
+    }
+
+    /// Returns the filter.
+    pub fn filter(&self) -> Filter {
+        self.options.filter
+    }
+
+    /// Changes the filter. Folds stay unless the options say otherwise.
+    pub fn set_filter(&mut self, session: &Session, filter: Filter) {
+        if self.options.filter_unfolds {
+            self.folded.clear();
+        }
+        self.options.filter = filter;
+        self.prepare_filter(session.tree());
+        self.rebuild(session.tree());
+    }
+
+    /// Returns the query as it was typed.
+    pub fn query(&self) -> &str {
+        &self.query
+    }
+
+    /// Changes the query, unfolds everything, and looks for the first hits; more come by
+    /// [`search_step`](Outline::search_step).
+    pub fn set_query(&mut self, session: &Session, query: &str) -> Result<SearchProgress> {
+        if query != self.query {
+            self.folded.clear();
+        }
+        query.clone_into(&mut self.query);
+        let parsed = Query::parse(query);
+        let search = match self.search.take() {
+            _ if parsed.is_empty() => None,
+            Some(mut search) => match search.refine(session, parsed) {
+                Ok(()) => Some(search),
+                Err(parsed) => Some(Search::new(session, parsed)),
+            },
+            None => Some(Search::new(session, parsed)),
+        };
+        self.search = search;
+        let progress = match &mut self.search {
+            Some(search) => search.step(session, FIRST_LOOK)?,
+            None => SearchProgress::nothing_to_do(),
+        };
+        self.show_hits(session.tree(), progress);
+        Ok(progress)
+    }
+
+    /// Looks at about `bytes` more bytes for hits.
+    ///
+    /// Rows are made anew at the end and whenever twice as much was looked at as the last time, so that a search
+    /// through many steps does not spend its time on rows.
+    pub fn search_step(&mut self, session: &Session, bytes: u64) -> Result<SearchProgress> {
+        let Some(search) = &mut self.search else { return Ok(SearchProgress::nothing_to_do()) };
+        let progress = search.step(session, bytes)?;
+        if progress.done || progress.scanned >= self.shown_at.saturating_mul(2) {
+            self.show_hits(session.tree(), progress);
+        }
+        Ok(progress)
+    }
+
+    /// Looks at some entries before all others, such as those on the screen.
+    pub fn search_near(&mut self, session: &Session, nodes: &[Node]) -> Result<SearchProgress> {
+        let Some(search) = &mut self.search else { return Ok(SearchProgress::nothing_to_do()) };
+        let progress = search.test(session, nodes)?;
+        self.show_hits(session.tree(), progress);
+        Ok(progress)
+    }
+
+    /// Looks at everything that is left.
+    pub fn search_all(&mut self, session: &Session) -> Result<SearchProgress> {
+        self.search_step(session, u64::MAX)
+    }
+
+    fn show_hits(&mut self, tree: &Tree, progress: SearchProgress) {
+        self.shown_at = progress.scanned;
+        self.rebuild(tree);
+    }
+
+    fn prepare_filter(&mut self, tree: &Tree) {
+        self.landmarks = match self.options.filter {
+            Filter::Branches => filter::landmarks(tree, &self.order),
+            _ => Marks::default(),
+        };
+        self.turn_numbers = match self.options.filter {
+            Filter::Turns => turn::numbers(tree, self.order.nodes()),
+            _ => Vec::new(),
+        };
+    }
+
+    fn rebuild(&mut self, tree: &Tree) {
+        let sight = Sight { tree, leaf: self.leaf, labelled: &self.labelled, landmarks: &self.landmarks };
+        let filter = self.options.filter;
+        self.forest = match &self.search {
+            None => Forest::build(tree, &self.order, &self.folded, |node| sight.shows(filter, node)),
+            Some(search) => Forest::build(tree, &self.order, &self.folded, |node| {
+                search.is_hit(node) && sight.shows(filter, node)
+            }),
+        };
+    }
+}
+
+/// Rows.
+impl Outline {
+    /// Returns the number of rows.
+    pub fn len(&self) -> usize {
+        self.forest.len()
+    }
+
+    /// Tells whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the entry of a row.
+    pub fn node(&self, row: usize) -> Option<Node> {
+        self.forest.node(row)
+    }
+
+    /// Returns the row of an entry.
+    pub fn position_of(&self, node: Node) -> Option<usize> {
+        self.forest.row_of(node)
+    }
+
+    /// Returns an entry if it has a row, else its nearest ancestor that has one.
+    pub fn nearest_visible(&self, node: Node) -> Option<Node> {
+        self.forest.nearest(node).and_then(|row| self.forest.node(row))
+    }
+
+    /// Returns what to select first: an entry or its nearest visible ancestor, by default the leaf's; else the
+    /// last row.
+    pub fn initial_selection(&self, wanted: Option<Node>) -> Option<Node> {
+        let nearest = wanted.or(self.leaf).and_then(|node| self.nearest_visible(node));
+        nearest.or_else(|| self.len().checked_sub(1).and_then(|last| self.node(last)))
+    }
+
+    /// Makes rows; only the entries of these rows are read. A range beyond the end is cut.
+    pub fn rows(&self, session: &Session, range: Range<usize>) -> Result<Vec<OutlineRow>> {
+        let query = self.search.as_ref().map(Search::query);
+        (range.start..range.end.min(self.len())).map(|row| self.row(session, row, query)).collect()
+    }
+
+    fn row(&self, session: &Session, row: usize, query: Option<&Query>) -> Result<OutlineRow> {
+        let tree = session.tree();
+        let node = self.forest.node(row).unwrap_or(Node(0));
+        let entry = session.entry_at(node)?;
+        let line = text::line(session, &entry, self.options.home.as_deref())?;
+        let at_leaf = self.leaf.is_some_and(|leaf| self.forest.nearest(leaf) == Some(row));
+        let is_leaf = self.leaf == Some(node);
+        Ok(OutlineRow {
+            node,
+            id: tree.id(node),
+            depth: self.forest.depth(row),
+            indent: self.forest.levels(row),
+            levels: self.levels(row),
+            fold: self.fold_of(row, node),
+            on_path: self.on_path.has(node),
+            is_leaf,
+            leaf_below: at_leaf && !is_leaf,
+            label: session.label(node).map(|label| (label.text.clone(), label.set_at)),
+            timestamp: tree.timestamp(node),
+            hits: query.map_or_else(Vec::new, |query| query.highlights(&line.text)),
+            text: line.text,
+            style: line.style,
+            is_error: line.is_error,
+            turn: self.turn_of(session, node)?,
+        })
+    }
+
+    fn levels(&self, row: usize) -> Vec<Level> {
+        let mut levels = vec![Level::Blank; self.forest.levels(row)];
+        self.forest.gutters(row, |level, goes_on| {
+            if let (true, Some(slot)) = (goes_on, levels.get_mut(level)) {
+                *slot = Level::Line;
+            }
+        });
+        if let (true, Some(last)) = (self.forest.has_connector(row), levels.last_mut()) {
+            *last = if self.forest.next_sibling(row).is_some() { Level::Tee } else { Level::Corner };
+        }
+        levels
+    }
+
+    fn fold_of(&self, row: usize, node: Node) -> Fold {
+        match (self.folded.has(node), self.forest.is_foldable(row)) {
+            (true, _) => Fold::Folded,
+            (false, true) => Fold::Open,
+            (false, false) => Fold::None,
+        }
+    }
+
+    fn turn_of(&self, session: &Session, node: Node) -> Result<Option<TurnStats>> {
+        if self.options.filter != Filter::Turns || session.tree().role(node) != Some(Role::User) {
+            return Ok(None);
+        }
+        let known = || self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stats) = known().get(&node) {
+            return Ok(Some(*stats));
+        }
+        let number = self.turn_numbers.get(node.0 as usize).map_or(0, |number| *number as usize);
+        let stats = TurnStats { number, ..turn::stats(session, node, &self.on_path)? };
+        known().insert(node, stats);
+        Ok(Some(stats))
+    }
+}
+
+/// Folds and jumps.
+impl Outline {
+    /// Tells whether an entry has a row that can be folded.
+    pub fn is_foldable(&self, node: Node) -> bool {
+        self.position_of(node).is_some_and(|row| self.forest.is_foldable(row))
+    }
+
+    /// Tells whether an entry is folded.
+    pub fn is_folded(&self, node: Node) -> bool {
+        self.folded.has(node)
+    }
+
+    /// Folds everything below an entry away; tells whether that changed anything. Folds below it are kept.
+    pub fn fold(&mut self, session: &Session, node: Node) -> bool {
+        let folds = self.is_foldable(node) && self.folded.add(node);
+        if folds {
+            self.rebuild(session.tree());
+        }
+        folds
+    }
+
+    /// Unfolds an entry; tells whether that changed anything.
+    pub fn unfold(&mut self, session: &Session, node: Node) -> bool {
+        let unfolds = self.folded.remove(node);
+        if unfolds {
+            self.rebuild(session.tree());
+        }
+        unfolds
+    }
+
+    /// Folds an open entry, unfolds a folded one; tells whether that changed anything.
+    pub fn toggle_fold(&mut self, session: &Session, node: Node) -> bool {
+        self.unfold(session, node) || self.fold(session, node)
+    }
+
+    /// Unfolds everything.
+    pub fn clear_folds(&mut self, session: &Session) {
+        self.folded.clear();
+        self.rebuild(session.tree());
+    }
+
+    /// Folds an entry that can be folded; else tells where the segment above starts.
+    pub fn fold_or_up(&mut self, session: &Session, node: Node) -> FoldStep {
+        if self.fold(session, node) {
+            return FoldStep::Changed;
+        }
+        self.jump(node, |row| self.forest.segment_above(row))
+    }
+
+    /// Unfolds a folded entry; else tells where the next segment below starts, or where this one ends.
+    pub fn unfold_or_down(&mut self, session: &Session, node: Node) -> FoldStep {
+        if self.unfold(session, node) {
+            return FoldStep::Changed;
+        }
+        self.jump(node, |row| self.forest.segment_below(row))
+    }
+
+    fn jump(&self, node: Node, to: impl Fn(usize) -> usize) -> FoldStep {
+        let row = self.position_of(node).map(to);
+        FoldStep::Goto(row.and_then(|row| self.forest.node(row)).unwrap_or(node))
+    }
+
+    /// Returns the next branch at the nearest branch point at or above an entry.
+    pub fn next_sibling(&self, node: Node) -> Option<Node> {
+        self.sibling(node, |row| self.forest.next_sibling(row))
+    }
+
+    /// Returns the previous branch at the nearest branch point at or above an entry.
+    pub fn previous_sibling(&self, node: Node) -> Option<Node> {
+        self.sibling(node, |row| self.forest.previous_sibling(row))
+    }
+
+    fn sibling(&self, node: Node, beside: impl Fn(usize) -> Option<usize>) -> Option<Node> {
+        let mut row = self.position_of(node);
+        while let Some(at) = row {
+            if let Some(found) = beside(at) {
+                return self.forest.node(found);
+            }
+            row = self.forest.parent(at);
+        }
+        None
+    }
+}
+
+/// Describes an entry in one line without saying who speaks.
+pub(crate) fn one_line_text(session: &Session, node: Node) -> Result<String> {
+    let entry = session.entry_at(node)?;
+    if session.tree().role(node) == Some(Role::User) {
+        let content = entry.message().and_then(|message| message.get("content"));
+        return Ok(text::prompt_text(crate::entry::Content::of(content)));
+    }
+    Ok(text::plain_line(&entry))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Calls of tools: which call a result answers, and how a call reads in one line.
+
+use super::text::{clip, one_line};
+use crate::entry::{Block, Content};
+use crate::error::Result;
+use crate::json::{Doc, Value};
+use crate::kind::{Kind, Role};
+use crate::session::Session;
+use crate::tree::{Node, Tree};
+
+/// How far above a result its call is looked for. Results follow their call at once; what comes between are the
+/// results of calls made together, and bookkeeping.
+const REACH: usize = 256;
+
+/// Finds the answer whose call a tool result answers.
+pub(super) fn answer_above(tree: &Tree, result: Node) -> Option<Node> {
+    let above = tree.ancestors(result).skip(1).take(REACH);
+    for node in above {
+        match tree.role(node) {
+            Some(Role::Assistant) => return Some(node),
+            Some(Role::ToolResult) => {}
+            _ if tree.is_bookkeeping(node) || tree.kind(node) == Kind::ContextEdit => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Gives the line that tells of the call behind a tool result; `None` if the call is not found.
+pub(super) fn call_of(
+    session: &Session,
+    result: Node,
+    call_id: &str,
+    home: Option<&str>,
+) -> Result<Option<String>> {
+    let Some(answer) = answer_above(session.tree(), result) else { return Ok(None) };
+    let entry = session.entry_at(answer)?;
+    let content = entry.message().and_then(|message| message.get("content"));
+    let line = Content::of(content).blocks().find_map(|block| match block {
+        Block::ToolCall { id, name, arguments } if id == call_id => Some(describe(&name, arguments, home)),
+        _ => None,
+    });
+    Ok(line)
+}
+
+/// Describes a call in one line.
+fn describe(name: &str, arguments: Option<Value<'_>>, home: Option<&str>) -> String {
+    let text = |key: &str| arguments.and_then(|all| all.get(key)?.as_str()).unwrap_or_default();
+    let path = || {
+        let path = text("path");
+        shorten(if path.is_empty() { text("file_path") } else { path }.as_ref(), home)
+    };
+    let folder = || Some(path()).filter(|path| !path.is_empty()).unwrap_or_else(|| ".".into());
+    match name {
+        "read" => format!("[read: {}{}]", path(), line_range(arguments)),
+        "write" => format!("[write: {}]", path()),
+        "edit" => format!("[edit: {}]", path()),
+        "bash" => format!("[bash: {}]", clip_dots(&one_line(&text("command")), 50)),
+        "grep" => format!("[grep: /{}/ in {}]", one_line(&text("pattern")), folder()),
+        "find" => format!("[find: {} in {}]", one_line(&text("pattern")), folder()),
+        "ls" => format!("[ls: {}]", folder()),
+        _ => {
+            let json = arguments.map_or_else(|| "{}".into(), Value::js_string);
+            format!("[{name}: {}]", clip_dots(&json, 40))
+        }
+    }
+}
+
+/// `:start` or `:start-end`, if the call names lines at all.
+fn line_range(arguments: Option<Value<'_>>) -> String {
+    let number = |key: &str| arguments.and_then(|all| all.get(key)?.as_i64());
+    match (number("offset"), number("limit")) {
+        (None, None) => String::new(),
+        (start, None) => format!(":{}", start.unwrap_or(1)),
+        (start, Some(limit)) => {
+            let start = start.unwrap_or(1);
+            format!(":{start}-{}", start.saturating_add(limit).saturating_sub(1))
+        }
+    }
+}
+
+fn clip_dots(text: &str, limit: usize) -> String {
+    let head = clip(text, limit);
+    if head.len() < text.len() { format!("{head}...") } else { head.to_owned() }
+}
+
+/// Shortens a path inside the home directory to `~`.
+fn shorten(path: &str, home: Option<&str>) -> String {
+    let rest = home.filter(|home| !home.is_empty()).and_then(|home| path.strip_prefix(home));
+    let path = match rest {
+        Some(rest) if rest.is_empty() || rest.starts_with(['/', '\\']) => format!("~{rest}"),
+        _ => path.to_owned(),
+    };
+    one_line(&path).into_owned()
+}
+
+/// Calls `take` with every string inside a value, and the name it stands under.
+pub(super) fn each_string<'d>(doc_value: Value<'d>, take: &mut dyn FnMut(Option<&str>, &str)) {
+    let mut stack: Vec<(Option<Value<'d>>, Value<'d>)> = vec![(None, doc_value)];
+    while let Some((key, value)) = stack.pop() {
+        if let Some(text) = value.as_str() {
+            take(key.and_then(Value::as_str).as_deref(), &text);
+        }
+        stack.extend(value.items().map(|item| (key, item)));
+        stack.extend(value.members().map(|(key, value)| (Some(key), value)));
+    }
+}
+
+/// Reads the message of a document.
+pub(super) fn message(doc: &Doc) -> Option<Value<'_>> {
+    doc.root().get("message").filter(|message| !message.is_null())
+}

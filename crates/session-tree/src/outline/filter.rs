@@ -1,0 +1,167 @@
+//! Filters: which entries have a row, told from the index alone.
+
+use std::fmt;
+
+use super::forest::Order;
+use super::marks::Marks;
+use crate::kind::{Kind, Role};
+use crate::tree::{Node, Tree};
+
+/// Which entries have a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Filter {
+    /// The conversation: no settings, no bookkeeping, no answers that only call tools.
+    #[default]
+    Default,
+    /// The conversation without tool results.
+    NoTools,
+    /// Only prompts.
+    UserOnly,
+    /// Only entries with a label.
+    LabeledOnly,
+    /// Every entry.
+    All,
+    /// One row per turn: its prompt, with counts; and entries with a label.
+    Turns,
+    /// Only branch points and tips.
+    Branches,
+}
+
+impl Filter {
+    /// All filters, in the order in which they are cycled.
+    pub const CYCLE: [Filter; 7] = [
+        Filter::Default,
+        Filter::NoTools,
+        Filter::UserOnly,
+        Filter::LabeledOnly,
+        Filter::All,
+        Filter::Turns,
+        Filter::Branches,
+    ];
+
+    /// Returns the name that settings and commands use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Filter::Default => "default",
+            Filter::NoTools => "no-tools",
+            Filter::UserOnly => "user-only",
+            Filter::LabeledOnly => "labeled-only",
+            Filter::All => "all",
+            Filter::Turns => "turns",
+            Filter::Branches => "branches",
+        }
+    }
+
+    /// Finds a filter by its name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::CYCLE.into_iter().find(|filter| filter.name() == name)
+    }
+
+    /// Returns what stands beside the counter under the list; empty for the default.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Filter::Default => "",
+            Filter::NoTools => "[no-tools]",
+            Filter::UserOnly => "[user]",
+            Filter::LabeledOnly => "[labeled]",
+            Filter::All => "[all]",
+            Filter::Turns => "[turns]",
+            Filter::Branches => "[branches]",
+        }
+    }
+
+    /// Returns the filter after this one.
+    pub fn next(self) -> Self {
+        self.step(1)
+    }
+
+    /// Returns the filter before this one.
+    pub fn previous(self) -> Self {
+        self.step(Self::CYCLE.len() - 1)
+    }
+
+    fn step(self, by: usize) -> Self {
+        let at = Self::CYCLE.iter().position(|filter| *filter == self).unwrap_or(0);
+        Self::CYCLE[(at + by) % Self::CYCLE.len()]
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What filters ask beside the tree.
+pub(super) struct Sight<'o> {
+    pub(super) tree: &'o Tree,
+    pub(super) leaf: Option<Node>,
+    pub(super) labelled: &'o Marks,
+    /// Branch points and tips; only needed by the filter that shows them.
+    pub(super) landmarks: &'o Marks,
+}
+
+impl Sight<'_> {
+    pub(super) fn shows(&self, filter: Filter, node: Node) -> bool {
+        match filter {
+            Filter::All => true,
+            Filter::Default => self.is_conversation(node),
+            Filter::NoTools => self.tree.role(node) != Some(Role::ToolResult) && self.is_conversation(node),
+            Filter::UserOnly => self.is_prompt(node),
+            Filter::LabeledOnly => self.labelled.has(node),
+            Filter::Turns => self.is_prompt(node) || self.labelled.has(node),
+            Filter::Branches => self.landmarks.has(node),
+        }
+    }
+
+    fn is_prompt(&self, node: Node) -> bool {
+        self.tree.role(node) == Some(Role::User)
+    }
+
+    fn is_conversation(&self, node: Node) -> bool {
+        match self.tree.kind(node) {
+            Kind::Message => self.tree.role(node) != Some(Role::Assistant) || self.is_answer(node),
+            Kind::CustomMessage
+            | Kind::Compaction
+            | Kind::BranchSummary
+            | Kind::StackSummary
+            | Kind::ResetBoundary
+            | Kind::Opaque => true,
+            Kind::Label
+            | Kind::Custom
+            | Kind::ModelChange
+            | Kind::ThinkingLevelChange
+            | Kind::SessionInfo
+            | Kind::ContextEdit
+            | Kind::Usage
+            | Kind::LeafMove
+            | Kind::ModeChange
+            | Kind::RuleInjection
+            | Kind::TitleChange
+            | Kind::ModelUsage => false,
+        }
+    }
+
+    /// Answers that only call tools or only think are shown at the leaf alone.
+    fn is_answer(&self, node: Node) -> bool {
+        self.tree.has_text(node) || self.tree.ended_badly(node) || self.leaf == Some(node)
+    }
+}
+
+/// Finds branch points and tips: entries below which the conversation parts, and those below which it ends.
+pub(super) fn landmarks(tree: &Tree, order: &Order) -> Marks {
+    let mut found = Marks::with_rows(tree.row_count());
+    // By entry: how many children carry conversation, themselves or below.
+    let mut carrying = vec![0_u32; tree.row_count()];
+    for node in order.nodes().rev() {
+        let below = carrying[node.0 as usize];
+        let speaks = !tree.is_bookkeeping(node);
+        if below > 1 || below == 0 && speaks {
+            found.add(node);
+        }
+        if let (true, Some(parent)) = (below > 0 || speaks, tree.parent(node)) {
+            carrying[parent.0 as usize] += 1;
+        }
+    }
+    found
+}

@@ -1,0 +1,257 @@
+//! The visible forest: which entries have a row, who hangs below whom, how far each is indented.
+//!
+//! A visible entry hangs below its nearest visible ancestor, so hidden entries never cause drift. Everything is a
+//! flat vector by row or by entry: a million entries cost a few passes over numbers, and nothing recurses.
+
+use super::marks::Marks;
+use crate::tree::{Node, Tree};
+
+/// No row.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// All entries in the order in which they are drawn: the active branch first, then oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    nodes: Vec<u32>,
+    depth: Vec<u32>,
+}
+
+impl Order {
+    pub(super) fn of(tree: &Tree, active: &Marks) -> Self {
+        let mut order =
+            Order { nodes: Vec::with_capacity(tree.len()), depth: Vec::with_capacity(tree.len()) };
+        let mut siblings: Vec<Node> = tree.roots().collect();
+        active_first(&mut siblings, active);
+        let mut stack: Vec<(Node, u32)> = siblings.drain(..).rev().map(|root| (root, 0)).collect();
+        while let Some((mut node, mut depth)) = stack.pop() {
+            // A chain of only children needs no stack.
+            loop {
+                order.nodes.push(node.0);
+                order.depth.push(depth);
+                depth += 1;
+                let mut children = tree.children(node);
+                let Some(first) = children.next() else { break };
+                let Some(second) = children.next() else {
+                    node = first;
+                    continue;
+                };
+                siblings.extend([first, second]);
+                siblings.extend(children);
+                if !siblings.is_sorted_by_key(|node| tree.timestamp(*node)) {
+                    siblings.sort_by_key(|node| tree.timestamp(*node));
+                }
+                active_first(&mut siblings, active);
+                stack.extend(siblings.drain(..).rev().map(|child| (child, depth)));
+                break;
+            }
+        }
+        order
+    }
+
+    /// Returns the entries in drawing order.
+    pub(super) fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + '_ {
+        self.nodes.iter().copied().map(Node)
+    }
+}
+
+fn active_first(siblings: &mut [Node], active: &Marks) {
+    if let Some(at) = siblings.iter().position(|node| active.has(*node)) {
+        siblings[..=at].rotate_right(1);
+    }
+}
+
+/// The rows and how they hang together.
+#[derive(Debug, Default)]
+pub(super) struct Forest {
+    /// By row: the entry.
+    nodes: Vec<u32>,
+    /// By row: how many ancestors the entry has in the tree.
+    depth: Vec<u32>,
+    /// By row: the row of the nearest visible ancestor.
+    parent: Vec<u32>,
+    /// By row: the next and the previous row with the same parent.
+    next: Vec<u32>,
+    prev: Vec<u32>,
+    /// By row: the number of visible children.
+    children: Vec<u32>,
+    /// By row: the indent, before roots are shifted to the left.
+    indent: Vec<u32>,
+    /// By row: the nearest row at or above it that is drawn with a connector.
+    head: Vec<u32>,
+    /// By entry: its row, or that of its nearest visible ancestor.
+    nearest: Vec<u32>,
+    several_roots: bool,
+}
+
+impl Forest {
+    /// Makes a row for every entry that `shows` accepts and that is not below a folded one.
+    pub(super) fn build(tree: &Tree, order: &Order, folded: &Marks, shows: impl Fn(Node) -> bool) -> Self {
+        let mut forest = Forest { nearest: vec![NONE; tree.row_count()], ..Forest::default() };
+        let any_fold = !folded.is_empty();
+        let mut last_root = NONE;
+        // By row: its last child so far.
+        let mut last_child: Vec<u32> = Vec::new();
+        let mut fold = None;
+        for (&at, &depth) in order.nodes.iter().zip(&order.depth) {
+            if let Some((fold_depth, row)) = fold {
+                if depth > fold_depth {
+                    forest.nearest[at as usize] = row;
+                    continue;
+                }
+                fold = None;
+            }
+            let node = Node(at);
+            let above = tree.parent(node).map_or(NONE, |parent| forest.nearest[parent.0 as usize]);
+            if !shows(node) {
+                forest.nearest[at as usize] = above;
+                continue;
+            }
+            let last = if above == NONE { &mut last_root } else { &mut last_child[above as usize] };
+            let row = forest.push(at, depth, above, last);
+            last_child.push(NONE);
+            if any_fold && folded.has(node) {
+                fold = Some((depth, row));
+            }
+        }
+        forest.indent_rows();
+        forest
+    }
+
+    fn push(&mut self, at: u32, depth: u32, above: u32, last_sibling: &mut u32) -> u32 {
+        let row = self.nodes.len() as u32;
+        let before = std::mem::replace(last_sibling, row);
+        if before != NONE {
+            self.next[before as usize] = row;
+            self.several_roots |= above == NONE;
+        }
+        if above != NONE {
+            self.children[above as usize] += 1;
+        }
+        self.nodes.push(at);
+        self.depth.push(depth);
+        self.parent.push(above);
+        self.prev.push(before);
+        self.next.push(NONE);
+        self.children.push(0);
+        self.nearest[at as usize] = row;
+        row
+    }
+
+    fn indent_rows(&mut self) {
+        self.indent = Vec::with_capacity(self.nodes.len());
+        self.head = Vec::with_capacity(self.nodes.len());
+        for row in 0..self.nodes.len() {
+            let above = self.parent[row] as usize;
+            if self.parent[row] == NONE {
+                self.indent.push(u32::from(self.several_roots));
+                self.head.push(NONE);
+                continue;
+            }
+            let branches = self.children[above] > 1;
+            let first_of_branch = self.starts_segment(above as u32) && self.indent[above] > 0;
+            self.indent.push(self.indent[above] + u32::from(branches || first_of_branch));
+            self.head.push(if branches { row as u32 } else { self.head[above] });
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn node(&self, row: usize) -> Option<Node> {
+        self.nodes.get(row).copied().map(Node)
+    }
+
+    pub(super) fn depth(&self, row: usize) -> u32 {
+        self.depth.get(row).copied().unwrap_or(0)
+    }
+
+    /// Returns the row of an entry, or of its nearest visible ancestor.
+    pub(super) fn nearest(&self, node: Node) -> Option<usize> {
+        self.nearest.get(node.0 as usize).filter(|row| **row != NONE).map(|row| *row as usize)
+    }
+
+    pub(super) fn row_of(&self, node: Node) -> Option<usize> {
+        self.nearest(node).filter(|row| self.nodes[*row] == node.0)
+    }
+
+    pub(super) fn parent(&self, row: usize) -> Option<usize> {
+        some(&self.parent, row)
+    }
+
+    pub(super) fn next_sibling(&self, row: usize) -> Option<usize> {
+        some(&self.next, row)
+    }
+
+    pub(super) fn previous_sibling(&self, row: usize) -> Option<usize> {
+        some(&self.prev, row)
+    }
+
+    pub(super) fn child_count(&self, row: usize) -> usize {
+        self.children.get(row).map_or(0, |count| *count as usize)
+    }
+
+    /// Tells whether a row has siblings: several roots count as siblings.
+    fn starts_segment(&self, row: u32) -> bool {
+        match self.parent[row as usize] {
+            NONE => self.several_roots,
+            above => self.children[above as usize] > 1,
+        }
+    }
+
+    /// Tells whether a row is drawn with a connector.
+    pub(super) fn has_connector(&self, row: usize) -> bool {
+        self.head.get(row).is_some_and(|head| *head == row as u32)
+    }
+
+    /// Returns how many levels are drawn before a row.
+    pub(super) fn levels(&self, row: usize) -> usize {
+        let indent = self.indent.get(row).copied().unwrap_or(0);
+        indent.saturating_sub(u32::from(self.several_roots)) as usize
+    }
+
+    /// Calls `take` for every ancestor that draws a line past this row: its level, and whether siblings follow it.
+    pub(super) fn gutters(&self, row: usize, mut take: impl FnMut(usize, bool)) {
+        let mut above = self.parent(row);
+        while let Some(head) = above.and_then(|row| some(&self.head, row)) {
+            take(self.levels(head).saturating_sub(1), self.next[head] != NONE);
+            above = self.parent(head);
+        }
+    }
+
+    /// Roots and heads of branches can be folded if anything hangs below them.
+    pub(super) fn is_foldable(&self, row: usize) -> bool {
+        self.child_count(row) > 0 && (self.parent(row).is_none() || self.has_connector(row))
+    }
+
+    /// Returns the nearest start of a segment above a row, or the root.
+    pub(super) fn segment_above(&self, row: usize) -> usize {
+        let Some(parent) = self.parent(row) else { return row };
+        some(&self.head, parent).unwrap_or_else(|| self.root_of(parent))
+    }
+
+    fn root_of(&self, row: usize) -> usize {
+        let mut at = row;
+        while let Some(parent) = self.parent(at) {
+            at = parent;
+        }
+        at
+    }
+
+    /// Follows only children down to the next branch point and gives its first child, or the end of the chain.
+    pub(super) fn segment_below(&self, row: usize) -> usize {
+        let mut at = row;
+        loop {
+            match self.child_count(at) {
+                0 => return at,
+                // Rows stand in pre-order: the first child is the next row.
+                1 => at += 1,
+                _ => return at + 1,
+            }
+        }
+    }
+}
+
+fn some(column: &[u32], row: usize) -> Option<usize> {
+    column.get(row).filter(|value| **value != NONE).map(|value| *value as usize)
+}

@@ -1,0 +1,232 @@
+//! Searching: which entries meet a query, found block by block so that a screen can show hits as they come.
+//!
+//! Starts at the end of the file, where people mostly are. Reads the journal through one buffer; decodes only
+//! lines whose raw bytes cannot tell. A longer query looks only at what the shorter one found.
+
+mod block;
+mod judge;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::marks::Marks;
+use super::query::{Field, Query, looks_like_id};
+use crate::error::Result;
+use crate::session::Session;
+use crate::tree::Node;
+
+use judge::Judge;
+
+/// A search that goes on step by step.
+#[derive(Debug)]
+pub struct Search {
+    query: Query,
+    judge: Judge,
+    hits: Marks,
+    hit_count: usize,
+    /// How many rows of the tree were known when the search last looked.
+    rows: usize,
+    /// What is still to be looked at; the last one comes first, from its end.
+    pending: Vec<Work>,
+    /// What a shorter query found: in narrowed work only these can be hits.
+    earlier: Marks,
+    scanned: u64,
+    buffers: Buffers,
+}
+
+/// Rows still to be looked at.
+#[derive(Debug, Clone)]
+struct Work {
+    rows: Range<usize>,
+    /// Only what a shorter query found has to be looked at.
+    narrowed: bool,
+}
+
+/// Bytes of the lines at hand, as they are and in lower case; and what the calls among them hold.
+#[derive(Debug, Default)]
+struct Buffers {
+    raw: Vec<u8>,
+    low: Vec<u8>,
+    /// By id of a call: the terms it holds. Only calls that hold any.
+    calls: HashMap<String, u64>,
+    /// The answers whose calls were looked at.
+    looked_at: Range<u32>,
+}
+
+/// How far a search has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SearchProgress {
+    /// The bytes of lines looked at so far.
+    pub scanned: u64,
+    /// The hits found so far.
+    pub hits: usize,
+    /// The hits found by the last step.
+    pub new_hits: usize,
+    /// Whether everything was looked at.
+    pub done: bool,
+}
+
+impl SearchProgress {
+    pub(super) fn nothing_to_do() -> Self {
+        Self { scanned: 0, hits: 0, new_hits: 0, done: true }
+    }
+}
+
+impl Search {
+    /// Starts a search; nothing is read yet.
+    pub fn new(session: &Session, query: Query) -> Self {
+        let rows = session.tree().row_count();
+        Self {
+            judge: Judge::new(session, &query),
+            query,
+            hits: Marks::with_rows(rows),
+            hit_count: 0,
+            rows,
+            pending: vec![Work { rows: 0..rows, narrowed: false }],
+            earlier: Marks::default(),
+            scanned: 0,
+            buffers: Buffers::default(),
+        }
+    }
+
+    /// Returns the query.
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// Tells whether an entry was found so far.
+    pub fn is_hit(&self, node: Node) -> bool {
+        self.hits.has(node)
+    }
+
+    /// Returns the number of hits so far.
+    pub fn hit_count(&self) -> usize {
+        self.hit_count
+    }
+
+    /// Returns the hits so far, in file order.
+    pub fn hits(&self, session: &Session) -> Vec<Node> {
+        session.tree().nodes().filter(|node| self.hits.has(*node)).collect()
+    }
+
+    /// Tells whether everything was looked at.
+    pub fn is_done(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Looks at about `bytes` bytes of lines.
+    pub fn step(&mut self, session: &Session, bytes: u64) -> Result<SearchProgress> {
+        self.notice_new_rows(session);
+        let (before, stop) = (self.hit_count, self.scanned.saturating_add(bytes));
+        while self.scanned < stop
+            && let Some(mut work) = self.pending.pop()
+        {
+            let start = self.block_start(session, &work, stop - self.scanned);
+            let block = start..work.rows.end;
+            if start > work.rows.start {
+                work.rows.end = start;
+                self.pending.push(work.clone());
+            }
+            self.scan(session, block, work.narrowed)?;
+        }
+        if self.pending.is_empty() {
+            self.buffers = Buffers::default();
+        }
+        Ok(self.progress(before))
+    }
+
+    /// Looks at everything that is left.
+    pub fn run(&mut self, session: &Session) -> Result<SearchProgress> {
+        let before = self.hit_count;
+        self.step(session, u64::MAX)?;
+        Ok(self.progress(before))
+    }
+
+    /// Looks at some entries first, such as those on the screen.
+    pub fn test(&mut self, session: &Session, nodes: &[Node]) -> Result<SearchProgress> {
+        let before = self.hit_count;
+        self.buffers.looked_at = 0..0;
+        for node in nodes {
+            if !self.hits.has(*node) && self.test_one(session, *node)? {
+                self.add_hit(*node);
+            }
+        }
+        Ok(self.progress(before))
+    }
+
+    /// Changes the query to one that can only find less, keeping what is known; gives back any other query.
+    ///
+    /// What was looked at already is looked at again only where the shorter query had a hit.
+    pub fn refine(&mut self, session: &Session, query: Query) -> std::result::Result<(), Query> {
+        if !query.narrows(&self.query) {
+            return Err(query);
+        }
+        if query == self.query {
+            return Ok(());
+        }
+        self.earlier = self.still_possible(session, &query);
+        self.pending = self.narrowed_work();
+        self.judge = Judge::new(session, &query);
+        self.query = query;
+        self.hits.clear();
+        self.hit_count = 0;
+        Ok(())
+    }
+
+    /// Appended entries are looked at next.
+    fn notice_new_rows(&mut self, session: &Session) {
+        let rows = session.tree().row_count();
+        if rows > self.rows {
+            self.pending.push(Work { rows: self.rows..rows, narrowed: false });
+            self.rows = rows;
+            self.judge = Judge::new(session, &self.query);
+        }
+    }
+
+    /// Earlier hits, what an earlier query left to be looked at again, and entries that are found by their id.
+    fn still_possible(&self, session: &Session, query: &Query) -> Marks {
+        let mut possible = self.hits.clone();
+        for work in self.pending.iter().filter(|work| work.narrowed) {
+            let rows = work.rows.clone().map(|row| Node(row as u32));
+            rows.filter(|node| self.earlier.has(*node)).for_each(|node| {
+                possible.add(node);
+            });
+        }
+        for term in query.terms.iter().filter(|term| term.field == Field::Any && looks_like_id(&term.text)) {
+            let tree = session.tree();
+            tree.nodes().filter(|node| judge::has_id(tree, *node, &term.text)).for_each(|node| {
+                possible.add(node);
+            });
+        }
+        possible
+    }
+
+    /// What was never looked at stays as it is; everything else is looked at again, first of all.
+    fn narrowed_work(&self) -> Vec<Work> {
+        let mut fresh: Vec<Work> = self.pending.iter().filter(|work| !work.narrowed).cloned().collect();
+        fresh.sort_by_key(|work| work.rows.start);
+        let mut again = Vec::new();
+        let mut from = 0;
+        for work in &fresh {
+            again.push(Work { rows: from..work.rows.start, narrowed: true });
+            from = work.rows.end;
+        }
+        again.push(Work { rows: from..self.rows, narrowed: true });
+        fresh.extend(again.into_iter().filter(|work| !work.rows.is_empty()));
+        fresh
+    }
+
+    fn add_hit(&mut self, node: Node) {
+        self.hit_count += usize::from(self.hits.add(node));
+    }
+
+    fn progress(&self, before: usize) -> SearchProgress {
+        SearchProgress {
+            scanned: self.scanned,
+            hits: self.hit_count,
+            new_hits: self.hit_count - before,
+            done: self.pending.is_empty(),
+        }
+    }
+}

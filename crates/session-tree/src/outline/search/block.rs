@@ -1,0 +1,222 @@
+//! Looking at a block of lines: reading them in long stretches, and handing each to the judge.
+
+use std::io;
+use std::ops::Range;
+
+use super::super::call::answer_above;
+use super::super::haystack::Line;
+use super::{Search, Work};
+use crate::error::{Error, Result};
+use crate::index::LONGEST_LINE;
+use crate::json::Doc;
+use crate::kind::Role;
+use crate::session::Session;
+use crate::tree::{Node, Tree};
+
+/// How many bytes of lines are looked at in one go: they stay in the processor's cache.
+const BLOCK: u64 = 512 * 1024;
+/// How many rows are looked at in one go if they are short, or not to be read.
+const BLOCK_ROWS: usize = 64 * 1024;
+/// Lines nearer to each other than this are read together with what lies between.
+const GAP: u64 = 16 * 1024;
+/// How far a block is stretched so that results stand in one block with their calls.
+const STRETCH: usize = 256;
+
+impl Search {
+    /// Finds where the block begins that ends with the work's last row.
+    pub(super) fn block_start(&self, session: &Session, work: &Work, budget: u64) -> usize {
+        let tree = session.tree();
+        let (mut start, mut bytes) = (work.rows.end, 0);
+        while start > work.rows.start && bytes < BLOCK.min(budget) && work.rows.end - start < BLOCK_ROWS {
+            start -= 1;
+            let node = Node(start as u32);
+            if !work.narrowed || self.earlier.has(node) {
+                bytes += u64::from(tree.place(node).1);
+            }
+        }
+        let mut stretch = STRETCH;
+        while start > work.rows.start
+            && stretch > 0
+            && tree.role(Node(start as u32)) == Some(Role::ToolResult)
+        {
+            start -= 1;
+            stretch -= 1;
+        }
+        start
+    }
+
+    /// Looks at the lines of a block.
+    pub(super) fn scan(&mut self, session: &Session, rows: Range<usize>, narrowed: bool) -> Result<()> {
+        self.buffers.calls.clear();
+        self.buffers.looked_at = rows.start as u32..rows.end as u32;
+        let wanted = self.wanted(session.tree(), rows, narrowed);
+        if self.judge.needs_no_reading() {
+            let tree = session.tree();
+            let is_hit = |node: &Node| self.judge.accepts(self.judge.held_by_index(tree, *node));
+            let found: Vec<Node> = wanted.into_iter().filter(is_hit).collect();
+            found.into_iter().for_each(|node| self.add_hit(node));
+            return Ok(());
+        }
+        let mut from = 0;
+        while from < wanted.len() {
+            let to = stretch_end(session.tree(), &wanted, from);
+            self.scan_stretch(session, &wanted[from..to], narrowed)?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// The rows of a block that have to be looked at, in file order.
+    fn wanted(&self, tree: &Tree, rows: Range<usize>, narrowed: bool) -> Vec<Node> {
+        let start = rows.start as u32;
+        let shown = rows.filter_map(|row| tree.shown(row));
+        let picky = self.judge.asks_the_index();
+        if !narrowed && !picky {
+            return shown.collect();
+        }
+        let possible = |node: &Node| {
+            (!narrowed || self.earlier.has(*node))
+                && (!picky || self.judge.may_accept(self.judge.held_by_index(tree, *node)))
+        };
+        let mut wanted: Vec<Node> = shown.filter(possible).collect();
+        // A result may be a hit by its call, and its answer need not have been one.
+        let results = wanted.iter().filter(|node| tree.role(**node) == Some(Role::ToolResult));
+        let answers: Vec<Node> =
+            results.filter_map(|node| answer_above(tree, *node)).filter(|node| node.0 >= start).collect();
+        wanted.extend(answers);
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
+
+    /// Looks at lines that stand near each other.
+    fn scan_stretch(&mut self, session: &Session, nodes: &[Node], narrowed: bool) -> Result<()> {
+        let tree = session.tree();
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else { return Ok(()) };
+        let (start, _) = tree.place(*first);
+        let (end, len) = tree.place(*last);
+        if u64::from(len) > LONGEST_LINE {
+            return Ok(());
+        }
+        let mut raw = std::mem::take(&mut self.buffers.raw);
+        let mut low = std::mem::take(&mut self.buffers.low);
+        let span = (end + u64::from(len) - start) as usize;
+        read_into(session, start, span, &mut raw)?;
+        low.clear();
+        low.extend_from_slice(&raw);
+        low.make_ascii_lowercase();
+        for node in nodes {
+            let (at, len) = tree.place(*node);
+            let range = (at - start) as usize..(at - start) as usize + len as usize;
+            let line = Line {
+                raw: &raw[range.clone()],
+                low: &low[range],
+                kind: tree.kind(*node),
+                role: tree.role(*node),
+            };
+            self.scanned += u64::from(len);
+            let is_hit = self.judge_line(session, *node, &line)?;
+            if is_hit && (!narrowed || self.earlier.has(*node)) {
+                self.add_hit(*node);
+            }
+        }
+        self.buffers.raw = raw;
+        self.buffers.low = low;
+        Ok(())
+    }
+
+    /// Looks at one entry on its own.
+    pub(super) fn test_one(&mut self, session: &Session, node: Node) -> Result<bool> {
+        let raw = session.line_at(node)?;
+        let low = raw.to_ascii_lowercase();
+        let tree = session.tree();
+        let line = Line { raw: &raw, low: &low, kind: tree.kind(node), role: tree.role(node) };
+        self.judge_line(session, node, &line)
+    }
+
+    fn judge_line(&mut self, session: &Session, node: Node, line: &Line<'_>) -> Result<bool> {
+        let tree = session.tree();
+        let mut known = self.judge.held_by_index(tree, node);
+        if tree.is_placeholder(node) {
+            return Ok(self.judge.accepts(known));
+        }
+        let held = match line.role {
+            Some(Role::Assistant) => self.judge.held_by_answer(line, known, &mut self.buffers.calls),
+            _ if !self.judge.may_accept(known) => None,
+            Some(Role::ToolResult) => {
+                known |= self.held_by_call(session, node, line)?;
+                self.judge.held_by_line(line, known)
+            }
+            _ => self.judge.held_by_line(line, known),
+        };
+        Ok(held.is_some_and(|held| self.judge.accepts(held)))
+    }
+
+    /// What the call behind a tool result holds: a result is shown by its call, so it is found by it too.
+    fn held_by_call(&mut self, session: &Session, result: Node, line: &Line<'_>) -> Result<u64> {
+        let Some(answer) = answer_above(session.tree(), result) else { return Ok(0) };
+        if self.buffers.looked_at.contains(&answer.0) && answer < result {
+            if self.buffers.calls.is_empty() {
+                return Ok(0);
+            }
+            let id = call_id(line);
+            return Ok(id.and_then(|id| self.buffers.calls.get(&id).copied()).unwrap_or(0));
+        }
+        let raw = session.line_at(answer)?;
+        let low = raw.to_ascii_lowercase();
+        let tree = session.tree();
+        let above = Line { raw: &raw, low: &low, kind: tree.kind(answer), role: tree.role(answer) };
+        let mut calls = std::collections::HashMap::new();
+        self.judge.held_by_answer(&above, 0, &mut calls);
+        Ok(call_id(line).and_then(|id| calls.get(&id).copied()).unwrap_or(0))
+    }
+}
+
+/// Finds where a stretch of lines ends that are near enough to be read together.
+fn stretch_end(tree: &Tree, nodes: &[Node], from: usize) -> usize {
+    let (start, len) = tree.place(nodes[from]);
+    let mut end = start + u64::from(len);
+    for (at, node) in nodes.iter().enumerate().skip(from + 1) {
+        let (position, len) = tree.place(*node);
+        let far = position > end + GAP || position - start > 2 * BLOCK;
+        if far || u64::from(len) > LONGEST_LINE {
+            return at;
+        }
+        end = position + u64::from(len);
+    }
+    nodes.len()
+}
+
+fn read_into(session: &Session, start: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
+    buffer.resize(len, 0);
+    let mut filled = 0;
+    while filled < len {
+        match session.journal.read_at(start + filled as u64, &mut buffer[filled..]) {
+            Ok(0) => return Err(read_error(session, io::ErrorKind::UnexpectedEof.into())),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(read_error(session, error)),
+        }
+    }
+    Ok(())
+}
+
+fn read_error(session: &Session, source: io::Error) -> Error {
+    let path = session.journal.path().unwrap_or("memory".as_ref());
+    Error::io("read", path)(source)
+}
+
+/// Reads which call a result answers, from where pi writes it, else from the decoded line.
+fn call_id(line: &Line<'_>) -> Option<String> {
+    const KEY: &[u8] = b"\"toolCallId\":\"";
+    let head = &line.raw[..line.raw.len().min(1024)];
+    if let Some(at) = memchr::memmem::find(head, KEY) {
+        let value = &head[at + KEY.len()..];
+        if let Some(end) = memchr::memchr2(b'"', b'\\', value).filter(|end| value[*end] == b'"') {
+            return std::str::from_utf8(&value[..end]).ok().map(str::to_owned);
+        }
+    }
+    let doc = Doc::parse(line.raw).ok()?;
+    let id = super::super::call::message(&doc)?.get("toolCallId")?.as_str()?;
+    Some(id.into_owned())
+}

@@ -1,0 +1,189 @@
+//! Searching: what is found, in which order, and what a longer query costs.
+
+use super::*;
+
+fn found(session: &Session, query: &str) -> String {
+    let mut search = Search::new(session, Query::parse(query));
+    search.run(session).unwrap();
+    let hits = search.hits(session);
+    // One entry at a time must give the same answer as block by block.
+    let mut single = Search::new(session, Query::parse(query));
+    let nodes: Vec<Node> = session.tree().nodes().collect();
+    single.test(session, &nodes).unwrap();
+    assert_eq!(single.hits(session), hits, "{query}");
+    hits.iter().map(|node| session.tree().id(*node).to_string()).collect::<Vec<_>>().join(" ")
+}
+
+fn library() -> Session {
+    let mut draw = Draw::default();
+    draw.user("user", "", "Please add a Flag to the parser");
+    draw.call(
+        "call",
+        "user",
+        "read",
+        r#"{"path":"src/Parser.rs","id":"ticket-42","note":{"deep":["nested words"]}}"#,
+    );
+    draw.result("rslt", "call", "read", "fn main() { let x = 1; }");
+    draw.message("answ", "rslt", r#""role":"assistant","content":[{"type":"thinking","thinking":"secret plan","thinkingSignature":"flagflag"},{"type":"text","text":"A \"quoted\" word,\nnext line C:\\temp"}],"api":"anthropic-messages","provider":"anthropic","model":"sonnet","stopReason":"stop""#);
+    draw.entry("comp", "answ", r#""type":"compaction","summary":"We chose rust","firstKeptEntryId":"user","tokensBefore":1,"details":{"readFiles":["lib.rs"],"modifiedFiles":[]}"#);
+    draw.message(
+        "bash",
+        "comp",
+        r#""role":"bashExecution","command":"cargo fmt","output":"all good","exitCode":0"#,
+    );
+    draw.message("wide", "bash", r#""role":"user","content":"Größe und ESCAPED \u0062anana 日本語""#);
+    draw.message(
+        "pict",
+        "wide",
+        r#""role":"user","content":[{"type":"image","data":"flagflagflag","mimeType":"image/png"}]"#,
+    );
+    draw.label("labl", "pict", "comp", "Milestone");
+    draw.session()
+}
+
+#[test]
+fn words_are_found_wherever_a_person_would_look() {
+    let session = library();
+    let cases = [
+        ("flag", "user"),
+        ("FLAG parser", "user"),
+        ("parser.rs", "call rslt"),
+        ("nested", "call rslt"),
+        ("ticket-42", "call rslt"),
+        ("main parser.rs", "rslt"),
+        ("secret", ""),
+        ("anthropic", ""),
+        ("rust", "comp"),
+        ("compaction", "comp"),
+        ("milestone", "comp labl"),
+        ("cargo good", "bash"),
+        ("größe", "wide"),
+        ("GRÖSSE", ""),
+        ("banana", "wide"),
+        ("日本", "wide"),
+        ("lib.rs", "comp"),
+        ("user", "user wide pict"),
+        ("temp", "answ"),
+        (r"c:\temp", "answ"),
+        ("nnext", ""),
+        ("42 fn", "rslt"),
+        ("answ", "answ"),
+        ("type", ""),
+        ("false", ""),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(found(&session, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn phrases_fields_and_exclusions_narrow_a_query() {
+    let session = library();
+    let cases = [
+        (r#""add a flag""#, "user"),
+        (r#""a add flag""#, ""),
+        (r#""quoted" word"#, "answ"),
+        (r#""add a fl"#, "user"),
+        ("role:user", "user wide pict"),
+        ("role:tool", "rslt"),
+        ("role:user -flag", "wide pict"),
+        ("tool:read", "call rslt"),
+        ("tool:fn", ""),
+        ("file:parser", "call rslt"),
+        ("file:lib.rs", "comp"),
+        ("file:nested", ""),
+        ("label:mile", "comp"),
+        ("role:toolresult -parser.rs", ""),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(found(&session, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn hits_keep_tree_order_and_are_highlighted() {
+    let session = library();
+    let mut outline = outline(&session, Filter::Default);
+    let progress = outline.set_query(&session, "parser").unwrap();
+    assert!(progress.done);
+    assert_eq!(ids(&outline, &session), ["user", "rslt"]);
+    let rows = all_rows(&outline, &session);
+    let marked: Vec<&str> =
+        rows.iter().flat_map(|row| row.hits.iter().map(|hit| &row.text[hit.clone()])).collect();
+    assert_eq!(marked, ["parser", "Parser"]);
+    outline.set_query(&session, "").unwrap();
+    assert_eq!(outline.len(), 7);
+}
+
+#[test]
+fn highlights_merge_where_terms_overlap_and_end_between_characters() {
+    let marks = |query: &str, text: &str| {
+        let hits = Query::parse(query).highlights(text);
+        hits.into_iter().map(|hit| text[hit].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(marks("abc bcd", "xABCDx abc"), ["ABCD", "abc"]);
+    assert_eq!(marks("ö", "Öl und öl"), ["Ö", "ö"]);
+    assert_eq!(marks("-abc", "abc"), Vec::<String>::new());
+    assert_eq!(marks("aa", "aaa"), ["aa"]);
+}
+
+#[test]
+fn a_longer_query_looks_only_at_earlier_hits() {
+    let mut draw = Draw::default();
+    draw.user("u000", "", "the needle");
+    for at in 1..200 {
+        let parent = format!("u{:03}", at - 1);
+        draw.user(&format!("u{at:03}"), &parent, &format!("{} hay {}", "x".repeat(2000), at % 10));
+    }
+    let session = draw.session();
+    let mut search = Search::new(&session, Query::parse("need"));
+    let all = search.run(&session).unwrap().scanned;
+    search.refine(&session, Query::parse("needle")).unwrap();
+    let after = search.run(&session).unwrap();
+    assert_eq!((after.hits, after.done), (1, true));
+    assert!(after.scanned - all < 1000, "only one line was looked at again");
+    assert!(search.refine(&session, Query::parse("hay")).is_err());
+    assert!(search.refine(&session, Query::parse("needle -hay")).is_ok());
+}
+
+#[test]
+fn refining_before_the_end_gives_what_a_fresh_search_gives() {
+    let session = library();
+    let longer = [
+        ("f", "fl"),
+        ("r", "rs"),
+        ("a", "a -flag"),
+        ("e", "e role:user"),
+        ("ans", "answ"),
+        ("s", "src parser"),
+    ];
+    for (short, long) in longer {
+        for budget in [1, 200, 600, 5000] {
+            let mut search = Search::new(&session, Query::parse(short));
+            search.step(&session, budget).unwrap();
+            search.refine(&session, Query::parse(long)).unwrap();
+            search.step(&session, budget).unwrap();
+            search.run(&session).unwrap();
+            let mut fresh = Search::new(&session, Query::parse(long));
+            fresh.run(&session).unwrap();
+            assert_eq!(search.hits(&session), fresh.hits(&session), "{short} -> {long} after {budget}");
+        }
+    }
+}
+
+#[test]
+fn the_end_of_the_file_is_looked_at_first() {
+    let mut draw = Draw::default();
+    draw.user("u0", "", "needle");
+    for at in 1..50 {
+        draw.user(&format!("u{at}"), &format!("u{}", at - 1), "needle");
+    }
+    let session = draw.session();
+    let mut search = Search::new(&session, Query::parse("needle"));
+    let progress = search.step(&session, 1).unwrap();
+    assert!(!progress.done);
+    assert_eq!(search.hits(&session), [session.tree().node("u49").unwrap()]);
+    let near = [session.tree().node("u3").unwrap()];
+    assert_eq!(search.test(&session, &near).unwrap().new_hits, 1);
+    assert_eq!(search.run(&session).unwrap().hits, 50);
+}

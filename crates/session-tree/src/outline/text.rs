@@ -1,0 +1,248 @@
+//! What a row says: one line per entry, the same in every front end.
+
+use std::borrow::Cow;
+
+use super::call;
+use super::row::RowStyle;
+use crate::entry::{Body, Content, Entry, Replacement};
+use crate::error::Result;
+use crate::json::Value;
+use crate::kind::Role;
+use crate::session::Session;
+
+/// How many characters of a text are shown.
+const SHOWN: usize = 200;
+/// How many characters of an error are shown.
+const SHOWN_ERROR: usize = 80;
+
+/// The text of a row and how it is meant.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) style: RowStyle,
+    pub(super) is_error: bool,
+}
+
+impl Line {
+    fn new(text: impl Into<String>, style: RowStyle) -> Self {
+        Self { text: text.into(), style, is_error: false }
+    }
+
+    fn muted(text: impl Into<String>) -> Self {
+        Self::new(text, RowStyle::Muted)
+    }
+}
+
+/// Describes an entry in one line.
+pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Result<Line> {
+    let name = |text: Option<Cow<'_, str>>, none: &str| text.map_or_else(|| none.to_owned(), Cow::into_owned);
+    Ok(match entry.body() {
+        Body::Message(message) => return message_line(session, entry, message, home),
+        Body::CustomMessage { custom_type, content, details, .. } => {
+            let text = Content::of(content).text();
+            match pick_source(session, details) {
+                Some(source) => pick(&source, without_attribution(&text)),
+                None => Line::new(
+                    format!("[{}]: {}", name(custom_type, "custom"), shown(&text)),
+                    RowStyle::Custom,
+                ),
+            }
+        }
+        Body::Compaction { tokens_before, .. } => {
+            let thousands = (tokens_before.unwrap_or(0.0) / 1000.0).round().max(0.0);
+            Line::new(format!("[compaction: {thousands}k tokens]"), RowStyle::Compaction)
+        }
+        Body::BranchSummary { summary, details, .. } => {
+            let text = shown(&summary.unwrap_or_default());
+            let head = match merge_source(session, details) {
+                Some(source) => format!("[merge ⇠ {source}]"),
+                None => "[branch summary]".to_owned(),
+            };
+            Line::new(format!("{head}: {text}"), RowStyle::Summary)
+        }
+        Body::ModelChange { model_id, .. } => Line::muted(format!("[model: {}]", name(model_id, "none"))),
+        Body::ThinkingLevelChange { level } => Line::muted(format!("[thinking: {}]", name(level, "off"))),
+        Body::Usage { kind, .. } => Line::muted(format!("[usage: {}]", name(kind, "other"))),
+        Body::Custom { custom_type, .. } => {
+            Line::muted(format!("[custom: {}]", name(custom_type, "unknown")))
+        }
+        Body::Label { label, .. } => Line::muted(format!("[label: {}]", name(label, "(cleared)"))),
+        Body::SessionInfo { name: title } => {
+            let title = title.as_deref().map(one_line).filter(|title| !title.is_empty());
+            Line::new(format!("[title: {}]", title.as_deref().unwrap_or("empty")), RowStyle::Title)
+        }
+        Body::ContextEdit { target, replacement } => {
+            let what = match replacement {
+                Replacement::Omit => "omit",
+                Replacement::Content(_) | Replacement::Unreadable => "replace",
+            };
+            Line::muted(format!("[context {what}: {}]", name(target, "none")))
+        }
+        Body::TitleChange { title } => {
+            Line::new(format!("[title: {}]", name(title, "empty")), RowStyle::Title)
+        }
+        Body::Placeholder => Line { is_error: true, ..Line::muted("[damaged line]") },
+        Body::LeafMove { .. }
+        | Body::ModeChange { .. }
+        | Body::RuleInjection { .. }
+        | Body::ResetBoundary
+        | Body::ModelUsage { .. }
+        | Body::Opaque { .. } => Line::muted(format!("[{}]", one_line(&entry.type_name()))),
+    })
+}
+
+fn message_line(
+    session: &Session,
+    entry: &Entry,
+    message: Option<Value<'_>>,
+    home: Option<&str>,
+) -> Result<Line> {
+    let Some(message) = message else { return Ok(Line::muted("[message]")) };
+    let text = |key: &str| message.get(key).and_then(Value::as_str);
+    let written_role = text("role");
+    let role = written_role.as_deref().map_or(Role::Other, |role| Role::from_name(role.as_bytes()));
+    let content = Content::of(message.get("content"));
+    let origin = entry.value().and_then(|value| value.get("origin"));
+    if let Some(source) = pick_source(session, origin) {
+        return Ok(pick(&source, &content.text()));
+    }
+    Ok(match role {
+        Role::User => Line::new(format!("user: {}", prompt_text(content)), RowStyle::User),
+        Role::Assistant => answer(message, content),
+        Role::ToolResult => return result(session, entry, message, home),
+        Role::BashExecution => {
+            let command = shown(&text("command").unwrap_or_default());
+            let failed = message.get("exitCode").and_then(Value::as_f64).is_some_and(|code| code != 0.0);
+            Line { is_error: failed, ..Line::new(format!("[bash]: {command}"), RowStyle::Tool) }
+        }
+        Role::System
+        | Role::Custom
+        | Role::HookMessage
+        | Role::BranchSummary
+        | Role::CompactionSummary
+        | Role::FileMention
+        | Role::Other => Line::muted(format!("[{}]", one_line(&written_role.unwrap_or("message".into())))),
+    })
+}
+
+fn answer(message: Value<'_>, content: Content<'_>) -> Line {
+    let reason = message.get("stopReason").and_then(Value::as_str);
+    let failed = reason.as_deref() == Some("error");
+    let said = shown(&content.text());
+    if !said.is_empty() {
+        return Line { is_error: failed, ..Line::new(format!("assistant: {said}"), RowStyle::Assistant) };
+    }
+    if reason.as_deref() == Some("aborted") {
+        return Line::new("assistant: (aborted)", RowStyle::Assistant);
+    }
+    match message.get("errorMessage").and_then(Value::as_str).filter(|error| !error.is_empty()) {
+        Some(error) => {
+            let error = one_line(&error);
+            let text = format!("assistant: {}", clip(&error, SHOWN_ERROR));
+            Line { is_error: true, ..Line::new(text, RowStyle::Error) }
+        }
+        None => Line { is_error: failed, ..Line::new("assistant: (no content)", RowStyle::Assistant) },
+    }
+}
+
+fn result(session: &Session, entry: &Entry, message: Value<'_>, home: Option<&str>) -> Result<Line> {
+    let text = |key: &str| message.get(key).and_then(Value::as_str);
+    let call = match text("toolCallId") {
+        Some(id) => call::call_of(session, entry.node(), &id, home)?,
+        None => None,
+    };
+    let line = call.unwrap_or_else(|| {
+        let tool = text("toolName");
+        format!("[{}]", one_line(&tool.filter(|tool| !tool.is_empty()).unwrap_or("tool".into())))
+    });
+    let failed = message.get("isError").and_then(Value::as_bool).unwrap_or(false);
+    Ok(Line { is_error: failed, ..Line::new(line, RowStyle::Tool) })
+}
+
+/// The text of a prompt; one that has only images says how many.
+pub(crate) fn prompt_text(content: Content<'_>) -> String {
+    let text = shown(&content.text());
+    if !text.is_empty() {
+        return text;
+    }
+    match content.image_count() {
+        0 => text,
+        1 => "[1 image]".to_owned(),
+        count => format!("[{count} images]"),
+    }
+}
+
+fn pick(source: &str, text: &str) -> Line {
+    Line::new(format!("⇠ pick from \"{source}\": {}", shown(text)), RowStyle::Summary)
+}
+
+/// Describes an entry without looking at any other: for names, which must not lead back to themselves.
+pub(super) fn plain_line(entry: &Entry) -> String {
+    let content = match entry.body() {
+        Body::Message(Some(message)) => shown(&Content::of(message.get("content")).text()),
+        Body::CustomMessage { content, .. } => shown(&Content::of(content).text()),
+        Body::Compaction { summary, .. } | Body::BranchSummary { summary, .. } => {
+            shown(&summary.unwrap_or_default())
+        }
+        _ => String::new(),
+    };
+    if content.is_empty() { format!("[{}]", one_line(&entry.type_name())) } else { content }
+}
+
+/// Names the branch that a pick came from; `None` if this is no pick.
+fn pick_source(session: &Session, origin: Option<Value<'_>>) -> Option<String> {
+    let origin = origin?;
+    if !origin.get("kind")?.is_str("cherry-pick") {
+        return None;
+    }
+    let picked = origin.get("sourceEntryIds").and_then(|ids| ids.items().next());
+    Some(source_name(session, origin, picked))
+}
+
+/// Names the branch that was merged; `None` if this is no merge.
+fn merge_source(session: &Session, details: Option<Value<'_>>) -> Option<String> {
+    let merge = details?.get("merge").filter(|merge| !merge.is_null())?;
+    Some(source_name(session, merge, None))
+}
+
+/// The name of the branch a graft came from, or the best id the file has for it.
+fn source_name(session: &Session, graft: Value<'_>, entry: Option<Value<'_>>) -> String {
+    let leaf = graft.get("sourceLeafId").and_then(Value::as_str);
+    let known = leaf.as_deref().and_then(|id| session.tree().node(id));
+    let named = known.and_then(|node| session.branch_name(node).ok());
+    let other = || graft.get("sourceSession").and_then(|source| source.get("id")?.as_str());
+    named
+        .filter(|name| !name.is_empty())
+        .or_else(|| Some(other().or(leaf).or_else(|| entry?.as_str())?.into_owned()))
+        .unwrap_or_else(|| "elsewhere".to_owned())
+}
+
+/// A quote begins with a line for the model that says where it comes from; a row says so by its mark.
+fn without_attribution(text: &str) -> &str {
+    match text.split_once('\n') {
+        Some((first, rest)) if first.starts_with("Copied from ") => rest,
+        _ => text,
+    }
+}
+
+/// The first characters of a text, on one line.
+pub(crate) fn shown(text: &str) -> String {
+    // No need to go through a megabyte of text for two hundred characters; a long margin of blanks is the exception.
+    let head = clip(text.trim_start(), SHOWN);
+    clip(&one_line(head), SHOWN).to_owned()
+}
+
+/// Puts a text on one line.
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+        // Other control characters would reach the terminal.
+        return Cow::Owned(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect());
+    }
+    Cow::Borrowed(text)
+}
+
+/// The first `limit` characters.
+pub(super) fn clip(text: &str, limit: usize) -> &str {
+    text.char_indices().nth(limit).map_or(text, |(at, _)| &text[..at])
+}

@@ -1,0 +1,169 @@
+//! References: the short ways in which people and scripts name an entry.
+//!
+//! A side branch of *tree*, used by every command. Reads the index; bodies are never needed.
+
+use crate::error::{Error, Result};
+use crate::id::EntryId;
+use crate::kind::Role;
+use crate::session::Session;
+use crate::tree::Node;
+
+/// How many characters of an id are enough.
+const SHORTEST_PREFIX: usize = 4;
+
+impl Session {
+    /// Finds the entry that a reference names.
+    ///
+    /// A reference is a full id, a unique beginning of one (at least four characters), `@label`, `leaf` or `.`,
+    /// `root`, or `#n` (the nth of [`branches`](Session::branches)). Behind any of these, or alone and then
+    /// counted from the leaf: `^` the parent, `^n` the nth ancestor, `~n` the nth prompt going back.
+    ///
+    /// ```
+    /// # use session_tree::Session;
+    /// # let bytes = concat!(
+    /// #     r#"{"type":"session","version":3,"id":"s1","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#, "\n",
+    /// #     r#"{"type":"message","id":"a1b2c3d4","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"hi"}}"#, "\n",
+    /// #     r#"{"type":"message","id":"b1b2c3d4","parentId":"a1b2c3d4","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"assistant","content":[]}}"#, "\n",
+    /// # );
+    /// let session = Session::from_bytes(bytes.into())?;
+    /// assert_eq!(session.resolve("a1b2")?, session.resolve("leaf^")?);
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
+    pub fn resolve(&self, reference: &str) -> Result<Node> {
+        self.resolve_from(reference, None)
+    }
+
+    /// Finds the entry that a reference names; `previous` is where `-` goes: the leaf before the last move.
+    pub fn resolve_from(&self, reference: &str, previous: Option<Node>) -> Result<Node> {
+        let reference = reference.trim();
+        // Ids are opaque: one that looks like something else is still an id. So are labels.
+        if let Some(node) = self.tree().node(reference) {
+            return Ok(node);
+        }
+        if let Some(label) = reference.strip_prefix('@')
+            && let Some(found) = self.with_label(label)?
+        {
+            return Ok(found);
+        }
+        let (base, steps) = reference.split_at(reference.find(['^', '~']).unwrap_or(reference.len()));
+        let start = self.resolve_base(reference, base, previous)?;
+        self.walk_back(reference, start, steps)
+    }
+
+    fn resolve_base(&self, reference: &str, base: &str, previous: Option<Node>) -> Result<Node> {
+        let bad = |reason| Error::BadReference { reference: reference.to_owned(), reason };
+        match base {
+            "" if reference.is_empty() => Err(bad("it is empty")),
+            "" | "leaf" | "." => self.leaf().ok_or_else(|| bad("there is no leaf")),
+            "root" => self.root_of_leaf().ok_or_else(|| bad("there are no entries")),
+            "-" => previous.ok_or_else(|| bad("there is no previous leaf here")),
+            _ => match (base.strip_prefix('@'), base.strip_prefix('#')) {
+                (Some(label), _) => self.with_label(label)?.ok_or_else(|| bad("no entry has this label")),
+                (_, Some(number)) => {
+                    let number: usize = number.parse().map_err(|_| bad("`#` needs a number"))?;
+                    let tips = self.tips_by_activity();
+                    let tip = number.checked_sub(1).and_then(|at| tips.get(at)).copied();
+                    tip.ok_or_else(|| bad("there is no such branch"))
+                }
+                (None, None) => self.by_prefix(base, &bad),
+            },
+        }
+    }
+
+    /// The root of the path to the leaf, or the first one.
+    fn root_of_leaf(&self) -> Option<Node> {
+        let of_leaf = self.leaf().and_then(|leaf| self.tree().ancestors(leaf).last());
+        of_leaf.or_else(|| self.tree().roots().next())
+    }
+
+    fn with_label(&self, text: &str) -> Result<Option<Node>> {
+        let all = self.labels().into_iter().filter(|(_, label)| label.text == text);
+        let found: Vec<Node> = all.map(|(node, _)| node).collect();
+        match found[..] {
+            [] => Ok(None),
+            [node] => Ok(Some(node)),
+            _ => Err(Error::AmbiguousLabel { label: text.to_owned(), candidates: self.ids_of(&found) }),
+        }
+    }
+
+    fn by_prefix(&self, prefix: &str, bad: &dyn Fn(&'static str) -> Error) -> Result<Node> {
+        if let Some(node) = self.tree().node(prefix) {
+            return Ok(node);
+        }
+        if prefix.chars().count() < SHORTEST_PREFIX {
+            return Err(bad("the beginning of an id has at least four characters"));
+        }
+        let tree = self.tree();
+        let found: Vec<Node> =
+            tree.nodes().filter(|node| tree.id(*node).as_str().starts_with(prefix)).collect();
+        match found[..] {
+            [] => Err(Error::UnknownEntry { id: EntryId::from(prefix) }),
+            [node] => Ok(node),
+            _ => {
+                let candidates = self.ids_of(&found);
+                Err(Error::AmbiguousPrefix { prefix: prefix.to_owned(), candidates })
+            }
+        }
+    }
+
+    fn ids_of(&self, nodes: &[Node]) -> Vec<EntryId> {
+        nodes.iter().map(|node| self.tree().id(*node)).collect()
+    }
+
+    /// Walks up as the steps say: `^`, `^n`, `~`, `~n`, one after the other.
+    fn walk_back(&self, reference: &str, start: Node, steps: &str) -> Result<Node> {
+        let bad = |reason| Error::BadReference { reference: reference.to_owned(), reason };
+        let mut at = start;
+        let mut rest = steps.chars();
+        while let Some(step) = rest.next() {
+            let digits = rest.as_str().bytes().take_while(u8::is_ascii_digit).count();
+            let (count, after) = rest.as_str().split_at(digits);
+            let count = match count {
+                "" => 1,
+                digits => digits.parse().map_err(|_| bad("the number is too large"))?,
+            };
+            at = match step {
+                '^' => self.tree().ancestors(at).nth(count),
+                '~' => self.prompt_above(at, count),
+                _ => return Err(bad("only `^`, `~` and numbers may follow")),
+            }
+            .ok_or_else(|| bad("the path does not go back that far"))?;
+            rest = after.chars();
+        }
+        Ok(at)
+    }
+
+    fn prompt_above(&self, node: Node, count: usize) -> Option<Node> {
+        let Some(skipped) = count.checked_sub(1) else { return Some(node) };
+        let tree = self.tree();
+        tree.ancestors(node).skip(1).filter(|node| tree.role(*node) == Some(Role::User)).nth(skipped)
+    }
+}
+
+/// Splits `path.jsonl:ref` or `session-id:ref` into the session and the reference inside it.
+///
+/// ```
+/// use session_tree::split_reference;
+///
+/// assert_eq!(split_reference("old.jsonl:@done^"), (Some("old.jsonl"), "@done^"));
+/// assert_eq!(split_reference("a1b2"), (None, "a1b2"));
+/// assert_eq!(split_reference("@done: all"), (None, "@done: all"));
+/// ```
+pub fn split_reference(text: &str) -> (Option<&str>, &str) {
+    const ENDING: &str = ".jsonl:";
+    if let Some(at) = text.find(ENDING) {
+        return (Some(&text[..at + ENDING.len() - 1]), &text[at + ENDING.len()..]);
+    }
+    if text.starts_with('@') {
+        return (None, text);
+    }
+    match text.split_once(':') {
+        // A drive letter, or a path that merely has a colon in it.
+        Some((_, reference)) if reference.contains(['/', '\\']) => (None, text),
+        Some((session, reference)) if !session.is_empty() => (Some(session), reference),
+        _ => (None, text),
+    }
+}
+
+#[cfg(test)]
+mod tests;

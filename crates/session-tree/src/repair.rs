@@ -1,0 +1,289 @@
+//! Repair: heals a session by appending to it, never by changing what stands there.
+//!
+//! A side branch of *session*, the writing half of [`check`](crate::Session::check). A plan says what would be
+//! appended; applying it appends stubs for lost entries, copies of entries that share their line with something
+//! else, a record of the repair and a marker of the leaf, with one write. What appending cannot heal goes into a copy
+//! beside the original, and so does what is left of a file without a header.
+
+mod copy;
+mod salvage;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value as Json;
+
+use crate::check::{Fix, REPAIR, Recovered, Report, STUB};
+use crate::draft::Draft;
+use crate::error::{Error, Result};
+use crate::id::EntryId;
+use crate::journal::read_range;
+use crate::json::{self, Value};
+use crate::session::Session;
+use crate::time::Timestamp;
+use crate::tree::Node;
+
+pub use copy::RepairedCopy;
+pub use salvage::{Salvage, salvage};
+
+/// What a repair would do; computed without changing anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepairPlan {
+    steps: Vec<Step>,
+    leaf: Option<EntryId>,
+}
+
+/// One fix, and the line it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Step {
+    fix: Fix,
+    line: u64,
+    position: u64,
+}
+
+/// What a repair did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Repaired {
+    /// The entries that were appended, in file order; empty if only a line feed was.
+    pub appended: Vec<EntryId>,
+    /// The entry that records the repair: give it to [`Session::undo_repair`]. None if there is nothing to undo.
+    pub record: Option<EntryId>,
+}
+
+impl RepairPlan {
+    /// Returns what would be done, in file order.
+    pub fn fixes(&self) -> impl Iterator<Item = &Fix> {
+        self.steps.iter().map(|step| &step.fix)
+    }
+
+    /// Tells whether appending would heal nothing.
+    pub fn is_empty(&self) -> bool {
+        self.fixes().all(Fix::needs_copy)
+    }
+
+    /// Tells whether some of it can only be done in a [copy](Session::write_repaired_copy).
+    pub fn needs_copy(&self) -> bool {
+        self.fixes().any(Fix::needs_copy)
+    }
+
+    /// Returns the entry from which one would go on afterwards.
+    pub fn leaf(&self) -> Option<&EntryId> {
+        self.leaf.as_ref()
+    }
+
+    /// Leaves out what rests on a conclusion instead of on what the file says.
+    pub fn without_inferred(mut self) -> Self {
+        self.steps.retain(|step| !step.fix.is_inferred());
+        self
+    }
+}
+
+impl Session {
+    /// Plans the repair of what a check of this session found. Changes nothing.
+    pub fn plan_repair(&self, report: &Report) -> RepairPlan {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut seen = HashSet::new();
+        for (diagnostic, fix) in report.findings() {
+            let Some(fix) = fix else { continue };
+            let is_new = match fix {
+                Fix::Stub { id, .. } => seen.insert(id),
+                _ => steps.last().is_none_or(|step| step.fix != *fix),
+            };
+            if is_new {
+                steps.push(Step {
+                    fix: fix.clone(),
+                    line: diagnostic.line,
+                    position: diagnostic.bytes.start,
+                });
+            }
+        }
+        let leaf = self.leaf_after_repair(report, &steps);
+        RepairPlan { steps, leaf }
+    }
+
+    /// Where one would go on if the file had never been damaged: where the session is, unless the last entry of
+    /// the file is one that comes back.
+    fn leaf_after_repair(&self, report: &Report, steps: &[Step]) -> Option<EntryId> {
+        let tree = self.tree();
+        let is_whole =
+            |node: &Node| report.damaged.binary_search(node).is_err() && !tree.is_placeholder(*node);
+        let in_file = self.index.leaf(&*self.journal).ok().flatten();
+        let last = tree.nodes().rev().find(is_whole).map_or(0, |last| tree.place(last).0);
+        let entries = steps.iter().filter_map(|step| match &step.fix {
+            Fix::Recover { entries } => Some(entries),
+            _ => None,
+        });
+        let back = entries.flatten().rfind(|entry| !entry.is_aside && entry.bytes.start > last);
+        match back {
+            Some(entry) if in_file == self.leaf() => Some(entry.id.clone()),
+            _ => self.leaf().and_then(|leaf| tree.ancestors(leaf).find(is_whole)).map(|leaf| tree.id(leaf)),
+        }
+    }
+
+    /// Carries out what appending can heal. The original bytes stay; everything new stands behind them.
+    ///
+    /// Steps that somebody else has carried out meanwhile are left out.
+    pub fn apply_repair(&mut self, plan: &RepairPlan) -> Result<Repaired> {
+        let mut done = Repaired::default();
+        if plan.is_empty() {
+            return Ok(done);
+        }
+        // Before a migration moves them.
+        let copies = self.read_recovered(plan)?;
+        self.append_composed(|session, now| {
+            let mut writer =
+                Lines { session, now, bytes: Vec::new(), ids: Vec::new(), taken: HashSet::new() };
+            let record = writer.fixes(plan, &copies);
+            if !writer.ids.is_empty() || plan.fixes().any(|fix| matches!(fix, Fix::LeafMarker { .. })) {
+                done.record = writer.close(record, plan.leaf.as_ref());
+            }
+            done.appended = writer.ids;
+            writer.bytes
+        })?;
+        self.settle_on(plan.leaf.as_ref());
+        self.sync()?;
+        Ok(done)
+    }
+
+    /// Takes a repair back: appends, for every id it brought back, an entry without content or parent, so that its
+    /// descendants are cut off as they were, and a marker of the leaf as it was.
+    ///
+    /// `record` is what [`Repaired::record`] named.
+    pub fn undo_repair(&mut self, record: &str) -> Result<Repaired> {
+        let (ids, leaf) = self.read_record(record)?;
+        let mut done = Repaired::default();
+        self.append_composed(|session, now| {
+            let mut writer =
+                Lines { session, now, bytes: Vec::new(), ids: Vec::new(), taken: HashSet::new() };
+            for id in &ids {
+                writer.line(
+                    id.clone(),
+                    None,
+                    now,
+                    &Draft::custom(STUB, Some(&serde_json::json!({ "undoes": record }))),
+                );
+            }
+            done.record = writer.close(serde_json::json!({ "undoes": record }), leaf.as_ref());
+            done.appended = writer.ids;
+            writer.bytes
+        })?;
+        self.settle_on(leaf.as_ref());
+        self.sync()?;
+        Ok(done)
+    }
+
+    fn settle_on(&mut self, leaf: Option<&EntryId>) {
+        self.leaf = leaf.and_then(|leaf| self.tree().node(leaf.as_str()));
+    }
+
+    fn read_recovered(&self, plan: &RepairPlan) -> Result<HashMap<EntryId, Vec<u8>>> {
+        let mut copies = HashMap::new();
+        for fix in plan.fixes() {
+            let Fix::Recover { entries } = fix else { continue };
+            for Recovered { id, bytes, .. } in entries {
+                let len = (bytes.end - bytes.start) as usize;
+                let line = read_range(&*self.journal, bytes.start, len);
+                copies.insert(id.clone(), line.map_err(|source| self.read_error(source))?);
+            }
+        }
+        Ok(copies)
+    }
+
+    /// Reads what a repair brought back, and the leaf before it.
+    fn read_record(&self, record: &str) -> Result<(Vec<EntryId>, Option<EntryId>)> {
+        let refuse = |reason| Error::BadReference { reference: record.to_owned(), reason };
+        let entry = self.entry(record)?;
+        let is_record = |value: Value<'_>| value.get("customType").is_some_and(|name| name.is_str(REPAIR));
+        let data = entry.value().filter(|value| is_record(*value)).and_then(|value| value.get("data"));
+        let data = data.ok_or(refuse("it is not the record of a repair"))?;
+        let (Some(ids), Some(leaf)) = (data.get("restored"), data.get("leafBefore")) else {
+            return Err(refuse("it records no repair that could be undone"));
+        };
+        for node in self.tree().nodes().filter(|node| self.tree().is_internal(*node)) {
+            let later = self.entry_at(node)?;
+            let undoes = later
+                .value()
+                .filter(|value| is_record(*value))
+                .and_then(|value| value.get("data")?.get("undoes"));
+            if undoes.is_some_and(|undone| undone.is_str(record)) {
+                return Err(refuse("it was undone before"));
+            }
+        }
+        let ids = ids.items().filter_map(|id| id.as_str().map(|id| EntryId::from(&*id))).collect();
+        Ok((ids, leaf.as_str().map(|leaf| EntryId::from(&*leaf))))
+    }
+}
+
+/// The lines of a repair while they are written.
+struct Lines<'s> {
+    session: &'s mut Session,
+    now: Timestamp,
+    bytes: Vec<u8>,
+    ids: Vec<EntryId>,
+    taken: HashSet<EntryId>,
+}
+
+impl Lines<'_> {
+    /// Writes stubs and copies; gives the record of what was done.
+    fn fixes(&mut self, plan: &RepairPlan, copies: &HashMap<EntryId, Vec<u8>>) -> Json {
+        for step in &plan.steps {
+            match &step.fix {
+                Fix::Stub { id, parent, inferred } if self.is_lost(id) => {
+                    let time = self.time_of(id, parent.as_ref());
+                    let data = serde_json::json!({ "line": step.line, "inferred": inferred });
+                    self.line(id.clone(), parent.as_ref(), time, &Draft::custom(STUB, Some(&data)));
+                }
+                Fix::Recover { entries } => {
+                    for Recovered { id, .. } in entries {
+                        let Some(line) = copies.get(id).filter(|_| self.is_lost(id)) else { continue };
+                        self.bytes.extend_from_slice(line);
+                        self.bytes.push(b'\n');
+                        self.take(id.clone());
+                    }
+                }
+                Fix::Stub { .. }
+                | Fix::LineFeed
+                | Fix::LeafMarker { .. }
+                | Fix::Detach { .. }
+                | Fix::Omit { .. } => {}
+            }
+        }
+        let leaf = self.session.leaf_id();
+        serde_json::json!({
+            "restored": self.ids.iter().map(EntryId::as_str).collect::<Vec<_>>(),
+            "leafBefore": leaf.as_ref().map(EntryId::as_str),
+        })
+    }
+
+    /// Writes the record and, behind it, the marker of the leaf.
+    fn close(&mut self, record: Json, leaf: Option<&EntryId>) -> Option<EntryId> {
+        let id = self.session.free_id(&self.ids);
+        self.line(id.clone(), leaf, self.now, &Draft::custom(REPAIR, Some(&record)));
+        let marker = self.session.free_id(&self.ids);
+        self.line(marker, leaf, self.now, &Draft::leaf_marker(leaf));
+        Some(id)
+    }
+
+    fn line(&mut self, id: EntryId, parent: Option<&EntryId>, time: Timestamp, draft: &Draft) {
+        draft.write_line(&mut self.bytes, &id, parent, time);
+        self.take(id);
+    }
+
+    fn take(&mut self, id: EntryId) {
+        self.taken.insert(id.clone());
+        self.ids.push(id);
+    }
+
+    /// Tells whether no line that can be read holds an id.
+    fn is_lost(&self, id: &EntryId) -> bool {
+        let holder = self.session.tree().node(id.as_str());
+        let line = holder.and_then(|node| self.session.line_at(node).ok());
+        !self.taken.contains(id) && !line.is_some_and(|line| json::validate(&line).is_ok())
+    }
+
+    /// The time of a lost entry as far as it is known, so that it keeps its place among its siblings.
+    fn time_of(&self, id: &EntryId, parent: Option<&EntryId>) -> Timestamp {
+        let tree = self.session.tree();
+        let known = tree.node(id.as_str()).or_else(|| tree.node(parent?.as_str()));
+        known.map_or(self.now, |node| tree.timestamp(node))
+    }
+}

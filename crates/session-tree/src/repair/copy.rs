@@ -1,0 +1,220 @@
+//! Repaired copies: for what appending cannot heal. The original is never touched.
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::Path;
+
+use super::{RepairPlan, Step};
+use crate::check::{Fix, STUB};
+use crate::draft::Draft;
+use crate::error::{Error, Result};
+use crate::fs::{Access, Fs, FsFile};
+use crate::id::{EntryId, IdSource, RandomIds};
+use crate::index::{self, LONGEST_LINE};
+use crate::journal::{Piece, ReadAt, each_line, read_range};
+use crate::json::{Doc, Edit};
+use crate::session::Session;
+use crate::time::Timestamp;
+
+/// A repaired copy of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepairedCopy {
+    /// The number of entries in it.
+    pub entries: u64,
+    /// Its length.
+    pub bytes: u64,
+}
+
+impl Session {
+    /// Writes a new file with everything the plan heals: lines that were fused stand apart again, lost entries have
+    /// their stubs in place, circles are cut, a byte order mark is left out. All other lines are copied as they are.
+    ///
+    /// The file is private to its owner and must not exist yet; it is read back before this returns.
+    pub fn write_repaired_copy(&self, plan: &RepairPlan, fs: &dyn Fs, path: &Path) -> Result<RepairedCopy> {
+        new_file(fs, path, &mut |out| Copier { session: self, plan, out }.copy(), &|copy| {
+            let found = index::load(copy, Some(path))?;
+            let whole = self.tree().nodes().filter(|node| !self.tree().is_placeholder(*node));
+            match whole.map(|node| self.tree().id(node)).find(|id| !found.tree.holds(id.as_str())) {
+                Some(id) => {
+                    Err(Error::Verify { path: path.into(), reason: format!("entry {id} is missing") })
+                }
+                None => Ok(RepairedCopy { entries: found.tree.len() as u64, bytes: found.end }),
+            }
+        })
+    }
+}
+
+struct Copier<'c, 'o> {
+    session: &'c Session,
+    plan: &'c RepairPlan,
+    out: &'o mut dyn Write,
+}
+
+impl Copier<'_, '_> {
+    fn copy(&mut self) -> io::Result<()> {
+        let session = self.session;
+        let end = session.index.torn.as_ref().map_or(session.index.end, |torn| torn.end);
+        let mut steps = self.plan.steps.as_slice();
+        each_line(&*session.journal, 0, end, &mut |position, piece, _| {
+            let len = match piece {
+                Piece::Whole(line) => line.len() as u64,
+                Piece::Ends { len, .. } => len,
+            };
+            let bytes = position..position + len;
+            let count = steps.partition_point(|step| step.position <= bytes.end);
+            let (own, rest) = steps.split_at(count);
+            steps = rest;
+            self.line(&bytes, own)
+        })?;
+        self.marker()
+    }
+
+    /// Writes one line and what is to stand before it.
+    fn line(&mut self, bytes: &Range<u64>, steps: &[Step]) -> io::Result<()> {
+        let mut pieces: Vec<Range<u64>> = Vec::new();
+        let (mut from, mut detached) = (bytes.start, None);
+        for step in steps {
+            match &step.fix {
+                Fix::Stub { id, parent, inferred } => self.stub(id, parent.as_ref(), step.line, *inferred)?,
+                Fix::Recover { entries } => pieces.extend(entries.iter().map(|entry| entry.bytes.clone())),
+                Fix::Omit { bytes } => from = bytes.end,
+                Fix::Detach { id } => detached = Some(id),
+                Fix::LineFeed | Fix::LeafMarker { .. } => {}
+            }
+        }
+        if detached.is_some()
+            && let Some(line) = self.detached(bytes)?
+        {
+            return self.out.write_all(&[line.as_slice(), b"\n"].concat());
+        }
+        if pieces.is_empty() {
+            self.range(from..bytes.end)?;
+            return self.out.write_all(b"\n");
+        }
+        for piece in pieces {
+            self.fragment(from..piece.start)?;
+            self.range(piece.clone())?;
+            self.out.write_all(b"\n")?;
+            from = piece.end;
+        }
+        self.fragment(from..bytes.end)
+    }
+
+    /// Writes what stands between two entries of one line as a line of its own; zero bytes say nothing.
+    fn fragment(&mut self, bytes: Range<u64>) -> io::Result<()> {
+        if bytes.end - bytes.start > LONGEST_LINE {
+            self.range(bytes)?;
+            return self.out.write_all(b"\n");
+        }
+        let text = read_range(&*self.session.journal, bytes.start, (bytes.end - bytes.start) as usize)?;
+        let is_empty = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+        if text.iter().all(is_empty) {
+            return Ok(());
+        }
+        self.out.write_all(&text)?;
+        self.out.write_all(b"\n")
+    }
+
+    fn range(&mut self, bytes: Range<u64>) -> io::Result<()> {
+        let mut at = bytes.start;
+        while at < bytes.end {
+            let part = (bytes.end - at).min(1 << 20);
+            self.out.write_all(&read_range(&*self.session.journal, at, part as usize)?)?;
+            at += part;
+        }
+        Ok(())
+    }
+
+    /// The line of an entry as that of a root.
+    fn detached(&self, bytes: &Range<u64>) -> io::Result<Option<Vec<u8>>> {
+        let line = read_range(&*self.session.journal, bytes.start, (bytes.end - bytes.start) as usize)?;
+        let Ok(doc) = Doc::parse(line) else { return Ok(None) };
+        let Some(mut edit) = Edit::new(doc.root()) else { return Ok(None) };
+        edit.set("parentId", b"null");
+        Ok(Some(edit.document()))
+    }
+
+    fn stub(&mut self, id: &EntryId, parent: Option<&EntryId>, line: u64, inferred: bool) -> io::Result<()> {
+        let tree = self.session.tree();
+        let known = tree.node(id.as_str()).or_else(|| tree.node(parent?.as_str()));
+        let time = known.map_or(Timestamp::from_millis(0), |node| tree.timestamp(node));
+        let data = serde_json::json!({ "line": line, "inferred": inferred });
+        let mut out = Vec::new();
+        Draft::custom(STUB, Some(&data)).write_line(&mut out, id, parent, time);
+        self.out.write_all(&out)
+    }
+
+    /// Marks the leaf if the last entry is not it.
+    fn marker(&mut self) -> io::Result<()> {
+        let session = self.session;
+        let moved = session.index.leaf(&*session.journal)? != session.leaf();
+        if !moved && !self.plan.fixes().any(|fix| matches!(fix, Fix::LeafMarker { .. })) {
+            return Ok(());
+        }
+        let mut ids = RandomIds;
+        let mut id = ids.entry_id();
+        while session.tree().holds(id.as_str()) {
+            id = ids.long_entry_id();
+        }
+        let time =
+            session.tree().last().map_or(Timestamp::from_millis(0), |last| session.tree().timestamp(last));
+        let mut out = Vec::new();
+        Draft::leaf_marker(self.plan.leaf()).write_line(&mut out, &id, self.plan.leaf(), time);
+        self.out.write_all(&out)
+    }
+}
+
+/// Writes a file that must not exist yet, and reads it back; after an error there is none.
+pub(super) fn new_file<T>(
+    fs: &dyn Fs,
+    path: &Path,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    verify: &dyn Fn(&dyn ReadAt) -> Result<T>,
+) -> Result<T> {
+    let file = fs.open(path, Access::CreateNew).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => Error::Exists { path: path.into() },
+        _ => Error::Io { action: "create", path: path.into(), source },
+    })?;
+    let result = fill(&*file, path, write).and_then(|()| verify(&OpenFile(&*file)));
+    if result.is_err() {
+        // Half a copy helps nobody; the original is as it was.
+        drop(fs.remove_file(path));
+        return result;
+    }
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs.sync_dir(directory).map_err(Error::io("sync", directory))?;
+    result
+}
+
+fn fill(
+    file: &dyn FsFile,
+    path: &Path,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let mut out = io::BufWriter::with_capacity(1 << 20, OpenFile(file));
+    write(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", path))?;
+    file.sync().map_err(Error::io("sync", path))
+}
+
+/// An open file, to be read anywhere and written at its end.
+pub(super) struct OpenFile<'f>(pub(super) &'f dyn FsFile);
+
+impl Write for OpenFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.append(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl ReadAt for OpenFile<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len)
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(position, buffer)
+    }
+}

@@ -1,0 +1,306 @@
+//! The sidecar: the index of a large session on disk, so that opening it again does not read it again.
+//!
+//! A side branch of *index*. A cache and never the truth: it lies where the application says, not beside the
+//! session, may be deleted at any time, and is believed only if its checksums hold and the journal still begins
+//! and ends (as far as it was indexed) with the bytes that were noted. Reading it costs a few bytes per entry,
+//! whatever the size of the entries; what was appended since is read from the journal.
+//!
+//! Layout, all numbers little-endian: the magic, a table of parts (length and CRC-32C each, with a CRC-32C of the
+//! table itself), then the parts.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::entry::Header;
+use crate::fs::{Access, Fs, Meta};
+use crate::index::{Dialect, Gap, GapKind, Index, Labels};
+use crate::journal::{Journal, read_range};
+use crate::json::Doc;
+use crate::time::Timestamp;
+use crate::tree::{TREE_PARTS, Tree};
+
+const MAGIC: &[u8; 8] = b"stsidec1";
+/// Head, gaps and labels stand before the parts of the tree.
+const PARTS: usize = 3 + TREE_PARTS;
+/// How many bytes at both ends of the indexed part of a journal are compared.
+const SAMPLE: u64 = 4096;
+/// Smaller files are read faster than a second file is opened.
+const WORTH_IT: u64 = 1 << 20;
+
+/// Where the sidecar of a journal lies.
+#[derive(Debug, Clone)]
+pub(crate) struct Sidecar {
+    path: PathBuf,
+}
+
+impl Sidecar {
+    /// Finds the place of the sidecar of a file; it depends on the file, not on its name.
+    pub(crate) fn of(directory: &Path, journal: &dyn Journal) -> Option<Self> {
+        let (device, number) = journal.identity()?;
+        Some(Sidecar { path: directory.join(format!("{device:x}-{number:x}.index")) })
+    }
+
+    /// Reads the index of a journal from its sidecar, if that still fits. What was appended since is not in it.
+    pub(crate) fn load(&self, fs: &dyn Fs, journal: &dyn Journal, meta: &Meta) -> Option<Index> {
+        let bytes = read_file(fs, &self.path).ok()?;
+        let parts = split(&bytes)?;
+        let mut head = Fields(parts[0]);
+        let end = head.number()?;
+        let same_length = meta.len == end;
+        let modified = head.number()?;
+        // A file of the same length that was written since is not the one that was indexed.
+        let untouched = !same_length || modified == meta.modified.as_millis().cast_unsigned();
+        if meta.len < end || !untouched || head.number()? != fingerprint(journal, end).ok()? {
+            return None;
+        }
+        let dialect = dialect_from(head.number()?)?;
+        let (header_at, header_len) = (head.number()?, head.number()?);
+        let flags = head.number()?;
+        let header = read_range(journal, header_at, usize::try_from(header_len).ok()?).ok()?;
+        let header = header.strip_prefix(b"\xEF\xBB\xBF").map_or(header.clone(), <[u8]>::to_vec);
+        let header = Header::read(Doc::parse(header).ok()?)?;
+        let gaps = read_gaps(parts[1])?;
+        let labels = read_labels(parts[2])?;
+        let places: Vec<(u32, u64)> =
+            gaps.iter().map(|gap| (gap.rows, gap.position + u64::from(gap.len) + 1)).collect();
+        let tree = Tree::from_parts(&parts[3..], &places)?;
+        Some(Index::restore(header, tree, labels, dialect, gaps, end, flags))
+    }
+
+    /// Writes the sidecar of a journal that was indexed. A failure costs the next start some time, nothing else.
+    pub(crate) fn store(
+        &self,
+        fs: &dyn Fs,
+        journal: &dyn Journal,
+        index: &Index,
+        meta: &Meta,
+    ) -> io::Result<()> {
+        if index.torn.is_some() || index.end < WORTH_IT {
+            return Ok(());
+        }
+        let Some(header) = index.gaps.iter().find(|gap| gap.kind == GapKind::Header) else { return Ok(()) };
+        let mut head = Vec::new();
+        let numbers = [
+            index.end,
+            meta.modified.as_millis().cast_unsigned(),
+            fingerprint(journal, index.end)?,
+            dialect_number(index.dialect),
+            header.position,
+            u64::from(header.len),
+            index.flags(),
+        ];
+        for number in numbers {
+            head.extend_from_slice(&number.to_le_bytes());
+        }
+        let Some(gaps) = write_gaps(&index.gaps) else { return Ok(()) };
+        let mut parts = vec![head, gaps, write_labels(&index.labels)];
+        parts.extend(index.tree.to_parts());
+        if let Some(directory) = self.path.parent() {
+            fs.create_dir_all(directory)?;
+        }
+        replace_file(fs, &self.path, &join(&parts))
+    }
+}
+
+/// Tells whether the index grew enough since its sidecar was written to write it anew.
+pub(crate) fn is_outdated(sidecar_end: Option<u64>, end: u64) -> bool {
+    sidecar_end.is_none_or(|known| end - known > WORTH_IT)
+}
+
+/// Sums up both ends of the indexed part of a journal.
+fn fingerprint(journal: &dyn Journal, end: u64) -> io::Result<u64> {
+    let length = end.min(SAMPLE);
+    let first = crc32c::crc32c(&read_range(journal, 0, length as usize)?);
+    let last = crc32c::crc32c(&read_range(journal, end - length, length as usize)?);
+    Ok(u64::from(first) << 32 | u64::from(last))
+}
+
+fn dialect_number(dialect: Dialect) -> u64 {
+    match dialect {
+        Dialect::V1 => 1,
+        Dialect::V2 => 2,
+        Dialect::V3 => 3,
+        Dialect::Newer(version) => version,
+    }
+}
+
+fn dialect_from(number: u64) -> Option<Dialect> {
+    match number {
+        0 => None,
+        1 => Some(Dialect::V1),
+        2 => Some(Dialect::V2),
+        3 => Some(Dialect::V3),
+        version => Some(Dialect::Newer(version)),
+    }
+}
+
+/// Gaps with a reason are rare and their text is not stored: a session with bad lines is read anew.
+fn write_gaps(gaps: &[Gap]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(gaps.len() * 17);
+    for gap in gaps {
+        let kind = match gap.kind {
+            GapKind::Blank => 0_u8,
+            GapKind::Header => 1,
+            GapKind::TitleSlot => 2,
+            GapKind::SecondHeader => 3,
+            GapKind::NotAnObject => 4,
+            GapKind::NoId => 5,
+            GapKind::TooLong | GapKind::NotJson { .. } => return None,
+        };
+        out.extend_from_slice(&gap.rows.to_le_bytes());
+        out.extend_from_slice(&gap.position.to_le_bytes());
+        out.extend_from_slice(&gap.len.to_le_bytes());
+        out.push(kind);
+    }
+    Some(out)
+}
+
+fn read_gaps(bytes: &[u8]) -> Option<Vec<Gap>> {
+    let records = bytes.chunks_exact(17);
+    records
+        .map(|record| {
+            let kind = match record.last()? {
+                0 => GapKind::Blank,
+                1 => GapKind::Header,
+                2 => GapKind::TitleSlot,
+                3 => GapKind::SecondHeader,
+                4 => GapKind::NotAnObject,
+                5 => GapKind::NoId,
+                _ => return None,
+            };
+            Some(Gap {
+                rows: u32::from_le_bytes(record[..4].try_into().ok()?),
+                position: u64::from_le_bytes(record[4..12].try_into().ok()?),
+                len: u32::from_le_bytes(record[12..16].try_into().ok()?),
+                kind,
+            })
+        })
+        .collect()
+}
+
+fn write_labels(labels: &Labels) -> Vec<u8> {
+    let mut out = Vec::new();
+    let (name, title) = labels.names();
+    for text in [name, title] {
+        push_text(&mut out, text);
+    }
+    for (target, label) in labels.in_order() {
+        push_text(&mut out, Some(target.as_str()));
+        push_text(&mut out, Some(&label.text));
+        out.extend_from_slice(&label.set_at.as_millis().to_le_bytes());
+    }
+    out
+}
+
+fn read_labels(bytes: &[u8]) -> Option<Labels> {
+    let mut fields = Fields(bytes);
+    let mut labels = Labels::default();
+    let (name, title) = (fields.text()?, fields.text()?);
+    labels.set_names(name, title);
+    while !fields.0.is_empty() {
+        let (target, text) = (fields.text()??, fields.text()??);
+        let set_at = Timestamp::from_millis(fields.number()?.cast_signed());
+        labels.set(target.as_str().into(), Some(&text), set_at);
+    }
+    Some(labels)
+}
+
+fn push_text(out: &mut Vec<u8>, text: Option<&str>) {
+    let length = text.map_or(u64::MAX, |text| text.len() as u64);
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(text.unwrap_or_default().as_bytes());
+}
+
+/// Numbers and texts one after the other.
+struct Fields<'b>(&'b [u8]);
+
+impl Fields<'_> {
+    fn number(&mut self) -> Option<u64> {
+        let (number, rest) = self.0.split_first_chunk::<8>()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*number))
+    }
+
+    /// The outer `None` is the end of the bytes, the inner one an absent text.
+    fn text(&mut self) -> Option<Option<String>> {
+        let length = self.number()?;
+        if length == u64::MAX {
+            return Some(None);
+        }
+        let (text, rest) = self.0.split_at_checked(usize::try_from(length).ok()?)?;
+        self.0 = rest;
+        Some(Some(String::from_utf8(text.to_vec()).ok()?))
+    }
+}
+
+/// Puts parts into one file: magic, checksum of the table, table, parts.
+fn join(parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut table = Vec::with_capacity(PARTS * 12);
+    for part in parts {
+        table.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        table.extend_from_slice(&crc32c::crc32c(part).to_le_bytes());
+    }
+    let mut out = Vec::with_capacity(12 + table.len() + parts.iter().map(Vec::len).sum::<usize>());
+    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(&crc32c::crc32c(&table).to_le_bytes());
+    out.extend_from_slice(&table);
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+    out
+}
+
+/// Takes a file apart; `None` if anything in it is not as it was written.
+fn split(bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    let rest = bytes.strip_prefix(MAGIC)?;
+    let (sum, rest) = rest.split_first_chunk::<4>()?;
+    let (table, mut rest) = rest.split_at_checked(PARTS * 12)?;
+    if crc32c::crc32c(table) != u32::from_le_bytes(*sum) {
+        return None;
+    }
+    let mut parts = Vec::with_capacity(PARTS);
+    for row in table.chunks_exact(12) {
+        let length = u64::from_le_bytes(row[..8].try_into().ok()?);
+        let (part, behind) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+        if crc32c::crc32c(part) != u32::from_le_bytes(row[8..].try_into().ok()?) {
+            return None;
+        }
+        parts.push(part);
+        rest = behind;
+    }
+    rest.is_empty().then_some(parts)
+}
+
+fn read_file(fs: &dyn Fs, path: &Path) -> io::Result<Vec<u8>> {
+    let file = fs.open(path, Access::Read)?;
+    let meta = file.metadata()?;
+    if !meta.is_file {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = vec![0; usize::try_from(meta.len).map_err(|_| io::ErrorKind::OutOfMemory)?];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(filled as u64, &mut bytes[filled..])? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => filled += read,
+        }
+    }
+    Ok(bytes)
+}
+
+/// Writes beside the file and renames. No sync: a cache that did not survive fails its checksums.
+fn replace_file(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".tmp");
+    let temporary = path.with_file_name(name);
+    // Left over from a process that died, or in use by one that writes the same thing.
+    drop(fs.remove_file(&temporary));
+    let file = fs.open(&temporary, Access::CreateNew)?;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let written = file.append(rest)?;
+        rest = &rest[written..];
+    }
+    fs.rename(&temporary, path)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! What survives a crash: every disk that a killed process or a power cut may leave behind is opened and used.
+//!
+//! Workloads run on a simulated disk that logs each change; then the disk is shown as it may look after a crash at
+//! any of these changes. `SOAK=1` runs many more workloads.
+
+mod journal;
+mod oracle;
+pub(crate) mod workload;
+
+use session_tree::SyncPolicy;
+use testkit::sim_fs::SimFs;
+
+use workload::{Start, Step, Workload};
+
+/// How many workloads a test draws.
+fn rounds(quick: u64) -> u64 {
+    if std::env::var_os("SOAK").is_some() { quick * 100 } else { quick }
+}
+
+/// Runs one workload and checks all disks it may leave behind; gives their number.
+fn survive(workload: &Workload, policy: SyncPolicy) -> usize {
+    let fs = SimFs::new();
+    let record = workload::run(workload, policy, &fs);
+    let mut count = 0;
+    for state in fs.crash_states(workload.seed) {
+        if let Err(reason) = oracle::check(&record, &state) {
+            let (number, completed, kind) = (state.number, state.completed, state.kind);
+            let disk = &state.fs;
+            panic!(
+                "{reason}\n{workload:?}\n{policy:?}, state {number}: {kind:?} after {completed} changes\n{disk:#?}"
+            );
+        }
+        count += 1;
+    }
+    count
+}
+
+fn survive_all(policy: SyncPolicy, seeds: std::ops::Range<u64>, at_least: usize) {
+    let count: usize = seeds.map(|seed| survive(&Workload::drawn(seed), policy)).sum();
+    println!("{count} disks after crashes, {policy:?}");
+    assert!(count >= at_least, "only {count} disks were checked");
+}
+
+#[test]
+fn nothing_promised_is_lost_when_every_append_syncs() {
+    survive_all(SyncPolicy::Always, 1_000..1_000 + rounds(10), 40_000);
+}
+
+#[test]
+fn nothing_promised_is_lost_when_barriers_sync() {
+    survive_all(SyncPolicy::Barrier, 2_000..2_000 + rounds(10), 40_000);
+}
+
+#[test]
+fn nothing_promised_is_lost_when_the_system_syncs() {
+    survive_all(SyncPolicy::Os, 3_000..3_000 + rounds(10), 40_000);
+}
+
+#[test]
+fn a_disk_that_lies_about_syncs_is_found_out() {
+    for policy in [SyncPolicy::Always, SyncPolicy::Barrier, SyncPolicy::Os] {
+        for start in [Start::Fresh, Start::Existing, Start::VersionOne] {
+            let steps = vec![Step::Prompt(10), Step::Barrier, Step::Answer(10), Step::Sync];
+            let workload = Workload { start, steps, seed: 5 };
+            let fs = SimFs::new();
+            fs.ignore_syncs(true);
+            let record = workload::run(&workload, policy, &fs);
+            let lost = fs.crash_states(5).filter(|state| oracle::check(&record, state).is_err()).count();
+            assert!(lost > 0, "{policy:?} {start:?}: the check would not notice a missing sync");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Token estimates, transcripts and branch summaries equal those of the real program, for every recorded file.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use session_tree::json::Value;
+use session_tree::{
+    BranchSummaryPlan, BranchSummarySettings, Node, Session, estimate_tokens, serialize_conversation,
+};
+
+use crate::support::recorded::{Position, Recorded, named, recorded};
+
+/// Where we differ on purpose: file, parts of the answer, reason.
+const DIFFERENT: &[(&str, &[&str], &str)] = &[
+    ("abandoned-files", &["files"], "lists of compactions and calls inside tools count; pi forgets them"),
+    (
+        "compaction-empty-texts",
+        &["serialized"],
+        "a summary that is missing is empty; pi sends the word `undefined`",
+    ),
+    ("oh-my-pi-extras", &["tokens", "serialized"], "a reset boundary of oh-my-pi begins the context anew"),
+    (
+        "unknown-roles",
+        &["tokens", "serialized", "summary"],
+        "file mentions and hook messages of oh-my-pi are sent",
+    ),
+    ("uuid-keys", &["tokens"], "the early design is read; pi sees entries without ids"),
+    (
+        "v1-but-ids-present",
+        &["tokens", "serialized", "summary"],
+        "ids that are there are used; pi flattens the tree",
+    ),
+];
+
+/// A branch summary without limits that goes through compactions, as the real program was asked.
+const EVERYTHING: BranchSummarySettings =
+    BranchSummarySettings { reserve_tokens: 0, context_window: Some(0), through_compactions: true };
+
+#[test]
+fn token_estimates_equal_those_of_pi() {
+    assert_equal_answers("tokens", |asked| {
+        let theirs = asked.answer.get("tokens").filter(|tokens| tokens.get("crash").is_none())?;
+        let theirs: Vec<String> = theirs.items().map(Value::js_string).collect();
+        let context = asked.session.context_at(asked.position).unwrap();
+        let ours: Vec<String> =
+            context.messages().map(|message| estimate_tokens(message).to_string()).collect();
+        Some((ours.join(" "), theirs.join(" ")))
+    });
+}
+
+#[test]
+fn transcripts_equal_those_of_pi() {
+    assert_equal_answers("serialized", |asked| {
+        let theirs = asked.answer.get("serialized")?.as_str()?;
+        let messages = asked.session.context_at(asked.position).unwrap().to_llm();
+        Some((serialize_conversation(messages.iter().map(|item| &item.message)), theirs.into_owned()))
+    });
+}
+
+#[test]
+fn abandoned_entries_and_their_messages_equal_those_of_pi() {
+    assert_equal_answers("summary", |asked| {
+        let (plan, theirs) = (asked.plan(), asked.summary()?);
+        let node = |id: Value<'_>| named(asked.session, &id.as_str()?);
+        let number = |key: &str| theirs.get(key).map_or(String::new(), Value::js_string);
+        let common = theirs.get("common").and_then(node);
+        let entries: Vec<Option<Node>> = theirs.get("entries")?.items().map(node).collect();
+        let abandoned: Vec<Option<Node>> = plan.abandoned.entries.iter().copied().map(Some).collect();
+        let (ours_common, messages, tokens) =
+            (plan.abandoned.common_ancestor, plan.messages.len(), plan.tokens);
+        Some((
+            format!("{ours_common:?} {abandoned:?}, {messages} messages, {tokens} tokens"),
+            format!("{common:?} {entries:?}, {} messages, {} tokens", number("messages"), number("tokens")),
+        ))
+    });
+}
+
+#[test]
+fn files_of_branch_summaries_equal_those_of_pi() {
+    assert_equal_answers("files", |asked| {
+        let (files, theirs) = (asked.plan().file_ops, asked.summary()?);
+        let list = |key: &str| theirs.get(key).into_iter().flat_map(Value::items).filter_map(Value::as_str);
+        let set = |key: &str| list(key).map(String::from).collect::<BTreeSet<String>>();
+        Some((
+            format!("{:?} {:?} {:?}", files.read, files.written, files.edited),
+            format!("{:?} {:?} {:?}", set("read"), set("written"), set("edited")),
+        ))
+    });
+}
+
+/// One recorded answer and what it was asked about.
+struct Asked<'a> {
+    session: &'a Session,
+    /// The entry that the real program took for the leaf when it opened the file.
+    leaf: Option<Node>,
+    position: Option<Node>,
+    answer: Value<'a>,
+}
+
+impl Asked<'_> {
+    fn plan(&self) -> BranchSummaryPlan {
+        self.session.plan_branch_summary(self.leaf, self.position, &EVERYTHING).unwrap()
+    }
+
+    fn summary(&self) -> Option<Value<'_>> {
+        self.answer.get("summary").filter(|summary| summary.get("entries").is_some())
+    }
+}
+
+/// Compares one part of all answers. A difference that is not expected fails, and so does one that is gone.
+fn assert_equal_answers(part: &str, both: impl Fn(&Asked<'_>) -> Option<(String, String)>) {
+    let mut wrong = String::new();
+    let mut compared = 0;
+    for file in recorded().iter().filter(|file| file.is_session()) {
+        let differences = differences(file, &both, &mut compared);
+        let expected = DIFFERENT.iter().find(|(name, parts, _)| *name == file.name && parts.contains(&part));
+        if differences.is_empty() != expected.is_none() {
+            let _ = writeln!(wrong, "{}, expected {expected:?}:\n{}", file.name, differences.join("\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(compared > 200, "only {compared} answers compared");
+}
+
+fn differences(
+    file: &Recorded,
+    both: &impl Fn(&Asked<'_>) -> Option<(String, String)>,
+    compared: &mut usize,
+) -> Vec<String> {
+    let session = Session::from_bytes(file.bytes.clone()).unwrap();
+    let find = |id: Option<&str>| id.map(|id| named(&session, id).unwrap());
+    let leaf = find(file.answer.root().get("leaf").and_then(Value::as_str).as_deref());
+    let mut differences = Vec::new();
+    for Position { leaf: position, answer, .. } in file.positions() {
+        let asked = Asked { session: &session, leaf, position: find(position.as_deref()), answer };
+        let Some((ours, theirs)) = both(&asked) else { continue };
+        *compared += 1;
+        if ours != theirs {
+            differences.push(format!("at {position:?}\n  ours   {ours}\n  theirs {theirs}"));
+        }
+    }
+    differences
+}

@@ -1,0 +1,432 @@
+//! Repair: heals by appending, can be taken back, and leaves every original byte where it was.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use session_tree::fs::RealFs;
+use session_tree::{Error, Fix, Message, Repaired, Session, Timestamp, salvage};
+use testkit::drawing::session_text;
+
+struct Dir(tempfile::TempDir);
+
+impl Dir {
+    fn new() -> Self {
+        Dir(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+/// Twenty messages, one below the other, as pi numbers them.
+fn twenty() -> Vec<Vec<u8>> {
+    let mut drawing = String::from("000000aa user message 0\n");
+    for at in 1..20 {
+        let role = if at % 2 == 0 { "user" } else { "assistant" };
+        let (id, parent) = (0xaa + at, 0xaa + at - 1);
+        drawing.push_str(&format!("{id:08x}<{parent:08x} {role} message {at}\n"));
+    }
+    let text = session_text(&drawing);
+    text.strip_suffix(b"\n").unwrap().split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+}
+
+fn joined(lines: &[Vec<u8>]) -> Vec<u8> {
+    [lines.join(&b'\n'), b"\n".to_vec()].concat()
+}
+
+fn repair(path: &Path) -> Repaired {
+    let mut session = Session::open(path).unwrap();
+    let plan = session.plan_repair(&session.check().unwrap());
+    session.apply_repair(&plan).unwrap()
+}
+
+/// How many messages a model would get.
+fn context(path: &Path) -> usize {
+    Session::open_read_only(path).unwrap().build_context().unwrap().items.len()
+}
+
+/// What is left of the tree of a program that skips bad lines and goes on from the last line.
+fn context_elsewhere(path: &Path) -> usize {
+    let text = fs::read(path).unwrap();
+    let is_json = |line: &&[u8]| session_tree::json::validate(line).is_ok();
+    let lines: Vec<Vec<u8>> = text.split(|byte| *byte == b'\n').filter(is_json).map(<[u8]>::to_vec).collect();
+    let session = Session::from_bytes(joined(&lines)).unwrap();
+    let last = session.tree().last();
+    session.context_at(last).unwrap().items.len()
+}
+
+fn leaf(path: &Path) -> String {
+    Session::open_read_only(path).unwrap().leaf_id().unwrap().to_string()
+}
+
+fn assert_nothing_left_to_do(path: &Path) {
+    let session = Session::open_read_only(path).unwrap();
+    let report = session.check().unwrap();
+    let plan = session.plan_repair(&report);
+    assert!(plan.is_empty() && !plan.needs_copy(), "{report:?}");
+}
+
+#[test]
+fn a_bad_line_in_the_middle_gets_a_stub_and_the_conversation_is_whole_elsewhere_too() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    let cut = lines[10].len() / 2 + 20;
+    lines[10].truncate(cut);
+    let path = dir.file("s.jsonl", &joined(&lines));
+    let before = fs::read(&path).unwrap();
+    assert_eq!((context(&path), context_elsewhere(&path)), (19, 10));
+    let done = repair(&path);
+    assert_eq!(done.appended.len(), 3, "a stub, a record, a marker");
+    assert_eq!((context(&path), context_elsewhere(&path)), (19, 19));
+    assert_eq!(leaf(&path), "000000bd");
+    assert_eq!(Session::open_read_only(&path).unwrap().tree().roots().len(), 1);
+    assert!(fs::read(&path).unwrap().starts_with(&before));
+    assert_nothing_left_to_do(&path);
+}
+
+#[test]
+fn repairing_twice_appends_once() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    lines[10].truncate(100);
+    let path = dir.file("s.jsonl", &joined(&lines));
+    let mut session = Session::open(&path).unwrap();
+    let plan = session.plan_repair(&session.check().unwrap());
+    session.apply_repair(&plan).unwrap();
+    let once = fs::read(&path).unwrap();
+    let again = session.plan_repair(&session.check().unwrap());
+    assert_eq!(session.apply_repair(&again).unwrap(), Repaired::default());
+    assert_eq!(fs::read(&path).unwrap(), once);
+    // A plan that is out of date finds its work done.
+    let late = session.apply_repair(&plan).unwrap();
+    assert_eq!(late, Repaired::default());
+    assert_eq!(fs::read(&path).unwrap(), once);
+}
+
+#[test]
+fn the_open_session_sees_its_own_repair_as_a_fresh_one_does() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    lines[5].truncate(100);
+    lines[6].truncate(100);
+    let path = dir.file("s.jsonl", &joined(&lines));
+    let mut session = Session::open(&path).unwrap();
+    let path_before: Vec<_> = session.branch_path(None).iter().map(|node| session.tree().id(*node)).collect();
+    let plan = session.plan_repair(&session.check().unwrap());
+    session.apply_repair(&plan).unwrap();
+    let fresh = Session::open_read_only(&path).unwrap();
+    let ids = |session: &Session| {
+        session.branch_path(None).iter().map(|node| session.tree().id(*node)).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&session), path_before);
+    assert_eq!(ids(&fresh), path_before);
+    assert_eq!(session.leaf_id(), fresh.leaf_id());
+    assert_eq!(session.tree().len(), fresh.tree().len());
+}
+
+#[test]
+fn a_line_whose_id_is_lost_is_replaced_where_it_stood() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    lines[10] = b"garbage that tells nothing".to_vec();
+    let path = dir.file("s.jsonl", &joined(&lines));
+    let session = Session::open(&path).unwrap();
+    let plan = session.plan_repair(&session.check().unwrap());
+    let stub = Fix::Stub { id: "000000b3".into(), parent: Some("000000b2".into()), inferred: true };
+    assert_eq!(plan.fixes().cloned().collect::<Vec<_>>(), [stub]);
+    assert!(plan.clone().without_inferred().is_empty());
+    drop(session);
+    assert_eq!(context(&path), 10);
+    repair(&path);
+    assert_eq!((context(&path), context_elsewhere(&path)), (19, 19));
+    assert_nothing_left_to_do(&path);
+}
+
+#[test]
+fn entries_that_a_fork_orphaned_are_attached_to_the_entry_before_them() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    // An old fork left a label out and did not mend the link across it.
+    lines.remove(10);
+    let path = dir.file("s.jsonl", &joined(&lines));
+    assert_eq!((context(&path), context_elsewhere(&path)), (10, 10));
+    repair(&path);
+    assert_eq!((context(&path), context_elsewhere(&path)), (19, 19));
+    assert_nothing_left_to_do(&path);
+}
+
+#[test]
+fn fused_lines_come_back_whole() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    let second = lines.remove(11);
+    lines[10].extend(second);
+    let path = dir.file("s.jsonl", &joined(&lines));
+    assert_eq!(context_elsewhere(&path), 9);
+    repair(&path);
+    assert_eq!((context(&path), context_elsewhere(&path)), (20, 20));
+    assert_eq!(leaf(&path), "000000bd");
+    assert_nothing_left_to_do(&path);
+}
+
+#[test]
+fn a_last_line_that_was_fused_becomes_the_leaf_again() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    let last = lines.pop().unwrap();
+    let cut = lines[19].len() - 30;
+    lines[19].truncate(cut);
+    lines[19].extend(last);
+    let path = dir.file("s.jsonl", &joined(&lines));
+    repair(&path);
+    assert_eq!(leaf(&path), "000000bd");
+    assert_eq!((context(&path), context_elsewhere(&path)), (19, 19));
+    assert_nothing_left_to_do(&path);
+}
+
+#[test]
+fn what_stands_behind_zero_bytes_comes_back() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    lines[20] = [vec![0; 600], lines[20].clone()].concat();
+    let path = dir.file("s.jsonl", &joined(&lines));
+    assert_eq!(context(&path), 19);
+    repair(&path);
+    assert_eq!((context(&path), context_elsewhere(&path)), (20, 20));
+    assert_nothing_left_to_do(&path);
+}
+
+#[test]
+fn a_torn_tail_is_ended_by_one_byte() {
+    let dir = Dir::new();
+    let whole = joined(&twenty());
+    let torn = &whole[..whole.len() - 38];
+    let path = dir.file("s.jsonl", torn);
+    assert_eq!(repair(&path), Repaired::default());
+    assert_eq!(fs::read(&path).unwrap(), [torn, b"\n"].concat());
+    assert_nothing_left_to_do(&path);
+}
+
+#[test]
+fn a_leaf_that_others_would_miss_is_marked() {
+    let dir = Dir::new();
+    let path =
+        dir.file("s.jsonl", &session_text("a user one\n b<a user two\n c<b user three\n i<a info name"));
+    assert_eq!((context(&path), context_elsewhere(&path)), (3, 1));
+    repair(&path);
+    assert_eq!((context(&path), context_elsewhere(&path)), (3, 3));
+    assert_nothing_left_to_do(&path);
+}
+
+#[test]
+fn a_repair_can_be_taken_back_once() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    lines.remove(10);
+    let path = dir.file("s.jsonl", &joined(&lines));
+    let mut session = Session::open(&path).unwrap();
+    let plan = session.plan_repair(&session.check().unwrap());
+    let record = session.apply_repair(&plan).unwrap().record.unwrap();
+    let repaired = fs::read(&path).unwrap();
+    session.undo_repair(record.as_str()).unwrap();
+    assert_eq!(session.build_context().unwrap().items.len(), 10);
+    assert_eq!((context(&path), context_elsewhere(&path)), (10, 10));
+    assert_eq!(leaf(&path), "000000bd");
+    assert!(fs::read(&path).unwrap().starts_with(&repaired));
+    let again = session.undo_repair(record.as_str());
+    assert!(matches!(again, Err(Error::BadReference { reason: "it was undone before", .. })));
+    let other = session.undo_repair("000000aa");
+    assert!(matches!(other, Err(Error::BadReference { reason: "it is not the record of a repair", .. })));
+    assert_nothing_left_to_do(&path);
+}
+
+#[test]
+fn a_session_that_was_opened_for_reading_is_not_repaired() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    lines[10].truncate(100);
+    let path = dir.file("s.jsonl", &joined(&lines));
+    let mut session = Session::open_read_only(&path).unwrap();
+    let plan = session.plan_repair(&session.check().unwrap());
+    assert!(matches!(session.apply_repair(&plan), Err(Error::ReadOnly { .. })));
+    assert_eq!(fs::read(&path).unwrap(), joined(&lines));
+}
+
+#[test]
+fn a_copy_holds_what_appending_cannot_heal() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    let second = lines.remove(11);
+    lines[10].extend(second);
+    let first = String::from_utf8(lines[1].clone()).unwrap();
+    lines[1] = first.replacen("\"parentId\":null", "\"parentId\":\"000000ab\"", 1).into_bytes();
+    let bytes = [b"\xEF\xBB\xBF".to_vec(), joined(&lines)].concat();
+    let path = dir.file("s.jsonl", &bytes);
+    let session = Session::open(&path).unwrap();
+    let plan = session.plan_repair(&session.check().unwrap());
+    assert!(plan.needs_copy() && !plan.is_empty());
+    let copy = dir.path("copy.jsonl");
+    let written = session.write_repaired_copy(&plan, &RealFs, &copy).unwrap();
+    assert_eq!((written.entries, written.bytes), (20, fs::metadata(&copy).unwrap().len()));
+    assert_eq!(fs::read(&path).unwrap(), bytes, "the original is as it was");
+    assert_eq!((context(&copy), context_elsewhere(&copy)), (20, 20));
+    assert_eq!(leaf(&copy), "000000bd");
+    assert_nothing_left_to_do(&copy);
+    let twice = session.write_repaired_copy(&plan, &RealFs, &copy);
+    assert!(matches!(twice, Err(Error::Exists { .. })));
+}
+
+#[test]
+fn a_copy_of_a_sound_file_is_the_same_file() {
+    let dir = Dir::new();
+    let bytes = joined(&twenty());
+    let path = dir.file("s.jsonl", &bytes);
+    let session = Session::open(&path).unwrap();
+    let plan = session.plan_repair(&session.check().unwrap());
+    session.write_repaired_copy(&plan, &RealFs, &dir.path("copy.jsonl")).unwrap();
+    assert_eq!(fs::read(dir.path("copy.jsonl")).unwrap(), bytes);
+}
+
+#[test]
+fn a_file_whose_header_lost_one_byte_is_salvaged_with_everything_in_it() {
+    let dir = Dir::new();
+    let bytes = joined(&twenty());
+    let header_len = twenty()[0].len();
+    for at in 0..header_len {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x08;
+        let path = dir.file("x_019a.jsonl", &damaged);
+        if Session::open(&path).is_ok() {
+            continue;
+        }
+        let found = salvage(&RealFs, &path).unwrap();
+        assert_eq!(found.session().build_context().unwrap().items.len(), 20, "byte {at}");
+        let copy = dir.path("copy.jsonl");
+        assert_eq!(found.write_to(&RealFs, &copy).unwrap().entries, 20, "byte {at}");
+        assert_eq!((context(&copy), context_elsewhere(&copy)), (20, 20), "byte {at}");
+        assert_eq!(fs::read(&path).unwrap(), damaged);
+        fs::remove_file(copy).unwrap();
+    }
+}
+
+#[test]
+fn a_salvaged_header_keeps_what_the_old_one_still_tells() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    lines[0] =
+        String::from_utf8(lines[0].clone()).unwrap().replacen("{\"type\"", "{\"ty\u{1}e\"", 1).into_bytes();
+    let path = dir.file("s.jsonl", &joined(&lines));
+    let found = salvage(&RealFs, &path).unwrap();
+    let header = found.session().header();
+    assert_eq!((&*header.id(), header.cwd().as_deref()), ("ses", Some("/w")));
+    assert_eq!(found.lost_header(), Some(0..lines[0].len() as u64));
+    lines[0] = b"\0\0\0\0".to_vec();
+    let path = dir.file("2025-01-01_abc-1.jsonl", &joined(&lines));
+    assert_eq!(salvage(&RealFs, &path).unwrap().session().header().id(), "abc-1");
+}
+
+#[test]
+fn a_file_that_never_was_a_session_is_not_salvaged() {
+    let dir = Dir::new();
+    let path = dir.file("notes.txt", b"dear diary\n{\"a\":1}\n");
+    assert!(matches!(salvage(&RealFs, &path), Err(Error::NotASession { .. })));
+}
+
+#[derive(Debug, Clone)]
+enum Wound {
+    Flip(usize, u8),
+    Cut(usize, usize),
+    Insert(usize, Vec<u8>),
+    Truncate(usize),
+    Copy(usize, usize, usize),
+}
+
+fn wound() -> impl Strategy<Value = Wound> {
+    let at = 0_usize..4000;
+    prop_oneof![
+        (at.clone(), any::<u8>()).prop_map(|(at, byte)| Wound::Flip(at, byte)),
+        (at.clone(), 1_usize..300).prop_map(|(at, len)| Wound::Cut(at, len)),
+        (at.clone(), proptest::collection::vec(any::<u8>(), 1..40))
+            .prop_map(|(at, bytes)| Wound::Insert(at, bytes)),
+        (at.clone(), 1_usize..700).prop_map(|(at, len)| Wound::Insert(at, vec![0; len])),
+        at.clone().prop_map(Wound::Truncate),
+        (at.clone(), 1_usize..500, at).prop_map(|(from, len, to)| Wound::Copy(from, len, to)),
+    ]
+}
+
+impl Wound {
+    fn strike(&self, bytes: &mut Vec<u8>) {
+        let len = bytes.len();
+        let place = |at: usize| if len == 0 { 0 } else { at % len };
+        match self {
+            Wound::Flip(at, byte) if len > 0 => bytes[place(*at)] ^= byte,
+            Wound::Flip(..) => {}
+            Wound::Cut(at, count) => drop(bytes.drain(place(*at)..(place(*at) + count).min(len))),
+            Wound::Insert(at, new) => drop(bytes.splice(place(*at)..place(*at), new.iter().copied())),
+            Wound::Truncate(at) => bytes.truncate(place(*at)),
+            Wound::Copy(from, count, to) => {
+                let part = bytes[place(*from)..(place(*from) + count).min(len)].to_vec();
+                drop(bytes.splice(place(*to)..place(*to), part));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_wound_can_be_checked_and_repaired_and_the_next_append_is_kept(
+        wounds in proptest::collection::vec(wound(), 1..4),
+    ) {
+        let dir = Dir::new();
+        let mut bytes = joined(&twenty());
+        for wound in &wounds {
+            wound.strike(&mut bytes);
+        }
+        let path = dir.file("s.jsonl", &bytes);
+        let opened = Session::open(&path);
+        prop_assert_eq!(fs::read(&path).unwrap(), bytes.clone(), "opening writes nothing");
+        let Ok(mut session) = opened else {
+            if let Ok(found) = salvage(&RealFs, &path) {
+                found.write_to(&RealFs, &dir.path("copy.jsonl")).unwrap();
+                prop_assert!(Session::open(dir.path("copy.jsonl")).is_ok());
+            }
+            return Ok(());
+        };
+        let report = session.check().unwrap();
+        let plan = session.plan_repair(&report);
+        session.write_repaired_copy(&plan, &RealFs, &dir.path("copy.jsonl")).unwrap();
+        prop_assert_eq!(fs::read(&path).unwrap(), bytes.clone(), "checking writes nothing");
+        if session.read_only().is_some() {
+            return Ok(());
+        }
+        let is_old = session.header().version() < 3;
+        let entries = session.tree().nodes().map(|node| session.tree().id(node)).collect::<Vec<_>>();
+        let messages = session.build_context().unwrap().items.len();
+        session.apply_repair(&plan).unwrap();
+        if !is_old {
+            prop_assert!(fs::read(&path).unwrap().starts_with(&bytes), "every original byte stays");
+        }
+        for id in &entries {
+            prop_assert!(session.tree().node(id.as_str()).is_some(), "{id} is gone");
+        }
+        prop_assert!(session.build_context().unwrap().items.len() >= messages);
+        let again = session.plan_repair(&session.check().unwrap());
+        prop_assert!(again.is_empty(), "{:?} after {:?}", again, plan);
+        let new = session.append_message(&Message::user("next", Timestamp::from_millis(0))).unwrap();
+        drop(session);
+        let reopened = Session::open(&path).unwrap();
+        prop_assert_eq!(reopened.leaf_id(), Some(new.clone()));
+        prop_assert!(reopened.tree().node(new.as_str()).is_some());
+        prop_assert!(reopened.build_context().unwrap().items.len() > messages);
+    }
+}

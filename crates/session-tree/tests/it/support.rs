@@ -1,0 +1,4 @@
+//! What several promises need to be checked.
+
+pub(crate) mod canonical;
+pub(crate) mod recorded;
