@@ -7,7 +7,6 @@
 mod cache;
 mod find;
 mod listing;
-mod name;
 mod query;
 mod read;
 mod summary;
@@ -17,9 +16,9 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::fs::{Fs, RealFs};
+use crate::naming::encode_cwd;
 
 pub use listing::{Listing, Progress};
-pub use name::{encode_cwd, session_file_name};
 pub use query::{Relevance, SessionQuery};
 pub use read::SUB_AGENT_MARKER;
 pub use summary::{Damage, SessionSummary};

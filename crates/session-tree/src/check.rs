@@ -19,6 +19,7 @@ use crate::tree::Node;
 
 pub use fixes::{Fix, Recovered};
 use lines::{BadLine, Survey};
+use pieces::Piece;
 #[cfg(feature = "write")]
 pub(crate) use pieces::hint;
 
@@ -128,6 +129,13 @@ impl Session {
                 Problem::NotJson { .. } | Problem::Placeholder { .. } | Problem::Orphan { .. } => continue,
                 // A damaged line that shares its id is reported as mended.
                 Problem::DuplicateId { earlier_line, .. } if survey.is_bad(*earlier_line) => continue,
+                Problem::DuplicateId { .. } | Problem::RepeatedLine { .. }
+                    if survey.is_bad(diagnostic.line) =>
+                {
+                    continue;
+                }
+                // Nobody else sees a circle through a line that cannot be read.
+                Problem::Cycle { .. } if survey.is_bad(diagnostic.line) => None,
                 Problem::TornTail | Problem::MissingLineFeed => Some(Fix::LineFeed),
                 Problem::Cycle { id } => Some(Fix::Detach { id: id.clone() }),
                 Problem::ByteOrderMark => Some(Fix::Omit { bytes: diagnostic.bytes.clone() }),
@@ -155,7 +163,7 @@ impl Session {
             }
             let named = self
                 .mended(bad, survey, recover.is_some())
-                .or_else(|| self.placeholder(bad, &orphans, &awaited));
+                .or_else(|| self.placeholder(bad, &orphans, &awaited, survey));
             let is_mended = recover.is_none() && matches!(named, Some((Problem::Mended { .. }, _)));
             if bad.is_glued() && !is_mended {
                 let ids = bad.pieces.iter().map(|piece| piece.id.clone()).collect();
@@ -184,24 +192,25 @@ impl Session {
         bad: &BadLine,
         orphans: &HashMap<Node, EntryId>,
         awaited: &HashSet<EntryId>,
+        survey: &Survey,
     ) -> Option<(Problem, Option<Fix>)> {
         let (node, tree) = (bad.node?, self.tree());
         let id = tree.id(node);
-        let is_parent = tree.shown(node.0 as usize).is_some() && tree.children(node).next().is_some();
-        if !(is_parent || awaited.contains(&id)) || bad.pieces.iter().any(|piece| piece.id == id) {
+        if !awaited.contains(&id) || bad.pieces.iter().any(|piece| piece.id == id) {
             return None;
         }
-        Some((Problem::Placeholder { id, reason: bad.reason }, self.stub_for(node, orphans)))
+        Some((Problem::Placeholder { id, reason: bad.reason }, self.stub_for(node, orphans, survey)))
     }
 
-    /// The damaged entries that others will hang below once fused lines are taken apart.
+    /// The damaged entries that others hang below, or will when fused lines are taken apart.
     fn awaited(&self, survey: &Survey, orphans: &HashMap<Node, EntryId>) -> HashSet<EntryId> {
         let tree = self.tree();
         let damaged: HashMap<EntryId, Node> =
             survey.damaged.iter().map(|node| (tree.id(*node), *node)).collect();
-        let lost =
-            survey.bad.iter().flat_map(|bad| &bad.pieces).filter(|piece| !self.is_held(&piece.id, survey));
+        let lost = survey.bad.iter().flat_map(|bad| self.lost_pieces(bad, survey));
         let mut open: Vec<EntryId> = lost.filter_map(|piece| piece.parent.clone()).collect();
+        let has_child = |node: &&Node| tree.children(**node).any(|child| !survey.is_damaged(child));
+        open.extend(survey.damaged.iter().filter(has_child).map(|node| tree.id(*node)));
         let mut found = HashSet::new();
         while let Some(id) = open.pop() {
             let Some(node) = damaged.get(&id) else { continue };
@@ -220,13 +229,13 @@ impl Session {
             Some(node) => self.tree().id(node),
             None => bad.pieces.first()?.id.clone(),
         };
-        let holder = self.tree().node(id.as_str())?;
-        (!survey.is_damaged(holder)).then_some((id, holder))
+        let holder = self.whole_holder(&id, survey)?;
+        Some((id, holder))
     }
 
     /// The whole entries on a bad line that no other line holds.
     fn recoverable(&self, bad: &BadLine, survey: &Survey) -> Vec<Recovered> {
-        let lost = bad.pieces.iter().filter(|piece| !self.is_held(&piece.id, survey));
+        let lost = self.lost_pieces(bad, survey);
         lost.map(|piece| Recovered {
             id: piece.id.clone(),
             bytes: piece.bytes.clone(),
@@ -235,9 +244,27 @@ impl Session {
         .collect()
     }
 
+    /// The whole entries on a bad line that no other line holds.
+    ///
+    /// One whose id a damaged line elsewhere has too, below another parent, is a splinter.
+    fn lost_pieces<'b>(&self, bad: &'b BadLine, survey: &Survey) -> impl Iterator<Item = &'b Piece> {
+        let tree = self.tree();
+        bad.pieces.iter().filter(move |piece| {
+            let elsewhere = tree.node(piece.id.as_str()).filter(|node| Some(*node) != bad.node);
+            let named = elsewhere.map(|node| tree.parent(node).map(|parent| tree.id(parent)));
+            let is_splinter = named.is_some_and(|parent| parent != piece.parent);
+            !is_splinter && !self.is_held(&piece.id, survey)
+        })
+    }
+
     /// Tells whether a line that can be read holds an id.
     fn is_held(&self, id: &EntryId, survey: &Survey) -> bool {
-        self.tree().node(id.as_str()).is_some_and(|node| !survey.is_damaged(node))
+        self.whole_holder(id, survey).is_some()
+    }
+
+    fn whole_holder(&self, id: &EntryId, survey: &Survey) -> Option<Node> {
+        let holder = self.tree().node(id.as_str())?;
+        if survey.is_damaged(holder) { survey.earlier.get(&holder).copied() } else { Some(holder) }
     }
 
     pub(crate) fn read_error(&self, source: std::io::Error) -> Error {

@@ -185,6 +185,9 @@ pub enum Error {
         /// The bytes the file system has left.
         available: u64,
     },
+    /// The leaf moved since a navigation was planned, so its summary tells of another branch than the one left.
+    #[error("the position changed since the navigation was planned")]
+    StalePlan,
     /// There is nothing to compact.
     #[error("Nothing to compact (session too small)")]
     NothingToCompact,

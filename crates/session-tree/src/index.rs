@@ -144,6 +144,11 @@ impl Index {
         }
     }
 
+    /// Returns the position after everything that was looked at, torn bytes included.
+    pub(crate) fn known_end(&self) -> u64 {
+        self.torn.as_ref().map_or(self.end, |torn| torn.end)
+    }
+
     /// Reads what was appended since; gives the new entries.
     pub(crate) fn catch_up(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<Vec<Node>> {
         let before = self.tree.row_count();
@@ -307,13 +312,22 @@ impl Index {
         matches!(self.dialect, Dialect::V3 | Dialect::Newer(_)) && !self.uuid_spelling
     }
 
-    /// Treats the bytes after the last line as a line: the next append closes it off.
-    pub(crate) fn seal_tail(&mut self, source: &dyn ReadAt) -> io::Result<()> {
+    /// Reads the bytes after the last line.
+    #[cfg(feature = "write")]
+    pub(crate) fn read_tail(&self, source: &dyn ReadAt) -> io::Result<Vec<u8>> {
+        match &self.torn {
+            Some(torn) => read_range(source, torn.start, (torn.end - torn.start) as usize),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Treats the bytes after the last line (as `read_tail` gave them) as a line: a line feed follows them now.
+    #[cfg(feature = "write")]
+    pub(crate) fn seal_tail(&mut self, source: &dyn ReadAt, tail: &[u8]) -> io::Result<()> {
         self.open_tail = false;
         let Some(torn) = self.torn.take() else { return Ok(()) };
-        let bytes = read_range(source, torn.start, (torn.end - torn.start) as usize)?;
         let scanner = Scanner::default();
-        let line = Taken { source, scanner: &scanner, position: torn.start, piece: Piece::Whole(&bytes) };
+        let line = Taken { source, scanner: &scanner, position: torn.start, piece: Piece::Whole(tail) };
         self.take(&line, true)?;
         self.settle(source);
         Ok(())
@@ -553,7 +567,7 @@ fn validate_last_line(index: &mut Index, source: &dyn ReadAt) -> io::Result<()> 
 /// Tells whether an entry of a file without version has an id and a parent.
 fn forms_a_tree(line: &Taken<'_>) -> bool {
     let Some(Scan::Object(head)) = line.scan() else { return false };
-    head.id.is_some() && !head.uuid_spelling && head.parent != Parent::Absent
+    head.id.is_some() && head.parent != Parent::Absent
 }
 
 /// oh-my-pi keeps the title in a line of fixed size before the header.

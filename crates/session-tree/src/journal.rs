@@ -19,7 +19,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 #[cfg(feature = "write")]
-use crate::error::{Loss, Result};
+use crate::error::Loss;
+use crate::error::Result;
 
 #[cfg(feature = "file")]
 pub use file::FileJournal;
@@ -90,7 +91,6 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
     ) -> Result<Option<PathBuf>>;
 
     /// Opens what the path of this journal names now, after somebody replaced the file behind it.
-    #[cfg(feature = "write")]
     fn reopened(&self) -> Result<Box<dyn Journal>>;
 
     /// Saves `lines` beside a journal that was lost, and tells where.

@@ -72,44 +72,53 @@
 //! | none | [`Session::from_bytes`]: bytes to tree and context, without files, locks, threads or clocks |
 #![forbid(unsafe_code)]
 
+// Base types.
 mod diagnostic;
 mod error;
 mod id;
 mod kind;
+#[cfg(feature = "file")]
+mod naming;
 mod time;
 
-mod context;
-#[cfg(feature = "write")]
-mod draft;
-mod entry;
+// The straight walk: a module uses only modules above it.
 #[cfg(feature = "file")]
 pub mod fs;
-mod index;
 pub mod journal;
 pub mod json;
 mod line;
+mod entry;
+mod tree;
+mod index;
 mod migrate;
-mod session;
 #[cfg(feature = "sidecar")]
 mod sidecar;
-mod tree;
-
-mod branch_summary;
-mod branches;
-#[cfg(feature = "catalog")]
-mod catalog;
-mod check;
-mod compaction;
-mod estimate;
 #[cfg(feature = "write")]
-mod extract;
-mod file_ops;
-mod navigate;
+mod draft;
+mod session;
+mod context;
+
+// Side branches: of the tree,
+mod branches;
 mod outline;
 mod reference;
+// of the path,
+mod navigate;
+// of the context,
+mod branch_summary;
+mod compaction;
+mod estimate;
+mod file_ops;
+mod transcript;
+// of the session,
+mod check;
+#[cfg(feature = "write")]
+mod extract;
 #[cfg(feature = "write")]
 mod repair;
-mod transcript;
+// and of many sessions.
+#[cfg(feature = "catalog")]
+mod catalog;
 
 pub use branch_summary::{
     Abandoned, BRANCH_SUMMARY_PREAMBLE, BranchSummaryPlan, BranchSummarySettings, branch_summary_text,
@@ -118,7 +127,6 @@ pub use branches::{Branch, HIDDEN_BRANCH};
 #[cfg(feature = "catalog")]
 pub use catalog::{
     Catalog, Damage, Listing, Progress, Relevance, SUB_AGENT_MARKER, SessionQuery, SessionSummary,
-    encode_cwd, session_file_name,
 };
 pub use check::{Fix, REPAIR, Recovered, Report, STUB};
 pub use compaction::{CompactionPlan, CompactionSettings, should_compact};
@@ -145,6 +153,8 @@ pub use id::{EntryId, IdSource, is_valid_session_id};
 pub use index::Label;
 pub use kind::{Kind, Role};
 pub use line::LEAF_MARKER;
+#[cfg(feature = "file")]
+pub use naming::{encode_cwd, session_file_name};
 #[cfg(feature = "write")]
 pub use navigate::Navigated;
 pub use navigate::{NavigationPlan, PromptImage};
@@ -155,9 +165,9 @@ pub use outline::{
 pub use reference::split_reference;
 #[cfg(feature = "write")]
 pub use repair::{RepairPlan, Repaired, RepairedCopy, Salvage, salvage};
+pub use session::{Follower, Options, Session};
 #[cfg(feature = "write")]
-pub use session::{Follower, NewSession, SyncPolicy};
-pub use session::{Options, Session};
+pub use session::{NewSession, SyncPolicy};
 #[cfg(feature = "write")]
 pub use time::SystemClock;
 pub use time::{Clock, Timestamp};

@@ -78,10 +78,6 @@ impl Head<'_> {
     pub(crate) fn is_header(&self) -> bool {
         self.kind.as_deref() == Some(b"session")
     }
-
-    fn is_message(&self) -> bool {
-        self.kind.as_deref() == Some(b"message")
-    }
 }
 
 /// Scans lines; holds the searchers that every line uses.
@@ -198,6 +194,7 @@ struct Front<'l> {
     has_id: bool,
     has_parent: bool,
     has_time: bool,
+    has_custom_type: bool,
     /// Where the message body continues after its role.
     body_at: usize,
 }
@@ -208,7 +205,12 @@ impl<'l> Front<'l> {
         self.has_id
             && self.has_parent
             && self.has_time
-            && head.is_some_and(|h| h.kind.is_some() && (!h.is_message() || h.role.is_some()))
+            && head.is_some_and(|head| match head.kind.as_deref() {
+                None => false,
+                Some(b"message") => head.role.is_some(),
+                Some(b"custom") => self.has_custom_type,
+                Some(_) => true,
+            })
     }
 
     /// Reads members from the front while their values are short and plain.
@@ -218,6 +220,7 @@ impl<'l> Front<'l> {
             has_id: false,
             has_parent: false,
             has_time: false,
+            has_custom_type: false,
             body_at: 0,
         };
         let mut at = 1;
@@ -288,6 +291,7 @@ impl<'l> Front<'l> {
                 self.has_time = true;
             }
             b"customType" => {
+                self.has_custom_type = true;
                 head.traits.internal = value.starts_with(b"session-tree.");
                 head.traits.leaf_marker = value == LEAF_MARKER.as_bytes();
             }

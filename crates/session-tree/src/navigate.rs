@@ -244,8 +244,7 @@ impl Session {
         self.node(plan.target_id.as_str())?;
         let summary = summary.filter(|summary| !summary.summary.is_empty());
         if summary.is_some() && !self.leaves_what_was_planned(plan) {
-            let reason = "the leaf moved since it was planned".into();
-            return Err(Error::BadDraft { what: "branch summary", reason });
+            return Err(Error::StalePlan);
         }
         let before = self.leaf;
         let new_leaf = plan.new_leaf.map(|node| self.tree().id(node));

@@ -30,6 +30,8 @@ pub use salvage::{Salvage, salvage};
 pub struct RepairPlan {
     steps: Vec<Step>,
     leaf: Option<EntryId>,
+    /// Conclusions are part of it.
+    infers: bool,
 }
 
 /// One fix, and the line it is for.
@@ -73,6 +75,7 @@ impl RepairPlan {
     /// Leaves out what rests on a conclusion instead of on what the file says.
     pub fn without_inferred(mut self) -> Self {
         self.steps.retain(|step| !step.fix.is_inferred());
+        self.infers = false;
         self
     }
 }
@@ -97,7 +100,7 @@ impl Session {
             }
         }
         let leaf = self.leaf_after_repair(report, &steps);
-        RepairPlan { steps, leaf }
+        RepairPlan { steps, leaf, infers: true }
     }
 
     /// Where one would go on if the file had never been damaged: where the session is, unless the last entry of
@@ -134,7 +137,7 @@ impl Session {
                 Lines { session, now, bytes: Vec::new(), ids: Vec::new(), taken: HashSet::new() };
             let record = writer.fixes(plan, &copies);
             if !writer.ids.is_empty() || plan.fixes().any(|fix| matches!(fix, Fix::LeafMarker { .. })) {
-                done.record = writer.close(record, plan.leaf.as_ref());
+                done.record = writer.close(&record, plan.leaf.as_ref());
             }
             done.appended = writer.ids;
             writer.bytes
@@ -162,7 +165,7 @@ impl Session {
                     &Draft::custom(STUB, Some(&serde_json::json!({ "undoes": record }))),
                 );
             }
-            done.record = writer.close(serde_json::json!({ "undoes": record }), leaf.as_ref());
+            done.record = writer.close(&serde_json::json!({ "undoes": record }), leaf.as_ref());
             done.appended = writer.ids;
             writer.bytes
         })?;
@@ -250,14 +253,15 @@ impl Lines<'_> {
         let leaf = self.session.leaf_id();
         serde_json::json!({
             "restored": self.ids.iter().map(EntryId::as_str).collect::<Vec<_>>(),
+            "inferred": plan.infers,
             "leafBefore": leaf.as_ref().map(EntryId::as_str),
         })
     }
 
     /// Writes the record and, behind it, the marker of the leaf.
-    fn close(&mut self, record: Json, leaf: Option<&EntryId>) -> Option<EntryId> {
+    fn close(&mut self, record: &Json, leaf: Option<&EntryId>) -> Option<EntryId> {
         let id = self.session.free_id(&self.ids);
-        self.line(id.clone(), leaf, self.now, &Draft::custom(REPAIR, Some(&record)));
+        self.line(id.clone(), leaf, self.now, &Draft::custom(REPAIR, Some(record)));
         let marker = self.session.free_id(&self.ids);
         self.line(marker, leaf, self.now, &Draft::leaf_marker(leaf));
         Some(id)
@@ -277,7 +281,7 @@ impl Lines<'_> {
     fn is_lost(&self, id: &EntryId) -> bool {
         let holder = self.session.tree().node(id.as_str());
         let line = holder.and_then(|node| self.session.line_at(node).ok());
-        !self.taken.contains(id) && !line.is_some_and(|line| json::validate(&line).is_ok())
+        !self.taken.contains(id) && line.is_none_or(|line| json::validate(&line).is_err())
     }
 
     /// The time of a lost entry as far as it is known, so that it keeps its place among its siblings.

@@ -4,6 +4,7 @@
 //! in the modules beside it.
 
 mod cache;
+mod follow;
 mod options;
 mod read;
 #[cfg(feature = "write")]
@@ -20,11 +21,12 @@ use crate::journal::{Journal, MemoryJournal};
 use crate::tree::{Node, Tree};
 
 use cache::DocCache;
+pub use follow::Follower;
 pub use options::Options;
 #[cfg(feature = "write")]
-pub use write::{Follower, NewSession, SyncPolicy};
+pub(crate) use write::header_line;
 #[cfg(feature = "write")]
-pub(crate) use write::{header_line, session_file_name};
+pub use write::{NewSession, SyncPolicy};
 
 /// An open session.
 ///
@@ -36,6 +38,8 @@ pub struct Session {
     pub(crate) index: Index,
     pub(crate) leaf: Option<Node>,
     pub(crate) read_only: Option<ReadOnlyReason>,
+    /// Entries that others appended and nobody has asked about yet.
+    foreign: Vec<Node>,
     docs: Mutex<DocCache>,
     /// What decoding found odd after loading.
     late_diagnostics: Mutex<Vec<Diagnostic>>,
@@ -102,6 +106,7 @@ impl Session {
             index,
             leaf,
             read_only: None,
+            foreign: Vec::new(),
             docs: Mutex::default(),
             late_diagnostics: Mutex::default(),
             #[cfg(feature = "write")]

@@ -8,7 +8,9 @@
 
 mod columns;
 mod links;
+#[cfg(feature = "sidecar")]
 mod parts;
+mod sorted;
 mod walk;
 
 use std::borrow::Cow;
@@ -26,8 +28,9 @@ use crate::time::Timestamp;
 
 pub(crate) use columns::{Columns, Flags};
 use links::Links;
-use parts::SortedIds;
+#[cfg(feature = "sidecar")]
 pub(crate) use parts::TREE_PARTS;
+use sorted::SortedIds;
 pub use walk::{Children, Depth};
 
 /// A place in a loaded tree; cheap to copy, valid for the session that gave it.
@@ -393,6 +396,7 @@ impl Tree {
     }
 
     /// Makes one entry with an odd id known.
+    #[cfg(feature = "sidecar")]
     fn learn_odd(&mut self, at: u32) {
         let Self { columns, odd_ids, hasher, by_id, .. } = self;
         let value = hash(hasher, &key_in(columns, odd_ids, at));

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use super::cache::Cache;
-use super::name::same_cwd;
 use super::read::{self, Fresh, Key};
 use super::summary::{Damage, SessionSummary};
 use super::{Catalog, Layout};
 use crate::error::Error;
 use crate::fs::{Fs, Meta};
+use crate::naming::same_cwd;
 use crate::time::Timestamp;
 
 /// Below this many bytes a second thread costs more than it brings.

@@ -73,6 +73,21 @@ struct Orphan {
     bytes: Range<u64>,
 }
 
+/// What earlier repairs did.
+#[derive(Default)]
+struct EarlierRepairs {
+    /// What they brought back: where those lines stand tells nothing.
+    restored: HashSet<EntryId>,
+    /// What stands before this and was not healed was left on purpose.
+    looked_until: u64,
+}
+
+impl EarlierRepairs {
+    fn leaves_open(&self, orphan: &Orphan) -> bool {
+        orphan.bytes.start >= self.looked_until && !self.restored.contains(&orphan.id)
+    }
+}
+
 impl Fix {
     /// Tells whether appending is not enough, so that only a copy of the file can be repaired this way.
     pub fn needs_copy(&self) -> bool {
@@ -90,11 +105,16 @@ impl Fix {
 
 impl Session {
     /// The stub for an entry whose line cannot be read, at the place that the line names.
-    pub(super) fn stub_for(&self, node: Node, orphans: &HashMap<Node, EntryId>) -> Option<Fix> {
+    pub(super) fn stub_for(
+        &self,
+        node: Node,
+        orphans: &HashMap<Node, EntryId>,
+        survey: &Survey,
+    ) -> Option<Fix> {
         let tree = self.tree();
         if tree.cut_circles().next().is_some() {
             let top = tree.ancestors(node).last().unwrap_or(node);
-            if top != node && tree.cut_circles().any(|cut| cut == top) {
+            if !survey.is_damaged(top) && tree.cut_circles().any(|cut| cut == top) {
                 // Other programs do not cut circles: with this entry they would walk one for ever.
                 return None;
             }
@@ -108,7 +128,7 @@ impl Session {
     pub(super) fn orphan_problems(&self, survey: &Survey) -> Result<Vec<(Diagnostic, Option<Fix>)>> {
         let mut orphans = self.orphans_of(survey);
         orphans.sort_by_key(|orphan| orphan.bytes.start);
-        let fixes = self.missing_parents(&orphans, survey, &self.restored_ids()?);
+        let fixes = self.missing_parents(&orphans, survey, &self.earlier_repairs()?);
         let tell = |orphan: Orphan| {
             let fix = fixes.get(&orphan.parent).cloned().flatten();
             let problem = Problem::Orphan { id: orphan.id, parent: orphan.parent };
@@ -121,7 +141,8 @@ impl Session {
     fn orphans_of(&self, survey: &Survey) -> Vec<Orphan> {
         let tree = self.tree();
         let counts = |node: Node| {
-            let is_there = !survey.is_damaged(node) || tree.children(node).next().is_some();
+            let is_there =
+                !survey.is_damaged(node) || tree.children(node).any(|child| !survey.is_damaged(child));
             tree.shown(node.0 as usize).is_some() && is_there
         };
         let shown = tree.orphans().filter(|(node, _)| counts(*node));
@@ -133,7 +154,7 @@ impl Session {
             })
             .collect();
         for bad in &survey.bad {
-            for piece in bad.pieces.iter().filter(|piece| !self.is_held(&piece.id, survey)) {
+            for piece in self.lost_pieces(bad, survey) {
                 let parent = piece.parent.clone().filter(|parent| !tree.holds(parent.as_str()));
                 let Some(parent) = parent else { continue };
                 let (id, bytes) = (piece.id.clone(), piece.bytes.clone());
@@ -147,18 +168,21 @@ impl Session {
         found
     }
 
-    /// The ids that repairs brought back: where those lines stand tells nothing.
-    fn restored_ids(&self) -> Result<HashSet<EntryId>> {
-        let mut found = HashSet::new();
+    /// What earlier repairs did, as far as their records tell.
+    fn earlier_repairs(&self) -> Result<EarlierRepairs> {
+        let mut found = EarlierRepairs::default();
         for node in self.tree().nodes().filter(|node| self.tree().is_internal(*node)) {
             let entry = self.entry_at(node)?;
-            let Some(value) = entry.value() else { continue };
-            if !value.get("customType").is_some_and(|name| name.is_str(REPAIR)) {
+            let is_record =
+                |value: &Value<'_>| value.get("customType").is_some_and(|name| name.is_str(REPAIR));
+            let Some(data) = entry.value().filter(is_record).and_then(|value| value.get("data")) else {
                 continue;
+            };
+            let Some(restored) = data.get("restored") else { continue };
+            found.restored.extend(restored.items().filter_map(Value::as_str).map(|id| EntryId::from(&*id)));
+            if data.get("inferred").and_then(Value::as_bool) == Some(true) {
+                found.looked_until = self.tree().place(node).0;
             }
-            let restored = value.get("data").and_then(|data| data.get("restored"));
-            let ids = restored.into_iter().flat_map(Value::items).filter_map(Value::as_str);
-            found.extend(ids.map(|id| EntryId::from(&*id)));
         }
         Ok(found)
     }
@@ -171,15 +195,18 @@ impl Session {
         &self,
         orphans: &[Orphan],
         survey: &Survey,
-        restored: &HashSet<EntryId>,
+        earlier: &EarlierRepairs,
     ) -> HashMap<EntryId, Option<Fix>> {
         let pieces = survey.bad.iter().flat_map(|bad| &bad.pieces);
         // An entry that is recovered comes back by itself.
         let mut seen: HashSet<&EntryId> = pieces.map(|piece| &piece.id).collect();
         let mut first_of: Vec<&Orphan> =
             orphans.iter().filter(|orphan| seen.insert(&orphan.parent)).collect();
-        let mut lines: Vec<&BadLine> =
-            survey.bad.iter().filter(|bad| bad.node.is_none() && bad.pieces.is_empty()).collect();
+        let is_open = |bad: &&BadLine| {
+            let is_held = bad.id_hint.as_ref().is_some_and(|id| self.is_held(id, survey));
+            bad.node.is_none() && bad.pieces.is_empty() && !is_held
+        };
+        let mut lines: Vec<&BadLine> = survey.bad.iter().filter(is_open).collect();
         let by_hint: HashMap<&EntryId, &BadLine> =
             lines.iter().filter_map(|bad| Some((bad.id_hint.as_ref()?, *bad))).collect();
         let (mut fixes, mut used) = (HashMap::new(), HashSet::new());
@@ -189,8 +216,8 @@ impl Session {
             fixes.insert(orphan.parent.clone(), self.stub_on_line(orphan, bad, survey));
             false
         });
-        lines.retain(|bad| !used.contains(&bad.number));
-        first_of.retain(|orphan| !restored.contains(&orphan.id));
+        lines.retain(|bad| !used.contains(&bad.number) && bad.bytes.start >= earlier.looked_until);
+        first_of.retain(|orphan| earlier.leaves_open(orphan));
         if let ([orphan], [bad]) = (first_of.as_slice(), lines.as_slice())
             && bad.bytes.start < orphan.bytes.start
         {
@@ -209,6 +236,7 @@ impl Session {
     fn stub_on_line(&self, orphan: &Orphan, bad: &BadLine, survey: &Survey) -> Option<Fix> {
         let id = &orphan.parent;
         let named = bad.parent_hint.as_ref().and_then(|parent| self.tree().node(parent.as_str()));
+        let named = named.filter(|parent| !survey.is_damaged(*parent));
         if let Some(parent) = named.filter(|parent| !self.is_below(*parent, orphan)) {
             let parent = Some(self.tree().id(parent));
             return Some(Fix::Stub { id: id.clone(), parent, inferred: bad.id_hint.as_ref() != Some(id) });

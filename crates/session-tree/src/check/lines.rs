@@ -1,5 +1,6 @@
 //! The pass over all lines: is each of them JSON, UTF-8, and unambiguous about its envelope?
 
+use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 
@@ -26,6 +27,8 @@ pub(super) struct Survey {
     pub(super) naming: Vec<Node>,
     /// Entries whose lines are not JSON.
     pub(super) damaged: Vec<Node>,
+    /// Entries whose lines are not JSON, with an earlier line of the same id that is.
+    pub(super) earlier: HashMap<Node, Node>,
 }
 
 /// A line that is not JSON.
@@ -93,6 +96,8 @@ impl Session {
             }
             Ok(())
         })?;
+        let hides_whole = |(old, new): &(Node, Node)| survey.is_damaged(*new) && !survey.is_damaged(*old);
+        survey.earlier = self.tree().moved_ids().filter(hides_whole).map(|(old, new)| (new, old)).collect();
         Ok(survey)
     }
 }

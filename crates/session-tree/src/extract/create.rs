@@ -2,10 +2,11 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::plan::{Extract, ExtractPlan};
 use crate::error::{Error, ReadOnlyReason, Result};
-use crate::fs::{Access, RealFs};
+use crate::fs::{Access, Fs};
 use crate::index;
 use crate::journal::FileJournal;
 use crate::session::{NewSession, Options, Session};
@@ -116,15 +117,15 @@ pub fn fork_from(
     options: Options,
     id: Option<String>,
 ) -> Result<Session> {
-    let source = open_source(source)?;
+    let source = open_source(options.fs.clone(), source)?;
     let plan = source.plan_extract(Extract::All)?;
     let new = NewSession { cwd: target_cwd.to_owned(), id, ..source.as_parent() };
     let session = to.start(new, options)?;
     source.fill(session, &plan, true)
 }
 
-fn open_source(source: &Path) -> Result<Session> {
-    let opened = open_to_read(source);
+fn open_source(fs: Arc<dyn Fs>, source: &Path) -> Result<Session> {
+    let opened = open_to_read(fs, source);
     opened.map_err(|error| match error {
         Error::NotASession { path, .. } | Error::NotAFile { path } => Error::BadSource { path },
         Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotFound => {
@@ -135,7 +136,7 @@ fn open_source(source: &Path) -> Result<Session> {
 }
 
 /// Opens a file that is to be copied, without writing to it or locking it.
-pub(super) fn open_to_read(path: &Path) -> Result<Session> {
-    let journal = FileJournal::open(std::sync::Arc::new(RealFs), path, Access::Read)?;
+pub(super) fn open_to_read(fs: Arc<dyn Fs>, path: &Path) -> Result<Session> {
+    let journal = FileJournal::open(fs, path, Access::Read)?;
     Session::load(Box::new(journal), Some(ReadOnlyReason::Asked))
 }

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Error, ReadOnlyReason, Result};
-use crate::fs::{Access, Fs, RealFs};
+use super::create::open_to_read;
+use crate::error::{Error, Result};
+use crate::fs::Fs;
 use crate::index::{GapKind, LineAt};
 use crate::journal::{FileJournal, Journal, ReadAt, read_range};
 use crate::json::{Edit, write_string};
 use crate::kind::Kind;
-use crate::session::Session;
+use crate::session::{Options, Session};
 use crate::tree::Node;
 
 /// How often another name is tried.
@@ -21,13 +22,9 @@ const MOST_NAMES: u32 = 10_000;
 ///
 /// If the name is taken the copy is called `name-1.jsonl`, and so on; no file is ever replaced. A file that lies in
 /// the directory already stays where it is. A file that spells its ids `uuid` is written in the current version.
-pub fn import(source: &Path, directory: &Path) -> Result<PathBuf> {
-    import_on(&(Arc::new(RealFs) as Arc<dyn Fs>), source, directory)
-}
-
-fn import_on(fs: &Arc<dyn Fs>, source: &Path, directory: &Path) -> Result<PathBuf> {
-    let journal = FileJournal::open(fs.clone(), source, Access::Read)?;
-    let session = Session::load(Box::new(journal), Some(ReadOnlyReason::Asked))?;
+pub fn import(source: &Path, directory: &Path, options: &Options) -> Result<PathBuf> {
+    let fs = &options.fs;
+    let session = open_to_read(fs.clone(), source)?;
     let is_old_design = session.index.uuid_spelling;
     if !is_old_design && let Some(stored) = stored_already(fs, &session, directory) {
         return Ok(stored);

@@ -10,9 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-#[cfg(not(feature = "write"))]
-use super::Journal;
-use super::ReadAt;
+use super::{Journal, ReadAt};
 use crate::error::{Error, Result};
 use crate::fs::{Access, FileId, Fs, FsFile};
 
@@ -119,6 +117,17 @@ impl Journal for FileJournal {
             State::Held(_) => None,
             State::Open { id, .. } => Some((id.device, id.number)),
         }
+    }
+
+    fn reopened(&self) -> Result<Box<dyn Journal>> {
+        self.reopen()
+    }
+}
+
+impl FileJournal {
+    fn reopen(&self) -> Result<Box<dyn Journal>> {
+        let access = if self.protected { Access::Read } else { Access::Append };
+        Ok(Box::new(FileJournal::open(self.fs.clone(), &self.path, access)?))
     }
 }
 

@@ -7,6 +7,8 @@ use std::path::Path;
 #[cfg(not(feature = "write"))]
 use super::Journal;
 use super::ReadAt;
+#[cfg(not(feature = "write"))]
+use crate::error::Result;
 
 /// A journal in memory.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +42,10 @@ impl ReadAt for MemoryJournal {
 impl Journal for MemoryJournal {
     fn path(&self) -> Option<&Path> {
         None
+    }
+
+    fn reopened(&self) -> Result<Box<dyn Journal>> {
+        Ok(Box::new(self.clone()))
     }
 }
 

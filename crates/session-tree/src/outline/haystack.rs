@@ -92,10 +92,11 @@ impl Needle {
             let could = !line.low.is_ascii() || memmem::find(line.low, b"\\").is_some();
             return if could || self.term.text.is_ascii() { Verdict::Ask } else { Verdict::No };
         };
-        if self.term.field == Field::Tool && line.role == Some(Role::ToolResult) && self.is_plain {
-            if let Some(name) = line.tool_name() {
-                return if finder.find(name).is_some() { Verdict::Yes } else { Verdict::No };
-            }
+        if self.term.field == Field::Tool
+            && self.is_plain
+            && let Some(name) = line.tool_name()
+        {
+            return if finder.find(name).is_some() { Verdict::Yes } else { Verdict::No };
         }
         if !self.is_plain || self.term.field != Field::Any {
             return if finder.find(line.low).is_some() { Verdict::Ask } else { absent };
@@ -202,6 +203,9 @@ impl Line<'_> {
     /// Reads the name of the tool of a result where pi writes it.
     fn tool_name(&self) -> Option<&[u8]> {
         const KEY: &[u8] = b"\"toolname\":\"";
+        if self.role != Some(Role::ToolResult) {
+            return None;
+        }
         let head = &self.low[..self.low.len().min(1024)];
         let value = &head[memmem::find(head, KEY)? + KEY.len()..];
         let end = memchr::memchr2(b'"', b'\\', value)?;

@@ -93,9 +93,9 @@ impl Term {
 /// How many characters of an id have to be typed before it is found by them.
 const ID_PREFIX: usize = 4;
 
-/// Tells whether a term could be the beginning of an id.
+/// Tells whether a term could be the beginning of an id as pi draws them: hex digits, or a UUID.
 pub(super) fn looks_like_id(text: &str) -> bool {
-    text.len() >= ID_PREFIX && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    text.len() >= ID_PREFIX && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'))
 }
 
 fn next_term(text: &str) -> (Option<Term>, &str) {

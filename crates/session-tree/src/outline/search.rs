@@ -118,17 +118,20 @@ impl Search {
     /// Looks at about `bytes` bytes of lines.
     pub fn step(&mut self, session: &Session, bytes: u64) -> Result<SearchProgress> {
         self.notice_new_rows(session);
-        let (before, stop) = (self.hit_count, self.scanned.saturating_add(bytes));
-        while self.scanned < stop
+        let (before, mut left) = (self.hit_count, bytes);
+        while left > 0
             && let Some(mut work) = self.pending.pop()
         {
-            let start = self.block_start(session, &work, stop - self.scanned);
+            let start = self.block_start(session, &work, left);
             let block = start..work.rows.end;
             if start > work.rows.start {
                 work.rows.end = start;
                 self.pending.push(work.clone());
             }
+            // Rows that are passed over cost something too.
+            let (scanned, rows) = (self.scanned, block.len() as u64);
             self.scan(session, block, work.narrowed)?;
+            left = left.saturating_sub(self.scanned - scanned + 32 * rows);
         }
         if self.pending.is_empty() {
             self.buffers = Buffers::default();

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Session;
+use crate::error::Result;
 #[cfg(feature = "file")]
-use crate::error::{Error, ReadOnlyReason, Result};
+use crate::error::{Error, ReadOnlyReason};
 #[cfg(feature = "file")]
 use crate::fs::{Access, Fs, RealFs};
 #[cfg(feature = "file")]
@@ -27,7 +28,7 @@ use crate::sidecar::{self, Sidecar};
 pub struct Options {
     cache_bytes: Option<usize>,
     #[cfg(feature = "file")]
-    pub(super) fs: Arc<dyn Fs>,
+    pub(crate) fs: Arc<dyn Fs>,
     #[cfg(feature = "sidecar")]
     sidecar_dir: Option<std::path::PathBuf>,
     #[cfg(feature = "write")]
@@ -127,6 +128,12 @@ impl Options {
             drop(sidecar.store(&*self.fs, &*session.journal, &session.index, &meta));
         }
         Ok(session)
+    }
+
+    /// Reads a session from bytes: see [`Session::from_bytes`].
+    pub fn from_bytes(self, bytes: Vec<u8>) -> Result<Session> {
+        let session = Session::from_bytes(bytes)?;
+        Ok(self.equip(session))
     }
 
     /// Gives a loaded session what it works with.

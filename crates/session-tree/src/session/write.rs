@@ -8,7 +8,6 @@
 mod append;
 mod create;
 mod entries;
-mod follow;
 mod leaf;
 mod loss;
 mod migration;
@@ -18,12 +17,10 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::id::{IdSource, RandomIds};
 use crate::time::{Clock, SystemClock, Timestamp};
-use crate::tree::Node;
 
 use super::Session;
 pub use create::NewSession;
-pub(crate) use create::{header_line, session_file_name};
-pub use follow::Follower;
+pub(crate) use create::header_line;
 
 /// When entries are made durable, that is, safe from a power cut.
 ///
@@ -46,8 +43,6 @@ pub(crate) struct Writer {
     pub(super) policy: SyncPolicy,
     /// When the oldest entry was written that is not durable yet.
     pub(super) unsynced_since: Option<Timestamp>,
-    /// Entries that others appended and nobody has asked about yet.
-    pub(super) foreign: Vec<Node>,
     /// Some entry begins a conversation, so the session is worth a file.
     pub(super) has_conversation: bool,
 }
@@ -59,7 +54,6 @@ impl Default for Writer {
             ids: Box::new(RandomIds),
             policy: SyncPolicy::default(),
             unsynced_since: None,
-            foreign: Vec::new(),
             has_conversation: false,
         }
     }
@@ -143,11 +137,6 @@ impl Session {
             Some(reason) => Err(Error::ReadOnly { reason: reason.clone() }),
             None => Ok(()),
         }
-    }
-
-    fn io_error(&self, action: &'static str, source: std::io::Error) -> Error {
-        let path = self.journal.path().map_or_else(|| "memory".into(), std::path::Path::to_path_buf);
-        Error::Io { action, path, source }
     }
 }
 

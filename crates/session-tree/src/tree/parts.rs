@@ -5,29 +5,10 @@ use std::sync::OnceLock;
 
 use smol_str::SmolStr;
 
-use super::{Columns, Flags, IdKey, Tree};
+use super::{Columns, Flags, IdKey, SortedIds, Tree};
 
 /// How many parts a tree is stored in: five columns, odd ids, the sorted ids, and the lists of what is odd.
 pub(crate) const TREE_PARTS: usize = 8;
-
-/// Ids of a stored tree, sorted, so that looking one up needs no table to be built first.
-#[derive(Debug, Default)]
-pub(super) struct SortedIds {
-    /// Numbers of hex ids with their rows, sorted.
-    pairs: Vec<u64>,
-}
-
-impl SortedIds {
-    pub(super) fn find(&self, number: u32) -> Option<u32> {
-        let at = self.pairs.partition_point(|pair| (pair >> 32) < u64::from(number));
-        let pair = self.pairs.get(at)?;
-        (pair >> 32 == u64::from(number)).then_some(*pair as u32)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.pairs.len()
-    }
-}
 
 impl Tree {
     /// Gives everything that is needed to have the same tree again.

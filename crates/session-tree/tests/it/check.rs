@@ -279,6 +279,15 @@ fn a_damaged_line_whose_entry_came_again_is_mended() {
 }
 
 #[test]
+fn a_damaged_line_never_calls_for_a_stub_in_the_place_of_an_entry_that_can_be_read() {
+    let mut all = lines(CHAIN);
+    let damaged = String::from_utf8(all[3].clone()).unwrap().replace("\"three\"", "three");
+    all.insert(4, damaged.into_bytes());
+    let report = assert_said(&joined(&all), "mended", 5);
+    assert_eq!(fix_of(&report, "mended"), None);
+}
+
+#[test]
 fn every_diagnostic_has_words_and_a_code() {
     let bytes = session_text("a user one\n y<lost user two\n ! 123\n ! {\n b<a label zz x");
     for diagnostic in check(&bytes).diagnostics {

@@ -35,6 +35,7 @@ fn survive(workload: &Workload, policy: SyncPolicy) -> usize {
     count
 }
 
+#[allow(clippy::print_stdout, reason = "the number of disks is what a reader of the log wants to know")]
 fn survive_all(policy: SyncPolicy, seeds: std::ops::Range<u64>, at_least: usize) {
     let count: usize = seeds.map(|seed| survive(&Workload::drawn(seed), policy)).sum();
     println!("{count} disks after crashes, {policy:?}");

@@ -38,8 +38,9 @@ fn faults() -> Vec<Fault> {
         [ErrorKind::StorageFull, ErrorKind::Other, ErrorKind::Interrupted, ErrorKind::PermissionDenied];
     let errors = kinds.into_iter().map(Fault::error);
     // A write that was interrupted half-way reports what it wrote, so there is no such error.
-    let halves =
-        [ErrorKind::StorageFull, ErrorKind::Other].into_iter().map(|kind| Fault::partial_write(25, kind));
+    let halves = [25, 200].into_iter().flat_map(|part| {
+        [ErrorKind::StorageFull, ErrorKind::Other].map(|kind| Fault::partial_write(part, kind))
+    });
     let shorts = [0, 1, 50].into_iter().map(Fault::short_write);
     let for_good =
         [ErrorKind::StorageFull, ErrorKind::Other].into_iter().map(|kind| Fault::error(kind).sticky());

@@ -493,7 +493,7 @@ fn a_source_that_is_missing_or_no_session_is_an_error_and_nothing_is_written() {
             error.to_string().starts_with("Cannot fork: source session file is empty or invalid: "),
             "{error}"
         );
-        assert!(import(&source, &dir.path().join("sessions")).is_err());
+        assert!(import(&source, &dir.path().join("sessions"), &Options::new()).is_err());
     }
     assert_eq!(dir.names(), ["empty.jsonl", "garbage.jsonl"]);
 }
@@ -504,13 +504,13 @@ fn an_import_is_a_copy_and_never_overwrites() {
     let text = [session_text("u1 user one"), b"torn tai".to_vec()].concat();
     let source = dir.put("name.jsonl", &text);
     let sessions = dir.path().join("sessions");
-    let paths: Vec<PathBuf> = (0..3).map(|_| import(&source, &sessions).unwrap()).collect();
+    let paths: Vec<PathBuf> = (0..3).map(|_| import(&source, &sessions, &Options::new()).unwrap()).collect();
     let names: Vec<_> = paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["name.jsonl", "name-1.jsonl", "name-2.jsonl"]);
     for path in &paths {
         assert_eq!(fs::read(path).unwrap(), text);
     }
-    let stored = import(&paths[0], &sessions).unwrap();
+    let stored = import(&paths[0], &sessions, &Options::new()).unwrap();
     assert_eq!(stored, fs::canonicalize(&paths[0]).unwrap(), "what is there already stays where it is");
     assert_eq!(fs::read_dir(&sessions).unwrap().count(), 3);
 }
@@ -529,7 +529,7 @@ fn a_file_of_the_early_design_is_imported_in_the_current_version() {
         "\n",
     );
     let source = dir.put("early.jsonl", text.as_bytes());
-    let path = import(&source, dir.path()).unwrap();
+    let path = import(&source, dir.path(), &Options::new()).unwrap();
     assert_eq!(path.file_name().unwrap(), "early-1.jsonl");
     let written = fs::read_to_string(&path).unwrap();
     assert!(!written.to_lowercase().contains("uuid"), "{written}");

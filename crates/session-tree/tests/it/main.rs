@@ -2,15 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod append;
 mod check;
 mod crash;
 mod faults;
 mod fork;
+mod labels;
+mod loading;
+mod migration;
 mod navigation;
+mod persistence;
 mod pi_context;
 mod pi_fork;
 mod pi_list;
 mod pi_summary;
+mod pi_tree;
+mod properties;
 mod repair;
 mod support;
 mod writing;

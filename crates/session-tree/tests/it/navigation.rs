@@ -283,7 +283,7 @@ fn a_plan_made_before_the_leaf_moved_still_moves_but_takes_no_summary() {
     session.append_message(&Message::user("more", Timestamp::from_millis(0))).unwrap();
     let len = session.tree().len();
     let refused = session.apply_navigation(&plan, Some(&summary("tried")), None);
-    assert!(matches!(refused, Err(Error::BadDraft { what: "branch summary", .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::StalePlan)), "{refused:?}");
     assert_eq!(session.tree().len(), len);
     session.apply_navigation(&plan, None, None).unwrap();
     assert_eq!(session.leaf_id().unwrap(), "a2");

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use super::{FileJournal, State};
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
-use crate::fs::{Access, FsFile};
-use crate::journal::{Journal, Locked, ReadAt, VerifyCopy, WriteCopy};
+use crate::fs::{Access, FileId, FsFile};
+use crate::journal::{Journal, Locked, ReadAt, VerifyCopy, WriteCopy, read_range};
 
 /// What went wrong so far and is still felt.
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
     /// The operation whose failure left the state of the disk unknown.
     poisoned: Option<&'static str>,
-    /// The name of the file may not have reached the disk yet.
-    directory_unsynced: bool,
+    /// Directories in which a new name may not have reached the disk yet.
+    unsynced_directories: Vec<PathBuf>,
 }
 
 impl FileJournal {
@@ -54,22 +54,41 @@ impl FileJournal {
     /// Creates the file with what `write` produces, however much that is: all of it or no file.
     fn create_with(&mut self, write: WriteCopy<'_>, verify: VerifyCopy<'_>) -> Result<()> {
         let directory = self.directory().to_path_buf();
+        let new_names = self.directories_to_sync();
         self.fs.create_dir_all(&directory).map_err(Error::io("create", &directory))?;
         let (temporary, file) = self.temporary()?;
-        let result = self.publish_as(&temporary, file.as_ref(), write, verify);
-        // Its work is done, or it failed: the temporary name goes either way.
-        let removed = self.fs.remove_file(&temporary);
-        let file = match result {
-            Ok(None) => file,
-            Ok(Some(other)) => other,
-            Err(error) => return Err(error),
-        };
-        // A second name that stays behind is clutter, not a reason to fail: no list shows it.
-        drop(removed);
-        let id = file.metadata().map_err(Error::io("create", &self.path))?.id;
+        // Asked for now: once the file has its name there must be nothing left that can fail.
+        let id = file.metadata().map(|meta| meta.id).map_err(Error::io("create", &self.path));
+        let result = id.and_then(|id| {
+            let other = self.publish_as(&temporary, file.as_ref(), write, verify)?;
+            Ok(other.unwrap_or((file, id)))
+        });
+        // Its work is done, or it failed: the temporary name goes either way. If it stays it is clutter, and no
+        // reason to fail: no list shows it.
+        drop(self.fs.remove_file(&temporary));
+        let (file, id) = result?;
         self.state = State::Open { file, id };
-        self.trouble.directory_unsynced = self.fs.sync_dir(&directory).is_err();
+        self.sync_names(new_names);
         Ok(())
+    }
+
+    /// Lists the directories that get a new name when the file is created: its own, and those above directories
+    /// that do not exist yet.
+    fn directories_to_sync(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for directory in self.directory().ancestors().filter(|path| !path.as_os_str().is_empty()) {
+            found.push(directory.to_path_buf());
+            if self.fs.metadata(directory).is_ok() {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Makes new names durable; what fails is tried again by the next sync, which tells.
+    fn sync_names(&mut self, directories: Vec<PathBuf>) {
+        let failed = directories.into_iter().filter(|directory| self.fs.sync_dir(directory).is_err());
+        self.trouble.unsynced_directories = failed.collect();
     }
 
     /// Fills the temporary file and gives it the final name, which must be free. Where files cannot have two
@@ -80,7 +99,7 @@ impl FileJournal {
         file: &dyn FsFile,
         write: WriteCopy<'_>,
         verify: VerifyCopy<'_>,
-    ) -> Result<Option<Box<dyn FsFile>>> {
+    ) -> Result<Option<(Box<dyn FsFile>, FileId)>> {
         self.fill_copy(file, temporary, write, verify)?;
         match self.fs.hard_link(temporary, &self.path) {
             Ok(()) => Ok(None),
@@ -93,7 +112,7 @@ impl FileJournal {
     }
 
     /// Creates the file under its final name as a copy of the temporary one.
-    fn publish_directly(&self, temporary: &dyn FsFile) -> Result<Box<dyn FsFile>> {
+    fn publish_directly(&self, temporary: &dyn FsFile) -> Result<(Box<dyn FsFile>, FileId)> {
         let file = self.fs.open(&self.path, Access::CreateNew).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => Error::Exists { path: self.path.clone() },
             _ => Error::Io { action: "create", path: self.path.clone(), source },
@@ -102,23 +121,29 @@ impl FileJournal {
         let mut out = io::BufWriter::with_capacity(1 << 20, Appender(file.as_ref()));
         let written = io::copy(&mut lines, &mut out).and_then(|_| out.flush());
         drop(out);
-        if let Err(source) = written.and_then(|()| file.sync()) {
-            drop(self.fs.remove_file(&self.path));
-            return Err(Error::Io { action: "write", path: self.path.clone(), source });
+        match written.and_then(|()| file.sync()).and_then(|()| file.metadata()) {
+            Ok(meta) => Ok((file, meta.id)),
+            Err(source) => {
+                drop(self.fs.remove_file(&self.path));
+                Err(Error::Io { action: "write", path: self.path.clone(), source })
+            }
         }
-        Ok(file)
     }
 
     /// Takes back a write that failed half-way, as far as that can be done without touching bytes of others.
-    fn take_back(&mut self, at: u64, written: u64, source: io::Error) -> Error {
+    fn take_back(&mut self, at: u64, lines: &[u8], source: io::Error) -> Error {
         let path = self.path.clone();
         let State::Open { file, .. } = &self.state else { return Error::Append { path, source } };
-        let len = file.metadata().map(|meta| meta.len);
-        if matches!(len, Ok(len) if len == at) {
-            return Error::Append { path, source };
-        }
-        if matches!(len, Ok(len) if len == at + written) && file.set_len(at).is_ok() {
-            return Error::Append { path, source };
+        match what_stayed(file.as_ref(), at, lines) {
+            Stayed::Nothing => return Error::Append { path, source },
+            Stayed::OnlyOurs if file.set_len(at).is_ok() => {
+                if file.sync().is_err() {
+                    // After a power cut the entry could be back although it was reported as not written.
+                    self.trouble.poisoned = Some("append");
+                }
+                return Error::Append { path, source };
+            }
+            Stayed::OnlyOurs | Stayed::Unknown => {}
         }
         // Somebody else wrote behind us, or the cut failed: close the fragment off so that nothing is glued to it.
         if !matches!(file.append(b"\n"), Ok(1)) {
@@ -251,8 +276,12 @@ impl Journal for FileJournal {
         };
         match result {
             Ok(written) if written == lines.len() => Ok(()),
-            Ok(written) => Err(self.take_back(at, written as u64, io::ErrorKind::WriteZero.into())),
-            Err(source) => Err(self.take_back(at, 0, source)),
+            Ok(_) => Err(self.take_back(
+                at,
+                lines,
+                io::Error::new(io::ErrorKind::WriteZero, "only a part could be written"),
+            )),
+            Err(source) => Err(self.take_back(at, lines, source)),
         }
     }
 
@@ -262,13 +291,11 @@ impl Journal for FileJournal {
             return Ok(());
         }
         self.check_writable()?;
-        let mut result = file.sync();
-        if result.is_ok() && self.trouble.directory_unsynced {
-            result = self.fs.sync_dir(self.directory());
-        }
+        let names = &self.trouble.unsynced_directories;
+        let result = file.sync().and_then(|()| names.iter().try_for_each(|name| self.fs.sync_dir(name)));
         match result {
             Ok(()) => {
-                self.trouble.directory_unsynced = false;
+                self.trouble.unsynced_directories.clear();
                 Ok(())
             }
             Err(source) => {
@@ -318,7 +345,7 @@ impl Journal for FileJournal {
         match renamed {
             Ok(meta) => {
                 self.state = State::Open { file: copy, id: meta.id };
-                self.trouble.directory_unsynced = self.fs.sync_dir(&directory).is_err();
+                self.sync_names(vec![directory]);
                 Ok(Some(kept))
             }
             Err(source) => {
@@ -330,8 +357,7 @@ impl Journal for FileJournal {
     }
 
     fn reopened(&self) -> Result<Box<dyn Journal>> {
-        let access = if self.protected { Access::Read } else { Access::Append };
-        Ok(Box::new(FileJournal::open(self.fs.clone(), &self.path, access)?))
+        self.reopen()
     }
 
     fn rescue(&mut self, lines: &mut dyn Read) -> Result<Option<PathBuf>> {
@@ -362,6 +388,28 @@ impl FileJournal {
         let State::Open { file, .. } = &self.state else { return Ok(()) };
         // A program that does not lock may have written meanwhile.
         if file.metadata()?.len == len { Ok(()) } else { Err(io::ErrorKind::ResourceBusy.into()) }
+    }
+}
+
+/// What a failed write left at the end of a file.
+enum Stayed {
+    Nothing,
+    /// A beginning of what was to be written, and nothing behind it.
+    OnlyOurs,
+    Unknown,
+}
+
+fn what_stayed(file: &dyn FsFile, at: u64, lines: &[u8]) -> Stayed {
+    let len = file.metadata().map(|meta| meta.len);
+    let extra = len.ok().and_then(|len| len.checked_sub(at)).and_then(|extra| usize::try_from(extra).ok());
+    let Some(extra) = extra else { return Stayed::Unknown };
+    if extra == 0 {
+        return Stayed::Nothing;
+    }
+    let found = || read_range(&OpenFile(file), at, extra);
+    match lines.get(..extra) {
+        Some(ours) if found().is_ok_and(|found| found == ours) => Stayed::OnlyOurs,
+        _ => Stayed::Unknown,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::tree::{Node, Tree};
 /// How many bytes of lines are looked at in one go: they stay in the processor's cache.
 const BLOCK: u64 = 512 * 1024;
 /// How many rows are looked at in one go if they are short, or not to be read.
-const BLOCK_ROWS: usize = 64 * 1024;
+const BLOCK_ROWS: usize = 8 * 1024;
 /// Lines nearer to each other than this are read together with what lies between.
 const GAP: u64 = 16 * 1024;
 /// How far a block is stretched so that results stand in one block with their calls.

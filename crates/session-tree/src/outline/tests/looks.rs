@@ -31,10 +31,10 @@ fn library() -> Session {
         "comp",
         r#""role":"bashExecution","command":"cargo fmt","output":"all good","exitCode":0"#,
     );
-    draw.message("wide", "bash", r#""role":"user","content":"Größe und ESCAPED \u0062anana 日本語""#);
+    draw.message("fade", "bash", r#""role":"user","content":"Größe und ESCAPED \u0062anana 日本語""#);
     draw.message(
         "pict",
-        "wide",
+        "fade",
         r#""role":"user","content":[{"type":"image","data":"flagflagflag","mimeType":"image/png"}]"#,
     );
     draw.label("labl", "pict", "comp", "Milestone");
@@ -57,17 +57,18 @@ fn words_are_found_wherever_a_person_would_look() {
         ("compaction", "comp"),
         ("milestone", "comp labl"),
         ("cargo good", "bash"),
-        ("größe", "wide"),
+        ("größe", "fade"),
         ("GRÖSSE", ""),
-        ("banana", "wide"),
-        ("日本", "wide"),
+        ("banana", "fade"),
+        ("日本", "fade"),
         ("lib.rs", "comp"),
-        ("user", "user wide pict"),
+        ("user", "user fade pict"),
         ("temp", "answ"),
         (r"c:\temp", "answ"),
         ("nnext", ""),
         ("42 fn", "rslt"),
-        ("answ", "answ"),
+        ("fade", "fade"),
+        ("ade0", ""),
         ("type", ""),
         ("false", ""),
     ];
@@ -84,9 +85,9 @@ fn phrases_fields_and_exclusions_narrow_a_query() {
         (r#""a add flag""#, ""),
         (r#""quoted" word"#, "answ"),
         (r#""add a fl"#, "user"),
-        ("role:user", "user wide pict"),
+        ("role:user", "user fade pict"),
         ("role:tool", "rslt"),
-        ("role:user -flag", "wide pict"),
+        ("role:user -flag", "fade pict"),
         ("tool:read", "call rslt"),
         ("tool:fn", ""),
         ("file:parser", "call rslt"),
@@ -154,7 +155,7 @@ fn refining_before_the_end_gives_what_a_fresh_search_gives() {
         ("r", "rs"),
         ("a", "a -flag"),
         ("e", "e role:user"),
-        ("ans", "answ"),
+        ("fad", "fade"),
         ("s", "src parser"),
     ];
     for (short, long) in longer {

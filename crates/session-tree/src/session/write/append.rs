@@ -1,10 +1,12 @@
 //! One append, from lock to release.
 
+use std::io;
+
 use super::super::Session;
 use crate::draft::Draft;
-use crate::entry::Entry;
 use crate::error::{Error, Loss, Result};
 use crate::id::{EntryId, IdKey};
+use crate::journal::ReadAt;
 use crate::json::Doc;
 use crate::kind::Kind;
 use crate::line::Traits;
@@ -71,7 +73,7 @@ impl Session {
         let mut place = place;
         loop {
             let locked = self.journal.lock()?;
-            let known = self.index.torn.as_ref().map_or(self.index.end, |torn| torn.end);
+            let known = self.index.known_end();
             let loss = locked.loss.or((locked.len < known).then_some(Loss::Truncated));
             let Some(loss) = loss else {
                 let caught_up = self.catch_up_to(locked.len);
@@ -85,28 +87,21 @@ impl Session {
         }
     }
 
-    pub(super) fn catch_up_to(&mut self, len: u64) -> Result<()> {
-        if len == self.index.end {
-            return Ok(());
-        }
-        let new = self.index.catch_up(&*self.journal, len).map_err(|error| self.io_error("read", error))?;
-        self.writer.foreign.extend(new);
-        Ok(())
-    }
-
     /// Writes the lines; the lock is held and the index is up to date.
     fn write_locked(&mut self, place: Place, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
         let (Place::Under(parent) | Place::Aside(parent)) = place;
         let prepared = self.prepare(parent, drafts);
-        let at = self.index.torn.as_ref().map_or(self.index.end, |torn| torn.end);
+        let at = self.index.known_end();
         // A tail without line feed is closed off in the same write, never glued to, never removed.
         let needs_feed = self.index.open_tail || self.index.torn.is_some();
         let begins = drafts.iter().any(Draft::is_conversation);
         let publish = begins || self.writer.has_conversation;
         if needs_feed {
+            // Read before anything is written: what follows must not fail.
+            let tail = self.index.read_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
             let sealed = [b"\n", prepared.lines.as_slice()].concat();
             self.journal.append(at, &sealed, publish)?;
-            self.index.seal_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
+            self.index.seal_tail(&*self.journal, &tail).map_err(|error| self.io_error("read", error))?;
         } else {
             self.journal.append(at, &prepared.lines, publish)?;
         }
@@ -157,13 +152,16 @@ impl Session {
     }
 
     fn write_composed(&mut self, lines: &[u8]) -> Result<()> {
-        let at = self.index.torn.as_ref().map_or(self.index.end, |torn| torn.end);
+        let at = self.index.known_end();
         let needs_feed = self.index.open_tail || self.index.torn.is_some();
         let feed: &[u8] = if needs_feed { b"\n" } else { b"" };
+        // Read before anything is written: what follows must not fail.
+        let tail = self.index.read_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
         let all = [feed, lines].concat();
         self.journal.append(at, &all, self.journal.exists())?;
         let end = at + all.len() as u64;
-        self.index.catch_up(&*self.journal, end).map(drop).map_err(|error| self.io_error("read", error))
+        let written = Overlay { base: &*self.journal, from: self.index.end, bytes: [tail, all].concat() };
+        self.index.catch_up(&written, end).map(drop).map_err(|error| self.io_error("read", error))
     }
 
     /// Draws an id that no line of the file has.
@@ -219,13 +217,28 @@ impl Session {
         self.index.end = position;
         last
     }
+}
 
-    /// Returns the entries that others appended since this was last asked, in file order.
-    ///
-    /// Every append looks for them; [`catch_up`](Session::catch_up) looks without appending.
-    pub fn take_foreign_entries(&mut self) -> Result<Vec<Entry>> {
-        let nodes = std::mem::take(&mut self.writer.foreign);
-        nodes.into_iter().map(|node| self.entry_at(node)).collect()
+/// A journal whose end is known without reading it.
+struct Overlay<'j> {
+    base: &'j dyn ReadAt,
+    from: u64,
+    bytes: Vec<u8>,
+}
+
+impl ReadAt for Overlay<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.from + self.bytes.len() as u64)
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match position.checked_sub(self.from) {
+            Some(at) => self.bytes.as_slice().read_at(at, buffer),
+            None => {
+                let room = usize::try_from(self.from - position).unwrap_or(usize::MAX).min(buffer.len());
+                self.base.read_at(position, &mut buffer[..room])
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::index::Index;
 use crate::journal::{FileJournal, Journal, MemoryJournal};
 use crate::json::{Doc, write_string};
 use crate::kind::Role;
+use crate::naming::session_file_name;
 use crate::time::Timestamp;
 
 /// What a new session starts with.
@@ -168,11 +169,6 @@ impl Session {
 
 fn check_id(id: &str) -> Result<()> {
     if is_valid_session_id(id) { Ok(()) } else { Err(Error::BadSessionId { id: id.to_owned() }) }
-}
-
-/// Gives the name of a session file: the time with dashes, and the id.
-pub(crate) fn session_file_name(created: Timestamp, id: &str) -> String {
-    format!("{}_{id}.jsonl", created.to_string().replace([':', '.'], "-"))
 }
 
 /// Writes a header line, without line feed.

@@ -26,7 +26,7 @@ impl Session {
         self.journal = journal;
         self.index = index;
         self.leaf = leaf;
-        self.writer.foreign.clear();
+        self.foreign.clear();
         self.docs().clear();
         Ok(Some(match place {
             Place::Under(_) => Place::Under(parent),
@@ -38,7 +38,11 @@ impl Session {
     pub(super) fn rescue(&mut self, loss: Loss, place: Place, drafts: &[Draft]) -> Error {
         let (Place::Under(parent) | Place::Aside(parent)) = place;
         let lines = self.prepare_lines(parent, drafts);
-        let bytes = self.readable_bytes();
+        let bytes = match self.readable_bytes() {
+            Ok(bytes) => bytes,
+            // A part of a session under the name of a rescue would be believed to be all of it.
+            Err(error) => return self.io_error("read", error),
+        };
         let feed: &[u8] = if bytes.last().is_none_or(|last| *last == b'\n') { b"" } else { b"\n" };
         let mut all = bytes.as_slice().chain(feed).chain(lines.as_slice());
         let path = self.journal.path().map_or_else(|| "memory".into(), std::path::Path::to_path_buf);
@@ -51,12 +55,10 @@ impl Session {
     }
 
     /// Reads what is left of the journal; a file that lost its name can still be read by who has it open.
-    fn readable_bytes(&self) -> Vec<u8> {
+    fn readable_bytes(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let mut reader = Reader { source: &*self.journal, at: 0, to: self.index.end };
-        // Whatever can be had is worth saving.
-        drop(reader.read_to_end(&mut bytes));
-        bytes
+        Reader { source: &*self.journal, at: 0, to: self.index.end }.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 }
 

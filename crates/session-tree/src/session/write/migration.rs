@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::super::Session;
 use super::append::Place;
 use super::loss::Reader;
-use crate::error::{Error, Result};
+use crate::error::{Error, Loss, Result};
 use crate::index::{self, Dialect, GapKind, Index, LineAt};
 use crate::journal::{ReadAt, read_range};
 use crate::migrate;
@@ -18,26 +18,39 @@ impl Session {
     /// The new file is written beside the old one, read back and compared, and takes its name in one step.
     pub fn migrate(&mut self) -> Result<Option<PathBuf>> {
         self.check_writable()?;
-        let version = match self.index.dialect {
-            Dialect::V1 => 1,
-            Dialect::V2 => 2,
-            Dialect::V3 | Dialect::Newer(_) => return Ok(None),
-        };
-        let locked = self.journal.lock()?;
-        let result = match locked.loss {
-            Some(what) => Err(Error::Replaced { path: self.journal_path(), what, rescue: None }),
-            None => self.catch_up_to(locked.len).and_then(|()| self.migrate_locked(version)),
-        };
-        self.journal.unlock();
-        result
+        self.migrate_at(Place::Under(self.leaf)).map(|(_, kept)| kept)
     }
 
-    /// Migrates before the first append; a place that was found in the old tree is the same in the new one.
+    /// Migrates before the first append. Gives the place as the tree knows it afterwards.
     pub(super) fn migrate_before_append(&mut self, place: Place) -> Result<Place> {
-        if self.journal.exists() {
-            self.migrate()?;
+        if !self.journal.exists() {
+            return Ok(place);
         }
-        Ok(place)
+        self.migrate_at(place).map(|(place, _)| place)
+    }
+
+    /// Migrates, unless somebody else did so meanwhile: then goes on with what they made.
+    fn migrate_at(&mut self, place: Place) -> Result<(Place, Option<PathBuf>)> {
+        let mut place = place;
+        loop {
+            let version = match self.index.dialect {
+                Dialect::V1 => 1,
+                Dialect::V2 => 2,
+                Dialect::V3 | Dialect::Newer(_) => return Ok((place, None)),
+            };
+            let locked = self.journal.lock()?;
+            let loss = locked.loss.or((locked.len < self.index.known_end()).then_some(Loss::Truncated));
+            let Some(loss) = loss else {
+                let kept = self.catch_up_to(locked.len).and_then(|()| self.migrate_locked(version));
+                self.journal.unlock();
+                return kept.map(|kept| (place, kept));
+            };
+            self.journal.unlock();
+            match self.follow_replacement(loss, place)? {
+                Some(moved) => place = moved,
+                None => return Err(self.rescue(loss, place, &[])),
+            }
+        }
     }
 
     fn migrate_locked(&mut self, version: u32) -> Result<Option<PathBuf>> {

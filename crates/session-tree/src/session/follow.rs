@@ -1,17 +1,39 @@
 //! Seeing what others append.
 
-use super::super::Session;
+use super::Session;
 use crate::entry::Entry;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 impl Session {
+    /// Returns the entries that others appended since this was last asked, in file order.
+    ///
+    /// Every append looks for them; [`catch_up`](Session::catch_up) looks without appending.
+    pub fn take_foreign_entries(&mut self) -> Result<Vec<Entry>> {
+        let nodes = std::mem::take(&mut self.foreign);
+        nodes.into_iter().map(|node| self.entry_at(node)).collect()
+    }
+
+    /// Takes in everything up to `len`.
+    pub(super) fn catch_up_to(&mut self, len: u64) -> Result<()> {
+        if len == self.index.end {
+            return Ok(());
+        }
+        let new = self.index.catch_up(&*self.journal, len).map_err(|error| self.io_error("read", error))?;
+        self.foreign.extend(new);
+        Ok(())
+    }
+
+    pub(super) fn io_error(&self, action: &'static str, source: std::io::Error) -> Error {
+        let path = self.journal.path().map_or_else(|| "memory".into(), std::path::Path::to_path_buf);
+        Error::Io { action, path, source }
+    }
+
     /// Reads what others appended since, without writing or locking; gives the new entries in file order.
     ///
     /// The leaf stays where it is: somebody else's append moves nobody.
     pub fn catch_up(&mut self) -> Result<Vec<Entry>> {
         let len = self.journal.len().map_err(|error| self.io_error("read", error))?;
-        let known = self.index.torn.as_ref().map_or(self.index.end, |torn| torn.end);
-        if len > known {
+        if len > self.index.known_end() {
             self.catch_up_to(len)?;
         }
         self.take_foreign_entries()

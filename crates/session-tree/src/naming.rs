@@ -1,4 +1,6 @@
 //! Names on disk: of the directory of a project, and of a session file.
+//!
+//! A base type: pi's conventions, used by whoever makes or looks for files.
 
 use crate::time::Timestamp;
 
@@ -30,11 +32,13 @@ pub fn session_file_name(created: Timestamp, id: &str) -> String {
 }
 
 /// Tells whether two spellings name the same working directory, as far as their text tells.
-pub(super) fn same_cwd(one: &str, other: &str) -> bool {
+#[cfg(feature = "catalog")]
+pub(crate) fn same_cwd(one: &str, other: &str) -> bool {
     parts(one).eq(parts(other))
 }
 
 /// The parts of a path without empty ones and single dots.
+#[cfg(feature = "catalog")]
 fn parts(path: &str) -> impl Iterator<Item = &str> {
     // Only where a path cannot begin with a slash is the other one a separator too.
     let windows = !path.starts_with('/');

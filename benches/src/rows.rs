@@ -1,0 +1,100 @@
+//! The rows of the table: each measures one kind of work of the engine against its reference.
+
+mod append;
+mod context;
+mod fork;
+mod growth;
+mod list;
+mod open;
+mod outline;
+mod reopen;
+mod tree;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use session_tree::Session;
+
+use crate::files::Files;
+use crate::peer::Peer;
+use crate::table::Line;
+use crate::{Failure, clock};
+
+/// What a row is measured with.
+pub(crate) struct Bench<'b> {
+    pub(crate) files: &'b Files,
+    pub(crate) peer: Option<Peer>,
+    /// How often a step is repeated; the best run counts.
+    pub(crate) runs: usize,
+    /// Whether everything of a million entries is left out.
+    pub(crate) quick: bool,
+}
+
+/// A row: its name on the command line and how it is measured.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) measure: fn(&Bench<'_>) -> Result<Vec<Line>, Failure>,
+}
+
+/// All rows, in the order of the table.
+pub(crate) const ROWS: [Row; 11] = [
+    Row { name: "open-100k", measure: open::hundred_thousand },
+    Row { name: "open-1m", measure: open::million },
+    Row { name: "reopen", measure: reopen::measure },
+    Row { name: "context", measure: context::measure },
+    Row { name: "check", measure: open::check },
+    Row { name: "tree", measure: tree::measure },
+    Row { name: "append", measure: append::measure },
+    Row { name: "fork", measure: fork::measure },
+    Row { name: "list", measure: list::measure },
+    Row { name: "outline", measure: outline::measure },
+    Row { name: "growth", measure: growth::measure },
+];
+
+const NEEDS_PEER: &str = "needs --peer";
+const NOT_QUICK: &str = "not with --quick";
+
+impl Bench<'_> {
+    /// Asks the reference program, if there is one.
+    fn ask_peer(
+        &self,
+        file: &Path,
+        questions: &[&str],
+        ids: &str,
+    ) -> Result<Option<HashMap<String, Duration>>, Failure> {
+        let script = self.files.scratch("measure.mjs");
+        self.peer.as_ref().map(|peer| peer.ask(file, 3, questions, ids, &script)).transpose()
+    }
+}
+
+/// Makes the line of a comparison with the reference program, or says that there is none.
+fn against_peer(
+    work: &str,
+    ours: Duration,
+    peer: Option<&HashMap<String, Duration>>,
+    answer: &str,
+    bar: f64,
+) -> Result<Line, Failure> {
+    let Some(peer) = peer else { return Ok(Line::skipped(work, NEEDS_PEER)) };
+    let theirs = peer.get(answer).ok_or_else(|| format!("the peer did not answer `{answer}`"))?;
+    Ok(Line::gain(work, ours, ("pi", *theirs), bar))
+}
+
+/// Does one step in this process and prints the most memory it took; see [`peak_memory_of`].
+pub(crate) fn child(step: &str, file: &Path) -> Result<(), Failure> {
+    match step {
+        "open" => drop(open::open_and_project(file)?),
+        "outline" => drop(outline::first_rows(&Session::open_read_only(file)?)?),
+        _ => return Err(format!("no step `{step}`").into()),
+    }
+    println!("{}", clock::peak_memory()?);
+    Ok(())
+}
+
+/// Does one step in a process of its own and returns the most memory it took.
+fn peak_memory_of(step: &str, file: &Path) -> Result<u64, Failure> {
+    let output = Command::new(std::env::current_exe()?).args(["--child", step]).arg(file).output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+}

@@ -1,0 +1,224 @@
+//! Old versions: how they read, and how they are written anew. The number at the end of a name is that of the
+//! conformance case.
+
+use std::fs;
+
+use session_tree::{ReadOnlyReason, Role, Session};
+
+use crate::support::live::{Folder, context, field, lines, parent, path, roots, shape, user};
+
+const V1: &str = r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#;
+const V2: &str =
+    r#"{"type":"session","version":2,"id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#;
+const USER: &str =
+    r#"{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"one"}}"#;
+const ASSISTANT: &str = r#"{"type":"message","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"two"}]}}"#;
+
+fn text(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A compaction of version 1, which names the first kept entry by its place among the parsed lines.
+fn compaction(index: &str) -> String {
+    format!(
+        r#"{{"type":"compaction","timestamp":"2025-01-01T00:00:03.000Z","summary":"s","firstKeptEntryIndex":{index},"tokensBefore":9}}"#
+    )
+}
+
+fn ids(session: &Session) -> Vec<String> {
+    session.tree().nodes().map(|node| session.tree().id(node).to_string()).collect()
+}
+
+#[test]
+fn entries_of_version_1_get_ids_and_form_a_line_53() {
+    let dir = Folder::new();
+    let before = text(&[V1, USER, ASSISTANT]);
+    let file = dir.put("s.jsonl", &before);
+    let mut session = Session::open(&file).unwrap();
+    let ids = ids(&session);
+    assert!(ids.len() == 2 && ids.iter().all(|id| id.len() == 8) && ids[0] != ids[1], "{ids:?}");
+    assert_eq!(shape(&session), [ids[0].clone(), format!("{}<{}", ids[1], ids[0])]);
+    assert_eq!(context(&session), ids);
+    assert_eq!(fs::read_to_string(&file).unwrap(), before, "reading writes nothing");
+    session.migrate().unwrap();
+    assert_eq!(session.header().version(), 3);
+    let reopened = Session::open(&file).unwrap();
+    assert_eq!(reopened.header().version(), 3);
+    assert_eq!(shape(&reopened), shape(&session));
+    assert_eq!(self::ids(&reopened), ids, "the ids that reading gave are the ones that are written");
+}
+
+#[test]
+fn entries_of_version_2_keep_their_ids_54() {
+    let dir = Folder::new();
+    let line = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2025-01-01T00:00:01.000Z","message":{{"role":"user","content":"x"}}}}"#
+        )
+    };
+    let (a, b) = (line("aaaa", "null"), line("bbbb", "\"aaaa\""));
+    let file = dir.put("s.jsonl", text(&[V2, &a, &b]));
+    let mut session = Session::open(&file).unwrap();
+    assert_eq!(shape(&session), ["aaaa", "bbbb<aaaa"]);
+    session.migrate().unwrap();
+    assert_eq!(lines(&file), [V2.replace("\"version\":2", "\"version\":3"), a, b]);
+    assert_eq!(shape(&Session::open(&file).unwrap()), ["aaaa", "bbbb<aaaa"]);
+}
+
+#[test]
+fn hook_messages_of_version_2_become_custom_messages_55() {
+    let dir = Folder::new();
+    let hook = r#"{"type":"message","id":"h","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"hookMessage","customType":"t","content":"x","display":true}}"#;
+    let before = text(&[V2, hook]);
+    let file = dir.put("s.jsonl", &before);
+    let mut session = Session::open(&file).unwrap();
+    let role = |session: &Session| session.tree().role(session.node("h").unwrap());
+    assert_eq!(role(&session), Some(Role::Custom));
+    assert_eq!(fs::read_to_string(&file).unwrap(), before, "reading writes nothing");
+    let kept = session.migrate().unwrap().unwrap();
+    assert_eq!(fs::read_to_string(kept).unwrap(), before, "the original is kept");
+    assert_eq!(dir.names(), ["s.jsonl", "s.jsonl.bak-v2"]);
+    assert_eq!(
+        lines(&file),
+        [V2.replace("\"version\":2", "\"version\":3"), hook.replace("hookMessage", "custom")]
+    );
+    assert_eq!(role(&Session::open(&file).unwrap()), Some(Role::Custom));
+}
+
+#[test]
+fn a_compaction_of_version_1_keeps_from_the_entry_at_its_index_56_57_58() {
+    let dir = Folder::new();
+    // 0 is the header, 1 the prompt, 3 the compaction itself.
+    for (index, kept) in [("1", Some(0)), ("2", Some(1)), ("3", Some(2)), ("0", None), ("99", None)] {
+        let compaction = compaction(index);
+        let file = dir.put("s.jsonl", text(&[V1, USER, ASSISTANT, &compaction, USER]));
+        let mut session = Session::open(&file).unwrap();
+        let ids = ids(&session);
+        let kept_id = kept.map(|place: usize| ids[place].clone());
+        assert_eq!(field(&session, &ids[2], "firstKeptEntryId"), kept_id, "index {index}");
+        let expected = match index {
+            "1" => vec![&ids[2], &ids[0], &ids[1], &ids[3]],
+            "2" => vec![&ids[2], &ids[1], &ids[3]],
+            _ => vec![&ids[2], &ids[3]],
+        };
+        assert_eq!(context(&session).iter().collect::<Vec<_>>(), expected, "index {index}");
+        session.migrate().unwrap();
+        let line = &lines(&file)[3];
+        assert!(!line.contains("firstKeptEntryIndex"), "{line}");
+        assert_eq!(line.contains("firstKeptEntryId"), kept.is_some(), "{line}");
+        let reopened = Session::open(&file).unwrap();
+        assert_eq!(field(&reopened, &ids[2], "firstKeptEntryId"), kept_id);
+        assert_eq!(context(&reopened), context(&session));
+    }
+}
+
+#[test]
+fn migrating_again_changes_no_byte_59() {
+    let dir = Folder::new();
+    for header in [V1, V2] {
+        let file = dir.put("s.jsonl", text(&[header, USER, ASSISTANT, &compaction("1")]));
+        let mut session = Session::open(&file).unwrap();
+        assert!(session.migrate().unwrap().is_some());
+        let once = fs::read(&file).unwrap();
+        assert_eq!(session.migrate().unwrap(), None);
+        assert_eq!(Session::open(&file).unwrap().migrate().unwrap(), None);
+        assert_eq!(fs::read(&file).unwrap(), once);
+    }
+}
+
+#[test]
+fn a_line_of_version_1_gets_its_id_and_parent_at_the_end_and_stays_otherwise_60() {
+    let dir = Folder::new();
+    let odd = r#"{"type": "message","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"user","content":"two", "n":1.0},"x":12345678901234567890}"#;
+    let file = dir.put("s.jsonl", text(&[V1, USER, odd]));
+    let mut session = Session::open(&file).unwrap();
+    session.migrate().unwrap();
+    let ids = ids(&session);
+    let with = |line: &str, end: String| format!("{}{end}}}", line.strip_suffix('}').unwrap());
+    let expected = [
+        with(V1, ",\"version\":3".into()),
+        with(USER, format!(",\"id\":\"{}\",\"parentId\":null", ids[0])),
+        with(odd, format!(",\"id\":\"{}\",\"parentId\":\"{}\"", ids[1], ids[0])),
+    ];
+    assert_eq!(lines(&file), expected);
+}
+
+#[test]
+fn a_line_that_need_not_change_keeps_its_spelling_61() {
+    let dir = Folder::new();
+    let odd = r#"{"type":"message","id":"a","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"\ud800 x","n": 1.0,"n":12345678901234567890123}}"#;
+    let file = dir.put("s.jsonl", text(&[V2, odd]));
+    Session::open(&file).unwrap().migrate().unwrap();
+    assert_eq!(lines(&file)[1], odd);
+}
+
+#[test]
+fn a_bad_line_stays_where_it_is_and_shifts_no_index_62() {
+    let dir = Folder::new();
+    let compaction = compaction("2");
+    let file = dir.put("s.jsonl", text(&[V1, USER, "not json", ASSISTANT, &compaction]));
+    let mut session = Session::open(&file).unwrap();
+    session.migrate().unwrap();
+    assert_eq!(lines(&file)[2], "not json");
+    assert_eq!(lines(&file).len(), 5);
+    let reopened = Session::open(&file).unwrap();
+    let ids = ids(&reopened);
+    assert_eq!(
+        field(&reopened, &ids[2], "firstKeptEntryId").as_ref(),
+        Some(&ids[1]),
+        "bad lines do not count"
+    );
+}
+
+#[test]
+fn ids_that_are_there_are_used_although_the_header_has_no_version_63() {
+    let line = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2025-01-01T00:00:01.000Z","message":{{"role":"user","content":"x"}}}}"#
+        )
+    };
+    let (a, b, c) = (line("a", "null"), line("b", "\"a\""), line("c", "\"a\""));
+    let dir = Folder::new();
+    let file = dir.put("s.jsonl", text(&[V1, &a, &b, &c]));
+    let mut session = Session::open(&file).unwrap();
+    assert_eq!(shape(&session), ["a", "b<a", "c<a"]);
+    let new = session.append_message(&user("next")).unwrap();
+    assert_eq!(lines(&file)[1..4], [a, b, c]);
+    let reopened = Session::open(&file).unwrap();
+    assert_eq!(path(&reopened, None), ["a", "c", new.as_str()]);
+    assert_eq!(parent(&reopened, &new).unwrap(), "c");
+}
+
+#[test]
+fn the_example_of_the_early_design_reads_as_it_was_meant_64() {
+    let message = |id: &str, parent: &str, role: &str| {
+        format!(
+            r#"{{"type":"message","uuid":"{id}","parentUuid":"{parent}","message":{{"role":"{role}","content":"{id}"}}}}"#
+        )
+    };
+    let mut lines = vec![
+        r#"{"type":"session","version":2,"uuid":"ses1","parentUuid":null,"id":"abc","cwd":"/project"}"#
+            .to_owned(),
+        message("m1", "ses1", "user"),
+        message("m2", "m1", "assistant"),
+        message("m3", "m2", "user"),
+        message("m4", "m3", "assistant"),
+        message("m5", "m4", "user"),
+        message("m6", "m5", "assistant"),
+    ];
+    lines.push(r#"{"type":"branch_summary","uuid":"bs1","parentUuid":"m2","summary":"tried"}"#.into());
+    lines.push(message("m7", "bs1", "user"));
+    lines.push(message("m8", "m7", "assistant"));
+    let dir = Folder::new();
+    let before: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let file = dir.put("s.jsonl", &before);
+    let mut session = Session::open(&file).unwrap();
+    assert_eq!(session.leaf_id().unwrap(), "m8");
+    assert_eq!(context(&session), ["m1", "m2", "bs1", "m7", "m8"]);
+    assert!(session.tree().node("ses1").is_none());
+    assert_eq!(roots(&session), ["m1"]);
+    assert_eq!(session.header().id(), "abc");
+    assert_eq!(session.read_only(), Some(&ReadOnlyReason::UuidSpelling));
+    assert!(session.append_message(&user("next")).is_err());
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+}

@@ -1,0 +1,113 @@
+//! What the engine answers about the tree of a session, spelled as the recorded answers are.
+
+use serde_json::json;
+use session_tree::json::Value;
+use session_tree::{Entry, Node, Session, Timestamp};
+
+use crate::support::canonical::{canonical, canonical_text};
+
+/// The parts of an answer that are compared, in the order in which they are looked at.
+pub(crate) const PARTS: [&str; 7] = ["ids", "parents", "types", "kept", "leaf", "name", "tree"];
+
+/// Gives entries the names they have in an answer.
+pub(crate) struct Names<'s> {
+    session: &'s Session,
+    /// pi draws the ids of version 1, so the answers count entries instead.
+    by_place: bool,
+}
+
+impl<'s> Names<'s> {
+    pub(crate) fn of(session: &'s Session) -> Self {
+        let has_own_id = |entry: &Entry| {
+            let id = format!("\"{}\"", entry.id());
+            entry.raw().windows(id.len()).any(|window| window == id.as_bytes())
+        };
+        let is_old = session.header().version() < 2;
+        let by_place = is_old && session.entries().flatten().any(|entry| !has_own_id(&entry));
+        Self { session, by_place }
+    }
+
+    fn node(&self, node: Node) -> String {
+        if self.by_place {
+            let place = self.session.tree().nodes().position(|other| other == node);
+            return format!("#{}", place.unwrap_or_default());
+        }
+        self.session.tree().id(node).to_string()
+    }
+
+    /// Spells a value that names an entry.
+    fn value(&self, value: Value<'_>) -> String {
+        let node = value.as_str().and_then(|id| self.session.tree().node(&id));
+        match node {
+            Some(node) if self.by_place => text(&self.node(node)),
+            _ => canonical(value),
+        }
+    }
+
+    /// Spells a path.
+    pub(crate) fn path(&self, nodes: &[Node]) -> String {
+        list(nodes.iter().map(|node| text(&self.node(*node))))
+    }
+
+    /// Spells one part of the answer.
+    pub(crate) fn part(&self, part: &str) -> String {
+        let session = self.session;
+        let entries = || session.entries().map(Result::unwrap);
+        match part {
+            "ids" => self.path(&session.tree().nodes().collect::<Vec<_>>()),
+            "parents" => list(entries().map(|entry| self.written_parent(&entry))),
+            "types" => list(entries().map(|entry| text(&entry.type_name()))),
+            "kept" => {
+                list(entries().filter(|entry| entry.type_name() == "compaction").map(|e| self.kept(&e)))
+            }
+            "leaf" => session.leaf().map_or("null".into(), |leaf| text(&self.node(leaf))),
+            "name" => session.name().map_or("null".into(), text),
+            "tree" => list(session.tree().ordered().into_iter().map(|(node, depth)| self.row(node, depth))),
+            _ => panic!("no part {part}"),
+        }
+    }
+
+    /// Spells the parent as the line has it: orphans name theirs too.
+    fn written_parent(&self, entry: &Entry) -> String {
+        let parent = entry.value().and_then(|value| value.get("parentId"));
+        parent.map_or_else(|| text("undefined"), |parent| self.value(parent))
+    }
+
+    fn kept(&self, entry: &Entry) -> String {
+        let kept = entry.value().and_then(|value| value.get("firstKeptEntryId"));
+        let kept = kept.map_or_else(|| "null".to_owned(), |kept| self.value(kept));
+        format!("[{},{kept}]", text(&self.node(entry.node())))
+    }
+
+    fn row(&self, node: Node, depth: u32) -> String {
+        let id = text(&self.node(node));
+        match self.session.label(node) {
+            Some(label) => {
+                format!("[{depth},{id},{},{}]", text(&label.text), text(&label.set_at.to_string()))
+            }
+            None => format!("[{depth},{id},null]"),
+        }
+    }
+}
+
+/// Spells a recorded part; times of labels in one spelling, because ours are no longer texts.
+pub(crate) fn theirs(part: &str, answer: Value<'_>) -> String {
+    if part != "tree" {
+        return canonical(answer);
+    }
+    list(answer.items().map(|row| {
+        let columns = row.items().enumerate().map(|(at, column)| {
+            let time = column.as_str().filter(|_| at == 3).and_then(|time| Timestamp::parse(&time));
+            time.map_or_else(|| canonical(column), |time| text(&time.to_string()))
+        });
+        list(columns)
+    }))
+}
+
+fn text(text: &str) -> String {
+    canonical_text(&json!(text).to_string())
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(","))
+}
