@@ -85,7 +85,9 @@ impl Line {
             _ => "ok",
         };
         let Self { work, ours, reference, .. } = self;
-        format!("| {row:<9} | {work:<58} | {ours:>9} | {reference:<24} | {ratio:>8} | {bar:<16} | {verdict:<4} |")
+        format!(
+            "| {row:<9} | {work:<58} | {ours:>9} | {reference:<24} | {ratio:>8} | {bar:<16} | {verdict:<4} |"
+        )
     }
 }
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use session_tree::{Options, Session, SyncPolicy};
 
 use super::{Bench, NOT_QUICK};
+use crate::Failure;
 use crate::clock::{median, wall};
 use crate::table::Line;
-use crate::Failure;
 
 const LINE: usize = 300;
 const PAIRS: usize = 200;

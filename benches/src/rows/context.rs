@@ -6,9 +6,9 @@ use std::time::Duration;
 use session_tree::{Options, Session, SyncPolicy};
 
 use super::Bench;
+use crate::Failure;
 use crate::clock::{best, best_of_pairs, cpu_of};
 use crate::table::Line;
-use crate::Failure;
 
 const ENTRIES: usize = 10_000;
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use session_tree::{Destination, Options, Session, SyncPolicy};
 
 use super::Bench;
+use crate::Failure;
 use crate::clock::{best_of_pairs, cpu_of, program};
 use crate::table::Line;
-use crate::Failure;
 
 const LABELS: usize = 500;
 
@@ -20,7 +20,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     let mut session = Options::new().sync(SyncPolicy::Os).open(&labelled)?;
     let leaf = session.leaf_id().ok_or("no leaf")?;
     let step = session.tree().len() / LABELS;
-    let targets: Vec<_> = session.tree().nodes().step_by(step).take(LABELS).map(|node| session.tree().id(node)).collect();
+    let targets: Vec<_> =
+        session.tree().nodes().step_by(step).take(LABELS).map(|node| session.tree().id(node)).collect();
     for target in targets {
         session.append_label_change(target.as_str(), Some("a good place"))?;
     }

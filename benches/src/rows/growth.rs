@@ -7,9 +7,9 @@ use std::time::Duration;
 use session_tree::Session;
 
 use super::{Bench, NOT_QUICK, outline};
+use crate::Failure;
 use crate::clock::{cpu, cpu_of};
 use crate::table::Line;
-use crate::Failure;
 
 const STACK: usize = 256 * 1024;
 /// CPU time stands for instructions here, and has caches against it; the bar of instructions is 110.

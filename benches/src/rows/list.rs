@@ -7,9 +7,9 @@ use std::process::Command;
 use session_tree::{Catalog, SessionSummary};
 
 use super::Bench;
+use crate::Failure;
 use crate::clock::{best, best_of_pairs, cpu_of, program};
 use crate::table::Line;
-use crate::Failure;
 
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     let directory = bench.files.directory()?;

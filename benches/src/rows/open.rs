@@ -6,9 +6,9 @@ use std::time::Duration;
 use session_tree::{Projection, Session};
 
 use super::{Bench, NOT_QUICK, against_peer, peak_memory_of};
+use crate::Failure;
 use crate::clock::{best_of_pairs, cpu_of, wc};
 use crate::table::Line;
-use crate::Failure;
 
 /// Opens a session and finds out which entries speak at its leaf.
 pub(super) fn open_and_project(file: &Path) -> Result<(Session, Projection), Failure> {

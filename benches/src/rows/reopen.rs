@@ -6,9 +6,9 @@ use std::time::Duration;
 use session_tree::{Options, OutlineRow, Session};
 
 use super::{Bench, NOT_QUICK, outline};
+use crate::Failure;
 use crate::clock::{best, best_of_pairs, cpu_of, wc};
 use crate::table::Line;
-use crate::Failure;
 
 const ADDED: usize = 1_000;
 
@@ -38,7 +38,12 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
 }
 
 /// A sidecar that is some entries behind: what was added is read, and nothing else.
-fn after_appends(bench: &Bench<'_>, file: &Path, directory: &Path, opened: Duration) -> Result<Line, Failure> {
+fn after_appends(
+    bench: &Bench<'_>,
+    file: &Path,
+    directory: &Path,
+    opened: Duration,
+) -> Result<Line, Failure> {
     let copy = bench.files.copy(file, "behind.jsonl")?;
     drop(open(&copy, directory)?);
     let mut session = Options::new().open(&copy)?;

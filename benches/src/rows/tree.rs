@@ -7,9 +7,9 @@ use session_tree::{Node, Session};
 use testkit::rng::Rng;
 
 use super::{Bench, against_peer};
+use crate::Failure;
 use crate::clock::{best, cpu_of};
 use crate::table::Line;
-use crate::Failure;
 
 /// How deep the entries lie whose paths are asked for, about.
 const DEPTH: std::ops::Range<usize> = 9_500..10_500;

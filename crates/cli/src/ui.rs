@@ -32,7 +32,7 @@ impl Ui {
 
     /// Prints one line of pieces, each cleaned.
     pub(crate) fn line(&mut self, pieces: &[(Tone, &str)]) -> Result<(), CommandError> {
-        for (tone, text) in pieces {
+        for (tone, text) in pieces.iter().filter(|(_, text)| !text.is_empty()) {
             let text = clean(text);
             match (self.colour, code(*tone)) {
                 (true, Some(code)) => write!(self.out, "\x1b[{code}m{text}\x1b[0m")?,

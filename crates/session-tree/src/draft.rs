@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 /// use session_tree::{Draft, Options};
 ///
 /// let mut session = Options::new().in_memory("/project")?;
-/// let id = session.append(Draft::custom("my-extension", Some(&serde_json::json!({"step": 1}))))?;
+/// let id = session.append(&Draft::custom("my-extension", Some(&serde_json::json!({"step": 1}))))?;
 /// assert_eq!(session.leaf_id(), Some(id));
 /// # Ok::<(), session_tree::Error>(())
 /// ```

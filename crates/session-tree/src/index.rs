@@ -181,7 +181,10 @@ impl Index {
         let whole;
         let scan = match line.scan() {
             Some(scan) => scan,
-            None if line.len() > LONGEST_LINE => return Ok(self.gap(line, GapKind::TooLong)),
+            None if line.len() > LONGEST_LINE => {
+                self.gap(line, GapKind::TooLong);
+                return Ok(());
+            }
             None => {
                 whole = line.read_whole()?;
                 line.scanner.scan(&whole)
@@ -513,7 +516,10 @@ impl Loader {
                     doc.root().get("title").and_then(Value::as_str).map(|title| title.into_owned());
                 GapKind::TitleSlot
             }
-            Ok(doc) => return Ok(self.take_header(doc, line, ended)),
+            Ok(doc) => {
+                self.take_header(doc, line, ended);
+                return Ok(());
+            }
         };
         let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
         self.early.push(Gap { rows: 0, position: line.position, len, kind });

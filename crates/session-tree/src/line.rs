@@ -122,11 +122,11 @@ impl Scanner {
 
     /// Reads a message spelled exactly as pi spells nearly all of them: everything has its fixed place.
     fn template<'l>(&self, line: &'l [u8]) -> Option<Head<'l>> {
-        let (fixed, rest) = line.split_first_chunk::<113>()?;
-        let framed = fixed[..23] == *b"{\"type\":\"message\",\"id\":\""
-            && fixed[31..45] == *b"\",\"parentId\":\""
-            && fixed[53..68] == *b"\",\"timestamp\":\""
-            && fixed[92..113] == *b"\",\"message\":{\"role\":\"";
+        let (fixed, rest) = line.split_first_chunk::<114>()?;
+        let framed = fixed[..24] == *b"{\"type\":\"message\",\"id\":\""
+            && fixed[32..46] == *b"\",\"parentId\":\""
+            && fixed[54..69] == *b"\",\"timestamp\":\""
+            && fixed[93..] == *b"\",\"message\":{\"role\":\"";
         if !framed {
             return None;
         }
@@ -138,9 +138,9 @@ impl Scanner {
         };
         Some(Head {
             kind: Some(Cow::Borrowed(&fixed[9..16])),
-            id: Some(hex_key(&fixed[23..31])?),
-            parent: Parent::Id(hex_key(&fixed[45..53])?),
-            time: Some(Timestamp::parse_bytes(&fixed[68..92])?),
+            id: Some(hex_key(&fixed[24..32])?),
+            parent: Parent::Id(hex_key(&fixed[46..54])?),
+            time: Some(Timestamp::parse_bytes(&fixed[69..93])?),
             role: Some(role),
             traits,
             uuid_spelling: false,

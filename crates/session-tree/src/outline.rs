@@ -273,7 +273,7 @@ impl Outline {
             on_path: self.on_path.has(node),
             is_leaf,
             leaf_below: at_leaf && !is_leaf,
-            label: session.label(node).map(|label| (label.text.clone(), label.set_at)),
+            label: session.label(node).cloned(),
             timestamp: tree.timestamp(node),
             hits: query.map_or_else(Vec::new, |query| query.highlights(&line.text)),
             text: line.text,

@@ -91,7 +91,7 @@ fn print_row(row: &OutlineRow, charset: Charset, ids: bool, ui: &mut Ui) -> Resu
         Charset::Ascii => ("* ", " <- active"),
     };
     let id = if ids { format!("{} ", row.id) } else { String::new() };
-    let label = row.label.as_ref().map_or_else(String::new, |label| format!("[{}] ", label.0));
+    let label = row.label.as_ref().map_or_else(String::new, |label| format!("[{}] ", label.text));
     let prefix = row.prefix(charset);
     ui.line(&[
         (Tone::Dim, &id),

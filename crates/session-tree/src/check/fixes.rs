@@ -218,11 +218,13 @@ impl Session {
         });
         lines.retain(|bad| !used.contains(&bad.number) && bad.bytes.start >= earlier.looked_until);
         first_of.retain(|orphan| earlier.leaves_open(orphan));
-        if let ([orphan], [bad]) = (first_of.as_slice(), lines.as_slice())
-            && bad.bytes.start < orphan.bytes.start
-        {
-            fixes.insert(orphan.parent.clone(), self.stub_on_line(orphan, bad, survey));
-            return fixes;
+        if let [orphan] = first_of.as_slice() {
+            // A parent stands before its children.
+            lines.retain(|bad| bad.bytes.start < orphan.bytes.start);
+            if let [bad] = lines.as_slice() {
+                fixes.insert(orphan.parent.clone(), self.stub_on_line(orphan, bad, survey));
+                return fixes;
+            }
         }
         for orphan in first_of {
             let before = self.good_entry_before(self.row_at(orphan.bytes.start), survey);

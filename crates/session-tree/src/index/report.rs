@@ -63,7 +63,7 @@ impl Index {
         if let Some(torn) = &self.torn {
             return Some(Diagnostic { line: lines + 1, bytes: torn.clone(), problem: Problem::TornTail });
         }
-        self.open_tail.then(|| Diagnostic {
+        self.open_tail.then_some(Diagnostic {
             line: lines,
             bytes: self.end..self.end,
             problem: Problem::MissingLineFeed,

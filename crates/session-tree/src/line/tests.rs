@@ -40,6 +40,20 @@ fn reading_both_ends_gives_what_parsing_the_whole_line_gives() {
 }
 
 #[test]
+fn messages_as_pi_spells_them_are_read_by_their_fixed_places() {
+    let scanner = Scanner::default();
+    for role in ["user", "assistant", "toolResult"] {
+        let line = format!(
+            r#"{{"type":"message","id":"0a1b2c3d","parentId":"ffffffff","timestamp":"2025-01-01T00:00:00.000Z","message":{{"role":"{role}","content":[]}}}}"#
+        );
+        let head = scanner.template(line.as_bytes()).unwrap();
+        let exact = head_of(Doc::parse(line.as_bytes()).unwrap().root());
+        assert_eq!((head.kind, head.id, head.parent), (exact.kind, exact.id, exact.parent));
+        assert_eq!((head.time, head.role, head.traits), (exact.time, exact.role, exact.traits));
+    }
+}
+
+#[test]
 fn lines_that_are_no_objects_are_told_apart() {
     let scanner = Scanner::default();
     assert!(matches!(scanner.scan(b" \t\r"), Scan::Blank));

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::turn::TurnStats;
 use crate::id::EntryId;
+use crate::index::Label;
 use crate::time::Timestamp;
 use crate::tree::Node;
 
@@ -29,8 +30,8 @@ pub struct OutlineRow {
     pub is_leaf: bool,
     /// Whether the leaf is hidden and this is the nearest row above it.
     pub leaf_below: bool,
-    /// The label and when it was set.
-    pub label: Option<(String, Timestamp)>,
+    /// The label.
+    pub label: Option<Label>,
     /// The time of the entry.
     pub timestamp: Timestamp,
     /// One line that tells what the entry is.

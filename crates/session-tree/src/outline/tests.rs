@@ -96,7 +96,7 @@ pub(super) fn all_rows(outline: &Outline, session: &Session) -> Vec<OutlineRow> 
 pub(super) fn print(outline: &Outline, session: &Session) -> String {
     let lines = all_rows(outline, session).into_iter().map(|row| {
         let dot = if row.on_path { "• " } else { "" };
-        let label = row.label.as_ref().map_or_else(String::new, |(text, _)| format!("[{text}] "));
+        let label = row.label.as_ref().map_or_else(String::new, |label| format!("[{}] ", label.text));
         format!("{}{dot}{label}{}\n", row.prefix(Charset::Unicode), row.text)
     });
     lines.collect()

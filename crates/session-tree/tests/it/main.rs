@@ -17,6 +17,7 @@ mod pi_fork;
 mod pi_list;
 mod pi_summary;
 mod pi_tree;
+mod processes;
 mod properties;
 mod repair;
 mod support;

@@ -37,12 +37,20 @@ fn any_file() -> impl Strategy<Value = Vec<u8>> {
     (0..4_u64, 0..100_000_u64).prop_map(|(seed, index)| mangle::file(seed, index).bytes)
 }
 
+/// An entry: its id, its parent, its time and its line, unprintable bytes escaped.
+type Shown = (EntryId, Option<EntryId>, Timestamp, String);
+
 /// All that a session shows of its entries.
-fn shown(session: &Session) -> Vec<(EntryId, Option<EntryId>, Timestamp, Vec<u8>)> {
+fn shown(session: &Session) -> Vec<Shown> {
     let entries = session.entries().map(Result::unwrap);
     entries
         .map(|entry| {
-            (entry.id().clone(), entry.parent_id().cloned(), entry.timestamp(), entry.raw().to_vec())
+            (
+                entry.id().clone(),
+                entry.parent_id().cloned(),
+                entry.timestamp(),
+                entry.raw().escape_ascii().to_string(),
+            )
         })
         .collect()
 }
@@ -208,9 +216,7 @@ fn append_after_cut(bytes: &[u8], cut: usize) -> Result<(), TestCaseError> {
     // A damaged line becomes visible once something needs it, so there may be more than before.
     prop_assert!(after.len() > before.len(), "cut at {cut}");
     for old in &before {
-        let is_same = |new: &&(EntryId, Option<EntryId>, Timestamp, Vec<u8>)| {
-            new.0 == old.0 && (!is_current || new.3 == old.3)
-        };
+        let is_same = |new: &&Shown| new.0 == old.0 && (!is_current || new.3 == old.3);
         prop_assert!(after.iter().any(|new| is_same(&new)), "cut at {cut}: {} is gone", old.0);
     }
     let context = reopened.build_context().unwrap();
@@ -334,12 +340,12 @@ impl Step {
             }
             Step::Under(target, prompt) => {
                 let draft = Draft::message(&user(prompt))?;
-                session.append_under(or_none(target).as_ref().map(EntryId::as_str), draft).map(drop)
+                session.append_under(or_none(target).as_ref().map(EntryId::as_str), &draft).map(drop)
             }
             Step::Batch(texts) => {
                 let drafts: session_tree::Result<Vec<Draft>> =
                     texts.iter().map(|text| Draft::message(&user(text))).collect();
-                session.append_batch(drafts?).map(drop)
+                session.append_batch(&drafts?).map(drop)
             }
             Step::Branch(target) => match pick(target) {
                 Some(target) => session.branch(target.as_str()),
@@ -379,8 +385,9 @@ proptest! {
             prop_assert!(read.diagnostics().iter().all(|found| found.problem.code() == "first-kept-not-on-path"));
             prop_assert_eq!(text_of(read), text_of(&session), "the contexts differ");
         }
-        let written: Vec<Vec<u8>> = shown(&session).into_iter().map(|entry| entry.3).collect();
-        prop_assert_eq!(lines(&bytes)[1..].to_vec(), written, "the file holds the header and these lines");
+        let written: Vec<String> = shown(&session).into_iter().map(|entry| entry.3).collect();
+        let found: Vec<String> = lines(&bytes)[1..].iter().map(|line| line.escape_ascii().to_string()).collect();
+        prop_assert_eq!(found, written, "the file holds the header and these lines");
         prop_assert_eq!(fs.bytes(PATH).unwrap(), bytes);
     }
 }

@@ -225,7 +225,7 @@ fn appending_under_a_given_parent_makes_a_branch_there() {
     let mut session = Options::new().in_memory("/project").unwrap();
     let a = session.append_message(&user("a")).unwrap();
     session.append_message(&user("b")).unwrap();
-    let c = session.append_under(Some(a.as_str()), Draft::message(&user("c")).unwrap()).unwrap();
+    let c = session.append_under(Some(a.as_str()), &Draft::message(&user("c")).unwrap()).unwrap();
     assert_eq!(session.entry(c.as_str()).unwrap().parent_id(), Some(&a));
     assert_eq!(session.leaf_id(), Some(c));
 }

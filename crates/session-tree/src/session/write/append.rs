@@ -33,23 +33,23 @@ struct Prepared {
 
 impl Session {
     /// Appends an entry below the leaf, and moves the leaf onto it.
-    pub fn append(&mut self, draft: Draft) -> Result<EntryId> {
+    pub fn append(&mut self, draft: &Draft) -> Result<EntryId> {
         self.append_one(Place::Under(self.leaf), draft)
     }
 
     /// Appends an entry below `parent` (`None`: as a root), and moves the leaf onto it.
-    pub fn append_under(&mut self, parent: Option<&str>, draft: Draft) -> Result<EntryId> {
+    pub fn append_under(&mut self, parent: Option<&str>, draft: &Draft) -> Result<EntryId> {
         let parent = parent.map(|id| self.node(id)).transpose()?;
         self.append_one(Place::Under(parent), draft)
     }
 
     /// Appends several entries, each below the one before, with one write.
-    pub fn append_batch(&mut self, drafts: Vec<Draft>) -> Result<Vec<EntryId>> {
-        self.append_at(Place::Under(self.leaf), &drafts)
+    pub fn append_batch(&mut self, drafts: &[Draft]) -> Result<Vec<EntryId>> {
+        self.append_at(Place::Under(self.leaf), drafts)
     }
 
-    pub(super) fn append_one(&mut self, place: Place, draft: Draft) -> Result<EntryId> {
-        let ids = self.append_at(place, std::slice::from_ref(&draft))?;
+    pub(super) fn append_one(&mut self, place: Place, draft: &Draft) -> Result<EntryId> {
+        let ids = self.append_at(place, std::slice::from_ref(draft))?;
         ids.into_iter().next().ok_or(Error::BadDraft { what: "entry", reason: "nothing was appended".into() })
     }
 

@@ -16,7 +16,7 @@ use crate::tree::Node;
 impl Session {
     /// Appends a message of the conversation.
     pub fn append_message(&mut self, message: &Message) -> Result<EntryId> {
-        self.append(Draft::message(message)?)
+        self.append(&Draft::message(message)?)
     }
 
     /// Appends a prompt of plain text, dated by the session's clock.
@@ -27,12 +27,12 @@ impl Session {
 
     /// Appends a change of the thinking level.
     pub fn append_thinking_level_change(&mut self, level: &str) -> Result<EntryId> {
-        self.append(Draft::thinking_level_change(level))
+        self.append(&Draft::thinking_level_change(level))
     }
 
     /// Appends a change of the model.
     pub fn append_model_change(&mut self, provider: &str, model_id: &str) -> Result<EntryId> {
-        self.append(Draft::model_change(provider, model_id))
+        self.append(&Draft::model_change(provider, model_id))
     }
 
     /// Appends a note of tokens and cost spent outside an answer.
@@ -44,19 +44,19 @@ impl Session {
         usage: &Json,
         note: Option<&str>,
     ) -> Result<EntryId> {
-        self.append(Draft::usage(kind, provider, model, usage, note))
+        self.append(&Draft::usage(kind, provider, model, usage, note))
     }
 
     /// Appends a compaction. If the path has system messages, their replayed state is stored with it.
     pub fn append_compaction(&mut self, new: &NewCompaction) -> Result<EntryId> {
         let context = self.build_context()?;
         let system = replay_system(context.messages().filter(|message| message.role() == Role::System));
-        self.append(Draft::compaction(new, system.as_ref()))
+        self.append(&Draft::compaction(new, system.as_ref()))
     }
 
     /// Appends state of an extension; it never reaches a model.
     pub fn append_custom_entry(&mut self, custom_type: &str, data: Option<&Json>) -> Result<EntryId> {
-        self.append(Draft::custom(custom_type, data))
+        self.append(&Draft::custom(custom_type, data))
     }
 
     /// Appends a message of an extension; `content` is a text or an array of text and image blocks.
@@ -71,18 +71,18 @@ impl Session {
             let reason = "its content is neither text nor a list of blocks".into();
             return Err(Error::BadDraft { what: "custom message", reason });
         }
-        self.append(Draft::custom_message(custom_type, content, display, details))
+        self.append(&Draft::custom_message(custom_type, content, display, details))
     }
 
     /// Puts a label on an entry, or clears it. The label entry goes below the leaf, not below its target.
     pub fn append_label_change(&mut self, target: &str, label: Option<&str>) -> Result<EntryId> {
         let target = self.index.tree.id(self.node(target)?);
-        self.append(Draft::label(&target, label))
+        self.append(&Draft::label(&target, label))
     }
 
     /// Names the session; an empty name clears it.
     pub fn append_session_info(&mut self, name: &str) -> Result<EntryId> {
-        self.append(Draft::session_info(name))
+        self.append(&Draft::session_info(name))
     }
 
     /// Replaces what an entry of the active path contributes to the context, from here on.
@@ -94,7 +94,7 @@ impl Session {
         }
         let Some(wants_blocks) = self.editable_as_blocks(node) else { return Err(Error::NotEditable { id }) };
         let replacement = replacement_text(content, wants_blocks)?;
-        self.append(Draft::context_edit(&id, &replacement))
+        self.append(&Draft::context_edit(&id, &replacement))
     }
 
     /// Tells whether the content of an entry can be replaced, and if so whether it must be blocks.
@@ -125,7 +125,7 @@ impl Session {
     ) -> Result<EntryId> {
         let target = target.map(|id| self.node(id)).transpose()?;
         let draft = Draft::branch_summary(self.leaf_id().as_ref(), summary);
-        self.append_one(Place::Under(target), draft)
+        self.append_one(Place::Under(target), &draft)
     }
 }
 

@@ -18,7 +18,7 @@ impl Session {
             return Ok(None);
         }
         let draft = Draft::leaf_marker(self.leaf_id().as_ref());
-        let id = self.append_one(Place::Aside(self.leaf), draft)?;
+        let id = self.append_one(Place::Aside(self.leaf), &draft)?;
         self.barrier()?;
         Ok(Some(id))
     }

@@ -287,7 +287,7 @@ pub(crate) fn perform(step: Step, session: &mut Session, opener: &mut Opener, rn
         Step::Answer(length) => session.append_message(&assistant(&"a".repeat(length))).map(drop),
         Step::Batch(count) => {
             let drafts = (0..count).map(|number| Draft::message(&user(&format!("batch {number}"))));
-            session.append_batch(drafts.collect::<Result<_>>()?).map(drop)
+            session.append_batch(&drafts.collect::<Result<Vec<_>>>()?).map(drop)
         }
         Step::Mark => {
             go_back(session, rng);
