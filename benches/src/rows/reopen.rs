@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use session_tree::{Options, OutlineRow, Session};
+use session_tree::{Options, Outline, OutlineRow, Session};
 
 use super::{Bench, NOT_QUICK, outline};
 use crate::Failure;
@@ -11,6 +11,9 @@ use crate::clock::{best, best_of_pairs, cpu_of, wc};
 use crate::table::Line;
 
 const ADDED: usize = 1_000;
+
+/// An outline and its first rows.
+type Shown = (Outline, Vec<OutlineRow>);
 
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     let work = "re-open 1M entries, leaf, projection, first outline rows";
@@ -62,8 +65,8 @@ fn open(file: &Path, sidecars: &Path) -> Result<Session, Failure> {
     Ok(session)
 }
 
-fn open_and_show(file: &Path, sidecars: &Path) -> Result<(Session, Vec<OutlineRow>), Failure> {
+fn open_and_show(file: &Path, sidecars: &Path) -> Result<(Session, Shown), Failure> {
     let session = open(file, sidecars)?;
-    let (_, rows) = outline::first_rows(&session)?;
-    Ok((session, rows))
+    let shown = outline::first_rows(&session)?;
+    Ok((session, shown))
 }

@@ -19,7 +19,7 @@ use crate::id::IdKey;
 use crate::journal::{Piece, ReadAt, each_line, read_range};
 use crate::json::{self, Doc, Value};
 use crate::kind::{Kind, Role};
-use crate::line::{Head, Parent, Scan, Scanner};
+use crate::line::{self, Head, Parent, Scan, Scanner};
 use crate::tree::{Link, Node, Row, Tree};
 
 pub use labels::Label;
@@ -175,11 +175,12 @@ impl Index {
             self.torn = Some(line.position..line.position + line.len());
             return Ok(());
         }
-        self.torn = None;
+        // Bytes that were no whole line before are looked at closely: an end that looks right does not make them one.
+        let was_torn = self.torn.take().is_some_and(|torn| torn.start == line.position);
         self.end = line.position + line.len() + u64::from(ended);
         self.open_tail = !ended;
         let whole;
-        let scan = match line.scan() {
+        let scan = match line.scan().filter(|_| !was_torn) {
             Some(scan) => scan,
             None if line.len() > LONGEST_LINE => {
                 self.gap(line, GapKind::TooLong);
@@ -187,7 +188,7 @@ impl Index {
             }
             None => {
                 whole = line.read_whole()?;
-                line.scanner.scan(&whole)
+                if was_torn { line::exact(&whole) } else { line.scanner.scan(&whole) }
             }
         };
         match scan {
@@ -262,8 +263,12 @@ impl Index {
     /// Makes new entries known, compares lines that have one id.
     fn settle(&mut self, source: &dyn ReadAt) {
         let read = |(position, len): (u64, u32)| read_range(source, position, len as usize).ok();
-        self.tree
-            .settle(|one, other| one.1 == other.1 && read(one).is_some_and(|line| Some(line) == read(other)));
+        self.tree.settle(|earlier, later| {
+            let line = read(later);
+            // A line that only looks whole takes no id from one that is.
+            let is_damaged = line.as_ref().is_none_or(|line| json::validate(line).is_err());
+            is_damaged || (earlier.1 == later.1 && line == read(earlier))
+        });
     }
 
     /// Labels and names are few and count for the whole file: they are read at once.
@@ -322,18 +327,6 @@ impl Index {
             Some(torn) => read_range(source, torn.start, (torn.end - torn.start) as usize),
             None => Ok(Vec::new()),
         }
-    }
-
-    /// Treats the bytes after the last line (as `read_tail` gave them) as a line: a line feed follows them now.
-    #[cfg(feature = "write")]
-    pub(crate) fn seal_tail(&mut self, source: &dyn ReadAt, tail: &[u8]) -> io::Result<()> {
-        self.open_tail = false;
-        let Some(torn) = self.torn.take() else { return Ok(()) };
-        let scanner = Scanner::default();
-        let line = Taken { source, scanner: &scanner, position: torn.start, piece: Piece::Whole(tail) };
-        self.take(&line, true)?;
-        self.settle(source);
-        Ok(())
     }
 
     /// Returns the current position that the file asks for: see `docs/format.md`, "The leaf".

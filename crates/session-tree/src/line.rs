@@ -444,7 +444,8 @@ fn skip_string(text: &[u8]) -> Option<usize> {
 }
 
 /// Parses the whole line.
-fn exact(text: &[u8]) -> Scan<'_> {
+pub(crate) fn exact(line: &[u8]) -> Scan<'_> {
+    let text = trim(line);
     let doc = match Doc::parse(text) {
         Ok(doc) => doc,
         Err(error) => {

@@ -433,12 +433,14 @@ proptest! {
             session.apply_repair(&again).unwrap();
             rounds += 1;
         }
+        let healed = session.build_context().unwrap().items.len();
         let new = session.append_message(&Message::user("next", Timestamp::from_millis(0))).unwrap();
         drop(session);
         let reopened = Session::open(&path).unwrap();
         prop_assert_eq!(reopened.leaf_id(), Some(new.clone()));
         prop_assert!(reopened.tree().node(new.as_str()).is_some());
         let context = reopened.build_context().unwrap();
+        prop_assert!(context.items.len() > healed, "{} after {}", context.items.len(), healed);
         prop_assert_eq!(context.items.last().map(|item| item.message.text().into_owned()), Some("next".to_owned()));
     }
 }

@@ -1,5 +1,6 @@
 //! One append, from lock to release.
 
+use std::borrow::Cow;
 use std::io;
 
 use super::super::Session;
@@ -20,6 +21,14 @@ pub(super) enum Place {
     Under(Option<Node>),
     /// Below this entry, without moving the leaf.
     Aside(Option<Node>),
+}
+
+/// Where lines that were written are.
+enum Written {
+    /// At this position, and not in the index yet.
+    At(u64),
+    /// In the index already, with whatever came with them.
+    ReadIn(Vec<Node>),
 }
 
 /// Entries that have their ids but are not written yet.
@@ -91,26 +100,46 @@ impl Session {
     fn write_locked(&mut self, place: Place, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
         let (Place::Under(parent) | Place::Aside(parent)) = place;
         let prepared = self.prepare(parent, drafts);
-        let at = self.index.known_end();
-        // A tail without line feed is closed off in the same write, never glued to, never removed.
-        let needs_feed = self.index.open_tail || self.index.torn.is_some();
         let begins = drafts.iter().any(Draft::is_conversation);
-        let publish = begins || self.writer.has_conversation;
-        if needs_feed {
-            // Read before anything is written: what follows must not fail.
-            let tail = self.index.read_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
-            let sealed = [b"\n", prepared.lines.as_slice()].concat();
-            self.journal.append(at, &sealed, publish)?;
-            self.index.seal_tail(&*self.journal, &tail).map_err(|error| self.io_error("read", error))?;
-        } else {
-            self.journal.append(at, &prepared.lines, publish)?;
-        }
+        let written = self.write_lines(&prepared.lines, begins || self.writer.has_conversation)?;
         self.writer.has_conversation |= begins;
-        let last = self.take_in(at + u64::from(needs_feed), parent, drafts, &prepared);
+        let last = match written {
+            Written::At(at) => self.take_in(at, parent, drafts, &prepared),
+            Written::ReadIn(new) => {
+                let ours: Vec<Option<Node>> =
+                    prepared.ids.iter().map(|id| self.index.tree.node(id.as_str())).collect();
+                self.foreign.extend(new.into_iter().filter(|node| !ours.contains(&Some(*node))));
+                ours.last().copied().flatten().or(parent)
+            }
+        };
         if matches!(place, Place::Under(_)) {
             self.leaf = last;
         }
         Ok((prepared.ids, prepared.time))
+    }
+
+    /// Writes whole lines at the end of the journal, with one write.
+    fn write_lines(&mut self, lines: &[u8], publish: bool) -> Result<Written> {
+        let at = self.index.known_end();
+        // A tail without line feed is closed off in the same write, never glued to, never removed. It is read before
+        // anything is written: what follows must not fail.
+        let needs_feed = self.index.open_tail || self.index.torn.is_some();
+        let tail = self.index.read_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
+        let all = if needs_feed { Cow::Owned([b"\n", lines].concat()) } else { Cow::Borrowed(lines) };
+        self.journal.append(at, &all, publish)?;
+        let expected = at + all.len() as u64;
+        let end = self.journal.len().unwrap_or(expected);
+        if end == expected && !needs_feed {
+            return Ok(Written::At(at));
+        }
+        let new = if end == expected {
+            let known = [tail, all.into_owned()].concat();
+            self.index.catch_up(&Overlay { base: &*self.journal, from: self.index.end, bytes: known }, end)
+        } else {
+            // A program that does not lock wrote between our look and our write: our lines are not where we thought.
+            self.index.catch_up(&*self.journal, end)
+        };
+        new.map(Written::ReadIn).map_err(|error| self.io_error("read", error))
     }
 
     /// Writes the lines that an append would write, with ids that are free now.
@@ -152,16 +181,13 @@ impl Session {
     }
 
     fn write_composed(&mut self, lines: &[u8]) -> Result<()> {
-        let at = self.index.known_end();
-        let needs_feed = self.index.open_tail || self.index.torn.is_some();
-        let feed: &[u8] = if needs_feed { b"\n" } else { b"" };
-        // Read before anything is written: what follows must not fail.
-        let tail = self.index.read_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
-        let all = [feed, lines].concat();
-        self.journal.append(at, &all, self.journal.exists())?;
-        let end = at + all.len() as u64;
-        let written = Overlay { base: &*self.journal, from: self.index.end, bytes: [tail, all].concat() };
-        self.index.catch_up(&written, end).map(drop).map_err(|error| self.io_error("read", error))
+        let exists = self.journal.exists();
+        if let Written::At(at) = self.write_lines(lines, exists)? {
+            let written = Overlay { base: &*self.journal, from: at, bytes: lines.to_vec() };
+            let end = at + lines.len() as u64;
+            self.index.catch_up(&written, end).map_err(|error| self.io_error("read", error))?;
+        }
+        Ok(())
     }
 
     /// Draws an id that no line of the file has.

@@ -90,10 +90,19 @@ impl Process {
         match self.answers.recv_timeout(left) {
             Ok(answer) => Some(answer),
             Err(RecvTimeoutError::Disconnected) => None,
-            Err(RecvTimeoutError::Timeout) => {
-                panic!("the test took longer than {LIMIT:?}, waiting for {}", self.name)
-            }
+            Err(RecvTimeoutError::Timeout) => self.give_up(),
         }
+    }
+
+    /// Fails if the time of the test is over.
+    pub(super) fn check_time(&self) {
+        if Instant::now() > self.deadline {
+            self.give_up();
+        }
+    }
+
+    fn give_up(&self) -> ! {
+        panic!("the test took longer than {LIMIT:?}, waiting for {}", self.name)
     }
 
     /// Waits for an answer; gives those before it.
