@@ -25,7 +25,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     let coding = (bench.files.small(10_000)?, bench.files.small(1_000_000)?);
     for (shape, (few, many)) in [("chain", chains), ("coding session", coding)] {
         let few = steps(10 * bench.runs, &few)?;
-        let many = steps(bench.runs.min(3), &many)?;
+        let many = steps(bench.runs.min(5), &many)?;
         for (step, (few, many)) in STEPS.iter().zip(few.into_iter().zip(many)) {
             // The context of a session with compactions does not grow.
             if shape == "chain" || *step != "context" {

@@ -27,14 +27,14 @@ impl Session {
     /// Reads the entry at a place of the tree.
     pub fn entry_at(&self, node: Node) -> Result<Entry> {
         let tree = &self.index.tree;
-        let raw = self.line_at(node)?;
+        let (raw, doc) = self.decoded(node)?;
         Ok(Entry {
             node,
             id: tree.id(node),
             parent_id: tree.parent(node).map(|parent| tree.id(parent)),
             kind: tree.kind(node),
             timestamp: tree.timestamp(node),
-            doc: self.doc_of(node, &raw),
+            doc,
             raw,
         })
     }
@@ -105,31 +105,40 @@ impl Session {
 
     /// Reads the exact bytes of the line of an entry, without its line feed.
     pub(crate) fn line_at(&self, node: Node) -> Result<Arc<[u8]>> {
-        if let Some(doc) = self.docs().get(node.0)
-            && self.index.reads_as_written()
+        if self.index.reads_as_written()
+            && let Some(doc) = self.docs().get(node.0)
         {
             return Ok(doc.shared_text());
         }
+        self.read_line(node)
+    }
+
+    fn read_line(&self, node: Node) -> Result<Arc<[u8]>> {
         let (position, len) = self.index.tree.place(node);
         if u64::from(len) > LONGEST_LINE {
             return Ok(Arc::default());
         }
-        let path = || self.journal.path().unwrap_or("memory".as_ref()).to_path_buf();
-        let line = read_range(&*self.journal, position, len as usize).map_err(|source| Error::Io {
-            action: "read",
-            path: path(),
-            source,
-        })?;
-        Ok(line.into())
+        let line = read_range(&*self.journal, position, len as usize);
+        Ok(line.map_err(|source| self.io_error("read", source))?.into())
     }
 
-    /// Parses the line of an entry, as version 3 spells it; a line that cannot be parsed is reported once.
-    fn doc_of(&self, node: Node, raw: &Arc<[u8]>) -> Option<Doc> {
+    /// Gives the line of an entry, and its text as version 3 spells it; a line that cannot be parsed is reported.
+    fn decoded(&self, node: Node) -> Result<(Arc<[u8]>, Option<Doc>)> {
+        let known = self.docs().get(node.0);
+        match known {
+            Some(doc) if self.index.reads_as_written() => Ok((doc.shared_text(), Some(doc))),
+            Some(doc) => Ok((self.read_line(node)?, Some(doc))),
+            None => {
+                let raw = self.read_line(node)?;
+                let doc = self.parse_line(node, &raw);
+                Ok((raw, doc))
+            }
+        }
+    }
+
+    fn parse_line(&self, node: Node, raw: &Arc<[u8]>) -> Option<Doc> {
         if self.index.tree.is_placeholder(node) {
             return None;
-        }
-        if let Some(doc) = self.docs().get(node.0) {
-            return Some(doc);
         }
         let current = migrate::current_line(&self.index, node, raw);
         let text = current.map_or_else(|| raw.clone(), Arc::from);

@@ -9,10 +9,14 @@ mod child;
 mod creating;
 mod fleet;
 mod killing;
-mod migrating;
 mod reading;
-mod sharing;
 mod view;
+
+// Elsewhere a lock also stops those who do not ask for it, and an open file keeps its name.
+#[cfg(unix)]
+mod migrating;
+#[cfg(unix)]
+mod sharing;
 
 /// What a child process runs; does nothing in a normal test run.
 #[test]

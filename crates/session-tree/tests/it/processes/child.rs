@@ -46,7 +46,7 @@ impl Child {
     /// Obeys until the input ends, which it does at the latest when the test process is gone.
     pub(super) fn obey(mut self) {
         // The harness may have left its own line open.
-        writeln!(io::stdout()).unwrap();
+        io::stdout().write_all(b"\n").unwrap();
         say("up");
         let (stop, commands) = listen();
         for command in commands {
