@@ -76,7 +76,7 @@ impl Line {
     pub(crate) fn in_row(&self, row: &str) -> String {
         let (ratio, bar) = match &self.verdict {
             Verdict::Cost { ratio, bar } => (format!("{} x", digits(*ratio)), format!("<= {bar} x")),
-            Verdict::Gain { ratio, bar } => (format!("1/{:.0}", ratio), format!(">= {bar} x faster")),
+            Verdict::Gain { ratio, bar } => (format!("1/{ratio:.0}"), format!(">= {bar} x faster")),
             Verdict::Skipped(why) => ("-".to_owned(), (*why).to_owned()),
         };
         let verdict = match self.verdict {

@@ -157,13 +157,15 @@ impl Draft {
 
     /// Drafts a label; no text, or a blank one, clears it.
     pub fn label(target: &EntryId, label: Option<&str>) -> Self {
-        Draft::new(Kind::Label).text("targetId", target.as_str()).optional_text("label", label.map(str::trim))
+        Draft::new(Kind::Label)
+            .text("targetId", target.as_str())
+            .optional_text("label", label.map(json::trim_js))
     }
 
     /// Drafts the name of the session; an empty one clears it. Line breaks become spaces.
     pub fn session_info(name: &str) -> Self {
         let words: Vec<&str> = name.split(['\r', '\n']).filter(|part| !part.is_empty()).collect();
-        Draft::new(Kind::SessionInfo).text("name", words.join(" ").trim())
+        Draft::new(Kind::SessionInfo).text("name", json::trim_js(&words.join(" ")))
     }
 
     /// Drafts a context edit. The session checks the target.

@@ -72,7 +72,7 @@ pub(crate) struct Index {
 pub(crate) fn load(source: &dyn ReadAt, path: Option<&Path>) -> Result<Index> {
     let mut loader = Loader::new(path, None);
     loader.read(source)?;
-    if loader.ids_in_version_one {
+    if loader.first_has_id == Some(true) {
         // The version is missing but the entries form a tree: numbering them anew would flatten it.
         loader = Loader::new(path, Some(Dialect::V2));
         loader.read(source)?;
@@ -334,7 +334,7 @@ impl Index {
         let mut late = Vec::new();
         let mut leaf = None;
         for node in self.tree.nodes().rev() {
-            if self.tree.is_placeholder(node) {
+            if self.tree.is_placeholder(node) || !self.is_whole(source, node)? {
                 continue;
             }
             if matches!(self.tree.kind(node), Kind::SessionInfo | Kind::Usage) {
@@ -356,6 +356,16 @@ impl Index {
             }
         }
         Ok(leaf)
+    }
+
+    /// Tells whether the line of an entry can be read. Loading looks into the last line only, and what stands below
+    /// an entry that nobody can read is lost to other programs.
+    pub(crate) fn is_whole(&self, source: &dyn ReadAt, node: Node) -> io::Result<bool> {
+        let (position, len) = self.tree.place(node);
+        if u64::from(len) > LONGEST_LINE {
+            return Ok(true);
+        }
+        Ok(json::validate(&read_range(source, position, len as usize)?).is_ok())
     }
 
     /// Reads the position from a trailing marker; `None`: the entry is no marker.
@@ -435,7 +445,9 @@ struct Loader {
     title_slot: Option<String>,
     byte_order_mark: bool,
     refusal: Option<&'static str>,
-    ids_in_version_one: bool,
+    /// Whether the first entry of a file without version has an id and a parent. It speaks for all: a stray line
+    /// further down must not hide every entry that has no id.
+    first_has_id: Option<bool>,
     /// Where the header line stands while its end is not seen yet.
     torn: Option<Range<u64>>,
 }
@@ -450,7 +462,7 @@ impl Loader {
             title_slot: None,
             byte_order_mark: false,
             refusal: None,
-            ids_in_version_one: false,
+            first_has_id: None,
             torn: None,
         }
     }
@@ -462,9 +474,10 @@ impl Loader {
             let line = Taken { source, scanner: &scanner, position, piece };
             match &mut self.index {
                 Some(index) => {
-                    let v1 = index.dialect == Dialect::V1 && !self.ids_in_version_one;
-                    self.ids_in_version_one |= v1 && forms_a_tree(&line);
-                    if self.ids_in_version_one {
+                    if index.dialect == Dialect::V1 && self.first_has_id.is_none() {
+                        self.first_has_id = forms_a_tree(&line);
+                    }
+                    if self.first_has_id == Some(true) {
                         // This pass will be thrown away.
                         return Ok(());
                     }
@@ -563,10 +576,11 @@ fn validate_last_line(index: &mut Index, source: &dyn ReadAt) -> io::Result<()> 
     Ok(())
 }
 
-/// Tells whether an entry of a file without version has an id and a parent.
-fn forms_a_tree(line: &Taken<'_>) -> bool {
-    let Some(Scan::Object(head)) = line.scan() else { return false };
-    head.id.is_some() && head.parent != Parent::Absent
+/// Tells whether an entry of a file without version has an id and a parent; `None` if the line is no entry.
+fn forms_a_tree(line: &Taken<'_>) -> Option<bool> {
+    let Some(Scan::Object(head)) = line.scan() else { return None };
+    head.kind.as_ref()?;
+    Some(head.id.is_some() && head.parent != Parent::Absent)
 }
 
 /// oh-my-pi keeps the title in a line of fixed size before the header.

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 pub use edit::{Edit, MemberRange, compact};
 pub use parse::validate;
+pub(crate) use text::trim_js;
 pub use text::write_string;
 
 /// One JSON text with an index of its values.

@@ -461,6 +461,14 @@ pub(crate) fn exact(line: &[u8]) -> Scan<'_> {
     Scan::Object(head_of(root))
 }
 
+/// Reads a time: a text, or milliseconds since 1970 as messages have them.
+fn time_of(value: Value<'_>) -> Option<Timestamp> {
+    match value.as_str() {
+        Some(text) => Timestamp::parse(&text),
+        None => value.as_i64().map(Timestamp::from_millis),
+    }
+}
+
 /// Reads the envelope from a parsed line; the last of several equal keys counts.
 pub(crate) fn head_of(root: Value<'_>) -> Head<'static> {
     let text = |key: &str| root.get(key).and_then(Value::as_str).map(Cow::into_owned);
@@ -495,7 +503,7 @@ pub(crate) fn head_of(root: Value<'_>) -> Head<'static> {
         kind: kind.map(|k| Cow::Owned(k.into_bytes())),
         id: id.filter(|id| !id.is_empty()).map(|id| IdKey::of_text(Cow::Owned(id))),
         parent,
-        time: text("timestamp").and_then(|t| Timestamp::parse(&t)),
+        time: root.get("timestamp").and_then(time_of),
         role,
         traits,
         uuid_spelling,

@@ -43,7 +43,13 @@ impl Session {
     pub(super) fn leaf_problem(&self) -> Result<Option<(Diagnostic, Option<Fix>)>> {
         let tree = self.tree();
         let leaf = self.index.leaf(&*self.journal).map_err(|source| self.read_error(source))?;
-        let last = tree.nodes().rev().find(|node| !tree.is_placeholder(*node));
+        let mut last = None;
+        for node in tree.nodes().rev().filter(|node| !tree.is_placeholder(*node)) {
+            if self.index.is_whole(&*self.journal, node).map_err(|source| self.read_error(source))? {
+                last = Some(node);
+                break;
+            }
+        }
         let (Some(leaf), Some(last)) = (leaf, last) else { return Ok(None) };
         let (position, _) = tree.place(last);
         let odd = self.index.gaps.iter().rev().take_while(|gap| gap.position > position);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::id::EntryId;
-use crate::json::Value;
+use crate::json::{Value, trim_js};
 use crate::kind::Kind;
 use crate::time::Timestamp;
 
@@ -38,7 +38,7 @@ impl Labels {
                 let Some(target) = text("targetId") else { return };
                 self.set(EntryId::from(&*target), text("label").as_deref(), time);
             }
-            Kind::SessionInfo => self.name = text("name").map(|name| name.trim().to_owned()),
+            Kind::SessionInfo => self.name = text("name").map(|name| trim_js(&name).to_owned()),
             Kind::TitleChange => self.title = text("title").map(|title| title.into_owned()),
             _ => {}
         }
@@ -46,7 +46,7 @@ impl Labels {
 
     /// Sets or clears a label. A label of blanks is none.
     pub(crate) fn set(&mut self, target: EntryId, text: Option<&str>, set_at: Timestamp) {
-        match text.map(str::trim).filter(|text| !text.is_empty()) {
+        match text.map(trim_js).filter(|text| !text.is_empty()) {
             None => {
                 self.by_target.remove(&target);
             }
@@ -87,6 +87,6 @@ impl Labels {
 
     pub(crate) fn name(&self) -> Option<&str> {
         let name = self.name.as_deref().or(self.title.as_deref());
-        name.map(str::trim).filter(|name| !name.is_empty())
+        name.map(trim_js).filter(|name| !name.is_empty())
     }
 }

@@ -201,3 +201,8 @@ fn unit_at(bytes: &[u8]) -> Option<u16> {
         Some(unit << 4 | u16::try_from(value).ok()?)
     })
 }
+
+/// Trims what JavaScript trims: byte order marks too, the next-line character not.
+pub(crate) fn trim_js(text: &str) -> &str {
+    text.trim_matches(|c: char| c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}'))
+}

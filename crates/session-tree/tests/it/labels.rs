@@ -152,3 +152,15 @@ fn the_last_name_in_the_file_counts_whatever_its_branch_31() {
     assert_eq!(path(&session, None), ["u1", "n1", "u2"]);
     assert_eq!(session.name(), Some("second"));
 }
+
+#[test]
+fn blanks_are_what_javascript_takes_for_blanks() {
+    let mut session = in_memory();
+    let one = session.append_message(&user("1")).unwrap();
+    session.append_session_info("\u{feff}name\u{feff} ").unwrap();
+    assert_eq!(session.name(), Some("name"));
+    session.append_label_change(one.as_str(), Some("\u{feff}")).unwrap();
+    assert_eq!(label(&session, one.as_str()), None);
+    let line = |name: &str| session_text(&format!("u1 user one\n n<u1 info {name}"));
+    assert_eq!(Session::from_bytes(line("\u{feff}name")).unwrap().name(), Some("name"));
+}

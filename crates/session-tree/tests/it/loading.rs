@@ -225,3 +225,25 @@ fn a_marked_position_is_found_again_by_us_and_by_readers_of_the_last_entry_68() 
     assert_eq!(path(&reopened, Some(last.as_str())), ["u1", "a2", marker.as_str()]);
     assert_eq!(reopened.context_at(reopened.tree().last()).unwrap().items.len(), 2);
 }
+
+#[test]
+fn an_entry_that_cannot_be_read_is_not_the_leaf_even_if_bad_lines_follow_it() {
+    let damaged = prompt("u3", "a2").replace("\"content\":\"u3\"", "\"content\":u3");
+    let text = session_text(&format!("u1 user one\n a2<u1 assistant two\n ! {damaged}\n ! not json"));
+    let dir = Folder::new();
+    let file = dir.put("s.jsonl", text);
+    let mut session = Session::open(&file).unwrap();
+    assert_eq!(session.leaf_id().unwrap(), "a2");
+    let new = session.append_message(&user("three")).unwrap();
+    assert_eq!(path(&Session::open(&file).unwrap(), None), ["u1", "a2", new.as_str()]);
+}
+
+#[test]
+fn a_time_may_be_a_number_of_milliseconds() {
+    let number = prompt("u2", "u1").replace("\"2025-01-01T00:00:01.000Z\"", "1735689600500");
+    let session = read(session_text(&format!("u1 user one\n u3<u1 user three\n ! {number}")));
+    let children = session.tree().children_by_time(session.node("u1").unwrap());
+    let ids: Vec<String> = children.iter().map(|node| session.tree().id(*node).to_string()).collect();
+    assert_eq!(ids, ["u2", "u3"]);
+    assert_eq!(session.entry("u2").unwrap().timestamp().to_string(), "2025-01-01T00:00:00.500Z");
+}

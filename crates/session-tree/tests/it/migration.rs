@@ -222,3 +222,16 @@ fn the_example_of_the_early_design_reads_as_it_was_meant_64() {
     assert!(session.append_message(&user("next")).is_err());
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
 }
+
+#[test]
+fn a_stray_line_with_an_id_does_not_hide_the_entries_of_version_1_63() {
+    for lines in [[USER, STRAY, ASSISTANT], [STRAY, USER, ASSISTANT], [USER, ASSISTANT, TYPED]] {
+        let text = text(&[&[V1], &lines[..]].concat());
+        let session = Session::from_bytes(text.into_bytes()).unwrap();
+        assert_eq!(session.branch_path(None).len(), 3, "{lines:?}");
+        assert!(context(&session).len() >= 2, "{lines:?}");
+    }
+}
+
+const STRAY: &str = r#"{"id":"typeless","parentId":null}"#;
+const TYPED: &str = r#"{"type":"custom","customType":"x","id":"late","parentId":null}"#;
