@@ -21,6 +21,9 @@ pub struct FileJournal {
     path: PathBuf,
     state: State,
     protected: bool,
+    /// The length that was found when the lock was taken.
+    #[cfg(feature = "write")]
+    locked_len: u64,
     #[cfg(feature = "write")]
     trouble: write::Trouble,
 }
@@ -63,6 +66,8 @@ impl FileJournal {
             state,
             protected,
             #[cfg(feature = "write")]
+            locked_len: 0,
+            #[cfg(feature = "write")]
             trouble: write::Trouble::default(),
         })
     }
@@ -75,6 +80,8 @@ impl FileJournal {
             path,
             state,
             protected: false,
+            #[cfg(feature = "write")]
+            locked_len: 0,
             #[cfg(feature = "write")]
             trouble: write::Trouble::default(),
         }

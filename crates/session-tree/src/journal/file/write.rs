@@ -244,10 +244,12 @@ impl Journal for FileJournal {
             }
             Err(error) => Err(error),
         };
-        state.map_err(|source| {
+        let locked = state.map_err(|source| {
             drop(file.unlock());
             Error::Io { action: "read", path: self.path.clone(), source }
-        })
+        })?;
+        self.locked_len = locked.len;
+        Ok(locked)
     }
 
     fn unlock(&mut self) {
@@ -313,12 +315,13 @@ impl Journal for FileJournal {
         verify: VerifyCopy<'_>,
     ) -> Result<Option<PathBuf>> {
         self.check_writable()?;
-        let State::Open { file, .. } = &self.state else {
+        if let State::Held(_) = &self.state {
             // Nothing that others could see is replaced, so there is nothing to keep.
             return self.create_with(write, verify).map(|()| None);
-        };
-        let before = file.metadata().map_err(Error::io("read", &self.path))?;
-        let needed = before.len + before.len / 10;
+        }
+        // What the new bytes were made from: a line that came after the lock was taken is not among them.
+        let before = self.locked_len;
+        let needed = before + before / 10;
         let available = self.fs.free_space(self.directory()).unwrap_or(u64::MAX);
         if available < needed {
             return Err(Error::NoSpace { path: self.path.clone(), needed, available });
@@ -340,7 +343,7 @@ impl Journal for FileJournal {
             .sync_dir(&directory)
             .and_then(|()| copy.lock())
             .and_then(|()| copy.metadata())
-            .and_then(|meta| self.unchanged(before.len).map(|()| meta))
+            .and_then(|meta| self.unchanged(before).map(|()| meta))
             .and_then(|meta| self.fs.rename(&temporary, &self.path).map(|()| meta));
         match renamed {
             Ok(meta) => {

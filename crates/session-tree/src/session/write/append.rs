@@ -129,12 +129,13 @@ impl Session {
         self.journal.append(at, &all, publish)?;
         let expected = at + all.len() as u64;
         let end = self.journal.len().unwrap_or(expected);
-        if end == expected && !needs_feed {
+        if end <= expected && !needs_feed {
             return Ok(Written::At(at));
         }
-        let new = if end == expected {
+        let new = if end <= expected {
             let known = [tail, all.into_owned()].concat();
-            self.index.catch_up(&Overlay { base: &*self.journal, from: self.index.end, bytes: known }, end)
+            self.index
+                .catch_up(&Overlay { base: &*self.journal, from: self.index.end, bytes: known }, expected)
         } else {
             // A program that does not lock wrote between our look and our write: our lines are not where we thought.
             self.index.catch_up(&*self.journal, end)

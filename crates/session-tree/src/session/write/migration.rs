@@ -32,6 +32,8 @@ impl Session {
     /// Migrates, unless somebody else did so meanwhile: then goes on with what they made.
     fn migrate_at(&mut self, place: Place) -> Result<(Place, Option<PathBuf>)> {
         let mut place = place;
+        // A program that does not lock may write again and again while the copy is made.
+        let mut tries = 20;
         loop {
             let version = match self.index.dialect {
                 Dialect::V1 => 1,
@@ -43,7 +45,11 @@ impl Session {
             let Some(loss) = loss else {
                 let kept = self.catch_up_to(locked.len).and_then(|()| self.migrate_locked(version));
                 self.journal.unlock();
-                return kept.map(|kept| (place, kept));
+                match kept {
+                    Err(error) if tries > 0 && is_busy(&error) => tries -= 1,
+                    kept => return kept.map(|kept| (place, kept)),
+                }
+                continue;
             };
             self.journal.unlock();
             match self.follow_replacement(loss, place)? {
@@ -79,15 +85,42 @@ impl Session {
         let kept = self.journal.replace(&format!("bak-v{version}"), &mut write, &mut verify)?;
         if let Some(loaded) = loaded {
             // Rows keep their numbers, so nodes that somebody holds stay valid.
-            self.index = loaded;
+            let old = std::mem::replace(&mut self.index, loaded);
+            self.docs().clear();
+            self.bring_late_lines(old, &*source)?;
         }
-        self.docs().clear();
         Ok(kept)
+    }
+
+    /// Brings lines over that a program that does not lock wrote to the old file while it lost its name.
+    fn bring_late_lines(&mut self, mut old: Index, source: &dyn ReadAt) -> Result<()> {
+        let len = source.len().unwrap_or(0);
+        if len <= old.known_end() {
+            return Ok(());
+        }
+        let late = old.catch_up(source, len).map_err(|error| self.io_error("read", error))?;
+        let mut lines = Vec::new();
+        for node in late {
+            let (position, len) = old.tree.place(node);
+            let raw = read_range(source, position, len as usize);
+            let raw = raw.map_err(|error| self.io_error("read", error))?;
+            lines.extend(migrate::current_line(&old, node, &raw).unwrap_or(raw));
+            lines.push(b'\n');
+        }
+        let at = self.index.known_end();
+        self.journal.append(at, &lines, true)?;
+        self.writer.unsynced_since.get_or_insert(self.writer.clock.now());
+        self.catch_up_to(at + lines.len() as u64)
     }
 
     fn journal_path(&self) -> PathBuf {
         self.journal.path().map_or_else(|| "memory".into(), std::path::Path::to_path_buf)
     }
+}
+
+/// Tells whether a replacement was given up because the file grew meanwhile.
+fn is_busy(error: &Error) -> bool {
+    matches!(error, Error::Io { action: "replace", source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
 }
 
 /// Sums up what is written, so that the copy can be compared with it without being kept in memory.
