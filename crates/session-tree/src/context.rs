@@ -126,13 +126,7 @@ impl Session {
     fn items_of(&self, projection: &Projection) -> Result<Vec<ContextItem>> {
         let mut items = Vec::with_capacity(projection.items.len());
         for item in &projection.items {
-            let entry = self.entry_at(item.source)?;
-            let message = match item.mark {
-                Mark::SystemCheckpoint => message::checkpoint_of(&entry),
-                Mark::Plain | Mark::Summary | Mark::Kept | Mark::Edited => {
-                    message_of(&entry, projection.edits.get(item.source))
-                }
-            };
+            let message = self.message_at(item, projection.edits.get(item.source))?;
             items.extend(message.map(|message| ContextItem {
                 source: item.source,
                 message,
@@ -140,6 +134,25 @@ impl Session {
             }));
         }
         Ok(items)
+    }
+
+    /// Reads one message of a projection.
+    fn message_at(&self, item: &ProjectedItem, edit: Option<&ContentEdit>) -> Result<Option<Message>> {
+        if item.mark == Mark::SystemCheckpoint {
+            return Ok(message::checkpoint_of(&self.entry_at(item.source)?));
+        }
+        if edit.is_some() {
+            return Ok(message_of(&self.entry_at(item.source)?, edit));
+        }
+        // What was found once is not looked for again: a context grows by a few messages and is asked for often.
+        if let Some(message) = self.known_message(item.source) {
+            return Ok(Some(message));
+        }
+        let message = message_of(&self.entry_at(item.source)?, None);
+        if let Some(message) = &message {
+            self.note_message(item.source, message);
+        }
+        Ok(message)
     }
 }
 

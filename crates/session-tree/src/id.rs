@@ -69,7 +69,7 @@ impl fmt::Debug for EntryId {
 /// An id on its way into the index: the number behind eight lower-case hex digits, or any other text.
 ///
 /// Nearly all ids are of the first kind; as numbers they need no memory of their own and compare in one step.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum IdKey<'a> {
     Hex(u32),
     Odd(Cow<'a, str>),

@@ -207,9 +207,10 @@ impl Outline {
     fn rebuild(&mut self, tree: &Tree) {
         let sight = Sight { tree, leaf: self.leaf, labelled: &self.labelled, landmarks: &self.landmarks };
         let filter = self.options.filter;
+        let before = std::mem::take(&mut self.forest);
         self.forest = match &self.search {
-            None => Forest::build(tree, &self.order, &self.folded, |node| sight.shows(filter, node)),
-            Some(search) => Forest::build(tree, &self.order, &self.folded, |node| {
+            None => before.build(tree, &self.order, &self.folded, |node| sight.shows(filter, node)),
+            Some(search) => before.build(tree, &self.order, &self.folded, |node| {
                 search.is_hit(node) && sight.shows(filter, node)
             }),
         };

@@ -200,7 +200,7 @@ fn read_labels(bytes: &[u8]) -> Option<Labels> {
     while !fields.0.is_empty() {
         let (target, text) = (fields.text()??, fields.text()??);
         let set_at = Timestamp::from_millis(fields.number()?.cast_signed());
-        labels.set(target.as_str().into(), Some(&text), set_at);
+        labels.set(&target, Some(&text), set_at);
     }
     Some(labels)
 }

@@ -249,7 +249,7 @@ impl Tree {
         self.columns.flags(node.0) & flag != 0
     }
 
-    fn key_at(&self, at: u32) -> IdKey<'_> {
+    pub(crate) fn key_at(&self, at: u32) -> IdKey<'_> {
         key_in(&self.columns, &self.odd_ids, at)
     }
 }

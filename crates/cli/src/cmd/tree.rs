@@ -17,7 +17,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "default")]
     filter: FilterArg,
     /// Show only entries that contain all of these words.
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     search: Option<String>,
     /// Show the id of every entry.
     #[arg(long)]

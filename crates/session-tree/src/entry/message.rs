@@ -72,6 +72,16 @@ impl Message {
         Self { doc: doc.clone(), place }
     }
 
+    /// Makes a message of the object at a place of a document, which it shares.
+    pub(crate) fn at(doc: &Doc, place: u32) -> Self {
+        Self { doc: doc.clone(), place }
+    }
+
+    /// Returns the place of the message if it is a part of this document.
+    pub(crate) fn place_in(&self, doc: &Doc) -> Option<u32> {
+        std::ptr::eq(self.doc.text(), doc.text()).then_some(self.place)
+    }
+
     /// Returns the same message with another content, given as JSON.
     pub(crate) fn with_content(&self, content: &[u8]) -> Self {
         let Some(mut edit) = Edit::new(self.value()) else { return self.clone() };

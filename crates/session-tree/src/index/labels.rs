@@ -1,8 +1,10 @@
 //! Labels and names: they count for the whole file, whatever branch they were given on.
 
-use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 
-use crate::id::EntryId;
+use hashbrown::{Equivalent, HashMap};
+
+use crate::id::{EntryId, IdKey};
 use crate::json::{Value, trim_js};
 use crate::kind::Kind;
 use crate::time::Timestamp;
@@ -21,7 +23,7 @@ pub struct Label {
 /// The labels by target, and the names of the session.
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
-    by_target: HashMap<EntryId, Label>,
+    by_target: HashMap<IdKey<'static>, Label>,
     next_order: usize,
     /// What the last `session_info` says; an empty name is none.
     name: Option<String>,
@@ -36,7 +38,7 @@ impl Labels {
         match kind {
             Kind::Label => {
                 let Some(target) = text("targetId") else { return };
-                self.set(EntryId::from(&*target), text("label").as_deref(), time);
+                self.set(&target, text("label").as_deref(), time);
             }
             Kind::SessionInfo => self.name = text("name").map(|name| trim_js(&name).to_owned()),
             Kind::TitleChange => self.title = text("title").map(|title| title.into_owned()),
@@ -45,7 +47,8 @@ impl Labels {
     }
 
     /// Sets or clears a label. A label of blanks is none.
-    pub(crate) fn set(&mut self, target: EntryId, text: Option<&str>, set_at: Timestamp) {
+    pub(crate) fn set(&mut self, target: &str, text: Option<&str>, set_at: Timestamp) {
+        let target = IdKey::of(target).into_owned();
         match text.map(trim_js).filter(|text| !text.is_empty()) {
             None => {
                 self.by_target.remove(&target);
@@ -58,15 +61,16 @@ impl Labels {
         }
     }
 
-    pub(crate) fn get(&self, target: &str) -> Option<&Label> {
-        self.by_target.get(target)
+    /// Returns the label of an entry; asked for every entry of a tree, so it neither spells nor copies the id.
+    pub(crate) fn get(&self, target: &IdKey<'_>) -> Option<&Label> {
+        self.by_target.get(&Wanted(target))
     }
 
     /// Returns all labels in the order in which their targets were first labelled.
-    pub(crate) fn in_order(&self) -> Vec<(&EntryId, &Label)> {
+    pub(crate) fn in_order(&self) -> Vec<(EntryId, &Label)> {
         let mut all: Vec<_> = self.by_target.iter().collect();
         all.sort_by_key(|(_, label)| label.order);
-        all
+        all.into_iter().map(|(target, label)| (target.to_id(), label)).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -88,5 +92,20 @@ impl Labels {
     pub(crate) fn name(&self) -> Option<&str> {
         let name = self.name.as_deref().or(self.title.as_deref());
         name.map(trim_js).filter(|name| !name.is_empty())
+    }
+}
+
+/// An id to look up that lives shorter than those in the table.
+struct Wanted<'k>(&'k IdKey<'k>);
+
+impl Hash for Wanted<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl Equivalent<IdKey<'static>> for Wanted<'_> {
+    fn equivalent(&self, key: &IdKey<'static>) -> bool {
+        self.0 == key
     }
 }

@@ -63,34 +63,50 @@ fn active_first(siblings: &mut [Node], active: &Marks) {
 /// The rows and how they hang together.
 #[derive(Debug, Default)]
 pub(super) struct Forest {
-    /// By row: the entry.
-    nodes: Vec<u32>,
-    /// By row: how many ancestors the entry has in the tree.
-    depth: Vec<u32>,
-    /// By row: the row of the nearest visible ancestor.
-    parent: Vec<u32>,
-    /// By row: the next and the previous row with the same parent.
-    next: Vec<u32>,
-    prev: Vec<u32>,
-    /// By row: the number of visible children.
-    children: Vec<u32>,
-    /// By row: the indent, before roots are shifted to the left.
-    indent: Vec<u32>,
-    /// By row: the nearest row at or above it that is drawn with a connector.
-    head: Vec<u32>,
+    rows: Vec<Row>,
     /// By entry: its row, or that of its nearest visible ancestor.
     nearest: Vec<u32>,
+    /// By row: its last child; only used while rows are made.
+    last_child: Vec<u32>,
     several_roots: bool,
+}
+
+/// A row: numbers of rows where nothing else is said.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    /// The entry.
+    node: u32,
+    /// How many ancestors the entry has in the tree.
+    depth: u32,
+    /// The nearest visible ancestor.
+    parent: u32,
+    /// The next and the previous row with the same parent.
+    next: u32,
+    prev: u32,
+    /// The number of visible children.
+    children: u32,
+    /// The indent, before roots are shifted to the left.
+    indent: u32,
+    /// The nearest row at or above it that is drawn with a connector.
+    head: u32,
 }
 
 impl Forest {
     /// Makes a row for every entry that `shows` accepts and that is not below a folded one.
-    pub(super) fn build(tree: &Tree, order: &Order, folded: &Marks, shows: impl Fn(Node) -> bool) -> Self {
-        let mut forest = Forest { nearest: vec![NONE; tree.row_count()], ..Forest::default() };
+    ///
+    /// Takes the memory of the forest before: fresh memory would cost more than all the rest.
+    pub(super) fn build(
+        mut self,
+        tree: &Tree,
+        order: &Order,
+        folded: &Marks,
+        shows: impl Fn(Node) -> bool,
+    ) -> Self {
+        self.clear(tree.row_count(), order.nodes.len());
+        let mut forest = self;
         let any_fold = !folded.is_empty();
         let mut last_root = NONE;
-        // By row: its last child so far.
-        let mut last_child: Vec<u32> = Vec::new();
+        let mut last_child = std::mem::take(&mut forest.last_child);
         let mut fold = None;
         for (&at, &depth) in order.nodes.iter().zip(&order.depth) {
             if let Some((fold_depth, row)) = fold {
@@ -113,57 +129,70 @@ impl Forest {
                 fold = Some((depth, row));
             }
         }
+        forest.last_child = last_child;
         forest.indent_rows();
         forest
     }
 
+    fn clear(&mut self, entries: usize, most_rows: usize) {
+        self.rows.clear();
+        self.rows.reserve(most_rows);
+        self.last_child.clear();
+        self.last_child.reserve(most_rows);
+        self.nearest.clear();
+        self.nearest.resize(entries, NONE);
+        self.several_roots = false;
+    }
+
     fn push(&mut self, at: u32, depth: u32, above: u32, last_sibling: &mut u32) -> u32 {
-        let row = self.nodes.len() as u32;
+        let row = self.rows.len() as u32;
         let before = std::mem::replace(last_sibling, row);
         if before != NONE {
-            self.next[before as usize] = row;
+            self.rows[before as usize].next = row;
             self.several_roots |= above == NONE;
         }
         if above != NONE {
-            self.children[above as usize] += 1;
+            self.rows[above as usize].children += 1;
         }
-        self.nodes.push(at);
-        self.depth.push(depth);
-        self.parent.push(above);
-        self.prev.push(before);
-        self.next.push(NONE);
-        self.children.push(0);
+        self.rows.push(Row {
+            node: at,
+            depth,
+            parent: above,
+            next: NONE,
+            prev: before,
+            children: 0,
+            indent: 0,
+            head: NONE,
+        });
         self.nearest[at as usize] = row;
         row
     }
 
     fn indent_rows(&mut self) {
-        self.indent = Vec::with_capacity(self.nodes.len());
-        self.head = Vec::with_capacity(self.nodes.len());
-        for row in 0..self.nodes.len() {
-            let above = self.parent[row] as usize;
-            if self.parent[row] == NONE {
-                self.indent.push(u32::from(self.several_roots));
-                self.head.push(NONE);
+        for row in 0..self.rows.len() {
+            let above = self.rows[row].parent;
+            if above == NONE {
+                self.rows[row].indent = u32::from(self.several_roots);
                 continue;
             }
-            let branches = self.children[above] > 1;
-            let first_of_branch = self.starts_segment(above as u32) && self.indent[above] > 0;
-            self.indent.push(self.indent[above] + u32::from(branches || first_of_branch));
-            self.head.push(if branches { row as u32 } else { self.head[above] });
+            let parent = self.rows[above as usize];
+            let branches = parent.children > 1;
+            let first_of_branch = parent.indent > 0 && self.starts_segment(above);
+            self.rows[row].indent = parent.indent + u32::from(branches || first_of_branch);
+            self.rows[row].head = if branches { row as u32 } else { parent.head };
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.nodes.len()
+        self.rows.len()
     }
 
     pub(super) fn node(&self, row: usize) -> Option<Node> {
-        self.nodes.get(row).copied().map(Node)
+        self.rows.get(row).map(|row| Node(row.node))
     }
 
     pub(super) fn depth(&self, row: usize) -> u32 {
-        self.depth.get(row).copied().unwrap_or(0)
+        self.rows.get(row).map_or(0, |row| row.depth)
     }
 
     /// Returns the row of an entry, or of its nearest visible ancestor.
@@ -172,49 +201,49 @@ impl Forest {
     }
 
     pub(super) fn row_of(&self, node: Node) -> Option<usize> {
-        self.nearest(node).filter(|row| self.nodes[*row] == node.0)
+        self.nearest(node).filter(|row| self.rows[*row].node == node.0)
     }
 
     pub(super) fn parent(&self, row: usize) -> Option<usize> {
-        some(&self.parent, row)
+        self.link(row, |row| row.parent)
     }
 
     pub(super) fn next_sibling(&self, row: usize) -> Option<usize> {
-        some(&self.next, row)
+        self.link(row, |row| row.next)
     }
 
     pub(super) fn previous_sibling(&self, row: usize) -> Option<usize> {
-        some(&self.prev, row)
+        self.link(row, |row| row.prev)
     }
 
     pub(super) fn child_count(&self, row: usize) -> usize {
-        self.children.get(row).map_or(0, |count| *count as usize)
+        self.rows.get(row).map_or(0, |row| row.children as usize)
     }
 
     /// Tells whether a row has siblings: several roots count as siblings.
     fn starts_segment(&self, row: u32) -> bool {
-        match self.parent[row as usize] {
+        match self.rows[row as usize].parent {
             NONE => self.several_roots,
-            above => self.children[above as usize] > 1,
+            above => self.rows[above as usize].children > 1,
         }
     }
 
     /// Tells whether a row is drawn with a connector.
     pub(super) fn has_connector(&self, row: usize) -> bool {
-        self.head.get(row).is_some_and(|head| *head == row as u32)
+        self.rows.get(row).is_some_and(|at| at.head == row as u32)
     }
 
     /// Returns how many levels are drawn before a row.
     pub(super) fn levels(&self, row: usize) -> usize {
-        let indent = self.indent.get(row).copied().unwrap_or(0);
+        let indent = self.rows.get(row).map_or(0, |row| row.indent);
         indent.saturating_sub(u32::from(self.several_roots)) as usize
     }
 
     /// Calls `take` for every ancestor that draws a line past this row: its level, and whether siblings follow it.
     pub(super) fn gutters(&self, row: usize, mut take: impl FnMut(usize, bool)) {
         let mut above = self.parent(row);
-        while let Some(head) = above.and_then(|row| some(&self.head, row)) {
-            take(self.levels(head).saturating_sub(1), self.next[head] != NONE);
+        while let Some(head) = above.and_then(|row| self.link(row, |row| row.head)) {
+            take(self.levels(head).saturating_sub(1), self.rows[head].next != NONE);
             above = self.parent(head);
         }
     }
@@ -227,7 +256,7 @@ impl Forest {
     /// Returns the nearest start of a segment above a row, or the root.
     pub(super) fn segment_above(&self, row: usize) -> usize {
         let Some(parent) = self.parent(row) else { return row };
-        some(&self.head, parent).unwrap_or_else(|| self.root_of(parent))
+        self.link(parent, |row| row.head).unwrap_or_else(|| self.root_of(parent))
     }
 
     fn root_of(&self, row: usize) -> usize {
@@ -250,8 +279,8 @@ impl Forest {
             }
         }
     }
-}
 
-fn some(column: &[u32], row: usize) -> Option<usize> {
-    column.get(row).filter(|value| **value != NONE).map(|value| *value as usize)
+    fn link(&self, row: usize, to: impl Fn(&Row) -> u32) -> Option<usize> {
+        self.rows.get(row).map(to).filter(|row| *row != NONE).map(|row| row as usize)
+    }
 }

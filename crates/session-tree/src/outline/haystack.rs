@@ -82,12 +82,13 @@ impl Needle {
         Self { term: term.clone(), plain, is_plain }
     }
 
-    /// Tells from the raw bytes whether a line holds the term. `odd`: the line spells plain characters as escapes.
-    pub(super) fn look(&self, line: &Line<'_>, odd: bool) -> Verdict {
+    /// Tells from the raw bytes whether a line holds the term. `odd`: whether the line spells plain characters as
+    /// escapes, asked only if it matters.
+    pub(super) fn look(&self, line: &Line<'_>, odd: &dyn Fn() -> bool) -> Verdict {
         if !line.may_have(self.term.field) {
             return Verdict::No;
         }
-        let absent = if odd { Verdict::Ask } else { Verdict::No };
+        let absent = || if odd() { Verdict::Ask } else { Verdict::No };
         let Some(finder) = &self.plain else {
             let could = !line.low.is_ascii() || memmem::find(line.low, b"\\").is_some();
             return if could || self.term.text.is_ascii() { Verdict::Ask } else { Verdict::No };
@@ -99,7 +100,10 @@ impl Needle {
             return if finder.find(name).is_some() { Verdict::Yes } else { Verdict::No };
         }
         if !self.is_plain || self.term.field != Field::Any {
-            return if finder.find(line.low).is_some() { Verdict::Ask } else { absent };
+            return if finder.find(line.low).is_some() { Verdict::Ask } else { absent() };
+        }
+        if let Some(name) = line.custom_type() {
+            return if finder.find(name).is_some() { Verdict::Yes } else { absent() };
         }
         let mut from = 0;
         while let Some(at) = finder.find(&line.low[from..]).map(|at| at + from) {
@@ -113,7 +117,7 @@ impl Needle {
                 Found::NotBefore(next) => from = next,
             }
         }
-        absent
+        absent()
     }
 
     /// Tells whether a string holds the term.
@@ -184,11 +188,12 @@ impl Line<'_> {
     fn member(&self, key: &[u8], key_at: usize, at: usize) -> Found {
         let after = |text: &[u8]| self.low[..key_at].ends_with(text);
         let is_text = match (self.kind, self.role, key) {
-            (Kind::Message | Kind::CustomMessage, _, b"text") => after(b"{\"type\":\"text\","),
+            (Kind::Message | Kind::CustomMessage, _, b"text") if after(b"{\"type\":\"text\",") => true,
             (Kind::Message, Some(Role::User), b"content") => after(b"{\"role\":\"user\","),
             (Kind::Compaction | Kind::BranchSummary, _, b"summary") => true,
             (Kind::Message, Some(Role::ToolResult), b"toolname") => true,
             (Kind::Message, Some(Role::BashExecution), b"command" | b"output") => true,
+            (Kind::Message, Some(Role::Assistant), _) => self.is_in_call(key, key_at),
             _ => false,
         };
         if is_text {
@@ -210,6 +215,35 @@ impl Line<'_> {
         let value = &head[memmem::find(head, KEY)? + KEY.len()..];
         let end = memchr::memchr2(b'"', b'\\', value)?;
         (value[end] == b'"').then_some(&value[..end])
+    }
+
+    /// Reads the type of a custom entry where pi writes it: nothing else of such an entry is text.
+    fn custom_type(&self) -> Option<&[u8]> {
+        const START: &[u8] = b"{\"type\":\"custom\",\"customtype\":\"";
+        if self.kind != Kind::Custom {
+            return None;
+        }
+        let value = self.low.strip_prefix(START)?;
+        let end = memchr::memchr2(b'"', b'\\', value)?;
+        let is_only = memmem::find(&value[end..], b"\"customtype\"").is_none();
+        (value[end] == b'"' && is_only).then_some(&value[..end])
+    }
+
+    /// Tells whether a member is the name or the first argument of a call, spelled as pi does.
+    fn is_in_call(&self, key: &[u8], key_at: usize) -> bool {
+        const START: &[u8] = b"{\"type\":\"toolcall\",\"id\":\"";
+        let before = &self.low[..key_at];
+        let head = match before.strip_suffix(b"\"arguments\":{") {
+            Some(head) => head,
+            None if key == b"name" => before,
+            None => return false,
+        };
+        let near = &head[head.len().saturating_sub(256)..];
+        let Some(at) = memmem::rfind(near, START) else { return false };
+        let rest = &near[at + START.len()..];
+        // The id, and the name if the member is an argument: no other quotes, no escapes.
+        let quotes = if head.len() == before.len() { 1 } else { 5 };
+        !rest.contains(&b'\\') && rest.iter().filter(|byte| **byte == b'"').count() == quotes
     }
 
     fn is_conversation(&self) -> bool {

@@ -6,7 +6,7 @@
 mod block;
 mod judge;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::marks::Marks;
@@ -51,6 +51,8 @@ struct Buffers {
     calls: HashMap<String, u64>,
     /// The answers whose calls were looked at.
     looked_at: Range<u32>,
+    /// Those of them whose calls may hold something and were not decoded yet.
+    undecoded: HashSet<u32>,
 }
 
 /// How far a search has come.

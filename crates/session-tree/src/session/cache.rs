@@ -1,16 +1,25 @@
 //! Decoded lines that are likely to be asked for again.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
+use crate::entry::Message;
 use crate::json::Doc;
 
 /// Documents by row, in two generations: what is not asked for while one generation fills up is forgotten.
 #[derive(Debug)]
 pub(super) struct DocCache {
-    young: HashMap<u32, Doc>,
-    old: HashMap<u32, Doc>,
+    young: HashMap<u32, Known>,
+    old: HashMap<u32, Known>,
     young_bytes: usize,
     limit: usize,
+}
+
+/// A decoded line.
+#[derive(Debug, Clone)]
+struct Known {
+    doc: Doc,
+    /// Where the message stands that a context shows, once somebody has looked.
+    message: Option<u32>,
 }
 
 impl Default for DocCache {
@@ -26,16 +35,42 @@ impl DocCache {
     }
 
     pub(super) fn get(&mut self, row: u32) -> Option<Doc> {
-        if let Some(doc) = self.young.get(&row) {
-            return Some(doc.clone());
+        self.known(row).map(|known| known.doc.clone())
+    }
+
+    /// Returns the message that a context shows for a row.
+    pub(super) fn message(&mut self, row: u32) -> Option<Message> {
+        let known = self.known(row)?;
+        Some(Message::at(&known.doc, known.message?))
+    }
+
+    /// Notes which message a context shows for a row; one that is no part of the line is not kept.
+    pub(super) fn note_message(&mut self, row: u32, message: &Message) {
+        if let Some(known) = self.known(row) {
+            known.message = message.place_in(&known.doc);
         }
-        let doc = self.old.remove(&row)?;
-        self.put(row, doc.clone());
-        Some(doc)
     }
 
     pub(super) fn put(&mut self, row: u32, doc: Doc) {
-        let size = doc.text().len();
+        self.keep(row, Known { doc, message: None });
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.young.clear();
+        self.old.clear();
+        self.young_bytes = 0;
+    }
+
+    fn known(&mut self, row: u32) -> Option<&mut Known> {
+        if !self.young.contains_key(&row) {
+            let known = self.old.remove(&row)?;
+            self.keep(row, known);
+        }
+        self.young.get_mut(&row)
+    }
+
+    fn keep(&mut self, row: u32, known: Known) {
+        let size = known.doc.text().len();
         if size > self.limit {
             return;
         }
@@ -44,12 +79,6 @@ impl DocCache {
             self.young_bytes = 0;
         }
         self.young_bytes += size;
-        self.young.insert(row, doc);
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.young.clear();
-        self.old.clear();
-        self.young_bytes = 0;
+        self.young.insert(row, known);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{DocCache, Session};
 use crate::diagnostic::{Diagnostic, Problem};
-use crate::entry::Entry;
+use crate::entry::{Entry, Message};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::index::{LONGEST_LINE, Label};
@@ -39,6 +39,16 @@ impl Session {
         })
     }
 
+    /// Returns the message that a context shows for an entry, if it is known already.
+    pub(crate) fn known_message(&self, node: Node) -> Option<Message> {
+        self.docs().message(node.0)
+    }
+
+    /// Notes which message a context shows for an entry.
+    pub(crate) fn note_message(&self, node: Node, message: &Message) {
+        self.docs().note_message(node.0, message);
+    }
+
     /// Reads the current entry; none before the first one.
     pub fn leaf_entry(&self) -> Result<Option<Entry>> {
         self.leaf.map(|leaf| self.entry_at(leaf)).transpose()
@@ -68,7 +78,7 @@ impl Session {
         if self.index.labels.is_empty() {
             return None;
         }
-        self.index.labels.get(self.index.tree.id(node).as_str())
+        self.index.labels.get(&self.index.tree.key_at(node.0))
     }
 
     /// Returns all labels whose target exists, in the order in which the targets were first labelled.

@@ -96,11 +96,23 @@ impl Tree {
         let mut stack: Vec<(Node, Depth)> = self.roots().map(|root| (root, 0)).collect();
         stack.reverse();
         let mut children = Vec::new();
-        while let Some((node, depth)) = stack.pop() {
-            rows.push((node, depth));
-            children.extend(self.children(node));
-            self.sort_by_time(&mut children);
-            stack.extend(children.drain(..).rev().map(|child| (child, depth + 1)));
+        while let Some((mut node, mut depth)) = stack.pop() {
+            loop {
+                rows.push((node, depth));
+                depth += 1;
+                let mut below = self.children(node);
+                let Some(first) = below.next() else { break };
+                let Some(second) = below.next() else {
+                    // An only child needs no stack.
+                    node = first;
+                    continue;
+                };
+                children.extend([first, second]);
+                children.extend(below);
+                self.sort_by_time(&mut children);
+                stack.extend(children.drain(..).rev().map(|child| (child, depth)));
+                break;
+            }
         }
         rows
     }

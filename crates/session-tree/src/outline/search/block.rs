@@ -48,6 +48,7 @@ impl Search {
     /// Looks at the lines of a block.
     pub(super) fn scan(&mut self, session: &Session, rows: Range<usize>, narrowed: bool) -> Result<()> {
         self.buffers.calls.clear();
+        self.buffers.undecoded.clear();
         self.buffers.looked_at = rows.start as u32..rows.end as u32;
         let wanted = self.wanted(session.tree(), rows, narrowed);
         if self.judge.needs_no_reading() {
@@ -115,7 +116,7 @@ impl Search {
                 role: tree.role(*node),
             };
             self.scanned += u64::from(len);
-            let is_hit = self.judge_line(session, *node, &line)?;
+            let is_hit = self.judge_line(session, *node, &line, (start, &raw))?;
             if is_hit && (!narrowed || self.earlier.has(*node)) {
                 self.add_hit(*node);
             }
@@ -131,20 +132,45 @@ impl Search {
         let low = raw.to_ascii_lowercase();
         let tree = session.tree();
         let line = Line { raw: &raw, low: &low, kind: tree.kind(node), role: tree.role(node) };
-        self.judge_line(session, node, &line)
+        self.judge_line(session, node, &line, (0, &[]))
     }
 
-    fn judge_line(&mut self, session: &Session, node: Node, line: &Line<'_>) -> Result<bool> {
+    /// `near`: bytes of the journal that are at hand, and where they begin.
+    fn judge_line(
+        &mut self,
+        session: &Session,
+        node: Node,
+        line: &Line<'_>,
+        near: (u64, &[u8]),
+    ) -> Result<bool> {
         let tree = session.tree();
         let mut known = self.judge.held_by_index(tree, node);
         if tree.is_placeholder(node) {
             return Ok(self.judge.accepts(known));
         }
         let held = match line.role {
-            Some(Role::Assistant) => self.judge.held_by_answer(line, known, &mut self.buffers.calls),
+            Some(Role::Assistant) if self.judge.negates() => {
+                self.judge.held_by_answer(line, known, &mut self.buffers.calls)
+            }
+            Some(Role::Assistant) => {
+                let held = self.judge.held_by_line(line, known);
+                if held.is_some() || self.judge.finds_any(line) {
+                    self.buffers.undecoded.insert(node.0);
+                }
+                held
+            }
             _ if !self.judge.may_accept(known) => None,
             Some(Role::ToolResult) => {
-                known |= self.held_by_call(session, node, line)?;
+                // Most results that are hits are so by themselves; their calls need not be decoded then.
+                let own = self.judge.held_by_line(line, known);
+                if !self.judge.negates() && own.is_some_and(|own| self.judge.accepts(own)) {
+                    return Ok(true);
+                }
+                let by_call = self.held_by_call(session, node, line, near)?;
+                if by_call & !known == 0 {
+                    return Ok(own.is_some_and(|own| self.judge.accepts(own)));
+                }
+                known |= by_call;
                 self.judge.held_by_line(line, known)
             }
             _ => self.judge.held_by_line(line, known),
@@ -153,9 +179,26 @@ impl Search {
     }
 
     /// What the call behind a tool result holds: a result is shown by its call, so it is found by it too.
-    fn held_by_call(&mut self, session: &Session, result: Node, line: &Line<'_>) -> Result<u64> {
+    fn held_by_call(
+        &mut self,
+        session: &Session,
+        result: Node,
+        line: &Line<'_>,
+        near: (u64, &[u8]),
+    ) -> Result<u64> {
         let Some(answer) = answer_above(session.tree(), result) else { return Ok(0) };
         if self.buffers.looked_at.contains(&answer.0) && answer < result {
+            if self.buffers.undecoded.remove(&answer.0) {
+                let (position, len) = session.tree().place(answer);
+                let kind = session.tree().kind(answer);
+                let at = position.checked_sub(near.0).and_then(|at| usize::try_from(at).ok());
+                match at.and_then(|at| near.1.get(at..at + len as usize)) {
+                    Some(raw) => self.judge.held_by_calls(raw, kind, &mut self.buffers.calls),
+                    None => {
+                        self.judge.held_by_calls(&*session.line_at(answer)?, kind, &mut self.buffers.calls)
+                    }
+                }
+            }
             if self.buffers.calls.is_empty() {
                 return Ok(0);
             }

@@ -94,11 +94,10 @@ impl Judge {
 
     /// Tells what a line holds, given what is known already; `None` if it cannot be a hit.
     pub(super) fn held_by_line(&self, line: &Line<'_>, known: u64) -> Option<u64> {
-        let odd = self.is_odd(line);
         let (mut held, mut unsure) = (known, 0);
         for (at, needle) in self.unknown(known) {
             let negated = self.negated & 1 << at != 0;
-            match (needle.look(line, odd), negated) {
+            match (needle.look(line, &|| self.is_odd(line)), negated) {
                 (Verdict::Ask, _) => unsure |= 1 << at,
                 (Verdict::Yes, true) | (Verdict::No, false) => return None,
                 (Verdict::Yes, false) => held |= 1 << at,
@@ -118,13 +117,30 @@ impl Judge {
         known: u64,
         calls: &mut HashMap<String, u64>,
     ) -> Option<u64> {
-        let odd = self.is_odd(line);
+        let odd = || self.is_odd(line);
         // A term known by the role, say, may still stand in a call.
-        let found = self.unknown(0).any(|(_, needle)| needle.look(line, odd) != Verdict::No);
+        let found = self.unknown(0).any(|(_, needle)| needle.look(line, &odd) != Verdict::No);
         if !found || memchr::memmem::find(line.low, b"\"toolcall\"").is_none() {
             return self.held_by_line(line, known);
         }
         Some(known | self.held_by_text(line, self.readable, Some(calls)))
+    }
+
+    /// Tells whether some term must not be held.
+    pub(super) fn negates(&self) -> bool {
+        self.negated != 0
+    }
+
+    /// Tells whether a line may hold any term that only reading can tell.
+    pub(super) fn finds_any(&self, line: &Line<'_>) -> bool {
+        self.needles.len() > 1
+            && self.unknown(0).any(|(_, needle)| needle.look(line, &|| self.is_odd(line)) != Verdict::No)
+    }
+
+    /// Decodes an answer and adds what each of its calls holds to `calls`.
+    pub(super) fn held_by_calls(&self, raw: &[u8], kind: Kind, calls: &mut HashMap<String, u64>) {
+        let line = Line { raw, low: raw, kind, role: Some(Role::Assistant) };
+        self.held_by_text(&line, self.readable, Some(calls));
     }
 
     fn unknown(&self, known: u64) -> impl Iterator<Item = (usize, &Needle)> {
