@@ -35,6 +35,7 @@ pub struct Options {
     pub(super) writer: super::write::Writer,
 }
 
+#[cfg_attr(not(feature = "file"), allow(clippy::derivable_impls, reason = "with files there is more to it"))]
 impl Default for Options {
     fn default() -> Self {
         Options {

@@ -82,6 +82,11 @@ impl Columns {
         (parent != NONE).then_some(parent)
     }
 
+    /// Tells whether a row exists, is part of the tree, and hangs below `parent`.
+    pub(crate) fn is_shown_child(&self, at: u32, parent: u32) -> bool {
+        self.parent.get(at as usize) == Some(&parent) && self.flags(at) & Flags::HIDDEN == 0
+    }
+
     pub(crate) fn set_parent(&mut self, at: u32, parent: Option<u32>) {
         self.parent[at as usize] = parent.unwrap_or(NONE);
     }

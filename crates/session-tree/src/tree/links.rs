@@ -1,32 +1,34 @@
 //! Child links, made from the parent links when somebody first asks, and the cutting of circles.
 //!
-//! Children are never stored in a file: two records of one relation can only drift apart.
+//! Children are never stored in a file: two records of one relation can only drift apart. Nearly every entry stands
+//! right behind its parent, which the parent link alone tells; only the others get a record here, so that a million
+//! entries in a row need no memory for it.
+
+use hashbrown::HashMap;
 
 use super::{Columns, Flags};
 
-const NONE: u32 = u32::MAX;
+/// Marks the end of a list.
+const END: u32 = u32::MAX;
 
-/// First child, last child and next sibling of every entry, in file order.
+/// The children that do not stand right behind their parent, and the roots; both in file order.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    first: Vec<u32>,
-    last: Vec<u32>,
-    next: Vec<u32>,
+    /// One bit per entry: some of its children have a record.
+    recorded: Vec<u64>,
+    /// The first and the last record of an entry.
+    ends: HashMap<u32, (u32, u32)>,
+    /// A child, and the next record of the same parent.
+    records: Vec<(u32, u32)>,
     pub(crate) roots: Vec<u32>,
 }
 
 impl Links {
     pub(crate) fn of(columns: &Columns) -> Self {
-        let count = columns.len();
-        let mut links = Links {
-            first: vec![NONE; count],
-            last: vec![NONE; count],
-            next: vec![NONE; count],
-            roots: Vec::new(),
-        };
-        for at in 0..count as u32 {
+        let mut links = Links { recorded: vec![0; columns.len() / 64 + 1], ..Links::default() };
+        for at in 0..columns.len() as u32 {
             if columns.flags(at) & Flags::HIDDEN == 0 {
-                links.attach(at, columns.parent(at));
+                links.push(at, columns.parent(at));
             }
         }
         links
@@ -34,36 +36,41 @@ impl Links {
 
     /// Adds the entry that was just added to the columns.
     pub(crate) fn push(&mut self, at: u32, parent: Option<u32>) {
-        self.first.push(NONE);
-        self.last.push(NONE);
-        self.next.push(NONE);
-        self.attach(at, parent);
-    }
-
-    fn attach(&mut self, at: u32, parent: Option<u32>) {
         let Some(parent) = parent else {
             self.roots.push(at);
             return;
         };
-        let last = std::mem::replace(&mut self.last[parent as usize], at);
-        if last == NONE {
-            self.first[parent as usize] = at;
-        } else {
-            self.next[last as usize] = at;
+        if at.checked_sub(1) == Some(parent) {
+            return;
         }
+        let record = self.records.len() as u32;
+        self.records.push((at, END));
+        let (_, last) = self.ends.entry(parent).or_insert((record, record));
+        if *last != record {
+            self.records[*last as usize].1 = record;
+            *last = record;
+        }
+        let word = parent as usize / 64;
+        if word >= self.recorded.len() {
+            self.recorded.resize(word + 1, 0);
+        }
+        self.recorded[word] |= 1 << (parent % 64);
     }
 
+    /// Returns the first record of an entry.
     pub(crate) fn first(&self, at: u32) -> Option<u32> {
-        some(self.first[at as usize])
+        let word = self.recorded.get(at as usize / 64)?;
+        if word >> (at % 64) & 1 == 0 {
+            return None;
+        }
+        self.ends.get(&at).map(|(first, _)| *first)
     }
 
-    pub(crate) fn next(&self, at: u32) -> Option<u32> {
-        some(self.next[at as usize])
+    /// Returns the child of a record, and the next record.
+    pub(crate) fn record(&self, record: u32) -> (u32, Option<u32>) {
+        let (child, next) = self.records[record as usize];
+        (child, (next != END).then_some(next))
     }
-}
-
-fn some(at: u32) -> Option<u32> {
-    (at != NONE).then_some(at)
 }
 
 /// Makes the first entry (in file order) of every circle of parents a root; gives those entries.

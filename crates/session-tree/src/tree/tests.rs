@@ -63,6 +63,16 @@ fn a_parent_may_come_later_in_the_file() {
 }
 
 #[test]
+fn children_come_in_file_order_wherever_they_stand() {
+    let tree = tree("x<b a b<a c<b d<a e<b f<a");
+    let below = |id: &str| {
+        let children = tree.children(tree.node(id).unwrap()).map(|child| tree.id(child).to_string());
+        children.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!((below("a"), below("b"), below("c")), ("b d f".into(), "x c e".into(), String::new()));
+}
+
+#[test]
 fn an_orphan_is_a_root_of_its_own() {
     let tree = tree("a b<gone c<b");
     assert_eq!(path(&tree, "c"), "b c");

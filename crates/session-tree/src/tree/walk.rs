@@ -2,6 +2,7 @@
 //!
 //! None recurses: chains of a million entries are normal input.
 
+use super::links::Links;
 use super::{Node, Tree};
 
 /// How many ancestors an entry has in an ordered walk.
@@ -10,24 +11,34 @@ pub type Depth = u32;
 /// The direct children of an entry, in file order.
 #[derive(Debug, Clone)]
 pub struct Children<'t> {
-    tree: &'t Tree,
-    at: Option<u32>,
+    links: &'t Links,
+    /// The child that stands right behind its parent.
+    behind: Option<u32>,
+    /// The record of the next child that stands elsewhere.
+    record: Option<u32>,
 }
 
 impl Iterator for Children<'_> {
     type Item = Node;
 
     fn next(&mut self) -> Option<Node> {
-        let at = self.at?;
-        self.at = self.tree.links().next(at);
-        Some(Node(at))
+        let Some(record) = self.record else { return self.behind.take().map(Node) };
+        let (child, next) = self.links.record(record);
+        if self.behind.is_some_and(|behind| behind < child) {
+            return self.behind.take().map(Node);
+        }
+        self.record = next;
+        Some(Node(child))
     }
 }
 
 impl Tree {
     /// Returns the direct children of an entry, in file order.
     pub fn children(&self, node: Node) -> Children<'_> {
-        Children { tree: self, at: self.links().first(node.0) }
+        let links = self.links();
+        let behind = node.0 + 1;
+        let is_child = self.columns.is_shown_child(behind, node.0);
+        Children { links, behind: is_child.then_some(behind), record: links.first(node.0) }
     }
 
     /// Returns the entries without a parent in file order: roots, orphans and heads of cut circles.

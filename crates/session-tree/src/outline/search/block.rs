@@ -195,7 +195,7 @@ impl Search {
                 match at.and_then(|at| near.1.get(at..at + len as usize)) {
                     Some(raw) => self.judge.held_by_calls(raw, kind, &mut self.buffers.calls),
                     None => {
-                        self.judge.held_by_calls(&*session.line_at(answer)?, kind, &mut self.buffers.calls)
+                        self.judge.held_by_calls(&session.line_at(answer)?, kind, &mut self.buffers.calls);
                     }
                 }
             }
