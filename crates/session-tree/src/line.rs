@@ -411,7 +411,7 @@ fn starts_with_text(text: &[u8]) -> Option<bool> {
 }
 
 /// Gives the length of the object at the start of `text`, without checking what is inside.
-fn skip_object(text: &[u8]) -> Option<usize> {
+pub(crate) fn skip_object(text: &[u8]) -> Option<usize> {
     let (mut at, mut depth) = (0, 0_usize);
     loop {
         match text.get(at)? {
@@ -432,7 +432,11 @@ fn skip_object(text: &[u8]) -> Option<usize> {
     }
 }
 
-fn skip_string(text: &[u8]) -> Option<usize> {
+/// Gives the length of the string at the start of `text`, with its quotes.
+pub(crate) fn skip_string(text: &[u8]) -> Option<usize> {
+    if text.first() != Some(&b'"') {
+        return None;
+    }
     let mut at = 1;
     loop {
         at += memchr2(b'"', b'\\', text.get(at..)?)?;

@@ -4,10 +4,8 @@
 //! line has that shape is made certain by skipping over the message, strings at the speed of memory; any other line is
 //! parsed.
 
-use memchr::memchr2;
-
 use crate::json::{Doc, Value};
-use crate::line::trim;
+use crate::line::{skip_object, skip_string, trim};
 use crate::time::Timestamp;
 
 /// Returns the `timestamp` of the message on a line, if it is a number.
@@ -25,7 +23,7 @@ fn exact(line: &[u8]) -> Option<Timestamp> {
 
 fn quick(line: &[u8]) -> Option<Timestamp> {
     let at = message_at(line)?;
-    let end = at + skip_container(&line[at..])?;
+    let end = at + skip_object(&line[at..])?;
     if line.get(end..) != Some(b"}") {
         return None;
     }
@@ -59,43 +57,6 @@ fn message_at(line: &[u8]) -> Option<usize> {
             return None;
         }
         at += 1;
-    }
-}
-
-/// Gives the length of the object at the start of `text`.
-fn skip_container(text: &[u8]) -> Option<usize> {
-    let (mut at, mut depth) = (0, 0_usize);
-    loop {
-        match text.get(at)? {
-            b'"' => at += skip_string(&text[at..])?,
-            b'{' | b'[' => {
-                depth += 1;
-                at += 1;
-            }
-            b'}' | b']' => {
-                depth = depth.checked_sub(1)?;
-                at += 1;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            _ => at += 1,
-        }
-    }
-}
-
-/// Gives the length of the string at the start of `text`, with its quotes.
-fn skip_string(text: &[u8]) -> Option<usize> {
-    if text.first() != Some(&b'"') {
-        return None;
-    }
-    let mut at = 1;
-    loop {
-        at += memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
     }
 }
 
