@@ -99,7 +99,7 @@ impl Tree {
 
 /// Finds where each line begins: right after the one before, unless another line stands between.
 fn positions(lengths: &[u32], gaps: &[(u32, u64)]) -> Vec<u64> {
-    let mut positions = Vec::with_capacity(lengths.len());
+    let mut positions = Vec::with_capacity(with_room(lengths.len()));
     let mut gaps = gaps.iter().peekable();
     let mut at = 0;
     for (row, len) in lengths.iter().enumerate() {
@@ -121,7 +121,15 @@ fn bytes_of<T: Copy, const N: usize>(values: &[T], bytes: fn(T) -> [u8; N]) -> V
 }
 
 fn numbers<T, const N: usize>(bytes: &[u8], number: fn([u8; N]) -> T) -> Vec<T> {
-    bytes.as_chunks::<N>().0.iter().map(|chunk| number(*chunk)).collect()
+    let chunks = bytes.as_chunks::<N>().0;
+    let mut found = Vec::with_capacity(with_room(chunks.len()));
+    found.extend(chunks.iter().map(|chunk| number(*chunk)));
+    found
+}
+
+/// Leaves room for what was appended since: a column that has to grow is copied whole.
+fn with_room(len: usize) -> usize {
+    len + len / 16 + 1024
 }
 
 fn texts_of<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<u8> {
