@@ -86,6 +86,8 @@ mod time;
 pub mod fs;
 pub mod journal;
 pub mod json;
+#[cfg(feature = "sidecar")]
+mod parts;
 mod line;
 mod entry;
 mod tree;

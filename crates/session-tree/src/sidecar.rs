@@ -5,8 +5,7 @@
 //! and ends (as far as it was indexed) with the bytes that were noted. Reading it costs a few bytes per entry,
 //! whatever the size of the entries; what was appended since is read from the journal.
 //!
-//! Layout, all numbers little-endian: the magic, a table of parts (length and CRC-32C each, with a CRC-32C of the
-//! table itself), then the parts.
+//! Its parts: the head, the gaps, the labels, then those of the tree.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,12 +15,11 @@ use crate::fs::{Access, Fs, Meta};
 use crate::index::{Dialect, Gap, GapKind, Index, Labels};
 use crate::journal::{Journal, read_range};
 use crate::json::Doc;
+use crate::parts::{Parts, join};
 use crate::time::Timestamp;
 use crate::tree::{TREE_PARTS, Tree};
 
 const MAGIC: &[u8; 8] = b"stsidec1";
-/// Head, gaps and labels stand before the parts of the tree.
-const PARTS: usize = 3 + TREE_PARTS;
 /// How many bytes at both ends of the indexed part of a journal are compared.
 const SAMPLE: u64 = 4096;
 /// Smaller files are read faster than a second file is opened.
@@ -42,9 +40,9 @@ impl Sidecar {
 
     /// Reads the index of a journal from its sidecar, if that still fits. What was appended since is not in it.
     pub(crate) fn load(&self, fs: &dyn Fs, journal: &dyn Journal, meta: &Meta) -> Option<Index> {
-        let bytes = read_file(fs, &self.path).ok()?;
-        let parts = split(&bytes)?;
-        let mut head = Fields(parts[0]);
+        let parts = Parts::open(fs, &self.path, MAGIC, 3 + TREE_PARTS)?;
+        let head = parts.bytes(0)?;
+        let mut head = Fields(&head);
         let end = head.number()?;
         let same_length = meta.len == end;
         let modified = head.number()?;
@@ -59,11 +57,11 @@ impl Sidecar {
         let header = read_range(journal, header_at, usize::try_from(header_len).ok()?).ok()?;
         let header = header.strip_prefix(b"\xEF\xBB\xBF").map_or(header.clone(), <[u8]>::to_vec);
         let header = Header::read(Doc::parse(header).ok()?)?;
-        let gaps = read_gaps(parts[1])?;
-        let labels = read_labels(parts[2])?;
+        let gaps = read_gaps(&parts.bytes(1)?)?;
+        let labels = read_labels(&parts.bytes(2)?)?;
         let places: Vec<(u32, u64)> =
             gaps.iter().map(|gap| (gap.rows, gap.position + u64::from(gap.len) + 1)).collect();
-        let tree = Tree::from_parts(&parts[3..], &places)?;
+        let tree = Tree::from_parts(&parts, 3, &places)?;
         Some(Index::restore(header, tree, labels, dialect, gaps, end, flags))
     }
 
@@ -98,7 +96,7 @@ impl Sidecar {
         if let Some(directory) = self.path.parent() {
             fs.create_dir_all(directory)?;
         }
-        replace_file(fs, &self.path, &join(&parts))
+        replace_file(fs, &self.path, &join(MAGIC, &parts))
     }
 }
 
@@ -231,59 +229,6 @@ impl Fields<'_> {
         self.0 = rest;
         Some(Some(String::from_utf8(text.to_vec()).ok()?))
     }
-}
-
-/// Puts parts into one file: magic, checksum of the table, table, parts.
-fn join(parts: &[Vec<u8>]) -> Vec<u8> {
-    let mut table = Vec::with_capacity(PARTS * 12);
-    for part in parts {
-        table.extend_from_slice(&(part.len() as u64).to_le_bytes());
-        table.extend_from_slice(&crc32c::crc32c(part).to_le_bytes());
-    }
-    let mut out = Vec::with_capacity(12 + table.len() + parts.iter().map(Vec::len).sum::<usize>());
-    out.extend_from_slice(MAGIC);
-    out.extend_from_slice(&crc32c::crc32c(&table).to_le_bytes());
-    out.extend_from_slice(&table);
-    parts.iter().for_each(|part| out.extend_from_slice(part));
-    out
-}
-
-/// Takes a file apart; `None` if anything in it is not as it was written.
-fn split(bytes: &[u8]) -> Option<Vec<&[u8]>> {
-    let rest = bytes.strip_prefix(MAGIC)?;
-    let (sum, rest) = rest.split_first_chunk::<4>()?;
-    let (table, mut rest) = rest.split_at_checked(PARTS * 12)?;
-    if crc32c::crc32c(table) != u32::from_le_bytes(*sum) {
-        return None;
-    }
-    let mut parts = Vec::with_capacity(PARTS);
-    for row in table.chunks_exact(12) {
-        let length = u64::from_le_bytes(row[..8].try_into().ok()?);
-        let (part, behind) = rest.split_at_checked(usize::try_from(length).ok()?)?;
-        if crc32c::crc32c(part) != u32::from_le_bytes(row[8..].try_into().ok()?) {
-            return None;
-        }
-        parts.push(part);
-        rest = behind;
-    }
-    rest.is_empty().then_some(parts)
-}
-
-fn read_file(fs: &dyn Fs, path: &Path) -> io::Result<Vec<u8>> {
-    let file = fs.open(path, Access::Read)?;
-    let meta = file.metadata()?;
-    if !meta.is_file {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut bytes = vec![0; usize::try_from(meta.len).map_err(|_| io::ErrorKind::OutOfMemory)?];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read_at(filled as u64, &mut bytes[filled..])? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => filled += read,
-        }
-    }
-    Ok(bytes)
 }
 
 /// Writes beside the file and renames. No sync: a cache that did not survive fails its checksums.

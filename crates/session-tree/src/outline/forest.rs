@@ -66,8 +66,6 @@ pub(super) struct Forest {
     rows: Vec<Row>,
     /// By entry: its row, or that of its nearest visible ancestor.
     nearest: Vec<u32>,
-    /// By row: its last child; only used while rows are made.
-    last_child: Vec<u32>,
     several_roots: bool,
 }
 
@@ -87,7 +85,7 @@ struct Row {
     children: u32,
     /// The indent, before roots are shifted to the left.
     indent: u32,
-    /// The nearest row at or above it that is drawn with a connector.
+    /// The nearest row at or above it that is drawn with a connector; while rows are made, the last child.
     head: u32,
 }
 
@@ -106,7 +104,6 @@ impl Forest {
         let mut forest = self;
         let any_fold = !folded.is_empty();
         let mut last_root = NONE;
-        let mut last_child = std::mem::take(&mut forest.last_child);
         let mut fold = None;
         for (&at, &depth) in order.nodes.iter().zip(&order.depth) {
             if let Some((fold_depth, row)) = fold {
@@ -122,14 +119,11 @@ impl Forest {
                 forest.nearest[at as usize] = above;
                 continue;
             }
-            let last = if above == NONE { &mut last_root } else { &mut last_child[above as usize] };
-            let row = forest.push(at, depth, above, last);
-            last_child.push(NONE);
+            let row = forest.push(at, depth, above, &mut last_root);
             if any_fold && folded.has(node) {
                 fold = Some((depth, row));
             }
         }
-        forest.last_child = last_child;
         forest.indent_rows();
         forest
     }
@@ -137,22 +131,23 @@ impl Forest {
     fn clear(&mut self, entries: usize, most_rows: usize) {
         self.rows.clear();
         self.rows.reserve(most_rows);
-        self.last_child.clear();
-        self.last_child.reserve(most_rows);
         self.nearest.clear();
         self.nearest.resize(entries, NONE);
         self.several_roots = false;
     }
 
-    fn push(&mut self, at: u32, depth: u32, above: u32, last_sibling: &mut u32) -> u32 {
+    fn push(&mut self, at: u32, depth: u32, above: u32, last_root: &mut u32) -> u32 {
         let row = self.rows.len() as u32;
-        let before = std::mem::replace(last_sibling, row);
+        let before = match self.rows.get_mut(above as usize) {
+            None => std::mem::replace(last_root, row),
+            Some(parent) => {
+                parent.children += 1;
+                std::mem::replace(&mut parent.head, row)
+            }
+        };
         if before != NONE {
             self.rows[before as usize].next = row;
             self.several_roots |= above == NONE;
-        }
-        if above != NONE {
-            self.rows[above as usize].children += 1;
         }
         self.rows.push(Row {
             node: at,
@@ -173,6 +168,7 @@ impl Forest {
             let above = self.rows[row].parent;
             if above == NONE {
                 self.rows[row].indent = u32::from(self.several_roots);
+                self.rows[row].head = NONE;
                 continue;
             }
             let parent = self.rows[above as usize];

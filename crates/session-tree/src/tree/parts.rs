@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 
 use smol_str::SmolStr;
 
+use crate::parts::Parts;
+
 use super::{Columns, Flags, IdKey, SortedIds, Tree};
 
 /// How many parts a tree is stored in: five columns, odd ids, the sorted ids, and the lists of what is odd.
@@ -33,16 +35,16 @@ impl Tree {
         ]
     }
 
-    /// Makes a tree of its parts. `gaps`: how many rows stand before each other line, and where the line after it
+    /// Makes a tree of its parts, from `first` on. `gaps`: how many rows stand before each other line, and where the line after it
     /// begins. `None` if the parts do not fit together.
-    pub(crate) fn from_parts(parts: &[&[u8]], gaps: &[(u32, u64)]) -> Option<Self> {
-        let len = numbers(parts[0], u32::from_le_bytes);
+    pub(crate) fn from_parts(parts: &Parts, first: usize, gaps: &[(u32, u64)]) -> Option<Self> {
+        let len = parts.numbers(first, u32::from_le_bytes)?;
         let columns = Columns {
             position: positions(&len, gaps),
-            parent: numbers(parts[1], u32::from_le_bytes),
-            id: numbers(parts[2], u32::from_le_bytes),
-            time: numbers(parts[3], i64::from_le_bytes),
-            tag: numbers(parts[4], u32::from_le_bytes),
+            parent: parts.numbers(first + 1, u32::from_le_bytes)?,
+            id: parts.numbers(first + 2, u32::from_le_bytes)?,
+            time: parts.numbers(first + 3, i64::from_le_bytes)?,
+            tag: parts.numbers(first + 4, u32::from_le_bytes)?,
             len,
         };
         let count = columns.len.len();
@@ -50,9 +52,9 @@ impl Tree {
         if fits.iter().any(|len| *len != count) {
             return None;
         }
-        let mut tree = Tree { columns, odd_ids: texts(parts[5])?, ..Tree::default() };
-        tree.stored = SortedIds { pairs: numbers(parts[6], u64::from_le_bytes) };
-        tree.take_oddities(parts[7])?;
+        let mut tree = Tree { columns, odd_ids: texts(&parts.bytes(first + 5)?)?, ..Tree::default() };
+        tree.stored = SortedIds { pairs: parts.numbers(first + 6, u64::from_le_bytes)? };
+        tree.take_oddities(&parts.bytes(first + 7)?)?;
         tree.hidden = (0..count as u32).filter(|at| tree.columns.flags(*at) & Flags::HIDDEN != 0).count();
         tree.learned = count;
         // Ids that are no hex numbers are not among the sorted ones; they are few, or the file is small.
@@ -98,8 +100,8 @@ impl Tree {
 }
 
 /// Finds where each line begins: right after the one before, unless another line stands between.
-fn positions(lengths: &[u32], gaps: &[(u32, u64)]) -> Vec<u64> {
-    let mut positions = Vec::with_capacity(with_room(lengths.len()));
+fn positions(lengths: &Vec<u32>, gaps: &[(u32, u64)]) -> Vec<u64> {
+    let mut positions = Vec::with_capacity(lengths.capacity());
     let mut gaps = gaps.iter().peekable();
     let mut at = 0;
     for (row, len) in lengths.iter().enumerate() {
@@ -118,18 +120,6 @@ fn bytes_of<T: Copy, const N: usize>(values: &[T], bytes: fn(T) -> [u8; N]) -> V
         out.extend_from_slice(&bytes(*value));
     }
     out
-}
-
-fn numbers<T, const N: usize>(bytes: &[u8], number: fn([u8; N]) -> T) -> Vec<T> {
-    let chunks = bytes.as_chunks::<N>().0;
-    let mut found = Vec::with_capacity(with_room(chunks.len()));
-    found.extend(chunks.iter().map(|chunk| number(*chunk)));
-    found
-}
-
-/// Leaves room for what was appended since: a column that has to grow is copied whole.
-fn with_room(len: usize) -> usize {
-    len + len / 16 + 1024
 }
 
 fn texts_of<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<u8> {
@@ -167,5 +157,5 @@ fn take_list(bytes: &mut &[u8]) -> Option<Vec<u32>> {
     let (count, rest) = bytes.split_first_chunk::<4>()?;
     let (list, rest) = rest.split_at_checked((u32::from_le_bytes(*count) as usize).checked_mul(4)?)?;
     *bytes = rest;
-    Some(numbers(list, u32::from_le_bytes))
+    Some(list.as_chunks::<4>().0.iter().map(|number| u32::from_le_bytes(*number)).collect())
 }
