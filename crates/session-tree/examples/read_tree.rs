@@ -1,5 +1,6 @@
 //! Prints the tree of a session: `cargo run --example read_tree -- session.jsonl`
-#![allow(clippy::print_stdout, reason = "an example talks to the person who runs it")]
+
+use std::io::Write;
 
 use session_tree::{Charset, Outline, OutlineOptions, Session};
 
@@ -7,10 +8,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: read_tree SESSION")?;
     let session = Session::open_read_only(path)?;
     let outline = Outline::new(&session, OutlineOptions::default());
+    let mut out = std::io::stdout().lock();
     for row in outline.rows(&session, 0..outline.len())? {
         let dot = if row.on_path { "• " } else { "" };
+        let label = row.label.as_ref().map(|label| format!("[{}] ", label.text)).unwrap_or_default();
         let here = if row.is_leaf { " ← active" } else { "" };
-        println!("{}{dot}{}{here}", row.prefix(Charset::Unicode), row.text);
+        writeln!(out, "{}{dot}{label}{}{here}", row.prefix(Charset::Unicode), row.text)?;
     }
     Ok(())
 }
