@@ -12,7 +12,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, Problem, Severity};
-use crate::error::{Error, Result};
+#[cfg(feature = "file")]
+use crate::error::Error;
+use crate::error::Result;
 use crate::id::EntryId;
 use crate::session::Session;
 use crate::tree::Node;
@@ -95,7 +97,7 @@ impl Session {
     /// # Ok::<(), session_tree::Error>(())
     /// ```
     pub fn check(&self) -> Result<Report> {
-        let survey = self.survey().map_err(|source| self.read_error(source))?;
+        let survey = self.survey().map_err(|source| self.io_error("read", source))?;
         let mut found: Vec<(Diagnostic, Option<Fix>)> = Vec::new();
         found.extend(self.known_problems(&survey));
         found.extend(self.bad_line_problems(&survey));
@@ -265,10 +267,5 @@ impl Session {
     fn whole_holder(&self, id: &EntryId, survey: &Survey) -> Option<Node> {
         let holder = self.tree().node(id.as_str())?;
         if survey.is_damaged(holder) { survey.earlier.get(&holder).copied() } else { Some(holder) }
-    }
-
-    pub(crate) fn read_error(&self, source: std::io::Error) -> Error {
-        let path = self.file().map_or_else(|| "memory".into(), std::path::Path::to_path_buf);
-        Error::Io { action: "read", path, source }
     }
 }

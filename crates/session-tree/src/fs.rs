@@ -3,6 +3,8 @@
 //! Below the journal. [`RealFs`] is the operating system's; tests put a simulated one here that can crash, fill up
 //! and fail at every step.
 
+#[cfg(any(feature = "sidecar", feature = "catalog"))]
+mod cache;
 mod real;
 
 use std::fmt;
@@ -11,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use crate::time::Timestamp;
 
+#[cfg(any(feature = "sidecar", feature = "catalog"))]
+pub(crate) use cache::replace_cache;
 pub use real::RealFs;
 
 /// How a file is opened.

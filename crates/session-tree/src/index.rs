@@ -448,8 +448,6 @@ struct Loader {
     /// Whether the first entry of a file without version has an id and a parent. It speaks for all: a stray line
     /// further down must not hide every entry that has no id.
     first_has_id: Option<bool>,
-    /// Where the header line stands while its end is not seen yet.
-    torn: Option<Range<u64>>,
 }
 
 impl Loader {
@@ -463,7 +461,6 @@ impl Loader {
             byte_order_mark: false,
             refusal: None,
             first_has_id: None,
-            torn: None,
         }
     }
 
@@ -510,12 +507,7 @@ impl Loader {
         };
         let kind = match Doc::parse(bytes.as_slice()) {
             Err(_) if crate::line::trim(&bytes).is_empty() => GapKind::Blank,
-            Err(error) => {
-                if !ended {
-                    self.torn = Some(line.position..line.position + line.len());
-                }
-                GapKind::NotJson { reason: error.reason }
-            }
+            Err(error) => GapKind::NotJson { reason: error.reason },
             Ok(doc) if doc.root().kind() != json::Kind::Object => GapKind::NotAnObject,
             Ok(doc) if self.early.iter().all(|gap| !gap.kind.is_object()) && is_title_slot(doc.root()) => {
                 self.title_slot =

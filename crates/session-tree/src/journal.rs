@@ -14,9 +14,7 @@ mod file;
 
 use std::fmt;
 use std::io;
-use std::path::Path;
-#[cfg(feature = "write")]
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[cfg(feature = "write")]
 use crate::error::Loss;
@@ -96,6 +94,11 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
     /// Saves `lines` beside a journal that was lost, and tells where.
     #[cfg(feature = "write")]
     fn rescue(&mut self, lines: &mut dyn io::Read) -> Result<Option<PathBuf>>;
+}
+
+/// Returns what errors call a journal: its path, or that it is in memory.
+pub(crate) fn name_of(journal: &dyn Journal) -> PathBuf {
+    journal.path().map_or_else(|| "memory".into(), Path::to_path_buf)
 }
 
 /// Produces the new bytes of a journal that is being replaced.

@@ -185,7 +185,7 @@ impl Session {
             for Recovered { id, bytes, .. } in entries {
                 let len = (bytes.end - bytes.start) as usize;
                 let line = read_range(&*self.journal, bytes.start, len);
-                copies.insert(id.clone(), line.map_err(|source| self.read_error(source))?);
+                copies.insert(id.clone(), line.map_err(|source| self.io_error("read", source))?);
             }
         }
         Ok(copies)

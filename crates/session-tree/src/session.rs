@@ -17,7 +17,7 @@ use crate::diagnostic::Diagnostic;
 use crate::entry::Header;
 use crate::error::{ReadOnlyReason, Result};
 use crate::index::{self, Index};
-use crate::journal::{Journal, MemoryJournal};
+use crate::journal::{Journal, MemoryJournal, name_of};
 use crate::tree::{Node, Tree};
 
 use cache::DocCache;
@@ -78,7 +78,7 @@ impl Session {
         mut index: Index,
         read_only: Option<ReadOnlyReason>,
     ) -> Result<Self> {
-        let path = journal.path().map_or_else(|| "memory".into(), Path::to_path_buf);
+        let path = name_of(&*journal);
         let caught_up = journal.len().and_then(|len| match len > index.end {
             true => index.catch_up(&*journal, len).map(drop),
             false => Ok(()),
@@ -92,7 +92,7 @@ impl Session {
         index: Index,
         read_only: Option<ReadOnlyReason>,
     ) -> Result<Self> {
-        let path = journal.path().map_or_else(|| "memory".into(), Path::to_path_buf);
+        let path = name_of(&*journal);
         let leaf = index.leaf(&*journal).map_err(crate::error::Error::io("read", path))?;
         let read_only = read_only.or_else(|| index.read_only_reason());
         let mut session = Self::new(journal, index, leaf);

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::entry::Header;
-use crate::fs::{Access, Fs, Meta};
+use crate::fs::{Fs, Meta, replace_cache};
 use crate::index::{Dialect, Gap, GapKind, Index, Labels};
 use crate::journal::{Journal, read_range};
 use crate::json::Doc;
@@ -93,10 +93,7 @@ impl Sidecar {
         let Some(gaps) = write_gaps(&index.gaps) else { return Ok(()) };
         let mut parts = vec![head, gaps, write_labels(&index.labels)];
         parts.extend(index.tree.to_parts());
-        if let Some(directory) = self.path.parent() {
-            fs.create_dir_all(directory)?;
-        }
-        replace_file(fs, &self.path, &join(MAGIC, &parts))
+        replace_cache(fs, &self.path, &join(MAGIC, &parts))
     }
 }
 
@@ -229,22 +226,6 @@ impl Fields<'_> {
         self.0 = rest;
         Some(Some(String::from_utf8(text.to_vec()).ok()?))
     }
-}
-
-/// Writes beside the file and renames. No sync: a cache that did not survive fails its checksums.
-fn replace_file(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".tmp");
-    let temporary = path.with_file_name(name);
-    // Left over from a process that died, or in use by one that writes the same thing.
-    drop(fs.remove_file(&temporary));
-    let file = fs.open(&temporary, Access::CreateNew)?;
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let written = file.append(rest)?;
-        rest = &rest[written..];
-    }
-    fs.rename(&temporary, path)
 }
 
 #[cfg(test)]

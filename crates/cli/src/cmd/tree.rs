@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use session_tree::{Charset, Filter, Outline, OutlineOptions, OutlineRow, RowStyle, Session};
 
 use crate::error::CommandError;
@@ -14,8 +14,8 @@ pub(crate) struct Args {
     /// The session file.
     session: PathBuf,
     /// Which entries to show.
-    #[arg(long, value_enum, default_value = "default")]
-    filter: FilterArg,
+    #[arg(long, value_parser = filter_parser(), default_value = "default")]
+    filter: Filter,
     /// Show only entries that contain all of these words.
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     search: Option<String>,
@@ -27,34 +27,15 @@ pub(crate) struct Args {
     ascii: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FilterArg {
-    Default,
-    NoTools,
-    UserOnly,
-    LabeledOnly,
-    All,
-    Turns,
-    Branches,
-}
-
-impl From<FilterArg> for Filter {
-    fn from(arg: FilterArg) -> Self {
-        match arg {
-            FilterArg::Default => Filter::Default,
-            FilterArg::NoTools => Filter::NoTools,
-            FilterArg::UserOnly => Filter::UserOnly,
-            FilterArg::LabeledOnly => Filter::LabeledOnly,
-            FilterArg::All => Filter::All,
-            FilterArg::Turns => Filter::Turns,
-            FilterArg::Branches => Filter::Branches,
-        }
-    }
+/// Offers the names of the engine's filters.
+fn filter_parser() -> impl TypedValueParser<Value = Filter> {
+    PossibleValuesParser::new(Filter::CYCLE.map(Filter::name))
+        .map(|name| Filter::from_name(&name).unwrap_or_default())
 }
 
 pub(crate) fn run(args: &Args, ui: &mut Ui) -> Result<(), CommandError> {
     let session = Session::open_read_only(&args.session)?;
-    let options = OutlineOptions { filter: args.filter.into(), ..OutlineOptions::default() };
+    let options = OutlineOptions { filter: args.filter, ..OutlineOptions::default() };
     let mut outline = Outline::new(&session, options);
     if let Some(query) = &args.search {
         outline.set_query(&session, query)?;

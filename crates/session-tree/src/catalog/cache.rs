@@ -9,12 +9,11 @@ mod codec;
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 
 use super::read::{Fresh, Key};
 use super::summary::{Damage, SessionSummary};
-use crate::fs::{Access, Fs, FsFile};
+use crate::fs::{Access, Fs, replace_cache};
 use codec::{Reader, Writer};
 
 /// Names the format. The number at the end changes with every change of a row.
@@ -72,16 +71,7 @@ impl Cache {
         if !self.is_changed {
             return Ok(());
         }
-        if let Some(parent) = path.parent() {
-            fs.create_dir_all(parent)?;
-        }
-        let beside = beside(path);
-        let file = fs.open(&beside, Access::CreateNew)?;
-        let written = write_all(&*file, &self.encode(keep)).and_then(|()| fs.rename(&beside, path));
-        if written.is_err() {
-            let _ = fs.remove_file(&beside);
-        }
-        written
+        replace_cache(fs, path, &self.encode(keep))
     }
 
     fn encode(&self, keep: impl Fn(&Path) -> bool) -> Vec<u8> {
@@ -141,25 +131,4 @@ fn read_file(fs: &dyn Fs, path: &Path) -> io::Result<Vec<u8>> {
     }
     bytes.truncate(filled);
     Ok(bytes)
-}
-
-fn write_all(file: &dyn FsFile, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match file.append(bytes) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => bytes = &bytes[written..],
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// A name that no other program and no other thread uses now.
-fn beside(path: &Path) -> PathBuf {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}-{number}.tmp", std::process::id()));
-    name.into()
 }

@@ -42,10 +42,10 @@ impl Session {
     /// Tells whether another program, which goes on from the last entry, would go on elsewhere.
     pub(super) fn leaf_problem(&self) -> Result<Option<(Diagnostic, Option<Fix>)>> {
         let tree = self.tree();
-        let leaf = self.index.leaf(&*self.journal).map_err(|source| self.read_error(source))?;
+        let leaf = self.index.leaf(&*self.journal).map_err(|source| self.io_error("read", source))?;
         let mut last = None;
         for node in tree.nodes().rev().filter(|node| !tree.is_placeholder(*node)) {
-            if self.index.is_whole(&*self.journal, node).map_err(|source| self.read_error(source))? {
+            if self.index.is_whole(&*self.journal, node).map_err(|source| self.io_error("read", source))? {
                 last = Some(node);
                 break;
             }

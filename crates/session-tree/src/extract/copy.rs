@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::plan::{Extract, ExtractPlan, PlannedEntry};
 use crate::draft::Draft;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::id::{EntryId, IdSource, RandomIds};
 use crate::index::{GapKind, LineAt};
 use crate::journal::{ReadAt, read_range};
@@ -37,8 +37,7 @@ impl Session {
         let header = header_line(&id, now, &new.cwd, new.parent_session.as_deref());
         let written = out.write_all(header.as_bytes()).and_then(|()| out.write_all(b"\n"));
         let written = written.and_then(|()| self.write_planned(plan, &id, out)).and_then(|()| out.flush());
-        let path = self.file().map_or_else(|| "memory".into(), std::path::Path::to_path_buf);
-        written.map_err(Error::io("export", path))
+        written.map_err(|error| self.io_error("export", error))
     }
 
     /// Writes everything that follows the header.

@@ -8,7 +8,7 @@ use super::plan::{Extract, ExtractPlan};
 use crate::error::{Error, ReadOnlyReason, Result};
 use crate::fs::{Access, Fs};
 use crate::index;
-use crate::journal::FileJournal;
+use crate::journal::{FileJournal, name_of};
 use crate::session::{NewSession, Options, Session};
 
 /// Where a new session goes.
@@ -74,7 +74,7 @@ impl Session {
     /// Writes planned entries behind the header of a session that is still empty.
     fn fill(&self, mut session: Session, plan: &ExtractPlan, publish: bool) -> Result<Session> {
         let id = session.header().id().into_owned();
-        let path = session.file().map_or_else(|| "memory".into(), Path::to_path_buf);
+        let path = name_of(&*session.journal);
         if publish || session.file().is_none() {
             let header = session.header().raw().to_vec();
             let mut write = |out: &mut dyn io::Write| {
@@ -92,7 +92,7 @@ impl Session {
             }
         } else {
             let mut lines = Vec::new();
-            self.write_planned(plan, &id, &mut lines).map_err(Error::io("copy", self.source_path()))?;
+            self.write_planned(plan, &id, &mut lines).map_err(Error::io("copy", name_of(&*self.journal)))?;
             let at = session.index.end;
             session.journal.append(at, &lines, false)?;
             let len = at + lines.len() as u64;
@@ -100,10 +100,6 @@ impl Session {
         }
         session.leaf = session.index.leaf(&*session.journal).map_err(Error::io("read", &path))?;
         Ok(session)
-    }
-
-    fn source_path(&self) -> PathBuf {
-        self.file().map_or_else(|| "memory".into(), Path::to_path_buf)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Session;
 use crate::entry::Entry;
 use crate::error::{Error, Result};
+use crate::journal::name_of;
 
 impl Session {
     /// Returns the entries that others appended since this was last asked, in file order.
@@ -23,9 +24,8 @@ impl Session {
         Ok(())
     }
 
-    pub(super) fn io_error(&self, action: &'static str, source: std::io::Error) -> Error {
-        let path = self.journal.path().map_or_else(|| "memory".into(), std::path::Path::to_path_buf);
-        Error::Io { action, path, source }
+    pub(crate) fn io_error(&self, action: &'static str, source: std::io::Error) -> Error {
+        Error::Io { action, path: name_of(&*self.journal), source }
     }
 
     /// Reads what others appended since, without writing or locking; gives the new entries in file order.

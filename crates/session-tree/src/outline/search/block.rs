@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::super::call::answer_above;
 use super::super::haystack::Line;
 use super::{Search, Work};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::LONGEST_LINE;
 use crate::json::Doc;
 use crate::kind::Role;
@@ -235,18 +235,13 @@ fn read_into(session: &Session, start: u64, len: usize, buffer: &mut Vec<u8>) ->
     let mut filled = 0;
     while filled < len {
         match session.journal.read_at(start + filled as u64, &mut buffer[filled..]) {
-            Ok(0) => return Err(read_error(session, io::ErrorKind::UnexpectedEof.into())),
+            Ok(0) => return Err(session.io_error("read", io::ErrorKind::UnexpectedEof.into())),
             Ok(read) => filled += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(read_error(session, error)),
+            Err(error) => return Err(session.io_error("read", error)),
         }
     }
     Ok(())
-}
-
-fn read_error(session: &Session, source: io::Error) -> Error {
-    let path = session.journal.path().unwrap_or("memory".as_ref());
-    Error::io("read", path)(source)
 }
 
 /// Reads which call a result answers, from where pi writes it, else from the decoded line.

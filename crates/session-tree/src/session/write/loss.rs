@@ -7,7 +7,7 @@ use super::append::Place;
 use crate::draft::Draft;
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
 use crate::index;
-use crate::journal::ReadAt;
+use crate::journal::{ReadAt, name_of};
 use crate::tree::{Node, Tree};
 
 impl Session {
@@ -45,7 +45,7 @@ impl Session {
         };
         let feed: &[u8] = if bytes.last().is_none_or(|last| *last == b'\n') { b"" } else { b"\n" };
         let mut all = bytes.as_slice().chain(feed).chain(lines.as_slice());
-        let path = self.journal.path().map_or_else(|| "memory".into(), std::path::Path::to_path_buf);
+        let path = name_of(&*self.journal);
         let rescue = match self.journal.rescue(&mut all) {
             Ok(rescue) => rescue,
             Err(error) => return error,

@@ -9,7 +9,7 @@ use super::append::Place;
 use super::loss::Reader;
 use crate::error::{Error, Loss, Result};
 use crate::index::{self, Dialect, GapKind, Index, LineAt};
-use crate::journal::{ReadAt, read_range};
+use crate::journal::{ReadAt, name_of, read_range};
 use crate::migrate;
 
 impl Session {
@@ -70,7 +70,7 @@ impl Session {
             Ok(())
         };
         let mut loaded = None;
-        let path = self.journal_path();
+        let path = name_of(&*self.journal);
         let mut verify = |copy: &dyn ReadAt| {
             if sum_of(copy).map_err(Error::io("read", &path))? != written.get() {
                 let reason = "it does not hold the bytes that were written".into();
@@ -111,10 +111,6 @@ impl Session {
         self.journal.append(at, &lines, true)?;
         self.writer.unsynced_since.get_or_insert(self.writer.clock.now());
         self.catch_up_to(at + lines.len() as u64)
-    }
-
-    fn journal_path(&self) -> PathBuf {
-        self.journal.path().map_or_else(|| "memory".into(), std::path::Path::to_path_buf)
     }
 }
 

@@ -1,0 +1,46 @@
+//! Writing a cache: a file whose loss costs time and nothing else.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Access, Fs, FsFile};
+
+/// Puts a file of these bytes in the place of another, in one step.
+///
+/// No sync: a cache that did not survive a power cut fails its checksums and is made anew.
+pub(crate) fn replace_cache(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
+        fs.create_dir_all(directory)?;
+    }
+    let (beside, file) = create_beside(fs, path)?;
+    let written = write_all(&*file, bytes).and_then(|()| fs.rename(&beside, path));
+    if written.is_err() {
+        drop(fs.remove_file(&beside));
+    }
+    written
+}
+
+/// Creates a file under a name that nobody else is using.
+fn create_beside(fs: &dyn Fs, path: &Path) -> io::Result<(PathBuf, Box<dyn FsFile>)> {
+    let mut tries = 0;
+    loop {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}-{tries}.tmp", std::process::id()));
+        match fs.open(name.as_ref(), Access::CreateNew) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < 1000 => tries += 1,
+            opened => return opened.map(|file| (name.into(), file)),
+        }
+    }
+}
+
+fn write_all(file: &dyn FsFile, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.append(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = &bytes[written..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
