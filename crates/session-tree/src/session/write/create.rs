@@ -70,13 +70,8 @@ impl Options {
 
     /// Prepares a new session under this path. The file is created with the first message.
     pub fn create(self, path: impl AsRef<Path>, new: impl Into<NewSession>) -> Result<Session> {
-        let path = path.as_ref().to_path_buf();
-        let fs = self.fs.clone();
-        if fs.metadata(&path).is_ok() {
-            return Err(Error::Exists { path });
-        }
-        let journal = FileJournal::held(fs, path);
-        self.start(Box::new(journal), new.into())
+        let now = self.writer.clock.now();
+        self.create_dated(path.as_ref().to_path_buf(), new.into(), now)
     }
 
     /// Prepares a new session in a directory, named by its time and id as pi does.
