@@ -82,6 +82,9 @@ impl RepairPlan {
 
 impl Session {
     /// Plans the repair of what a check of this session found. Changes nothing.
+    ///
+    /// After heavy damage an entry that comes back may name another that can then be placed too: check and plan again
+    /// until the plan is empty.
     pub fn plan_repair(&self, report: &Report) -> RepairPlan {
         let mut steps: Vec<Step> = Vec::new();
         let mut seen = HashSet::new();

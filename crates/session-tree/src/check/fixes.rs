@@ -140,9 +140,9 @@ impl Session {
     /// The orphans of the tree, and entries on fused lines that will be.
     fn orphans_of(&self, survey: &Survey) -> Vec<Orphan> {
         let tree = self.tree();
+        let awaited = self.awaited(survey, &tree.orphans().collect());
         let counts = |node: Node| {
-            let is_there =
-                !survey.is_damaged(node) || tree.children(node).any(|child| !survey.is_damaged(child));
+            let is_there = !survey.is_damaged(node) || awaited.contains(&tree.id(node));
             tree.shown(node.0 as usize).is_some() && is_there
         };
         let shown = tree.orphans().filter(|(node, _)| counts(*node));

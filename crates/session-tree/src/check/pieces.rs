@@ -65,7 +65,13 @@ fn piece_of(text: &[u8], at: usize) -> Option<Piece> {
     let id = root.get("id").and_then(Value::as_str).filter(|id| !id.is_empty())?;
     let parent = root.get("parentId")?.as_str().filter(|parent| !parent.is_empty());
     let parent = parent.map(|parent| EntryId::from(&*parent));
-    let is_aside = matches!(Kind::from_name(kind.as_bytes()), Kind::SessionInfo | Kind::Usage)
+    let kind_of_entry = Kind::from_name(kind.as_bytes());
+    // The front half of a message can look whole when the rest of another one closes it.
+    let has_message = || root.get("message").is_some_and(|message| message.get("role").is_some());
+    if kind_of_entry == Kind::Message && !has_message() {
+        return None;
+    }
+    let is_aside = matches!(kind_of_entry, Kind::SessionInfo | Kind::Usage)
         || root
             .get("customType")
             .and_then(Value::as_str)

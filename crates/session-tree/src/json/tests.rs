@@ -3,6 +3,7 @@
 use std::thread;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use super::*;
 
@@ -385,6 +386,8 @@ fn damaged_text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(7), failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn ordinary_documents_read_as_in_serde(value in ordinary_value()) {
         for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {

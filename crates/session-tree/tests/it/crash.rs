@@ -10,12 +10,8 @@ pub(crate) mod workload;
 use session_tree::SyncPolicy;
 use testkit::sim_fs::SimFs;
 
+use crate::support::rounds;
 use workload::{Start, Step, Workload};
-
-/// How many workloads a test draws.
-fn rounds(quick: u64) -> u64 {
-    if std::env::var_os("SOAK").is_some() { quick * 100 } else { quick }
-}
 
 /// Runs one workload and checks all disks it may leave behind; gives their number.
 fn survive(workload: &Workload, policy: SyncPolicy) -> usize {
@@ -44,17 +40,17 @@ fn survive_all(policy: SyncPolicy, seeds: std::ops::Range<u64>, at_least: usize)
 
 #[test]
 fn nothing_promised_is_lost_when_every_append_syncs() {
-    survive_all(SyncPolicy::Always, 1_000..1_000 + rounds(10), 40_000);
+    survive_all(SyncPolicy::Always, 1_000..1_000 + u64::from(rounds(10)), 40_000);
 }
 
 #[test]
 fn nothing_promised_is_lost_when_barriers_sync() {
-    survive_all(SyncPolicy::Barrier, 2_000..2_000 + rounds(10), 40_000);
+    survive_all(SyncPolicy::Barrier, 2_000..2_000 + u64::from(rounds(10)), 40_000);
 }
 
 #[test]
 fn nothing_promised_is_lost_when_the_system_syncs() {
-    survive_all(SyncPolicy::Os, 3_000..3_000 + rounds(10), 40_000);
+    survive_all(SyncPolicy::Os, 3_000..3_000 + u64::from(rounds(10)), 40_000);
 }
 
 #[test]

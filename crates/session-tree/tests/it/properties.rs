@@ -14,13 +14,10 @@ use testkit::drawing::session_text;
 use testkit::mangle;
 use testkit::sim_fs::SimFs;
 
+use crate::support::drawn;
 use crate::support::live::{assistant, options, user};
 
 const PATH: &str = "/sessions/s.jsonl";
-
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 fn disk(bytes: &[u8]) -> SimFs {
     let fs = SimFs::new();
@@ -80,7 +77,7 @@ fn is_about_the_file(line: &[u8]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(config(256))]
+    #![proptest_config(drawn(256))]
 
     #[test]
     fn a_copy_of_a_whole_session_has_every_line_of_it_byte_for_byte(bytes in any_file()) {
@@ -182,6 +179,18 @@ fn a_file_cut_at_any_byte_takes_an_append_without_losing_a_line() {
     for cut in 0..=text.len() {
         append_after_cut(&text, cut).unwrap();
     }
+}
+
+#[test]
+fn an_old_file_cut_in_an_entry_that_others_stand_on_takes_an_append() {
+    let text = concat!(
+        r#"{"type":"session","version":2,"id":"two","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/w"}"#,
+        "\n",
+        r#"{"type":"message","id":"child001","parentId":"torn0001","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"one"}}"#,
+        "\n",
+        r#"{"type":"message","id":"torn0001","parentId":null"#,
+    );
+    append_after_cut(text.as_bytes(), text.len()).unwrap();
 }
 
 /// Cuts a file, opens it, appends, and looks whether all that was whole is still there.
@@ -361,7 +370,7 @@ impl Step {
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(drawn(200))]
 
     #[test]
     fn what_was_appended_is_what_is_read_again(steps in prop::collection::vec(step(), 1..30)) {

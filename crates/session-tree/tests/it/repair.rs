@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use session_tree::fs::RealFs;
 use session_tree::{Error, Fix, Message, Repaired, Session, Timestamp, salvage};
 use testkit::drawing::session_text;
+
+use crate::support::drawn;
 
 struct Dir(tempfile::TempDir);
 
@@ -382,7 +383,7 @@ impl Wound {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 250, rng_seed: RngSeed::Fixed(7), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(drawn(250))]
 
     #[test]
     fn any_wound_can_be_checked_and_repaired_and_the_next_append_is_kept(
@@ -421,15 +422,15 @@ proptest! {
             prop_assert!(session.tree().node(id.as_str()).is_some(), "{id} is gone");
         }
         prop_assert!(session.build_context().unwrap().items.len() >= messages);
-        // Once is enough, but for circles through damaged lines: only when one is gone can what hung on it be placed.
+        // Once is enough, but for circles and for lines that took each other's names: what comes back first tells
+        // where the rest belongs.
         let mut rounds = 1;
         loop {
             let again = session.plan_repair(&session.check().unwrap());
-            let has_circles = session.tree().cut_circles().next().is_some();
             if again.is_empty() {
                 break;
             }
-            prop_assert!(has_circles && rounds < 4, "{:?} after {:?}", again, plan);
+            prop_assert!(rounds < 4, "{:?} after {:?}", again, plan);
             session.apply_repair(&again).unwrap();
             rounds += 1;
         }

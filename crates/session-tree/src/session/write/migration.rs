@@ -1,6 +1,7 @@
 //! Writing an old session in the current version.
 
 use std::cell::Cell;
+use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -61,7 +62,14 @@ impl Session {
 
     fn migrate_locked(&mut self, version: u32) -> Result<Option<PathBuf>> {
         let source = self.journal.reopened()?;
-        let index = &self.index;
+        let path = name_of(&*self.journal);
+        let ended;
+        let index = if self.index.torn.is_some() {
+            ended = index::load(&Ended { source: &*source, len: self.index.known_end() }, Some(&path))?;
+            &ended
+        } else {
+            &self.index
+        };
         let written = Cell::new(0);
         let mut write = |out: &mut dyn Write| {
             let mut summing = Summing { out, sum: 0 };
@@ -70,7 +78,6 @@ impl Session {
             Ok(())
         };
         let mut loaded = None;
-        let path = name_of(&*self.journal);
         let mut verify = |copy: &dyn ReadAt| {
             if sum_of(copy).map_err(Error::io("read", &path))? != written.get() {
                 let reason = "it does not hold the bytes that were written".into();
@@ -162,11 +169,35 @@ pub(crate) fn write_current(index: &Index, source: &dyn ReadAt, out: &mut dyn Wr
         }
         out.write_all(b"\n")?;
     }
-    if let Some(torn) = &index.torn {
-        copy_range(source, torn.start, torn.end, out)?;
-        out.write_all(b"\n")?;
-    }
     Ok(())
+}
+
+/// A file whose last line was cut off, as it reads once that line has an end: with an id that can still be read it
+/// holds its place in the tree.
+struct Ended<'s> {
+    source: &'s dyn ReadAt,
+    len: u64,
+}
+
+impl ReadAt for Ended<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.len + 1)
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(first) = buffer.first_mut() else { return Ok(0) };
+        match position.cmp(&self.len) {
+            Ordering::Less => {
+                let room = buffer.len().min(usize::try_from(self.len - position).unwrap_or(usize::MAX));
+                self.source.read_at(position, &mut buffer[..room])
+            }
+            Ordering::Equal => {
+                *first = b'\n';
+                Ok(1)
+            }
+            Ordering::Greater => Ok(0),
+        }
+    }
 }
 
 fn copy_range(source: &dyn ReadAt, from: u64, to: u64, out: &mut dyn Write) -> io::Result<()> {
