@@ -3,12 +3,14 @@
 //! A draft holds the JSON of its own fields, in the order in which pi writes them; the session adds the envelope
 //! when it appends. Never touches a session.
 
+mod parse;
+
 use serde_json::Value as Json;
 
-use crate::entry::Message;
+use crate::entry::{Entry, Message};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
-use crate::json::{self, write_string};
+use crate::json::{self, Value, write_string};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 
@@ -179,6 +181,26 @@ impl Draft {
         Draft::custom(crate::line::LEAF_MARKER, Some(&serde_json::json!({ "targetId": target })))
     }
 
+    /// Drafts a copy of an entry: its own fields as the file spells them, without the `left_out` ones.
+    ///
+    /// What is not UTF-8 is replaced, as every reader of the source replaces it. A line that cannot be read has no
+    /// fields.
+    pub(crate) fn copy_of(entry: &Entry, left_out: &[&str]) -> Self {
+        let kind = match entry.kind() {
+            // An early spelling that only this engine reads.
+            Kind::StackSummary => Kind::BranchSummary,
+            kind => kind,
+        };
+        let mut draft = Draft::new(kind);
+        for (key, value) in entry.value().into_iter().flat_map(Value::members) {
+            let name = key.as_str().unwrap_or_default();
+            if !["type", "id", "parentId", "timestamp"].iter().chain(left_out).any(|other| *other == name) {
+                draft = draft.raw(&name, &String::from_utf8_lossy(&json::compact(value.raw())));
+            }
+        }
+        draft
+    }
+
     /// Adds a field that the format does not know, such as where a copied message came from.
     pub fn with_field(self, name: &str, value: &Json) -> Self {
         self.json(name, Some(value))
@@ -273,26 +295,37 @@ impl Draft {
     }
 
     fn raw(self, name: &str, value: &str) -> Self {
+        self.member(Member::raw(name, value))
+    }
+
+    fn timed(self, name: &str, message: &Message) -> Self {
+        self.member(Member::timed(name, message))
+    }
+}
+
+impl Member {
+    fn raw(name: &str, value: &str) -> Self {
         let mut out = String::with_capacity(name.len() + value.len() + 4);
         write_string(&mut out, name);
         out.push(':');
         out.push_str(value);
-        self.member(Member::Text(out))
+        Member::Text(out)
     }
 
-    fn timed(self, name: &str, message: &Message) -> Self {
-        let Some(mut edit) = json::Edit::new(message.value()) else { return self };
+    /// Takes the time that the message names, if any, out of it.
+    fn timed(name: &str, message: &Message) -> Self {
+        let Some(mut edit) = json::Edit::new(message.value()) else {
+            return Member::raw(name, &message.json());
+        };
         edit.remove("timestamp");
         let text = String::from_utf8_lossy(&edit.object_text()).into_owned();
         let mut out = String::new();
         write_string(&mut out, name);
         out.push(':');
         out.push_str(text.strip_suffix('}').unwrap_or(&text));
-        self.member(Member::Timed(out))
+        Member::Timed(out)
     }
-}
 
-impl Member {
     fn write(&self, out: &mut Vec<u8>, id: &EntryId, time: Timestamp) {
         match self {
             Member::Text(text) => out.extend_from_slice(text.as_bytes()),

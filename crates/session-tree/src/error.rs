@@ -185,9 +185,44 @@ pub enum Error {
         /// The bytes the file system has left.
         available: u64,
     },
-    /// The leaf moved since a navigation was planned, so its summary tells of another branch than the one left.
-    #[error("the position changed since the navigation was planned")]
+    /// The leaf moved since something was planned: a summary would tell of another branch than the one that is left,
+    /// a graft would go elsewhere than shown.
+    #[error("the position changed since this was planned")]
     StalePlan,
+    /// An entry cannot be picked, or not in the way that was asked for.
+    #[error("cannot pick entry {id}: {reason}")]
+    CannotPick {
+        /// The entry of the source.
+        id: EntryId,
+        /// What keeps it where it is.
+        reason: PickRefusal,
+    },
+    /// What is to be picked is on the current path already.
+    #[error("entry {id} is on the current path already")]
+    AlreadyPresent {
+        /// The entry of the current path.
+        id: EntryId,
+    },
+    /// What is to be picked was picked onto the current path before.
+    #[error("this was picked before, as entry {by}")]
+    PickedBefore {
+        /// The entry that the earlier pick made.
+        by: EntryId,
+    },
+    /// A range must begin above its end.
+    #[error("entry {after} is not an ancestor of entry {to}")]
+    NotAnAncestor {
+        /// The entry before the range.
+        after: EntryId,
+        /// The last entry of the range.
+        to: EntryId,
+    },
+    /// The selection holds nothing that could be picked.
+    #[error("the selection holds nothing that can be picked")]
+    EmptySelection,
+    /// The path has neither a push nor a prompt to go back to.
+    #[error("there is no prompt to go back to")]
+    NothingToPop,
     /// There is nothing to compact.
     #[error("Nothing to compact (session too small)")]
     NothingToCompact,
@@ -231,6 +266,39 @@ pub enum ReadOnlyReason {
         /// What happened to the file.
         what: Loss,
     },
+}
+
+/// Why an entry cannot be picked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PickRefusal {
+    /// Some of its tool calls have no result, and a native copy would have calls that nobody answers.
+    #[error("some of its tool calls have no result")]
+    OpenGroup,
+    /// A tool result without its call cannot be copied natively.
+    #[error("a tool result cannot be copied without its call")]
+    LoneResult,
+    /// A compaction cannot be copied natively: what it keeps is on another path.
+    #[error("what a compaction keeps is on another path")]
+    Compaction,
+    /// It is state of an extension, which was not asked for.
+    #[error("it is state of an extension")]
+    State,
+    /// It names, counts or marks something where it stands.
+    #[error("it only keeps books")]
+    Bookkeeping,
+    /// It changes or begins the path that it stands on, and means nothing on another one.
+    #[error("it only has a meaning on its own path")]
+    OwnPath,
+    /// Its line cannot be read.
+    #[error("its line cannot be read")]
+    Unreadable,
+    /// Its type or role is not known.
+    #[error("its type is not known")]
+    Unknown,
+    /// It has no text and nothing else to copy.
+    #[error("it says nothing")]
+    Empty,
 }
 
 /// What happened to a file behind our back.

@@ -172,7 +172,7 @@ impl Session {
     }
 
     /// Returns the nearest entry at or above `node` whose line can be read: others cannot be built upon.
-    fn readable(&self, node: Option<Node>) -> Option<Node> {
+    pub(crate) fn readable(&self, node: Option<Node>) -> Option<Node> {
         let tree = self.tree();
         node.and_then(|node| tree.ancestors(node).find(|node| !tree.is_placeholder(*node)))
     }
@@ -243,7 +243,7 @@ impl Session {
         // The tree may have been read anew since: the entry that was selected must still be there.
         self.node(plan.target_id.as_str())?;
         let summary = summary.filter(|summary| !summary.summary.is_empty());
-        if summary.is_some() && !self.leaves_what_was_planned(plan) {
+        if summary.is_some() && !self.is_still_at(plan.old_leaf) {
             return Err(Error::StalePlan);
         }
         let before = self.leaf;
@@ -266,9 +266,10 @@ impl Session {
         Ok(Navigated { label_entry: label_entry?, summary_entry, new_leaf: self.leaf() })
     }
 
-    fn leaves_what_was_planned(&self, plan: &NavigationPlan) -> bool {
+    /// Tells whether the leaf is where it was when something was planned, apart from entries that only keep books.
+    pub(crate) fn is_still_at(&self, planned: Option<Node>) -> bool {
         let tree = self.tree();
         let effective = |leaf: Option<Node>| leaf.and_then(|leaf| tree.effective(leaf));
-        self.leaf() == plan.old_leaf || effective(self.leaf()) == effective(plan.old_leaf)
+        self.leaf() == planned || effective(self.leaf()) == effective(planned)
     }
 }

@@ -121,6 +121,11 @@ impl Session {
         self.writer.unsynced_since.is_none()
     }
 
+    /// Asks the clock that dates new entries, for messages that carry a time of their own.
+    pub fn now(&self) -> Timestamp {
+        self.writer.clock.now()
+    }
+
     /// Syncs after an append as the policy asks for.
     fn sync_after_append(&mut self, now: Timestamp) -> Result<()> {
         let since = *self.writer.unsynced_since.get_or_insert(now);

@@ -1,0 +1,128 @@
+//! Digests: a branch told by quoting its turns, without a model.
+
+use super::Reader;
+use super::quote::{Attribution, spoken};
+use super::unit::{Unit, units_of};
+use crate::error::Result;
+use crate::kind::Role;
+use crate::tree::Node;
+
+/// The UTF-16 units that count as one token.
+const UNITS_PER_TOKEN: usize = 4;
+
+/// What stands between two parts of a digest.
+const GAP: &str = "\n\n";
+
+/// A branch as text.
+#[derive(Debug)]
+pub(super) struct Digest {
+    pub(super) text: String,
+    /// How many turns the branch has.
+    pub(super) turns: usize,
+    /// How many of them did not fit.
+    pub(super) omitted: usize,
+}
+
+/// Quotes entries turn by turn below some notes; the oldest turns are dropped until the text fits.
+pub(super) fn digest(
+    reader: &Reader<'_>,
+    attribution: &Attribution,
+    nodes: &[Node],
+    notes: &[String],
+    budget_tokens: Option<u64>,
+) -> Result<Digest> {
+    let mut blocks = Vec::new();
+    for turn in turns_of(reader, nodes)? {
+        blocks.extend(block(reader, attribution, &turn)?);
+    }
+    let turns = blocks.len();
+    let room = budget_tokens
+        .map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(UNITS_PER_TOKEN));
+    let omitted = room.map_or(0, |room| omitted_turns(&blocks, notes, room));
+    let mut parts: Vec<String> = omission(omitted).into_iter().chain(notes.iter().cloned()).collect();
+    parts.extend(blocks.into_iter().skip(omitted));
+    let mut text = parts.join(GAP);
+    if let Some(room) = room {
+        cut_to(&mut text, room);
+    }
+    Ok(Digest { text, turns, omitted })
+}
+
+/// Splits entries at the prompts.
+pub(super) fn turns_of(reader: &Reader<'_>, nodes: &[Node]) -> Result<Vec<Vec<Unit>>> {
+    let mut turns: Vec<Vec<Unit>> = Vec::new();
+    for unit in units_of(reader, nodes)? {
+        let is_prompt = reader.session.tree().role(unit.head) == Some(Role::User);
+        match turns.last_mut() {
+            Some(turn) if !is_prompt => turn.push(unit),
+            _ => turns.push(vec![unit]),
+        }
+    }
+    Ok(turns)
+}
+
+/// Quotes one turn; none if nothing is said in it.
+fn block(reader: &Reader<'_>, attribution: &Attribution, turn: &[Unit]) -> Result<Option<String>> {
+    let mut said = Vec::new();
+    for unit in turn {
+        said.push(spoken(reader, unit)?);
+    }
+    said.retain(|text| !text.is_empty());
+    let (Some(first), Some(last), false) = (turn.first(), turn.last(), said.is_empty()) else {
+        return Ok(None);
+    };
+    let tree = reader.session.tree();
+    let last = *last.nodes().last().unwrap_or(&last.head);
+    let entries = match first.head == last {
+        true => format!("entry {}", tree.id(last)),
+        false => format!("entries {} to {}", tree.id(first.head), tree.id(last)),
+    };
+    let line = attribution.line(&entries, tree.timestamp(first.head), &[]);
+    Ok(Some(format!("{line}{GAP}{}", said.join(GAP))))
+}
+
+/// Counts the oldest turns that do not fit; the newest always stays.
+fn omitted_turns(blocks: &[String], notes: &[String], room: usize) -> usize {
+    let size = |text: &String| units(text) + units(GAP);
+    let fixed: usize = notes.iter().map(size).sum();
+    let mut taken = fixed;
+    for (place, block) in blocks.iter().enumerate().rev() {
+        taken += size(block);
+        let statement = omission(place).as_ref().map_or(0, size);
+        if taken + statement > room + units(GAP) {
+            return (place + 1).min(blocks.len() - 1);
+        }
+    }
+    0
+}
+
+/// Says how many turns are missing.
+fn omission(omitted: usize) -> Option<String> {
+    match omitted {
+        0 => None,
+        1 => Some("1 older turn of that branch is left out here.".to_owned()),
+        count => Some(format!("{count} older turns of that branch are left out here.")),
+    }
+}
+
+/// Cuts a text that is too long even with one turn, and says so.
+fn cut_to(text: &mut String, room: usize) {
+    const CUT: &str = "\n[cut here]";
+    if units(text) <= room {
+        return;
+    }
+    let mut left = room.saturating_sub(units(CUT));
+    let end = text.char_indices().find(|(_, char)| match left.checked_sub(char.len_utf16()) {
+        Some(rest) => {
+            left = rest;
+            false
+        }
+        None => true,
+    });
+    text.truncate(end.map_or(0, |(at, _)| at));
+    text.push_str(CUT);
+}
+
+fn units(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}

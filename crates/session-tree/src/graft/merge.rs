@@ -1,0 +1,437 @@
+//! Merges: what another branch achieved, as one text under the leaf with a note of where that branch ended.
+//!
+//! source -> what is new since the base -> **plan** -> a branch summary
+//!
+//! Conversations have no lines that could be merged; a merge is a text that somebody can read before it counts.
+//! The text is a digest made here, or one that the caller brings.
+
+mod source;
+
+use serde_json::{Value as Json, json};
+
+use super::digest::digest;
+use super::here::{Here, touched};
+use super::message_of_draft;
+use super::origin::session_json;
+use super::quote::Attribution;
+use crate::context::{Context, ModelRef};
+use crate::draft::{Draft, NewBranchSummary};
+use crate::error::{Error, Result};
+use crate::estimate::estimate_tokens;
+use crate::file_ops::FileOps;
+use crate::id::EntryId;
+use crate::session::Session;
+use crate::tree::Node;
+
+pub use source::EarlierMerge;
+use source::Incoming;
+
+/// What a merge is to bring, and how.
+#[derive(Debug, Clone, Default)]
+pub struct MergeRequest {
+    /// Where the text comes from.
+    pub content: MergeContent,
+    /// Why, for whoever reads the session later. Models do not get it.
+    pub note: Option<String>,
+    /// Whether to write a text also where moving the leaf would do.
+    pub no_fast_forward: bool,
+}
+
+/// Where the text of a merge comes from.
+#[derive(Debug, Clone)]
+pub enum MergeContent {
+    /// The turns of the branch are quoted; the oldest are left out until the text fits.
+    Digest {
+        /// The most tokens that the text may take.
+        budget_tokens: Option<u64>,
+    },
+    /// The caller brings it.
+    Text(String),
+}
+
+impl Default for MergeContent {
+    fn default() -> Self {
+        MergeContent::Digest { budget_tokens: None }
+    }
+}
+
+/// What a merge would do.
+#[derive(Debug, Clone)]
+pub struct MergePlan {
+    /// Where the leaf is.
+    pub old_leaf: Option<Node>,
+    /// What would happen.
+    pub outcome: MergeOutcome,
+}
+
+/// What would happen.
+#[derive(Debug, Clone)]
+pub enum MergeOutcome {
+    /// Nothing: everything the source says is here already.
+    UpToDate,
+    /// The leaf would move: nothing was said here since the source went on from here.
+    FastForward {
+        /// Where it would go.
+        to: Node,
+        /// The id of that entry.
+        to_id: EntryId,
+    },
+    /// A text would be appended.
+    Merge(Box<Merge>),
+}
+
+/// A text about another branch, to be appended.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Merge {
+    /// The name of the branch that is merged.
+    pub branch: String,
+    /// The deepest entry on both paths, as a place of this session.
+    pub base: Option<Node>,
+    /// The id of that entry.
+    pub base_id: Option<EntryId>,
+    /// The last entry of the source that counts.
+    pub source_leaf: EntryId,
+    /// The entries of the source that say something and are new, as places of the source, oldest first.
+    pub entries: Vec<Node>,
+    /// The entries of this session since the base, oldest first.
+    pub target_entries: Vec<Node>,
+    /// The merge that brought an earlier part of the same branch.
+    pub earlier: Option<EarlierMerge>,
+    /// The files that the entries of the source touched, or that their summaries list.
+    pub files: FileOps,
+    /// The files that tools changed on both sides since the base, sorted. A merge changes no file.
+    pub contested: Vec<String>,
+    /// What is set differently there; this branch keeps its own settings.
+    pub differences: Vec<SettingDifference>,
+    /// How many turns the entries make.
+    pub turns: usize,
+    /// How many of them the digest leaves out.
+    pub omitted_turns: usize,
+    /// The text, and who made it.
+    pub content: MergeText,
+    /// Why.
+    pub note: Option<String>,
+    /// Entries that an extension wants to be appended behind the text.
+    pub extra: Vec<Draft>,
+    /// The session of the source, if it is another one.
+    source_session: Option<Json>,
+}
+
+/// The text of a merge, and who made it.
+#[derive(Debug, Clone, Default)]
+pub struct MergeText {
+    /// The text that enters the context.
+    pub text: String,
+    /// How it was made.
+    pub mode: MergeMode,
+    /// The model that wrote it.
+    pub model: Option<String>,
+    /// What that cost.
+    pub usage: Option<Json>,
+    /// Whether an extension made it.
+    pub from_hook: bool,
+    /// Where the two branches decided differently.
+    pub conflicts: Vec<Conflict>,
+    /// Whether a person read it before it was written.
+    pub reviewed: bool,
+}
+
+/// How the text of a merge was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MergeMode {
+    /// A model summarised the branch.
+    Summary,
+    /// The turns were quoted.
+    Digest,
+    /// Somebody wrote it.
+    #[default]
+    Text,
+}
+
+/// One thing that the two branches decided differently.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// What it is about.
+    pub topic: String,
+    /// What was decided here.
+    pub ours: String,
+    /// What was decided there.
+    pub theirs: String,
+}
+
+/// A setting that differs between the two branches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SettingDifference {
+    /// The model.
+    Model {
+        /// The model here.
+        ours: Option<ModelRef>,
+        /// The model there.
+        theirs: ModelRef,
+    },
+    /// The thinking level.
+    ThinkingLevel {
+        /// The level here.
+        ours: String,
+        /// The level there.
+        theirs: String,
+    },
+}
+
+/// What a merge did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Merged {
+    /// Nothing was to be done.
+    UpToDate,
+    /// The leaf moved here.
+    FastForwarded {
+        /// Where it is now.
+        leaf: Node,
+        /// The marker that keeps the position, if one was needed.
+        marker: Option<EntryId>,
+    },
+    /// A text was appended.
+    Appended {
+        /// The branch summary.
+        entry: EntryId,
+        /// The entries that an extension wanted behind it.
+        extra: Vec<EntryId>,
+    },
+}
+
+impl MergeMode {
+    /// Returns the name that files use.
+    pub fn name(self) -> &'static str {
+        match self {
+            MergeMode::Summary => "summary",
+            MergeMode::Digest => "digest",
+            MergeMode::Text => "text",
+        }
+    }
+}
+
+impl MergePlan {
+    /// Returns the text to be appended, if one is.
+    pub fn merge(&self) -> Option<&Merge> {
+        match &self.outcome {
+            MergeOutcome::Merge(merge) => Some(merge),
+            MergeOutcome::UpToDate | MergeOutcome::FastForward { .. } => None,
+        }
+    }
+
+    /// Returns the text to be appended, to be changed: a model or a person may bring a better one.
+    pub fn merge_mut(&mut self) -> Option<&mut Merge> {
+        match &mut self.outcome {
+            MergeOutcome::Merge(merge) => Some(merge),
+            MergeOutcome::UpToDate | MergeOutcome::FastForward { .. } => None,
+        }
+    }
+}
+
+impl Merge {
+    /// Guesses how many tokens would enter the context.
+    pub fn tokens(&self) -> u64 {
+        message_of_draft(&self.draft()).as_ref().map_or(0, estimate_tokens)
+    }
+
+    /// Returns the `details` that the branch summary stores.
+    pub fn details(&self) -> Json {
+        let mut merge = json!({ "v": 1, "sourceLeafId": self.source_leaf.as_str() });
+        if let Some(session) = &self.source_session {
+            merge["sourceSession"] = session.clone();
+        }
+        merge["baseId"] = self.base_id.as_ref().map(EntryId::as_str).into();
+        merge["sourceEntryCount"] = self.entries.len().into();
+        merge["mode"] = self.content.mode.name().into();
+        merge["contestedFiles"] = self.contested.clone().into();
+        merge["conflicts"] = self.content.conflicts.iter().map(Conflict::to_json).collect();
+        merge["reviewed"] = self.content.reviewed.into();
+        for (key, value) in [("model", &self.content.model), ("note", &self.note)] {
+            if let Some(value) = value {
+                merge[key] = value.as_str().into();
+            }
+        }
+        json!({
+            "readFiles": self.files.read_files(),
+            "modifiedFiles": self.files.modified_files(),
+            "merge": merge,
+        })
+    }
+
+    fn draft(&self) -> Draft {
+        let summary = NewBranchSummary {
+            summary: self.content.text.clone(),
+            details: Some(self.details()),
+            usage: self.content.usage.clone(),
+            from_hook: self.content.from_hook,
+        };
+        Draft::branch_summary(Some(&self.source_leaf), &summary)
+    }
+
+    /// Returns what a digest says before the turns.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.contested.is_empty() {
+            let files = self.contested.join(", ");
+            notes.push(format!(
+                "Changed on both branches since they parted: {files}. The merge changed no file."
+            ));
+        }
+        notes.extend(self.differences.iter().map(SettingDifference::note));
+        notes
+    }
+}
+
+impl Conflict {
+    fn to_json(&self) -> Json {
+        json!({ "topic": self.topic, "ours": self.ours, "theirs": self.theirs })
+    }
+}
+
+impl SettingDifference {
+    fn between(ours: &Context, theirs: &Context) -> Vec<Self> {
+        let other_model = theirs.model.clone().filter(|model| ours.model.as_ref() != Some(model));
+        let model = other_model.map(|theirs| Self::Model { ours: ours.model.clone(), theirs });
+        let level = (ours.thinking_level != theirs.thinking_level).then(|| Self::ThinkingLevel {
+            ours: ours.thinking_level.clone(),
+            theirs: theirs.thinking_level.clone(),
+        });
+        model.into_iter().chain(level).collect()
+    }
+
+    fn note(&self) -> String {
+        match self {
+            Self::Model { theirs, .. } => {
+                format!(
+                    "That branch used the model {}/{}; this one keeps its own.",
+                    theirs.provider, theirs.model_id
+                )
+            }
+            Self::ThinkingLevel { theirs, .. } => {
+                format!("That branch used the thinking level {theirs}; this one keeps its own.")
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Plans to bring what `source`, which may be this session, says on the path to `tip`. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadDraft`] if the text that the caller brings is blank.
+    pub fn plan_merge(&self, source: &Session, tip: Node, request: &MergeRequest) -> Result<MergePlan> {
+        let here = Here::of(self);
+        let outcome = match self.fast_forward(source, tip).filter(|_| !request.no_fast_forward) {
+            Some(outcome) => outcome,
+            None => match Incoming::of(&here, source, tip)? {
+                Some(incoming) => MergeOutcome::Merge(Box::new(self.plan_text(&here, &incoming, request)?)),
+                None => MergeOutcome::UpToDate,
+            },
+        };
+        Ok(MergePlan { old_leaf: self.leaf(), outcome })
+    }
+
+    /// Does what was planned: moves the leaf and makes the move durable, or appends the text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StalePlan`] if the leaf moved since, other than over entries that keep books;
+    /// [`Error::BadDraft`] if the text is blank.
+    pub fn apply_merge(&mut self, plan: &MergePlan) -> Result<Merged> {
+        if !self.is_still_at(plan.old_leaf) {
+            return Err(Error::StalePlan);
+        }
+        match &plan.outcome {
+            MergeOutcome::UpToDate => Ok(Merged::UpToDate),
+            MergeOutcome::FastForward { to_id, .. } => self.move_forward(to_id),
+            MergeOutcome::Merge(merge) => {
+                check_text(&merge.content.text)?;
+                let drafts: Vec<Draft> =
+                    std::iter::once(merge.draft()).chain(merge.extra.iter().cloned()).collect();
+                let mut ids = self.append_batch(&drafts)?;
+                let extra = ids.split_off(1);
+                let entry = ids.pop().ok_or(Error::StalePlan)?;
+                Ok(Merged::Appended { entry, extra })
+            }
+        }
+    }
+
+    fn move_forward(&mut self, to: &EntryId) -> Result<Merged> {
+        let before = self.leaf;
+        let leaf = self.node(to.as_str())?;
+        self.leaf = Some(leaf);
+        let marker = self.mark_leaf().inspect_err(|_| self.leaf = before)?;
+        Ok(Merged::FastForwarded { leaf, marker })
+    }
+
+    /// Tells whether moving the leaf would do, or nothing is to be done, because the source is the same path.
+    fn fast_forward(&self, source: &Session, tip: Node) -> Option<MergeOutcome> {
+        if !std::ptr::eq(self, source) {
+            return None;
+        }
+        let tree = self.tree();
+        let to = self.readable(Some(tip))?;
+        let here = self.leaf().and_then(|leaf| tree.effective(leaf));
+        let is_here = self.leaf().is_some_and(|leaf| tree.is_on_path(to, leaf)) || tree.effective(to) == here;
+        if is_here {
+            return Some(MergeOutcome::UpToDate);
+        }
+        let is_ahead = here.is_none_or(|here| tree.is_on_path(here, to));
+        is_ahead.then(|| MergeOutcome::FastForward { to, to_id: tree.id(to) })
+    }
+
+    fn plan_text(&self, here: &Here<'_>, incoming: &Incoming<'_>, request: &MergeRequest) -> Result<Merge> {
+        let source = incoming.source;
+        let base = incoming.base.map(|meeting| meeting.here);
+        let is_other = self.header().id() != source.header().id();
+        let ours = here.changed_since(base)?;
+        let theirs = touched(source, &incoming.segment)?;
+        let contested = theirs.modified_files().into_iter().filter(|file| ours.contains(*file));
+        let reader = incoming.reader()?;
+        let mut merge = Merge {
+            branch: source.branch_name(incoming.leaf)?,
+            base,
+            base_id: base.map(|base| self.tree().id(base)),
+            source_leaf: source.tree().id(incoming.leaf),
+            entries: incoming.entries.clone(),
+            target_entries: here.since(base).to_vec(),
+            earlier: incoming.earlier.clone(),
+            files: incoming.files.clone(),
+            contested: contested.map(String::from).collect(),
+            differences: SettingDifference::between(
+                &self.build_context()?,
+                &source.context_at(Some(incoming.leaf))?,
+            ),
+            turns: super::digest::turns_of(&reader, &incoming.entries)?.len(),
+            omitted_turns: 0,
+            content: MergeText::default(),
+            note: request.note.clone(),
+            extra: Vec::new(),
+            source_session: is_other.then(|| session_json(self, source)),
+        };
+        match &request.content {
+            MergeContent::Text(text) => merge.content.text.clone_from(text),
+            MergeContent::Digest { budget_tokens } => {
+                let attribution = Attribution::of(here, source, incoming.leaf)?;
+                let digest =
+                    digest(&reader, &attribution, &incoming.entries, &merge.notes(), *budget_tokens)?;
+                merge.turns = digest.turns;
+                merge.omitted_turns = digest.omitted;
+                merge.content =
+                    MergeText { text: digest.text, mode: MergeMode::Digest, ..MergeText::default() };
+            }
+        }
+        check_text(&merge.content.text)?;
+        Ok(merge)
+    }
+}
+
+/// A summary without text would leave no trace in the context.
+fn check_text(text: &str) -> Result<()> {
+    match text.trim().is_empty() {
+        true => Err(Error::BadDraft { what: "merge", reason: "its text is blank".into() }),
+        false => Ok(()),
+    }
+}

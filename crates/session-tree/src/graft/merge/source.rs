@@ -1,0 +1,139 @@
+//! The source of a merge: which entries of a branch are new here.
+
+use super::super::Reader;
+use super::super::here::{Here, Meeting};
+use super::super::unit::units_of;
+use crate::branch_summary::BranchSummarySettings;
+use crate::entry::Message;
+use crate::error::Result;
+use crate::file_ops::FileOps;
+use crate::id::EntryId;
+use crate::json::Value;
+use crate::kind::{Kind, Role};
+use crate::session::Session;
+use crate::tree::Node;
+
+/// A merge on the current path that brought an earlier part of the same branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierMerge {
+    /// The branch summary that it wrote.
+    pub entry: EntryId,
+    /// The last entry of the source that it counted.
+    pub source_leaf: EntryId,
+}
+
+/// What a source says that is new here.
+pub(super) struct Incoming<'s> {
+    pub(super) source: &'s Session,
+    pub(super) base: Option<Meeting>,
+    pub(super) earlier: Option<EarlierMerge>,
+    /// The last entry that counts.
+    pub(super) leaf: Node,
+    /// Everything on the source's path that is new, oldest first.
+    pub(super) segment: Vec<Node>,
+    /// What of it says something, as the latest compaction leaves it.
+    pub(super) entries: Vec<Node>,
+    pub(super) files: FileOps,
+}
+
+impl<'s> Incoming<'s> {
+    /// Collects what is new; none if nothing is.
+    pub(super) fn of(here: &Here<'_>, source: &'s Session, tip: Node) -> Result<Option<Self>> {
+        let tree = source.tree();
+        let Some(leaf) = finished(source, tip)? else { return Ok(None) };
+        let base = here.meeting(source, leaf);
+        let path = tree.path(leaf);
+        let place = |node: Node| path.iter().position(|other| *other == node);
+        let base_place = base.map(|base| base.there).and_then(place);
+        let (earlier, merged_place) = earlier_merge(here, source, &path, base_place)?.unzip();
+        let start = merged_place.or(base_place);
+        let segment = path[start.map_or(0, |place| place + 1)..].to_vec();
+        let settings = BranchSummarySettings { context_window: Some(0), ..BranchSummarySettings::default() };
+        let start = start.map(|place| path[place]);
+        // Nothing limits this plan: only what it covers and which files that touched are of interest.
+        let covered = source.plan_branch_summary(Some(leaf), start, &settings)?;
+        let mut incoming =
+            Self { source, base, earlier, leaf, segment, entries: covered.covered, files: covered.file_ops };
+        incoming.keep_what_speaks()?;
+        Ok((!incoming.entries.is_empty()).then_some(incoming))
+    }
+
+    /// Reads the messages as the edits of the branch leave them.
+    pub(super) fn reader(&self) -> Result<Reader<'s>> {
+        Reader::edited(self.source, &self.segment)
+    }
+
+    fn keep_what_speaks(&mut self) -> Result<()> {
+        let reader = self.reader()?;
+        let mut kept = Vec::with_capacity(self.entries.len());
+        for node in self.entries.iter().copied() {
+            if reader.message(node)?.is_some_and(|message| speaks(&message)) {
+                kept.push(node);
+            }
+        }
+        self.entries = kept;
+        Ok(())
+    }
+}
+
+fn speaks(message: &Message) -> bool {
+    !matches!(message.role(), Role::System | Role::Other)
+}
+
+/// Returns the last entry of a path that counts: not a line that cannot be read, not bookkeeping, and nothing of an
+/// answer whose tools have not all returned.
+fn finished(source: &Session, tip: Node) -> Result<Option<Node>> {
+    let tree = source.tree();
+    let Some(tip) = source.readable(Some(tip)).and_then(|tip| tree.effective(tip)) else { return Ok(None) };
+    let is_last_said = |node: &Node| matches!(tree.role(*node), Some(Role::Assistant | Role::User));
+    let Some(last) = tree.ancestors(tip).find(is_last_said) else { return Ok(Some(tip)) };
+    let path = tree.path(tip);
+    let from = path.iter().position(|node| *node == last).unwrap_or_default();
+    let units = units_of(&Reader::verbatim(source), &path[from..])?;
+    if units.first().is_some_and(super::super::unit::Unit::is_open) {
+        let above = source.readable(tree.parent(last));
+        return Ok(above.and_then(|above| tree.effective(above)));
+    }
+    Ok(Some(tip))
+}
+
+/// Finds the merge on the current path that came furthest along the source's path below the base, and how far it
+/// came.
+///
+/// A merge counted everything above the entry it ended at, so what the two have in common is known here.
+fn earlier_merge(
+    here: &Here<'_>,
+    source: &Session,
+    path: &[Node],
+    base: Option<usize>,
+) -> Result<Option<(EarlierMerge, usize)>> {
+    let mut furthest: Option<(EarlierMerge, usize)> = None;
+    for node in here.path.iter().copied() {
+        if here.session.tree().kind(node) != Kind::BranchSummary {
+            continue;
+        }
+        let Some(merged) = merged_at(here.session, source, node)? else { continue };
+        let common = path.last().and_then(|leaf| source.tree().common_ancestor(*leaf, merged));
+        let place = path.iter().position(|other| Some(*other) == common);
+        if place > furthest.as_ref().map_or(base, |(_, best)| Some(*best))
+            && let Some(place) = place
+        {
+            let source_leaf = source.tree().id(merged);
+            furthest = Some((EarlierMerge { entry: here.session.tree().id(node), source_leaf }, place));
+        }
+    }
+    Ok(furthest)
+}
+
+/// Returns the entry of the source that a merge counted last; none if it is no merge of this source.
+fn merged_at(session: &Session, source: &Session, node: Node) -> Result<Option<Node>> {
+    let entry = session.entry_at(node)?;
+    let Some(merge) = entry.value().and_then(|value| value.get("details")?.get("merge")) else {
+        return Ok(None);
+    };
+    let leaf = merge.get("sourceLeafId").and_then(Value::as_str);
+    let found = leaf.and_then(|leaf| source.tree().node(&leaf));
+    // A merge that names no session is of the session it was written in; its forks keep the ids.
+    let named = merge.get("sourceSession").and_then(|session| session.get("id")?.as_str());
+    Ok(found.filter(|_| named.is_none_or(|named| named == source.header().id())))
+}

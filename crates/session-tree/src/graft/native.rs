@@ -1,0 +1,106 @@
+//! Native copies: answers and results as messages of their own, without what only their first place vouched for.
+
+use std::collections::HashMap;
+
+use crate::entry::{Block, Message};
+use crate::json::{self, Edit, Value};
+use crate::kind::Role;
+
+/// The usage of an answer that cost nothing here.
+const NO_USAGE: &[u8] = br#"{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}"#;
+
+/// What providers sign a block with; a signature holds only where it was given.
+const SIGNATURES: [&str; 4] = ["textSignature", "thoughtSignature", "thinkingSignature", "signature"];
+
+/// The tools that change something outside the conversation.
+const EFFECTS: [&str; 3] = ["write", "edit", "bash"];
+
+/// Copies an answer without thoughts and signatures, and without usage.
+pub(super) fn answer(message: &Message) -> Message {
+    let Some(mut edit) = Edit::new(message.value()) else { return message.clone() };
+    edit.set("usage", NO_USAGE);
+    if let Some(content) = message.value().get("content").filter(|content| content.as_str().is_none()) {
+        let blocks: Vec<Vec<u8>> =
+            content.items().filter(|block| !is_thought(*block)).map(unsigned).collect();
+        edit.set("content", &[b"[", &*blocks.join(&b","[..]), b"]"].concat());
+    }
+    clean(&edit.object_text())
+}
+
+/// Copies a message as it is.
+pub(super) fn verbatim(message: &Message) -> Message {
+    clean(message.raw())
+}
+
+/// Makes a message that can be written: without white space between its parts, and with what is not UTF-8 replaced,
+/// as every reader of the source replaces it.
+fn clean(text: &[u8]) -> Message {
+    Message::built(String::from_utf8_lossy(&json::compact(text)).into_owned())
+}
+
+/// Tells whether a prompt or an answer says, shows or calls anything.
+pub(super) fn says_something(message: &Message) -> bool {
+    message.content().blocks().any(|block| match block {
+        Block::Text(text) => !text.trim().is_empty(),
+        Block::ToolCall { .. } | Block::Image { .. } => true,
+        Block::Thinking(_) | Block::Other(_) => false,
+    })
+}
+
+/// Returns the tools that an answer calls and that change something outside the conversation, each once.
+pub(super) fn effects(answer: &Message) -> Vec<String> {
+    let mut names = Vec::new();
+    for block in answer.content().blocks() {
+        if let Block::ToolCall { name, .. } = block
+            && EFFECTS.contains(&&*name)
+            && !names.iter().any(|known| *known == name)
+        {
+            names.push(name.into_owned());
+        }
+    }
+    names
+}
+
+/// Gives the calls of an answer, or the call that a result answers, their new ids.
+pub(super) fn with_call_ids(message: &Message, ids: &HashMap<String, String>) -> Message {
+    let Some(mut edit) = Edit::new(message.value()) else { return message.clone() };
+    match message.role() {
+        Role::Assistant => {
+            let Some(content) = message.value().get("content") else { return message.clone() };
+            let blocks: Vec<Vec<u8>> = content.items().map(|block| renamed(block, "id", ids)).collect();
+            if content.as_str().is_none() {
+                edit.set("content", &[b"[", &*blocks.join(&b","[..]), b"]"].concat());
+            }
+            Message::built(edit.object_text())
+        }
+        Role::ToolResult => Message::built(renamed(message.value(), "toolCallId", ids)),
+        _ => message.clone(),
+    }
+}
+
+/// Returns an object with the call id at `key` replaced by its new one.
+fn renamed(object: Value<'_>, key: &str, ids: &HashMap<String, String>) -> Vec<u8> {
+    let is_call = key != "id" || object.get("type").is_some_and(|kind| kind.is_str("toolCall"));
+    let old = object.get(key).and_then(Value::as_str).unwrap_or_default();
+    match (Edit::new(object), ids.get(&*old)) {
+        (Some(mut edit), Some(new)) if is_call => {
+            let mut literal = String::new();
+            json::write_string(&mut literal, new);
+            edit.set(key, literal.as_bytes());
+            edit.object_text()
+        }
+        _ => object.raw().to_vec(),
+    }
+}
+
+fn is_thought(block: Value<'_>) -> bool {
+    block.get("type").and_then(Value::as_str).is_some_and(|kind| kind.to_lowercase().contains("thinking"))
+}
+
+fn unsigned(block: Value<'_>) -> Vec<u8> {
+    let Some(mut edit) = Edit::new(block) else { return block.raw().to_vec() };
+    for key in SIGNATURES {
+        edit.remove(key);
+    }
+    edit.object_text()
+}

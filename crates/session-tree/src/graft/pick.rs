@@ -1,0 +1,461 @@
+//! Picks: entries of another branch or session, copied under the leaf.
+//!
+//! selection -> units -> **plan** -> entries
+
+mod item;
+
+use std::collections::HashMap;
+
+use super::here::{Here, touched};
+use super::origin::{EarlierPicks, Origin, Whence};
+use super::quote::{Attribution, unit_text};
+use super::selection::{Selected, Selection};
+use super::unit::{Unit, units_of};
+use super::warning::PickWarning;
+use super::{Reader, native};
+use crate::context::ModelRef;
+use crate::draft::Draft;
+use crate::entry::{Body, Content, Entry, Message};
+use crate::error::{Error, PickRefusal, Result};
+use crate::id::EntryId;
+use crate::json::Value;
+use crate::kind::{Kind, Role};
+use crate::session::Session;
+use crate::tree::Node;
+
+pub use item::PickItem;
+
+/// What is to be picked, and how.
+///
+/// ```
+/// use session_tree::{Options, PickRequest, Selection};
+///
+/// let mut session = Options::new().in_memory("/project")?;
+/// let start = session.append_user_text("Build a CLI")?;
+/// let idea = session.append_user_text("Use channels")?;
+/// session.branch(start.as_str())?;
+///
+/// let request = PickRequest::new(Selection::Entry(session.node(idea.as_str())?));
+/// let plan = session.plan_pick(&session, &request)?;
+/// assert_eq!(plan.text(), "Use channels");
+/// session.apply_pick(&plan)?;
+/// assert_eq!(session.build_context()?.messages().last().unwrap().text(), "Use channels");
+/// # Ok::<(), session_tree::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PickRequest {
+    /// The entries.
+    pub selection: Selection,
+    /// How to copy them; without a mode, prompts are copied natively and everything else is quoted.
+    pub mode: Option<PickMode>,
+    /// Why, for whoever reads the session later. Models do not get it.
+    pub note: Option<String>,
+    /// Whether to copy state of extensions too.
+    pub with_state: bool,
+    /// Whether to pick what is on the current path already.
+    pub allow_present: bool,
+    /// Whether to pick what was picked onto the current path before.
+    pub allow_again: bool,
+}
+
+impl PickRequest {
+    /// Asks for a selection, with everything else as usual.
+    pub fn new(selection: Selection) -> Self {
+        Self {
+            selection,
+            mode: None,
+            note: None,
+            with_state: false,
+            allow_present: false,
+            allow_again: false,
+        }
+    }
+}
+
+/// How an entry is copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PickMode {
+    /// As text of a custom message, under a line that names its origin.
+    Quote,
+    /// As an entry of the type it has.
+    Native,
+}
+
+impl PickMode {
+    /// Returns the name that files use.
+    pub fn name(self) -> &'static str {
+        match self {
+            PickMode::Quote => "quote",
+            PickMode::Native => "native",
+        }
+    }
+}
+
+/// What a pick would append.
+#[derive(Debug, Clone)]
+pub struct PickPlan {
+    /// Where the leaf is.
+    pub old_leaf: Option<Node>,
+    /// The selected entries, as places of the source, oldest first.
+    pub selected: Vec<Node>,
+    /// The tip of the branch that they are taken from.
+    pub source_leaf: EntryId,
+    /// The entries that would be appended, in order.
+    pub items: Vec<PickItem>,
+    /// Entries that an extension wants to be appended behind them.
+    pub extra: Vec<Draft>,
+    /// What a person should know.
+    pub warnings: Vec<PickWarning>,
+}
+
+impl PickPlan {
+    /// Returns the text that would enter the context, a blank line between entries.
+    pub fn text(&self) -> String {
+        let texts: Vec<String> =
+            self.items.iter().map(PickItem::text).filter(|text| !text.is_empty()).collect();
+        texts.join("\n\n")
+    }
+
+    /// Guesses how many tokens would enter the context.
+    pub fn tokens(&self) -> u64 {
+        self.items.iter().map(PickItem::tokens).sum()
+    }
+
+    /// Returns the entries of the source that are copied.
+    pub fn source_ids(&self) -> impl Iterator<Item = &EntryId> {
+        self.items.iter().flat_map(|item| item.source_ids())
+    }
+}
+
+impl Session {
+    /// Plans to copy entries of `source`, which may be this session, under the leaf. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CannotPick`] if an entry cannot be copied in the way that is asked for, [`Error::AlreadyPresent`]
+    /// and [`Error::PickedBefore`] if everything is here already and that is not allowed,
+    /// [`Error::NotAnAncestor`] for a range that is none, [`Error::EmptySelection`] if nothing is left. Of a turn
+    /// or a range, entries that have no meaning elsewhere are left out with a warning.
+    pub fn plan_pick(&self, source: &Session, request: &PickRequest) -> Result<PickPlan> {
+        let here = Here::of(self);
+        let Selected { nodes, tip } = request.selection.resolve(source)?;
+        let end = *nodes.last().ok_or(Error::EmptySelection)?;
+        let reader = Reader::verbatim(source);
+        let mut planner = Planner {
+            request,
+            attribution: Attribution::of(&here, source, tip)?,
+            whence: Whence::of(&here, source, tip, end, request),
+            changed: changed_here(&here, source, &nodes, end)?,
+            reader: &reader,
+            items: Vec::new(),
+            warnings: Vec::new(),
+        };
+        planner.check_presence(&here, &nodes)?;
+        for unit in units_of(&reader, &nodes)? {
+            planner.add(&unit)?;
+        }
+        planner.finish(PickPlan {
+            old_leaf: self.leaf(),
+            selected: nodes,
+            source_leaf: source.tree().id(tip),
+            items: Vec::new(),
+            extra: Vec::new(),
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Appends what was planned, with one write. Returns the ids of the new entries.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StalePlan`] if the leaf moved since, other than over entries that keep books.
+    pub fn apply_pick(&mut self, plan: &PickPlan) -> Result<Vec<EntryId>> {
+        if !self.is_still_at(plan.old_leaf) {
+            return Err(Error::StalePlan);
+        }
+        let now = self.now();
+        // An answer comes right before its results, so the latest id that a call was given is theirs.
+        let (mut ids, mut drawn) = (HashMap::new(), Vec::new());
+        let mut drafts = Vec::with_capacity(plan.items.len() + plan.extra.len());
+        for item in &plan.items {
+            for call in item.call_ids() {
+                ids.insert(call, self.fresh_call_id(&mut drawn));
+            }
+            drafts.push(item.draft(now, &ids)?);
+        }
+        drafts.extend(plan.extra.iter().cloned());
+        self.append_batch(&drafts)
+    }
+
+    /// Draws an id that no other tool call of this session has.
+    ///
+    /// The number of lines grows with every append, so what was drawn at another time differs in it.
+    fn fresh_call_id(&mut self, drawn: &mut Vec<EntryId>) -> String {
+        let lines = self.tree().row_count();
+        let id = self.free_id(drawn);
+        let call_id = format!("pick_{lines:x}_{id}");
+        drawn.push(id);
+        call_id
+    }
+}
+
+/// Lists the files that the selection touched and that were changed on the current branch since the two parted.
+fn changed_here(here: &Here<'_>, source: &Session, nodes: &[Node], end: Node) -> Result<Vec<String>> {
+    let files = touched(source, nodes)?;
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let base = here.meeting(source, end).map(|meeting| meeting.here);
+    let changed = here.changed_since(base)?;
+    let touched = files.read_files().into_iter().chain(files.modified_files());
+    let mut both: Vec<String> = touched.filter(|file| changed.contains(*file)).map(String::from).collect();
+    both.sort_unstable();
+    Ok(both)
+}
+
+/// A plan in the making.
+struct Planner<'p> {
+    request: &'p PickRequest,
+    reader: &'p Reader<'p>,
+    attribution: Attribution,
+    whence: Whence,
+    changed: Vec<String>,
+    items: Vec<PickItem>,
+    warnings: Vec<PickWarning>,
+}
+
+/// What became of a unit: it is planned, or it cannot be picked.
+type Planned = Result<std::result::Result<(), PickRefusal>>;
+
+impl Planner<'_> {
+    fn source(&self) -> &Session {
+        self.reader.session
+    }
+
+    /// Refuses what is here already, or warns if a part of it is or if it is asked for.
+    fn check_presence(&mut self, here: &Here<'_>, nodes: &[Node]) -> Result<()> {
+        let tree = self.source().tree();
+        let speaking: Vec<Node> = nodes.iter().copied().filter(|node| !tree.is_bookkeeping(*node)).collect();
+        let counted = if speaking.is_empty() { nodes } else { &speaking };
+        let present: Vec<EntryId> = counted
+            .iter()
+            .filter_map(|node| here.twin(self.source(), *node))
+            .map(|node| here.session.tree().id(node))
+            .collect();
+        let earlier = EarlierPicks::on(here)?;
+        let again: Vec<EntryId> =
+            counted.iter().filter_map(|node| earlier.of(&tree.id(*node)).cloned()).collect();
+        if let (Some(id), false) = (present.last(), self.request.allow_present)
+            && present.len() == counted.len()
+        {
+            return Err(Error::AlreadyPresent { id: id.clone() });
+        }
+        if let (Some(by), false) = (again.first(), self.request.allow_again)
+            && again.len() == counted.len()
+        {
+            return Err(Error::PickedBefore { by: by.clone() });
+        }
+        if !present.is_empty() {
+            self.warnings.push(PickWarning::AlreadyHere { ids: present });
+        }
+        if !again.is_empty() {
+            let mut by = again;
+            by.dedup();
+            self.warnings.push(PickWarning::PickedBefore { by });
+        }
+        Ok(())
+    }
+
+    /// Plans a unit; one that cannot be picked fails the plan or is left out of it.
+    fn add(&mut self, unit: &Unit) -> Result<()> {
+        let Err(reason) = self.plan_unit(unit)? else { return Ok(()) };
+        let id = self.source().tree().id(unit.head);
+        let is_alone = matches!(self.request.selection, Selection::Entry(_));
+        match reason {
+            PickRefusal::OpenGroup | PickRefusal::LoneResult | PickRefusal::Compaction => {
+                Err(Error::CannotPick { id, reason })
+            }
+            _ if is_alone => Err(Error::CannotPick { id, reason }),
+            PickRefusal::Bookkeeping | PickRefusal::Empty => Ok(()),
+            PickRefusal::State | PickRefusal::OwnPath | PickRefusal::Unreadable | PickRefusal::Unknown => {
+                self.warnings.push(PickWarning::LeftOut { id, reason });
+                Ok(())
+            }
+        }
+    }
+
+    fn plan_unit(&mut self, unit: &Unit) -> Planned {
+        let entry = self.source().entry_at(unit.head)?;
+        if entry.is_placeholder() {
+            return Ok(Err(PickRefusal::Unreadable));
+        }
+        match entry.kind() {
+            Kind::Message => self.plan_message(unit, &entry),
+            Kind::CustomMessage | Kind::BranchSummary | Kind::StackSummary if is_silent(&entry) => {
+                Ok(Err(PickRefusal::Empty))
+            }
+            Kind::CustomMessage | Kind::BranchSummary | Kind::StackSummary => self.copy_entry(&entry),
+            Kind::Compaction if self.request.mode == Some(PickMode::Native) => {
+                Ok(Err(PickRefusal::Compaction))
+            }
+            Kind::Compaction => self.quote(unit, &entry),
+            Kind::ModelChange | Kind::ThinkingLevelChange => self.copy_setting(&entry),
+            Kind::Custom if self.source().tree().is_internal(unit.head) => Ok(Err(PickRefusal::Bookkeeping)),
+            Kind::Custom if !self.request.with_state => Ok(Err(PickRefusal::State)),
+            Kind::Custom => self.copy_state(&entry),
+            Kind::Label
+            | Kind::SessionInfo
+            | Kind::Usage
+            | Kind::LeafMove
+            | Kind::TitleChange
+            | Kind::ModelUsage => Ok(Err(PickRefusal::Bookkeeping)),
+            Kind::ContextEdit | Kind::ModeChange | Kind::RuleInjection | Kind::ResetBoundary => {
+                Ok(Err(PickRefusal::OwnPath))
+            }
+            Kind::Opaque => Ok(Err(PickRefusal::Unknown)),
+        }
+    }
+
+    fn plan_message(&mut self, unit: &Unit, entry: &Entry) -> Planned {
+        let Some(message) = self.reader.message(unit.head)? else { return Ok(Err(PickRefusal::Unreadable)) };
+        let mode = self.request.mode;
+        match message.role() {
+            Role::User if !native::says_something(&message) => Ok(Err(PickRefusal::Empty)),
+            Role::User if mode != Some(PickMode::Quote) => self.copy_message(entry, &message),
+            Role::Assistant if mode == Some(PickMode::Native) => self.copy_group(unit),
+            Role::ToolResult if mode == Some(PickMode::Native) => Ok(Err(PickRefusal::LoneResult)),
+            Role::User | Role::Assistant | Role::ToolResult => self.quote(unit, entry),
+            Role::BashExecution | Role::Custom | Role::HookMessage | Role::FileMention => {
+                self.copy_message(entry, &message)
+            }
+            Role::System => Ok(Err(PickRefusal::OwnPath)),
+            Role::BranchSummary | Role::CompactionSummary | Role::Other => Ok(Err(PickRefusal::Unknown)),
+        }
+    }
+
+    fn quote(&mut self, unit: &Unit, entry: &Entry) -> Planned {
+        let text = unit_text(self.reader, unit)?;
+        let images: Vec<serde_json::Value> = images_of(entry);
+        if text.trim().is_empty() && images.is_empty() {
+            return Ok(Err(PickRefusal::Empty));
+        }
+        if unit.is_open() {
+            self.warnings.push(PickWarning::OpenGroup { id: entry.id().clone() });
+        }
+        let files = touched(self.source(), &unit.nodes())?;
+        let touches = |file: &&String| {
+            files.read.contains(*file) || files.written.contains(*file) || files.edited.contains(*file)
+        };
+        let changed: Vec<String> = self.changed.iter().filter(touches).cloned().collect();
+        let line = self.attribution.line(&format!("entry {}", entry.id()), entry.timestamp(), &changed);
+        let origin = Origin::of(&self.whence, self.source(), &unit.nodes(), PickMode::Quote)?;
+        self.items.push(PickItem::quote(&format!("{line}\n\n{text}"), images, origin));
+        Ok(Ok(()))
+    }
+
+    /// Copies a message as it is.
+    fn copy_message(&mut self, entry: &Entry, message: &Message) -> Planned {
+        let origin = Origin::of(&self.whence, self.source(), &[entry.node()], PickMode::Native)?;
+        self.items.push(PickItem::message(native::verbatim(message), origin));
+        Ok(Ok(()))
+    }
+
+    /// Copies an answer and the results of its calls.
+    fn copy_group(&mut self, unit: &Unit) -> Planned {
+        if unit.is_open() {
+            return Ok(Err(PickRefusal::OpenGroup));
+        }
+        let Some(answer) = self.reader.message(unit.head)? else { return Ok(Err(PickRefusal::Unreadable)) };
+        let copy = native::answer(&answer);
+        if !native::says_something(&copy) {
+            return Ok(Err(PickRefusal::Empty));
+        }
+        let tools = native::effects(&copy);
+        if !tools.is_empty() {
+            self.warnings.push(PickWarning::NativeEffects { tools });
+        }
+        let origin = Origin::of(&self.whence, self.source(), &[unit.head], PickMode::Native)?;
+        self.items.push(PickItem::message(copy, origin.with_usage(answer.value().get("usage"))));
+        for result in unit.calls.iter().filter_map(|call| call.result) {
+            if let Some(message) = self.reader.message(result)? {
+                let origin = Origin::of(&self.whence, self.source(), &[result], PickMode::Native)?;
+                self.items.push(PickItem::message(native::verbatim(&message), origin));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Copies an entry with all its fields.
+    fn copy_entry(&mut self, entry: &Entry) -> Planned {
+        let origin = Origin::of(&self.whence, self.source(), &[entry.node()], PickMode::Native)?;
+        self.items.push(PickItem::copy(entry, origin));
+        Ok(Ok(()))
+    }
+
+    fn copy_state(&mut self, entry: &Entry) -> Planned {
+        if let Body::Custom { custom_type, .. } = entry.body() {
+            let custom_type = custom_type.unwrap_or_default().into_owned();
+            self.warnings.push(PickWarning::CopiesState { custom_type });
+        }
+        self.copy_entry(entry)
+    }
+
+    /// Sets here what an entry set there.
+    fn copy_setting(&mut self, entry: &Entry) -> Planned {
+        let (draft, warning) = match entry.body() {
+            Body::ModelChange { provider: Some(provider), model_id: Some(model_id), role }
+                if role.as_deref().is_none_or(|role| role == "default") =>
+            {
+                let model = ModelRef { provider: provider.into(), model_id: model_id.into() };
+                let draft = Draft::model_change(&model.provider, &model.model_id);
+                (draft, PickWarning::SetsModel { model })
+            }
+            Body::ThinkingLevelChange { level } => {
+                let level = level.map_or_else(|| "off".to_owned(), Into::into);
+                (Draft::thinking_level_change(&level), PickWarning::SetsThinkingLevel { level })
+            }
+            _ => return Ok(Err(PickRefusal::OwnPath)),
+        };
+        let origin = Origin::of(&self.whence, self.source(), &[entry.node()], PickMode::Native)?;
+        self.items.push(PickItem::setting(draft, origin));
+        self.warnings.push(warning);
+        Ok(Ok(()))
+    }
+
+    fn finish(mut self, plan: PickPlan) -> Result<PickPlan> {
+        if self.items.is_empty() {
+            return Err(Error::EmptySelection);
+        }
+        if !self.changed.is_empty() {
+            self.warnings.push(PickWarning::ChangedHere { files: self.changed });
+        }
+        let count = self.items.iter().map(PickItem::image_count).sum();
+        if count > 0 {
+            self.warnings.push(PickWarning::Images { count });
+        }
+        Ok(PickPlan { items: self.items, warnings: self.warnings, ..plan })
+    }
+}
+
+/// Tells whether a message or a summary has nothing that a copy could hold.
+fn is_silent(entry: &Entry) -> bool {
+    match entry.body() {
+        Body::CustomMessage { content, .. } => content.is_none(),
+        Body::BranchSummary { summary, .. } => summary.is_none_or(|summary| summary.is_empty()),
+        _ => false,
+    }
+}
+
+/// The images of a prompt, as blocks.
+fn images_of(entry: &Entry) -> Vec<serde_json::Value> {
+    let message =
+        entry.message().filter(|message| message.get("role").is_some_and(|role| role.is_str("user")));
+    let blocks = message.and_then(|message| message.get("content")).into_iter().flat_map(Value::items);
+    let is_image = |block: &Value<'_>| block.get("type").is_some_and(|kind| kind.is_str("image"));
+    blocks.filter(is_image).filter_map(Value::to_serde).collect()
+}
+
+/// Returns the number of images in what a context shows.
+fn image_count(message: &Message) -> usize {
+    Content::of(message.value().get("content")).image_count()
+}

@@ -1,0 +1,156 @@
+//! Quotes: what was said elsewhere as text, under a line that tells where it comes from.
+//!
+//! A model must not believe that it did here what was done there; so a quote names its origin first, and a tool
+//! call is one line about it.
+
+use std::borrow::Cow;
+
+use super::Reader;
+use super::here::Here;
+use super::unit::{Call, Unit};
+use crate::context::convert_to_llm;
+use crate::entry::{Block, Message};
+use crate::error::Result;
+use crate::json::Value;
+use crate::kind::{Kind, Role};
+use crate::outline::{clip, describe_call, one_line};
+use crate::session::Session;
+use crate::time::Timestamp;
+use crate::tree::Node;
+
+/// How many characters of a tool result are quoted.
+const SHOWN_RESULT: usize = 400;
+
+/// How many characters of a branch's name are quoted.
+const SHOWN_NAME: usize = 80;
+
+/// How a quote names its origin.
+#[derive(Debug, Clone)]
+pub(super) struct Attribution {
+    branch: String,
+    /// What the other session is called, if it is another one.
+    session: Option<String>,
+}
+
+impl Attribution {
+    pub(super) fn of(here: &Here<'_>, source: &Session, tip: Node) -> Result<Self> {
+        let is_other = here.session.header().id() != source.header().id();
+        let named = || source.name().map_or_else(|| source.header().id().into_owned(), String::from);
+        Ok(Self { branch: source.branch_name(tip)?, session: is_other.then(named) })
+    }
+
+    /// Returns the first line of a quote; `entries` names what is quoted, `changed` the files that changed here.
+    pub(super) fn line(&self, entries: &str, time: Timestamp, changed: &[String]) -> String {
+        let branch = clip_line(&self.branch, SHOWN_NAME);
+        let session = self
+            .session
+            .as_ref()
+            .map_or_else(String::new, |session| format!(" of session {}", clip_line(session, SHOWN_NAME)));
+        let time = time.to_string();
+        let date = time.get(..10).unwrap_or(&time);
+        let changed = match changed {
+            [] => String::new(),
+            files => format!(" Changed on this branch since: {}.", files.join(", ")),
+        };
+        format!(
+            "Copied from branch {branch}{session}, {entries}, {date}. File changes mentioned here were not applied on this branch unless noted.{changed}"
+        )
+    }
+}
+
+/// Returns what a unit says: an answer's text with a line for each call, a prompt, a result, a summary.
+pub(super) fn unit_text(reader: &Reader<'_>, unit: &Unit) -> Result<String> {
+    let Some(message) = reader.message(unit.head)? else { return Ok(String::new()) };
+    Ok(match message.role() {
+        Role::Assistant => {
+            let mut lines: Vec<String> =
+                Some(answer_text(&message)).filter(|text| !text.is_empty()).into_iter().collect();
+            lines.extend(call_lines(reader, &message, &unit.calls)?);
+            lines.join("\n")
+        }
+        Role::ToolResult => result_line(&message),
+        Role::BranchSummary | Role::CompactionSummary => {
+            message.value().get("summary").and_then(Value::as_str).unwrap_or_default().into_owned()
+        }
+        Role::User | Role::Custom | Role::HookMessage | Role::BashExecution | Role::FileMention => {
+            convert_to_llm(&message).map_or_else(String::new, |message| message.text().into_owned())
+        }
+        Role::System | Role::Other => String::new(),
+    })
+}
+
+/// Returns what a unit says, with who says it in front; empty if it says nothing.
+pub(super) fn spoken(reader: &Reader<'_>, unit: &Unit) -> Result<String> {
+    let mut text = unit_text(reader, unit)?;
+    let tree = reader.session.tree();
+    let role = tree.role(unit.head);
+    if role == Some(Role::User)
+        && let Some(message) = reader.message(unit.head)?
+    {
+        text.push_str(&images_text(&message));
+    }
+    let text = text.trim();
+    let who = match role {
+        _ if text.is_empty() => "",
+        Some(Role::User) => "User: ",
+        Some(Role::Assistant) => "Assistant: ",
+        Some(Role::ToolResult) => "Tool: ",
+        None if tree.kind(unit.head) != Kind::CustomMessage => "Summary: ",
+        Some(_) | None => "",
+    };
+    Ok(format!("{who}{text}"))
+}
+
+/// The text of an answer; one that failed without a text says why.
+fn answer_text(message: &Message) -> String {
+    let text = message.text();
+    let error = message.value().get("errorMessage").and_then(Value::as_str);
+    match error.filter(|error| !error.is_empty() && text.trim().is_empty()) {
+        Some(error) => format!("(failed: {})", clip_line(&error, SHOWN_RESULT)),
+        None => text.trim().to_owned(),
+    }
+}
+
+/// One line per call: the tool, its main argument, how it went, and the beginning of what it returned.
+fn call_lines(reader: &Reader<'_>, answer: &Message, calls: &[Call]) -> Result<Vec<String>> {
+    let blocks = answer.content().blocks().filter_map(|block| match block {
+        Block::ToolCall { name, arguments, .. } => Some(describe_call(&name, arguments, None)),
+        Block::Text(_) | Block::Image { .. } | Block::Thinking(_) | Block::Other(_) => None,
+    });
+    let mut lines = Vec::new();
+    for (line, call) in blocks.zip(calls) {
+        let result = call.result.map(|node| reader.message(node)).transpose()?.flatten();
+        lines.push(match result {
+            Some(result) => format!("{line} {}", outcome(&result)),
+            None => format!("{line} no result"),
+        });
+    }
+    Ok(lines)
+}
+
+fn result_line(result: &Message) -> String {
+    let tool = result.value().get("toolName").and_then(Value::as_str).unwrap_or(Cow::Borrowed("tool"));
+    format!("[{}] {}", one_line(&tool), outcome(result))
+}
+
+fn outcome(result: &Message) -> String {
+    let failed = result.value().get("isError").and_then(Value::as_bool).unwrap_or(false);
+    let word = if failed { "error" } else { "ok" };
+    let text = result.text();
+    let shown = clip_line(&text, SHOWN_RESULT) + &images_text(result);
+    if shown.is_empty() { word.to_owned() } else { format!("{word}: {}", shown.trim_start()) }
+}
+
+fn images_text(message: &Message) -> String {
+    match message.content().image_count() {
+        0 => String::new(),
+        1 => " [1 image]".to_owned(),
+        count => format!(" [{count} images]"),
+    }
+}
+
+/// The first characters of a text on one line.
+pub(super) fn clip_line(text: &str, limit: usize) -> String {
+    // The text may be long: what is cut off need not be looked at.
+    one_line(clip(text.trim_start(), limit)).into_owned()
+}

@@ -1,0 +1,78 @@
+//! Units: what is copied or quoted as one, an answer with the results of its calls or any other entry alone.
+
+use std::collections::HashMap;
+
+use super::Reader;
+use crate::entry::{Block, Message};
+use crate::error::Result;
+use crate::json::Value;
+use crate::kind::Role;
+use crate::tree::Node;
+
+/// An answer with the results of its calls, or any other entry.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    pub(super) head: Node,
+    /// The calls of an answer, in its order.
+    pub(super) calls: Vec<Call>,
+}
+
+/// One call and its result, if there is one.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) result: Option<Node>,
+}
+
+impl Unit {
+    /// Returns the entries of the unit: the head, then the results in the order of the calls.
+    pub(super) fn nodes(&self) -> Vec<Node> {
+        std::iter::once(self.head).chain(self.calls.iter().filter_map(|call| call.result)).collect()
+    }
+
+    /// Tells whether some call has no result.
+    pub(super) fn is_open(&self) -> bool {
+        self.calls.iter().any(|call| call.result.is_none())
+    }
+}
+
+/// Groups entries of one path, oldest first. A result goes to the latest call with its id, wherever it stands.
+pub(super) fn units_of(reader: &Reader<'_>, nodes: &[Node]) -> Result<Vec<Unit>> {
+    let mut units: Vec<Unit> = Vec::new();
+    let mut open: HashMap<String, (usize, usize)> = HashMap::new();
+    for node in nodes.iter().copied() {
+        let mut unit = Unit { head: node, calls: Vec::new() };
+        match reader.session.tree().role(node) {
+            Some(Role::Assistant) => {
+                unit.calls = reader.message(node)?.map_or_else(Vec::new, |answer| calls_of(&answer));
+                let places = unit.calls.iter().enumerate();
+                open.extend(places.map(|(place, call)| (call.id.clone(), (units.len(), place))));
+            }
+            Some(Role::ToolResult) => {
+                let message = reader.message(node)?;
+                let answered = message.as_ref().and_then(|result| open.remove(&*call_id(result)));
+                if let Some((at, place)) = answered {
+                    units[at].calls[place].result = Some(node);
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        units.push(unit);
+    }
+    Ok(units)
+}
+
+/// Returns the id of the call that a result answers.
+pub(super) fn call_id(result: &Message) -> String {
+    let id = result.value().get("toolCallId").and_then(Value::as_str);
+    id.map_or_else(String::new, Into::into)
+}
+
+fn calls_of(answer: &Message) -> Vec<Call> {
+    let call = |block: Block<'_>| match block {
+        Block::ToolCall { id, .. } => Some(Call { id: id.into_owned(), result: None }),
+        Block::Text(_) | Block::Image { .. } | Block::Thinking(_) | Block::Other(_) => None,
+    };
+    answer.content().blocks().filter_map(call).collect()
+}

@@ -1,0 +1,120 @@
+//! Grafts: what picks, merges and pops append, and what a model reads of it afterwards.
+
+mod merge;
+mod pick;
+mod pop;
+
+use session_tree::{EntryId, Kind, Message, Node, Options, Session, Timestamp};
+use testkit::clock::TickingClock;
+use testkit::drawing::session_text;
+use testkit::ids::CountingIds;
+
+/// The time of every pick.
+const NOW: i64 = 1_750_000_000_000;
+
+/// A session that can be written, with the entries of a drawing whose leaf is the last one.
+struct Live {
+    dir: tempfile::TempDir,
+    session: Session,
+}
+
+impl Live {
+    fn draw(drawing: &str) -> Self {
+        Self::of(session_text(drawing))
+    }
+
+    fn of(bytes: Vec<u8>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        std::fs::write(&path, bytes).unwrap();
+        let session = options().open(&path).unwrap();
+        Self { dir, session }
+    }
+
+    /// Draws a session whose leaf is moved to an entry.
+    fn at(drawing: &str, leaf: &str) -> Self {
+        let mut live = Self::draw(drawing);
+        live.session.branch(leaf).unwrap();
+        live
+    }
+
+    fn node(&self, id: &str) -> Node {
+        self.session.node(id).unwrap()
+    }
+
+    /// Reads the file again, as another process would, with the leaf where it is here.
+    fn reread(&self) -> Session {
+        let mut again = Session::open_read_only(self.dir.path().join("s.jsonl")).unwrap();
+        assert!(again.diagnostics().is_empty(), "{:?}", again.diagnostics());
+        match self.session.leaf_id() {
+            Some(leaf) => again.branch(leaf.as_str()).unwrap(),
+            None => again.reset_leaf(),
+        }
+        again
+    }
+
+    /// What a model reads at the leaf, one `role: text` per message, from the file as it is now.
+    fn llm(&self) -> Vec<String> {
+        let request = self.reread().build_context().unwrap().to_request();
+        request.iter().map(|item| format!("{}: {}", item.message.role(), item.message.text())).collect()
+    }
+
+    fn json(&self, id: &EntryId) -> serde_json::Value {
+        self.reread().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap()
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        std::fs::read(self.dir.path().join("s.jsonl")).unwrap()
+    }
+
+    fn say(&mut self, text: &str) -> EntryId {
+        self.session.append_message(&Message::user(text, Timestamp::from_millis(NOW))).unwrap()
+    }
+}
+
+fn options() -> Options {
+    Options::new().clock(TickingClock::new(Timestamp::from_millis(NOW), 0)).ids(CountingIds::default())
+}
+
+/// A drawing of another session: one with another id.
+fn other(drawing: &str) -> Live {
+    let text = String::from_utf8(session_text(drawing)).unwrap();
+    Live::of(text.replacen("\"id\":\"ses\"", "\"id\":\"elsewhere\"", 1).into_bytes())
+}
+
+fn ids(session: &Session, nodes: &[Node]) -> Vec<String> {
+    nodes.iter().map(|node| session.tree().id(*node).to_string()).collect()
+}
+
+/// The line of a message entry, for what a drawing has no word for.
+fn line(id: &str, parent: &str, message: &str) -> String {
+    format!(
+        r#"! {{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T01:00:00.000Z","message":{message}}}"#
+    )
+}
+
+/// The line of an answer that calls one tool on a file.
+fn call(id: &str, parent: &str, tool: &str, path: &str) -> String {
+    let call =
+        format!(r#"{{"type":"toolCall","id":"call-{id}","name":"{tool}","arguments":{{"path":"{path}"}}}}"#);
+    line(
+        id,
+        parent,
+        &format!(r#"{{"role":"assistant","content":[{call}],"stopReason":"toolUse","timestamp":1}}"#),
+    )
+}
+
+/// The line of the result of such a call.
+fn result(id: &str, answer: &str, tool: &str, text: &str) -> String {
+    line(
+        id,
+        answer,
+        &format!(
+            r#"{{"role":"toolResult","toolCallId":"call-{answer}","toolName":"{tool}","content":[{{"type":"text","text":"{text}"}}],"isError":false,"timestamp":1}}"#
+        ),
+    )
+}
+
+fn kinds(session: &Session, ids: &[EntryId]) -> Vec<Kind> {
+    ids.iter().map(|id| session.tree().kind(session.node(id.as_str()).unwrap())).collect()
+}
