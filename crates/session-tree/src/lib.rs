@@ -58,7 +58,8 @@
 //! Modules follow the way of the data: journal (bytes), line, entry, tree, path, context. To the side:
 //! [outlines](Outline) for showing a tree, [branches](Session::branches), [references](Session::resolve) such as `@label`
 //! or `~2`, [compaction](CompactionPlan) and [branch summary](BranchSummaryPlan) plans, [navigation](NavigationPlan),
-//! [extraction](ExtractPlan) of forks, [`Session::check`] and [repair](RepairPlan), the [`Catalog`] of many sessions.
+//! [figures](Figures) and [comparisons](Comparison), [picks](PickPlan) and [merges](MergePlan), [extraction](ExtractPlan)
+//! of forks, [`Session::check`] and [repair](RepairPlan), the [`Catalog`] of many sessions.
 //! Everything that changes a session exists as a plan first: a value to show, to test, or to throw away.
 //!
 //! # Features
@@ -68,6 +69,7 @@
 //! | `write` (default) | appending, branching, forking, migrating, repairing |
 //! | `catalog` (default) | lists of sessions |
 //! | `sidecar` (default) | fast re-opening of large sessions |
+//! | `patterns` (implied by `catalog`) | `re:` in queries |
 //! | `file` (implied by all) | reading files |
 //! | none | [`Session::from_bytes`]: bytes to tree and context, without files, locks, threads or clocks |
 #![forbid(unsafe_code)]
@@ -79,6 +81,7 @@ mod id;
 mod kind;
 #[cfg(feature = "file")]
 mod naming;
+mod pattern;
 mod time;
 
 // The straight walk: a module uses only modules above it.
@@ -102,6 +105,8 @@ mod context;
 
 // Side branches: of the tree,
 mod branches;
+mod comparison;
+mod figures;
 mod outline;
 mod reference;
 // of the path,
@@ -116,6 +121,8 @@ mod transcript;
 mod check;
 #[cfg(feature = "write")]
 mod extract;
+#[cfg(feature = "write")]
+mod graft;
 #[cfg(feature = "write")]
 mod repair;
 // and of many sessions.
@@ -132,6 +139,7 @@ pub use catalog::{
 };
 pub use check::{Fix, REPAIR, Recovered, Report, STUB};
 pub use compaction::{CompactionPlan, CompactionSettings, should_compact};
+pub use comparison::{CommandRun, Comparison, Outcome, Prompt, Side};
 pub use context::{
     Context, ContextItem, LlmMessage, Mark, Mode, ModelRef, ProjectedItem, Projection, convert_to_llm,
     repair_pairs, replay_system, validate_pairs,
@@ -140,7 +148,7 @@ pub use diagnostic::{Diagnostic, Problem, Severity};
 #[cfg(feature = "write")]
 pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent};
 pub use entry::{Block, Body, Content, Entry, Header, Message, Replacement};
-pub use error::{Error, Loss, ReadOnlyReason, Result};
+pub use error::{Error, Loss, PickRefusal, ReadOnlyReason, Result};
 pub use estimate::{
     CharsPerToken, ContextEstimate, Estimator, context_estimate, estimate_tokens, usage_tokens,
 };
@@ -148,7 +156,14 @@ pub use estimate::{
 pub use extract::{
     Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry, fork_from, import,
 };
+pub use figures::{BranchFigures, BranchRow, Ending, Figures, ModelFigures, Share, ToolFigures, Usage};
 pub use file_ops::FileOps;
+#[cfg(feature = "write")]
+pub use graft::{
+    CHERRY_PICK, Conflict, EarlierMerge, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan,
+    MergeRequest, MergeText, Merged, PUSH_PREFIX, PickItem, PickMode, PickPlan, PickRequest, PickWarning,
+    PopPlan, Selection, SettingDifference, push_label,
+};
 #[cfg(feature = "write")]
 pub use id::RandomIds;
 pub use id::{EntryId, IdSource, is_valid_session_id};

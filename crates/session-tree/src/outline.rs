@@ -1,17 +1,19 @@
 //! The outline: the tree as rows to show. Terminal, HTML, commands and machine clients all show these rows.
 //!
 //! A side branch of *tree*. Rows are made in two steps: which entries have a row and how they hang together comes
-//! from the index alone, so that filters and folds cost no reading; what a row says is read from the journal for
-//! the rows that are asked for. An outline holds no session: its methods are given one.
+//! from the index alone, so that filters and folds cost no reading (two filters, errors and files, read each entry
+//! once); what a row says is read from the journal for the rows that are asked for. An outline holds no session: its methods are given one.
 
 mod call;
 mod filter;
 mod forest;
 mod haystack;
 mod marks;
+mod noted;
 mod query;
 mod row;
 mod search;
+mod stretch;
 mod text;
 mod turn;
 
@@ -26,12 +28,19 @@ use crate::tree::{Node, Tree};
 
 use filter::Sight;
 use forest::{Forest, Order};
+use noted::Noted;
 
+pub(crate) use call::answer_above;
+#[cfg(feature = "write")]
+pub(crate) use call::describe as describe_call;
 pub use filter::Filter;
 pub(crate) use marks::Marks;
 pub use query::Query;
 pub use row::{Charset, Fold, Level, OutlineRow, RowStyle};
 pub use search::{Search, SearchProgress};
+#[cfg(feature = "write")]
+pub(crate) use text::{clip, one_line};
+pub(crate) use text::{prompt_text, shown};
 pub use turn::TurnStats;
 
 /// How many bytes a new query looks at before the first hits are shown.
@@ -68,6 +77,7 @@ pub struct Outline {
     on_path: Marks,
     labelled: Marks,
     landmarks: Marks,
+    noted: Noted,
     leaf: Option<Node>,
     forest: Forest,
     /// How far the search had come when the rows were last made.
@@ -89,6 +99,7 @@ impl Outline {
             on_path: Marks::default(),
             labelled: Marks::default(),
             landmarks: Marks::default(),
+            noted: Noted::default(),
             leaf: None,
             forest: Forest::default(),
             shown_at: 0,
@@ -113,7 +124,7 @@ impl Outline {
         }
         self.order = Order::of(tree, &self.on_path);
         self.turns.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
-        self.prepare_filter(tree);
+        self.prepare_filter(session);
         self.rebuild(tree);
     }
 
@@ -128,7 +139,7 @@ impl Outline {
             self.folded.clear();
         }
         self.options.filter = filter;
-        self.prepare_filter(session.tree());
+        self.prepare_filter(session);
         self.rebuild(session.tree());
     }
 
@@ -193,7 +204,9 @@ impl Outline {
         self.rebuild(tree);
     }
 
-    fn prepare_filter(&mut self, tree: &Tree) {
+    fn prepare_filter(&mut self, session: &Session) {
+        let tree = session.tree();
+        self.noted.prepare(session, self.options.filter);
         self.landmarks = match self.options.filter {
             Filter::Branches => filter::landmarks(tree, &self.order),
             _ => Marks::default(),
@@ -205,9 +218,10 @@ impl Outline {
     }
 
     fn rebuild(&mut self, tree: &Tree) {
-        let sight = Sight { tree, leaf: self.leaf, labelled: &self.labelled, landmarks: &self.landmarks };
-        let filter = self.options.filter;
         let before = std::mem::take(&mut self.forest);
+        let Self { leaf, labelled, landmarks, noted, .. } = &*self;
+        let sight = Sight { tree, leaf: *leaf, labelled, landmarks, noted };
+        let filter = self.options.filter;
         self.forest = match &self.search {
             None => before.build(tree, &self.order, &self.folded, |node| sight.shows(filter, node)),
             Some(search) => before.build(tree, &self.order, &self.folded, |node| {

@@ -13,7 +13,7 @@ use crate::tree::{Node, Tree};
 const REACH: usize = 256;
 
 /// Finds the answer whose call a tool result answers.
-pub(super) fn answer_above(tree: &Tree, result: Node) -> Option<Node> {
+pub(crate) fn answer_above(tree: &Tree, result: Node) -> Option<Node> {
     let above = tree.ancestors(result).skip(1).take(REACH);
     for node in above {
         match tree.role(node) {
@@ -44,7 +44,7 @@ pub(super) fn call_of(
 }
 
 /// Describes a call in one line.
-fn describe(name: &str, arguments: Option<Value<'_>>, home: Option<&str>) -> String {
+pub(crate) fn describe(name: &str, arguments: Option<Value<'_>>, home: Option<&str>) -> String {
     let text = |key: &str| arguments.and_then(|all| all.get(key)?.as_str()).unwrap_or_default();
     let path = || {
         let path = text("path");

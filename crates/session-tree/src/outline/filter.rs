@@ -1,9 +1,10 @@
-//! Filters: which entries have a row, told from the index alone.
+//! Filters: which entries have a row, told from the index alone but for two that ask what entries did.
 
 use std::fmt;
 
 use super::forest::Order;
 use super::marks::Marks;
+use super::noted::Noted;
 use crate::kind::{Kind, Role};
 use crate::tree::{Node, Tree};
 
@@ -25,10 +26,28 @@ pub enum Filter {
     Turns,
     /// Only branch points and tips.
     Branches,
+    /// Only what ended badly: failed and aborted answers, errors of tools, failed commands of the person,
+    /// and lines that loading found to be damaged.
+    Errors,
+    /// Only what reads or changes files: results of `read`, `write` and `edit`, and answers with text that call them.
+    Files,
 }
 
 impl Filter {
-    /// All filters, in the order in which they are cycled.
+    /// All filters: those that are cycled, then those that are asked for by name.
+    pub const ALL: [Filter; 9] = [
+        Filter::Default,
+        Filter::NoTools,
+        Filter::UserOnly,
+        Filter::LabeledOnly,
+        Filter::All,
+        Filter::Turns,
+        Filter::Branches,
+        Filter::Errors,
+        Filter::Files,
+    ];
+
+    /// The filters that are cycled, in order. They need no reading, so that a key may go through all of them.
     pub const CYCLE: [Filter; 7] = [
         Filter::Default,
         Filter::NoTools,
@@ -49,12 +68,14 @@ impl Filter {
             Filter::All => "all",
             Filter::Turns => "turns",
             Filter::Branches => "branches",
+            Filter::Errors => "errors",
+            Filter::Files => "files",
         }
     }
 
     /// Finds a filter by its name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::CYCLE.into_iter().find(|filter| filter.name() == name)
+        Self::ALL.into_iter().find(|filter| filter.name() == name)
     }
 
     /// Returns what stands beside the counter under the list; empty for the default.
@@ -67,15 +88,17 @@ impl Filter {
             Filter::All => "[all]",
             Filter::Turns => "[turns]",
             Filter::Branches => "[branches]",
+            Filter::Errors => "[errors]",
+            Filter::Files => "[files]",
         }
     }
 
-    /// Returns the filter after this one.
+    /// Returns the filter after this one; after one that is not cycled comes what comes after the default.
     pub fn next(self) -> Self {
         self.step(1)
     }
 
-    /// Returns the filter before this one.
+    /// Returns the filter before this one; before one that is not cycled comes what comes before the default.
     pub fn previous(self) -> Self {
         self.step(Self::CYCLE.len() - 1)
     }
@@ -99,6 +122,8 @@ pub(super) struct Sight<'o> {
     pub(super) labelled: &'o Marks,
     /// Branch points and tips; only needed by the filter that shows them.
     pub(super) landmarks: &'o Marks,
+    /// What bodies tell; only needed by the filters that ask for it.
+    pub(super) noted: &'o Noted,
 }
 
 impl Sight<'_> {
@@ -111,6 +136,8 @@ impl Sight<'_> {
             Filter::LabeledOnly => self.labelled.has(node),
             Filter::Turns => self.is_prompt(node) || self.labelled.has(node),
             Filter::Branches => self.landmarks.has(node),
+            Filter::Errors => self.noted.has(node) || self.tree.is_placeholder(node),
+            Filter::Files => self.noted.has(node) && self.is_conversation(node),
         }
     }
 

@@ -55,10 +55,10 @@ impl Place {
 
     fn is_in(self, field: Field) -> bool {
         match field {
-            Field::Any => true,
+            Field::Any | Field::Pattern => true,
             Field::Tool => matches!(self, Place::Tool(_)),
             Field::File => matches!(self, Place::File(_)),
-            Field::Role | Field::Label => false,
+            Field::Role | Field::Label | Field::Before(_) | Field::After(_) => false,
         }
     }
 }
@@ -87,6 +87,9 @@ impl Needle {
     pub(super) fn look(&self, line: &Line<'_>, odd: &dyn Fn() -> bool) -> Verdict {
         if !line.may_have(self.term.field) {
             return Verdict::No;
+        }
+        if self.term.field == Field::Pattern {
+            return Verdict::Ask;
         }
         let absent = || if odd() { Verdict::Ask } else { Verdict::No };
         let Some(finder) = &self.plain else {
@@ -122,7 +125,10 @@ impl Needle {
 
     /// Tells whether a string holds the term.
     pub(super) fn is_in(&self, place: Place, text: &str) -> bool {
-        place.is_in(self.term.field) && holds(text, &self.term.text)
+        match &self.term.pattern {
+            Some(pattern) => pattern.is_in(text),
+            None => place.is_in(self.term.field) && holds(text, &self.term.text),
+        }
     }
 }
 
@@ -156,10 +162,10 @@ impl Line<'_> {
     fn may_have(&self, field: Field) -> bool {
         let is_answer = self.role == Some(Role::Assistant);
         match field {
-            Field::Any => true,
+            Field::Any | Field::Pattern => true,
             Field::Tool => is_answer || self.role == Some(Role::ToolResult),
             Field::File => is_answer || matches!(self.kind, Kind::Compaction | Kind::BranchSummary),
-            Field::Role | Field::Label => false,
+            Field::Role | Field::Label | Field::Before(_) | Field::After(_) => false,
         }
     }
 

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use crate::pattern::Pattern;
+use crate::time::Timestamp;
+
 /// The most terms of a query that count; the rest is ignored.
 const MOST_TERMS: usize = 64;
 
@@ -14,9 +17,11 @@ pub struct Query {
 /// One condition on an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term {
-    /// What is looked for, in lower case.
+    /// What is looked for, in lower case; a pattern as it was typed.
     pub(super) text: String,
     pub(super) field: Field,
+    /// The pattern, if the field is one.
+    pub(super) pattern: Option<Pattern>,
     /// The entry must not hold it.
     pub(super) negated: bool,
 }
@@ -30,10 +35,19 @@ pub(super) enum Field {
     Tool,
     File,
     Label,
+    /// Like `Any`, but without role and id.
+    Pattern,
+    /// In the time: earlier than this. A time that cannot be read is met by nothing.
+    Before(Option<Timestamp>),
+    /// In the time: not earlier than this.
+    After(Option<Timestamp>),
 }
 
 impl Query {
     /// Reads a query: words that must all occur, `"phrases"`, `-without`, `role:`, `tool:`, `file:`, `label:`.
+    ///
+    /// `before:` and `after:` take a date (its midnight in UTC) or a time. `re:` takes all that follows as a regular
+    /// expression that ignores case; nothing meets one that cannot be understood.
     pub fn parse(text: &str) -> Self {
         let mut rest = text.trim_start();
         let mut terms = Vec::new();
@@ -61,7 +75,8 @@ impl Query {
         for term in self.terms.iter().filter(|term| !term.negated) {
             match term.field {
                 Field::Any | Field::Tool | Field::File => find_all(text, &term.text, &mut found),
-                Field::Role | Field::Label => {}
+                Field::Pattern => term.pattern.iter().for_each(|pattern| pattern.find_all(text, &mut found)),
+                Field::Role | Field::Label | Field::Before(_) | Field::After(_) => {}
             }
         }
         found.sort_by_key(|range| (range.start, range.end));
@@ -84,6 +99,7 @@ impl Term {
         match self.field {
             // Fewer entries hold a longer text, so more of them pass "without".
             _ if self.negated => self.text == old.text,
+            Field::Pattern | Field::Before(_) | Field::After(_) => self.text == old.text,
             Field::Role => self.text.starts_with(&old.text),
             Field::Any | Field::Tool | Field::File | Field::Label => self.text.contains(&old.text),
         }
@@ -103,25 +119,38 @@ fn next_term(text: &str) -> (Option<Term>, &str) {
         Some(body) if !body.is_empty() && !body.starts_with(char::is_whitespace) => (true, body),
         _ => (false, text),
     };
+    if let Some(source) = value_after("re:", body) {
+        let (text, pattern) = (source.trim_end().to_owned(), Some(Pattern::parse(source.trim_end())));
+        return (Some(Term { text, field: Field::Pattern, pattern, negated }), "");
+    }
     let (field, body) = field_of(body);
     let (value, after) = value_of(body);
-    let text = value.to_lowercase();
-    (Some(Term { text, field, negated }).filter(|term| !term.text.is_empty()), after)
+    let field = match field {
+        Field::Before(_) => Field::Before(Timestamp::parse(value)),
+        Field::After(_) => Field::After(Timestamp::parse(value)),
+        Field::Any | Field::Role | Field::Tool | Field::File | Field::Label | Field::Pattern => field,
+    };
+    let term = Term { text: value.to_lowercase(), field, pattern: None, negated };
+    (Some(term).filter(|term| !term.text.is_empty()), after)
 }
 
 /// Takes the name of a field off a term; a name without a value is a word.
 fn field_of(text: &str) -> (Field, &str) {
-    let fields =
-        [("role:", Field::Role), ("tool:", Field::Tool), ("file:", Field::File), ("label:", Field::Label)];
-    for (name, field) in fields {
-        if let Some(rest) = text.strip_prefix(name)
-            && !rest.is_empty()
-            && !rest.starts_with(char::is_whitespace)
-        {
-            return (field, rest);
-        }
-    }
-    (Field::Any, text)
+    let fields = [
+        ("role:", Field::Role),
+        ("tool:", Field::Tool),
+        ("file:", Field::File),
+        ("label:", Field::Label),
+        ("before:", Field::Before(None)),
+        ("after:", Field::After(None)),
+    ];
+    let named = fields.into_iter().find_map(|(name, field)| Some((field, value_after(name, text)?)));
+    named.unwrap_or((Field::Any, text))
+}
+
+/// Returns what follows the name of a field at once.
+fn value_after<'t>(name: &str, text: &'t str) -> Option<&'t str> {
+    text.strip_prefix(name).filter(|rest| !rest.is_empty() && !rest.starts_with(char::is_whitespace))
 }
 
 /// Takes a word or a phrase; a phrase that is still being typed reaches to the end.

@@ -112,7 +112,7 @@ fn message_line(
         Role::ToolResult => return result(session, entry, message, home),
         Role::BashExecution => {
             let command = shown(&text("command").unwrap_or_default());
-            let failed = message.get("exitCode").and_then(Value::as_f64).is_some_and(|code| code != 0.0);
+            let failed = exited_badly(message);
             Line { is_error: failed, ..Line::new(format!("[bash]: {command}"), RowStyle::Tool) }
         }
         Role::System
@@ -123,6 +123,11 @@ fn message_line(
         | Role::FileMention
         | Role::Other => Line::muted(format!("[{}]", one_line(&written_role.unwrap_or("message".into())))),
     })
+}
+
+/// Tells whether a command of the person has an exit code that means failure.
+pub(super) fn exited_badly(message: Value<'_>) -> bool {
+    message.get("exitCode").and_then(Value::as_f64).is_some_and(|code| code != 0.0)
 }
 
 fn answer(message: Value<'_>, content: Content<'_>) -> Line {
@@ -233,7 +238,7 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// Puts a text on one line.
-pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
         // Other control characters would reach the terminal.
@@ -243,6 +248,6 @@ pub(super) fn one_line(text: &str) -> Cow<'_, str> {
 }
 
 /// The first `limit` characters.
-pub(super) fn clip(text: &str, limit: usize) -> &str {
+pub(crate) fn clip(text: &str, limit: usize) -> &str {
     text.char_indices().nth(limit).map_or(text, |(at, _)| &text[..at])
 }

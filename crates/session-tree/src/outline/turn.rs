@@ -2,6 +2,7 @@
 
 use crate::entry::{Block, Body, Content};
 use crate::error::Result;
+use crate::figures::Usage;
 use crate::json::Value;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
@@ -85,12 +86,7 @@ fn add_answer(session: &Session, node: Node, stats: &mut TurnStats) -> Result<()
 }
 
 fn add_usage(usage: Option<Value<'_>>, stats: &mut TurnStats) {
-    let Some(usage) = usage else { return };
-    let number =
-        |value: Option<Value<'_>>| value.and_then(Value::as_f64).filter(|n| n.is_finite()).unwrap_or(0.0);
-    let parts = ["input", "output", "cacheRead", "cacheWrite"].map(|key| number(usage.get(key)));
-    let total = number(usage.get("totalTokens"));
-    let tokens = if total > 0.0 { total } else { parts.iter().sum() };
-    stats.tokens = stats.tokens.saturating_add(tokens.max(0.0) as u64);
-    stats.cost += number(usage.get("cost").and_then(|cost| cost.get("total")));
+    let usage = usage.map(Usage::of).unwrap_or_default();
+    stats.tokens = stats.tokens.saturating_add(usage.total);
+    stats.cost += usage.cost;
 }

@@ -4,9 +4,12 @@
 
 mod append;
 mod check;
+mod comparison;
 mod crash;
 mod faults;
+mod figures;
 mod fork;
+mod graft;
 mod labels;
 mod loading;
 mod migration;

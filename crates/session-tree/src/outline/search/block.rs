@@ -1,10 +1,10 @@
 //! Looking at a block of lines: reading them in long stretches, and handing each to the judge.
 
-use std::io;
 use std::ops::Range;
 
 use super::super::call::answer_above;
 use super::super::haystack::Line;
+use super::super::stretch::{BLOCK, read_into, stretch_end};
 use super::{Search, Work};
 use crate::error::Result;
 use crate::index::LONGEST_LINE;
@@ -13,12 +13,8 @@ use crate::kind::Role;
 use crate::session::Session;
 use crate::tree::{Node, Tree};
 
-/// How many bytes of lines are looked at in one go: they stay in the processor's cache.
-const BLOCK: u64 = 512 * 1024;
 /// How many rows are looked at in one go if they are short, or not to be read.
 const BLOCK_ROWS: usize = 8 * 1024;
-/// Lines nearer to each other than this are read together with what lies between.
-const GAP: u64 = 16 * 1024;
 /// How far a block is stretched so that results stand in one block with their calls.
 const STRETCH: usize = 256;
 
@@ -213,35 +209,6 @@ impl Search {
         self.judge.held_by_answer(&above, 0, &mut calls);
         Ok(call_id(line).and_then(|id| calls.get(&id).copied()).unwrap_or(0))
     }
-}
-
-/// Finds where a stretch of lines ends that are near enough to be read together.
-fn stretch_end(tree: &Tree, nodes: &[Node], from: usize) -> usize {
-    let (start, len) = tree.place(nodes[from]);
-    let mut end = start + u64::from(len);
-    for (at, node) in nodes.iter().enumerate().skip(from + 1) {
-        let (position, len) = tree.place(*node);
-        let far = position > end + GAP || position - start > 2 * BLOCK;
-        if far || u64::from(len) > LONGEST_LINE {
-            return at;
-        }
-        end = position + u64::from(len);
-    }
-    nodes.len()
-}
-
-fn read_into(session: &Session, start: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
-    buffer.resize(len, 0);
-    let mut filled = 0;
-    while filled < len {
-        match session.journal.read_at(start + filled as u64, &mut buffer[filled..]) {
-            Ok(0) => return Err(session.io_error("read", io::ErrorKind::UnexpectedEof.into())),
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(session.io_error("read", error)),
-        }
-    }
-    Ok(())
 }
 
 /// Reads which call a result answers, from where pi writes it, else from the decoded line.

@@ -35,7 +35,7 @@ impl Judge {
         labels.sort_unstable_by_key(|(node, _)| *node);
         Self {
             negated: bits(&|at| terms[at].negated),
-            readable: bits(&|at| matches!(terms[at].field, Field::Any | Field::Tool | Field::File)),
+            readable: bits(&|at| is_readable(terms[at].field)),
             needles: terms.iter().map(Needle::new).collect(),
             labels,
             seeks_ids: terms.iter().any(|term| looks_like_id(&term.text)),
@@ -85,6 +85,10 @@ impl Judge {
                 }
                 Field::Role => words.starts_with(text) || role_alias(text) == Some(words),
                 Field::Label => label.is_some_and(|label| label.contains(text)),
+                Field::Pattern => label
+                    .is_some_and(|label| term.pattern.as_ref().is_some_and(|pattern| pattern.is_in(label))),
+                Field::Before(time) => time.is_some_and(|time| tree.timestamp(node) < time),
+                Field::After(time) => time.is_some_and(|time| tree.timestamp(node) >= time),
                 Field::Tool | Field::File => false,
             };
             held |= u64::from(is_held) << at;
@@ -175,6 +179,14 @@ impl Judge {
     fn held_by_string(&self, place: Place, text: &str, terms: u64) -> u64 {
         let wanted = self.needles.iter().enumerate().filter(|(at, _)| terms & 1 << at != 0);
         wanted.filter(|(_, needle)| needle.is_in(place, text)).fold(0, |bits, (at, _)| bits | 1 << at)
+    }
+}
+
+/// Tells whether a line has to be read for a term.
+fn is_readable(field: Field) -> bool {
+    match field {
+        Field::Any | Field::Tool | Field::File | Field::Pattern => true,
+        Field::Role | Field::Label | Field::Before(_) | Field::After(_) => false,
     }
 }
 

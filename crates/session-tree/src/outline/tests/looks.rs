@@ -157,6 +157,8 @@ fn refining_before_the_end_gives_what_a_fresh_search_gives() {
         ("e", "e role:user"),
         ("fad", "fade"),
         ("s", "src parser"),
+        ("a", "a re:fl.g"),
+        ("re:fl", "before:2025-06-03 re:fl"),
     ];
     for (short, long) in longer {
         for budget in [1, 200, 600, 5000] {
@@ -187,4 +189,41 @@ fn the_end_of_the_file_is_looked_at_first() {
     let near = [session.tree().node("u3").unwrap()];
     assert_eq!(search.test(&session, &near).unwrap().new_hits, 1);
     assert_eq!(search.run(&session).unwrap().hits, 50);
+}
+
+#[test]
+fn patterns_and_times_narrow_a_query() {
+    let session = library();
+    let cases = [
+        (r"re:fl[a-g]{2} TO", "user"),
+        (r"re:P\w+\.rs", "call rslt"),
+        (r"re:\S\.rs$", "call rslt comp"),
+        (r"re:^mile", "comp labl"),
+        (r"role:user re:\bflag", "user"),
+        (r"role:user -re:flag|größe", "pict"),
+        (r"re:GRÖ.E", "fade"),
+        (r"re:secret|anthropic|flagflag", ""),
+        ("re:(", ""),
+        ("role:tool -re:(", "rslt"),
+        ("re:", ""),
+        ("before:2025-06-02T00:00:03Z", "user call"),
+        ("after:2025-06-02T00:00:08Z", "pict labl"),
+        ("after:2025-06-02T00:00:02Z before:2025-06-02T00:00:04Z", "call rslt"),
+        ("flag before:2025-06-03", "user"),
+        ("flag before:2025-06-02", ""),
+        ("role:user -before:2025-06-02T00:00:05Z", "fade pict"),
+        ("after:someday", ""),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(found(&session, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn what_fits_a_pattern_is_highlighted() {
+    let text = "Error 12, error x, ERROR 7";
+    let hits = Query::parse(r"re:error \d+").highlights(text);
+    assert_eq!(hits.into_iter().map(|hit| &text[hit]).collect::<Vec<_>>(), ["Error 12", "ERROR 7"]);
+    assert!(Query::parse("re:x*").highlights("abc").is_empty());
+    assert!(Query::parse("before:2025-06-02").highlights("2025-06-02").is_empty());
 }

@@ -166,6 +166,68 @@ fn filters_cycle_through_all_and_are_found_by_name() {
         assert_eq!(Filter::from_name(filter.name()), Some(filter));
     }
     assert_eq!(Filter::CYCLE.map(Filter::suffix)[..5], ["", "[no-tools]", "[user]", "[labeled]", "[all]"]);
+    assert_eq!(Filter::ALL[..Filter::CYCLE.len()], Filter::CYCLE);
+    for filter in Filter::ALL {
+        assert_eq!(Filter::from_name(filter.name()), Some(filter));
+    }
+    assert_eq!((Filter::Errors.next(), Filter::Files.previous()), (Filter::NoTools, Filter::Branches));
+}
+
+#[test]
+fn the_errors_filter_shows_what_ended_badly() {
+    let answer = |reason: &str, text: &str| {
+        format!(r#""role":"assistant","content":[{{"type":"text","text":"{text}"}}],"stopReason":"{reason}""#)
+    };
+    let result = |rest: &str| format!(r#""role":"toolResult","toolCallId":"x","toolName":"ls",{rest}"#);
+    let bash = |rest: &str| format!(r#""role":"bashExecution","command":"ls",{rest}"#);
+    let mut draw = Draw::default();
+    draw.user("user", "", "an error, aborted");
+    draw.message("fine", "user", &answer("stop", "the \\\"error\\\" is gone"));
+    draw.message("fail", "fine", &answer("error", "half"));
+    draw.message("abrt", "fail", &answer("aborted", ""));
+    draw.message("long", "abrt", &answer("length", ""));
+    draw.message("good", "long", &result(r#""isError":false,"details":{"isError":true}"#));
+    draw.message("badr", "good", &result(r#""content":[],"isError": true"#));
+    draw.message("oddr", "badr", &result(r#""content":[],"\u0069sError":true"#));
+    draw.message("exit", "oddr", &bash(r#""exitCode":1"#));
+    draw.message("zero", "exit", &bash(r#""exitCode":0"#));
+    draw.message("kill", "zero", &bash(r#""cancelled":true"#));
+    draw.lines.push(r#"{"type":"message","id":"torn","parentId":"kill","timestamp":"2025-06-02T00:00:59.000Z","message":{"role":"#.into());
+    let session = draw.user("last", "torn", "2").session();
+    let shown = |filter| ids(&outline(&session, filter), &session).join(" ");
+    assert_eq!(shown(Filter::Errors), "fail abrt badr oddr exit kill torn");
+}
+
+#[test]
+fn the_files_filter_shows_what_touches_files() {
+    let mut draw = Draw::default();
+    draw.user("user", "", r#"please "read" it"#);
+    draw.call("call", "user", "read", r#"{"path":"a.rs"}"#).result("rslt", "call", "read", "text");
+    draw.call("list", "rslt", "ls", r#"{"path":"read"}"#).result("lsrs", "list", "ls", "\"edit\"");
+    draw.message("text", "lsrs", r#""role":"assistant","content":[{"type":"text","text":"I write"},{"type":"toolCall","id":"c","name":"write","arguments":{"path":"b.rs"}}],"stopReason":"toolUse""#);
+    draw.message("nest", "text", r#""role":"toolResult","toolCallId":"d","toolName":"agent","content":[],"nestedCalls":{"calls":[{"name":"edit","arguments":{"path":"c.rs"}}]}"#);
+    draw.call("open", "nest", "edit", r#"{"path":"d.rs"}"#);
+    let session = draw.session();
+    let shown = |filter| ids(&outline(&session, filter), &session).join(" ");
+    assert_eq!(shown(Filter::Files), "rslt text nest open", "a bare call is shown at the leaf alone");
+}
+
+#[test]
+fn filters_that_read_follow_what_was_appended() {
+    let mut draw = Draw::default();
+    draw.user("aaaa", "", "one");
+    let before = draw.session();
+    let mut outline = outline(&before, Filter::Errors);
+    assert!(outline.is_empty());
+    let failed = r#""role":"assistant","content":[],"stopReason":"error""#;
+    let after = draw.message("bbbb", "aaaa", failed).session();
+    outline.refresh(&after);
+    assert_eq!(ids(&outline, &after), ["bbbb"]);
+    outline.set_filter(&after, Filter::Files);
+    assert!(outline.is_empty());
+    outline.set_filter(&after, Filter::Errors);
+    outline.set_query(&after, "role:user").unwrap();
+    assert!(outline.is_empty());
 }
 
 #[test]

@@ -1,0 +1,131 @@
+//! Reading one side of a comparison: each entry once, oldest first.
+
+use std::collections::HashMap;
+
+use super::command::{CommandRun, Outcome};
+use super::{Prompt, Side};
+use crate::entry::{Block, Content, Entry, Message};
+use crate::error::Result;
+use crate::figures::Figures;
+use crate::file_ops::FileOps;
+use crate::json::Value;
+use crate::kind::Role;
+use crate::outline::{answer_above, shown};
+use crate::session::Session;
+use crate::tree::Node;
+
+/// Reads what a path has after its base.
+pub(super) fn read(session: &Session, at: Node, entries: Vec<Node>) -> Result<Side> {
+    let side = Side {
+        at,
+        entries: Vec::new(),
+        prompts: Vec::new(),
+        files: FileOps::default(),
+        commands: Vec::new(),
+        figures: Figures::default(),
+        ends_with: None,
+    };
+    let mut reader = Reader { session, side, calls: HashMap::new() };
+    for node in entries.iter().copied() {
+        reader.take(node)?;
+    }
+    Ok(Side { entries, ..reader.side })
+}
+
+struct Reader<'s> {
+    session: &'s Session,
+    side: Side,
+    /// By id of a call: its place among the commands.
+    calls: HashMap<String, usize>,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, node: Node) -> Result<()> {
+        let role = self.session.tree().role(node);
+        if !self.side.figures.count(self.session, node) && role != Some(Role::BashExecution) {
+            return Ok(());
+        }
+        let entry = self.session.entry_at(node)?;
+        self.side.figures.read(&entry);
+        match entry.message() {
+            Some(message) => self.take_message(&entry, message),
+            None => Ok(()),
+        }
+    }
+
+    fn take_message(&mut self, entry: &Entry, message: Value<'_>) -> Result<()> {
+        let message = Message::of(message);
+        self.side.files.add_message(&message);
+        let node = entry.node();
+        match message.role() {
+            Role::User => self.side.prompts.push(Prompt { node, text: prompt_text(message.content()) }),
+            Role::Assistant => self.take_answer(node, message.content()),
+            Role::ToolResult => return self.take_result(node, message.value()),
+            Role::BashExecution => self.side.commands.push(CommandRun::of_shell(node, message.value())),
+            Role::Custom
+            | Role::System
+            | Role::BranchSummary
+            | Role::CompactionSummary
+            | Role::HookMessage
+            | Role::FileMention
+            | Role::Other => {}
+        }
+        Ok(())
+    }
+
+    fn take_answer(&mut self, node: Node, content: Content<'_>) {
+        let said = shown(&content.text());
+        if !said.is_empty() {
+            self.side.ends_with = Some(said);
+        }
+        for block in content.blocks() {
+            if let Block::ToolCall { id, name, arguments } = block {
+                self.add_call(&id, CommandRun::of_call(node, &name, arguments));
+            }
+        }
+    }
+
+    fn take_result(&mut self, node: Node, message: Value<'_>) -> Result<()> {
+        let id = message.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
+        if !self.calls.contains_key(&*id) {
+            let run = self.call_above(node, &id)?;
+            self.add_call(&id, run.unwrap_or_else(|| unasked(node, message)));
+        }
+        if let Some(run) = self.calls.get(&*id).and_then(|at| self.side.commands.get_mut(*at)) {
+            run.outcome = Outcome::of_result(message);
+        }
+        Ok(())
+    }
+
+    /// Two sides may part between a call and its result: the call is in neither, but was run in both.
+    fn call_above(&self, result: Node, wanted: &str) -> Result<Option<CommandRun>> {
+        let Some(answer) = answer_above(self.session.tree(), result) else { return Ok(None) };
+        let entry = self.session.entry_at(answer)?;
+        let content = entry.message().and_then(|message| message.get("content"));
+        Ok(Content::of(content).blocks().find_map(|block| match block {
+            Block::ToolCall { id, name, arguments } if id == wanted => {
+                Some(CommandRun::of_call(answer, &name, arguments))
+            }
+            _ => None,
+        }))
+    }
+
+    fn add_call(&mut self, id: &str, run: CommandRun) {
+        self.calls.insert(id.to_owned(), self.side.commands.len());
+        self.side.commands.push(run);
+    }
+}
+
+/// A result whose call is nowhere.
+fn unasked(node: Node, result: Value<'_>) -> CommandRun {
+    let tool = result.get("toolName").and_then(Value::as_str).unwrap_or_default();
+    CommandRun::of_call(node, &tool, None)
+}
+
+fn prompt_text(content: Content<'_>) -> String {
+    let text = content.text();
+    match content.image_count() {
+        images if text.trim().is_empty() && images > 0 => crate::outline::prompt_text(content),
+        _ => text.into_owned(),
+    }
+}

@@ -1,0 +1,85 @@
+//! Figures of branches: what each did after its branch point, for a table of all of them.
+
+use super::Figures;
+use crate::branches::Branch;
+use crate::error::Result;
+use crate::kind::Role;
+use crate::session::Session;
+use crate::tree::Node;
+
+/// What a branch holds that no other one does, in numbers.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct BranchFigures {
+    /// The entries after the branch point, and the bookkeeping that hangs below the tip.
+    pub own: Figures,
+    /// How the branch ends.
+    pub ends: Ending,
+}
+
+/// How a branch ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// With an answer that did not fail, or with anything that is no answer.
+    #[default]
+    Fine,
+    /// With an answer that failed.
+    Error,
+    /// With an answer that was aborted.
+    Aborted,
+}
+
+/// One row of the table of branches.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct BranchRow {
+    /// The branch.
+    pub branch: Branch,
+    /// What it did.
+    pub figures: BranchFigures,
+}
+
+/// Reading.
+impl Session {
+    /// Counts what a branch did after its branch point.
+    ///
+    /// The own parts of different branches do not overlap. What lies before the first branch point belongs to none.
+    pub fn branch_figures(&self, branch: &Branch) -> Result<BranchFigures> {
+        Ok(BranchFigures { own: self.figures(self.own_part(branch))?, ends: self.ending(branch.tip)? })
+    }
+
+    /// Lists the branches with their figures, in the order of [`Session::branches`].
+    pub fn branch_table(&self) -> Result<Vec<BranchRow>> {
+        let row = |branch| Ok(BranchRow { figures: self.branch_figures(&branch)?, branch });
+        self.branches()?.into_iter().map(row).collect()
+    }
+
+    /// The entries after the branch point, oldest first, and what hangs below the tip.
+    fn own_part(&self, branch: &Branch) -> Vec<Node> {
+        let tree = self.tree();
+        let above = tree.ancestors(branch.tip).take_while(|node| Some(*node) != branch.branch_point);
+        let mut own: Vec<Node> = above.collect();
+        own.reverse();
+        own.extend(tree.subtree(branch.tip).into_iter().filter(|node| *node != branch.tip));
+        own
+    }
+
+    fn ending(&self, tip: Node) -> Result<Ending> {
+        if self.tree().role(tip) != Some(Role::Assistant) {
+            return Ok(Ending::Fine);
+        }
+        let entry = self.entry_at(tip)?;
+        let reason = entry.message().and_then(|message| message.get("stopReason")?.as_str());
+        Ok(reason.map_or(Ending::Fine, |reason| Ending::of(&reason)))
+    }
+}
+
+impl Ending {
+    fn of(stop_reason: &str) -> Self {
+        match stop_reason {
+            "error" => Ending::Error,
+            "aborted" => Ending::Aborted,
+            _ => Ending::Fine,
+        }
+    }
+}

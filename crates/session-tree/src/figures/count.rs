@@ -1,0 +1,202 @@
+//! Counting one entry.
+
+use std::cmp::Reverse;
+
+use super::{Figures, Share, ToolFigures, Usage};
+use crate::context::ModelRef;
+use crate::entry::{Body, Entry};
+use crate::json::{Kind as JsonKind, Value};
+use crate::kind::{Kind, Role};
+use crate::session::Session;
+use crate::tree::Node;
+
+impl Figures {
+    /// Counts what the index knows of an entry; tells whether its body holds more, for [`Figures::read`].
+    pub(crate) fn count(&mut self, session: &Session, node: Node) -> bool {
+        let tree = session.tree();
+        let (kind, role) = (tree.kind(node), tree.role(node));
+        let (bytes, time) = (session.line_len(node), tree.timestamp(node));
+        self.entries += 1;
+        self.bytes += bytes;
+        add_share(&mut self.kinds, kind, |kind| kind as u8, bytes);
+        if let Some(role) = role {
+            add_share(&mut self.roles, role, |role| role as u8, bytes);
+        }
+        self.turns += usize::from(role == Some(Role::User));
+        self.compactions += usize::from(kind == Kind::Compaction);
+        self.branch_summaries += usize::from(matches!(kind, Kind::BranchSummary | Kind::StackSummary));
+        self.note_size(node, bytes);
+        self.earliest = self.earliest.into_iter().chain([time]).min();
+        self.latest = self.latest.max(Some(time));
+        has_figures(kind, role)
+    }
+
+    /// Counts what the body of an entry says.
+    pub(crate) fn read(&mut self, entry: &Entry) {
+        match entry.body() {
+            Body::Message(Some(message)) => self.read_message(message),
+            Body::CustomMessage { content, .. } => self.read_images(content),
+            Body::Compaction { usage, .. } => self.add_usage(usage),
+            Body::BranchSummary { details, usage, .. } => {
+                self.merges += usize::from(is_merge(details));
+                self.add_usage(usage);
+            }
+            Body::Usage { usage, .. } | Body::ModelUsage { usage } => {
+                self.add_usage(usage);
+                if let (Some(value), Some(usage)) = (entry.value(), usage) {
+                    self.add_to_model(value, 0, Usage::of(usage));
+                }
+            }
+            Body::Message(None)
+            | Body::ThinkingLevelChange { .. }
+            | Body::ModelChange { .. }
+            | Body::Custom { .. }
+            | Body::Label { .. }
+            | Body::SessionInfo { .. }
+            | Body::ContextEdit { .. }
+            | Body::LeafMove { .. }
+            | Body::ModeChange { .. }
+            | Body::RuleInjection { .. }
+            | Body::ResetBoundary
+            | Body::TitleChange { .. }
+            | Body::Opaque { .. }
+            | Body::Placeholder => {}
+        }
+    }
+
+    fn read_message(&mut self, message: Value<'_>) {
+        let role = message.get("role").and_then(Value::as_str);
+        let content = message.get("content");
+        match role.map_or(Role::Other, |role| Role::from_name(role.as_bytes())) {
+            Role::Assistant => self.read_answer(message, content),
+            Role::ToolResult => self.read_result(message, content),
+            Role::User | Role::Custom | Role::HookMessage => self.read_images(content),
+            Role::BashExecution
+            | Role::System
+            | Role::BranchSummary
+            | Role::CompactionSummary
+            | Role::FileMention
+            | Role::Other => {}
+        }
+    }
+
+    fn read_answer(&mut self, message: Value<'_>, content: Option<Value<'_>>) {
+        for block in content.into_iter().flat_map(Value::items) {
+            if is_block(block, "toolCall") {
+                self.tool(block.get("name")).calls += 1;
+            }
+        }
+        let usage = message.get("usage");
+        self.add_usage(usage);
+        self.add_to_model(message, 1, usage.map(Usage::of).unwrap_or_default());
+        self.last_model = model_of(message).or_else(|| self.last_model.take());
+        let ended =
+            |how: &str| usize::from(message.get("stopReason").is_some_and(|reason| reason.is_str(how)));
+        self.failed += ended("error");
+        self.aborted += ended("aborted");
+    }
+
+    fn read_result(&mut self, message: Value<'_>, content: Option<Value<'_>>) {
+        let failed = message.get("isError").and_then(Value::as_bool).unwrap_or(false);
+        let tool = self.tool(message.get("toolName"));
+        tool.results += 1;
+        tool.errors += usize::from(failed);
+        self.add_usage(message.get("usage"));
+        self.read_images(content);
+    }
+
+    /// Images are measured where they stand: their data may be megabytes.
+    fn read_images(&mut self, content: Option<Value<'_>>) {
+        for block in content.into_iter().flat_map(Value::items).filter(|block| is_block(*block, "image")) {
+            let data = block.get("data").filter(|data| data.kind() == JsonKind::String);
+            let quotes = 2;
+            self.images.add(data.map_or(0, |data| data.range().len() - quotes) as u64);
+        }
+    }
+
+    fn add_usage(&mut self, usage: Option<Value<'_>>) {
+        if let Some(usage) = usage {
+            self.usage += Usage::of(usage);
+        }
+    }
+
+    fn add_to_model(&mut self, owner: Value<'_>, answers: usize, usage: Usage) {
+        let text = |key: &str| owner.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let name = match (text("provider"), text("model")) {
+            (Some(provider), Some(model)) => format!("{provider}/{model}"),
+            (None, Some(one)) | (Some(one), None) => one.into_owned(),
+            (None, None) => return,
+        };
+        let model = self.models.entry(name).or_default();
+        model.answers += answers;
+        model.usage += usage;
+    }
+
+    fn tool(&mut self, name: Option<Value<'_>>) -> &mut ToolFigures {
+        let name = name.and_then(Value::as_str).unwrap_or_default();
+        self.tools.entry(name.into_owned()).or_default()
+    }
+
+    pub(super) fn note_size(&mut self, node: Node, bytes: u64) {
+        let place =
+            self.largest.partition_point(|(other, size)| (Reverse(*size), *other) < (Reverse(bytes), node));
+        if place < Self::MOST_LARGEST {
+            self.largest.insert(place, (node, bytes));
+            self.largest.truncate(Self::MOST_LARGEST);
+        }
+    }
+}
+
+impl Share {
+    fn add(&mut self, bytes: u64) {
+        self.count += 1;
+        self.bytes += bytes;
+    }
+}
+
+fn add_share<T: Copy>(shares: &mut Vec<(T, Share)>, name: T, number: impl Fn(T) -> u8, bytes: u64) {
+    let place = shares.binary_search_by_key(&number(name), |(name, _)| number(*name));
+    let place = place.unwrap_or_else(|place| {
+        shares.insert(place, (name, Share::default()));
+        place
+    });
+    shares[place].1.add(bytes);
+}
+
+/// Tells whether the body of an entry may hold a figure that the index does not have.
+fn has_figures(kind: Kind, role: Option<Role>) -> bool {
+    match kind {
+        Kind::Message => !matches!(role, Some(Role::BashExecution | Role::System | Role::FileMention)),
+        Kind::CustomMessage
+        | Kind::Usage
+        | Kind::ModelUsage
+        | Kind::Compaction
+        | Kind::BranchSummary
+        | Kind::StackSummary => true,
+        Kind::Opaque
+        | Kind::ThinkingLevelChange
+        | Kind::ModelChange
+        | Kind::Custom
+        | Kind::Label
+        | Kind::SessionInfo
+        | Kind::ContextEdit
+        | Kind::LeafMove
+        | Kind::ModeChange
+        | Kind::RuleInjection
+        | Kind::ResetBoundary
+        | Kind::TitleChange => false,
+    }
+}
+
+fn is_merge(details: Option<Value<'_>>) -> bool {
+    details.and_then(|details| details.get("merge")).is_some_and(|merge| !merge.is_null())
+}
+
+fn is_block(block: Value<'_>, kind: &str) -> bool {
+    block.get("type").is_some_and(|found| found.is_str(kind))
+}
+
+fn model_of(message: Value<'_>) -> Option<ModelRef> {
+    let text = |key: &str| message.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    Some(ModelRef { provider: text("provider")?.into(), model_id: text("model")?.into() })
+}

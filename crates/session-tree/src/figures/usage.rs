@@ -1,0 +1,81 @@
+//! Tokens and cost, as files report them.
+
+use std::ops::AddAssign;
+
+use crate::json::Value;
+
+/// The largest number that JavaScript counts exactly. A report beyond it is damage or a joke, and one such report must
+/// not hide all others in a total.
+const LIMIT: f64 = 9_007_199_254_740_991.0;
+
+/// Tokens and cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Usage {
+    /// Tokens sent that no cache held.
+    pub input: u64,
+    /// Tokens received, with those of thinking.
+    pub output: u64,
+    /// Tokens sent that a cache held.
+    pub cache_read: u64,
+    /// Tokens sent and put into a cache.
+    pub cache_write: u64,
+    /// All tokens: the totals that were reported, or else the sums of the parts.
+    pub total: u64,
+    /// The cost in dollars; 0 for what reports none.
+    pub cost: f64,
+}
+
+impl Usage {
+    /// Reads a `usage` object. What is missing, negative, too large to be true or no number counts as 0.
+    ///
+    /// ```
+    /// use session_tree::{Usage, json::Doc};
+    ///
+    /// let text = r#"{"input":9,"output":1,"cacheRead":null,"totalTokens":1e400,"cost":{"total":0.25}}"#;
+    /// let usage = Usage::of(Doc::parse(text.as_bytes())?.root());
+    /// assert_eq!((usage.total, usage.cost), (10, 0.25));
+    /// # Ok::<(), session_tree::json::SyntaxError>(())
+    /// ```
+    pub fn of(usage: Value<'_>) -> Self {
+        let tokens = |key: &str| number(usage.get(key)) as u64;
+        let parts = ["input", "output", "cacheRead", "cacheWrite"].map(tokens);
+        let [input, output, cache_read, cache_write] = parts;
+        let total = match tokens("totalTokens") {
+            0 => parts.iter().sum(),
+            total => total,
+        };
+        Self { input, output, cache_read, cache_write, total, cost: usage.get("cost").map_or(0.0, cost) }
+    }
+
+    /// Tells whether nothing was spent.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the tokens that were sent, from a cache or not.
+    pub fn sent(&self) -> u64 {
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, more: Self) {
+        self.input = self.input.saturating_add(more.input);
+        self.output = self.output.saturating_add(more.output);
+        self.cache_read = self.cache_read.saturating_add(more.cache_read);
+        self.cache_write = self.cache_write.saturating_add(more.cache_write);
+        self.total = self.total.saturating_add(more.total);
+        self.cost += more.cost;
+    }
+}
+
+/// The total of a `cost` object, or else the sum of its parts.
+fn cost(cost: Value<'_>) -> f64 {
+    let dollars = |key: &str| number(cost.get(key));
+    let total = dollars("total");
+    if total > 0.0 { total } else { ["input", "output", "cacheRead", "cacheWrite"].map(dollars).iter().sum() }
+}
+
+fn number(value: Option<Value<'_>>) -> f64 {
+    value.and_then(Value::as_f64).filter(|number| (0.0..=LIMIT).contains(number)).unwrap_or(0.0)
+}
