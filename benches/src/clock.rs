@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -51,6 +53,25 @@ pub(crate) fn program(command: &mut Command, out: Option<fs::File>) -> Result<Du
     child.wait()?;
     let nanoseconds = used?.split_whitespace().next().ok_or("no schedstat")?.parse()?;
     Ok(Duration::from_nanos(nanoseconds))
+}
+
+/// Runs a program of any number of threads and returns the CPU time of all of them.
+pub(crate) fn whole_program(command: &mut Command) -> Result<Duration, Failure> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let before = children()?;
+    let status = command.status()?;
+    if !status.success() {
+        return Err(format!("{command:?} failed: {status}").into());
+    }
+    Ok(children()?.saturating_sub(before))
+}
+
+/// The CPU time of all programs that were started and have ended.
+fn children() -> Result<Duration, Failure> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let microseconds =
+        |time: TimeVal| time.tv_sec().unsigned_abs() * 1_000_000 + time.tv_usec().unsigned_abs();
+    Ok(Duration::from_micros(microseconds(usage.user_time()) + microseconds(usage.system_time())))
 }
 
 /// Runs `wc -l` on a file and returns its CPU time.

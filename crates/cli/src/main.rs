@@ -3,52 +3,46 @@
 //! Knows no rules of the domain; those are in `session-tree`.
 #![forbid(unsafe_code)]
 
+mod app;
+mod change;
 mod cmd;
+mod complete;
+mod env;
 mod error;
+mod json;
+mod reading;
 mod ui;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
-use error::CommandError;
-use ui::Ui;
+use app::{App, Places};
+use env::Environment;
+use ui::{Colour, Ui};
 
 /// Walk the history of AI conversations as a tree.
 #[derive(Debug, Parser)]
-#[command(name = "offshoot", version, arg_required_else_help = true)]
+#[command(name = "offshoot", version, arg_required_else_help = true, max_term_width = 100)]
 struct Args {
+    #[command(flatten)]
+    places: Places,
+    /// When to use colour.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: Colour,
     #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Write a small session with branches into a new directory and show its tree.
-    Demo(cmd::demo::Args),
-    /// Show a session as a tree.
-    Tree(cmd::tree::Args),
-    /// Show what a model would get at a position of a session.
-    Context(cmd::context::Args),
-    /// Explain everything odd in a session file; never writes.
-    Check(cmd::check::Args),
+    command: cmd::Command,
 }
 
 fn main() -> ExitCode {
+    complete::answer();
     let args = Args::parse();
-    let mut ui = Ui::new();
-    let result = run(args.command, &mut ui).and_then(|()| ui.flush());
+    let env = Environment::read();
+    let ui = Ui::new(args.color, env.no_color);
+    let mut app = App::new(ui, env, args.places);
+    let result = args.command.run(&mut app).and_then(|()| app.ui.flush());
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => error.report(&mut ui),
-    }
-}
-
-fn run(command: Command, ui: &mut Ui) -> Result<(), CommandError> {
-    match command {
-        Command::Demo(args) => cmd::demo::run(&args, ui),
-        Command::Tree(args) => cmd::tree::run(&args, ui),
-        Command::Context(args) => cmd::context::run(&args, ui),
-        Command::Check(args) => cmd::check::run(&args, ui),
+        Err(error) => error.report(&mut app.ui),
     }
 }

@@ -1,15 +1,35 @@
 //! The only place that prints: data to standard output, words to standard error.
 //!
-//! Session files come from anywhere, so text of theirs reaches a terminal only through [`clean`].
+//! Session files come from anywhere, so text of theirs reaches a terminal only through [`clean`]. Only `--raw` and
+//! `--json` give bytes as they are.
+
+mod clean;
+mod numbers;
+mod progress;
+mod table;
+mod width;
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
+use serde::Serialize;
+
 use crate::error::CommandError;
 
+pub(crate) use clean::clean;
+pub(crate) use numbers::{age, bytes, count, dollars, plural, tokens};
+pub(crate) use progress::Progress;
+pub(crate) use table::{Column, Table};
+use width::{cut, width};
+
+/// What is left of a piece that gives way.
+const LEAST: usize = 8;
+
 /// Standard output and standard error.
+#[derive(Debug)]
 pub(crate) struct Ui {
     out: BufWriter<Stdout>,
     colour: bool,
+    columns: Option<usize>,
 }
 
 /// How a piece of text is meant; colour only repeats what the text says.
@@ -23,32 +43,108 @@ pub(crate) enum Tone {
     Bad,
 }
 
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Colour {
+    // On a terminal, unless `NO_COLOR` is set. (No documentation: it would make every help text a page longer.)
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
 impl Ui {
-    pub(crate) fn new() -> Self {
+    /// Makes the output; `no_color` is what the environment says.
+    pub(crate) fn new(colour: Colour, no_color: bool) -> Self {
         let stdout = io::stdout();
-        let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        Ui { out: BufWriter::new(stdout), colour }
+        let is_terminal = stdout.is_terminal();
+        let colour = match colour {
+            Colour::Auto => is_terminal && !no_color,
+            Colour::Always => true,
+            Colour::Never => false,
+        };
+        let columns = is_terminal.then(terminal_columns).flatten();
+        Ui { out: BufWriter::with_capacity(1 << 16, stdout), colour, columns }
+    }
+
+    /// Returns how wide the terminal is; none if there is no terminal, and lines may be as long as they are.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        self.columns
     }
 
     /// Prints one line of pieces, each cleaned.
     pub(crate) fn line(&mut self, pieces: &[(Tone, &str)]) -> Result<(), CommandError> {
-        for (tone, text) in pieces.iter().filter(|(_, text)| !text.is_empty()) {
-            let text = clean(text);
-            match (self.colour, code(*tone)) {
-                (true, Some(code)) => write!(self.out, "\x1b[{code}m{text}\x1b[0m")?,
-                _ => write!(self.out, "{text}")?,
+        for (tone, text) in pieces {
+            self.piece(*tone, &clean(text))?;
+        }
+        Ok(writeln!(self.out)?)
+    }
+
+    /// Prints one line of pieces, each cleaned. On a terminal that is too narrow the piece at `gives_way` is cut
+    /// first, and then the whole line where the terminal ends.
+    pub(crate) fn row(&mut self, pieces: &[(Tone, &str)], gives_way: usize) -> Result<(), CommandError> {
+        let Some(columns) = self.columns else { return self.line(pieces) };
+        let mut cleaned: Vec<_> = pieces.iter().map(|(tone, text)| (*tone, clean(text))).collect();
+        let total: usize = cleaned.iter().map(|(_, text)| width(text)).sum();
+        if total > columns
+            && let Some((_, text)) = cleaned.get_mut(gives_way)
+        {
+            let others = total - width(text);
+            *text = cut(text, columns.saturating_sub(others).max(LEAST)).into_owned().into();
+        }
+        let mut left = columns;
+        for (tone, text) in &cleaned {
+            let shown = cut(text, left);
+            self.piece(*tone, &shown)?;
+            left -= width(&shown);
+            if shown != *text {
+                break;
             }
         }
         Ok(writeln!(self.out)?)
     }
 
-    /// Prints one line as it is meant, without colour.
+    /// Prints text of many lines; each is cleaned and indented.
+    pub(crate) fn block(&mut self, tone: Tone, indent: usize, text: &str) -> Result<(), CommandError> {
+        for line in text.split('\n') {
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            write!(self.out, "{:indent$}", "")?;
+            self.piece(tone, &clean(&line.replace('\t', "    ")))?;
+            writeln!(self.out)?;
+        }
+        Ok(())
+    }
+
+    /// Prints one line without colour.
     pub(crate) fn plain(&mut self, text: &str) -> Result<(), CommandError> {
         self.line(&[(Tone::Plain, text)])
     }
 
+    /// Prints bytes as they are.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
+        Ok(self.out.write_all(bytes)?)
+    }
+
+    /// Prints a value as one line of JSON.
+    pub(crate) fn json<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CommandError> {
+        self.json_part(value)?;
+        Ok(writeln!(self.out)?)
+    }
+
+    /// Prints a value as a part of a line of JSON.
+    pub(crate) fn json_part<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CommandError> {
+        Ok(serde_json::to_writer(&mut self.out, value).map_err(io::Error::from)?)
+    }
+
+    /// Makes everything printed so far visible.
     pub(crate) fn flush(&mut self) -> Result<(), CommandError> {
         Ok(self.out.flush()?)
+    }
+
+    /// Tells a person something that is no data.
+    pub(crate) fn tell(&mut self, text: &str) -> Result<(), CommandError> {
+        self.flush()?;
+        Ok(writeln!(io::stderr().lock(), "{}", clean(text))?)
     }
 
     /// Tells a person what went wrong.
@@ -61,6 +157,18 @@ impl Ui {
             drop(writeln!(err, "hint: {}", clean(hint)));
         }
     }
+
+    fn piece(&mut self, tone: Tone, cleaned: &str) -> Result<(), CommandError> {
+        match code(tone).filter(|_| self.colour && !cleaned.is_empty()) {
+            Some(code) => write!(self.out, "\x1b[{code}m{cleaned}\x1b[0m")?,
+            None => self.out.write_all(cleaned.as_bytes())?,
+        }
+        Ok(())
+    }
+}
+
+fn terminal_columns() -> Option<usize> {
+    terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| usize::from(columns))
 }
 
 fn code(tone: Tone) -> Option<&'static str> {
@@ -71,36 +179,5 @@ fn code(tone: Tone) -> Option<&'static str> {
         Tone::Good => Some("32"),
         Tone::Notice => Some("33"),
         Tone::Bad => Some("31"),
-    }
-}
-
-/// Makes control characters, and characters that turn or hide text, visible and harmless.
-pub(crate) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\t' => ' ',
-            '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
-            '\u{7f}' => '\u{2421}',
-            '\u{80}'..='\u{9f}' => '\u{fffd}',
-            // Direction marks, isolates and overrides, zero-width characters, tags.
-            '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                '\u{fffd}'
-            }
-            '\u{feff}' | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
-            c => c,
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::clean;
-
-    #[test]
-    fn escape_codes_and_direction_marks_do_not_reach_the_terminal() {
-        let hostile = "a\x1b]52;c;eA==\x07\u{9b}2J\u{202e}b\u{7f}\n";
-        let cleaned = clean(hostile);
-        assert!(cleaned.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{cleaned:?}");
-        assert!(cleaned.starts_with("a␛]52;"));
     }
 }

@@ -11,6 +11,7 @@ mod haystack;
 mod marks;
 mod noted;
 mod query;
+mod result;
 mod row;
 mod search;
 mod stretch;
@@ -274,8 +275,7 @@ impl Outline {
     fn row(&self, session: &Session, row: usize, query: Option<&Query>) -> Result<OutlineRow> {
         let tree = session.tree();
         let node = self.forest.node(row).unwrap_or(Node(0));
-        let entry = session.entry_at(node)?;
-        let line = text::line(session, &entry, self.options.home.as_deref())?;
+        let line = text::line_at(session, node, self.options.home.as_deref())?;
         let at_leaf = self.leaf.is_some_and(|leaf| self.forest.nearest(leaf) == Some(row));
         let is_leaf = self.leaf == Some(node);
         Ok(OutlineRow {

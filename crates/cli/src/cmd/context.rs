@@ -1,48 +1,135 @@
 //! `offshoot context`: what a model would get.
 
-use std::path::PathBuf;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use session_tree::json::Value;
+use session_tree::{Block, Context, Mark, Message, Node, Role, Session, estimate_tokens};
 
-use session_tree::{LlmMessage, Session, estimate_tokens};
-
+use crate::app::{App, resolve};
 use crate::error::CommandError;
-use crate::ui::{Tone, Ui};
+use crate::json;
+use crate::reading::SessionAt;
+use crate::ui::{Column, Table, Tone, count, plural};
 
 /// Arguments of `offshoot context`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The session file.
-    session: PathBuf,
-    /// An entry: an id or a unique part of its beginning, `@label`, `leaf`, `root`, `^`, `~2`, `#1`.
-    #[arg(default_value = "leaf")]
-    at: String,
+    #[command(flatten)]
+    session: SessionAt,
+    /// Show messages as they are sent to a model, not as they are stored.
+    #[arg(long)]
+    llm: bool,
 }
 
-pub(crate) fn run(args: &Args, ui: &mut Ui) -> Result<(), CommandError> {
-    let session = Session::open_read_only(&args.session)?;
-    let at = match (args.at.as_str(), session.leaf()) {
-        ("leaf", leaf) => leaf,
-        (reference, _) => Some(session.resolve(reference)?),
-    };
-    let context = session.context_at(at)?;
+/// One message, and why it is there.
+struct Item {
+    source: Node,
+    message: Message,
+    mark: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonContext {
+    messages: Vec<Option<Box<RawValue>>>,
+    thinking_level: String,
+    model: Option<JsonModel>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonModel {
+    provider: String,
+    model_id: String,
+}
+
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    args.session.each(app, &mut |app, session| {
+        let context = session.context_at(resolve(session, args.session.at())?)?;
+        let items = items(&context, args.llm);
+        match args.session.output.json {
+            true => app.ui.json(&as_json(context, &items)),
+            false => print(session, &context, items, app),
+        }
+    })
+}
+
+fn items(context: &Context, llm: bool) -> Vec<Item> {
+    let mark_of = |source| context.items.iter().find(|item| item.source == source).map(|item| item.mark);
+    if llm {
+        let messages = context.to_llm().into_iter();
+        return messages
+            .map(|found| Item {
+                mark: word(mark_of(found.source)),
+                source: found.source,
+                message: found.message,
+            })
+            .collect();
+    }
+    let items = context.items.iter();
+    items
+        .map(|item| Item { source: item.source, message: item.message.clone(), mark: word(Some(item.mark)) })
+        .collect()
+}
+
+fn word(mark: Option<Mark>) -> &'static str {
+    match mark {
+        None | Some(Mark::Plain) => "",
+        Some(Mark::Summary) => "summarised",
+        Some(Mark::Kept) => "kept",
+        Some(Mark::Edited) => "edited",
+        Some(Mark::SystemCheckpoint) => "checkpoint",
+    }
+}
+
+fn as_json(context: Context, items: &[Item]) -> JsonContext {
+    let model = context.model.map(|model| JsonModel { provider: model.provider, model_id: model.model_id });
+    let messages = items.iter().map(|item| json::message(&item.message)).collect();
+    JsonContext { messages, thinking_level: context.thinking_level, model }
+}
+
+fn print(session: &Session, context: &Context, items: Vec<Item>, app: &mut App) -> Result<(), CommandError> {
+    let total: u64 = items.iter().map(|item| estimate_tokens(&item.message)).sum();
+    let mut table = Table::new([
+        Column::words("entry"),
+        Column::words("").spare(1),
+        Column::numbers("tokens"),
+        Column::words("role"),
+        Column::wide("text"),
+    ]);
+    let messages = plural(items.len(), "message", "messages");
+    for item in items {
+        table.push([
+            (Tone::Dim, session.tree().id(item.source).to_string()),
+            (Tone::Notice, item.mark.to_owned()),
+            (Tone::Plain, count(estimate_tokens(&item.message))),
+            (Tone::Accent, item.message.role().to_string()),
+            (Tone::Plain, one_line(&item.message)),
+        ]);
+    }
+    table.print(&mut app.ui)?;
     let model =
         context.model.as_ref().map_or_else(|| "none".into(), |m| format!("{}/{}", m.provider, m.model_id));
-    ui.plain(&format!("model {model}, thinking {}", context.thinking_level))?;
-    for item in context.to_llm() {
-        print(&session, &item, ui)?;
-    }
-    Ok(())
+    let level = &context.thinking_level;
+    app.ui.tell(&format!("{messages}, about {} tokens; model {model}, thinking {level}", count(total)))
 }
 
-fn print(session: &Session, item: &LlmMessage, ui: &mut Ui) -> Result<(), CommandError> {
-    let id = session.tree().id(item.source).to_string();
-    let text: String =
-        item.message.text().split_whitespace().collect::<Vec<_>>().join(" ").chars().take(100).collect();
-    let tokens = format!(" {:>6} ", estimate_tokens(&item.message));
-    ui.line(&[
-        (Tone::Dim, &id),
-        (Tone::Dim, &tokens),
-        (Tone::Accent, &item.message.role().to_string()),
-        (Tone::Plain, ": "),
-        (Tone::Plain, &text),
-    ])
+/// The beginning of what a message says; calls of tools by their names.
+fn one_line(message: &Message) -> String {
+    let field = |key| message.value().get(key).and_then(Value::as_str);
+    let text = match message.role() {
+        Role::CompactionSummary | Role::BranchSummary => field("summary"),
+        Role::BashExecution => field("command"),
+        _ => Some(message.text()),
+    };
+    let text = text.unwrap_or_default();
+    let words: Vec<&str> = text.split_whitespace().take(60).collect();
+    let calls = message.content().blocks().filter_map(|block| match block {
+        Block::ToolCall { name, .. } => Some(format!("[{name}]")),
+        Block::Image { .. } => Some("[image]".into()),
+        Block::Text(_) | Block::Thinking(_) | Block::Other(_) => None,
+    });
+    let parts: Vec<String> =
+        std::iter::once(words.join(" ")).chain(calls).filter(|part| !part.is_empty()).collect();
+    parts.join(" ")
 }

@@ -1,48 +1,80 @@
-//! `offshoot tree`: a session as rows with connectors.
-
-use std::path::PathBuf;
+//! `offshoot tree`: sessions as rows with connectors.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::Serialize;
 use session_tree::{Charset, Filter, Outline, OutlineOptions, OutlineRow, RowStyle, Session};
 
+use crate::app::App;
 use crate::error::CommandError;
+use crate::json;
+use crate::reading::Sessions;
 use crate::ui::{Tone, Ui};
+
+/// Rows are made in portions, so that the first ones of a large session are there at once.
+const PORTION: usize = 500;
 
 /// Arguments of `offshoot tree`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The session file.
-    session: PathBuf,
+    #[command(flatten)]
+    sessions: Sessions,
     /// Which entries to show.
-    #[arg(long, value_parser = filter_parser(), default_value = "default")]
+    #[arg(long, short, value_parser = filter_parser(), default_value = "default", value_name = "MODE")]
     filter: Filter,
-    /// Show only entries that contain all of these words.
-    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    /// Show only entries that match: words, `"a phrase"`, `-without`, `role:user`, `tool:bash`, `file:src`, `label:x`.
+    #[arg(long, short, value_name = "QUERY", allow_hyphen_values = true)]
     search: Option<String>,
+    /// Show one row per turn.
+    #[arg(long, conflicts_with = "filter")]
+    turns: bool,
+    /// Show only where branches begin and end.
+    #[arg(long, conflicts_with_all = ["filter", "turns"])]
+    branches: bool,
     /// Show the id of every entry.
     #[arg(long)]
     ids: bool,
     /// Draw connectors with ASCII characters.
     #[arg(long)]
     ascii: bool,
+    /// Print JSON with the children of an entry inside it, as pi gives it.
+    #[arg(long, conflicts_with_all = ["filter", "search", "turns", "branches"])]
+    nested: bool,
+}
+
+impl Args {
+    fn filter(&self) -> Filter {
+        match (self.turns, self.branches) {
+            (true, _) => Filter::Turns,
+            (_, true) => Filter::Branches,
+            _ => self.filter,
+        }
+    }
 }
 
 /// Offers the names of the engine's filters.
 fn filter_parser() -> impl TypedValueParser<Value = Filter> {
-    PossibleValuesParser::new(Filter::CYCLE.map(Filter::name))
+    PossibleValuesParser::new(Filter::ALL.map(Filter::name))
         .map(|name| Filter::from_name(&name).unwrap_or_default())
 }
 
-pub(crate) fn run(args: &Args, ui: &mut Ui) -> Result<(), CommandError> {
-    let session = Session::open_read_only(&args.session)?;
-    let options = OutlineOptions { filter: args.filter, ..OutlineOptions::default() };
-    let mut outline = Outline::new(&session, options);
-    if let Some(query) = &args.search {
-        outline.set_query(&session, query)?;
-        outline.search_all(&session)?;
-    }
-    let charset = if args.ascii { Charset::Ascii } else { Charset::Unicode };
-    print(&session, &outline, charset, args.ids, ui)
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    let is_json = args.sessions.output.json;
+    args.sessions.each(app, &mut |app, session| {
+        if args.nested {
+            return nested(session, &mut app.ui);
+        }
+        let options = OutlineOptions { filter: args.filter(), ..OutlineOptions::default() };
+        let mut outline = Outline::new(session, options);
+        if let Some(query) = &args.search {
+            outline.set_query(session, query)?;
+            outline.search_all(session)?;
+        }
+        if is_json {
+            return print_json(session, &outline, &mut app.ui);
+        }
+        let charset = if args.ascii { Charset::Ascii } else { Charset::Unicode };
+        print(session, &outline, charset, args.ids, &mut app.ui)
+    })
 }
 
 /// Prints all rows of an outline.
@@ -53,44 +85,138 @@ pub(crate) fn print(
     ids: bool,
     ui: &mut Ui,
 ) -> Result<(), CommandError> {
-    // In portions, so that the first rows of a large session are there at once.
-    const PORTION: usize = 500;
-    for start in (0..outline.len()).step_by(PORTION) {
-        for row in outline.rows(session, start..(start + PORTION).min(outline.len()))? {
-            print_row(&row, charset, ids, ui)?;
-        }
-    }
+    each_row(session, outline, &mut |row| print_row(row, charset, ids, ui))?;
     if outline.is_empty() {
         ui.plain("No entries found")?;
     }
     Ok(())
 }
 
+fn each_row(
+    session: &Session,
+    outline: &Outline,
+    take: &mut dyn FnMut(&OutlineRow) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    for start in (0..outline.len()).step_by(PORTION) {
+        for row in outline.rows(session, start..(start + PORTION).min(outline.len()))? {
+            take(&row)?;
+        }
+    }
+    Ok(())
+}
+
 fn print_row(row: &OutlineRow, charset: Charset, ids: bool, ui: &mut Ui) -> Result<(), CommandError> {
-    let (dot, here) = match charset {
-        Charset::Unicode => ("• ", " ← active"),
-        Charset::Ascii => ("* ", " <- active"),
+    let (dot, failed, here) = match charset {
+        Charset::Unicode => ("• ", " ✗", " ← active"),
+        Charset::Ascii => ("* ", " x", " <- active"),
     };
-    let id = if ids { format!("{} ", row.id) } else { String::new() };
+    let id = if ids { format!("{:8} ", row.id.as_str()) } else { String::new() };
     let label = row.label.as_ref().map_or_else(String::new, |label| format!("[{}] ", label.text));
     let prefix = row.prefix(charset);
-    ui.line(&[
-        (Tone::Dim, &id),
+    let pieces = [
+        (Tone::Dim, id.as_str()),
         (Tone::Dim, &prefix),
         (Tone::Accent, if row.on_path { dot } else { "" }),
         (Tone::Notice, &label),
         (tone(row.style), &row.text),
-        (Tone::Accent, if row.is_leaf { here } else { "" }),
-    ])
+        (Tone::Bad, if row.is_error { failed } else { "" }),
+        (Tone::Accent, if row.is_leaf || row.leaf_below { here } else { "" }),
+    ];
+    ui.row(&pieces, 4)
 }
 
-fn tone(style: RowStyle) -> Tone {
+/// Returns how a row's style is coloured.
+pub(crate) fn tone(style: RowStyle) -> Tone {
     match style {
         RowStyle::User => Tone::Accent,
         RowStyle::Assistant => Tone::Good,
         RowStyle::Error => Tone::Bad,
         RowStyle::Summary | RowStyle::Compaction => Tone::Notice,
         RowStyle::Tool | RowStyle::Muted => Tone::Dim,
-        _ => Tone::Plain,
+        RowStyle::Custom | RowStyle::Title => Tone::Plain,
     }
+}
+
+/// One row of `--json`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonRow<'r> {
+    id: &'r str,
+    parent_id: Option<String>,
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<String>,
+    timestamp: String,
+    depth: u32,
+    indent: usize,
+    on_path: bool,
+    is_leaf: bool,
+    is_error: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_timestamp: Option<String>,
+    text: &'r str,
+}
+
+fn print_json(session: &Session, outline: &Outline, ui: &mut Ui) -> Result<(), CommandError> {
+    let tree = session.tree();
+    let mut separator = "[";
+    each_row(session, outline, &mut |row| {
+        let value = JsonRow {
+            id: row.id.as_str(),
+            parent_id: tree.parent(row.node).map(|parent| tree.id(parent).to_string()),
+            kind: match tree.kind(row.node).name() {
+                Some(name) => name.to_owned(),
+                None => session.entry_at(row.node)?.type_name().into_owned(),
+            },
+            role: tree.role(row.node).map(|role| role.to_string()),
+            timestamp: row.timestamp.to_string(),
+            depth: row.depth,
+            indent: row.indent,
+            on_path: row.on_path,
+            is_leaf: row.is_leaf,
+            is_error: row.is_error,
+            label: row.label.as_ref().map(|label| label.text.as_str()),
+            label_timestamp: row.label.as_ref().map(|label| label.set_at.to_string()),
+            text: &row.text,
+        };
+        ui.raw(separator.as_bytes())?;
+        separator = ",";
+        ui.json_part(&value)
+    })?;
+    ui.raw(if outline.is_empty() { b"[]\n" } else { b"]\n" })
+}
+
+/// Prints pi's shape: `{entry, children, label?, labelTimestamp?}`. The tree may be a million entries deep, so
+/// brackets are opened and closed while walking.
+fn nested(session: &Session, ui: &mut Ui) -> Result<(), CommandError> {
+    let mut open: Vec<u32> = Vec::new();
+    ui.raw(b"[")?;
+    let mut is_first = true;
+    for (node, depth) in session.tree().ordered() {
+        while open.last().is_some_and(|last| *last >= depth) {
+            open.pop();
+            ui.raw(b"]}")?;
+            is_first = false;
+        }
+        if !is_first {
+            ui.raw(b",")?;
+        }
+        let entry = session.entry_at(node)?;
+        ui.raw(b"{\"entry\":")?;
+        ui.json_part(&json::entry(&entry))?;
+        if let Some(label) = session.label(node) {
+            ui.raw(b",\"label\":")?;
+            ui.json_part(&label.text)?;
+            ui.raw(b",\"labelTimestamp\":")?;
+            ui.json_part(&label.set_at.to_string())?;
+        }
+        ui.raw(b",\"children\":[")?;
+        open.push(depth);
+        is_first = true;
+    }
+    ui.raw("]}".repeat(open.len()).as_bytes())?;
+    ui.raw(b"]\n")
 }

@@ -1,7 +1,6 @@
 //! Calls of tools: which call a result answers, and how a call reads in one line.
 
 use super::text::{clip, one_line};
-use crate::entry::{Block, Content};
 use crate::error::Result;
 use crate::json::{Doc, Value};
 use crate::kind::{Kind, Role};
@@ -36,11 +35,16 @@ pub(super) fn call_of(
     let Some(answer) = answer_above(session.tree(), result) else { return Ok(None) };
     let entry = session.entry_at(answer)?;
     let content = entry.message().and_then(|message| message.get("content"));
-    let line = Content::of(content).blocks().find_map(|block| match block {
-        Block::ToolCall { id, name, arguments } if id == call_id => Some(describe(&name, arguments, home)),
-        _ => None,
-    });
-    Ok(line)
+    // Only the call itself is read; answers can say a lot before it.
+    let is_call = |block: &Value<'_>| {
+        let is = |key, text| block.get(key).is_some_and(|value| value.is_str(text));
+        is("id", call_id) && is("type", "toolCall")
+    };
+    let call = content.into_iter().flat_map(Value::items).find(is_call);
+    Ok(call.map(|call| {
+        let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
+        describe(&name, call.get("arguments"), home)
+    }))
 }
 
 /// Describes a call in one line.

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use super::call;
+use super::result;
 use super::row::RowStyle;
 use crate::entry::{Body, Content, Entry, Replacement};
 use crate::error::Result;
 use crate::json::Value;
 use crate::kind::Role;
 use crate::session::Session;
+use crate::tree::Node;
 
 /// How many characters of a text are shown.
 const SHOWN: usize = 200;
@@ -33,8 +35,18 @@ impl Line {
     }
 }
 
+/// Tells what an entry is.
+pub(super) fn line_at(session: &Session, node: Node, home: Option<&str>) -> Result<Line> {
+    if session.tree().role(node) == Some(Role::ToolResult)
+        && let Some(ends) = result::ends_of(session, node)?
+    {
+        return result_line(session, node, Some(&ends.call_id), Some(&ends.tool), ends.is_error, home);
+    }
+    line(session, &session.entry_at(node)?, home)
+}
+
 /// Describes an entry in one line.
-pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Result<Line> {
+fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Result<Line> {
     let name = |text: Option<Cow<'_, str>>, none: &str| text.map_or_else(|| none.to_owned(), Cow::into_owned);
     Ok(match entry.body() {
         Body::Message(message) => return message_line(session, entry, message, home),
@@ -152,15 +164,27 @@ fn answer(message: Value<'_>, content: Content<'_>) -> Line {
 
 fn result(session: &Session, entry: &Entry, message: Value<'_>, home: Option<&str>) -> Result<Line> {
     let text = |key: &str| message.get(key).and_then(Value::as_str);
-    let call = match text("toolCallId") {
-        Some(id) => call::call_of(session, entry.node(), &id, home)?,
+    let failed = message.get("isError").and_then(Value::as_bool).unwrap_or(false);
+    let (call_id, tool) = (text("toolCallId"), text("toolName"));
+    result_line(session, entry.node(), call_id.as_deref(), tool.as_deref(), failed, home)
+}
+
+fn result_line(
+    session: &Session,
+    node: Node,
+    call_id: Option<&str>,
+    tool: Option<&str>,
+    failed: bool,
+    home: Option<&str>,
+) -> Result<Line> {
+    let call = match call_id {
+        Some(id) => call::call_of(session, node, id, home)?,
         None => None,
     };
     let line = call.unwrap_or_else(|| {
-        let tool = text("toolName");
-        format!("[{}]", one_line(&tool.filter(|tool| !tool.is_empty()).unwrap_or("tool".into())))
+        let tool = tool.filter(|tool| !tool.is_empty()).unwrap_or("tool");
+        format!("[{}]", one_line(tool))
     });
-    let failed = message.get("isError").and_then(Value::as_bool).unwrap_or(false);
     Ok(Line { is_error: failed, ..Line::new(line, RowStyle::Tool) })
 }
 

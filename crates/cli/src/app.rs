@@ -1,0 +1,178 @@
+//! What every command works with: the output, the environment, and the sessions a person can name.
+
+use std::path::{Path, PathBuf};
+
+use session_tree::{Catalog, Error, Node, Options, Session, Timestamp};
+
+use crate::env::{Environment, SessionDir};
+use crate::error::{CommandError, Failure};
+use crate::ui::Ui;
+
+/// What every command works with.
+#[derive(Debug)]
+pub(crate) struct App {
+    /// The output.
+    pub(crate) ui: Ui,
+    env: Environment,
+    places: Places,
+}
+
+/// Where a person wants sessions to be looked for.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Places {
+    /// Work on the sessions of pi, in pi's own directory.
+    #[arg(long, global = true, conflicts_with = "session_dir")]
+    pub(crate) pi: bool,
+    /// Work on the sessions in this directory.
+    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) session_dir: Option<PathBuf>,
+}
+
+impl App {
+    /// Puts the parts together.
+    pub(crate) fn new(ui: Ui, env: Environment, places: Places) -> Self {
+        App { ui, env, places }
+    }
+
+    /// Returns the time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.env.now()
+    }
+
+    /// Returns the working directory.
+    pub(crate) fn cwd(&self) -> Result<String, CommandError> {
+        self.env.cwd()
+    }
+
+    /// Returns how sessions are opened and made.
+    pub(crate) fn options(&self) -> Options {
+        // A command reads an entry once or twice and goes on; memory that is used again is faster than new memory.
+        let mut options = Options::new().cache_bytes(2 << 20);
+        if let Some(dir) = self.env.cache_dir() {
+            options = options.sidecar_dir(dir.join("sidecars"));
+        }
+        let (clock, ids) = self.env.fixed();
+        if let Some(clock) = clock {
+            options = options.clock(clock);
+        }
+        if let Some(ids) = ids {
+            options = options.ids(ids);
+        }
+        options
+    }
+
+    /// Returns the sessions that the person asked for, or our own: where new ones are put.
+    pub(crate) fn catalog(&self) -> Result<Catalog, CommandError> {
+        Ok(self.catalog_of(&self.session_dir()?))
+    }
+
+    /// Returns the directory of [`catalog`](App::catalog).
+    pub(crate) fn session_dir(&self) -> Result<SessionDir, CommandError> {
+        match &self.places {
+            Places { pi: true, .. } => self.env.pi_sessions(),
+            Places { session_dir: Some(path), .. } => Ok(SessionDir { path: path.clone(), is_flat: true }),
+            Places { .. } => self.env.own_sessions(),
+        }
+    }
+
+    /// Returns the sessions of pi, unless the person asked for a certain directory.
+    pub(crate) fn pi_catalog(&self) -> Option<Catalog> {
+        let is_asked = self.places.pi || self.places.session_dir.is_some();
+        let dir = self.env.pi_sessions().ok().filter(|_| !is_asked)?;
+        Some(self.catalog_of(&dir))
+    }
+
+    fn catalog_of(&self, dir: &SessionDir) -> Catalog {
+        let mut catalog = Catalog::new(&dir.path);
+        if dir.is_flat {
+            catalog = catalog.flat();
+        }
+        if let Some(cache) = self.env.cache_dir() {
+            catalog = catalog.cache_file(cache.join("catalogs").join(cache_name(&dir.path)));
+        }
+        catalog
+    }
+
+    /// Finds a session: a path, an id, the beginning of an id, a name, or `-` for the latest one of this project.
+    ///
+    /// Without `--pi` or `--session-dir` our own sessions are asked first, then those of pi.
+    pub(crate) fn find(&self, wanted: &str) -> Result<PathBuf, CommandError> {
+        if wanted == "-" {
+            return self.latest();
+        }
+        // A path needs no home.
+        if Path::new(wanted).is_file() && (wanted.contains(['/', '\\']) || wanted.ends_with(".jsonl")) {
+            return Ok(PathBuf::from(wanted));
+        }
+        let cwd = self.cwd()?;
+        for catalog in std::iter::once(self.catalog()?).chain(self.pi_catalog()) {
+            match catalog.find(wanted, Some(&cwd)) {
+                Err(Error::UnknownSession { .. }) => {}
+                found => return Ok(found?),
+            }
+        }
+        if Path::new(wanted).is_file() {
+            return Ok(PathBuf::from(wanted));
+        }
+        Err(Error::UnknownSession { wanted: wanted.to_owned() }.into())
+    }
+
+    fn latest(&self) -> Result<PathBuf, CommandError> {
+        let cwd = self.cwd()?;
+        let mut catalogs = std::iter::once(self.catalog()?).chain(self.pi_catalog());
+        let found = catalogs.find_map(|catalog| catalog.most_recent(&cwd));
+        let none = || {
+            Failure::new(format!("no session was made in {cwd} yet"))
+                .hint("`offshoot sessions --all` lists the sessions of all projects")
+        };
+        Ok(found.ok_or_else(none)?.path)
+    }
+
+    /// Opens a session to read it; not a byte is written.
+    pub(crate) fn open(&self, wanted: &str) -> Result<Session, CommandError> {
+        Ok(self.options().open_read_only(self.find(wanted)?)?)
+    }
+
+    /// Opens a session to append to it, or only to read it if nothing is to be changed.
+    pub(crate) fn open_to_change(&self, wanted: &str, dry_run: bool) -> Result<Session, CommandError> {
+        let path = self.find(wanted)?;
+        let session = self.options().open(&path)?;
+        // Opening writes nothing; what could not be done must not be promised either.
+        if let Some(reason) = session.read_only() {
+            return Err(Error::ReadOnly { reason: reason.clone() }.into());
+        }
+        if dry_run {
+            return Ok(self.options().open_read_only(path)?);
+        }
+        Ok(session)
+    }
+
+    /// Writes a session of an old version in the current one, and tells where the original is.
+    pub(crate) fn migrate(&mut self, session: &mut Session) -> Result<(), CommandError> {
+        let version = session.header().version();
+        let Some(kept) = session.migrate()? else { return Ok(()) };
+        let kept = kept.display();
+        self.ui.tell(&format!("brought version {version} to version 3; the original is {kept}"))
+    }
+}
+
+/// Resolves a reference; without one the leaf, which is none before the first entry.
+pub(crate) fn resolve(session: &Session, reference: Option<&str>) -> Result<Option<Node>, CommandError> {
+    match reference {
+        None | Some("leaf" | ".") => Ok(session.leaf()),
+        Some(reference) => Ok(Some(session.resolve(reference)?)),
+    }
+}
+
+/// Returns the path of a session's file as text; empty in memory.
+pub(crate) fn file_of(session: &Session) -> String {
+    session.file().map(|file| file.display().to_string()).unwrap_or_default()
+}
+
+/// Gives every directory of sessions a cache of its own.
+fn cache_name(dir: &Path) -> String {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    dir.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}

@@ -1,0 +1,318 @@
+//! `offshoot append`: drafts as JSON lines in, ids out, one by one.
+//!
+//! The door for scripts: a draft is an entry as files spell it, without id, parent and time.
+
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use session_tree::json::{Doc, Edit, Kind as JsonKind, Value, write_string};
+use session_tree::{
+    Draft, EntryId, Error, Kind, NewContent, NewSession, Options, Role, Session, SyncPolicy, Timestamp,
+    replay_system,
+};
+
+use crate::app::{App, file_of};
+use crate::change::{Change, Changing, quoted};
+use crate::error::{CommandError, Failure};
+use crate::ui::plural;
+
+/// Arguments of `offshoot append`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// Append below this entry instead of the current position.
+    #[arg(long, value_name = "REF")]
+    under: Option<String>,
+    /// When entries are made safe from a power cut.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    sync: Sync,
+    /// Make the file if the session is a path that does not exist.
+    #[arg(long)]
+    create: bool,
+    /// The working directory of the session that is made; this one if not given.
+    #[arg(long, value_name = "DIR", requires = "create", value_hint = clap::ValueHint::DirPath)]
+    cwd: Option<String>,
+    #[command(flatten)]
+    how: Changing,
+}
+
+/// When entries are made safe from a power cut.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum Sync {
+    /// Before the id of each is printed.
+    Always,
+    /// At the end.
+    #[default]
+    Barrier,
+    /// When the operating system gets to it.
+    Os,
+}
+
+impl Sync {
+    fn policy(self) -> SyncPolicy {
+        match self {
+            Sync::Always => SyncPolicy::Always,
+            Sync::Barrier => SyncPolicy::Barrier,
+            Sync::Os => SyncPolicy::Os,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    let mut appending = Appending::start(args, app)?;
+    let result = appending.read_all(app);
+    // What was reported has to be there, whatever came after it.
+    appending.session.barrier()?;
+    let is_worth_telling = appending.taken > 0 && !args.how.dry_run;
+    if is_worth_telling || result.is_ok() {
+        appending.tell(app)?;
+    }
+    result
+}
+
+/// Drafts on their way into a session.
+struct Appending {
+    session: Session,
+    how: Changing,
+    now: Timestamp,
+    file: String,
+    old_leaf: Option<EntryId>,
+    /// The file is one that was made for this.
+    is_new: bool,
+    taken: usize,
+    /// Whoever read the ids went away. What they hand in is still appended.
+    is_unheard: bool,
+}
+
+impl Appending {
+    fn start(args: &Args, app: &App) -> Result<Self, CommandError> {
+        let (session, is_new) = open(args, app)?;
+        let file = match is_new {
+            // In a dry run it exists in memory only.
+            true => absolute(Path::new(&args.session)).display().to_string(),
+            false => file_of(&session),
+        };
+        let (how, now, old_leaf) = (args.how, app.now(), session.leaf_id());
+        let mut appending =
+            Appending { session, how, now, file, old_leaf, is_new, taken: 0, is_unheard: false };
+        if let Some(under) = &args.under {
+            appending.go_to(under)?;
+        }
+        Ok(appending)
+    }
+
+    fn read_all(&mut self, app: &mut App) -> Result<(), CommandError> {
+        let mut input = io::stdin().lock();
+        let mut line = Vec::new();
+        for number in 1_usize.. {
+            line.clear();
+            let read = input.read_until(b'\n', &mut line);
+            let read =
+                read.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))?;
+            if read == 0 {
+                break;
+            }
+            if !line.trim_ascii().is_empty() {
+                self.take(line.trim_ascii(), app).map_err(|error| at_line(number, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends one draft and reports its id at once: the script may wait for it.
+    fn take(&mut self, line: &[u8], app: &mut App) -> Result<(), CommandError> {
+        let doc = Doc::parse(line).map_err(|error| Failure::new(format!("not JSON: {error}")))?;
+        let prepared = self.prepare(&doc)?;
+        if self.taken == 0 && !self.how.dry_run {
+            app.migrate(&mut self.session)?;
+        }
+        self.taken += 1;
+        if self.how.dry_run {
+            return Ok(());
+        }
+        let id = prepared.append(&mut self.session)?;
+        self.report(&id, app)
+    }
+
+    fn report(&mut self, id: &EntryId, app: &mut App) -> Result<(), CommandError> {
+        if self.is_unheard {
+            return Ok(());
+        }
+        let node = self.session.node(id.as_str())?;
+        let tree = self.session.tree();
+        let parent = tree.parent(node).map(|parent| tree.id(parent).to_string());
+        let printed = match self.how.json {
+            true => app.ui.json(&json!({"id": id.as_str(), "parentId": parent})),
+            false => app.ui.plain(id.as_str()),
+        };
+        match printed.and_then(|()| app.ui.flush()) {
+            Err(CommandError::BrokenPipe) => self.is_unheard = true,
+            other => other?,
+        }
+        Ok(())
+    }
+
+    /// Moves to where a reference points; the next draft goes below it.
+    fn go_to(&mut self, reference: &str) -> Result<(), CommandError> {
+        let id = self.session.tree().id(self.session.resolve(reference)?);
+        Ok(self.session.branch(id.as_str())?)
+    }
+
+    fn prepare(&mut self, doc: &Doc) -> Result<Prepared, CommandError> {
+        let entry = doc.root();
+        // Its shape first: a typing error is told as such, not as a missing entry.
+        let draft = Draft::from_entry(entry)?;
+        match entry.get("parentId") {
+            None => {}
+            Some(parent) if parent.is_null() => self.session.reset_leaf(),
+            Some(parent) => match parent.as_str() {
+                Some(reference) => self.go_to(&reference)?,
+                None => return Err(Failure::new("`parentId` is neither an entry nor null").into()),
+            },
+        }
+        match draft.kind() {
+            Kind::Label => {
+                let target = self.named(entry, "targetId")?;
+                Ok(Prepared::Draft(Draft::from_entry(with_target(entry, &target)?.root())?))
+            }
+            Kind::ContextEdit => Ok(Prepared::Edit(self.named_above(entry, "targetId")?, content_of(entry)?)),
+            Kind::Compaction => {
+                self.named_above(entry, "firstKeptEntryId")?;
+                self.with_system_state(entry, draft).map(Prepared::Draft)
+            }
+            Kind::BranchSummary if !entry.get("fromId").is_some_and(|from| from.is_str("root")) => {
+                self.named(entry, "fromId").map(|_| Prepared::Draft(draft))
+            }
+            _ => Ok(Prepared::Draft(draft)),
+        }
+    }
+
+    /// Finds the entry that a field names.
+    fn named(&self, entry: Value<'_>, key: &str) -> Result<EntryId, CommandError> {
+        let reference = entry.get(key).and_then(Value::as_str).unwrap_or_default();
+        Ok(self.session.tree().id(self.session.resolve(&reference)?))
+    }
+
+    /// Finds the entry that a field names, which has to be on the path that goes on here.
+    fn named_above(&self, entry: Value<'_>, key: &str) -> Result<EntryId, CommandError> {
+        let id = self.named(entry, key)?;
+        let node = self.session.node(id.as_str())?;
+        match self.session.leaf() {
+            Some(leaf) if self.session.tree().is_on_path(node, leaf) => Ok(id),
+            _ => Err(Error::NotOnPath { id }.into()),
+        }
+    }
+
+    /// A compaction carries the state of the system messages that it hides.
+    fn with_system_state(&self, entry: Value<'_>, draft: Draft) -> Result<Draft, CommandError> {
+        if entry.get("systemMessage").is_some() {
+            return Ok(draft);
+        }
+        let context = self.session.build_context()?;
+        let state = replay_system(context.messages().filter(|message| message.role() == Role::System));
+        let Some(mut state) = state.and_then(|state| state.value().to_serde()) else { return Ok(draft) };
+        state["timestamp"] = json!(self.now.as_millis());
+        Ok(draft.with_field("systemMessage", &state))
+    }
+
+    fn tell(&self, app: &mut App) -> Result<(), CommandError> {
+        let new = if self.is_new { "the new session " } else { "" };
+        let what = format!("{} to {new}{}", plural(self.taken, "entry", "entries"), self.file);
+        let change = Change::new("appended", "append", what).session(&self.session);
+        let change = change.field("file", self.file.as_str()).field("entries", self.taken);
+        let change = match (self.is_new, self.taken) {
+            (true, _) => change.undo(format!("rm {}", quoted(&self.file))),
+            (false, 0) => change,
+            (false, _) => change.undo_by_moving(&self.session, self.old_leaf.as_ref()),
+        };
+        match change.tell(app, self.how) {
+            Err(CommandError::BrokenPipe) if self.is_unheard => Ok(()),
+            told => told,
+        }
+    }
+}
+
+/// A draft whose references are resolved.
+enum Prepared {
+    Draft(Draft),
+    Edit(EntryId, NewContent),
+}
+
+impl Prepared {
+    fn append(&self, session: &mut Session) -> Result<EntryId, CommandError> {
+        Ok(match self {
+            Prepared::Draft(draft) => session.append(draft)?,
+            Prepared::Edit(target, content) => session.append_context_edit(target.as_str(), content)?,
+        })
+    }
+}
+
+/// Opens the session, or makes it; tells whether it was made.
+fn open(args: &Args, app: &App) -> Result<(Session, bool), CommandError> {
+    let options = app.options().sync(args.sync.policy());
+    let path = Path::new(&args.session);
+    if args.create && !path.exists() {
+        let cwd = args.cwd.clone().map_or_else(|| app.cwd(), Ok)?;
+        return Ok((create(options, path, cwd, args.how.dry_run)?, true));
+    }
+    let found = app.find(&args.session)?;
+    let session = if args.how.dry_run { options.open_read_only(found) } else { options.open(found) };
+    Ok((session?, false))
+}
+
+fn create(options: Options, path: &Path, cwd: String, dry_run: bool) -> Result<Session, CommandError> {
+    // A mistyped id must not become a file.
+    if path.components().count() < 2 && path.extension().is_none_or(|extension| extension != "jsonl") {
+        let name = path.display();
+        return Err(Failure::new(format!("{name} does not look like the path of a session"))
+            .hint(format!("use `./{name}` or `{name}.jsonl` to make a file of that name"))
+            .into());
+    }
+    let new = NewSession { cwd, ..NewSession::default() };
+    if dry_run {
+        return Ok(options.in_memory(new)?);
+    }
+    let mut session = options.create(absolute(path), new)?;
+    session.save()?;
+    Ok(session)
+}
+
+/// A path that still means the same when it is told to somebody elsewhere.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+fn with_target(entry: Value<'_>, target: &EntryId) -> Result<Doc, CommandError> {
+    let mut text = String::new();
+    write_string(&mut text, target.as_str());
+    let edited = Edit::new(entry).map(|mut edit| {
+        edit.replace("targetId", text.as_bytes());
+        edit.object_text()
+    });
+    let doc = Doc::parse(edited.unwrap_or_else(|| entry.raw().to_vec()));
+    Ok(doc.map_err(|error| Failure::new(format!("not JSON: {error}")))?)
+}
+
+fn content_of(entry: Value<'_>) -> Result<NewContent, CommandError> {
+    let content = entry.get("replacement").and_then(|replacement| replacement.get("content"));
+    match content {
+        None => Ok(NewContent::Omit),
+        Some(content) if content.kind() == JsonKind::String => {
+            Ok(NewContent::Text(content.as_str().unwrap_or_default().into_owned()))
+        }
+        Some(content) => Ok(NewContent::Blocks(content.to_serde().ok_or(Error::BadReplacement)?)),
+    }
+}
+
+fn at_line(number: usize, error: CommandError) -> CommandError {
+    match error {
+        CommandError::Failed(mut failure) => {
+            failure.message = format!("line {number} of standard input: {}", failure.message);
+            CommandError::Failed(failure)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,166 @@
+//! `offshoot branches`: what was tried in a session, and how far each attempt came.
+
+use serde::Serialize;
+use session_tree::{BranchRow, Node, Session};
+
+use super::texts::shortened;
+use crate::app::App;
+use crate::error::CommandError;
+use crate::reading::Sessions;
+use crate::ui::{Column, Table, Tone, age, count, dollars, plural, tokens};
+
+/// The longest text that is shown for where a branch began, in characters.
+const FROM: usize = 24;
+
+/// Arguments of `offshoot branches`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    sessions: Sessions,
+    /// Show also the branches that somebody hid.
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    args.sessions.each(app, &mut |app, session| {
+        let rows = session.branch_table()?;
+        // Numbers count the hidden ones too: `#2` means the same with and without `--all`.
+        let shown = rows.iter().enumerate().filter(|(_, row)| args.all || !row.branch.is_hidden);
+        let shown: Vec<Numbered<'_>> = shown.map(|(at, row)| Numbered { number: at + 1, row }).collect();
+        match args.sessions.output.json {
+            true => print_json(session, &shown, app),
+            false => print(session, &rows, &shown, app),
+        }
+    })
+}
+
+/// A branch and what `#n` calls it.
+struct Numbered<'r> {
+    number: usize,
+    row: &'r BranchRow,
+}
+
+fn print(
+    session: &Session,
+    all: &[BranchRow],
+    shown: &[Numbered<'_>],
+    app: &mut App,
+) -> Result<(), CommandError> {
+    let mut table = Table::new([
+        Column::numbers("#"),
+        Column::wide("name"),
+        Column::words("from").spare(3),
+        Column::numbers("turns"),
+        Column::numbers("tokens").spare(5),
+        Column::numbers("cost").spare(4),
+        Column::words("model").spare(6),
+        Column::words("last").spare(1),
+        Column::words("").spare(2),
+    ]);
+    for Numbered { number, row } in shown {
+        let (branch, own) = (&row.branch, &row.figures.own);
+        let model = own.last_model.as_ref().map(|model| model.model_id.clone());
+        let tone = if branch.is_current { Tone::Accent } else { Tone::Plain };
+        table.push([
+            (Tone::Dim, number.to_string()),
+            (tone, branch.name.clone()),
+            (Tone::Dim, branch.from.as_deref().map(|from| shortened(from, FROM)).unwrap_or_default()),
+            (Tone::Plain, count(branch.turns as u64)),
+            (Tone::Plain, tokens(own.usage.total)),
+            (Tone::Plain, dollars(own.usage.cost)),
+            (Tone::Plain, model.unwrap_or_default()),
+            (Tone::Dim, age(app.now(), branch.last_activity)),
+            (if branch.ends_in_error { Tone::Bad } else { Tone::Notice }, marks(row, all)),
+        ]);
+    }
+    if !shown.is_empty() {
+        table.print(&mut app.ui)?;
+    }
+    app.ui.tell(&footer(session, all.len(), all.len() - shown.len()))
+}
+
+/// Tells what is special about a branch.
+fn marks(row: &BranchRow, all: &[BranchRow]) -> String {
+    let branch = &row.branch;
+    let merged = branch.merged_into.map(|tip| match number_of(tip, all) {
+        Some(number) => format!("⇢ merged into {number}"),
+        None => "⇢ merged".into(),
+    });
+    let marks = [
+        branch.is_current.then(|| "● here".to_owned()),
+        merged,
+        branch.compacted.then(|| "⌂ compacted".to_owned()),
+        branch.ends_in_error.then(|| "⚠ ends in error".to_owned()),
+        branch.is_hidden.then(|| "hidden".to_owned()),
+    ];
+    marks.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn number_of(tip: Node, all: &[BranchRow]) -> Option<usize> {
+    all.iter().position(|row| row.branch.tip == tip).map(|at| at + 1)
+}
+
+fn footer(session: &Session, all: usize, hidden: usize) -> String {
+    let tree = session.tree();
+    let points = tree.nodes().filter(|node| tree.is_branch_point(*node)).count();
+    let branches = plural(all, "branch", "branches");
+    let mut text = format!("{branches}, {}", plural(points, "branch point", "branch points"));
+    if hidden > 0 {
+        text.push_str(&format!(", {hidden} hidden (`--all` shows them)"));
+    }
+    text
+}
+
+/// One branch of `--json`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonBranch<'r> {
+    number: usize,
+    tip_id: &'r str,
+    name: &'r str,
+    label: Option<&'r str>,
+    from: Option<&'r str>,
+    branch_point_id: Option<String>,
+    turns: usize,
+    entries: usize,
+    tokens: u64,
+    cost: f64,
+    model: Option<String>,
+    last_activity: String,
+    is_current: bool,
+    is_hidden: bool,
+    merged_into: Option<String>,
+    compacted: bool,
+    ends_in_error: bool,
+}
+
+fn print_json(session: &Session, shown: &[Numbered<'_>], app: &mut App) -> Result<(), CommandError> {
+    let rows: Vec<_> = shown.iter().map(|numbered| as_json(session, numbered)).collect();
+    app.ui.json(&rows)
+}
+
+fn as_json<'r>(session: &Session, numbered: &Numbered<'r>) -> JsonBranch<'r> {
+    let id = |node: Node| session.tree().id(node).to_string();
+    let BranchRow { branch, figures, .. } = numbered.row;
+    let model = figures.own.last_model.as_ref();
+    JsonBranch {
+        number: numbered.number,
+        tip_id: branch.tip_id.as_str(),
+        name: &branch.name,
+        label: branch.label.as_deref(),
+        from: branch.from.as_deref(),
+        branch_point_id: branch.branch_point.map(id),
+        turns: branch.turns,
+        entries: branch.entries,
+        tokens: figures.own.usage.total,
+        cost: figures.own.usage.cost,
+        model: model.map(|model| format!("{}/{}", model.provider, model.model_id)),
+        last_activity: branch.last_activity.to_string(),
+        is_current: branch.is_current,
+        is_hidden: branch.is_hidden,
+        merged_into: branch.merged_into.map(id),
+        compacted: branch.compacted,
+        ends_in_error: branch.ends_in_error,
+    }
+}

@@ -1,0 +1,185 @@
+//! What happens in the sample session: a greeter, tried in Node, in Rust and as a web page.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use serde_json::{Value, json};
+use session_tree::{
+    Clock, EntryId, FirstKept, MergeContent, MergeRequest, Message, NewBranchSummary, NewCompaction, Session,
+    Timestamp,
+};
+
+use crate::error::CommandError;
+
+/// The project of the sample session.
+pub(super) const CWD: &str = "/home/ann/greeter";
+
+/// A face, as a picture of twelve by twelve points.
+const PICTURE: &str = concat!(
+    "iVBORw0KGgoAAAANSUhEUgAAAAwAAAAMCAMAAABhq6zVAAAABlBMVEX/7KA8KBSLGkf7AAAAJElEQVR42mNgQAOMYABlI1GMyBQahwGhDl0G",
+    "Yhgjummo9uAAAAxKACWP8w9kAAAAAElFTkSuQmCC",
+);
+
+/// A clock that starts some days ago and goes on by minutes, so that the sample has a past.
+#[derive(Debug)]
+pub(super) struct PastClock(AtomicI64);
+
+const MINUTE: i64 = 60_000;
+const DAY: i64 = 24 * 60 * MINUTE;
+
+impl PastClock {
+    pub(super) fn before(now: Timestamp) -> Self {
+        PastClock(AtomicI64::new(now.as_millis() - 2 * DAY))
+    }
+}
+
+impl Clock for PastClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.fetch_add(20 * MINUTE, Ordering::Relaxed))
+    }
+}
+
+/// Plays the script.
+pub(super) fn write(session: &mut Session) -> Result<(), CommandError> {
+    let mut play = Play { session, spent: 900 };
+    play.session.append_model_change("demo", "sonnet")?;
+    play.session.append_session_info("Greeter")?;
+    let start = play.prompt("Build a CLI that greets people")?;
+    play.answer("Which language do you have in mind?")?;
+    let question = play.here();
+
+    play.prompt("Use Node")?;
+    play.tool("write", &json!({"path": "greet.js", "content": NODE}), "wrote 4 lines", false)?;
+    play.tool("bash", &json!({"command": "time node greet.js Ann"}), "Hello, Ann!\n\nreal 0m0.061s", false)?;
+    play.answer("It works, but needs 60 ms to say hello: that is how long Node takes to start.")?;
+
+    let summary = "## Goal\nA CLI that greets people\n\n## Progress\n- greet.js works\n\n## Critical Context\n- Node \
+                   needs 60 ms to start";
+    let summary = NewBranchSummary { summary: summary.into(), ..NewBranchSummary::default() };
+    play.session.branch_with_summary(question.as_ref().map(EntryId::as_str), &summary)?;
+    let rust = play.prompt("Too slow. Use Rust instead")?;
+    play.tool("bash", &json!({"command": "cargo new greeter"}), "error: `cargo` not found", true)?;
+    play.tool(
+        "bash",
+        &json!({"command": "~/.cargo/bin/cargo new greeter"}),
+        "Created binary `greeter`",
+        false,
+    )?;
+    play.tool(
+        "edit",
+        &json!({"path": "src/main.rs", "oldText": "println!(\"Hello, world!\");", "newText": RUST}),
+        "edited src/main.rs",
+        false,
+    )?;
+    play.answer("It starts in one millisecond.")?;
+    play.session.append_label_change(rust.as_str(), Some("rust"))?;
+    play.compact("A greeter in Rust, after a try with Node that was too slow to start.", rust)?;
+    play.prompt("Add a --shout flag")?;
+    play.tool(
+        "edit",
+        &json!({"path": "src/main.rs", "oldText": "let name", "newText": "let mut name"}),
+        "edited",
+        false,
+    )?;
+    play.answer("HELLO, ANN!")?;
+    let shouting = play.here();
+
+    play.session.branch(start.as_str())?;
+    play.prompt_with_picture("No CLI after all: a web page that looks like this")?;
+    play.tool("write", &json!({"path": "index.html", "content": "<h1>Hello</h1>"}), "wrote 1 line", false)?;
+    play.answer("A page that greets with a face.")?;
+    let page = play.session.leaf();
+
+    if let (Some(shouting), Some(page)) = (shouting, page) {
+        play.session.branch(shouting.as_str())?;
+        let text =
+            "The web page of the other branch greets with a smiling face; its markup is in index.html.";
+        let request = MergeRequest { content: MergeContent::Text(text.into()), ..MergeRequest::default() };
+        let plan = play.session.plan_merge(play.session, page, &request)?;
+        play.session.apply_merge(&plan)?;
+    }
+    play.prompt("Print that face below the greeting")?;
+    play.answer("Done: the greeter smiles now.")?;
+    Ok(())
+}
+
+const NODE: &str = "const name = process.argv[2] ?? 'world';\n\nconsole.log(`Hello, ${name}!`);\n";
+const RUST: &str =
+    "let name = std::env::args().nth(1).unwrap_or_else(|| \"world\".into());\nprintln!(\"Hello, {name}!\");";
+
+/// The session that is being written, and how many tokens the next answer costs.
+struct Play<'s> {
+    session: &'s mut Session,
+    spent: u32,
+}
+
+impl Play<'_> {
+    fn here(&self) -> Option<EntryId> {
+        self.session.leaf_id()
+    }
+
+    fn prompt(&mut self, text: &str) -> Result<EntryId, CommandError> {
+        Ok(self.session.append_user_text(text)?)
+    }
+
+    fn prompt_with_picture(&mut self, text: &str) -> Result<EntryId, CommandError> {
+        let content = json!([
+            {"type": "text", "text": text},
+            {"type": "image", "data": PICTURE, "mimeType": "image/png"},
+        ]);
+        self.message(&json!({"role": "user", "content": content}))
+    }
+
+    fn answer(&mut self, text: &str) -> Result<EntryId, CommandError> {
+        self.say(&json!([{"type": "text", "text": text}]), "stop")
+    }
+
+    fn tool(
+        &mut self,
+        name: &str,
+        arguments: &Value,
+        result: &str,
+        failed: bool,
+    ) -> Result<EntryId, CommandError> {
+        let call = format!("call-{}", self.session.tree().len());
+        self.say(
+            &json!([{"type": "toolCall", "id": call, "name": name, "arguments": arguments}]),
+            "toolUse",
+        )?;
+        self.message(&json!({
+            "role": "toolResult", "toolCallId": call, "toolName": name,
+            "content": [{"type": "text", "text": result}], "isError": failed,
+        }))
+    }
+
+    fn compact(&mut self, summary: &str, first_kept: EntryId) -> Result<EntryId, CommandError> {
+        Ok(self.session.append_compaction(&NewCompaction {
+            summary: summary.into(),
+            first_kept: FirstKept::Entry(first_kept),
+            tokens_before: self.spent.into(),
+            details: None,
+            usage: None,
+            from_hook: false,
+        })?)
+    }
+
+    /// Appends an answer. Every one costs a little more than the one before, as the context grows.
+    fn say(&mut self, content: &Value, stop: &str) -> Result<EntryId, CommandError> {
+        let (input, output) = (self.spent, 140);
+        self.spent += 420;
+        let cost = f64::from(input) * 3e-6 + f64::from(output) * 15e-6;
+        self.message(&json!({
+            "role": "assistant", "content": content, "api": "demo", "provider": "demo", "model": "sonnet",
+            "usage": {
+                "input": input, "output": output, "cacheRead": 0, "cacheWrite": 0, "totalTokens": input + output,
+                "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": cost},
+            },
+            "stopReason": stop,
+        }))
+    }
+
+    fn message(&mut self, message: &Value) -> Result<EntryId, CommandError> {
+        let mut message = message.clone();
+        message["timestamp"] = json!(self.session.now().as_millis());
+        Ok(self.session.append_message(&Message::from_value(&message)?)?)
+    }
+}

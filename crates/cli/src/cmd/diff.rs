@@ -1,0 +1,205 @@
+//! `offshoot diff`: what two branches did since they parted.
+
+use serde::Serialize;
+use session_tree::{CommandRun, Comparison, Node, Outcome, Session, Side};
+
+use super::stats::JsonUsage;
+use super::texts::Texts;
+use crate::app::{App, resolve};
+use crate::error::{CommandError, Failure};
+use crate::ui::{Tone, Ui, dollars, plural, tokens};
+
+/// A list of commands that is longer is cut, unless all are asked for.
+const MOST_COMMANDS: usize = 20;
+
+/// Arguments of `offshoot diff`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// Where one branch ends.
+    #[arg(value_name = "REF")]
+    one: String,
+    /// Where the other one ends; the current position if not given.
+    #[arg(value_name = "REF")]
+    other: Option<String>,
+    /// Show all commands, however many there are.
+    #[arg(long)]
+    all: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    let session = app.open(&args.session)?;
+    let none = || Failure::new("the session is before its first entry").hint("name two entries");
+    let find = |reference| Ok::<Node, CommandError>(resolve(&session, reference)?.ok_or_else(none)?);
+    let comparison = session.compare(find(Some(&args.one))?, find(args.other.as_deref())?)?;
+    match args.json {
+        true => app.ui.json(&as_json(&session, &comparison)),
+        false => print(&session, &comparison, args.all, &mut app.ui),
+    }
+}
+
+fn print(session: &Session, comparison: &Comparison, all: bool, ui: &mut Ui) -> Result<(), CommandError> {
+    match comparison.base {
+        Some(base) => {
+            let (tone, text) = Texts::new(session).of(session, base)?;
+            let id = format!("{}  ", session.tree().id(base));
+            ui.row(&[(Tone::Dim, "common ancestor "), (Tone::Plain, &id), (tone, &text)], 2)?;
+        }
+        None => ui.line(&[(Tone::Dim, "no common ancestor")])?,
+    }
+    for side in &comparison.sides {
+        ui.plain("")?;
+        print_side(session, side, all, ui)?;
+    }
+    let in_both = in_both(comparison);
+    if !in_both.is_empty() {
+        ui.plain("")?;
+        ui.line(&[(Tone::Accent, "in both")])?;
+        in_both.iter().try_for_each(|(word, file)| item(ui, (Tone::Dim, word), file))?;
+    }
+    Ok(())
+}
+
+/// The files of both sides, those that both changed first.
+fn in_both(comparison: &Comparison) -> Vec<(&'static str, &str)> {
+    let contested = comparison.contested_files.iter().map(|file| ("both changed", file.as_str()));
+    let others = comparison.files_in_both.iter().filter(|file| !comparison.contested_files.contains(file));
+    contested.chain(others.map(|file| ("both touched", file.as_str()))).collect()
+}
+
+fn print_side(session: &Session, side: &Side, all: bool, ui: &mut Ui) -> Result<(), CommandError> {
+    let tree = session.tree();
+    let id = tree.id(side.at);
+    let figures = &side.figures;
+    let numbers = format!(
+        ": {}, {}, {} tokens, {}",
+        plural(figures.entries, "entry", "entries"),
+        plural(figures.turns, "prompt", "prompts"),
+        tokens(figures.usage.total),
+        dollars(figures.usage.cost)
+    );
+    ui.line(&[(Tone::Accent, id.as_str()), (Tone::Plain, &numbers)])?;
+    for prompt in &side.prompts {
+        item(ui, (Tone::Dim, "prompt"), &one_line(&prompt.text))?;
+    }
+    for file in side.files.modified_files() {
+        item(ui, (Tone::Notice, "changed"), file)?;
+    }
+    for file in side.files.read_files() {
+        item(ui, (Tone::Dim, "read"), file)?;
+    }
+    print_commands(&side.commands, all, ui)?;
+    match &side.ends_with {
+        Some(answer) => item(ui, (Tone::Dim, "ends with"), answer),
+        None => Ok(()),
+    }
+}
+
+fn print_commands(commands: &[CommandRun], all: bool, ui: &mut Ui) -> Result<(), CommandError> {
+    let most = if all { commands.len() } else { MOST_COMMANDS };
+    for command in commands.iter().take(most) {
+        let (tone, word) = word(command.outcome);
+        let by = if command.by_person { "! " } else { "" };
+        let said = format!("{by}{} {}", command.tool, one_line(&command.argument));
+        item(ui, (tone, word), &said)?;
+    }
+    match commands.len().saturating_sub(most) {
+        0 => Ok(()),
+        left => item(ui, (Tone::Dim, ""), &format!("and {left} more; --all shows them")),
+    }
+}
+
+fn item(ui: &mut Ui, (tone, word): (Tone, &str), text: &str) -> Result<(), CommandError> {
+    let word = format!("  {word:<12}");
+    ui.row(&[(tone, &word), (Tone::Plain, " "), (Tone::Plain, text)], 2)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn word(outcome: Outcome) -> (Tone, &'static str) {
+    match outcome {
+        Outcome::Ok => (Tone::Good, "ok"),
+        Outcome::Error => (Tone::Bad, "error"),
+        Outcome::Open => (Tone::Notice, "open"),
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonComparison<'c> {
+    base: Option<String>,
+    sides: [JsonSide<'c>; 2],
+    files_in_both: &'c [String],
+    contested_files: &'c [String],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonSide<'c> {
+    at: String,
+    entries: Vec<String>,
+    prompts: Vec<JsonPrompt<'c>>,
+    read_files: Vec<&'c str>,
+    modified_files: Vec<&'c str>,
+    commands: Vec<JsonCommand<'c>>,
+    usage: JsonUsage,
+    ends_with: Option<&'c str>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonPrompt<'c> {
+    id: String,
+    text: &'c str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonCommand<'c> {
+    id: String,
+    tool: &'c str,
+    argument: &'c str,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i64>,
+    by_person: bool,
+}
+
+fn as_json<'c>(session: &Session, comparison: &'c Comparison) -> JsonComparison<'c> {
+    let [one, other] = &comparison.sides;
+    JsonComparison {
+        base: comparison.base.map(|base| session.tree().id(base).to_string()),
+        sides: [side_json(session, one), side_json(session, other)],
+        files_in_both: &comparison.files_in_both,
+        contested_files: &comparison.contested_files,
+    }
+}
+
+fn side_json<'c>(session: &Session, side: &'c Side) -> JsonSide<'c> {
+    let id = |node: Node| session.tree().id(node).to_string();
+    let prompts = side.prompts.iter().map(|prompt| JsonPrompt { id: id(prompt.node), text: &prompt.text });
+    let commands = side.commands.iter().map(|command| JsonCommand {
+        id: id(command.node),
+        tool: &command.tool,
+        argument: &command.argument,
+        outcome: word(command.outcome).1,
+        exit_code: command.exit_code,
+        by_person: command.by_person,
+    });
+    JsonSide {
+        at: id(side.at),
+        entries: side.entries.iter().copied().map(id).collect(),
+        prompts: prompts.collect(),
+        read_files: side.files.read_files(),
+        modified_files: side.files.modified_files(),
+        commands: commands.collect(),
+        usage: side.figures.usage.into(),
+        ends_with: side.ends_with.as_deref(),
+    }
+}

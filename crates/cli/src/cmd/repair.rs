@@ -1,0 +1,281 @@
+//! `offshoot repair`: heals a session by appending to it, or in a copy.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+use session_tree::fs::RealFs;
+use session_tree::json::Value;
+use session_tree::{Body, EntryId, Error, Fix, REPAIR, RepairPlan, Repaired, Session, Severity, salvage};
+
+use super::check::{JsonFix, words};
+use crate::app::{App, file_of};
+use crate::change::{Change, Changing, quoted};
+use crate::error::{CommandError, Failure};
+use crate::ui::plural;
+
+/// One repair may make another possible, but not for ever.
+const MOST_ROUNDS: usize = 5;
+
+/// Arguments of `offshoot repair`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// Take the last repair back.
+    #[arg(long, conflicts_with_all = ["copy", "no_guess"])]
+    undo: bool,
+    /// Write a repaired copy into this new file, and leave the session as it is.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    copy: Option<PathBuf>,
+    /// Leave out what rests on a guess.
+    #[arg(long)]
+    no_guess: bool,
+    #[command(flatten)]
+    how: Changing,
+}
+
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    let path = app.find(&args.session)?;
+    match app.options().open_read_only(&path) {
+        Err(Error::NotASession { reason, .. }) => repair_headless(args, &path, reason, app),
+        Err(error) => Err(error.into()),
+        Ok(_) if args.undo => undo(args, app),
+        Ok(session) => match &args.copy {
+            Some(copy) => repair_copy(args, &session, copy, app),
+            None => repair_here(args, app),
+        },
+    }
+}
+
+/// What all rounds did.
+#[derive(Debug, Default)]
+struct Done {
+    fixes: Vec<Fix>,
+    appended: Vec<EntryId>,
+    records: Vec<EntryId>,
+    rounds: usize,
+}
+
+impl Done {
+    fn add(&mut self, plan: &RepairPlan, repaired: Repaired) {
+        self.fixes.extend(plan.fixes().filter(|fix| !fix.needs_copy()).cloned());
+        self.appended.extend(repaired.appended);
+        self.records.extend(repaired.record);
+        self.rounds += 1;
+    }
+
+    fn plan_only(plan: &RepairPlan, with_copy: bool) -> Self {
+        let fixes = plan.fixes().filter(|fix| with_copy || !fix.needs_copy()).cloned().collect();
+        Done { fixes, ..Done::default() }
+    }
+}
+
+fn plan(session: &Session, no_guess: bool) -> Result<RepairPlan, CommandError> {
+    let plan = session.plan_repair(&session.check()?);
+    Ok(if no_guess { plan.without_inferred() } else { plan })
+}
+
+fn repair_here(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    let mut session = app.open_to_change(&args.session, args.how.dry_run)?;
+    let mut next = plan(&session, args.no_guess)?;
+    let mut done = Done::default();
+    if args.how.dry_run {
+        done = Done::plan_only(&next, false);
+    } else {
+        next = rounds(&mut session, next, args.no_guess, &mut done)?;
+    }
+    session.barrier()?;
+    let file = file_of(&session);
+    tell_fixes(&done, args.how, app)?;
+    if done.fixes.is_empty() && next.needs_copy() {
+        return Err(needs_copy(&file));
+    }
+    let undo = vec![format!("offshoot repair {} --undo", quoted(&file)); done.records.len()];
+    let mut change = change_of(&done, &file).session(&session).field("needsCopy", next.needs_copy());
+    change = change.field("damagedPlaces", damaged_places(&session)?);
+    if !undo.is_empty() {
+        change = change.undo(undo.join(" && "));
+    }
+    finish(change, &done, &file, args.how, app)?;
+    if next.needs_copy() && !args.how.json {
+        app.ui.tell(&format!("the rest needs a copy: offshoot repair {} --copy NEW", quoted(&file)))?;
+    }
+    Ok(())
+}
+
+/// Repairs until nothing more can be done by appending; gives the plan that is left.
+fn rounds(
+    session: &mut Session,
+    first: RepairPlan,
+    no_guess: bool,
+    done: &mut Done,
+) -> Result<RepairPlan, CommandError> {
+    let mut next = first;
+    while !next.is_empty() && done.rounds < MOST_ROUNDS {
+        let repaired = session.apply_repair(&next)?;
+        done.add(&next, repaired);
+        next = plan(session, no_guess)?;
+    }
+    Ok(next)
+}
+
+fn repair_copy(args: &Args, session: &Session, copy: &Path, app: &mut App) -> Result<(), CommandError> {
+    let plan = plan(session, args.no_guess)?;
+    let mut done = Done::plan_only(&plan, true);
+    check_absent(copy)?;
+    let entries = if args.how.dry_run {
+        session.tree().len()
+    } else {
+        session.write_repaired_copy(&plan, &RealFs, copy)?;
+        finish_copy(args, copy, &mut done, app)?
+    };
+    tell_fixes(&done, args.how, app)?;
+    tell_copy(args, &file_of(session), copy, entries, &done, app)
+}
+
+/// A file without a header is no session; what is left of it becomes one.
+fn repair_headless(
+    args: &Args,
+    path: &Path,
+    reason: &'static str,
+    app: &mut App,
+) -> Result<(), CommandError> {
+    let left = salvage(&RealFs, path).map_err(|_| Error::NotASession { path: path.into(), reason })?;
+    let Some(copy) = args.copy.as_ref().filter(|_| !args.undo) else {
+        let entries = plural(left.session().tree().len(), "entry", "entries");
+        let message = format!("the header of {} cannot be read; {entries} can", path.display());
+        let command = format!("offshoot repair {} --copy NEW", quoted(&path.display().to_string()));
+        return Err(Failure::new(message).hint(format!("`{command}` writes them into a new file")).into());
+    };
+    check_absent(copy)?;
+    let mut done = Done::default();
+    let entries = if args.how.dry_run {
+        left.session().tree().len()
+    } else {
+        left.write_to(&RealFs, copy)?;
+        finish_copy(args, copy, &mut done, app)?
+    };
+    tell_fixes(&done, args.how, app)?;
+    tell_copy(args, &path.display().to_string(), copy, entries, &done, app)
+}
+
+fn check_absent(copy: &Path) -> Result<(), CommandError> {
+    match copy.symlink_metadata() {
+        Ok(_) => Err(Error::Exists { path: copy.into() }.into()),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Does in the copy what its first repair made possible; gives the number of entries.
+fn finish_copy(args: &Args, copy: &Path, done: &mut Done, app: &App) -> Result<usize, CommandError> {
+    let mut session = app.options().open(copy)?;
+    let next = plan(&session, args.no_guess)?;
+    rounds(&mut session, next, args.no_guess, done)?;
+    session.barrier()?;
+    Ok(session.tree().len())
+}
+
+fn tell_copy(
+    args: &Args,
+    file: &str,
+    copy: &Path,
+    entries: usize,
+    done: &Done,
+    app: &mut App,
+) -> Result<(), CommandError> {
+    let copy = std::path::absolute(copy).unwrap_or_else(|_| copy.to_path_buf()).display().to_string();
+    let held = plural(entries, "entry", "entries");
+    let what = format!("a repaired copy of {file} with {held}: {copy}");
+    Change::new("wrote", "write", what)
+        .gives(copy.as_str())
+        .field("file", file)
+        .field("copy", copy.as_str())
+        .field("entries", entries)
+        .field("fixes", fixes_json(done))
+        .undo(format!("rm {}", quoted(&copy)))
+        .tell(app, args.how)
+}
+
+fn needs_copy(file: &str) -> CommandError {
+    let command = format!("offshoot repair {} --copy NEW", quoted(file));
+    Failure::new(format!("{file} can only be repaired in a copy"))
+        .hint(format!("`{command}` writes one"))
+        .into()
+}
+
+fn change_of(done: &Done, file: &str) -> Change {
+    let fixes = plural(done.fixes.len(), "fix", "fixes");
+    let appended: Vec<&str> = done.appended.iter().map(EntryId::as_str).collect();
+    let records: Vec<&str> = done.records.iter().map(EntryId::as_str).collect();
+    let mut change = Change::new("repaired", "repair", format!("{file} with {fixes}"))
+        .field("fixes", fixes_json(done))
+        .field("appended", appended)
+        .field("records", records);
+    for record in &done.records {
+        change = change.gives(record.as_str());
+    }
+    change
+}
+
+fn finish(change: Change, done: &Done, file: &str, how: Changing, app: &mut App) -> Result<(), CommandError> {
+    if done.fixes.is_empty() && !how.json {
+        return app.ui.tell(&format!("nothing to repair in {file}"));
+    }
+    change.tell(app, how)
+}
+
+fn fixes_json(done: &Done) -> Json {
+    json!(done.fixes.iter().map(JsonFix::of).collect::<Vec<_>>())
+}
+
+fn tell_fixes(done: &Done, how: Changing, app: &mut App) -> Result<(), CommandError> {
+    if how.json {
+        return Ok(());
+    }
+    let verb = if how.dry_run { "would " } else { "" };
+    done.fixes.iter().try_for_each(|fix| app.ui.tell(&format!("fix: {verb}{}", words(fix))))
+}
+
+fn damaged_places(session: &Session) -> Result<usize, CommandError> {
+    let report = session.check()?;
+    let damaged = report.diagnostics.iter().filter(|found| found.problem.severity() == Severity::Damage);
+    Ok(damaged.count())
+}
+
+fn undo(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    let mut session = app.open_to_change(&args.session, args.how.dry_run)?;
+    let file = file_of(&session);
+    let Some(record) = last_repair(&session)? else {
+        return Err(Failure::new(format!("no repair of {file} can be taken back")).into());
+    };
+    let undone = if args.how.dry_run { Repaired::default() } else { session.undo_repair(record.as_str())? };
+    session.barrier()?;
+    let appended: Vec<&str> = undone.appended.iter().map(EntryId::as_str).collect();
+    let change = Change::new("took back", "take back", format!("the repair {record} of {file}"))
+        .field("action", "undo-repair")
+        .field("record", record.as_str())
+        .field("appended", appended)
+        .session(&session);
+    change.tell(app, args.how)
+}
+
+/// Finds the last repair that was not taken back yet.
+fn last_repair(session: &Session) -> Result<Option<EntryId>, CommandError> {
+    let mut undone = HashSet::new();
+    let tree = session.tree();
+    for node in tree.nodes().rev().filter(|node| tree.is_internal(*node)) {
+        let entry = session.entry_at(node)?;
+        let Body::Custom { custom_type: Some(kind), data: Some(data) } = entry.body() else { continue };
+        if kind != REPAIR {
+            continue;
+        }
+        match data.get("undoes").and_then(Value::as_str) {
+            Some(record) => drop(undone.insert(record.into_owned())),
+            None if undone.contains(entry.id().as_str()) => {}
+            None => return Ok(Some(entry.id().clone())),
+        }
+    }
+    Ok(None)
+}

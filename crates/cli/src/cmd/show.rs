@@ -1,0 +1,256 @@
+//! `offshoot show`: one entry in full.
+
+mod diff;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use session_tree::json::Value;
+use session_tree::{Block, Body, Content, Entry, Replacement, Role, Session};
+
+use crate::app::App;
+use crate::error::{CommandError, Failure};
+use crate::json;
+use crate::reading::SessionAt;
+use crate::ui::{Tone, Ui, bytes, count};
+
+/// Arguments of `offshoot show`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    session: SessionAt,
+    /// Print the exact bytes of the line, and a line feed.
+    #[arg(long, conflicts_with = "json")]
+    raw: bool,
+}
+
+/// The JSON form: where the entry stands, and its line.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonEntry {
+    line: u64,
+    depth: u32,
+    children: Vec<String>,
+    on_path: bool,
+    is_leaf: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_timestamp: Option<String>,
+    entry: Option<Box<RawValue>>,
+}
+
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    args.session.each(app, &mut |app, session| {
+        let node = crate::app::resolve(session, args.session.at())?;
+        let none =
+            || Failure::new("the session is before its first entry").hint("name an entry, such as `root`");
+        let entry = session.entry_at(node.ok_or_else(none)?)?;
+        if args.raw {
+            app.ui.raw(entry.raw())?;
+            return app.ui.raw(b"\n");
+        }
+        if args.session.output.json {
+            return app.ui.json(&as_json(session, &entry));
+        }
+        head(session, &entry, &mut app.ui)?;
+        body(&entry, &mut app.ui)
+    })
+}
+
+fn as_json(session: &Session, entry: &Entry) -> JsonEntry {
+    let (tree, node) = (session.tree(), entry.node());
+    let label = session.label(node);
+    JsonEntry {
+        line: session.line_number(node),
+        depth: u32::try_from(tree.ancestors(node).count()).unwrap_or(u32::MAX),
+        children: tree.children(node).map(|child| tree.id(child).to_string()).collect(),
+        on_path: session.leaf().is_some_and(|leaf| tree.is_on_path(node, leaf)),
+        is_leaf: session.leaf() == Some(node),
+        label: label.map(|label| label.text.to_string()),
+        label_timestamp: label.map(|label| label.set_at.to_string()),
+        entry: json::entry(entry),
+    }
+}
+
+fn head(session: &Session, entry: &Entry, ui: &mut Ui) -> Result<(), CommandError> {
+    let (tree, node) = (session.tree(), entry.node());
+    let mut kind = entry.type_name().into_owned();
+    if let Some(role) = tree.role(node) {
+        kind.push_str(&format!(", {role}"));
+    }
+    ui.line(&[
+        (Tone::Dim, "entry   "),
+        (Tone::Accent, entry.id().as_str()),
+        (Tone::Plain, &format!(" ({kind})")),
+    ])?;
+    let parent = entry.parent_id().map_or_else(|| "none: a root".into(), ToString::to_string);
+    field(ui, "parent  ", &parent)?;
+    let children: Vec<String> = tree.children(node).map(|child| tree.id(child).to_string()).collect();
+    if !children.is_empty() {
+        field(ui, "children", &children.join(", "))?;
+    }
+    field(ui, "time    ", &entry.timestamp().to_string())?;
+    let line = session.line_number(node);
+    field(ui, "line    ", &format!("{}, {}", count(line), bytes(entry.raw().len() as u64)))?;
+    if let Some(label) = session.label(node) {
+        field(ui, "label   ", &label.text)?;
+    }
+    ui.plain("")
+}
+
+fn field(ui: &mut Ui, name: &str, value: &str) -> Result<(), CommandError> {
+    ui.line(&[(Tone::Dim, name), (Tone::Plain, " "), (Tone::Plain, value)])
+}
+
+fn body(entry: &Entry, ui: &mut Ui) -> Result<(), CommandError> {
+    match entry.body() {
+        Body::Message(Some(message)) => show_message(message, ui),
+        Body::CustomMessage { content, custom_type, .. } => {
+            said(ui, "from", custom_type.as_deref())?;
+            show_content(Content::of(content), ui)
+        }
+        Body::Compaction { summary, first_kept, .. } => {
+            said(ui, "keeps from", first_kept.as_deref())?;
+            text(ui, summary.as_deref())
+        }
+        Body::BranchSummary { summary, from_id, .. } => {
+            said(ui, "of the branch to", from_id.as_deref())?;
+            text(ui, summary.as_deref())
+        }
+        Body::Label { target, label } => {
+            said(ui, "target", target.as_deref())?;
+            said(ui, "label", Some(label.as_deref().unwrap_or("(cleared)")))
+        }
+        Body::SessionInfo { name } | Body::TitleChange { title: name } => said(ui, "name", name.as_deref()),
+        Body::ThinkingLevelChange { level } => said(ui, "thinking level", level.as_deref()),
+        Body::ModelChange { provider, model_id, .. } => {
+            said(ui, "provider", provider.as_deref())?;
+            said(ui, "model", model_id.as_deref())
+        }
+        Body::ContextEdit { target, replacement } => {
+            said(ui, "target", target.as_deref())?;
+            match replacement {
+                Replacement::Content(content) => show_content(Content::of(Some(content)), ui),
+                Replacement::Omit => ui.plain("(left out of the context)"),
+                Replacement::Unreadable => ui.plain("(cannot be read, and is ignored)"),
+            }
+        }
+        Body::Placeholder => ui.plain("the line cannot be read; --raw prints its bytes"),
+        Body::Message(None)
+        | Body::Usage { .. }
+        | Body::Custom { .. }
+        | Body::LeafMove { .. }
+        | Body::ModeChange { .. }
+        | Body::RuleInjection { .. }
+        | Body::ResetBoundary
+        | Body::ModelUsage { .. }
+        | Body::Opaque { .. } => entry.value().map_or(Ok(()), |value| pretty(value, ui)),
+    }
+}
+
+fn said(ui: &mut Ui, name: &str, value: Option<&str>) -> Result<(), CommandError> {
+    ui.line(&[(Tone::Dim, name), (Tone::Plain, " "), (Tone::Plain, value.unwrap_or("(none)"))])
+}
+
+fn text(ui: &mut Ui, text: Option<&str>) -> Result<(), CommandError> {
+    ui.block(Tone::Plain, 0, text.unwrap_or_default())
+}
+
+fn show_message(message: Value<'_>, ui: &mut Ui) -> Result<(), CommandError> {
+    let string = |key| message.get(key).and_then(Value::as_str);
+    let role = string("role").map(|role| Role::from_name(role.as_bytes()));
+    match role {
+        Some(Role::BashExecution) => {
+            ui.line(&[(Tone::Accent, "$ "), (Tone::Plain, &string("command").unwrap_or_default())])?;
+            text(ui, string("output").as_deref())?;
+            match message.get("exitCode").and_then(Value::as_i64) {
+                Some(0) | None => Ok(()),
+                Some(code) => ui.line(&[(Tone::Bad, &format!("exit code {code}"))]),
+            }
+        }
+        Some(Role::ToolResult) => {
+            let is_error = message.get("isError").and_then(Value::as_bool) == Some(true);
+            let outcome = if is_error { (Tone::Bad, "error") } else { (Tone::Good, "ok") };
+            let name = string("toolName").unwrap_or_default();
+            ui.line(&[(Tone::Dim, "result of "), (Tone::Accent, &name), (Tone::Plain, ": "), outcome])?;
+            show_content(Content::of(message.get("content")), ui)?;
+            match message.get("details").and_then(|details| details.get("diff")).and_then(Value::as_str) {
+                Some(diff) => diff::print(&diff, ui),
+                None => Ok(()),
+            }
+        }
+        _ => {
+            show_content(Content::of(message.get("content")), ui)?;
+            match string("errorMessage") {
+                Some(error) => ui.line(&[(Tone::Bad, "error: "), (Tone::Plain, &error)]),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+fn show_content(content: Content<'_>, ui: &mut Ui) -> Result<(), CommandError> {
+    for block in content.blocks() {
+        match block {
+            Block::Text(text) => ui.block(Tone::Plain, 0, &text)?,
+            Block::Thinking(text) => {
+                ui.line(&[(Tone::Dim, "thinking:")])?;
+                ui.block(Tone::Dim, 2, &text)?;
+            }
+            Block::Image { data, mime_type } => {
+                let size = bytes(data.len() as u64 / 4 * 3);
+                ui.line(&[(Tone::Notice, &format!("[image {mime_type}, {size}]"))])?;
+            }
+            Block::ToolCall { name, arguments, .. } => {
+                ui.line(&[(Tone::Dim, "call of "), (Tone::Accent, &name)])?;
+                show_arguments(arguments, ui)?;
+            }
+            Block::Other(value) => pretty(value, ui)?,
+        }
+    }
+    Ok(())
+}
+
+/// Shows what a tool is called with: texts as they are, a replacement of text as a diff.
+fn show_arguments(arguments: Option<Value<'_>>, ui: &mut Ui) -> Result<(), CommandError> {
+    let Some(arguments) = arguments else { return Ok(()) };
+    for (key, value) in arguments.members() {
+        let key = key.as_str().unwrap_or_default();
+        match value.as_str() {
+            Some(_) if matches!(&*key, "oldText" | "newText") => {}
+            Some(text) if text.contains('\n') => {
+                ui.line(&[(Tone::Dim, "  "), (Tone::Dim, &key), (Tone::Dim, ":")])?;
+                ui.block(Tone::Plain, 4, &text)?;
+            }
+            Some(text) => {
+                ui.line(&[(Tone::Dim, "  "), (Tone::Dim, &key), (Tone::Dim, ": "), (Tone::Plain, &text)])?;
+            }
+            None if key == "edits" => {}
+            None => {
+                ui.line(&[
+                    (Tone::Dim, "  "),
+                    (Tone::Dim, &key),
+                    (Tone::Dim, ": "),
+                    (Tone::Plain, &lossy(value)),
+                ])?;
+            }
+        }
+    }
+    let edits = arguments.get("edits").into_iter().flat_map(Value::items);
+    for edit in std::iter::once(arguments).chain(edits) {
+        let side = |key| edit.get(key).and_then(Value::as_str);
+        if let (Some(old), Some(new)) = (side("oldText"), side("newText")) {
+            diff::between(&old, &new, ui)?;
+        }
+    }
+    Ok(())
+}
+
+fn lossy(value: Value<'_>) -> String {
+    String::from_utf8_lossy(value.raw()).into_owned()
+}
+
+fn pretty(value: Value<'_>, ui: &mut Ui) -> Result<(), CommandError> {
+    let pretty = value.to_serde().and_then(|value| serde_json::to_string_pretty(&value).ok());
+    ui.block(Tone::Plain, 0, &pretty.unwrap_or_else(|| lossy(value)))
+}

@@ -1,0 +1,88 @@
+//! Entries in a few words, for what commands tell about them.
+
+use session_tree::{Block, Content, Entry, Filter, Node, Outline, OutlineOptions, Session};
+
+use super::tree::tone;
+use crate::change::quoted;
+use crate::error::CommandError;
+use crate::ui::Tone;
+
+/// The longest text that is put into a sentence, in characters.
+const IN_A_SENTENCE: usize = 60;
+
+/// Knows what each entry of a session says in one line.
+#[derive(Debug)]
+pub(super) struct Texts(Outline);
+
+impl Texts {
+    /// Looks at a session.
+    pub(super) fn new(session: &Session) -> Self {
+        Texts(Outline::new(session, OutlineOptions { filter: Filter::All, ..OutlineOptions::default() }))
+    }
+
+    /// Returns what an entry says in one line, and how it is meant; an answer that only calls tools says which.
+    pub(super) fn of(&self, session: &Session, node: Node) -> Result<(Tone, String), CommandError> {
+        let position = self.0.position_of(node).unwrap_or(usize::MAX);
+        let Some(row) = self.0.rows(session, position..position.saturating_add(1))?.pop() else {
+            return Ok((Tone::Dim, String::new()));
+        };
+        let text = match row.text.strip_suffix("(no content)") {
+            Some(role) => format!("{role}{}", calls(&session.entry_at(node)?)),
+            None => row.text,
+        };
+        Ok((tone(row.style), text))
+    }
+}
+
+/// The names of the tools that an answer calls.
+fn calls(entry: &Entry) -> String {
+    let content = Content::of(entry.message().and_then(|message| message.get("content")));
+    let names = content.blocks().filter_map(|block| match block {
+        Block::ToolCall { name, .. } => Some(format!("[{name}]")),
+        Block::Text(_) | Block::Thinking(_) | Block::Image { .. } | Block::Other(_) => None,
+    });
+    let names = names.collect::<Vec<_>>();
+    if names.is_empty() { "(no content)".into() } else { names.join(" ") }
+}
+
+/// Names a position for a sentence: its id and what it says, or `the start`.
+pub(super) fn place(session: &Session, at: Option<Node>) -> Result<String, CommandError> {
+    let Some(node) = at else { return Ok("the start".into()) };
+    let (_, text) = Texts::new(session).of(session, node)?;
+    Ok(format!("{} ({})", session.tree().id(node), shortened(&text, IN_A_SENTENCE)))
+}
+
+/// Quotes a text for a shell, as the last argument of a command: one that begins with `-` is no option.
+pub(super) fn last_argument(text: &str) -> String {
+    let dashes = if text.starts_with('-') { "-- " } else { "" };
+    format!("{dashes}{}", quoted(text))
+}
+
+/// Cuts a text to a number of characters, white space folded.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    match text.char_indices().nth(most) {
+        None => text,
+        Some(_) => format!("{}…", text.chars().take(most.saturating_sub(1)).collect::<String>().trim_end()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{last_argument, shortened};
+
+    #[test]
+    fn a_long_text_is_cut_and_shows_it() {
+        assert_eq!(shortened("two\n words", 9), "two words");
+        assert_eq!(shortened("two words!", 9), "two word…");
+        assert_eq!(shortened("two words!", 5), "two…");
+        assert_eq!(shortened("漢字かな", 3), "漢字…");
+    }
+
+    #[test]
+    fn a_name_that_looks_like_an_option_is_none() {
+        assert_eq!(last_argument("my name"), "'my name'");
+        assert_eq!(last_argument("--clear"), "-- --clear");
+    }
+}

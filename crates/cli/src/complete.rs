@@ -1,0 +1,176 @@
+//! What a shell is told while somebody types: sessions of this project, and entries of the session named so far.
+//!
+//! Asked between two key strokes: reads little, writes nothing, and says nothing rather than something wrong.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use clap::{Arg, ArgMatches, Command, CommandFactory};
+use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
+use clap_complete::{ArgValueCompleter, CompleteEnv};
+use session_tree::{Filter, Outline, OutlineOptions, Session, SessionSummary};
+
+use crate::app::{App, Places};
+use crate::env::Environment;
+use crate::ui::{Colour, Ui, clean};
+
+/// The variable in which the script of a shell asks. No other program reads it, so none is asked by mistake.
+pub(crate) const VARIABLE: &str = "OFFSHOOT_COMPLETE";
+
+/// Nobody reads more.
+const MOST_SESSIONS: usize = 50;
+const MOST_ENTRIES: usize = 200;
+/// What is shown beside a candidate.
+const MOST_LETTERS: usize = 60;
+
+/// Answers a shell, if one asks; does not return then.
+pub(crate) fn answer() {
+    CompleteEnv::with_factory(command).var(VARIABLE).complete();
+}
+
+/// The program, with completions for everything that names a session or an entry.
+fn command() -> Command {
+    crate::Args::command().mut_subcommands(|command| {
+        command.mut_args(|argument| match () {
+            () if names(&argument, "SESSION") => argument.add(ArgValueCompleter::new(sessions)),
+            () if names(&argument, "REF") => argument.add(ArgValueCompleter::new(entries)),
+            () => argument,
+        })
+    })
+}
+
+/// Tells what an argument stands for, as its help does.
+fn names(argument: &Arg, what: &str) -> bool {
+    argument.get_value_names().is_some_and(|names| names.iter().any(|name| name == what))
+}
+
+fn sessions(current: &OsStr) -> Vec<CompletionCandidate> {
+    let files = PathCompleter::any().filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    let paths = files.complete(current);
+    let Some(typed) = current.to_str().filter(|typed| !typed.contains('/')) else { return paths };
+    let rows = asked().and_then(|asked| asked.sessions()).unwrap_or_default();
+    let mut found: Vec<_> = rows.iter().flat_map(|row| session_names(row, typed)).collect();
+    found.extend(paths);
+    found
+}
+
+/// A session by its id and, as long as nothing speaks against it, by its name.
+fn session_names(row: &SessionSummary, typed: &str) -> Vec<CompletionCandidate> {
+    let title = shortened(row.title());
+    let by_id = row.id.starts_with(typed).then(|| candidate(&row.id, &title));
+    let name = row.name.as_deref().filter(|name| !typed.is_empty() && name.starts_with(typed));
+    let by_name = name.filter(|name| is_one_line(name)).map(|name| candidate(name, &row.id));
+    by_id.into_iter().chain(by_name).collect()
+}
+
+fn entries(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(typed) = current.to_str() else { return Vec::new() };
+    let fixed = [("leaf", "the current position"), ("root", "the first entry of this branch")];
+    let mut found: Vec<_> = fixed.map(|(name, help)| candidate(name, help)).into();
+    if let Some(session) = asked().and_then(|asked| asked.session()) {
+        found.extend(labels(&session));
+        // To a shell this begins a comment: only for who has typed it already, and knows to quote it.
+        if typed.starts_with('#') {
+            found.extend(branches(&session));
+        }
+        found.extend(ids(&session, typed).unwrap_or_default());
+    }
+    found.retain(|candidate| candidate.get_value().to_string_lossy().starts_with(typed));
+    found
+}
+
+fn labels(session: &Session) -> Vec<CompletionCandidate> {
+    let labels = session.labels().into_iter().filter(|(_, label)| is_one_line(&label.text));
+    labels
+        .map(|(node, label)| candidate(&format!("@{}", label.text), session.tree().id(node).as_str()))
+        .collect()
+}
+
+fn branches(session: &Session) -> Vec<CompletionCandidate> {
+    let branches = session.branches().unwrap_or_default().into_iter().take(MOST_SESSIONS).enumerate();
+    branches.map(|(at, branch)| candidate(&format!("#{}", at + 1), &branch.name)).collect()
+}
+
+/// The latest entries of the conversation, with what they say.
+fn ids(session: &Session, typed: &str) -> Option<Vec<CompletionCandidate>> {
+    let tree = session.tree();
+    let outline = Outline::new(session, OutlineOptions { filter: Filter::All, ..OutlineOptions::default() });
+    let fits = |node: &_| !tree.is_bookkeeping(*node) && tree.id(*node).as_str().starts_with(typed);
+    let mut found = Vec::new();
+    for node in tree.nodes().rev().filter(fits).take(MOST_ENTRIES) {
+        let position = outline.position_of(node)?;
+        let row = outline.rows(session, position..position + 1).ok()?.pop()?;
+        found.push(candidate(row.id.as_str(), &row.text));
+    }
+    Some(found)
+}
+
+fn candidate(value: &str, help: &str) -> CompletionCandidate {
+    CompletionCandidate::new(value).help(Some(shortened(help).into()))
+}
+
+fn shortened(text: &str) -> String {
+    clean(&text.chars().take(MOST_LETTERS).collect::<String>()).into_owned()
+}
+
+/// A shell gets one candidate per line.
+fn is_one_line(text: &str) -> bool {
+    !text.chars().any(char::is_control)
+}
+
+/// What was typed so far.
+struct Asked {
+    app: App,
+    session: Option<OsString>,
+}
+
+/// Reads what was typed so far, the way it will be read when it is run.
+fn asked() -> Option<Asked> {
+    let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
+    let command = crate::Args::command().ignore_errors(true);
+    let matches = command.clone().try_get_matches_from(words).ok()?;
+    let (name, below) = matches.subcommand()?;
+    let mut positionals = command.find_subcommand(name)?.get_positionals();
+    let positional = positionals.find(|argument| names(argument, "SESSION"));
+    let session = positional.and_then(|argument| first_word(below, argument.get_id().as_str()));
+    let places =
+        Places { pi: flag(below, "pi"), session_dir: first_word(below, "session_dir").map(Into::into) };
+    let app = App::new(Ui::new(Colour::Never, true), Environment::read(), places);
+    Some(Asked { app, session })
+}
+
+fn first_word(matches: &ArgMatches, id: &str) -> Option<OsString> {
+    matches.try_get_raw(id).ok().flatten()?.next().map(OsStr::to_owned)
+}
+
+fn flag(matches: &ArgMatches, id: &str) -> bool {
+    matches.try_get_one::<bool>(id).ok().flatten().copied().unwrap_or(false)
+}
+
+impl Asked {
+    /// The sessions of this project, ours and those of pi.
+    fn sessions(&self) -> Option<Vec<SessionSummary>> {
+        let cwd = self.app.cwd().ok()?;
+        let mut rows = Vec::new();
+        for catalog in self.app.catalog().ok().into_iter().chain(self.app.pi_catalog()) {
+            let listing = catalog.list(&cwd);
+            rows.extend(listing.quick().filter(SessionSummary::is_session).take(MOST_SESSIONS));
+        }
+        rows.truncate(MOST_SESSIONS);
+        Some(rows)
+    }
+
+    /// The session that was named, if it is one that is found at once.
+    fn session(&self) -> Option<Session> {
+        let wanted = self.session.as_ref()?.to_str()?;
+        if Path::new(wanted).is_file() {
+            return Session::open_read_only(wanted).ok();
+        }
+        let rows = self.sessions()?;
+        let row = match wanted {
+            "-" => rows.iter().max_by_key(|row| row.modified),
+            _ => rows.iter().find(|row| row.id.starts_with(wanted) || row.name.as_deref() == Some(wanted)),
+        };
+        Session::open_read_only(&row?.path).ok()
+    }
+}

@@ -1,0 +1,147 @@
+//! The one place that reads the environment: directories, switches, and the clock and ids that tests fix.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use etcetera::{BaseStrategy, choose_base_strategy};
+use session_tree::{Clock, EntryId, IdSource, SystemClock, Timestamp};
+
+use crate::error::CommandError;
+
+/// What the environment says.
+#[derive(Debug)]
+pub(crate) struct Environment {
+    home: Option<PathBuf>,
+    session_dir: Option<PathBuf>,
+    pi_dir: Option<PathBuf>,
+    pi_session_dir: Option<PathBuf>,
+    /// Whether caches are kept.
+    pub(crate) use_cache: bool,
+    /// Whether `NO_COLOR` is set.
+    pub(crate) no_color: bool,
+    clock: Option<Timestamp>,
+    ids: Option<u64>,
+}
+
+/// A directory with sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SessionDir {
+    /// The directory.
+    pub(crate) path: PathBuf,
+    /// Whether the sessions of all projects lie side by side in it.
+    pub(crate) is_flat: bool,
+}
+
+impl Environment {
+    /// Reads the environment.
+    pub(crate) fn read() -> Self {
+        let path = |name| set(name).map(PathBuf::from);
+        let text = |name| set(name).and_then(|value| value.into_string().ok());
+        Environment {
+            home: path("OFFSHOOT_HOME"),
+            session_dir: path("OFFSHOOT_SESSION_DIR"),
+            pi_dir: path("PI_CODING_AGENT_DIR"),
+            pi_session_dir: path("PI_CODING_AGENT_SESSION_DIR"),
+            use_cache: set("OFFSHOOT_NO_CACHE").is_none(),
+            no_color: set("NO_COLOR").is_some(),
+            clock: text("OFFSHOOT_CLOCK").and_then(|text| Timestamp::parse(&text)),
+            ids: text("OFFSHOOT_IDS").and_then(|text| text.parse().ok()),
+        }
+    }
+
+    /// Returns where our own sessions lie.
+    pub(crate) fn own_sessions(&self) -> Result<SessionDir, CommandError> {
+        if let Some(path) = &self.session_dir {
+            return Ok(SessionDir { path: path.clone(), is_flat: true });
+        }
+        let data = match &self.home {
+            Some(home) => home.clone(),
+            None => base()?.data_dir().join("offshoot"),
+        };
+        Ok(SessionDir { path: data.join("sessions"), is_flat: false })
+    }
+
+    /// Returns where pi keeps its sessions.
+    pub(crate) fn pi_sessions(&self) -> Result<SessionDir, CommandError> {
+        if let Some(path) = &self.pi_session_dir {
+            return Ok(SessionDir { path: path.clone(), is_flat: true });
+        }
+        let agent = match &self.pi_dir {
+            Some(dir) => dir.clone(),
+            None => base()?.home_dir().join(".pi").join("agent"),
+        };
+        Ok(SessionDir { path: agent.join("sessions"), is_flat: false })
+    }
+
+    /// Returns where caches lie; none if they are turned off or there is no place for them.
+    pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
+        if !self.use_cache {
+            return None;
+        }
+        if let Some(home) = &self.home {
+            return Some(home.join("state"));
+        }
+        let base = base().ok()?;
+        Some(base.state_dir().unwrap_or_else(|| base.cache_dir()).join("offshoot"))
+    }
+
+    /// Returns the working directory.
+    pub(crate) fn cwd(&self) -> Result<String, CommandError> {
+        let cwd = env::current_dir().map_err(|error| CommandError::no_cwd(&error))?;
+        Ok(cwd.to_string_lossy().into_owned())
+    }
+
+    /// Returns the time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.unwrap_or_else(|| SystemClock.now())
+    }
+
+    /// Returns the clock and the ids that `OFFSHOOT_CLOCK` and `OFFSHOOT_IDS` fix.
+    pub(crate) fn fixed(&self) -> (Option<FixedClock>, Option<CountedIds>) {
+        (self.clock.map(FixedClock), self.ids.map(|last| CountedIds { entries: last, sessions: last }))
+    }
+}
+
+/// A variable that is set to nothing counts as not set.
+fn set(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn base() -> Result<impl BaseStrategy, CommandError> {
+    choose_base_strategy().map_err(|_| CommandError::no_home())
+}
+
+/// A clock that stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FixedClock(Timestamp);
+
+impl Clock for FixedClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+/// Ids in order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CountedIds {
+    entries: u64,
+    sessions: u64,
+}
+
+impl IdSource for CountedIds {
+    fn entry_id(&mut self) -> EntryId {
+        self.entries += 1;
+        EntryId::from(format!("{:08x}", self.entries))
+    }
+
+    fn long_entry_id(&mut self) -> EntryId {
+        self.entries += 1;
+        EntryId::from(format!("{:08x}-0000-4000-8000-000000000000", self.entries))
+    }
+
+    fn session_id(&mut self) -> String {
+        self.sessions += 1;
+        format!("session-{}", self.sessions)
+    }
+}

@@ -1,0 +1,165 @@
+//! How commands read one session, several, or a list of them from standard input.
+
+use std::io::{self, BufRead};
+
+use serde_json::json;
+use session_tree::Session;
+
+use crate::app::App;
+use crate::error::CommandError;
+use crate::ui::{Progress, Tone};
+
+/// The sessions a command reads.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Sessions {
+    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
+    #[arg(value_name = "SESSION", required_unless_present = "batch", conflicts_with = "batch")]
+    sessions: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// A session that a command reads, and a position in it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionAt {
+    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
+    #[arg(value_name = "SESSION", required_unless_present = "batch")]
+    session: Option<String>,
+    /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`.
+    #[arg(value_name = "REF")]
+    at: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// How a reading command gives what it read.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Output {
+    /// Print JSON: one value, or one line for each of several sessions.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Read the sessions from standard input, one per line.
+    #[arg(long)]
+    pub(crate) batch: bool,
+}
+
+impl SessionAt {
+    /// Returns the position, which comes first when the sessions come from standard input.
+    pub(crate) fn at(&self) -> Option<&str> {
+        if self.output.batch { self.session.as_deref() } else { self.at.as_deref() }
+    }
+
+    /// Calls `read` with the session, or with every one of standard input.
+    pub(crate) fn each(
+        &self,
+        app: &mut App,
+        read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let session = self.session.as_ref().filter(|_| !self.output.batch);
+        each(session.map(std::slice::from_ref).unwrap_or_default(), self.output, app, read)
+    }
+}
+
+impl Sessions {
+    /// Calls `read` with every session.
+    pub(crate) fn each(
+        &self,
+        app: &mut App,
+        read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        each(&self.sessions, self.output, app, read)
+    }
+}
+
+/// Reads the sessions one after the other. One that fails does not stop the others, unless it is the only one.
+fn each(
+    names: &[String],
+    output: Output,
+    app: &mut App,
+    read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    if let ([name], false) = (names, output.batch) {
+        let session = app.open(name)?;
+        return read(app, &session);
+    }
+    let mut outcome = Outcome::default();
+    if output.batch {
+        for line in io::stdin().lock().lines() {
+            let line =
+                line.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))?;
+            outcome.one(line.trim(), output, app, read)?;
+            // Whoever feeds us may wait for the answer before the next line.
+            app.ui.flush()?;
+        }
+        return outcome.end();
+    }
+    let mut progress = Progress::new("reading", names.len());
+    for (at, name) in names.iter().enumerate() {
+        outcome.one(name, output, app, read)?;
+        progress.set(at + 1, names.len());
+    }
+    outcome.end()
+}
+
+/// How reading several sessions went.
+#[derive(Debug, Default)]
+struct Outcome {
+    seen: usize,
+    failed: bool,
+    found: bool,
+}
+
+impl Outcome {
+    fn one(
+        &mut self,
+        name: &str,
+        output: Output,
+        app: &mut App,
+        read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        if name.is_empty() {
+            return Ok(());
+        }
+        if !output.json {
+            let gap = if self.seen > 0 { "\n" } else { "" };
+            app.ui.raw(gap.as_bytes())?;
+            app.ui.line(&[(Tone::Dim, "==> "), (Tone::Plain, name), (Tone::Dim, " <==")])?;
+        }
+        self.seen += 1;
+        match app.open(name).and_then(|session| read(app, &session)) {
+            Ok(()) => Ok(()),
+            Err(error @ CommandError::BrokenPipe) => Err(error),
+            Err(CommandError::Found) => {
+                self.found = true;
+                Ok(())
+            }
+            Err(error) => self.tell(name, &error, output, app),
+        }
+    }
+
+    fn tell(
+        &mut self,
+        name: &str,
+        error: &CommandError,
+        output: Output,
+        app: &mut App,
+    ) -> Result<(), CommandError> {
+        self.failed = true;
+        let Some(failure) = error.failure() else { return Ok(()) };
+        if output.json {
+            return app.ui.json(&json!({"session": name, "error": failure}));
+        }
+        let is_named = failure.message.contains(name);
+        let name = if is_named { String::new() } else { format!("{name}: ") };
+        app.ui.error(&format!("{name}{}", failure.message), &failure.hints);
+        Ok(())
+    }
+
+    fn end(self) -> Result<(), CommandError> {
+        match self {
+            Outcome { failed: true, .. } => Err(CommandError::Several),
+            Outcome { found: true, .. } => Err(CommandError::Found),
+            Outcome { .. } => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Makes text harmless before it reaches a terminal: nothing in it can move the cursor, turn the reading direction,
+//! or hide.
+
+use std::borrow::Cow;
+
+/// More marks than this on one letter are no language but a way to draw over other lines.
+const MOST_MARKS: usize = 8;
+
+/// Replaces control characters, and characters that turn or hide text, by visible ones.
+///
+/// The result holds no control character at all, so a text of many lines must be split before.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    // Ordinary text is by far the most common. No early end, so that many bytes are looked at together.
+    if text.bytes().fold(true, |is_plain, byte| is_plain & (0x20..0x7f).contains(&byte)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut marks = 0;
+    let mut before = None;
+    for c in text.chars() {
+        marks = if is_mark(c) { marks + 1 } else { 0 };
+        if marks > MOST_MARKS {
+            continue;
+        }
+        out.push(substitute(c, before));
+        before = Some(c);
+    }
+    Cow::Owned(out)
+}
+
+/// What is printed for a character.
+fn substitute(c: char, before: Option<char>) -> char {
+    match c {
+        '\t' => ' ',
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + c as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}' => '\u{2421}',
+        // Chooses how the emoji or sign before it is drawn; anywhere else it only hides.
+        '\u{fe0e}' | '\u{fe0f}' if before.is_some_and(|c| !c.is_ascii_alphabetic() && !is_hidden(c)) => c,
+        c if is_hidden(c) => char::REPLACEMENT_CHARACTER,
+        c => c,
+    }
+}
+
+/// Tells whether a character shows nothing of its own, or changes how others are shown.
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        // C1 controls.
+        '\u{80}'..='\u{9f}'
+        // Soft hyphen, grapheme joiner, letter mark, fillers, vowel separators.
+        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{3164}' | '\u{ffa0}'
+        // Zero-width spaces and joiners, direction marks, line and paragraph separators, embeddings and overrides.
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        // Invisible operators, isolates, deprecated format characters.
+        | '\u{2060}'..='\u{206f}'
+        // Variation selectors, byte order mark, interlinear annotation.
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}'
+        // Shorthand and music format controls.
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        // Tags and more variation selectors.
+        | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Tells whether a character is drawn onto the one before it.
+fn is_mark(c: char) -> bool {
+    !c.is_ascii() && unicode_width::UnicodeWidthChar::width(c) == Some(0) && !is_hidden(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean;
+
+    #[test]
+    fn escape_codes_and_direction_marks_do_not_reach_the_terminal() {
+        let hostile = "a\x1b]52;c;eA==\x07\u{9b}2J\u{202e}b\u{7f}\n";
+        let cleaned = clean(hostile);
+        assert!(cleaned.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{cleaned:?}");
+        assert!(cleaned.starts_with("a␛]52;"));
+    }
+
+    #[test]
+    fn no_control_or_hidden_character_is_let_through_alone() {
+        for c in '\0'..=char::MAX {
+            let text = format!("a{c}b");
+            let cleaned = clean(&text);
+            assert!(!cleaned.chars().any(char::is_control), "{c:?}");
+            assert_eq!(cleaned.chars().count(), 3, "{c:?}");
+            if super::is_hidden(c) {
+                assert_eq!(cleaned, "a\u{fffd}b", "{c:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn letters_of_all_languages_and_emoji_stay() {
+        for text in ["ümläut", "漢字かな", "שלום", "مرحبا", "❤\u{fe0f}", "👍🏽", "e\u{301}", "ไทย"]
+        {
+            assert_eq!(clean(text), text);
+        }
+    }
+
+    #[test]
+    fn a_tower_of_marks_is_cut() {
+        let tower = format!("a{}b", "\u{301}".repeat(5_000));
+        assert_eq!(clean(&tower).chars().count(), 10);
+    }
+}

@@ -1,0 +1,145 @@
+//! Rows in columns that fit the terminal: one column gives way, others are left out when it is very narrow.
+
+use super::width::{cut, pad, width};
+use super::{Tone, Ui, clean};
+use crate::error::CommandError;
+
+/// How wide a table is where no terminal says so.
+const NO_TERMINAL: usize = 120;
+/// What the column that gives way needs before others are left out for it.
+const LEAST: usize = 16;
+
+/// One column of a table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Column {
+    title: &'static str,
+    is_number: bool,
+    gives_way: bool,
+    /// Columns with a higher number are left out first; zero never is.
+    spare: u8,
+}
+
+/// One cell: how it is meant, and its text.
+pub(crate) type Cell = (Tone, String);
+
+/// Rows to be printed in columns.
+#[derive(Debug)]
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Column {
+    /// Makes a column of words.
+    pub(crate) fn words(title: &'static str) -> Self {
+        Column { title, is_number: false, gives_way: false, spare: 0 }
+    }
+
+    /// Makes a column of numbers.
+    pub(crate) fn numbers(title: &'static str) -> Self {
+        Column { is_number: true, ..Column::words(title) }
+    }
+
+    /// Makes a column that is cut when the terminal is narrow.
+    pub(crate) fn wide(title: &'static str) -> Self {
+        Column { gives_way: true, ..Column::words(title) }
+    }
+
+    /// Leaves the column out when the terminal is very narrow; a higher number goes first.
+    pub(crate) fn spare(self, order: u8) -> Self {
+        Column { spare: order, ..self }
+    }
+}
+
+impl Table {
+    /// Starts a table.
+    pub(crate) fn new(columns: impl Into<Vec<Column>>) -> Self {
+        Table { columns: columns.into(), rows: Vec::new() }
+    }
+
+    /// Adds a row with a cell for every column.
+    pub(crate) fn push(&mut self, cells: impl Into<Vec<Cell>>) {
+        let cells: Vec<Cell> =
+            cells.into().into_iter().map(|(tone, text)| (tone, clean(&text).into_owned())).collect();
+        self.rows.push(cells);
+    }
+
+    /// Prints the titles, unless all are empty, and the rows.
+    pub(crate) fn print(mut self, ui: &mut Ui) -> Result<(), CommandError> {
+        self.leave_out_empty();
+        let widths = self.fit(ui.columns().unwrap_or(NO_TERMINAL));
+        if self.columns.iter().any(|column| !column.title.is_empty()) {
+            let titles: Vec<Cell> = self.columns.iter().map(|c| (Tone::Dim, c.title.to_owned())).collect();
+            self.print_row(&titles, &widths, ui)?;
+        }
+        for row in &self.rows {
+            self.print_row(row, &widths, ui)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves spare columns out that say nothing.
+    fn leave_out_empty(&mut self) {
+        for at in (0..self.columns.len()).rev() {
+            let says_nothing =
+                self.rows.iter().all(|row| row.get(at).is_none_or(|(_, text)| text.is_empty()));
+            if self.columns[at].spare > 0 && says_nothing {
+                self.remove(at);
+            }
+        }
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.columns.remove(at);
+        for row in self.rows.iter_mut().filter(|row| at < row.len()) {
+            row.remove(at);
+        }
+    }
+
+    /// Decides how wide each column is, and which are left out.
+    fn fit(&mut self, room: usize) -> Vec<usize> {
+        loop {
+            let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
+            let gaps = 2 * widths.len().saturating_sub(1);
+            let total = widths.iter().sum::<usize>() + gaps;
+            let Some(wide) = self.columns.iter().position(|column| column.gives_way) else { return widths };
+            let others = total - widths[wide];
+            if total <= room {
+                return widths;
+            }
+            let least = widths[wide].min(LEAST);
+            if others + least <= room {
+                widths[wide] = room - others;
+                return widths;
+            }
+            let spare = self.columns.iter().enumerate().filter(|(_, column)| column.spare > 0);
+            match spare.max_by_key(|(_, column)| column.spare) {
+                Some((at, _)) => self.remove(at),
+                None => {
+                    widths[wide] = least;
+                    return widths;
+                }
+            }
+        }
+    }
+
+    fn natural(&self, at: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|(_, text)| width(text));
+        cells.max().unwrap_or(0).max(width(self.columns[at].title))
+    }
+
+    fn print_row(&self, cells: &[Cell], widths: &[usize], ui: &mut Ui) -> Result<(), CommandError> {
+        let filled = cells.iter().rposition(|(_, text)| !text.is_empty()).map_or(0, |last| last + 1);
+        let mut pieces: Vec<(Tone, String)> = Vec::new();
+        for (at, (tone, text)) in cells.iter().enumerate().take(filled) {
+            let column = self.columns[at];
+            let shown = cut(text, widths[at]);
+            let is_last = at + 1 == filled && !column.is_number;
+            let shown = if is_last { shown.into_owned() } else { pad(&shown, widths[at], column.is_number) };
+            pieces.extend([(*tone, shown), (Tone::Plain, "  ".to_owned())]);
+        }
+        pieces.pop();
+        let pieces: Vec<(Tone, &str)> = pieces.iter().map(|(tone, text)| (*tone, text.as_str())).collect();
+        ui.row(&pieces, usize::MAX)
+    }
+}

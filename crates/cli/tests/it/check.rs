@@ -1,0 +1,157 @@
+//! `check`: everything odd, with its place and what would be done about it; not a byte is written.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use insta::assert_snapshot;
+
+use crate::support::{Home, files};
+
+const TREE: &str = "
+    u1 user Build a CLI
+    a2<u1 assistant Which language?
+    u3<a2 user Use Node
+    a4<u3 assistant Done
+";
+
+/// Writes a file that only its owner may read, whatever the machine's habits are.
+pub(crate) fn private(home: &Home, name: &str, bytes: impl AsRef<[u8]>) -> String {
+    let file = home.file(name, bytes);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    file
+}
+
+/// The session of a drawing with one line after the other changed.
+pub(crate) fn damaged(drawing: &str, change: impl Fn(usize, String) -> String) -> String {
+    let text = String::from_utf8(testkit::drawing::session_text(drawing)).unwrap();
+    text.lines().enumerate().map(|(at, line)| change(at, format!("{line}\n"))).collect()
+}
+
+/// The second entry is cut off in the middle.
+fn cut() -> String {
+    damaged(TREE, |at, line| if at == 2 { format!("{}\n", &line[..60]) } else { line })
+}
+
+#[test]
+fn a_session_in_order_is_clean() {
+    let home = Home::new();
+    let file = private(&home, "project/s.jsonl", testkit::drawing::session_text(TREE));
+    assert_snapshot!(home.run(&["check", &file]), @"[home]/project/s.jsonl: clean (5 lines, 4 entries, 1.2 kB)");
+    assert_snapshot!(home.run(&["check", &file, "--json"]), @r#"{"file":"[home]/project/s.jsonl","lines":5,"entries":4,"bytes":1206,"clean":true,"findings":[]}"#);
+    assert_snapshot!(home.run(&["check", &file, "--quiet"]), @"");
+}
+
+#[test]
+fn damage_is_told_with_its_place_and_what_a_repair_would_do() {
+    let home = Home::new();
+    let file = private(&home, "project/s.jsonl", cut());
+    let before = files(&home.path(""));
+    assert_snapshot!(home.run(&["check", &file]), @"
+    [home]/project/s.jsonl: 1 damaged place (5 lines, 4 entries, 863 B)
+      damage: line 3 (bytes 252..312): entry a2 cannot be read (unexpected end of text); it keeps its place without content
+        fix: append an empty entry a2 below u1
+    --- words
+    `offshoot repair SESSION` carries the fixes out
+    --- exit code 4
+    ");
+    assert_snapshot!(home.run(&["check", &file, "--json"]), @r#"
+    {"file":"[home]/project/s.jsonl","lines":5,"entries":4,"bytes":863,"clean":false,"findings":[{"severity":"damage","code":"placeholder","message":"entry a2 cannot be read (unexpected end of text); it keeps its place without content","line":3,"bytes":[252,312],"fix":{"action":"stub","ids":["a2"],"parentId":"u1","isGuess":false,"needsCopy":false}}]}
+    --- exit code 4
+    "#);
+    assert_snapshot!(home.run(&["check", "-q", &file]), @"--- exit code 4");
+    assert_eq!(files(&home.path("project")), before);
+}
+
+#[test]
+fn warnings_are_no_damage() {
+    let home = Home::new();
+    let file =
+        private(&home, "project/s.jsonl", testkit::drawing::session_text("a user hi\nb<gone user orphan"));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    assert_snapshot!(home.run(&["check", &file]), @"
+    [home]/project/s.jsonl: 2 warnings (3 lines, 2 entries, 398 B)
+      warning: line 1 (bytes 0..91): other users may read the file (mode 644)
+      warning: line 3 (bytes 242..397): entry b names the parent gone, which is not in the file; shown as a root
+        fix: append an empty entry gone below a, which is a guess
+    --- words
+    `offshoot repair SESSION` carries the fixes out
+    ");
+}
+
+#[test]
+fn a_directory_is_checked_with_all_that_is_below() {
+    let home = Home::new();
+    private(&home, "project/a/good.jsonl", testkit::drawing::session_text(TREE));
+    private(&home, "project/a/b/bad.jsonl", cut());
+    private(&home, "project/a/list.jsonl", "{\"name\":\"not ours\"}\n");
+    private(&home, "project/a/notes.txt", "not looked at");
+    private(&home, "project/a/empty.jsonl", "");
+    private(&home, "project/a/headless.jsonl", &testkit::drawing::session_text(TREE)[40..]);
+    assert_snapshot!(home.run(&["check", "a"]), @"
+    a/b/bad.jsonl: 1 damaged place (5 lines, 4 entries, 863 B)
+      damage: line 3 (bytes 252..312): entry a2 cannot be read (unexpected end of text); it keeps its place without content
+        fix: append an empty entry a2 below u1
+    a/empty.jsonl: not a session: it is empty
+    a/good.jsonl: clean (5 lines, 4 entries, 1.2 kB)
+    a/headless.jsonl: 1 damaged place (4 entries)
+      damage: line 1 (bytes 0..51): the header cannot be read
+        fix: write what can be read into a new file (`--copy`)
+    a/list.jsonl: not a session: its first entry is not a session header
+    --- words
+    `offshoot repair SESSION` carries the fixes out
+    --- exit code 4
+    ");
+    assert_snapshot!(home.run(&["check", "a", "--json"]), @r#"
+    {"file":"a/b/bad.jsonl","lines":5,"entries":4,"bytes":863,"clean":false,"findings":[{"severity":"damage","code":"placeholder","message":"entry a2 cannot be read (unexpected end of text); it keeps its place without content","line":3,"bytes":[252,312],"fix":{"action":"stub","ids":["a2"],"parentId":"u1","isGuess":false,"needsCopy":false}}]}
+    {"file":"a/empty.jsonl","isSession":false,"reason":"it is empty"}
+    {"file":"a/good.jsonl","lines":5,"entries":4,"bytes":1206,"clean":true,"findings":[]}
+    {"file":"a/headless.jsonl","lines":0,"entries":4,"bytes":1166,"clean":false,"findings":[{"severity":"damage","code":"lost-header","message":"the header cannot be read","line":1,"bytes":[0,51],"fix":{"action":"salvage","isGuess":false,"needsCopy":true}}]}
+    {"file":"a/list.jsonl","isSession":false,"reason":"its first entry is not a session header"}
+    --- exit code 4
+    "#);
+    assert_eq!(home.run(&["check", "-q", "a/b", "a/good.jsonl"]).code, 4);
+}
+
+#[test]
+fn a_file_that_is_no_session_is_told_as_such_and_does_not_hide_the_others() {
+    let home = Home::new();
+    let list = private(&home, "project/list.jsonl", "{\"name\":\"not ours\"}\n");
+    let good = private(&home, "project/good.jsonl", testkit::drawing::session_text(TREE));
+    assert_snapshot!(home.run(&["check", &list, &good]), @"
+    [home]/project/good.jsonl: clean (5 lines, 4 entries, 1.2 kB)
+    --- words
+    error: Session file is not a valid pi session: [home]/project/list.jsonl
+    hint: its first entry is not a session header; the file was not changed
+    --- exit code 1
+    ");
+    assert_snapshot!(home.run(&["check", &list, &good, "--json"]), @r#"
+    {"file":"[home]/project/list.jsonl","error":{"message":"Session file is not a valid pi session: [home]/project/list.jsonl","hints":["its first entry is not a session header; the file was not changed"]}}
+    {"file":"[home]/project/good.jsonl","lines":5,"entries":4,"bytes":1206,"clean":true,"findings":[]}
+    --- exit code 1
+    "#);
+}
+
+#[test]
+fn files_may_come_from_standard_input() {
+    let home = Home::new();
+    private(&home, "project/good.jsonl", testkit::drawing::session_text(TREE));
+    private(&home, "project/bad.jsonl", cut());
+    assert_snapshot!(home.run_with_input(&["check", "--batch"], b"good.jsonl\n\nbad.jsonl\n"), @"
+    good.jsonl: clean (5 lines, 4 entries, 1.2 kB)
+    bad.jsonl: 1 damaged place (5 lines, 4 entries, 863 B)
+      damage: line 3 (bytes 252..312): entry a2 cannot be read (unexpected end of text); it keeps its place without content
+        fix: append an empty entry a2 below u1
+    --- words
+    `offshoot repair SESSION` carries the fixes out
+    --- exit code 4
+    ");
+}
+
+#[test]
+fn an_old_session_is_read_as_it_is() {
+    let home = Home::new();
+    let v1 = include_str!("v1.jsonl");
+    let file = private(&home, "project/old.jsonl", v1);
+    assert_snapshot!(home.run(&["check", &file]), @"[home]/project/old.jsonl: clean (3 lines, 2 entries, 590 B)");
+    assert_eq!(fs::read_to_string(&file).unwrap(), v1);
+}

@@ -1,0 +1,113 @@
+//! What a row tells of a tool result, without reading the result.
+//!
+//! Most bytes of a session are output of tools, of which a row shows nothing but the call and whether it failed. In
+//! the spelling of pi both stand at the ends of the line; any other spelling is read as a whole.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use crate::error::{Error, Result};
+use crate::journal::{name_of, read_range};
+use crate::session::Session;
+use crate::tree::Node;
+
+const FRONT: usize = 512;
+const BACK: usize = 96;
+/// Reading so much at once is cheaper than reading twice.
+const SHORT: usize = 4096;
+
+const START: &[u8] = br#","message":{"role":"toolResult","toolCallId":""#;
+static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(START));
+static ORIGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("origin"));
+
+/// What stands at the ends of the line of a tool result.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ResultEnds {
+    pub(super) call_id: String,
+    pub(super) tool: String,
+    pub(super) is_error: bool,
+}
+
+/// Reads the ends of the line of a tool result; `None` if it is not spelled as pi spells it.
+pub(super) fn ends_of(session: &Session, node: Node) -> Result<Option<ResultEnds>> {
+    if !session.index.reads_as_written() || session.tree().is_placeholder(node) {
+        return Ok(None);
+    }
+    let (position, len) = session.tree().place(node);
+    let len = len as usize;
+    let read = |from: usize, len: usize| {
+        let bytes = read_range(&*session.journal, position + from as u64, len);
+        bytes.map_err(|error| Error::io("read", &name_of(&*session.journal))(error))
+    };
+    if len <= SHORT {
+        let line = read(0, len)?;
+        return Ok(ends(&line, &line));
+    }
+    Ok(ends(&read(0, FRONT)?, &read(len - BACK, BACK)?))
+}
+
+fn ends(front: &[u8], back: &[u8]) -> Option<ResultEnds> {
+    const NEXT: &[u8] = br#"","toolName":""#;
+    let message = MESSAGE.find(&front[..front.len().min(FRONT)])?;
+    // Who picked the result from elsewhere wrote so there.
+    if ORIGIN.find(&front[..message]).is_some() {
+        return None;
+    }
+    let (call_id, rest) = plain(&front[message + START.len()..])?;
+    let (tool, rest) = plain(rest.strip_prefix(NEXT)?)?;
+    rest.strip_prefix(b"\",")?;
+    Some(ResultEnds { call_id: call_id.to_owned(), tool: tool.to_owned(), is_error: is_error(back)? })
+}
+
+/// Reads a string without escapes up to its closing quote.
+fn plain(text: &[u8]) -> Option<(&str, &[u8])> {
+    let end = memchr::memchr2(b'"', b'\\', text)?;
+    let string = std::str::from_utf8(&text[..end]).ok().filter(|_| text[end] == b'"')?;
+    (!string.contains(char::is_control)).then_some((string, &text[end..]))
+}
+
+/// Reads `"isError":…,"timestamp":…}}` at the end of a line: two brackets, so it is the message that says so.
+fn is_error(back: &[u8]) -> Option<bool> {
+    let rest = back.strip_suffix(b"}}")?;
+    let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = rest[..rest.len() - digits].strip_suffix(b",\"timestamp\":").filter(|_| digits > 0)?;
+    let is_error = rest.ends_with(b"\"isError\":true");
+    (is_error || rest.ends_with(b"\"isError\":false")).then_some(is_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Option<ResultEnds> {
+        ends(line.as_bytes(), line.as_bytes())
+    }
+
+    #[test]
+    fn the_ends_of_a_line_in_the_spelling_of_pi_tell_call_and_outcome() {
+        let line = r#"{"type":"message","id":"a","parentId":"b","timestamp":"t","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[],"details":{"isError":true},"isError":false,"timestamp":17}}"#;
+        let expected = ResultEnds { call_id: "c1".into(), tool: "bash".into(), is_error: false };
+        assert_eq!(of(line), Some(expected));
+        assert!(of(&line.replace("\"isError\":false", "\"isError\":true")).unwrap().is_error);
+    }
+
+    #[test]
+    fn any_other_spelling_is_left_to_the_reader_of_the_whole_line() {
+        let line = r#"{"type":"message","id":"a","parentId":"b","timestamp":"t","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[],"isError":true,"timestamp":17}}"#;
+        assert!(of(line).is_some());
+        for (from, to) in [
+            ("\"toolCallId\":", "\"toolCallId\": "),
+            ("c1", "c\\u0031"),
+            ("\"isError\":true,\"timestamp\":17}}", "\"details\":{\"isError\":true,\"timestamp\":17}}}"),
+            ("\"isError\":true", "\"isError\":1"),
+            ("17}}", "17},\"origin\":{}}"),
+            ("\"id\":\"a\"", "\"id\":\"a\",\"origin\":{}"),
+            (",\"timestamp\":17", ""),
+        ] {
+            let odd = line.replace(from, to);
+            assert_ne!(odd, line);
+            assert_eq!(of(&odd), None, "{odd}");
+        }
+    }
+}
