@@ -1,0 +1,9 @@
+//! A coding agent on a session tree, without a terminal and without a network of its own.
+//!
+//! context -> **request** -> [`Model`](model::Model) -> events -> **answer** -> draft -> entry
+//!
+//! Never touches an HTTP client, a JavaScript engine or a terminal: model services, extensions and front ends
+//! come from outside, behind traits.
+#![forbid(unsafe_code)]
+
+pub mod model;

@@ -1,0 +1,176 @@
+//! An answer while it grows, and the message it becomes.
+
+use serde_json::{Map, Value as Json, json};
+use session_tree::{Message, Timestamp};
+
+use super::event::{AnswerEvent, BlockStart, StopReason, Usage};
+use super::spec::ModelSpec;
+
+/// An answer while it grows.
+///
+/// Whatever happens, what came so far can be kept: [`Answer::into_message`] makes the message that sessions store.
+#[derive(Debug, Clone, Default)]
+pub struct Answer {
+    response_id: Option<String>,
+    blocks: Vec<Block>,
+    usage: Usage,
+    stop: Option<StopReason>,
+}
+
+#[derive(Debug, Clone)]
+struct Block {
+    start: BlockStart,
+    text: String,
+    fields: Map<String, Json>,
+    is_complete: bool,
+}
+
+impl Answer {
+    /// Takes one event in.
+    pub fn take(&mut self, event: &AnswerEvent) {
+        match event {
+            AnswerEvent::Begin { response_id } => self.response_id.clone_from(response_id),
+            AnswerEvent::BlockStart { index, block } => self.start(*index, block),
+            AnswerEvent::BlockDelta { index, text } => {
+                if let Some(block) = self.blocks.get_mut(*index) {
+                    block.text.push_str(text);
+                }
+            }
+            AnswerEvent::BlockEnd { index, end } => {
+                if let Some(block) = self.blocks.get_mut(*index) {
+                    block.fields.extend(end.fields.clone());
+                    block.is_complete = true;
+                }
+            }
+            AnswerEvent::Usage(usage) => self.usage = *usage,
+            AnswerEvent::End { stop } => self.stop = Some(*stop),
+        }
+    }
+
+    fn start(&mut self, index: usize, block: &BlockStart) {
+        debug_assert_eq!(index, self.blocks.len(), "blocks are numbered in the order in which they begin");
+        self.blocks.push(Block {
+            start: block.clone(),
+            text: String::new(),
+            fields: Map::new(),
+            is_complete: false,
+        });
+    }
+
+    /// Returns why the answer ended; none while it grows, or if it broke off.
+    pub fn stop(&self) -> Option<StopReason> {
+        self.stop
+    }
+
+    /// Returns the tokens used so far.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// Tells whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.iter().all(|block| block.text.is_empty() && !block.is_call())
+    }
+
+    /// Returns the text, blocks joined by line feeds.
+    pub fn text(&self) -> String {
+        let texts = self.blocks.iter().filter(|block| block.start == BlockStart::Text);
+        texts.map(|block| block.text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Makes the message of a complete answer.
+    pub fn into_message(self, model: &ModelSpec, time: Timestamp) -> Message {
+        let stop = self.stop.map_or("stop", StopReason::name);
+        self.message(model, time, stop, None)
+    }
+
+    /// Makes the message of an answer that somebody stopped. Calls of tools that were not complete are left out.
+    pub fn into_aborted(self, model: &ModelSpec, time: Timestamp) -> Message {
+        self.message(model, time, "aborted", Some("Request was aborted"))
+    }
+
+    /// Makes the message of an answer that broke off. Calls of tools that were not complete are left out.
+    pub fn into_failed(self, model: &ModelSpec, time: Timestamp, error: &str) -> Message {
+        self.message(model, time, "error", Some(error))
+    }
+
+    fn message(self, model: &ModelSpec, time: Timestamp, stop: &str, error: Option<&str>) -> Message {
+        let content: Vec<Json> =
+            self.blocks.iter().filter_map(|block| block.stored(error.is_some())).collect();
+        let [input, output, read, write] = model.cost(&self.usage);
+        let mut message = json!({
+            "role": "assistant",
+            "content": content,
+            "api": model.api,
+            "provider": model.provider,
+            "model": model.id,
+            "usage": {
+                "input": self.usage.input,
+                "output": self.usage.output,
+                "cacheRead": self.usage.cache_read,
+                "cacheWrite": self.usage.cache_write,
+                "totalTokens": self.usage.total(),
+                "cost": {
+                    "input": input, "output": output, "cacheRead": read, "cacheWrite": write,
+                    "total": input + output + read + write,
+                },
+            },
+            "stopReason": stop,
+        });
+        if let Some(error) = error {
+            message["errorMessage"] = json!(error);
+        }
+        if let Some(id) = self.response_id {
+            message["responseId"] = json!(id);
+        }
+        message["timestamp"] = json!(time.as_millis());
+        // An object with a role is always a message.
+        Message::from_value(&message).unwrap_or_else(|_| Message::user("", time))
+    }
+}
+
+impl Block {
+    fn is_call(&self) -> bool {
+        matches!(self.start, BlockStart::ToolCall { .. })
+    }
+
+    /// The block as sessions store it; `None` for one that says nothing.
+    fn stored(&self, broke_off: bool) -> Option<Json> {
+        let mut stored = match &self.start {
+            BlockStart::Text => json!({"type": "text", "text": self.text}),
+            BlockStart::Thinking => json!({"type": "thinking", "thinking": self.text}),
+            BlockStart::ToolCall { id, name } => {
+                if broke_off && !self.is_complete {
+                    return None;
+                }
+                json!({"type": "toolCall", "id": id, "name": name, "arguments": self.arguments()})
+            }
+        };
+        if self.text.is_empty() && self.fields.is_empty() && !self.is_call() {
+            return None;
+        }
+        if let Some(object) = stored.as_object_mut() {
+            object.extend(self.fields.clone());
+        }
+        Some(stored)
+    }
+
+    /// The arguments of a call; what is no object is kept as text under a key of its own, so that the tool can
+    /// refuse it.
+    fn arguments(&self) -> Json {
+        let text = self.text.trim();
+        if text.is_empty() {
+            return json!({});
+        }
+        match serde_json::from_str(text) {
+            Ok(Json::Object(object)) => Json::Object(object),
+            _ => json!({ MALFORMED_ARGUMENTS: self.text }),
+        }
+    }
+}
+
+/// The key under which arguments are kept that are no JSON object.
+pub(crate) const MALFORMED_ARGUMENTS: &str = "malformedArguments";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! What a model is asked.
+
+use serde_json::Value as Json;
+use session_tree::Message;
+
+use super::spec::ThinkingLevel;
+
+/// What a model is asked.
+///
+/// The same conversation gives the same bytes on the wire, so that services find what they have seen before in their
+/// caches: nothing in front of the last message may depend on ids, times or places.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// What the model is told before the conversation.
+    pub system: String,
+    /// The conversation, oldest first: user, assistant and tool result messages, in the shape sessions store. Every
+    /// call of a tool has its result.
+    pub messages: Vec<Message>,
+    /// The tools it may call.
+    pub tools: Vec<ToolSpec>,
+    /// How hard it should think; within what the model can do.
+    pub thinking: ThinkingLevel,
+    /// The most tokens of the answer; the model's own limit if not given.
+    pub max_output: Option<u64>,
+    /// Whether the service should keep the conversation in its cache.
+    pub cache: bool,
+}
+
+/// A tool as models see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// Its parameters, as a JSON schema of an object.
+    pub parameters: Json,
+}

@@ -1,0 +1,176 @@
+//! What is known about a model: its names, its limits, its price.
+
+use serde::{Deserialize, Serialize};
+
+use super::event::Usage;
+
+/// What is known about a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelSpec {
+    /// The service that hosts it, such as `anthropic`.
+    pub provider: String,
+    /// Its name at the service, such as `claude-sonnet-4-5`.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// The wire format, such as `anthropic-messages`; stored with every answer.
+    pub api: String,
+    /// How many tokens a request and its answer may have together.
+    pub context_window: u64,
+    /// How many tokens an answer may have.
+    pub max_output: u64,
+    /// The thinking levels it knows, weakest first; empty if it does not think.
+    #[serde(default)]
+    pub thinking_levels: Vec<ThinkingLevel>,
+    /// Whether it reads images.
+    #[serde(default)]
+    pub reads_images: bool,
+    /// What it costs.
+    #[serde(default)]
+    pub price: Price,
+}
+
+/// What a model costs, in dollars per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Price {
+    /// Tokens of the request.
+    pub input: f64,
+    /// Tokens of the answer.
+    pub output: f64,
+    /// Tokens that were found in a cache.
+    pub cache_read: f64,
+    /// Tokens that were put into a cache.
+    pub cache_write: f64,
+}
+
+/// How hard a model thinks before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ThinkingLevel {
+    /// Not at all.
+    #[default]
+    Off,
+    /// As little as possible.
+    Minimal,
+    /// A little.
+    Low,
+    /// Somewhat.
+    Medium,
+    /// Hard.
+    High,
+    /// Very hard.
+    Xhigh,
+    /// As hard as it can.
+    Max,
+}
+
+impl ThinkingLevel {
+    /// All levels, weakest first.
+    pub const ALL: [ThinkingLevel; 7] = [
+        ThinkingLevel::Off,
+        ThinkingLevel::Minimal,
+        ThinkingLevel::Low,
+        ThinkingLevel::Medium,
+        ThinkingLevel::High,
+        ThinkingLevel::Xhigh,
+        ThinkingLevel::Max,
+    ];
+
+    /// Returns the name that files use.
+    pub fn name(self) -> &'static str {
+        match self {
+            ThinkingLevel::Off => "off",
+            ThinkingLevel::Minimal => "minimal",
+            ThinkingLevel::Low => "low",
+            ThinkingLevel::Medium => "medium",
+            ThinkingLevel::High => "high",
+            ThinkingLevel::Xhigh => "xhigh",
+            ThinkingLevel::Max => "max",
+        }
+    }
+
+    /// Finds a level by its name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+}
+
+impl ModelSpec {
+    /// Returns `provider/id`.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.provider, self.id)
+    }
+
+    /// Tells whether the model can think.
+    pub fn thinks(&self) -> bool {
+        self.thinking_levels.iter().any(|level| *level != ThinkingLevel::Off)
+    }
+
+    /// Returns the level that comes closest to a wanted one: itself, else the next weaker one, else the weakest.
+    pub fn clamp(&self, wanted: ThinkingLevel) -> ThinkingLevel {
+        if wanted == ThinkingLevel::Off || !self.thinks() {
+            return ThinkingLevel::Off;
+        }
+        let known = || self.thinking_levels.iter().copied().filter(|level| *level != ThinkingLevel::Off);
+        known().filter(|level| *level <= wanted).max().or_else(|| known().min()).unwrap_or_default()
+    }
+
+    /// Returns what the tokens of an answer cost, in dollars: input, output, cache read, cache write.
+    pub fn cost(&self, usage: &Usage) -> [f64; 4] {
+        #[expect(clippy::cast_precision_loss, reason = "no answer has 2^53 tokens")]
+        let cost = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
+        [
+            cost(usage.input, self.price.input),
+            cost(usage.output, self.price.output),
+            cost(usage.cache_read, self.price.cache_read),
+            cost(usage.cache_write, self.price.cache_write),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(levels: &[ThinkingLevel]) -> ModelSpec {
+        ModelSpec {
+            provider: "p".into(),
+            id: "m".into(),
+            name: "M".into(),
+            api: "test".into(),
+            context_window: 100_000,
+            max_output: 8_000,
+            thinking_levels: levels.to_vec(),
+            reads_images: false,
+            price: Price { input: 3.0, output: 15.0, cache_read: 0.3, cache_write: 3.75 },
+        }
+    }
+
+    #[test]
+    fn a_level_the_model_does_not_know_becomes_the_next_weaker_one() {
+        use ThinkingLevel::{High, Low, Max, Medium, Minimal, Off};
+        let some = model(&[Off, Low, High]);
+        assert_eq!(
+            [Off, Minimal, Low, Medium, High, Max].map(|level| some.clamp(level)),
+            [Off, Low, Low, Low, High, High]
+        );
+        assert_eq!(model(&[]).clamp(Max), Off);
+        assert_eq!(model(&[Off]).clamp(Max), Off);
+    }
+
+    #[test]
+    fn tokens_are_priced_by_the_million() {
+        let usage = Usage { input: 1_000_000, output: 100_000, cache_read: 2_000_000, cache_write: 0 };
+        assert_eq!(model(&[]).cost(&usage), [3.0, 1.5, 0.6, 0.0]);
+    }
+
+    #[test]
+    fn names_of_levels_are_found_again() {
+        for level in ThinkingLevel::ALL {
+            assert_eq!(ThinkingLevel::from_name(level.name()), Some(level));
+        }
+        assert_eq!(ThinkingLevel::from_name("High"), None);
+    }
+}
