@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use session_tree::{Catalog, Error, Node, Options, Session, Timestamp};
 
+use crate::change::quoted;
 use crate::env::{Environment, SessionDir};
 use crate::error::{CommandError, Failure};
 use crate::ui::Ui;
@@ -32,6 +33,11 @@ impl App {
     /// Puts the parts together.
     pub(crate) fn new(ui: Ui, env: Environment, places: Places) -> Self {
         App { ui, env, places }
+    }
+
+    /// Tells whether only ASCII characters can be shown.
+    pub(crate) fn is_ascii(&self) -> bool {
+        self.env.is_ascii
     }
 
     /// Returns the time.
@@ -114,7 +120,7 @@ impl App {
         if Path::new(wanted).is_file() {
             return Ok(PathBuf::from(wanted));
         }
-        Err(Error::UnknownSession { wanted: wanted.to_owned() }.into())
+        Err(not_found(wanted))
     }
 
     fn latest(&self) -> Result<PathBuf, CommandError> {
@@ -134,7 +140,7 @@ impl App {
     }
 
     /// Opens a session to append to it, or only to read it if nothing is to be changed.
-    pub(crate) fn open_to_change(&self, wanted: &str, dry_run: bool) -> Result<Session, CommandError> {
+    pub(crate) fn open_to_change(&mut self, wanted: &str, dry_run: bool) -> Result<Session, CommandError> {
         let path = self.find(wanted)?;
         let session = self.options().open(&path)?;
         // Opening writes nothing; what could not be done must not be promised either.
@@ -142,6 +148,12 @@ impl App {
             return Err(Error::ReadOnly { reason: reason.clone() }.into());
         }
         if dry_run {
+            let version = session.header().version();
+            if version < 3 {
+                self.ui.tell(&format!(
+                    "would bring version {version} to version 3 first, and keep the original"
+                ))?;
+            }
             return Ok(self.options().open_read_only(path)?);
         }
         Ok(session)
@@ -154,6 +166,23 @@ impl App {
         let kept = kept.display();
         self.ui.tell(&format!("brought version {version} to version 3; the original is {kept}"))
     }
+}
+
+/// Tells why there is no session.
+fn not_found(wanted: &str) -> CommandError {
+    let path = Path::new(wanted);
+    if path.is_dir() {
+        return Failure::new(format!("{wanted} is a directory"))
+            .hint(format!(
+                "`offshoot sessions --all --session-dir {}` lists the sessions in it",
+                quoted(wanted)
+            ))
+            .into();
+    }
+    if wanted.contains(['/', '\\']) {
+        return Failure::new(format!("there is no file {wanted}")).into();
+    }
+    Error::UnknownSession { wanted: wanted.to_owned() }.into()
 }
 
 /// Resolves a reference; without one the leaf, which is none before the first entry.

@@ -45,6 +45,7 @@ fn names(argument: &Arg, what: &str) -> bool {
 }
 
 fn sessions(current: &OsStr) -> Vec<CompletionCandidate> {
+    let current = &*unquoted(current);
     let files = PathCompleter::any().filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
     let paths = files.complete(current);
     let Some(typed) = current.to_str().filter(|typed| !typed.contains('/')) else { return paths };
@@ -64,6 +65,7 @@ fn session_names(row: &SessionSummary, typed: &str) -> Vec<CompletionCandidate> 
 }
 
 fn entries(current: &OsStr) -> Vec<CompletionCandidate> {
+    let current = unquoted(current);
     let Some(typed) = current.to_str() else { return Vec::new() };
     let fixed = [("leaf", "the current position"), ("root", "the first entry of this branch")];
     let mut found: Vec<_> = fixed.map(|(name, help)| candidate(name, help)).into();
@@ -75,7 +77,7 @@ fn entries(current: &OsStr) -> Vec<CompletionCandidate> {
         }
         found.extend(ids(&session, typed).unwrap_or_default());
     }
-    found.retain(|candidate| candidate.get_value().to_string_lossy().starts_with(typed));
+    found.retain(|candidate| unquoted(candidate.get_value()).to_string_lossy().starts_with(typed));
     found
 }
 
@@ -106,7 +108,25 @@ fn ids(session: &Session, typed: &str) -> Option<Vec<CompletionCandidate>> {
 }
 
 fn candidate(value: &str, help: &str) -> CompletionCandidate {
-    CompletionCandidate::new(value).help(Some(shortened(help).into()))
+    CompletionCandidate::new(quoted(value)).help(Some(shortened(help).into()))
+}
+
+/// Bash puts what it gets into the line as it is; other shells quote it themselves.
+fn quoted(value: &str) -> String {
+    if std::env::var_os(VARIABLE).is_none_or(|shell| shell != "bash") {
+        return value.to_owned();
+    }
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./@:=+,%#^~".contains(c);
+    let spell = |c: char| if is_plain(c) { c.to_string() } else { format!("\\{c}") };
+    value.chars().map(spell).collect()
+}
+
+/// What was typed, without the marks that keep it one word.
+fn unquoted(typed: &OsStr) -> OsString {
+    match typed.to_str() {
+        Some(text) => text.replace('\\', "").into(),
+        None => typed.to_owned(),
+    }
 }
 
 fn shortened(text: &str) -> String {

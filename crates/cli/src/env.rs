@@ -18,8 +18,10 @@ pub(crate) struct Environment {
     pi_session_dir: Option<PathBuf>,
     /// Whether caches are kept.
     pub(crate) use_cache: bool,
-    /// Whether `NO_COLOR` is set.
+    /// Whether `NO_COLOR` is set, or the terminal knows no colour.
     pub(crate) no_color: bool,
+    /// Whether the terminal shows only ASCII characters.
+    pub(crate) is_ascii: bool,
     clock: Option<Timestamp>,
     ids: Option<u64>,
 }
@@ -44,7 +46,8 @@ impl Environment {
             pi_dir: path("PI_CODING_AGENT_DIR"),
             pi_session_dir: path("PI_CODING_AGENT_SESSION_DIR"),
             use_cache: set("OFFSHOOT_NO_CACHE").is_none(),
-            no_color: set("NO_COLOR").is_some(),
+            no_color: set("NO_COLOR").is_some() || set("TERM").is_some_and(|term| term == "dumb"),
+            is_ascii: is_ascii(),
             clock: text("OFFSHOOT_CLOCK").and_then(|text| Timestamp::parse(&text)),
             ids: text("OFFSHOOT_IDS").and_then(|text| text.parse().ok()),
         }
@@ -101,6 +104,15 @@ impl Environment {
     pub(crate) fn fixed(&self) -> (Option<FixedClock>, Option<CountedIds>) {
         (self.clock.map(FixedClock), self.ids.map(|last| CountedIds { entries: last, sessions: last }))
     }
+}
+
+/// Tells whether somebody chose a character set that is not UTF-8. Who chose none most likely has UTF-8.
+fn is_ascii() -> bool {
+    let chosen = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    chosen.is_some_and(|locale| {
+        let locale = locale.to_string_lossy().to_ascii_lowercase();
+        !locale.contains("utf-8") && !locale.contains("utf8")
+    })
 }
 
 /// A variable that is set to nothing counts as not set.

@@ -130,8 +130,13 @@ fn hints(error: &Error) -> Vec<String> {
             vec![one_of(candidates.iter().map(ToString::to_string))]
         }
         Error::AmbiguousSession { candidates, .. } => {
-            vec![one_of(candidates.iter().map(|path| path.display().to_string()))]
+            candidates.iter().take(10).map(|path| path.display().to_string()).collect()
         }
+        Error::AlreadyPresent { .. } | Error::PickedBefore { .. } => {
+            vec!["`--again` copies it all the same".into()]
+        }
+        Error::NothingToPop => vec!["name an entry to go back to".into()],
+        Error::BadDraft { .. } => vec!["docs/format.md tells what each type of entry has".into()],
         Error::UnknownEntry { .. } => {
             vec!["`offshoot entries SESSION` lists the ids of all entries".into()]
         }

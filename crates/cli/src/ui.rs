@@ -11,6 +11,7 @@ mod width;
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
 use crate::error::CommandError;
@@ -139,6 +140,15 @@ impl Ui {
     /// Makes everything printed so far visible.
     pub(crate) fn flush(&mut self) -> Result<(), CommandError> {
         Ok(self.out.flush()?)
+    }
+
+    /// Tells whether whoever read our output went away.
+    pub(crate) fn reader_is_gone(&self) -> bool {
+        let stdout = io::stdout();
+        let mut watched = [PollFd::new(&stdout, PollFlags::ERR)];
+        let now = Timespec::default();
+        poll(&mut watched, Some(&now)).is_ok_and(|ready| ready > 0)
+            && watched[0].revents().intersects(PollFlags::ERR)
     }
 
     /// Tells a person something that is no data.

@@ -63,7 +63,7 @@ fn print(
         let model = own.last_model.as_ref().map(|model| model.model_id.clone());
         let tone = if branch.is_current { Tone::Accent } else { Tone::Plain };
         table.push([
-            (Tone::Dim, number.to_string()),
+            (tone, format!("{}{number}", if branch.is_current { "● " } else { "" })),
             (tone, branch.name.clone()),
             (Tone::Dim, branch.from.as_deref().map(|from| shortened(from, FROM)).unwrap_or_default()),
             (Tone::Plain, count(branch.turns as u64)),
@@ -88,7 +88,7 @@ fn marks(row: &BranchRow, all: &[BranchRow]) -> String {
         None => "⇢ merged".into(),
     });
     let marks = [
-        branch.is_current.then(|| "● here".to_owned()),
+        branch.is_current.then(|| "here".to_owned()),
         merged,
         branch.compacted.then(|| "⌂ compacted".to_owned()),
         branch.ends_in_error.then(|| "⚠ ends in error".to_owned()),

@@ -10,6 +10,7 @@ use session_tree::fs::RealFs;
 use session_tree::{Error, Report, Severity, salvage};
 
 use crate::app::App;
+use crate::change::quoted;
 use crate::error::{CommandError, Failure};
 use crate::reading::Output;
 use crate::ui::{Tone, Ui, bytes, plural};
@@ -34,15 +35,20 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let mut worst = Worst::default();
     targets::each(&args.sessions, args.output.batch, app, &mut |app, target| {
         let found = Found::of(target, app);
-        worst.note(&found);
+        worst.note(&target.name, &found);
         match (args.quiet, args.output.json) {
             (true, _) => Ok(()),
             (false, true) => found.print_json(&target.name, &mut app.ui),
             (false, false) => found.print(&target.name, &mut app.ui),
         }
     })?;
-    if worst.has_fixes && !args.quiet && !args.output.json {
-        app.ui.tell("`offshoot repair SESSION` carries the fixes out")?;
+    if !args.quiet && !args.output.json {
+        for name in &worst.in_place {
+            app.ui.tell(&format!("`offshoot repair {}` carries the fixes out", quoted(name)))?;
+        }
+        for name in &worst.by_copy {
+            app.ui.tell(&format!("`offshoot repair {} --copy FILE` writes a repaired copy", quoted(name)))?;
+        }
     }
     worst.end()
 }
@@ -52,17 +58,28 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 struct Worst {
     failed: bool,
     damaged: bool,
-    has_fixes: bool,
+    /// The files that can be repaired by appending to them.
+    in_place: Vec<String>,
+    /// The files that can only be repaired in a copy.
+    by_copy: Vec<String>,
 }
 
 impl Worst {
-    fn note(&mut self, found: &Found) {
+    fn note(&mut self, name: &str, found: &Found) {
         match found {
             Found::Report(report) => {
                 self.damaged |= report.worst() == Some(Severity::Damage);
-                self.has_fixes |= report.findings().any(|(_, fix)| fix.is_some());
+                let fixes = || report.findings().filter_map(|(_, fix)| fix);
+                match fixes().any(session_tree::Fix::needs_copy) {
+                    true => self.by_copy.push(name.to_owned()),
+                    false if fixes().next().is_some() => self.in_place.push(name.to_owned()),
+                    false => {}
+                }
             }
-            Found::LostHeader { .. } => (self.damaged, self.has_fixes) = (true, true),
+            Found::LostHeader { .. } => {
+                self.damaged = true;
+                self.by_copy.push(name.to_owned());
+            }
             Found::Failed(_) => self.failed = true,
             Found::NotASession(_) => {}
         }

@@ -23,7 +23,8 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let fallback = || std::env::temp_dir().join(format!("offshoot-demo-{}", std::process::id()));
     let directory = args.directory.clone().unwrap_or_else(fallback);
     let clock = script::PastClock::before(app.now());
-    let mut session = app.options().clock(clock).create_in(&directory, script::CWD)?;
+    std::fs::create_dir_all(&directory).map_err(|error| CommandError::system("make", &directory, &error))?;
+    let mut session = app.options().clock(clock).create(directory.join("greeter.jsonl"), script::CWD)?;
     script::write(&mut session)?;
     session.sync()?;
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use session_tree::{CommandRun, Comparison, Node, Outcome, Session, Side};
 
 use super::stats::JsonUsage;
-use super::texts::Texts;
+use super::texts::{Texts, shortened};
 use crate::app::{App, resolve};
 use crate::error::{CommandError, Failure};
 use crate::ui::{Tone, Ui, dollars, plural, tokens};
@@ -83,7 +83,8 @@ fn print_side(session: &Session, side: &Side, all: bool, ui: &mut Ui) -> Result<
         tokens(figures.usage.total),
         dollars(figures.usage.cost)
     );
-    ui.line(&[(Tone::Accent, id.as_str()), (Tone::Plain, &numbers)])?;
+    let name = format!(" ({})", shortened(&session.branch_name(side.at)?, 40));
+    ui.line(&[(Tone::Accent, id.as_str()), (Tone::Plain, &name), (Tone::Plain, &numbers)])?;
     for prompt in &side.prompts {
         item(ui, (Tone::Dim, "prompt"), &one_line(&prompt.text))?;
     }

@@ -55,6 +55,9 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         if args.until_idle.is_some_and(|most| last_news.elapsed() >= most) {
             return Ok(());
         }
+        if app.ui.reader_is_gone() {
+            return Err(CommandError::BrokenPipe);
+        }
         std::thread::sleep(PAUSE);
     }
 }

@@ -59,7 +59,8 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
     let change = match &plan.outcome {
         MergeOutcome::UpToDate => {
-            Change::new("already up to date:", "do nothing:", "all of that branch is here")
+            Change::new("merged", "merge", "nothing: all of that branch is here already")
+                .field("action", "none")
         }
         MergeOutcome::FastForward { to_id, .. } => {
             Change::new("moved", "move", format!("to {to_id}: the branch goes on from here"))

@@ -95,7 +95,8 @@ impl Move {
         Move {
             old_leaf: session.leaf_id(),
             new_leaf: plan.new_leaf.map(|node| session.tree().id(node)),
-            abandoned: plan.abandoned.len(),
+            // A prompt that is taken back is left behind, too.
+            abandoned: session.abandoned_entries(session.leaf(), plan.new_leaf).entries.len(),
             prompt: plan.editor_text,
             images: plan.images,
             // The leaf may stand right before the prompt that is taken back.

@@ -4,7 +4,7 @@ use session_tree::NewBranchSummary;
 
 use crate::app::App;
 use crate::change::{Change, Changing};
-use crate::error::CommandError;
+use crate::error::{CommandError, Failure};
 use crate::ui::plural;
 
 /// Arguments of `offshoot pop`.
@@ -24,6 +24,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    if args.message.trim().is_empty() {
+        return Err(CommandError::Usage(
+            Failure::new("the note is empty").hint("`offshoot branch-here` moves without one"),
+        ));
+    }
     let mut session = app.open_to_change(&args.session, args.how.dry_run)?;
     let target = args.to.as_deref().map(|reference| session.resolve(reference)).transpose()?;
     let plan = session.plan_pop(target)?;
@@ -40,9 +45,6 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         let summary = NewBranchSummary { summary: args.message.clone(), ..NewBranchSummary::default() };
         app.migrate(&mut session)?;
         let done = session.apply_pop(&plan, &summary)?;
-        if done.summary_entry.is_none() {
-            session.mark_leaf()?;
-        }
         session.barrier()?;
         let entry = done.summary_entry.map(|id| id.to_string());
         change = change.field("entryId", entry.clone());

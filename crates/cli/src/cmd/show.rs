@@ -42,8 +42,12 @@ struct JsonEntry {
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     args.session.each(app, &mut |app, session| {
         let node = crate::app::resolve(session, args.session.at())?;
-        let none =
-            || Failure::new("the session is before its first entry").hint("name an entry, such as `root`");
+        let none = || match session.tree().is_empty() {
+            true => Failure::new("the session has no entries"),
+            false => {
+                Failure::new("the position is before the first entry").hint("name an entry, such as `root`")
+            }
+        };
         let entry = session.entry_at(node.ok_or_else(none)?)?;
         if args.raw {
             app.ui.raw(entry.raw())?;
@@ -62,7 +66,7 @@ fn as_json(session: &Session, entry: &Entry) -> JsonEntry {
     let label = session.label(node);
     JsonEntry {
         line: session.line_number(node),
-        depth: u32::try_from(tree.ancestors(node).count()).unwrap_or(u32::MAX),
+        depth: u32::try_from(tree.ancestors(node).skip(1).count()).unwrap_or(u32::MAX),
         children: tree.children(node).map(|child| tree.id(child).to_string()).collect(),
         on_path: session.leaf().is_some_and(|leaf| tree.is_on_path(node, leaf)),
         is_leaf: session.leaf() == Some(node),

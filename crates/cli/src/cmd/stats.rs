@@ -106,7 +106,7 @@ fn field(ui: &mut Ui, name: &str, value: &str) -> Result<(), CommandError> {
 /// Two columns of numbers.
 fn print_sums(stats: &Stats, ui: &mut Ui) -> Result<(), CommandError> {
     let mut table =
-        Table::new([Column::words(""), Column::numbers("this branch"), Column::numbers("whole file")]);
+        Table::new([Column::wide(""), Column::numbers("this branch"), Column::numbers("whole file")]);
     let mut row = |name: &str, [branch, file]: [String; 2]| {
         // What there is none of is not worth a line.
         if file == "0" && name != "entries" {

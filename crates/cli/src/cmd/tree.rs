@@ -2,13 +2,15 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
-use session_tree::{Charset, Filter, Outline, OutlineOptions, OutlineRow, RowStyle, Session};
+use session_tree::{
+    Charset, Filter, Kind, Outline, OutlineOptions, OutlineRow, RowStyle, Session, TurnStats,
+};
 
 use crate::app::App;
 use crate::error::CommandError;
 use crate::json;
 use crate::reading::Sessions;
-use crate::ui::{Tone, Ui};
+use crate::ui::{Tone, Ui, dollars, plural, tokens};
 
 /// Rows are made in portions, so that the first ones of a large session are there at once.
 const PORTION: usize = 500;
@@ -72,7 +74,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         if is_json {
             return print_json(session, &outline, &mut app.ui);
         }
-        let charset = if args.ascii { Charset::Ascii } else { Charset::Unicode };
+        let charset = if args.ascii || app.is_ascii() { Charset::Ascii } else { Charset::Unicode };
         print(session, &outline, charset, args.ids, &mut app.ui)
     })
 }
@@ -85,11 +87,18 @@ pub(crate) fn print(
     ids: bool,
     ui: &mut Ui,
 ) -> Result<(), CommandError> {
-    each_row(session, outline, &mut |row| print_row(row, charset, ids, ui))?;
-    if outline.is_empty() {
-        ui.plain("No entries found")?;
+    each_row(session, outline, &mut |row| {
+        let here = match row.is_leaf || (row.leaf_below && stands_for_leaf(session, row)) {
+            true => Here::At,
+            false if row.leaf_below => Here::Below,
+            false => Here::Elsewhere,
+        };
+        print_row(row, here, charset, ids, ui)
+    })?;
+    match outline.is_empty() {
+        true => ui.tell("no entries found"),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 fn each_row(
@@ -105,11 +114,41 @@ fn each_row(
     Ok(())
 }
 
-fn print_row(row: &OutlineRow, charset: Charset, ids: bool, ui: &mut Ui) -> Result<(), CommandError> {
-    let (dot, failed, here) = match charset {
-        Charset::Unicode => ("• ", " ✗", " ← active"),
-        Charset::Ascii => ("* ", " x", " <- active"),
+/// Tells whether nothing is said between a row and the leaf below it: a turn stands for all that it says, and entries
+/// that keep books move nobody away from what they follow.
+fn stands_for_leaf(session: &Session, row: &OutlineRow) -> bool {
+    let tree = session.tree();
+    let says_nothing = |node| tree.is_bookkeeping(node) || tree.kind(node) == Kind::ContextEdit;
+    let mut between = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
+    row.turn.is_some() || between.by_ref().take_while(|node| *node != row.node).all(says_nothing)
+}
+
+/// Where the position is, seen from a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Here {
+    At,
+    /// Below it, in entries that are not shown.
+    Below,
+    Elsewhere,
+}
+
+fn print_row(
+    row: &OutlineRow,
+    here: Here,
+    charset: Charset,
+    ids: bool,
+    ui: &mut Ui,
+) -> Result<(), CommandError> {
+    let (dot, failed, arrow) = match charset {
+        Charset::Unicode => ("• ", " ✗", " ←"),
+        Charset::Ascii => ("* ", " x", " <-"),
     };
+    let here = match here {
+        Here::At => format!("{arrow} active"),
+        Here::Below => format!("{arrow} active is below"),
+        Here::Elsewhere => String::new(),
+    };
+    let turn = row.turn.as_ref().map_or_else(String::new, turn_figures);
     let id = if ids { format!("{:8} ", row.id.as_str()) } else { String::new() };
     let label = row.label.as_ref().map_or_else(String::new, |label| format!("[{}] ", label.text));
     let prefix = row.prefix(charset);
@@ -119,10 +158,29 @@ fn print_row(row: &OutlineRow, charset: Charset, ids: bool, ui: &mut Ui) -> Resu
         (Tone::Accent, if row.on_path { dot } else { "" }),
         (Tone::Notice, &label),
         (tone(row.style), &row.text),
-        (Tone::Bad, if row.is_error { failed } else { "" }),
-        (Tone::Accent, if row.is_leaf || row.leaf_below { here } else { "" }),
+        (Tone::Bad, if row.is_error || row.turn.is_some_and(|turn| turn.failed) { failed } else { "" }),
+        (Tone::Dim, &turn),
+        (Tone::Accent, &here),
     ];
     ui.row(&pieces, 4)
+}
+
+/// Tells what a turn took.
+fn turn_figures(turn: &TurnStats) -> String {
+    let mut parts = Vec::new();
+    if turn.tools > 0 {
+        parts.push(plural(turn.tools, "tool", "tools"));
+    }
+    if turn.tokens > 0 {
+        parts.push(format!("{} tokens", tokens(turn.tokens)));
+    }
+    if turn.cost > 0.0 {
+        parts.push(dollars(turn.cost));
+    }
+    if turn.compacted.is_some() {
+        parts.push("compacted".to_owned());
+    }
+    if parts.is_empty() { String::new() } else { format!("  ({})", parts.join(", ")) }
 }
 
 /// Returns how a row's style is coloured.

@@ -17,25 +17,28 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len());
     let mut marks = 0;
     let mut before = None;
-    for c in text.chars() {
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
         marks = if is_mark(c) { marks + 1 } else { 0 };
         if marks > MOST_MARKS {
             continue;
         }
-        out.push(substitute(c, before));
+        out.push(substitute(c, before, rest.peek().copied()));
         before = Some(c);
     }
     Cow::Owned(out)
 }
 
 /// What is printed for a character.
-fn substitute(c: char, before: Option<char>) -> char {
+fn substitute(c: char, before: Option<char>, after: Option<char>) -> char {
     match c {
         '\t' => ' ',
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + c as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
         '\u{7f}' => '\u{2421}',
         // Chooses how the emoji or sign before it is drawn; anywhere else it only hides.
         '\u{fe0e}' | '\u{fe0f}' if before.is_some_and(|c| !c.is_ascii_alphabetic() && !is_hidden(c)) => c,
+        // Makes one picture of two.
+        '\u{200d}' if before.is_some_and(is_emoji) && after.is_some_and(is_emoji) => c,
         c if is_hidden(c) => char::REPLACEMENT_CHARACTER,
         c => c,
     }
@@ -60,6 +63,11 @@ fn is_hidden(c: char) -> bool {
         // Tags and more variation selectors.
         | '\u{e0000}'..='\u{e0fff}'
     )
+}
+
+/// Tells whether a character is a picture, or chooses how the picture before it is drawn.
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
 }
 
 /// Tells whether a character is drawn onto the one before it.
@@ -94,10 +102,25 @@ mod tests {
 
     #[test]
     fn letters_of_all_languages_and_emoji_stay() {
-        for text in ["ümläut", "漢字かな", "שלום", "مرحبا", "❤\u{fe0f}", "👍🏽", "e\u{301}", "ไทย"]
-        {
+        for text in [
+            "ümläut",
+            "漢字かな",
+            "שלום",
+            "مرحبا",
+            "❤\u{fe0f}",
+            "👍🏽",
+            "👩\u{200d}👧",
+            "❤\u{fe0f}\u{200d}🔥",
+            "e\u{301}",
+            "ไทย",
+        ] {
             assert_eq!(clean(text), text);
         }
+    }
+
+    #[test]
+    fn a_joiner_that_joins_no_pictures_is_shown() {
+        assert_eq!(clean("pay\u{200d}pal 👩\u{200d}x"), "pay\u{fffd}pal 👩\u{fffd}x");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::width::{cut, pad, width};
 use super::{Tone, Ui, clean};
 use crate::error::CommandError;
 
-/// How wide a table is where no terminal says so.
-const NO_TERMINAL: usize = 120;
+/// How far the column that gives way is filled up where no terminal says how wide a line may be. Nothing is cut there.
+const NO_TERMINAL: usize = 60;
 /// What the column that gives way needs before others are left out for it.
 const LEAST: usize = 16;
 
@@ -67,13 +67,17 @@ impl Table {
     /// Prints the titles, unless all are empty, and the rows.
     pub(crate) fn print(mut self, ui: &mut Ui) -> Result<(), CommandError> {
         self.leave_out_empty();
-        let widths = self.fit(ui.columns().unwrap_or(NO_TERMINAL));
+        let widths = match ui.columns() {
+            Some(columns) => self.fit(columns),
+            None => self.natural_widths(),
+        };
+        let cuts = ui.columns().is_some();
         if self.columns.iter().any(|column| !column.title.is_empty()) {
             let titles: Vec<Cell> = self.columns.iter().map(|c| (Tone::Dim, c.title.to_owned())).collect();
-            self.print_row(&titles, &widths, ui)?;
+            self.print_row(&titles, &widths, cuts, ui)?;
         }
         for row in &self.rows {
-            self.print_row(row, &widths, ui)?;
+            self.print_row(row, &widths, cuts, ui)?;
         }
         Ok(())
     }
@@ -128,12 +132,27 @@ impl Table {
         cells.max().unwrap_or(0).max(width(self.columns[at].title))
     }
 
-    fn print_row(&self, cells: &[Cell], widths: &[usize], ui: &mut Ui) -> Result<(), CommandError> {
+    /// The widths where nothing has to fit: one long cell does not push all others away.
+    fn natural_widths(&self) -> Vec<usize> {
+        let width = |(at, column): (usize, &Column)| {
+            let natural = self.natural(at);
+            if column.gives_way { natural.min(NO_TERMINAL) } else { natural }
+        };
+        self.columns.iter().enumerate().map(width).collect()
+    }
+
+    fn print_row(
+        &self,
+        cells: &[Cell],
+        widths: &[usize],
+        cuts: bool,
+        ui: &mut Ui,
+    ) -> Result<(), CommandError> {
         let filled = cells.iter().rposition(|(_, text)| !text.is_empty()).map_or(0, |last| last + 1);
         let mut pieces: Vec<(Tone, String)> = Vec::new();
         for (at, (tone, text)) in cells.iter().enumerate().take(filled) {
             let column = self.columns[at];
-            let shown = cut(text, widths[at]);
+            let shown = if cuts { cut(text, widths[at]) } else { text.as_str().into() };
             let is_last = at + 1 == filled && !column.is_number;
             let shown = if is_last { shown.into_owned() } else { pad(&shown, widths[at], column.is_number) };
             pieces.extend([(*tone, shown), (Tone::Plain, "  ".to_owned())]);

@@ -51,7 +51,7 @@ fn damage_is_told_with_its_place_and_what_a_repair_would_do() {
       damage: line 3 (bytes 252..312): entry a2 cannot be read (unexpected end of text); it keeps its place without content
         fix: append an empty entry a2 below u1
     --- words
-    `offshoot repair SESSION` carries the fixes out
+    `offshoot repair [home]/project/s.jsonl` carries the fixes out
     --- exit code 4
     ");
     assert_snapshot!(home.run(&["check", &file, "--json"]), @r#"
@@ -74,7 +74,7 @@ fn warnings_are_no_damage() {
       warning: line 3 (bytes 242..397): entry b names the parent gone, which is not in the file; shown as a root
         fix: append an empty entry gone below a, which is a guess
     --- words
-    `offshoot repair SESSION` carries the fixes out
+    `offshoot repair [home]/project/s.jsonl` carries the fixes out
     ");
 }
 
@@ -98,7 +98,8 @@ fn a_directory_is_checked_with_all_that_is_below() {
         fix: write what can be read into a new file (`--copy`)
     a/list.jsonl: not a session: its first entry is not a session header
     --- words
-    `offshoot repair SESSION` carries the fixes out
+    `offshoot repair a/b/bad.jsonl` carries the fixes out
+    `offshoot repair a/headless.jsonl --copy FILE` writes a repaired copy
     --- exit code 4
     ");
     assert_snapshot!(home.run(&["check", "a", "--json"]), @r#"
@@ -142,7 +143,7 @@ fn files_may_come_from_standard_input() {
       damage: line 3 (bytes 252..312): entry a2 cannot be read (unexpected end of text); it keeps its place without content
         fix: append an empty entry a2 below u1
     --- words
-    `offshoot repair SESSION` carries the fixes out
+    `offshoot repair bad.jsonl` carries the fixes out
     --- exit code 4
     ");
 }

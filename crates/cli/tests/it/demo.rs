@@ -53,13 +53,13 @@ fn the_demo_makes_a_session_and_shows_its_tree() {
     00000107                  18  assistant          [edit]
     00000108                   2  toolResult         edited
     00000109                   3  assistant          HELLO, ANN!
-    0000010e                  23  branchSummary      The web page of the other branch greets with a smiling face; its marku…
+    0000010e                  23  branchSummary      The web page of the other branch greets with a smiling face; its markup is in index.html.
     0000010f                   9  user               Print that face below the greeting
     00000110                   8  assistant          Done: the greeter smiles now.
     --- words
     16 messages, about 184 tokens; model demo/sonnet, thinking off
     ");
-    assert_snapshot!(home.run(&["check", file]), @"[home]/demo/2024-12-30T02-00-00-000Z_session-241.jsonl: clean (33 lines, 32 entries, 11.2 kB)");
+    assert_snapshot!(home.run(&["check", file]), @"[home]/demo/greeter.jsonl: clean (33 lines, 32 entries, 11.2 kB)");
 }
 
 #[test]

@@ -173,7 +173,10 @@ fn a_fork_before_the_first_prompt_is_empty_and_a_file_all_the_same() {
     the prompt was:
       Build a CLI
     ");
-    assert_snapshot!(home.run(&["tree", &path(&run)]), @"No entries found");
+    assert_snapshot!(home.run(&["tree", &path(&run)]), @"
+    --- words
+    no entries found
+    ");
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn an_answer_is_quoted_with_its_origin_and_a_prompt_copied_as_it_is() {
     a2             1  assistant  How?
     u5             3  user       With threads
     a6             5  assistant  Threads are simple
-    000000f1      37  custom     Copied from branch With channels, entry a4, 2025-01-01. File changes mentioned here were n…
+    000000f1      37  custom     Copied from branch With channels, entry a4, 2025-01-01. File changes mentioned here were not applied on this branch unless noted. Channels are fast
     000000f2       4  user       With channels
     --- words
     6 messages, about 54 tokens; model prov/mod, thinking off
@@ -86,11 +86,13 @@ fn what_cannot_be_picked_is_refused_with_the_reason() {
     assert_snapshot!(home.run(&["cherry-pick", &file, "u5"]), @"
     --- words
     error: entry u5 is on the current path already
+    hint: `--again` copies it all the same
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["cherry-pick", &file, "l7"]), @"
     --- words
     error: entry l7 is on the current path already
+    hint: `--again` copies it all the same
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["cherry-pick", &file, "a4..u3"]), @"
@@ -141,7 +143,7 @@ fn a_merge_tells_what_the_other_branch_did() {
     "#);
     assert_snapshot!(home.run(&["merge", &file, "a4"]), @"
     --- words
-    already up to date: all of that branch is here
+    merged nothing: all of that branch is here already
     ");
     assert_snapshot!(home.run(&["tree", &file]), @"
     • user: Build a parser

@@ -33,10 +33,10 @@ fn branches_are_listed_newest_first_with_what_they_did() {
     let home = Home::new();
     let file = home.session(TREE);
     assert_snapshot!(home.run(&["branches", &file]), @"
-    #  name      from         turns  tokens   cost  model  last
-    1  Use Zig   Build a CLI      1       0  $0.00         1h    ● here
-    2  rust      Build a CLI      1      10  $0.00  mod    1h
-    3  Use Node  Build a CLI      1      10  $0.00  mod    1h
+      #  name      from         turns  tokens   cost  model  last
+    ● 1  Use Zig   Build a CLI      1       0  $0.00         1h    here
+      2  rust      Build a CLI      1      10  $0.00  mod    1h
+      3  Use Node  Build a CLI      1      10  $0.00  mod    1h
     --- words
     3 branches, 1 branch point
     ");
@@ -63,19 +63,19 @@ fn marks_tell_what_became_of_a_branch() {
          c12<m7 compaction keep=m7 A greeter"
     ));
     assert_snapshot!(home.run(&["branches", &file]), @"
-    #  name      from         turns  tokens   cost  model  last
-    1  Use Node  Build a CLI      1      10  $0.00  mod    1h    ● here, ⌂ compacted
-    3  Use Zig   Build a CLI      1       0  $0.00         1h    ⚠ ends in error
-    4  Use Rust  Build a CLI      1      10  $0.00  mod    1h    ⇢ merged into 1
+      #  name      from         turns  tokens   cost  model  last
+    ● 1  Use Node  Build a CLI      1      10  $0.00  mod    1h    here, ⌂ compacted
+      3  Use Zig   Build a CLI      1       0  $0.00         1h    ⚠ ends in error
+      4  Use Rust  Build a CLI      1      10  $0.00  mod    1h    ⇢ merged into 1
     --- words
     4 branches, 1 branch point, 1 hidden (`--all` shows them)
     ");
     assert_snapshot!(home.run(&["branches", &file, "--all"]), @"
-    #  name      from         turns  tokens   cost  model  last
-    1  Use Node  Build a CLI      1      10  $0.00  mod    1h    ● here, ⌂ compacted
-    2  Use Perl  Build a CLI      1       0  $0.00         1h    hidden
-    3  Use Zig   Build a CLI      1       0  $0.00         1h    ⚠ ends in error
-    4  Use Rust  Build a CLI      1      10  $0.00  mod    1h    ⇢ merged into 1
+      #  name      from         turns  tokens   cost  model  last
+    ● 1  Use Node  Build a CLI      1      10  $0.00  mod    1h    here, ⌂ compacted
+      2  Use Perl  Build a CLI      1       0  $0.00         1h    hidden
+      3  Use Zig   Build a CLI      1       0  $0.00         1h    ⚠ ends in error
+      4  Use Rust  Build a CLI      1      10  $0.00  mod    1h    ⇢ merged into 1
     --- words
     4 branches, 1 branch point
     ");
@@ -230,7 +230,7 @@ fn branching_at_a_prompt_takes_it_back_to_be_sent_again() {
     Two
         lines
     --- words
-    moved to a4 (assistant: Done, 60 ms), 1 entry left behind
+    moved to a4 (assistant: Done, 60 ms), 2 entries left behind
     undo: offshoot switch [home]/project/s.jsonl a10 --exact
     the prompt had 1 image, which only --json gives
     ");
@@ -281,7 +281,7 @@ fn the_first_prompt_is_taken_back_to_the_start() {
     assert_snapshot!(run, @"
     Build a CLI
     --- words
-    moved to the start, 2 entries left behind
+    moved to the start, 3 entries left behind
     undo: offshoot switch [home]/project/s.jsonl u8 --exact
     ");
     assert_eq!(position(&home, &file), "");

@@ -73,10 +73,10 @@ fn the_tree_shows_branches_labels_and_the_position() {
     a6             assistant: Done, but it takes 60 ms
     ");
     assert_snapshot!(home.run(&["tree", &file, "--turns"]), @"
-    • user: Build a CLI that greets people
-    ├⊟ • [rust] user: Use Rust
-    │     • user: Add a flag ← active
-    └─ user: Use Node
+    • user: Build a CLI that greets people  (10 tokens)
+    ├⊟ • [rust] user: Use Rust  (10 tokens, compacted)
+    │     • user: Add a flag  (10 tokens) ← active
+    └─ user: Use Node  (1 tool, 20 tokens)
     ");
     assert_snapshot!(home.run(&["tree", &file, "--branches"]), @"
     • assistant: Which language?
@@ -87,7 +87,10 @@ fn the_tree_shows_branches_labels_and_the_position() {
     assistant: I write it
     [write: ]
     ");
-    assert_snapshot!(home.run(&["tree", &file, "--search", "no such words"]), @"No entries found");
+    assert_snapshot!(home.run(&["tree", &file, "--search", "no such words"]), @"
+    --- words
+    no entries found
+    ");
 }
 
 #[test]
@@ -175,7 +178,7 @@ fn an_entry_is_shown_in_full() {
     keeps from u8
     A greeter in Rust
     ");
-    assert_snapshot!(home.run(&["show", &file, "u1", "--json"]), @r#"{"line":3,"depth":2,"children":["a2"],"onPath":true,"isLeaf":false,"entry":{"type":"message","id":"u1","parentId":"m0","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"user","content":"Build a CLI that greets people","timestamp":1735689602000}}}"#);
+    assert_snapshot!(home.run(&["show", &file, "u1", "--json"]), @r#"{"line":3,"depth":1,"children":["a2"],"onPath":true,"isLeaf":false,"entry":{"type":"message","id":"u1","parentId":"m0","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"user","content":"Build a CLI that greets people","timestamp":1735689602000}}}"#);
 }
 
 #[test]
@@ -334,7 +337,8 @@ fn a_session_is_found_by_path_id_beginning_name_or_as_the_latest() {
     assert_snapshot!(home.run(&["tree", "0198"]), @"
     --- words
     error: `0198` is ambiguous: 2 sessions fit
-    hint: one of: [home]/offshoot/sessions/--[home]-project--/b.jsonl, [home]/offshoot/sessions/--[home]-project--/a.jsonl
+    hint: [home]/offshoot/sessions/--[home]-project--/b.jsonl
+    hint: [home]/offshoot/sessions/--[home]-project--/a.jsonl
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["tree", "banana", "--pi"]), @"

@@ -81,7 +81,7 @@ fn fused_lines_are_taken_apart_and_fused_again() {
     --- words
     4 messages, about 10 tokens; model prov/mod, thinking off
     ");
-    assert_snapshot!(home.run(&["repair", &file, "--undo", "--json"]), @r#"{"action":"undo-repair","record":"000000f1","appended":["00000002","00000003","000000f3","000000f4"],"file":"[home]/project/s.jsonl","leafId":"00000004","dryRun":false,"undo":null}"#);
+    assert_snapshot!(home.run(&["repair", &file, "--undo", "--json"]), @r#"{"action":"undo-repair","record":"000000f1","appended":["00000002","00000003","000000f2","000000f3","000000f4"],"file":"[home]/project/s.jsonl","leafId":"00000004","dryRun":false,"undo":null}"#);
     assert_eq!(context(), before);
     assert!(fs::read_to_string(&file).unwrap().starts_with(&glued()), "what was there stays as it is");
 }
@@ -238,6 +238,7 @@ fn an_old_session_is_written_anew_and_its_original_kept() {
     let before = files(&home.path(""));
     assert_snapshot!(home.run(&["migrate", &file, "-n"]), @"
     --- words
+    would bring version 1 to version 3 first, and keep the original
     would migrate [home]/project/old.jsonl from version 1 to 3, and keep the original beside it
     ");
     assert_eq!(files(&home.path("project")), before);

@@ -183,23 +183,23 @@ fn two_branches_are_compared_since_they_parted() {
     assert_snapshot!(home.run(&["diff", &file, "a6", "@rust"]), @"
     common ancestor a2  assistant: Which language?
 
-    a6: 4 entries, 1 prompt, 20 tokens, $0.00
+    a6 (Use Node): 4 entries, 1 prompt, 20 tokens, $0.00
       prompt       Use Node
       ok           write {}
       ends with    Done, 60 ms
 
-    u8: 2 entries, 1 prompt, 0 tokens, $0.00
+    u8 (rust): 2 entries, 1 prompt, 0 tokens, $0.00
       prompt       Use Rust
     ");
     assert_snapshot!(home.run(&["diff", &file, "a6"]), @"
     common ancestor a2  assistant: Which language?
 
-    a6: 4 entries, 1 prompt, 20 tokens, $0.00
+    a6 (Use Node): 4 entries, 1 prompt, 20 tokens, $0.00
       prompt       Use Node
       ok           write {}
       ends with    Done, 60 ms
 
-    l13: 7 entries, 1 prompt, 20 tokens, $0.00
+    l13 (rust): 7 entries, 1 prompt, 20 tokens, $0.00
       prompt       Use Rust
       ok           bash {}
       ok           ! bash cargo run
@@ -229,13 +229,13 @@ fn files_that_both_branches_changed_are_told() {
     assert_snapshot!(home.run(&["diff", &file, "b2", "c3"]), @"
     common ancestor a  user: go
 
-    b2: 2 entries, 0 prompts, 0 tokens, $0.00
+    b2 ([message]): 2 entries, 0 prompts, 0 tokens, $0.00
       changed      src/main.rs
       read         README.md
       open         edit src/main.rs
       open         read README.md
 
-    c3: 3 entries, 0 prompts, 0 tokens, $0.00
+    c3 ([message]): 3 entries, 0 prompts, 0 tokens, $0.00
       changed      README.md
       changed      src/main.rs
       read         Cargo.toml
@@ -256,10 +256,10 @@ fn branches_without_a_common_ancestor_are_compared_as_a_whole() {
     assert_snapshot!(home.run(&["diff", &file, "a", "b"]), @"
     no common ancestor
 
-    a: 1 entry, 1 prompt, 0 tokens, $0.00
+    a (one): 1 entry, 1 prompt, 0 tokens, $0.00
       prompt       one
 
-    b: 1 entry, 1 prompt, 0 tokens, $0.00
+    b (two): 1 entry, 1 prompt, 0 tokens, $0.00
       prompt       two
     ");
     assert_snapshot!(home.run(&["diff", &file, "a", "nobody"]), @"
