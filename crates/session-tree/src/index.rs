@@ -159,8 +159,21 @@ impl Index {
             let taken = Taken { source, scanner: &scanner, position, piece };
             self.take(&taken, ended)
         })?;
-        self.settle(source);
+        if self.tree.has_withdrawals(before) {
+            // What was taken back may have been linked to: the file from its beginning tells best who is whose child.
+            self.read_anew(source, to)?;
+        } else {
+            self.settle(source);
+        }
         Ok((before..self.tree.row_count()).filter_map(|at| self.tree.shown(at)).collect())
+    }
+
+    fn read_anew(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
+        let forced = Some(self.dialect).filter(|dialect| *dialect != dialect_of(&self.header));
+        let mut loader = Loader::new(None, forced);
+        let read = loader.read(&Beginning { source, len: to }).and_then(|()| loader.finish(source));
+        *self = read.map_err(io::Error::other)?;
+        Ok(())
     }
 
     /// Takes one line into the index.
@@ -283,6 +296,23 @@ impl Index {
         Ok(())
     }
 
+    /// Forgets the labels and names that were taken back.
+    fn note_bodies_anew(&mut self, source: &dyn ReadAt) -> io::Result<()> {
+        self.labels = Labels::titled(self.labels.title.take());
+        for at in (0..self.tree.row_count() as u32).filter(|at| !self.tree.is_withdrawn(*at)) {
+            let (kind, (position, len)) = (self.tree.kind(Node(at)), self.tree.place(Node(at)));
+            if !matches!(kind, Kind::Label | Kind::SessionInfo | Kind::TitleChange)
+                || u64::from(len) > LONGEST_LINE
+            {
+                continue;
+            }
+            if let Ok(doc) = Doc::parse(read_range(source, position, len as usize)?) {
+                self.labels.note(kind, doc.root(), self.tree.timestamp(Node(at)));
+            }
+        }
+        Ok(())
+    }
+
     fn gap(&mut self, line: &Taken<'_>, kind: GapKind) {
         let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
         self.object_gaps += usize::from(kind.is_object());
@@ -392,6 +422,23 @@ fn dialect_of(header: &Header) -> Dialect {
         2 => Dialect::V2,
         3 => Dialect::V3,
         version => Dialect::Newer(version),
+    }
+}
+
+/// A journal up to a position.
+struct Beginning<'j> {
+    source: &'j dyn ReadAt,
+    len: u64,
+}
+
+impl ReadAt for Beginning<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = usize::try_from(self.len.saturating_sub(position)).unwrap_or(usize::MAX).min(buffer.len());
+        self.source.read_at(position, &mut buffer[..room])
     }
 }
 
@@ -551,6 +598,9 @@ impl Loader {
         };
         validate_last_line(&mut index, source).map_err(Error::io("read", &self.path))?;
         index.settle(source);
+        if index.tree.has_withdrawals(0) {
+            index.note_bodies_anew(source).map_err(Error::io("read", &self.path))?;
+        }
         Ok(index)
     }
 }

@@ -169,7 +169,7 @@ pub use id::RandomIds;
 pub use id::{EntryId, IdSource, is_valid_session_id};
 pub use index::Label;
 pub use kind::{Kind, Role};
-pub use line::LEAF_MARKER;
+pub use line::{LEAF_MARKER, WITHDRAWN};
 #[cfg(feature = "file")]
 pub use naming::{encode_cwd, session_file_name};
 #[cfg(feature = "write")]

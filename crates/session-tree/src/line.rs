@@ -19,6 +19,10 @@ use crate::time::Timestamp;
 /// The `customType` of the entry that keeps the position of the leaf.
 pub const LEAF_MARKER: &str = "session-tree.leaf";
 
+/// The `customType` of an entry that takes back the last line before it that has its id: whoever had the id before
+/// has it again, and if nobody had, the entry is gone.
+pub const WITHDRAWN: &str = "session-tree.withdrawn";
+
 /// What a scan tells about a line.
 #[derive(Debug)]
 pub(crate) enum Scan<'l> {
@@ -68,6 +72,8 @@ pub(crate) struct Traits {
     pub internal: bool,
     /// A custom entry that is a leaf marker.
     pub leaf_marker: bool,
+    /// A custom entry that takes another one back.
+    pub withdrawal: bool,
 }
 
 impl Head<'_> {
@@ -294,6 +300,7 @@ impl<'l> Front<'l> {
                 self.has_custom_type = true;
                 head.traits.internal = value.starts_with(b"session-tree.");
                 head.traits.leaf_marker = value == LEAF_MARKER.as_bytes();
+                head.traits.withdrawal = value == WITHDRAWN.as_bytes();
             }
             _ => {}
         }
@@ -502,6 +509,7 @@ pub(crate) fn head_of(root: Value<'_>) -> Head<'static> {
     if let Some(custom) = text("customType") {
         traits.internal = custom.starts_with("session-tree.");
         traits.leaf_marker = custom == LEAF_MARKER;
+        traits.withdrawal = custom == WITHDRAWN;
     }
     Head {
         kind: kind.map(|k| Cow::Owned(k.into_bytes())),

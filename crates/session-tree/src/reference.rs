@@ -16,7 +16,8 @@ impl Session {
     ///
     /// A reference is a full id, a unique beginning of one (at least four characters), `@label`, `leaf` or `.`,
     /// `root`, or `#n` (the nth of [`branches`](Session::branches)). Behind any of these, or alone and then
-    /// counted from the leaf: `^` the parent, `^n` the nth ancestor, `~n` the nth prompt going back.
+    /// counted from the leaf: `^` the parent, `^n` the nth ancestor, `~n` the nth prompt of the path going back. `~1` is
+    /// the latest prompt also if the path ends with it, as long as nobody answered; `~~` is `~2`.
     ///
     /// ```
     /// # use session_tree::Session;
@@ -115,6 +116,8 @@ impl Session {
         let bad = |reason| Error::BadReference { reference: reference.to_owned(), reason };
         let mut at = start;
         let mut rest = steps.chars();
+        // A prompt that a step went to is behind us; one that we start from is not.
+        let mut is_counted = false;
         while let Some(step) = rest.next() {
             let digits = rest.as_str().bytes().take_while(u8::is_ascii_digit).count();
             let (count, after) = rest.as_str().split_at(digits);
@@ -124,19 +127,21 @@ impl Session {
             };
             at = match step {
                 '^' => self.tree().ancestors(at).nth(count),
-                '~' => self.prompt_above(at, count),
+                '~' => self.prompt_back(at, count, is_counted),
                 _ => return Err(bad("only `^`, `~` and numbers may follow")),
             }
             .ok_or_else(|| bad("the path does not go back that far"))?;
+            is_counted = step == '~';
             rest = after.chars();
         }
         Ok(at)
     }
 
-    fn prompt_above(&self, node: Node, count: usize) -> Option<Node> {
+    fn prompt_back(&self, node: Node, count: usize, is_counted: bool) -> Option<Node> {
         let Some(skipped) = count.checked_sub(1) else { return Some(node) };
         let tree = self.tree();
-        tree.ancestors(node).skip(1).filter(|node| tree.role(*node) == Some(Role::User)).nth(skipped)
+        let path = tree.ancestors(node).skip(usize::from(is_counted));
+        path.filter(|node| tree.role(*node) == Some(Role::User)).nth(skipped)
     }
 }
 

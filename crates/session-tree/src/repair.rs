@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::journal::read_range;
 use crate::json::{self, Value};
+use crate::line::WITHDRAWN;
 use crate::session::Session;
 use crate::time::Timestamp;
 use crate::tree::Node;
@@ -136,11 +137,10 @@ impl Session {
         // Before a migration moves them.
         let copies = self.read_recovered(plan)?;
         self.append_composed(|session, now| {
-            let mut writer =
-                Lines { session, now, bytes: Vec::new(), ids: Vec::new(), taken: HashSet::new() };
+            let mut writer = Lines::new(session, now);
             let record = writer.fixes(plan, &copies);
             if !writer.ids.is_empty() || plan.fixes().any(|fix| matches!(fix, Fix::LeafMarker { .. })) {
-                done.record = writer.close(&record, plan.leaf.as_ref());
+                done.record = writer.close(record, plan.leaf.as_ref());
             }
             done.appended = writer.ids;
             writer.bytes
@@ -150,25 +150,27 @@ impl Session {
         Ok(done)
     }
 
-    /// Takes a repair back: appends, for every id it brought back, an entry without content or parent, so that its
-    /// descendants are cut off as they were, and a marker of the leaf as it was.
+    /// Takes a repair back: tree, leaf and context are what they were before it, and it can be planned again.
+    ///
+    /// Appends, for every line of the repair, an entry of the same id that [withdraws](crate::WITHDRAWN) it, a record,
+    /// and a marker of the leaf as it was. Other programs see entries without content or parent in these places: what
+    /// they could not reach before the repair is out of their reach again. Their leaf is the marker's parent, so they
+    /// go on where we do. What was appended below an entry that is taken back becomes an orphan.
     ///
     /// `record` is what [`Repaired::record`] named.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadReference`] if `record` names no repair, or one that was undone before.
     pub fn undo_repair(&mut self, record: &str) -> Result<Repaired> {
         let (ids, leaf) = self.read_record(record)?;
         let mut done = Repaired::default();
         self.append_composed(|session, now| {
-            let mut writer =
-                Lines { session, now, bytes: Vec::new(), ids: Vec::new(), taken: HashSet::new() };
+            let mut writer = Lines::new(session, now);
             for id in &ids {
-                writer.line(
-                    id.clone(),
-                    None,
-                    now,
-                    &Draft::custom(STUB, Some(&serde_json::json!({ "undoes": record }))),
-                );
+                writer.withdraw(id, record);
             }
-            done.record = writer.close(&serde_json::json!({ "undoes": record }), leaf.as_ref());
+            done.record = writer.close(serde_json::json!({ "undoes": record }), leaf.as_ref());
             done.appended = writer.ids;
             writer.bytes
         })?;
@@ -194,27 +196,21 @@ impl Session {
         Ok(copies)
     }
 
-    /// Reads what a repair brought back, and the leaf before it.
+    /// Reads what a repair appended, and the leaf before it.
     fn read_record(&self, record: &str) -> Result<(Vec<EntryId>, Option<EntryId>)> {
         let refuse = |reason| Error::BadReference { reference: record.to_owned(), reason };
         let entry = self.entry(record)?;
-        let is_record = |value: Value<'_>| value.get("customType").is_some_and(|name| name.is_str(REPAIR));
-        let data = entry.value().filter(|value| is_record(*value)).and_then(|value| value.get("data"));
+        let is_record = |value: &Value<'_>| value.get("customType").is_some_and(|name| name.is_str(REPAIR));
+        let data = entry.value().filter(is_record).and_then(|value| value.get("data"));
         let data = data.ok_or(refuse("it is not the record of a repair"))?;
         let (Some(ids), Some(leaf)) = (data.get("restored"), data.get("leafBefore")) else {
             return Err(refuse("it records no repair that could be undone"));
         };
-        for node in self.tree().nodes().filter(|node| self.tree().is_internal(*node)) {
-            let later = self.entry_at(node)?;
-            let undoes = later
-                .value()
-                .filter(|value| is_record(*value))
-                .and_then(|value| value.get("data")?.get("undoes"));
-            if undoes.is_some_and(|undone| undone.is_str(record)) {
-                return Err(refuse("it was undone before"));
-            }
+        if self.repair_records()?.iter().any(|other| other.undoes.as_ref().is_some_and(|id| *id == record)) {
+            return Err(refuse("it was undone before"));
         }
-        let ids = ids.items().filter_map(|id| id.as_str().map(|id| EntryId::from(&*id))).collect();
+        let ids = ids.items().chain(data.get("marker")).filter_map(Value::as_str);
+        let ids = ids.map(|id| EntryId::from(&*id)).collect();
         Ok((ids, leaf.as_str().map(|leaf| EntryId::from(&*leaf))))
     }
 }
@@ -228,7 +224,11 @@ struct Lines<'s> {
     taken: HashSet<EntryId>,
 }
 
-impl Lines<'_> {
+impl<'s> Lines<'s> {
+    fn new(session: &'s mut Session, now: Timestamp) -> Self {
+        Lines { session, now, bytes: Vec::new(), ids: Vec::new(), taken: HashSet::new() }
+    }
+
     /// Writes stubs and copies; gives the record of what was done.
     fn fixes(&mut self, plan: &RepairPlan, copies: &HashMap<EntryId, Vec<u8>>) -> Json {
         for step in &plan.steps {
@@ -261,11 +261,25 @@ impl Lines<'_> {
         })
     }
 
+    /// Takes a line of an earlier repair back, unless something else already did.
+    fn withdraw(&mut self, id: &EntryId, record: &str) {
+        if !self.is_lost(id) {
+            let data = serde_json::json!({ "undoes": record });
+            self.line(id.clone(), None, self.now, &Draft::custom(WITHDRAWN, Some(&data)));
+        }
+    }
+
     /// Writes the record and, behind it, the marker of the leaf.
-    fn close(&mut self, record: &Json, leaf: Option<&EntryId>) -> Option<EntryId> {
+    ///
+    /// The record hangs below the leaf of before, which stays when the repair is taken back.
+    fn close(&mut self, mut record: Json, leaf: Option<&EntryId>) -> Option<EntryId> {
         let id = self.session.free_id(&self.ids);
-        self.line(id.clone(), leaf, self.now, &Draft::custom(REPAIR, Some(record)));
+        self.take(id.clone());
         let marker = self.session.free_id(&self.ids);
+        record["marker"] = marker.as_str().into();
+        let before = record.get("leafBefore").and_then(Json::as_str).map(EntryId::from);
+        let above = before.as_ref().or(leaf);
+        Draft::custom(REPAIR, Some(&record)).write_line(&mut self.bytes, &id, above, self.now);
         self.line(marker, leaf, self.now, &Draft::leaf_marker(leaf));
         Some(id)
     }

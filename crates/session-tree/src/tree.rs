@@ -12,6 +12,7 @@ mod links;
 mod parts;
 mod sorted;
 mod walk;
+mod withdraw;
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -191,7 +192,8 @@ impl Tree {
 
     /// Returns the entries whose parent is not in the file, with the id of that parent.
     pub fn orphans(&self) -> impl Iterator<Item = (Node, EntryId)> + '_ {
-        self.waiting.iter().map(|(node, parent)| (Node(*node), parent.to_id()))
+        let is_there = |(node, _): &&(u32, _)| !self.has(Node(*node), Flags::WITHDRAWN);
+        self.waiting.iter().filter(is_there).map(|(node, parent)| (Node(*node), parent.to_id()))
     }
 
     /// Returns the roots that came from cutting a circle of parents.
@@ -352,6 +354,9 @@ impl Tree {
         let (from, to) = (std::mem::replace(&mut self.learned, self.columns.len()), self.columns.len());
         self.by_id.reserve(to - from, |at| hash(&self.hasher, &key_in(&self.columns, &self.odd_ids, *at)));
         for at in from as u32..to as u32 {
+            if self.columns.flags(at) & Flags::WITHDRAWAL != 0 && self.take_back(at) {
+                continue;
+            }
             if let Some(old) = self.stored_holder(&self.key_at(at)).filter(|_| self.stored.len() > 0) {
                 self.settle_stored(old, at, is_copy);
                 continue;

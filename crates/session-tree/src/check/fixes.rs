@@ -82,6 +82,27 @@ struct EarlierRepairs {
     looked_until: u64,
 }
 
+/// What the record of a repair says.
+pub(crate) struct RepairRecord {
+    node: Node,
+    restored: Vec<EntryId>,
+    infers: bool,
+    /// The record of the repair that this one took back.
+    pub(crate) undoes: Option<EntryId>,
+}
+
+impl RepairRecord {
+    fn read(node: Node, data: Value<'_>) -> Self {
+        let id = |value: Value<'_>| value.as_str().map(|id| EntryId::from(&*id));
+        RepairRecord {
+            node,
+            restored: data.get("restored").into_iter().flat_map(|ids| ids.items()).filter_map(id).collect(),
+            infers: data.get("inferred").and_then(Value::as_bool) == Some(true),
+            undoes: data.get("undoes").and_then(id),
+        }
+    }
+}
+
 impl EarlierRepairs {
     fn leaves_open(&self, orphan: &Orphan) -> bool {
         orphan.bytes.start >= self.looked_until && !self.restored.contains(&orphan.id)
@@ -168,21 +189,29 @@ impl Session {
         found
     }
 
-    /// What earlier repairs did, as far as their records tell.
+    /// What earlier repairs did, as far as their records tell; what was taken back tells nothing.
     fn earlier_repairs(&self) -> Result<EarlierRepairs> {
+        let records = self.repair_records()?;
+        let undone: HashSet<&EntryId> = records.iter().filter_map(|record| record.undoes.as_ref()).collect();
         let mut found = EarlierRepairs::default();
+        for record in records.iter().filter(|record| !undone.contains(&self.tree().id(record.node))) {
+            found.restored.extend(record.restored.iter().cloned());
+            if record.infers {
+                found.looked_until = self.tree().place(record.node).0;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The records of repairs and of what undid them, in file order.
+    pub(crate) fn repair_records(&self) -> Result<Vec<RepairRecord>> {
+        let mut found = Vec::new();
         for node in self.tree().nodes().filter(|node| self.tree().is_internal(*node)) {
             let entry = self.entry_at(node)?;
             let is_record =
                 |value: &Value<'_>| value.get("customType").is_some_and(|name| name.is_str(REPAIR));
-            let Some(data) = entry.value().filter(is_record).and_then(|value| value.get("data")) else {
-                continue;
-            };
-            let Some(restored) = data.get("restored") else { continue };
-            found.restored.extend(restored.items().filter_map(Value::as_str).map(|id| EntryId::from(&*id)));
-            if data.get("inferred").and_then(Value::as_bool) == Some(true) {
-                found.looked_until = self.tree().place(node).0;
-            }
+            let data = entry.value().filter(is_record).and_then(|value| value.get("data"));
+            found.extend(data.map(|data| RepairRecord::read(node, data)));
         }
         Ok(found)
     }

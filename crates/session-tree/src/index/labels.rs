@@ -32,6 +32,11 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
+    /// No labels and no name, but the title that stands before the entries.
+    pub(crate) fn titled(title: Option<String>) -> Self {
+        Labels { title, ..Labels::default() }
+    }
+
     /// Takes note of an entry that sets a label or a name.
     pub(crate) fn note(&mut self, kind: Kind, value: Value<'_>, time: Timestamp) {
         let text = |key: &str| value.get(key).and_then(Value::as_str);

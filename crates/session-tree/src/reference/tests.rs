@@ -58,6 +58,11 @@ fn every_way_to_name_an_entry_finds_it() {
         ("~1", "cccc0001"),
         ("~2", "aaaa0001"),
         ("~0", "cccc0002"),
+        ("~~", "aaaa0001"),
+        ("cccc0001~1", "cccc0001"),
+        ("cccc0001~2", "aaaa0001"),
+        ("dddd0001~1", "cccc0001"),
+        ("@try~^", "aaaa0002"),
         ("bbbb~1^", "aaaa0002"),
         ("#1", "cccc0002"),
         ("#2", "bbbb0004"),
@@ -94,6 +99,38 @@ fn what_cannot_be_found_says_why() {
     ];
     for (reference, expected) in cases {
         assert_eq!(session.resolve(reference).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn the_latest_prompt_is_one_back_whether_it_is_the_leaf_or_has_a_label_behind_it() {
+    let mut lines: Vec<String> = Vec::new();
+    let line = |id: &str, parent: &str, rest: &str| {
+        format!(r#"{{{rest},"id":"{id}","parentId":{parent},"timestamp":"2025-01-01T00:00:01.000Z"}}"#)
+    };
+    lines.push(
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#.into(),
+    );
+    lines.push(line("aaaa0001", "null", r#""type":"message","message":{"role":"user","content":"one"}"#));
+    lines.push(line(
+        "aaaa0002",
+        "\"aaaa0001\"",
+        r#""type":"message","message":{"role":"user","content":"two"}"#,
+    ));
+    let label = line("dddd0001", "\"aaaa0002\"", r#""type":"label","targetId":"aaaa0001","label":"x""#);
+    for with_label in [false, true] {
+        let mut lines = lines.clone();
+        lines.extend(with_label.then(|| label.clone()));
+        let session = Session::from_bytes((lines.join("\n") + "\n").into_bytes()).unwrap();
+        for (reference, expected) in [("~1", "aaaa0002"), ("~2", "aaaa0001")] {
+            let found = session.resolve(reference).map(|node| session.tree().id(node)).unwrap();
+            assert_eq!(found, expected, "{reference}, with a label: {with_label}");
+        }
+        #[cfg(feature = "write")]
+        {
+            let pop = session.plan_pop(None).unwrap();
+            assert_eq!(pop.new_leaf(), session.tree().node("aaaa0001"));
+        }
     }
 }
 

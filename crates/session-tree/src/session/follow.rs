@@ -19,8 +19,18 @@ impl Session {
         if len == self.index.end {
             return Ok(());
         }
+        let (rows, leaf) = (self.index.tree.row_count(), self.leaf_id());
         let new = self.index.catch_up(&*self.journal, len).map_err(|error| self.io_error("read", error))?;
         self.foreign.extend(new);
+        if self.index.tree.has_withdrawals(rows) {
+            // Somebody took a repair back: the leaf may be one of the entries that are gone.
+            let known = leaf.and_then(|leaf| self.index.tree.node(leaf.as_str()));
+            let asked = || self.index.leaf(&*self.journal);
+            self.leaf = match known {
+                Some(leaf) => Some(leaf),
+                None => asked().map_err(|error| self.io_error("read", error))?,
+            };
+        }
         Ok(())
     }
 

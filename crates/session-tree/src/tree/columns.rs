@@ -21,6 +21,10 @@ impl Flags {
     /// Not part of the tree: lost its id to a later entry, or damaged with nobody below.
     pub(crate) const HIDDEN: u16 = 1 << 6;
     pub(crate) const BAD_TIME: u16 = 1 << 7;
+    /// Takes an earlier line of its id back.
+    pub(crate) const WITHDRAWAL: u16 = 1 << 8;
+    /// Taken back, or a withdrawal that found something to take back.
+    pub(crate) const WITHDRAWN: u16 = 1 << 9;
 }
 
 /// The properties of all entries in file order.
@@ -56,6 +60,7 @@ impl Columns {
             (row.traits.ended_badly, Flags::ENDED_BADLY),
             (row.traits.internal, Flags::INTERNAL),
             (row.traits.leaf_marker, Flags::LEAF_MARKER),
+            (row.traits.withdrawal, Flags::WITHDRAWAL),
             (row.placeholder, Flags::PLACEHOLDER),
             (row.time.is_none(), Flags::BAD_TIME),
         ];

@@ -247,7 +247,83 @@ fn a_repair_can_be_taken_back_once() {
     assert!(matches!(again, Err(Error::BadReference { reason: "it was undone before", .. })));
     let other = session.undo_repair("000000aa");
     assert!(matches!(other, Err(Error::BadReference { reason: "it is not the record of a repair", .. })));
-    assert_nothing_left_to_do(&path);
+}
+
+/// What a session shows: the ids of its path, its leaf, the texts a model would get.
+fn view(session: &Session) -> (Vec<String>, Option<String>, Vec<String>) {
+    let tree = session.tree();
+    let id = |node| tree.id(node).to_string();
+    let path = session.branch_path(None).into_iter().map(id).collect();
+    let context = session.build_context().unwrap();
+    let texts = context.items.iter().map(|item| item.message.text().into_owned()).collect();
+    (path, session.leaf().map(id), texts)
+}
+
+/// Repairs until nothing is left to do; gives the records.
+fn heal(session: &mut Session) -> Vec<String> {
+    let mut records = Vec::new();
+    for _ in 0..4 {
+        let plan = session.plan_repair(&session.check().unwrap());
+        if plan.is_empty() {
+            break;
+        }
+        records.extend(session.apply_repair(&plan).unwrap().record.map(|record| record.to_string()));
+    }
+    records
+}
+
+/// Takes repairs back, the last one first.
+fn undo_all(session: &mut Session, records: &[String]) {
+    for record in records.iter().rev() {
+        session.undo_repair(record).unwrap();
+    }
+}
+
+#[test]
+fn a_repair_that_was_taken_back_can_be_made_and_taken_back_again() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    lines[5].truncate(100);
+    lines[12].truncate(100);
+    let path = dir.file("s.jsonl", &joined(&lines));
+    let mut session = Session::open(&path).unwrap();
+    let before = view(&session);
+    assert_eq!((before.0.len(), before.2.len()), (20, 18));
+    let mut healed = None;
+    for round in 0..3 {
+        let plan = session.plan_repair(&session.check().unwrap());
+        assert_eq!(plan.fixes().count(), 2, "round {round}");
+        let record = session.apply_repair(&plan).unwrap().record.unwrap();
+        assert_eq!(context_elsewhere(&path), 18, "round {round}");
+        let now = view(&session);
+        assert_eq!(*healed.get_or_insert(now.clone()), now);
+        session.undo_repair(record.as_str()).unwrap();
+        assert_eq!(view(&session), before, "round {round}");
+        assert_eq!(view(&Session::open_read_only(&path).unwrap()), before, "round {round}");
+    }
+}
+
+#[test]
+fn an_entry_that_a_repair_brought_back_is_gone_with_its_label_when_the_repair_is_taken_back() {
+    let dir = Dir::new();
+    let text = session_text("a user one\n b<a assistant two\n c<b user three\n l<c label a mark");
+    let mut lines: Vec<Vec<u8>> =
+        text.strip_suffix(b"\n").unwrap().split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    let label = lines.pop().unwrap();
+    lines[3].extend(label);
+    let path = dir.file("s.jsonl", &joined(&lines));
+    let mut session = Session::open(&path).unwrap();
+    let before = view(&session);
+    let mut other = Session::open(&path).unwrap();
+    let records = heal(&mut session);
+    assert_eq!(session.labels().len(), 1);
+    other.catch_up().unwrap();
+    undo_all(&mut session, &records);
+    other.catch_up().unwrap();
+    for (who, session) in [("who undid", &session), ("who looked on", &other)] {
+        assert_eq!(view(session), before, "{who}");
+        assert!(session.labels().is_empty(), "{who}");
+    }
 }
 
 #[test]
@@ -443,5 +519,31 @@ proptest! {
         let context = reopened.build_context().unwrap();
         prop_assert!(context.items.len() > healed, "{} after {}", context.items.len(), healed);
         prop_assert_eq!(context.items.last().map(|item| item.message.text().into_owned()), Some("next".to_owned()));
+    }
+
+    #[test]
+    fn a_repair_of_any_wound_can_be_taken_back_and_made_again(
+        wounds in proptest::collection::vec(wound(), 1..4),
+    ) {
+        let dir = Dir::new();
+        let mut bytes = joined(&twenty());
+        for wound in &wounds {
+            wound.strike(&mut bytes);
+        }
+        let path = dir.file("s.jsonl", &bytes);
+        let Ok(mut session) = Session::open(&path) else { return Ok(()) };
+        if session.read_only().is_some() || session.header().version() < 3 {
+            return Ok(());
+        }
+        let before = view(&session);
+        let records = heal(&mut session);
+        let healed = view(&session);
+        undo_all(&mut session, &records);
+        prop_assert_eq!(&view(&session), &before, "after the first undo");
+        prop_assert_eq!(&view(&Session::open_read_only(&path).unwrap()), &before, "for a fresh reader");
+        let again = heal(&mut session);
+        prop_assert_eq!(&view(&session), &healed, "repaired again");
+        undo_all(&mut session, &again);
+        prop_assert_eq!(&view(&session), &before, "after the second undo");
     }
 }

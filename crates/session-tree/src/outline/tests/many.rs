@@ -111,7 +111,7 @@ fn a_chain_of_a_hundred_thousand_entries_fits_a_small_stack() {
         found.search_all(&session).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(session.branches().unwrap().len(), 1);
-        assert_eq!(session.resolve("~99999").unwrap(), session.tree().node("0").unwrap());
+        assert_eq!(session.resolve("~100000").unwrap(), session.tree().node("0").unwrap());
     };
     std::thread::Builder::new().stack_size(256 * 1024).spawn(run).unwrap().join().unwrap();
 }
