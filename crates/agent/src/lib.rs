@@ -6,4 +6,16 @@
 //! come from outside, behind traits.
 #![forbid(unsafe_code)]
 
+pub mod agent;
+pub mod cancel;
+pub mod error;
+pub mod event;
+pub mod hooks;
 pub mod model;
+pub mod permission;
+pub mod settings;
+mod summary;
+pub mod system;
+pub mod tool;
+pub mod tools;
+pub mod turn;

@@ -16,6 +16,7 @@ use std::pin::Pin;
 use futures_core::Stream;
 
 pub use answer::Answer;
+pub(crate) use answer::MALFORMED_ARGUMENTS;
 pub use error::ModelError;
 pub use event::{AnswerEvent, BlockEnd, BlockStart, StopReason, Usage};
 pub use request::{Request, ToolSpec};

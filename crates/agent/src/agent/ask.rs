@@ -1,0 +1,109 @@
+//! Asking the model: from the path to a request, from the stream to a message.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use serde_json::json;
+use session_tree::{Block, Message, Role};
+
+use super::Agent;
+use crate::cancel::Cancel;
+use crate::error::{AgentError, Result};
+use crate::event::AgentEvent;
+use crate::model::{Answer, Model, ModelError, Request};
+use crate::tool::ToolCall;
+use crate::turn::Input;
+
+impl Agent {
+    /// Returns what the model would be asked now.
+    ///
+    /// System prompt and tools are ours: those that a session file carries are history, which is shown and not obeyed.
+    pub fn request(&self) -> Result<Request> {
+        let context = self.session.build_context()?;
+        let messages = context.to_request().into_iter().map(|item| item.message);
+        Ok(Request {
+            system: self.system.clone(),
+            messages: messages.filter(|message| message.role() != Role::System).collect(),
+            tools: self.tools.specs(),
+            thinking: self.thinking,
+            max_output: None,
+            cache: true,
+        })
+    }
+
+    /// Asks the model and waits for its answer.
+    pub(super) async fn ask(&mut self, cancel: &Cancel) -> Result<Input> {
+        let model = self.model.clone().ok_or(AgentError::NoModel)?;
+        let mut request = self.request()?;
+        if self.hooks.wants("context") {
+            request.messages = self.changed_by_hooks(request.messages, cancel).await;
+        }
+        self.watcher.tell(AgentEvent::TurnStart);
+        let (answer, end) = self.listen(&model, request, cancel).await;
+        let (spec, now) = (model.spec(), self.session.now());
+        Ok(match end {
+            End::Complete => {
+                let message = answer.into_message(spec, now);
+                let calls = calls_of(&message);
+                Input::Answered { message, calls }
+            }
+            End::Broken(error) => {
+                Input::Failed { message: answer.into_failed(spec, now, &error.to_string()), error }
+            }
+            End::Stopped => Input::Aborted(vec![answer.into_aborted(spec, now)]),
+        })
+    }
+
+    async fn listen(&self, model: &Arc<dyn Model>, request: Request, cancel: &Cancel) -> (Answer, End) {
+        let mut stream = model.answer(request);
+        let mut answer = Answer::default();
+        loop {
+            match cancel.unless_cancelled(stream.next()).await {
+                None => return (answer, End::Stopped),
+                Some(Some(Ok(event))) => {
+                    answer.take(&event);
+                    self.watcher.tell(AgentEvent::Answer(event));
+                }
+                Some(Some(Err(error))) => return (answer, End::Broken(error)),
+                Some(None) if answer.stop().is_some() => return (answer, End::Complete),
+                Some(None) => {
+                    let reason = "the stream ended before the answer did".to_owned();
+                    return (answer, End::Broken(ModelError::BrokenStream { reason }));
+                }
+            }
+        }
+    }
+
+    /// Lets extensions change the messages that are about to be sent; the session stays as it is.
+    async fn changed_by_hooks(&self, messages: Vec<Message>, cancel: &Cancel) -> Vec<Message> {
+        let values: Vec<_> = messages.iter().filter_map(|message| message.value().to_serde()).collect();
+        let payload = json!({"type": "context", "messages": values});
+        let changed = self.hooks.chain("context", payload, cancel).await;
+        let Some(list) = changed["messages"].as_array() else { return messages };
+        list.iter().filter_map(|value| Message::from_value(value).ok()).collect()
+    }
+}
+
+/// How a stream ended.
+enum End {
+    Complete,
+    Broken(ModelError),
+    Stopped,
+}
+
+/// The tool calls of an answer, in their order.
+fn calls_of(message: &Message) -> Vec<ToolCall> {
+    let blocks = message.content().blocks();
+    blocks
+        .filter_map(|block| match block {
+            Block::ToolCall { id, name, arguments } => Some(ToolCall {
+                id: id.into_owned(),
+                name: name.into_owned(),
+                arguments: arguments
+                    .and_then(session_tree::json::Value::to_serde)
+                    .unwrap_or_else(|| json!({})),
+            }),
+            Block::Text(_) | Block::Thinking(_) | Block::Image { .. } | Block::Other(_) => None,
+        })
+        .collect()
+}

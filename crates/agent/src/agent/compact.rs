@@ -1,0 +1,278 @@
+//! Compaction: a summary takes the place of what was said long ago.
+
+use serde_json::{Value as Json, json};
+use session_tree::{
+    CompactionPlan, EntryId, Error, FirstKept, Message, NewCompaction, NewContent, Node, Role,
+    convert_to_llm, should_compact,
+};
+
+use super::Agent;
+use crate::cancel::Cancel;
+use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
+use crate::event::AgentEvent;
+use crate::summary::{self, Material, Task};
+use crate::turn::Input;
+
+/// How to compact.
+#[derive(Debug, Clone, Default)]
+pub struct CompactRequest {
+    /// What the summary should pay attention to.
+    pub focus: Option<String>,
+}
+
+/// What came of a compaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Compacted {
+    /// It is in the session.
+    Done(EntryId),
+    /// Somebody stopped it, or the named extension did not want it; nothing changed.
+    Cancelled {
+        /// The extension.
+        by: Option<String>,
+    },
+}
+
+/// A summary, and where it comes from.
+struct Summary {
+    new: NewCompaction,
+}
+
+impl Agent {
+    /// Compacts the path because somebody asks for it.
+    pub async fn compact(&mut self, request: &CompactRequest, cancel: &Cancel) -> Result<Compacted> {
+        let said = self
+            .session
+            .branch_path(None)
+            .into_iter()
+            .filter(|node| self.session.tree().role(*node).is_some());
+        if said.take(2).count() < 2 {
+            return Err(AgentError::NothingSaid);
+        }
+        let plan = self.session.plan_compaction(&self.settings.compaction)?;
+        self.compact_as_planned(&plan, request, "manual", false, cancel).await
+    }
+
+    /// Compacts if the context has become too long for the model. What cannot be compacted is left as it is.
+    pub(super) async fn watch_context(&mut self, cancel: &Cancel) -> Result<()> {
+        let Some(model) = &self.model else { return Ok(()) };
+        let tokens = self.session.projected_tokens(self.session.leaf())?;
+        if !should_compact(tokens, model.spec().context_window, &self.settings.compaction) {
+            return Ok(());
+        }
+        let plan = match self.session.plan_compaction(&self.settings.compaction) {
+            Err(Error::NothingToCompact | Error::AlreadyCompacted) => return Ok(()),
+            plan => plan?,
+        };
+        // Who watches has been told; the turn goes on and may still succeed.
+        match self.compact_as_planned(&plan, &CompactRequest::default(), "threshold", false, cancel).await {
+            Ok(_) | Err(AgentError::Summary { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Leaves the failed answer out of the context and compacts.
+    pub(super) async fn compact_after_overflow(&mut self, cancel: &Cancel) -> Result<Input> {
+        if let Some(leaf) = self.session.leaf_id() {
+            self.session.append_context_edit(leaf.as_str(), &NewContent::Omit)?;
+        }
+        let plan = match self.session.plan_compaction(&self.settings.compaction) {
+            Err(Error::NothingToCompact | Error::AlreadyCompacted) => return Ok(Input::Compacted(false)),
+            plan => plan?,
+        };
+        match self.compact_as_planned(&plan, &CompactRequest::default(), "overflow", true, cancel).await {
+            Ok(Compacted::Done(_)) => Ok(Input::Compacted(true)),
+            Ok(Compacted::Cancelled { .. }) if cancel.is_cancelled() => Ok(Input::Aborted(Vec::new())),
+            Ok(Compacted::Cancelled { .. }) | Err(AgentError::Summary { .. }) => Ok(Input::Compacted(false)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes the summary, or lets an extension make it, and appends it. Tells everybody before and after.
+    async fn compact_as_planned(
+        &mut self,
+        plan: &CompactionPlan,
+        request: &CompactRequest,
+        reason: &'static str,
+        will_retry: bool,
+        cancel: &Cancel,
+    ) -> Result<Compacted> {
+        self.watcher.tell(AgentEvent::CompactionStart { reason });
+        let result = self.compaction(plan, request, reason, will_retry, cancel).await;
+        let (entry, error) = match &result {
+            Ok(Compacted::Done(id)) => (Some(id.clone()), None),
+            Ok(Compacted::Cancelled { .. }) => (None, None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        if entry.is_none() && self.hooks.wants("session_compact_failed") {
+            let payload = json!({
+                "type": "session_compact_failed", "reason": reason, "errorMessage": error,
+                "aborted": error.is_none(), "willRetry": will_retry, "fromExtension": false,
+            });
+            self.hooks.tell("session_compact_failed", &payload, &Cancel::new()).await;
+        }
+        self.watcher.tell(AgentEvent::CompactionEnd { reason, entry, error });
+        result
+    }
+
+    async fn compaction(
+        &mut self,
+        plan: &CompactionPlan,
+        request: &CompactRequest,
+        reason: &'static str,
+        will_retry: bool,
+        cancel: &Cancel,
+    ) -> Result<Compacted> {
+        let mut summary = None;
+        if self.hooks.wants("session_before_compact") {
+            let payload = self.before_compact(plan, request, reason, will_retry)?;
+            let gate = self.hooks.gate("session_before_compact", &payload, cancel).await;
+            if gate.cancelled_by.is_some() {
+                return Ok(Compacted::Cancelled { by: gate.cancelled_by });
+            }
+            summary = gate.get("compaction").and_then(|made| from_hook(made, plan));
+        }
+        let summary = match summary {
+            Some(summary) => summary,
+            None => match self.summarize(plan, request.focus.as_deref(), cancel).await? {
+                Some(summary) => summary,
+                None => return Ok(Compacted::Cancelled { by: None }),
+            },
+        };
+        let id = self.session.append_compaction(&summary.new)?;
+        self.session.barrier()?;
+        if self.hooks.wants("session_compact") {
+            let entry = self.session.entry(id.as_str())?;
+            let entry = entry.value().and_then(|value| value.to_serde());
+            let payload = json!({
+                "type": "session_compact", "compactionEntry": entry, "fromExtension": summary.new.from_hook,
+                "fromHook": summary.new.from_hook, "reason": reason, "willRetry": will_retry,
+            });
+            self.hooks.tell("session_compact", &payload, cancel).await;
+        }
+        Ok(Compacted::Done(id))
+    }
+
+    /// Lets the model make the summary: of the history, and of the turn that is cut in two.
+    async fn summarize(
+        &self,
+        plan: &CompactionPlan,
+        focus: Option<&str>,
+        cancel: &Cancel,
+    ) -> Result<Option<Summary>> {
+        let model = self.model.clone().ok_or(AgentError::NoModelForSummary)?;
+        let failed = |reason: SummaryFailure| AgentError::Summary { what: SummaryKind::Compaction, reason };
+        let now = self.session.now();
+        let previous = plan.previous_summary.as_deref();
+        let (mut history, mut prefix, mut usage) = (None, None, None);
+        let parts = [
+            (&plan.messages_to_summarize, if previous.is_some() { Task::Update } else { Task::First }),
+            (&plan.turn_prefix, Task::TurnPrefix),
+        ];
+        for (messages, task) in parts {
+            let messages = readable(messages);
+            if messages.is_empty() {
+                continue;
+            }
+            let previous = previous.filter(|_| task == Task::Update);
+            let messages = messages.iter().collect();
+            let material = Material { task, messages, previous, focus, replace: false };
+            let made = summary::make(&*model, &material, self.thinking, now, cancel).await.map_err(failed)?;
+            let Some(made) = made else { return Ok(None) };
+            usage = Some(added(usage, made.usage));
+            *if task == Task::TurnPrefix { &mut prefix } else { &mut history } = Some(made.text);
+        }
+        let details = serde_json::from_str(&plan.details_json()).ok();
+        Ok(Some(Summary {
+            new: NewCompaction {
+                summary: plan.summary_text(history.as_deref(), prefix.as_deref()),
+                first_kept: FirstKept::Entry(plan.first_kept_id.clone()),
+                tokens_before: plan.tokens_before,
+                details,
+                usage,
+                from_hook: false,
+            },
+        }))
+    }
+
+    fn before_compact(
+        &self,
+        plan: &CompactionPlan,
+        request: &CompactRequest,
+        reason: &str,
+        will_retry: bool,
+    ) -> Result<Json> {
+        let list = |messages: &[(Node, Message)]| -> Vec<Json> {
+            messages.iter().filter_map(|(_, message)| message.value().to_serde()).collect()
+        };
+        let settings = &self.settings.compaction;
+        Ok(json!({
+            "type": "session_before_compact",
+            "preparation": {
+                "firstKeptEntryId": plan.first_kept_id.as_str(),
+                "messagesToSummarize": list(&plan.messages_to_summarize),
+                "turnPrefixMessages": list(&plan.turn_prefix),
+                "isSplitTurn": plan.is_split_turn,
+                "tokensBefore": plan.tokens_before,
+                "previousSummary": plan.previous_summary,
+                "settings": {
+                    "enabled": settings.enabled, "reserveTokens": settings.reserve_tokens,
+                    "keepRecentTokens": settings.keep_recent_tokens,
+                },
+            },
+            "branchEntries": self.entries_json(&self.session.branch_path(None))?,
+            "customInstructions": request.focus, "reason": reason, "willRetry": will_retry,
+        }))
+    }
+
+    /// Returns entries in the shape that extensions see.
+    pub(super) fn entries_json(&self, nodes: &[Node]) -> Result<Vec<Json>> {
+        let mut entries = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            entries.extend(self.session.entry_at(*node)?.value().and_then(|value| value.to_serde()));
+        }
+        Ok(entries)
+    }
+}
+
+/// What a model reads of the messages that are summed up.
+pub(super) fn readable(messages: &[(Node, Message)]) -> Vec<Message> {
+    let readable = messages.iter().filter_map(|(_, message)| convert_to_llm(message));
+    readable.filter(|message| message.role() != Role::System).collect()
+}
+
+/// Takes a summary that an extension made; one without text is none.
+fn from_hook(made: &Json, plan: &CompactionPlan) -> Option<Summary> {
+    let summary = made["summary"].as_str().filter(|summary| !summary.is_empty())?;
+    let first_kept =
+        made["firstKeptEntryId"].as_str().map_or_else(|| plan.first_kept_id.clone(), EntryId::from);
+    let optional = |key: &str| made.get(key).filter(|value| !value.is_null()).cloned();
+    Some(Summary {
+        new: NewCompaction {
+            summary: summary.to_owned(),
+            first_kept: FirstKept::Entry(first_kept),
+            tokens_before: made["tokensBefore"].as_u64().unwrap_or(plan.tokens_before),
+            details: optional("details"),
+            usage: optional("usage"),
+            from_hook: true,
+        },
+    })
+}
+
+/// Adds what two answers cost.
+fn added(sum: Option<Json>, usage: Json) -> Json {
+    let Some(sum) = sum else { return usage };
+    match (sum, usage) {
+        (Json::Object(mut sum), Json::Object(usage)) => {
+            for (key, value) in usage {
+                let before = sum.remove(&key);
+                sum.insert(key, added(before, value));
+            }
+            Json::Object(sum)
+        }
+        (Json::Number(one), Json::Number(other)) => match (one.as_u64(), other.as_u64()) {
+            (Some(one), Some(other)) => json!(one + other),
+            _ => json!(one.as_f64().unwrap_or(0.0) + other.as_f64().unwrap_or(0.0)),
+        },
+        (sum, _) => sum,
+    }
+}

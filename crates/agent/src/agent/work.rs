@@ -1,0 +1,154 @@
+//! Running tools: asking whether they may, all at once, results in the order of the calls.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use serde_json::{Value as Json, json};
+use session_tree::{Message, Timestamp};
+
+use super::Agent;
+use crate::cancel::Cancel;
+use crate::event::AgentEvent;
+use crate::permission::{Decision, Permissions};
+use crate::tool::{Effect, ToolCall, ToolOutput, ToolPlace};
+use crate::tools::ReadyCall;
+use crate::turn::Input;
+
+/// Somebody who decides which tool calls may run: a policy, or a person who is asked.
+pub trait Gatekeeper: fmt::Debug + Send + Sync {
+    /// Decides about one call.
+    fn permit<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        effect: &'a Effect,
+    ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>>;
+}
+
+/// Whether a tool call may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Permit {
+    /// It may.
+    Yes,
+    /// It may not; the model is told why.
+    No(String),
+}
+
+/// A gatekeeper that asks nobody: what the rules do not allow is refused.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// The rules.
+    pub permissions: Permissions,
+    /// The directory that relative paths start from.
+    pub cwd: PathBuf,
+}
+
+impl Gatekeeper for Policy {
+    fn permit<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        effect: &'a Effect,
+    ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>> {
+        let verdict = self.permissions.judge(&call.name, effect, &self.cwd);
+        let permit = match verdict.decision {
+            Decision::Allow => Permit::Yes,
+            Decision::Ask | Decision::Deny => Permit::No(format!("not allowed: {}", verdict.reason)),
+        };
+        Box::pin(std::future::ready(permit))
+    }
+}
+
+const ABORTED: &str = "Operation aborted";
+
+impl Agent {
+    /// Runs tool calls side by side and gives their results in the order of the calls.
+    pub(super) async fn work(&self, calls: Vec<ToolCall>, cancel: &Cancel) -> Input {
+        let outputs = join_all(calls.iter().map(|call| self.run_call(call, cancel))).await;
+        let now = self.session.now();
+        let results =
+            calls.iter().zip(outputs).map(|(call, output)| result_message(call, &output, now)).collect();
+        if cancel.is_cancelled() { Input::Aborted(results) } else { Input::ToolsDone(results) }
+    }
+
+    async fn run_call(&self, call: &ToolCall, cancel: &Cancel) -> ToolOutput {
+        if cancel.is_cancelled() {
+            return ToolOutput::error(ABORTED);
+        }
+        let mut call = call.clone();
+        self.watcher.tell(AgentEvent::ToolStart(call.clone()));
+        let output = match self.permitted(call.clone(), cancel).await {
+            Ok(ready) => {
+                call = ready.call().clone();
+                ready.run(&self.place(&call, cancel)).await
+            }
+            Err(refused) => refused,
+        };
+        let output = self.result_of_hooks(&call, output, cancel).await;
+        self.watcher.tell(AgentEvent::ToolEnd { call, output: output.clone() });
+        output
+    }
+
+    fn place(&self, call: &ToolCall, cancel: &Cancel) -> ToolPlace {
+        let (watcher, call_id) = (self.watcher.clone(), call.id.clone());
+        let progress =
+            move |output| watcher.tell(AgentEvent::ToolUpdate { call_id: call_id.clone(), output });
+        ToolPlace { cwd: self.cwd.clone(), cancel: cancel.child(), progress: Arc::new(progress) }
+    }
+
+    /// Asks extensions and the gatekeeper. Extensions may change what a tool is called with.
+    async fn permitted(&self, mut call: ToolCall, cancel: &Cancel) -> Result<ReadyCall, ToolOutput> {
+        if self.hooks.wants("tool_call") {
+            let payload = json!({
+                "type": "tool_call", "toolCallId": call.id, "toolName": call.name, "input": call.arguments,
+            });
+            let answer = self.hooks.chain("tool_call", payload, cancel).await;
+            if answer["block"].as_bool() == Some(true) {
+                let reason = answer["reason"].as_str().unwrap_or("an extension blocked the call");
+                return Err(ToolOutput::error(reason));
+            }
+            call.arguments = answer["input"].clone();
+        }
+        let ready = self.tools.check(call)?;
+        if let Some(gatekeeper) = &self.gatekeeper {
+            let effect = ready.effect();
+            let asked = cancel.unless_cancelled(gatekeeper.permit(ready.call(), &effect)).await;
+            match asked.unwrap_or_else(|| Permit::No(ABORTED.to_owned())) {
+                Permit::Yes => {}
+                Permit::No(reason) => return Err(ToolOutput::error(reason)),
+            }
+        }
+        Ok(ready)
+    }
+
+    async fn result_of_hooks(&self, call: &ToolCall, output: ToolOutput, cancel: &Cancel) -> ToolOutput {
+        if !self.hooks.wants("tool_result") || cancel.is_cancelled() {
+            return output;
+        }
+        let payload = json!({
+            "type": "tool_result", "toolCallId": call.id, "toolName": call.name, "input": call.arguments,
+            "content": output.content, "details": output.details, "isError": output.is_error,
+        });
+        let answer = self.hooks.chain("tool_result", payload, cancel).await;
+        ToolOutput {
+            content: answer["content"].as_array().cloned().unwrap_or(output.content),
+            details: Some(answer["details"].clone()).filter(|details| !details.is_null()),
+            is_error: answer["isError"].as_bool().unwrap_or(output.is_error),
+        }
+    }
+}
+
+/// Makes the message of a tool result, in the spelling of pi.
+fn result_message(call: &ToolCall, output: &ToolOutput, time: Timestamp) -> Message {
+    let mut message = json!({
+        "role": "toolResult", "toolCallId": call.id, "toolName": call.name, "content": output.content,
+    });
+    if let Some(details) = &output.details {
+        message["details"] = details.clone();
+    }
+    message["isError"] = Json::Bool(output.is_error);
+    message["timestamp"] = json!(time.as_millis());
+    // An object with a role is always a message.
+    Message::from_value(&message).unwrap_or_else(|_| Message::user("", time))
+}

@@ -1,0 +1,178 @@
+//! What the agent tells whoever watches: a terminal, a script, a machine.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+use session_tree::{EntryId, Message};
+
+use crate::hooks::HookFailure;
+use crate::model::{AnswerEvent, BlockStart, ModelError};
+use crate::tool::{ToolCall, ToolOutput};
+use crate::turn::Outcome;
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum AgentEvent {
+    /// Work on a prompt begins.
+    AgentStart,
+    /// The model is asked.
+    TurnStart,
+    /// An answer grows.
+    Answer(AnswerEvent),
+    /// A message is in the session.
+    Message {
+        /// Its entry.
+        id: EntryId,
+        /// The message.
+        message: Message,
+    },
+    /// A tool begins.
+    ToolStart(ToolCall),
+    /// A tool has something to show.
+    ToolUpdate {
+        /// The call.
+        call_id: String,
+        /// What it has so far.
+        output: ToolOutput,
+    },
+    /// A tool is done.
+    ToolEnd {
+        /// The call.
+        call: ToolCall,
+        /// What came of it.
+        output: ToolOutput,
+    },
+    /// It is waited before the model is asked again.
+    RetryStart {
+        /// Which attempt comes next, from one.
+        attempt: u32,
+        /// How long it is waited.
+        delay: Duration,
+        /// Why.
+        error: ModelError,
+    },
+    /// The context is being compacted.
+    CompactionStart {
+        /// Why: `manual`, `threshold` or `overflow`.
+        reason: &'static str,
+    },
+    /// The compaction is over.
+    CompactionEnd {
+        /// Why it was begun.
+        reason: &'static str,
+        /// The compaction, if there is one.
+        entry: Option<EntryId>,
+        /// Why there is none; no text if it was cancelled.
+        error: Option<String>,
+    },
+    /// An extension failed.
+    HookFailed(HookFailure),
+    /// Work on a prompt is over.
+    AgentEnd(Outcome),
+}
+
+/// Whoever watches.
+#[derive(Clone)]
+pub struct Watcher(Arc<dyn Fn(AgentEvent) + Send + Sync>);
+
+impl Watcher {
+    /// Calls a function with everything that happens.
+    pub fn new(watch: impl Fn(AgentEvent) + Send + Sync + 'static) -> Self {
+        Watcher(Arc::new(watch))
+    }
+
+    /// Tells what happened.
+    pub fn tell(&self, event: AgentEvent) {
+        (self.0)(event);
+    }
+}
+
+impl Default for Watcher {
+    fn default() -> Self {
+        Watcher::new(drop)
+    }
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watcher")
+    }
+}
+
+impl AgentEvent {
+    /// Returns the event as a line of `--mode json` shows it.
+    pub fn to_json(&self) -> Json {
+        match self {
+            AgentEvent::AgentStart => json!({"type": "agent_start"}),
+            AgentEvent::TurnStart => json!({"type": "turn_start"}),
+            AgentEvent::Answer(event) => answer_json(event),
+            AgentEvent::Message { id, message } => {
+                json!({"type": "message_end", "entryId": id.as_str(), "message": message.value().to_serde()})
+            }
+            AgentEvent::ToolStart(call) => json!({
+                "type": "tool_execution_start",
+                "toolCallId": call.id, "toolName": call.name, "args": call.arguments,
+            }),
+            AgentEvent::ToolUpdate { call_id, output } => json!({
+                "type": "tool_execution_update", "toolCallId": call_id, "partialResult": output_json(output),
+            }),
+            AgentEvent::ToolEnd { call, output } => json!({
+                "type": "tool_execution_end",
+                "toolCallId": call.id, "toolName": call.name, "result": output_json(output), "isError": output.is_error,
+            }),
+            AgentEvent::RetryStart { attempt, delay, error } => json!({
+                "type": "auto_retry_start",
+                "attempt": attempt, "delayMs": delay.as_millis() as u64, "errorMessage": error.to_string(),
+            }),
+            AgentEvent::CompactionStart { reason } => json!({"type": "compaction_start", "reason": reason}),
+            AgentEvent::CompactionEnd { reason, entry, error } => json!({
+                "type": "compaction_end", "reason": reason,
+                "entryId": entry.as_ref().map(EntryId::as_str), "aborted": entry.is_none() && error.is_none(),
+                "errorMessage": error,
+            }),
+            AgentEvent::HookFailed(failure) => json!({
+                "type": "extension_error",
+                "extension": failure.handler, "event": failure.event, "error": failure.message,
+            }),
+            AgentEvent::AgentEnd(outcome) => {
+                let (outcome, error) = match outcome {
+                    Outcome::Done => ("done", None),
+                    Outcome::Aborted => ("aborted", None),
+                    Outcome::Failed(error) => ("failed", Some(error.to_string())),
+                };
+                json!({"type": "agent_end", "outcome": outcome, "errorMessage": error})
+            }
+        }
+    }
+}
+
+fn output_json(output: &ToolOutput) -> Json {
+    json!({"content": output.content, "details": output.details})
+}
+
+/// The names are those of the events that extensions know.
+fn answer_json(event: &AnswerEvent) -> Json {
+    let update = |event: Json| json!({"type": "message_update", "assistantMessageEvent": event});
+    match event {
+        AnswerEvent::Begin { response_id } => json!({"type": "message_start", "responseId": response_id}),
+        AnswerEvent::BlockStart { index, block } => update(match block {
+            BlockStart::Text => json!({"type": "text_start", "contentIndex": index}),
+            BlockStart::Thinking => json!({"type": "thinking_start", "contentIndex": index}),
+            BlockStart::ToolCall { id, name } => {
+                json!({"type": "toolcall_start", "contentIndex": index, "id": id, "name": name})
+            }
+        }),
+        AnswerEvent::BlockDelta { index, text } => {
+            update(json!({"type": "delta", "contentIndex": index, "delta": text}))
+        }
+        AnswerEvent::BlockEnd { index, .. } => update(json!({"type": "block_end", "contentIndex": index})),
+        AnswerEvent::Usage(usage) => json!({
+            "type": "usage",
+            "input": usage.input, "output": usage.output, "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,
+        }),
+        AnswerEvent::End { stop } => json!({"type": "answer_end", "stopReason": stop.name()}),
+    }
+}

@@ -1,0 +1,89 @@
+//! How the answers of several handlers become one.
+
+use serde_json::{Map, Value as Json};
+
+use super::Hooks;
+use crate::cancel::Cancel;
+
+/// What came of asking everybody before something is done.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Gate {
+    /// The fields that were answered; of two answers to one field the later one counts.
+    pub fields: Map<String, Json>,
+    /// Who does not want it to be done.
+    pub cancelled_by: Option<String>,
+}
+
+impl Gate {
+    /// Returns a field that is set to something.
+    pub fn get(&self, field: &str) -> Option<&Json> {
+        self.fields.get(field).filter(|value| !value.is_null())
+    }
+
+    /// Returns a field that is a text.
+    pub fn text(&self, field: &str) -> Option<String> {
+        self.get(field).and_then(Json::as_str).map(str::to_owned)
+    }
+}
+
+impl Hooks {
+    /// Asks before something is done: answers are merged field by field, `cancel: true` ends the asking.
+    pub async fn gate(&self, event: &str, payload: &Json, cancel: &Cancel) -> Gate {
+        let mut gate = Gate::default();
+        for handler in self.interested(event) {
+            let Some(Json::Object(fields)) = self.ask(&**handler, event, payload, cancel).await else {
+                continue;
+            };
+            let is_cancelled = fields.get("cancel").and_then(Json::as_bool) == Some(true);
+            gate.fields.extend(fields);
+            if is_cancelled {
+                gate.cancelled_by = Some(handler.name().to_owned());
+                break;
+            }
+        }
+        gate
+    }
+
+    /// Lets everybody change a payload in turn: fields of an answer replace those of the payload, and the next one
+    /// sees what the one before made of it.
+    pub async fn chain(&self, event: &str, mut payload: Json, cancel: &Cancel) -> Json {
+        for handler in self.interested(event) {
+            let answer = self.ask(&**handler, event, &payload, cancel).await;
+            if let (Some(Json::Object(fields)), Json::Object(all)) = (answer, &mut payload) {
+                let stops = fields.get("action").is_some_and(|action| action == "handled")
+                    || fields.get("block").and_then(Json::as_bool) == Some(true);
+                all.extend(fields);
+                if stops {
+                    break;
+                }
+            }
+        }
+        payload
+    }
+
+    /// Gathers what everybody answers.
+    pub async fn collect(&self, event: &str, payload: &Json, cancel: &Cancel) -> Vec<Json> {
+        let mut answers = Vec::new();
+        for handler in self.interested(event) {
+            answers.extend(self.ask(&**handler, event, payload, cancel).await);
+        }
+        answers
+    }
+
+    /// Asks one after the other until somebody answers.
+    pub async fn first(&self, event: &str, payload: &Json, cancel: &Cancel) -> Option<Json> {
+        for handler in self.interested(event) {
+            if let Some(answer) = self.ask(&**handler, event, payload, cancel).await {
+                return Some(answer);
+            }
+        }
+        None
+    }
+
+    /// Tells everybody; what they answer does not matter.
+    pub async fn tell(&self, event: &str, payload: &Json, cancel: &Cancel) {
+        for handler in self.interested(event) {
+            drop(self.ask(&**handler, event, payload, cancel).await);
+        }
+    }
+}

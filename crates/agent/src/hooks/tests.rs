@@ -1,0 +1,77 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+
+use super::*;
+
+/// Registers a handler that always answers the same.
+fn answering(hooks: &mut Hooks, name: &str, event: &str, answer: Json) {
+    hooks.on(name, event, move |_, _| {
+        let answer = answer.clone();
+        Box::pin(async move { Ok(answer) })
+    });
+}
+
+fn failing(hooks: &mut Hooks, name: &str, event: &str) {
+    hooks.on(name, event, |_, _| Box::pin(async { Err("it broke".to_owned()) }));
+}
+
+#[tokio::test]
+async fn answers_to_a_gate_are_merged_field_by_field() {
+    let mut hooks = Hooks::new();
+    answering(&mut hooks, "a", "before", json!({"label": "one", "summary": {"summary": "text"}}));
+    answering(&mut hooks, "b", "before", json!({"label": "two"}));
+    answering(&mut hooks, "c", "other", json!({"label": "three"}));
+    let gate = hooks.gate("before", &json!({}), &Cancel::new()).await;
+    assert_eq!(Json::Object(gate.fields), json!({"label": "two", "summary": {"summary": "text"}}));
+    assert_eq!(gate.cancelled_by, None);
+}
+
+#[tokio::test]
+async fn a_cancel_ends_the_asking_and_names_who_it_was() {
+    let mut hooks = Hooks::new();
+    let asked = Arc::new(AtomicUsize::new(0));
+    answering(&mut hooks, "a", "before", json!({"cancel": true}));
+    let counter = asked.clone();
+    hooks.on("b", "before", move |_, _| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async { Ok(Json::Null) })
+    });
+    let gate = hooks.gate("before", &json!({}), &Cancel::new()).await;
+    assert_eq!(gate.cancelled_by.as_deref(), Some("a"));
+    assert_eq!(asked.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn a_handler_that_fails_is_reported_and_passed_over() {
+    let mut hooks = Hooks::new();
+    failing(&mut hooks, "bad", "before");
+    answering(&mut hooks, "good", "before", json!({"label": "kept"}));
+    let gate = hooks.gate("before", &json!({}), &Cancel::new()).await;
+    assert_eq!(gate.text("label").as_deref(), Some("kept"));
+    let failure = HookFailure { handler: "bad".into(), event: "before".into(), message: "it broke".into() };
+    assert_eq!(hooks.take_failures(), [failure]);
+    assert_eq!(hooks.take_failures(), []);
+}
+
+#[tokio::test]
+async fn in_a_chain_everybody_sees_what_the_one_before_made() {
+    let mut hooks = Hooks::new();
+    answering(&mut hooks, "a", "input", json!({"text": "changed"}));
+    hooks.on("b", "input", |payload, _| {
+        let text = format!("{} twice", payload["text"].as_str().unwrap());
+        Box::pin(async move { Ok(json!({ "text": text })) })
+    });
+    let made = hooks.chain("input", json!({"text": "first", "source": "person"}), &Cancel::new()).await;
+    assert_eq!(made, json!({"text": "changed twice", "source": "person"}));
+}
+
+#[tokio::test]
+async fn a_handler_that_hangs_is_left_when_the_work_is_cancelled() {
+    let mut hooks = Hooks::new();
+    hooks.on("slow", "before", |_, _| Box::pin(std::future::pending()));
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let gate = hooks.gate("before", &json!({}), &cancel).await;
+    assert_eq!(gate, Gate::default());
+}

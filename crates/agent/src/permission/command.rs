@@ -1,0 +1,133 @@
+//! What a command line runs, as far as it can be told without running it.
+//!
+//! ```text
+//!   cd x && cargo test | tee $(date).log      =>   cd x · cargo test · tee <dynamic> · date
+//! ```
+//!
+//! This is no shell. What is not understood for sure makes the script unclear, and an unclear script is never allowed
+//! by a pattern.
+
+mod reader;
+
+use self::reader::Reader;
+use super::rule::Match;
+use super::words::{Word, Words};
+
+/// How deep substitutions are followed.
+const MAX_DEPTH: usize = 16;
+/// How many simple commands are looked at.
+const MAX_COMMANDS: usize = 1_000;
+
+/// Programs that run what their arguments say.
+const WRAPPERS: &[&str] = &[
+    "builtin", "busybox", "chroot", "command", "coproc", "do", "doas", "elif", "else", "env", "eval", "exec",
+    "find", "flock", "if", "ionice", "nice", "nohup", "parallel", "setsid", "ssh", "stdbuf", "strace",
+    "sudo", "then", "time", "timeout", "trap", "until", "watch", "while", "xargs", "!", "{",
+];
+/// Shells, which run a text that is given with `-c`.
+const SHELLS: &[&str] = &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"];
+
+/// The simple commands of a command line.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Script {
+    pub(super) commands: Vec<Vec<Word>>,
+    /// Whether it does something that its simple commands do not tell.
+    pub(super) is_unclear: bool,
+}
+
+impl Script {
+    pub(super) fn parse(text: &str) -> Self {
+        let mut script = Script::default();
+        script.read(text, 0);
+        script
+    }
+
+    fn read(&mut self, text: &str, depth: usize) {
+        if depth > MAX_DEPTH || self.commands.len() > MAX_COMMANDS {
+            self.is_unclear = true;
+            return;
+        }
+        Reader::new(text, depth).read_into(self);
+    }
+
+    /// Adds one simple command.
+    fn push(&mut self, command: Vec<Word>, depth: usize) {
+        let Some(first) = command.first() else { return };
+        // Which program runs must be known.
+        self.is_unclear |= first.is_dynamic;
+        self.read_inner_script(&command, depth);
+        self.commands.push(command);
+    }
+
+    /// Looks into `bash -c 'text'` and `eval text` too.
+    fn read_inner_script(&mut self, command: &[Word], depth: usize) {
+        let names: Vec<&str> = command.iter().map(|word| program(&word.text)).collect();
+        if names.first() == Some(&"eval") {
+            let text: Vec<&str> = command[1..].iter().map(|word| word.text.as_str()).collect();
+            self.is_unclear |= command[1..].iter().any(|word| word.is_dynamic);
+            self.read(&text.join(" "), depth + 1);
+        }
+        let shell = names.iter().position(|name| SHELLS.contains(name));
+        let Some(options) = shell.map(|at| &command[at + 1..]) else { return };
+        let is_script = |word: &&Word| word.text.starts_with('-') && word.text.contains('c');
+        if let Some(at) = options.iter().position(|word| is_script(&word)) {
+            for word in options[at + 1..].iter().filter(|word| !word.text.starts_with('-')).take(1) {
+                self.is_unclear |= word.is_dynamic;
+                self.read(&word.text, depth + 1);
+            }
+        }
+    }
+
+    /// If every simple command fits one of the patterns for sure, returns which one the first command fits.
+    pub(super) fn allowed_by(&self, patterns: &[&Words]) -> Option<usize> {
+        if self.is_unclear {
+            return None;
+        }
+        let fits =
+            |command: &Vec<Word>| patterns.iter().position(|words| words.matches(command) == Match::Yes);
+        let found: Option<Vec<usize>> = self.commands.iter().map(fits).collect();
+        found?.first().copied()
+    }
+
+    /// Tells whether some simple command fits a pattern that restricts, also behind `sudo`, a variable or a path.
+    pub(super) fn any_match(&self, pattern: &Words) -> Match {
+        let found =
+            self.commands.iter().map(|command| hidden_match(pattern, command)).max().unwrap_or(Match::No);
+        if self.is_unclear { found.max(Match::Maybe) } else { found }
+    }
+}
+
+/// Compares a command, and what it may run in turn.
+fn hidden_match(pattern: &Words, command: &[Word]) -> Match {
+    let assignments = command.iter().take_while(|word| is_assignment(&word.text)).count();
+    let command = &command[assignments..];
+    let Some(first) = command.first() else { return Match::No };
+    let plain = plain_match(pattern, command);
+    if !WRAPPERS.contains(&program(&first.text)) {
+        return plain;
+    }
+    (1..command.len()).map(|at| plain_match(pattern, &command[at..])).fold(plain, Match::max)
+}
+
+/// Compares a command as it is, and by the name of its program.
+fn plain_match(pattern: &Words, command: &[Word]) -> Match {
+    let mut named = command.to_vec();
+    if let Some(first) = named.first_mut() {
+        first.text = program(&first.text).to_owned();
+    }
+    pattern.matches(command).max(pattern.matches(&named))
+}
+
+/// The name of a program without its directory.
+fn program(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '+')
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+/// Rules as `allow read`, one per line.
+fn permissions(mode: Mode, rules: &str) -> Permissions {
+    let mut permissions = Permissions::new(mode);
+    for line in rules.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (decision, rule) = line.split_once(' ').unwrap();
+        let decision = match decision {
+            "allow" => Decision::Allow,
+            "ask" => Decision::Ask,
+            "deny" => Decision::Deny,
+            other => panic!("{other}"),
+        };
+        permissions.add(Rule::parse(decision, rule).unwrap());
+    }
+    permissions
+}
+
+struct World {
+    dir: tempfile::TempDir,
+    permissions: Permissions,
+}
+
+/// A project with files and links that lead out of it:
+///
+/// ```text
+///   project/src/lib.rs   project/.env   project/secret/key   project/out -> ../other   project/link -> ../other/file
+///   other/file
+/// ```
+fn world(rules: &str) -> World {
+    let dir = tempfile::tempdir().unwrap();
+    for path in ["project/src/lib.rs", "project/.env", "project/secret/key", "other/file", "other/.env"] {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    symlink("../other", dir.path().join("project/out")).unwrap();
+    symlink("../other/file", dir.path().join("project/link")).unwrap();
+    World { dir, permissions: permissions(Mode::AskFor, rules) }
+}
+
+impl World {
+    fn judge(&self, tool: &str, effect: &Effect) -> Verdict {
+        self.permissions.judge(tool, effect, &self.dir.path().join("project"))
+    }
+
+    fn read(&self, path: &str) -> Decision {
+        self.judge("read", &Effect::Reads(vec![path.into()])).decision
+    }
+
+    fn grep(&self, path: &str) -> Decision {
+        self.judge("grep", &Effect::Reads(vec![path.into()])).decision
+    }
+
+    fn edit(&self, path: &str) -> Decision {
+        self.judge("edit", &Effect::Writes(vec![path.into()])).decision
+    }
+
+    fn run(&self, command: &str) -> Decision {
+        self.judge("bash", &Effect::Runs(command.into())).decision
+    }
+}
+
+use Decision::{Allow, Ask, Deny};
+
+#[test]
+fn without_rules_only_reading_inside_needs_no_question() {
+    let world = world("");
+    assert_eq!(
+        [world.read("src/lib.rs"), world.read("."), world.read("none/yet"), world.grep("src")],
+        [Allow; 4]
+    );
+    assert_eq!([world.read("/etc/passwd"), world.read("../other/file"), world.read("~/x")], [Ask; 3]);
+    assert_eq!([world.edit("src/lib.rs"), world.edit("new"), world.run("true")], [Ask; 3]);
+    assert_eq!(world.judge("magic", &Effect::Other("it does magic".into())).decision, Ask);
+}
+
+#[test]
+fn links_and_dots_do_not_make_outside_inside() {
+    let world = world("");
+    assert_eq!(
+        [world.read("link"), world.read("out/file"), world.read("out"), world.read("out/new")],
+        [Ask; 4]
+    );
+    assert_eq!([world.read("src/../../other/file"), world.read("out/../project/x")], [Ask, Allow]);
+    let several = Effect::Reads(vec!["src/lib.rs".into(), "link".into()]);
+    let real = world.dir.path().canonicalize().unwrap().join("other/file");
+    let expected = Verdict { decision: Ask, reason: Reason::ReadsOutside(real) };
+    assert_eq!(world.judge("read", &several), expected, "one path outside is enough");
+}
+
+#[test]
+fn a_working_directory_behind_a_link_is_the_same_place() {
+    let world = world("allow write(src/**)");
+    symlink("project", world.dir.path().join("alias")).unwrap();
+    let alias = world.dir.path().join("alias");
+    for path in [PathBuf::from("src/lib.rs"), world.dir.path().join("project/src/lib.rs")] {
+        assert_eq!(
+            world.permissions.judge("read", &Effect::Reads(vec![path.clone()]), &alias).decision,
+            Allow
+        );
+        assert_eq!(world.permissions.judge("write", &Effect::Writes(vec![path]), &alias).decision, Allow);
+    }
+}
+
+#[test]
+fn deny_beats_ask_beats_allow_in_any_order() {
+    let mut rules = ["allow write(src/**)", "ask write(src/gen/**)", "deny write(src/gen/keep.rs)"];
+    for _ in 0..2 {
+        let world = world(&rules.join("\n"));
+        assert_eq!(
+            ["src/a.rs", "src/gen/a.rs", "src/gen/keep.rs"].map(|path| world.edit(path)),
+            [Allow, Ask, Deny]
+        );
+        rules.reverse();
+    }
+}
+
+#[test]
+fn read_and_write_stand_for_every_tool_that_does_so() {
+    let world = world("deny read(secret/**)\ndeny write(secret/**)\nallow edit(src/**)");
+    assert_eq!([world.read("secret/key"), world.grep("secret"), world.edit("secret/key")], [Deny; 3]);
+    assert_eq!(world.edit("src/lib.rs"), Allow);
+    assert_eq!(
+        world.judge("write", &Effect::Writes(vec!["src/lib.rs".into()])).decision,
+        Ask,
+        "edit is only edit"
+    );
+}
+
+#[test]
+fn a_search_that_may_meet_what_is_denied_is_asked_about() {
+    let world = world("deny read(secret/**)");
+    assert_eq!([world.grep("."), world.grep("src"), world.grep("secret/..")], [Ask, Allow, Ask]);
+    let names = self::world("deny read(.env)");
+    assert_eq!([names.grep("src"), names.read("src/lib.rs")], [Ask, Allow]);
+    let rule = Rule::parse(Deny, "read(.env)").unwrap();
+    let verdict = names.judge("grep", &Effect::Reads(vec!["src".into()]));
+    assert_eq!(verdict.reason, Reason::MayConcern(rule));
+}
+
+#[test]
+fn names_are_denied_anywhere_but_allowed_only_inside() {
+    let denied = world("deny read(.env)");
+    assert_eq!([denied.read(".env"), denied.read("out/.env"), denied.read("../other/.env")], [Deny; 3]);
+    let allowed = world("allow write(file)");
+    assert_eq!(
+        [allowed.edit("src/file"), allowed.edit("../other/file"), allowed.edit("out/file")],
+        [Allow, Ask, Ask]
+    );
+}
+
+#[test]
+fn what_allows_looks_at_the_target_and_what_denies_at_both_ends() {
+    let allowed = world("allow write(link)\nallow write(out/**)");
+    assert_eq!([allowed.edit("link"), allowed.edit("out/x")], [Ask; 2]);
+    let denied = world("deny write(link)\ndeny write(out/**)");
+    assert_eq!([denied.edit("link"), denied.edit("out/x"), denied.edit("../other/x")], [Deny, Deny, Ask]);
+}
+
+#[test]
+fn absolute_patterns_reach_outside() {
+    let world = world("");
+    let other = world.dir.path().canonicalize().unwrap().join("other");
+    let rules = format!("allow read({}/**)\nallow write({0}/file)", other.display());
+    let world = World { permissions: permissions(Mode::AskFor, &rules), ..world };
+    assert_eq!([world.read("../other/file"), world.read("out"), world.edit("link")], [Allow; 3]);
+    assert_eq!(world.edit("out/more"), Ask);
+}
+
+#[test]
+fn links_in_a_circle_are_denied() {
+    let world = world("allow *");
+    symlink("loop", world.dir.path().join("project/loop")).unwrap();
+    assert_eq!(world.read("loop/x"), Deny);
+}
+
+#[test]
+fn commands_are_allowed_only_if_every_part_is() {
+    let world = world("allow bash(cargo *)\nallow bash(git status)\nallow bash(echo *)");
+    for command in [
+        "cargo test",
+        "cargo",
+        "cargo test && git status",
+        "cargo build 2>&1 | cargo x",
+        "echo $(git status)",
+        "echo 'a; rm x'",
+        "cargo test -- $X *.rs",
+    ] {
+        assert_eq!(world.run(command), Allow, "{command}");
+    }
+    for command in [
+        "cargo test && rm x",
+        "cargo test; rm x",
+        "cargo test | sh",
+        "cargo test\nrm x",
+        "cargo test & rm x",
+        "echo $(rm x)",
+        "echo `rm x`",
+        "echo \"$(rm x)\"",
+        "cargo test > out",
+        "git status -s",
+        "git $X",
+        "FOO=1 cargo test",
+        "cargotest",
+        "./cargo test",
+        "echo <(rm x)",
+        "echo 'a",
+        "",
+        "bash -c 'cargo test'",
+    ] {
+        assert_eq!(world.run(command), Ask, "{command}");
+    }
+}
+
+#[test]
+fn commands_that_are_denied_are_found_in_any_part() {
+    let world = world("allow bash\ndeny bash(rm *)\nask bash(git push *)");
+    assert_eq!([world.run("ls"), world.run("cargo test > out"), world.run("git pull")], [Allow, Ask, Allow]);
+    assert_eq!([world.run("a && rm x"), world.run("sudo rm x"), world.run("git push; rm x")], [Deny; 3]);
+    assert_eq!([world.run("git push"), world.run("cd x && git push -f"), world.run("$X y")], [Ask; 3]);
+    let free = self::world("allow bash(*)");
+    assert_eq!([free.run("$X y > z"), free.run("f() { :; }")], [Allow; 2]);
+}
+
+#[test]
+fn modes_decide_what_becomes_of_questions() {
+    for (mode, asked, denied) in
+        [(Mode::AskFor, Ask, Deny), (Mode::AllowAll, Allow, Deny), (Mode::DenyAsking, Deny, Deny)]
+    {
+        let permissions = permissions(mode, "deny bash(rm *)\nallow bash(ls *)");
+        let run =
+            |command: &str| permissions.judge("bash", &Effect::Runs(command.into()), Path::new("/")).decision;
+        assert_eq!([run("make"), run("rm x"), run("ls")], [asked, denied, Allow]);
+    }
+}
+
+#[test]
+fn verdicts_say_why() {
+    let told = |mode, rules, command: &str| {
+        permissions(mode, rules)
+            .judge("bash", &Effect::Runs(command.into()), Path::new("/"))
+            .reason
+            .to_string()
+    };
+    assert_eq!(told(Mode::AskFor, "", "make"), "it runs `make`");
+    assert_eq!(told(Mode::DenyAsking, "", "make"), "nobody can be asked (it runs `make`)");
+    assert_eq!(told(Mode::AllowAll, "", "make"), "everything is allowed (it runs `make`)");
+    assert_eq!(told(Mode::AskFor, "allow bash(a)\nallow bash(b *)", "b x; a"), "the rule `bash(b *)`");
+    assert_eq!(told(Mode::AskFor, "deny bash(rm *)", "rm x"), "the rule `bash(rm *)`");
+    assert_eq!(told(Mode::AskFor, "deny bash(rm *)", "$X"), "the rule `bash(rm *)` may concern a part of it");
+}
+
+#[test]
+fn rules_are_read_and_written() {
+    for text in ["read", "bash(cargo *)", "write(src/**)", "*", "mcp:server.tool(x y)"] {
+        assert_eq!(Rule::parse(Allow, text).unwrap().to_string(), text);
+    }
+    assert_eq!(Rule::parse(Ask, " bash( * ) ").unwrap().to_string(), "bash");
+    for bad in ["", "()", "bash(", "bash(x", "bash()", "(x)", "a b"] {
+        assert_eq!(Rule::parse(Allow, bad), Err(RuleError::Shape { rule: bad.into() }), "{bad}");
+    }
+    assert!(matches!(Rule::parse(Allow, "read([)"), Err(RuleError::Glob { .. })));
+    let lists = [(Allow, &["read".to_owned()][..]), (Deny, &["bash(".to_owned()][..])];
+    assert!(Permissions::parse(Mode::AskFor, lists).is_err());
+}
+
+#[test]
+fn the_output_of_an_earlier_command_may_be_read() {
+    let world = world("");
+    let kept = tempfile::Builder::new().prefix("offshoot-bash-").suffix(".log").tempfile().unwrap();
+    let other = tempfile::Builder::new().prefix("other-").suffix(".log").tempfile().unwrap();
+    let read = |path: &Path| world.read(path.to_str().unwrap());
+    assert_eq!([read(kept.path()), read(other.path())], [Allow, Ask]);
+    let link = world.dir.path().join("project/offshoot-bash-x.log");
+    symlink("/etc/passwd", &link).unwrap();
+    assert_eq!(read(&link), Ask, "a name alone does not help");
+}

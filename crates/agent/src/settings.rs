@@ -1,0 +1,20 @@
+//! How the agent behaves, as far as people may choose.
+
+use session_tree::{BranchSummarySettings, CompactionSettings};
+
+use crate::turn::{QueueMode, RetryPolicy};
+
+/// How the agent behaves.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// When the context is compacted, and how much of it stays.
+    pub compaction: CompactionSettings,
+    /// How branches are summed up.
+    pub branch_summary: BranchSummarySettings,
+    /// How failures of a model are met.
+    pub retry: RetryPolicy,
+    /// Whether steering messages are sent one by one.
+    pub steering_mode: QueueMode,
+    /// Whether follow-ups are sent one by one.
+    pub follow_up_mode: QueueMode,
+}

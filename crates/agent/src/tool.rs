@@ -1,0 +1,103 @@
+//! Tools: what a model may ask to be done.
+//!
+//! A tool never decides whether it may run; that is the business of [`Permissions`](crate::permission::Permissions)
+//! and of whoever is asked.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use crate::cancel::Cancel;
+use crate::model::ToolSpec;
+
+/// What a running tool becomes.
+pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = ToolOutput> + Send + 'a>>;
+
+/// Something a model may ask to be done.
+pub trait Tool: fmt::Debug + Send + Sync {
+    /// Returns the tool as models see it.
+    fn spec(&self) -> ToolSpec;
+
+    /// Tells what a call would do to the world, for whoever has to permit it.
+    fn effect(&self, arguments: &Json) -> Effect;
+
+    /// Runs a call. A call that fails says so in its output; one that is cancelled ends soon, with what it has.
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a>;
+}
+
+/// One call of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The id that its result names.
+    pub id: String,
+    /// The name of the tool.
+    pub name: String,
+    /// What it is called with.
+    pub arguments: Json,
+}
+
+/// What a tool call would do to the world.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// It looks at these files or directories.
+    Reads(Vec<PathBuf>),
+    /// It changes these files.
+    Writes(Vec<PathBuf>),
+    /// It runs this command.
+    Runs(String),
+    /// Something else, in words.
+    Other(String),
+}
+
+/// Where a tool runs.
+pub struct ToolPlace {
+    /// The directory that relative paths start from.
+    pub cwd: PathBuf,
+    /// Tells the tool to stop.
+    pub cancel: Cancel,
+    /// Takes what the tool has so far, for whoever watches.
+    pub progress: Arc<dyn Fn(ToolOutput) + Send + Sync>,
+}
+
+impl fmt::Debug for ToolPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolPlace").field("cwd", &self.cwd).finish_non_exhaustive()
+    }
+}
+
+/// What came of a tool call.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolOutput {
+    /// The blocks that the model gets: text and images, in the shape sessions store.
+    pub content: Vec<Json>,
+    /// More, for people and extensions, such as a diff. Models do not get it.
+    pub details: Option<Json>,
+    /// Whether the call failed.
+    pub is_error: bool,
+}
+
+impl ToolOutput {
+    /// Makes the output of a call that went well.
+    pub fn text(text: impl Into<String>) -> Self {
+        ToolOutput { content: vec![text_block(text.into())], ..ToolOutput::default() }
+    }
+
+    /// Makes the output of a call that failed.
+    pub fn error(text: impl Into<String>) -> Self {
+        ToolOutput { is_error: true, ..ToolOutput::text(text) }
+    }
+
+    /// Adds details.
+    pub fn with_details(mut self, details: Json) -> Self {
+        self.details = Some(details);
+        self
+    }
+}
+
+/// Makes a block of text.
+pub fn text_block(text: impl Into<String>) -> Json {
+    serde_json::json!({"type": "text", "text": text.into()})
+}

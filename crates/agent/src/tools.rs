@@ -1,0 +1,175 @@
+//! The built-in tools, and the set of tools that a model may call.
+//!
+//! call -> **checked arguments** -> [`Tool`] -> [`ToolOutput`]
+//!
+//! Tools touch files and processes only when run. Whether they may is decided elsewhere
+//! ([`permission`](crate::permission)). File work happens on threads that may block; calls may run in parallel.
+
+pub mod arguments;
+mod bash;
+mod diff;
+mod edit;
+mod files;
+mod find;
+mod grep;
+mod ls;
+mod output;
+pub(crate) mod paths;
+mod read;
+mod shell;
+mod user;
+mod walk;
+mod work;
+mod write;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+pub use self::bash::BashTool;
+pub use self::edit::{EditError, EditTool};
+pub use self::find::FindTool;
+pub use self::grep::GrepTool;
+pub use self::ls::LsTool;
+pub use self::output::{MAX_BYTES, MAX_LINES};
+pub use self::read::{MAX_IMAGE_BYTES, ReadTool};
+pub(crate) use self::shell::is_own_output;
+pub use self::user::{UserCommand, run_user_command};
+pub use self::write::WriteTool;
+use crate::model::ToolSpec;
+use crate::tool::{Effect, Tool, ToolCall, ToolOutput, ToolPlace};
+
+/// A set of tools, each with its own name, in the order in which models see them.
+#[derive(Debug, Clone, Default)]
+pub struct ToolBox {
+    tools: Vec<Slot>,
+}
+
+#[derive(Debug, Clone)]
+struct Slot {
+    name: String,
+    tool: Arc<dyn Tool>,
+    /// Brings arguments to the shape that the schema describes.
+    prepare: Option<fn(Json) -> Json>,
+}
+
+impl ToolBox {
+    /// Makes a set without tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the set that models get if nobody says otherwise: [`ToolBox::coding`].
+    pub fn standard() -> Self {
+        Self::coding()
+    }
+
+    /// Makes the set `read`, `bash`, `edit`, `write`.
+    pub fn coding() -> Self {
+        let mut tools = ToolBox::new();
+        tools.add(Arc::new(ReadTool));
+        tools.add(Arc::new(BashTool));
+        tools.add_prepared(Arc::new(EditTool), Some(edit::canonical));
+        tools.add(Arc::new(WriteTool));
+        tools
+    }
+
+    /// Makes the set of all built-in tools: those of [`ToolBox::coding`], then `grep`, `find`, `ls`.
+    pub fn all() -> Self {
+        let mut tools = Self::coding();
+        tools.add(Arc::new(GrepTool));
+        tools.add(Arc::new(FindTool));
+        tools.add(Arc::new(LsTool));
+        tools
+    }
+
+    /// Adds a tool; one of the same name gives way and leaves its place to it.
+    pub fn add(&mut self, tool: Arc<dyn Tool>) {
+        self.add_prepared(tool, None);
+    }
+
+    fn add_prepared(&mut self, tool: Arc<dyn Tool>, prepare: Option<fn(Json) -> Json>) {
+        let slot = Slot { name: tool.spec().name, tool, prepare };
+        match self.tools.iter_mut().find(|other| other.name == slot.name) {
+            Some(other) => *other = slot,
+            None => self.tools.push(slot),
+        }
+    }
+
+    /// Keeps only the tools whose names `is_wanted` accepts.
+    pub fn retain(&mut self, mut is_wanted: impl FnMut(&str) -> bool) {
+        self.tools.retain(|slot| is_wanted(&slot.name));
+    }
+
+    /// Returns the tool of that name.
+    pub fn tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.slot(name).map(|slot| &slot.tool)
+    }
+
+    fn slot(&self, name: &str) -> Option<&Slot> {
+        self.tools.iter().find(|slot| slot.name == name)
+    }
+
+    /// Returns the names of the tools, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|slot| slot.name.as_str())
+    }
+
+    /// Returns the tools as models see them, always in the same order.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|slot| slot.tool.spec()).collect()
+    }
+
+    /// Checks a call without running it: the tool exists and the arguments fit its schema.
+    ///
+    /// Whoever asks for permission does so with the [`ReadyCall`]. A call that cannot be run becomes the output that
+    /// tells the model.
+    pub fn check(&self, mut call: ToolCall) -> Result<ReadyCall, ToolOutput> {
+        let Some(slot) = self.slot(&call.name) else {
+            return Err(ToolOutput::error(self.unknown(&call.name)));
+        };
+        if let Some(prepare) = slot.prepare {
+            call.arguments = prepare(call.arguments);
+        }
+        match arguments::check(&slot.tool.spec().parameters, &call.arguments) {
+            Ok(()) => Ok(ReadyCall { tool: Arc::clone(&slot.tool), call }),
+            Err(error) => Err(ToolOutput::error(format!("{}: {error}", slot.name))),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let names: Vec<&str> = self.names().collect();
+        format!("there is no tool `{name}`; the tools are: {}", names.join(", "))
+    }
+}
+
+/// A call whose tool exists and whose arguments fit.
+#[derive(Clone)]
+pub struct ReadyCall {
+    tool: Arc<dyn Tool>,
+    call: ToolCall,
+}
+
+impl ReadyCall {
+    /// Returns the call.
+    pub fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// Tells what the call would do to the world.
+    pub fn effect(&self) -> Effect {
+        self.tool.effect(&self.call.arguments)
+    }
+
+    /// Runs the call.
+    pub async fn run(self, place: &ToolPlace) -> ToolOutput {
+        self.tool.run(self.call, place).await
+    }
+}
+
+impl fmt::Debug for ReadyCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ReadyCall").field(&self.call).finish()
+    }
+}

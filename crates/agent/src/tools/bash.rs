@@ -1,0 +1,128 @@
+//! The tool `bash`: runs a command line.
+
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use super::arguments::Fields;
+use super::output::{self, MAX_BYTES};
+use super::shell::{self, Captured, End, Ran};
+use super::work;
+use crate::model::ToolSpec;
+use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+
+/// The tool `bash`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BashTool;
+
+impl Tool for BashTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "bash".into(),
+            description: "Runs a command line with bash in the working directory, without input. Returns what it writes \
+                          to stdout and stderr; of long output the last 2000 lines or 50 KB, and a file with all of it. \
+                          Processes that it leaves in the background are ended with it; start one with setsid, and \
+                          its output in a file, to keep it running."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "command": {"type": "string", "description": "The command line"},
+                    "timeout": {"type": "number", "description": "The most seconds it may take; no limit if not given"},
+                },
+                "required": ["command"],
+            }),
+        }
+    }
+
+    fn effect(&self, arguments: &Json) -> Effect {
+        Effect::Runs(Fields(arguments).text("command").unwrap_or_default().to_owned())
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(bash(call, place))
+    }
+}
+
+async fn bash(call: ToolCall, place: &ToolPlace) -> ToolOutput {
+    let fields = Fields(&call.arguments);
+    let Some(command) = fields.text("command") else {
+        return ToolOutput::error("the argument `command` is missing");
+    };
+    if place.cancel.is_cancelled() {
+        return work::cancelled();
+    }
+    let limit = fields.number("timeout").filter(|&seconds| seconds > 0.0);
+    let limit = limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let progress = &place.progress;
+    let ran = shell::run(command, &place.cwd, limit, &place.cancel, |capture| {
+        progress(ToolOutput::text(capture.so_far().text));
+    });
+    match ran.await {
+        Ok(ran) => told(&ran),
+        Err(error) => ToolOutput::error(format!("cannot run the command: {error}")),
+    }
+}
+
+fn told(ran: &Ran) -> ToolOutput {
+    let mut text = ran.captured.capped.text.clone();
+    if text.is_empty() {
+        text.push_str("(no output)");
+    }
+    if let Some(note) = left_out(&ran.captured) {
+        output::add_note(&mut text, &note);
+    }
+    if ran.left_behind {
+        output::add_note(&mut text, "Processes that the command left in the background were ended.");
+    }
+    let ended = how_it_ended(ran.end);
+    if let Some(ended) = &ended {
+        text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
+        text.push_str(ended);
+    }
+    let output = if ended.is_some() { ToolOutput::error(text) } else { ToolOutput::text(text) };
+    match details(&ran.captured) {
+        Some(details) => output.with_details(details),
+        None => output,
+    }
+}
+
+/// Says how a command ended, if not well.
+fn how_it_ended(end: End) -> Option<String> {
+    match end {
+        End::Cancelled => Some("Command cancelled".into()),
+        End::TimedOut(limit) => Some(format!("Command timed out after {} seconds", limit.as_secs_f64())),
+        End::Exited(status) => match (status.code(), status.signal()) {
+            (Some(0), _) => None,
+            (Some(code), _) => Some(format!("Command exited with code {code}")),
+            (None, signal) => Some(format!("Command was ended by signal {}", signal.unwrap_or_default())),
+        },
+    }
+}
+
+fn left_out(captured: &Captured) -> Option<String> {
+    let capped = &captured.capped;
+    capped.cut_by?;
+    let shown = if capped.is_partial {
+        format!("The last {} of the output are shown", output::size(MAX_BYTES as u64))
+    } else {
+        format!("The last {} of {} lines are shown", capped.lines, capped.total_lines)
+    };
+    Some(match &captured.full_output {
+        Some(path) if captured.is_file_cut => {
+            format!("{shown}. The beginning of the output: {}", path.display())
+        }
+        Some(path) => format!("{shown}. Full output: {}", path.display()),
+        None => format!("{shown}. The full output could not be kept"),
+    })
+}
+
+fn details(captured: &Captured) -> Option<Json> {
+    captured.capped.cut_by?;
+    let mut details = json!({"truncation": captured.capped.truncation()});
+    if let Some(path) = &captured.full_output {
+        details["fullOutputPath"] = json!(path.to_string_lossy());
+    }
+    Some(details)
+}

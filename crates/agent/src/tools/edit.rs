@@ -1,0 +1,137 @@
+//! The tool `edit`: parts of a file replaced by exact match.
+//!
+//! Every edit is looked for in the file as it was; what an edit does not name stays byte for byte.
+
+mod matching;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+
+use self::matching::Edit;
+use super::arguments::Fields;
+use super::files::{self, FileError};
+use super::work::Workplace;
+use super::write::{changing, refused};
+use super::{diff, output, paths};
+use crate::model::ToolSpec;
+use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+
+pub use self::matching::EditError;
+
+/// The largest file that is edited.
+const MAX_FILE: u64 = 32 * 1024 * 1024;
+
+/// The tool `edit`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EditTool;
+
+impl Tool for EditTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "edit".into(),
+            description: "Changes parts of a file. Each oldText must occur exactly once in the file, with the same \
+                          white space. All edits of a call are looked for in the file as it is now and must not \
+                          overlap; put several changes of one file into one call."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "description": "The file, relative or absolute"},
+                    "edits": {
+                        "type": "array",
+                        "description": "The changes, each for another place of the file",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "oldText": {"type": "string", "description": "The text to replace, exactly as it is"},
+                                "newText": {"type": "string", "description": "The text to put there"},
+                            },
+                            "required": ["oldText", "newText"],
+                        },
+                    },
+                },
+                "required": ["path", "edits"],
+            }),
+        }
+    }
+
+    fn effect(&self, arguments: &Json) -> Effect {
+        Effect::Writes(Fields(arguments).text("path").map(PathBuf::from).into_iter().collect())
+    }
+
+    fn run<'a>(&'a self, mut call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
+        call.arguments = canonical(call.arguments);
+        Box::pin(changing(call, place, edit))
+    }
+}
+
+/// Brings the ways in which models write edits to one: a lone `oldText` and `newText` beside the path, and a list
+/// that is written as JSON text.
+pub(super) fn canonical(mut arguments: Json) -> Json {
+    if let Some(list) = arguments.get("edits").and_then(Json::as_str)
+        && let Ok(edits @ (Json::Array(_) | Json::Object(_))) = serde_json::from_str(list)
+    {
+        arguments["edits"] = edits;
+    }
+    if arguments.get("edits").is_some_and(Json::is_object) {
+        arguments["edits"] = Json::Array(vec![arguments["edits"].take()]);
+    }
+    let Some(fields) = arguments.as_object_mut() else { return arguments };
+    if fields.contains_key("oldText") && fields.contains_key("newText") {
+        // Removing keeps the order of the other fields.
+        let lone =
+            json!({"oldText": fields.shift_remove("oldText"), "newText": fields.shift_remove("newText")});
+        match fields.get_mut("edits").and_then(Json::as_array_mut) {
+            Some(edits) => edits.push(lone),
+            None => drop(fields.insert("edits".into(), json!([lone]))),
+        }
+    }
+    arguments
+}
+
+fn edit(arguments: &Json, path: &Path, place: &Workplace) -> ToolOutput {
+    let shown = paths::shown(&place.cwd, path);
+    let edits = arguments["edits"].as_array().into_iter().flatten().map(Edit::read);
+    let Some(edits) = edits.collect::<Option<Vec<Edit<'_>>>>() else {
+        return ToolOutput::error("every edit needs oldText and newText");
+    };
+    let old = match content(path) {
+        Ok(old) => old,
+        Err(error) => return ToolOutput::error(cannot(&error, path, place)),
+    };
+    let new = match matching::apply(&old, &edits) {
+        Ok(new) => new,
+        Err(error) => return ToolOutput::error(format!("nothing was changed in {shown}: {error}")),
+    };
+    if let Err(error) = files::replace(path, &new) {
+        return ToolOutput::error(refused(&error, path, place));
+    }
+    let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
+    let places = if edits.len() == 1 { "1 place".to_owned() } else { format!("{} places", edits.len()) };
+    ToolOutput::text(format!("Changed {places} in {shown}.")).with_details(diff::details(&shown, &old, &new))
+}
+
+fn cannot(error: &FileError, path: &Path, place: &Workplace) -> String {
+    match error {
+        FileError::Missing => paths::missing(&place.cwd, path),
+        FileError::Directory | FileError::Special | FileError::ReadOnly | FileError::Io(_) => {
+            format!("cannot edit {}: {error}", paths::shown(&place.cwd, path))
+        }
+    }
+}
+
+fn content(path: &Path) -> Result<Vec<u8>, FileError> {
+    let (file, metadata) = files::open(path)?;
+    if metadata.len() > MAX_FILE {
+        let size = output::size(metadata.len());
+        return Err(FileError::Io(std::io::Error::other(format!("the file is too large ({size})"))));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+//! Where edits belong in a file, and the file that comes of them.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use memchr::memmem;
+use serde_json::Value as Json;
+
+/// How many places of an ambiguous text are named.
+const NAMED_PLACES: usize = 5;
+/// How many lines of a near match are shown.
+const SHOWN_LINES: usize = 20;
+
+/// One change.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edit<'a> {
+    pub(super) old: &'a str,
+    pub(super) new: &'a str,
+}
+
+impl<'a> Edit<'a> {
+    pub(super) fn read(json: &'a Json) -> Option<Self> {
+        Some(Edit { old: json.get("oldText")?.as_str()?, new: json.get("newText")?.as_str()? })
+    }
+}
+
+/// Why edits cannot be made. Edits are counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// There is nothing to do.
+    #[error("no edits were given")]
+    None,
+    /// The text to replace is empty.
+    #[error("oldText of edit {number} is empty")]
+    Empty {
+        /// Which edit.
+        number: usize,
+    },
+    /// The text to replace is not there.
+    #[error("oldText of edit {number} is not in the file{hint}")]
+    NotFound {
+        /// Which edit.
+        number: usize,
+        /// What is there instead.
+        hint: Hint,
+    },
+    /// The text to replace is there more than once.
+    #[error(
+        "oldText of edit {number} occurs {times} times, at {lines}; add lines around it to make it unique"
+    )]
+    Ambiguous {
+        /// Which edit.
+        number: usize,
+        /// How often it is there.
+        times: usize,
+        /// Where.
+        lines: Lines,
+    },
+    /// Two edits change the same text.
+    #[error("edits {first} and {second} overlap; make them one edit")]
+    Overlap {
+        /// The edit that begins first.
+        first: usize,
+        /// The other one.
+        second: usize,
+    },
+    /// The file would stay the same.
+    #[error("the edits change nothing: every newText is equal to its oldText")]
+    NoChange,
+}
+
+/// Lines where a text begins; not all, if it is there often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lines(Vec<usize>, bool);
+
+impl std::fmt::Display for Lines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let numbers: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        let more = if self.1 { ", ..." } else { "" };
+        write!(f, "lines {}{more}", numbers.join(", "))
+    }
+}
+
+/// What is in a file instead of a text that is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hint {
+    /// Nothing like it.
+    Nothing,
+    /// The new text is there already.
+    AlreadyDone {
+        /// The line where it begins.
+        line: usize,
+    },
+    /// The same text but for white space or quotes.
+    Spaces {
+        /// The line where it begins.
+        line: usize,
+        /// The text as it is in the file.
+        text: String,
+    },
+    /// Only the first line of it.
+    FirstLine {
+        /// The line.
+        line: usize,
+    },
+}
+
+impl std::fmt::Display for Hint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Hint::Nothing => Ok(()),
+            Hint::AlreadyDone { line } => {
+                write!(f, ", but newText is, at line {line}: the edit may be done already")
+            }
+            Hint::FirstLine { line } => {
+                write!(f, "; its first line is at line {line}, but what follows differs")
+            }
+            Hint::Spaces { line, text } => {
+                write!(f, "; text that differs only in white space or quotes is at line {line}:\n{text}")
+            }
+        }
+    }
+}
+
+/// An edit at its place.
+#[derive(Debug)]
+struct Placed<'a> {
+    number: usize,
+    start: usize,
+    end: usize,
+    new: Cow<'a, str>,
+}
+
+/// Makes all edits at once.
+pub(super) fn apply(old: &[u8], edits: &[Edit<'_>]) -> Result<Vec<u8>, EditError> {
+    if edits.is_empty() {
+        return Err(EditError::None);
+    }
+    let has_crlf = uses_crlf(old);
+    let mut placed = Vec::with_capacity(edits.len());
+    for (index, edit) in edits.iter().enumerate() {
+        placed.push(place(old, edit, index + 1, has_crlf)?);
+    }
+    placed.sort_by_key(|edit| edit.start);
+    if let Some(pair) = placed.windows(2).find(|pair| pair[1].start < pair[0].end) {
+        return Err(EditError::Overlap { first: pair[0].number, second: pair[1].number });
+    }
+    let new = spliced(old, &placed);
+    if new == old { Err(EditError::NoChange) } else { Ok(new) }
+}
+
+fn spliced(old: &[u8], placed: &[Placed<'_>]) -> Vec<u8> {
+    let mut new = Vec::with_capacity(old.len());
+    let mut done = 0;
+    for edit in placed {
+        new.extend_from_slice(&old[done..edit.start]);
+        new.extend_from_slice(edit.new.as_bytes());
+        done = edit.end;
+    }
+    new.extend_from_slice(&old[done..]);
+    new
+}
+
+/// Finds the one place of an edit. In a file with CRLF line ends the edit may be written with LF.
+fn place<'a>(old: &[u8], edit: &Edit<'a>, number: usize, has_crlf: bool) -> Result<Placed<'a>, EditError> {
+    if edit.old.is_empty() {
+        return Err(EditError::Empty { number });
+    }
+    let wanted = match edit.old {
+        exact if !has_crlf || memmem::find(old, exact.as_bytes()).is_some() => Cow::Borrowed(exact),
+        other => with_crlf(other),
+    };
+    let starts = occurrences(old, wanted.as_bytes());
+    match starts.as_slice() {
+        [] => Err(EditError::NotFound { number, hint: hint(old, edit) }),
+        &[start] => {
+            let new = if has_crlf { with_crlf(edit.new) } else { Cow::Borrowed(edit.new) };
+            Ok(Placed { number, start, end: start + wanted.len(), new })
+        }
+        several => Err(EditError::Ambiguous {
+            number,
+            times: several.len(),
+            lines: Lines(
+                several.iter().take(NAMED_PLACES).map(|&at| line_of(old, at)).collect(),
+                several.len() > NAMED_PLACES,
+            ),
+        }),
+    }
+}
+
+/// Where a text begins; places may overlap, as `aa` in `aaa` does.
+fn occurrences(old: &[u8], wanted: &[u8]) -> Vec<usize> {
+    let finder = memmem::Finder::new(wanted);
+    let mut starts = Vec::new();
+    let mut from = 0;
+    while let Some(at) = old.get(from..).and_then(|rest| finder.find(rest)) {
+        starts.push(from + at);
+        from += at + 1;
+    }
+    starts
+}
+
+/// Tells whether most lines end with CRLF.
+fn uses_crlf(text: &[u8]) -> bool {
+    let all = memchr::memchr_iter(b'\n', text).count();
+    let crlf = memmem::find_iter(text, b"\r\n").count();
+    crlf > 0 && crlf * 2 >= all
+}
+
+fn with_crlf(text: &str) -> Cow<'_, str> {
+    if !text.contains('\n') {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace("\r\n", "\n").replace('\n', "\r\n"))
+}
+
+fn line_of(text: &[u8], at: usize) -> usize {
+    memchr::memchr_iter(b'\n', &text[..at]).count() + 1
+}
+
+fn hint(old: &[u8], edit: &Edit<'_>) -> Hint {
+    if !edit.new.trim().is_empty()
+        && let Some(at) = memmem::find(old, edit.new.as_bytes())
+    {
+        return Hint::AlreadyDone { line: line_of(old, at) };
+    }
+    let text = String::from_utf8_lossy(old);
+    let lines: Vec<&str> = text.lines().collect();
+    let plain: Vec<String> = lines.iter().map(|line| plain(line)).collect();
+    let wanted: Vec<String> = edit.old.trim_matches('\n').lines().map(self::plain).collect();
+    if wanted.iter().all(String::is_empty) {
+        return Hint::Nothing;
+    }
+    if let Some(at) = plain.windows(wanted.len()).position(|window| is_alike(window, &wanted)) {
+        return Hint::Spaces { line: at + 1, text: excerpt(&lines[at..at + wanted.len()]) };
+    }
+    let first = wanted.iter().find(|line| !line.is_empty());
+    match first.and_then(|first| plain.iter().position(|line| line == first)) {
+        Some(at) if wanted.len() > 1 => Hint::FirstLine { line: at + 1 },
+        _ => Hint::Nothing,
+    }
+}
+
+/// A lone line may be part of a longer one; several lines must be whole.
+fn is_alike(window: &[String], wanted: &[String]) -> bool {
+    match (window, wanted) {
+        ([line], [wanted]) => line.contains(wanted.as_str()),
+        _ => window == wanted,
+    }
+}
+
+/// A line without the differences that models do not see.
+fn plain(line: &str) -> String {
+    let line: String = line
+        .chars()
+        .map(|c| match c {
+            '\u{2018}' | '\u{2019}' => '\'',
+            '\u{201C}' | '\u{201D}' => '"',
+            '\u{2010}'..='\u{2015}' => '-',
+            other => other,
+        })
+        .collect();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn excerpt(lines: &[&str]) -> String {
+    let mut text = lines.iter().take(SHOWN_LINES).copied().collect::<Vec<_>>().join("\n");
+    if lines.len() > SHOWN_LINES {
+        let _ = write!(text, "\n... {} more lines", lines.len() - SHOWN_LINES);
+    }
+    text
+}

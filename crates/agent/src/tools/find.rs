@@ -1,0 +1,117 @@
+//! The tool `find`: files by name.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+use serde_json::{Value as Json, json};
+
+use super::arguments::Fields;
+use super::walk::{self, Listing};
+use super::work::{self, Workplace};
+use super::{paths, work::cancelled};
+use crate::model::ToolSpec;
+use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+
+/// How many results come back if the call does not say.
+const LIMIT: usize = 1_000;
+
+/// The tool `find`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FindTool;
+
+impl Tool for FindTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "find".into(),
+            description: "Finds files and directories by a glob pattern. A pattern without a slash is compared with \
+                          names at any depth. Respects .gitignore. Returns paths in order, at most 1000 or 50 KB."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "pattern": {"type": "string", "description": "A glob, such as `*.rs` or `src/**/*.{ts,tsx}`"},
+                    "path": {"type": "string", "description": "The directory to search; the working directory if not given"},
+                    "limit": {"type": "number", "description": "The most results; 1000 if not given"},
+                },
+                "required": ["pattern"],
+            }),
+        }
+    }
+
+    fn effect(&self, arguments: &Json) -> Effect {
+        Effect::Reads(vec![PathBuf::from(Fields(arguments).text("path").unwrap_or("."))])
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(work::run(place, move |place| find(&call.arguments, place)))
+    }
+}
+
+fn find(arguments: &Json, place: &Workplace) -> ToolOutput {
+    let fields = Fields(arguments);
+    let root = match walk::root(fields.text("path"), place) {
+        Ok(root) => root,
+        Err(output) => return output,
+    };
+    let wanted = match Wanted::parse(fields.text("pattern").unwrap_or_default()) {
+        Ok(wanted) => wanted,
+        Err(error) => return ToolOutput::error(format!("the pattern is not valid: {error}")),
+    };
+    let limit = fields.count("limit").unwrap_or(LIMIT);
+    let mut text = String::new();
+    let mut found = 0;
+    for entry in walk::entries(&root) {
+        if place.cancel.is_cancelled() {
+            return cancelled();
+        }
+        if !wanted.is_match(&root, entry.path()) {
+            continue;
+        }
+        found += 1;
+        if found > limit {
+            break;
+        }
+        text.push_str(&paths::shown(&place.cwd, entry.path()));
+        text.push_str(if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/\n" } else { "\n" });
+    }
+    if found == 0 {
+        return ToolOutput::text("No files found.");
+    }
+    let mut listing = Listing::new(text);
+    if found > limit {
+        listing.limit_met("resultLimitReached", limit, "results");
+    }
+    listing.into_output()
+}
+
+/// What is looked for.
+pub(super) struct Wanted {
+    glob: GlobMatcher,
+    is_name: bool,
+}
+
+impl Wanted {
+    /// Reads a glob. Without a slash it is a name at any depth; with one, the end of a path or a whole one.
+    pub(super) fn parse(pattern: &str) -> Result<Self, globset::Error> {
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+        let is_name = !pattern.contains('/');
+        let pattern = match pattern.strip_prefix('/') {
+            Some(from_root) => from_root.to_owned(),
+            None if is_name || pattern.starts_with("**/") => pattern.to_owned(),
+            None => format!("**/{pattern}"),
+        };
+        let glob = GlobBuilder::new(&pattern).literal_separator(true).build()?.compile_matcher();
+        Ok(Wanted { glob, is_name })
+    }
+
+    /// Tells whether a path below `root` is looked for.
+    pub(super) fn is_match(&self, root: &Path, path: &Path) -> bool {
+        if self.is_name {
+            return path.file_name().is_some_and(|name| self.glob.is_match(name));
+        }
+        self.glob.is_match(path.strip_prefix(root).unwrap_or(path))
+    }
+}
+
+#[cfg(test)]
+mod tests;

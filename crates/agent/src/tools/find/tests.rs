@@ -1,0 +1,85 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::*;
+use crate::cancel::Cancel;
+
+fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, content) in files {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    dir
+}
+
+fn found(dir: &tempfile::TempDir, arguments: &Json) -> String {
+    let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };
+    find(arguments, &place).content[0]["text"].as_str().unwrap().to_owned()
+}
+
+fn project() -> tempfile::TempDir {
+    tree(&[
+        ("b.rs", ""),
+        ("a.rs", ""),
+        ("src/lib.rs", ""),
+        ("src/deep/er.rs", ""),
+        ("src/deep/x.txt", ""),
+        (".hidden/h.rs", ""),
+        (".git/objects/o.rs", ""),
+        (".gitignore", "target/\n*.log\n"),
+        ("target/t.rs", ""),
+        ("x.log", ""),
+    ])
+}
+
+#[test]
+fn names_are_found_at_any_depth_in_order_without_what_is_ignored() {
+    assert_eq!(
+        found(&project(), &json!({"pattern": "*.rs"})),
+        ".hidden/h.rs\na.rs\nb.rs\nsrc/deep/er.rs\nsrc/lib.rs"
+    );
+    assert_eq!(found(&project(), &json!({"pattern": "*.log"})), "No files found.");
+    assert_eq!(found(&project(), &json!({"pattern": "deep"})), "src/deep/");
+}
+
+#[test]
+fn a_pattern_with_a_slash_is_a_path() {
+    let dir = project();
+    assert_eq!(found(&dir, &json!({"pattern": "src/**/*.rs"})), "src/deep/er.rs\nsrc/lib.rs");
+    assert_eq!(found(&dir, &json!({"pattern": "deep/*.{rs,txt}"})), "src/deep/er.rs\nsrc/deep/x.txt");
+    assert_eq!(found(&dir, &json!({"pattern": "/deep/*", "path": "src"})), "src/deep/er.rs\nsrc/deep/x.txt");
+    assert_eq!(found(&dir, &json!({"pattern": "./*.rs"})).lines().count(), 5);
+}
+
+#[test]
+fn a_limit_is_told() {
+    let dir = project();
+    let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };
+    let output = find(&json!({"pattern": "*.rs", "limit": 2}), &place);
+    let text = output.content[0]["text"].as_str().unwrap();
+    assert!(
+        text.starts_with(".hidden/h.rs\na.rs\n\n[Only the first 2 results are shown. Use limit=4"),
+        "{text}"
+    );
+    assert_eq!(output.details, Some(json!({"resultLimitReached": 2})));
+    assert_eq!(find(&json!({"pattern": "*.rs", "limit": 5}), &place).details, None, "all is not cut");
+}
+
+#[test]
+fn links_are_named_but_not_followed() {
+    let dir = tree(&[("in/a.rs", "")]);
+    symlink("..", dir.path().join("in/up")).unwrap();
+    assert_eq!(found(&dir, &json!({"pattern": "*"})), "in/\nin/a.rs\nin/up");
+}
+
+#[test]
+fn what_cannot_be_searched_is_told() {
+    let dir = project();
+    assert_eq!(found(&dir, &json!({"pattern": "*", "path": "scr"})), "scr does not exist. Did you mean src?");
+    assert!(found(&dir, &json!({"pattern": "[z-a]"})).starts_with("the pattern is not valid: "));
+    let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };
+    place.cancel.cancel();
+    assert!(find(&json!({"pattern": "*"}), &place).is_error);
+}

@@ -1,0 +1,135 @@
+//! The tool `grep`: lines of files by pattern.
+
+mod search;
+
+use std::path::PathBuf;
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use serde_json::{Value as Json, json};
+
+use self::search::Search;
+use super::arguments::Fields;
+use super::find::Wanted;
+use super::walk::{self, Listing};
+use super::work::{self, Workplace};
+use crate::model::ToolSpec;
+use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+
+/// How many matches come back if the call does not say.
+const LIMIT: usize = 100;
+/// The most lines around a match.
+const MAX_CONTEXT: usize = 100;
+
+/// The tool `grep`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GrepTool;
+
+impl Tool for GrepTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "grep".into(),
+            description: "Searches the content of files for a pattern, line by line. Returns matching lines with paths \
+                          and line numbers. Respects .gitignore. At most 100 matches or 50 KB come back; long lines \
+                          are cut."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "pattern": {"type": "string", "description": "A regular expression, or a text if literal is true"},
+                    "path": {"type": "string", "description": "The directory or file to search; the working directory if not given"},
+                    "glob": {"type": "string", "description": "Only files that this glob matches, such as `*.rs`"},
+                    "ignoreCase": {"type": "boolean", "description": "Whether upper and lower case are the same; false if not given"},
+                    "literal": {"type": "boolean", "description": "Whether the pattern is a plain text; false if not given"},
+                    "context": {"type": "number", "description": "Lines to show around each match; 0 if not given"},
+                    "limit": {"type": "number", "description": "The most matches; 100 if not given"},
+                },
+                "required": ["pattern"],
+            }),
+        }
+    }
+
+    fn effect(&self, arguments: &Json) -> Effect {
+        Effect::Reads(vec![PathBuf::from(Fields(arguments).text("path").unwrap_or("."))])
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(work::run(place, move |place| grep(&call.arguments, place)))
+    }
+}
+
+fn grep(arguments: &Json, place: &Workplace) -> ToolOutput {
+    let fields = Fields(arguments);
+    let root = match walk::root(fields.text("path"), place) {
+        Ok(root) => root,
+        Err(output) => return output,
+    };
+    let matcher = match matcher(fields) {
+        Ok(matcher) => matcher,
+        Err(error) => return ToolOutput::error(format!("the pattern is not valid: {error}")),
+    };
+    let wanted = match fields.text("glob").map(Wanted::parse).transpose() {
+        Ok(wanted) => wanted,
+        Err(error) => return ToolOutput::error(format!("the glob is not valid: {error}")),
+    };
+    let limit = fields.count("limit").unwrap_or(LIMIT);
+    let mut search = Search::new(matcher, context(fields), limit, place);
+    if root.is_file() {
+        search.file(&root);
+    }
+    let files = walk::entries(&root).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    for file in files.filter(|_| root.is_dir()) {
+        if search.is_done() {
+            break;
+        }
+        if wanted.as_ref().is_none_or(|wanted| wanted.is_match(&root, file.path())) {
+            search.file(file.path());
+        }
+    }
+    if place.cancel.is_cancelled() {
+        return work::cancelled();
+    }
+    told(search, limit)
+}
+
+fn matcher(fields: Fields<'_>) -> Result<RegexMatcher, grep_regex::Error> {
+    RegexMatcherBuilder::new()
+        .case_insensitive(fields.is_true("ignoreCase"))
+        .fixed_strings(fields.is_true("literal"))
+        .line_terminator(Some(b'\n'))
+        .build(fields.text("pattern").unwrap_or_default())
+}
+
+fn context(fields: Fields<'_>) -> usize {
+    fields
+        .number("context")
+        .filter(|&lines| lines >= 1.0)
+        .and(fields.count("context"))
+        .unwrap_or(0)
+        .min(MAX_CONTEXT)
+}
+
+fn told(search: Search<'_>, limit: usize) -> ToolOutput {
+    let found = search.into_found();
+    if found.matches == 0 && found.skipped == 0 {
+        return ToolOutput::text("No matches found.");
+    }
+    let mut listing = Listing::new(found.text);
+    if found.is_over {
+        listing.limit_met("matchLimitReached", limit, "matches");
+    }
+    if found.has_cut_lines {
+        listing.details.insert("linesTruncated".into(), json!(true));
+        listing.notes.push("Long lines are cut; use read to see them whole".into());
+    }
+    if found.skipped > 0 {
+        listing.notes.push(format!("{} could not be searched", files(found.skipped)));
+    }
+    listing.into_output()
+}
+
+fn files(count: usize) -> String {
+    if count == 1 { "1 file".into() } else { format!("{count} files") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! One search through many files.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use grep_regex::RegexMatcher;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+
+use crate::cancel::Cancel;
+use crate::tools::work::Workplace;
+use crate::tools::{files, output, paths};
+
+/// The most characters of a line that are shown.
+const MAX_LINE: usize = 500;
+/// The most memory that one line may take.
+const MAX_LINE_MEMORY: usize = 64 * 1024 * 1024;
+
+/// A search while it runs.
+pub(super) struct Search<'a> {
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    place: &'a Workplace,
+    limit: usize,
+    context: usize,
+    found: Found,
+}
+
+/// What a search found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) text: String,
+    pub(super) matches: usize,
+    /// Whether there are more matches than the limit.
+    pub(super) is_over: bool,
+    pub(super) has_cut_lines: bool,
+    /// How many files could not be searched.
+    pub(super) skipped: usize,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(matcher: RegexMatcher, context: usize, limit: usize, place: &'a Workplace) -> Self {
+        let searcher = SearcherBuilder::new()
+            .binary_detection(BinaryDetection::quit(0))
+            .before_context(context)
+            .after_context(context)
+            .heap_limit(Some(MAX_LINE_MEMORY))
+            .line_number(true)
+            .build();
+        Search { matcher, searcher, place, limit, context, found: Found::default() }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.found.is_over || self.place.cancel.is_cancelled()
+    }
+
+    /// Searches one file.
+    pub(super) fn file(&mut self, path: &Path) {
+        let Ok((file, _)) = files::open(path) else {
+            self.found.skipped += 1;
+            return;
+        };
+        let reader = Cancellable { file, cancel: &self.place.cancel };
+        let path = paths::shown(&self.place.cwd, path);
+        if self.context > 0 && self.found.matches > 0 {
+            self.found.begin_group();
+        }
+        let sink = Lines { found: &mut self.found, path: &path, limit: self.limit };
+        if self.searcher.search_reader(&self.matcher, reader, sink).is_err() {
+            self.found.skipped += 1;
+        }
+    }
+
+    pub(super) fn into_found(mut self) -> Found {
+        if self.found.text.ends_with(GROUP) {
+            self.found.text.truncate(self.found.text.len() - GROUP.len());
+        }
+        self.found
+    }
+}
+
+/// Stands between groups of lines that are not neighbours.
+const GROUP: &str = "--\n";
+
+impl Found {
+    fn begin_group(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with(GROUP) {
+            self.text.push_str(GROUP);
+        }
+    }
+
+    fn push(&mut self, path: &str, number: Option<u64>, line: &[u8], sign: char) {
+        let line = String::from_utf8_lossy(line);
+        let (line, is_cut) = output::short_line(line.trim_end_matches(['\n', '\r']), MAX_LINE);
+        self.has_cut_lines |= is_cut;
+        let number = number.unwrap_or(0);
+        self.text.push_str(&format!("{path}{sign}{number}{sign} {line}\n"));
+    }
+}
+
+/// Puts the lines of one file into what was found.
+struct Lines<'a> {
+    found: &'a mut Found,
+    path: &'a str,
+    limit: usize,
+}
+
+impl Sink for Lines<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        if self.found.matches == self.limit {
+            self.found.is_over = true;
+            return Ok(false);
+        }
+        self.found.matches += 1;
+        self.found.push(self.path, found.line_number(), found.bytes(), ':');
+        Ok(true)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        self.found.push(self.path, context.line_number(), context.bytes(), '-');
+        Ok(true)
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
+        self.found.begin_group();
+        Ok(true)
+    }
+}
+
+/// A file that ends with an error when the work should stop.
+struct Cancellable<'a> {
+    file: File,
+    cancel: &'a Cancel,
+}
+
+impl Read for Cancellable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            return Err(io::Error::other("cancelled"));
+        }
+        self.file.read(buffer)
+    }
+}

@@ -1,0 +1,105 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::*;
+use crate::cancel::Cancel;
+
+fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, content) in files {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    dir
+}
+
+fn run(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
+    grep(arguments, &Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() })
+}
+
+fn found(dir: &tempfile::TempDir, arguments: &Json) -> String {
+    run(dir, arguments).content[0]["text"].as_str().unwrap().to_owned()
+}
+
+fn project() -> tempfile::TempDir {
+    tree(&[
+        ("b.rs", "fn one() {}\nfn two() {}\n"),
+        ("a/x.rs", "// nothing\nfn one(a: u8) {}\r\n"),
+        ("notes.md", "Fn One\nwhat is a.b?\nwhat is axb?\n"),
+        (".gitignore", "out/\n"),
+        ("out/x.rs", "fn one() {}\n"),
+        (".git/x.rs", "fn one() {}\n"),
+        (".config/x.rs", "fn one() {}\n"),
+    ])
+}
+
+#[test]
+fn matches_come_with_path_and_line_in_order() {
+    let expected = ".config/x.rs:1: fn one() {}\na/x.rs:2: fn one(a: u8) {}\nb.rs:1: fn one() {}";
+    assert_eq!(found(&project(), &json!({"pattern": "fn one"})), expected);
+    assert_eq!(found(&project(), &json!({"pattern": "fn three"})), "No matches found.");
+}
+
+#[test]
+fn patterns_are_regular_unless_literal() {
+    let dir = project();
+    assert_eq!(found(&dir, &json!({"pattern": "a.b"})), "notes.md:2: what is a.b?\nnotes.md:3: what is axb?");
+    assert_eq!(found(&dir, &json!({"pattern": "a.b", "literal": true})), "notes.md:2: what is a.b?");
+    let any_case = found(&dir, &json!({"pattern": "FN ONE", "ignoreCase": true, "glob": "*.md"}));
+    assert_eq!(any_case, "notes.md:1: Fn One");
+    assert!(found(&dir, &json!({"pattern": "a("})).starts_with("the pattern is not valid: "));
+    assert!(found(&dir, &json!({"pattern": "a\nb"})).starts_with("the pattern is not valid: "));
+    assert!(found(&dir, &json!({"pattern": "a", "glob": "["})).starts_with("the glob is not valid: "));
+}
+
+#[test]
+fn a_search_can_be_narrowed() {
+    let dir = project();
+    assert_eq!(found(&dir, &json!({"pattern": "one", "path": "a"})), "a/x.rs:2: fn one(a: u8) {}");
+    assert_eq!(found(&dir, &json!({"pattern": "one", "path": "b.rs"})), "b.rs:1: fn one() {}");
+    assert_eq!(found(&dir, &json!({"pattern": "one", "glob": "a/*.rs"})), "a/x.rs:2: fn one(a: u8) {}");
+    assert_eq!(found(&dir, &json!({"pattern": "one", "path": "out/x.rs"})), "out/x.rs:1: fn one() {}");
+    assert_eq!(
+        found(&dir, &json!({"pattern": "x", "path": "c.rs"})),
+        "c.rs does not exist. Did you mean b.rs?"
+    );
+}
+
+#[test]
+fn context_shows_the_lines_around_in_groups() {
+    let dir = tree(&[("f", "1\n2\nhit\n4\n5\n6\n7\nhit\n9\n"), ("g", "hit\n")]);
+    let expected = "f-2- 2\nf:3: hit\nf-4- 4\n--\nf-7- 7\nf:8: hit\nf-9- 9\n--\ng:1: hit";
+    assert_eq!(found(&dir, &json!({"pattern": "hit", "context": 1})), expected);
+}
+
+#[test]
+fn limits_are_told() {
+    let dir = tree(&[("f", &"hit\n".repeat(150)), ("g", &format!("{}\n", "hit ".repeat(300)))]);
+    let output = run(&dir, &json!({"pattern": "hit"}));
+    let text = output.content[0]["text"].as_str().unwrap();
+    assert!(text.contains("f:100: hit\n\n[Only the first 100 matches are shown. Use limit=200"), "{text}");
+    assert_eq!(output.details, Some(json!({"matchLimitReached": 100})));
+    assert_eq!(run(&dir, &json!({"pattern": "hit", "path": "f", "limit": 150})).details, None);
+    let long = run(&dir, &json!({"pattern": "hit", "path": "g"}));
+    assert_eq!(long.details, Some(json!({"linesTruncated": true})));
+    assert!(long.content[0]["text"].as_str().unwrap().len() < 700);
+}
+
+#[test]
+fn binary_files_and_links_are_left_alone() {
+    let dir = tree(&[("bin", "hit\0hit\n"), ("text", "hit \u{e9}\n")]);
+    let outside = tree(&[("secret", "hit\n")]);
+    symlink(outside.path(), dir.path().join("dir")).unwrap();
+    symlink(outside.path().join("secret"), dir.path().join("link")).unwrap();
+    fs::write(dir.path().join("latin"), b"hit caf\xE9\n").unwrap();
+    assert_eq!(found(&dir, &json!({"pattern": "hit"})), "latin:1: hit caf\u{fffd}\ntext:1: hit \u{e9}");
+}
+
+#[test]
+fn a_stopped_search_says_so() {
+    let dir = project();
+    let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };
+    place.cancel.cancel();
+    assert_eq!(grep(&json!({"pattern": "one"}), &place), ToolOutput::error("cancelled"));
+}

@@ -1,0 +1,142 @@
+//! The tool `ls`: the names in one directory.
+
+use std::cmp::Ordering;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+
+use super::arguments::Fields;
+use super::paths;
+use super::walk::{self, Listing};
+use super::work::{self, Workplace};
+use crate::model::ToolSpec;
+use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+
+/// How many names come back if the call does not say.
+const LIMIT: usize = 500;
+
+/// The tool `ls`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LsTool;
+
+impl Tool for LsTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "ls".into(),
+            description: "Lists a directory, hidden names included. Directories end with a slash. At most 500 names or \
+                          50 KB come back."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "description": "The directory; the working directory if not given"},
+                    "limit": {"type": "number", "description": "The most names; 500 if not given"},
+                },
+                "required": [],
+            }),
+        }
+    }
+
+    fn effect(&self, arguments: &Json) -> Effect {
+        Effect::Reads(vec![PathBuf::from(Fields(arguments).text("path").unwrap_or("."))])
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(work::run(place, move |place| ls(&call.arguments, place)))
+    }
+}
+
+fn ls(arguments: &Json, place: &Workplace) -> ToolOutput {
+    let fields = Fields(arguments);
+    let root = match walk::root(fields.text("path"), place) {
+        Ok(root) if root.is_dir() => root,
+        Ok(file) => {
+            return ToolOutput::error(format!("{} is not a directory", paths::shown(&place.cwd, &file)));
+        }
+        Err(output) => return output,
+    };
+    let entries = match fs::read_dir(&root) {
+        Ok(entries) => entries,
+        Err(error) => {
+            return ToolOutput::error(format!("cannot list {}: {error}", paths::shown(&place.cwd, &root)));
+        }
+    };
+    let mut names: Vec<String> =
+        entries.flatten().take_while(|_| !place.cancel.is_cancelled()).map(|entry| name(&entry)).collect();
+    if place.cancel.is_cancelled() {
+        return work::cancelled();
+    }
+    names.sort_by(|a, b| in_order(a, b));
+    listed(&names, fields.count("limit").unwrap_or(LIMIT))
+}
+
+/// A name, with a slash if it is a directory or leads to one.
+fn name(entry: &fs::DirEntry) -> String {
+    let name = paths::shown(Path::new(""), Path::new(&entry.file_name()));
+    if entry.path().is_dir() { name + "/" } else { name }
+}
+
+/// As people read: without regard to case, unless names differ in nothing else.
+fn in_order(a: &str, b: &str) -> Ordering {
+    a.to_lowercase().cmp(&b.to_lowercase()).then_with(|| a.cmp(b))
+}
+
+fn listed(names: &[String], limit: usize) -> ToolOutput {
+    if names.is_empty() {
+        return ToolOutput::text("(empty directory)");
+    }
+    let mut listing = Listing::new(names[..limit.min(names.len())].join("\n"));
+    if names.len() > limit {
+        listing.limit_met("entryLimitReached", limit, &format!("of {} names", names.len()));
+    }
+    listing.into_output()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::cancel::Cancel;
+
+    fn listed(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
+        ls(arguments, &Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() })
+    }
+
+    #[test]
+    fn names_come_as_people_read_them() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(listed(&dir, &json!({})), ToolOutput::text("(empty directory)"));
+        for name in ["b", "A", "c", ".env", "new\nline"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        fs::create_dir(dir.path().join("d")).unwrap();
+        symlink("d", dir.path().join("to-d")).unwrap();
+        symlink("none", dir.path().join("dangling")).unwrap();
+        let expected = ".env\nA\nb\nc\nd/\ndangling\nnew\\nline\nto-d/";
+        assert_eq!(listed(&dir, &json!({})), ToolOutput::text(expected));
+    }
+
+    #[test]
+    fn a_limit_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in 0..600 {
+            fs::write(dir.path().join(format!("{name:03}")), "").unwrap();
+        }
+        let output = listed(&dir, &json!({}));
+        let text = output.content[0]["text"].as_str().unwrap();
+        assert!(text.contains("499\n\n[Only the first 500 of 600 names are shown. Use limit=1000 for more"));
+        assert_eq!(output.details, Some(json!({"entryLimitReached": 500})));
+        assert_eq!(listed(&dir, &json!({"limit": 600})).details, None);
+    }
+
+    #[test]
+    fn what_is_no_directory_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("file"), "").unwrap();
+        assert_eq!(listed(&dir, &json!({"path": "file"})), ToolOutput::error("file is not a directory"));
+        let missing = listed(&dir, &json!({"path": "fiel"}));
+        assert_eq!(missing, ToolOutput::error("fiel does not exist. Did you mean file?"));
+    }
+}

@@ -1,0 +1,183 @@
+//! How much of a result a model gets: caps, and what they leave out.
+//!
+//! Used by every tool. Never touches files.
+
+use serde_json::{Value as Json, json};
+
+/// The most lines of text that one result has.
+pub const MAX_LINES: usize = 2_000;
+/// The most bytes of text that one result has.
+pub const MAX_BYTES: usize = 50 * 1024;
+
+/// Which cap a text met first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CutBy {
+    Lines,
+    Bytes,
+}
+
+/// A text within the caps, and what it was before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Capped {
+    pub(crate) text: String,
+    pub(crate) cut_by: Option<CutBy>,
+    pub(crate) lines: usize,
+    pub(crate) total_lines: usize,
+    pub(crate) total_bytes: u64,
+    /// Whether only a part of its only line fits.
+    pub(crate) is_partial: bool,
+}
+
+impl Capped {
+    /// Returns the facts as `details.truncation`, under the names that pi uses.
+    pub(crate) fn truncation(&self) -> Json {
+        json!({
+            "truncated": self.cut_by.is_some(),
+            "truncatedBy": self.cut_by.map(|by| match by { CutBy::Lines => "lines", CutBy::Bytes => "bytes" }),
+            "totalLines": self.total_lines,
+            "totalBytes": self.total_bytes,
+            "outputLines": self.lines,
+            "outputBytes": self.text.len(),
+            "lastLinePartial": self.is_partial,
+            "maxLines": MAX_LINES,
+            "maxBytes": MAX_BYTES,
+        })
+    }
+}
+
+/// Takes whole lines from the front of `text`, as many as the byte cap lets through.
+pub(crate) fn head(text: &str) -> Capped {
+    let total_lines = text.lines().count();
+    let mut capped = Capped {
+        text: String::new(),
+        cut_by: None,
+        lines: 0,
+        total_lines,
+        total_bytes: text.len() as u64,
+        is_partial: false,
+    };
+    for line in text.split_inclusive('\n') {
+        if capped.text.len() + line.len() > MAX_BYTES {
+            capped.cut_by = Some(CutBy::Bytes);
+            break;
+        }
+        capped.text.push_str(line);
+        capped.lines += 1;
+    }
+    capped
+}
+
+/// The last bytes of a text that is too long to be kept whole.
+///
+/// ```text
+///   bytes come in -> [ forgotten | held, at least what the caps let through ]
+/// ```
+#[derive(Debug, Default)]
+pub(crate) struct Tail {
+    held: Vec<u8>,
+    total_bytes: u64,
+    line_feeds: usize,
+}
+
+impl Tail {
+    /// Takes more bytes in.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.held.extend_from_slice(bytes);
+        self.total_bytes += bytes.len() as u64;
+        self.line_feeds += memchr::memchr_iter(b'\n', bytes).count();
+    }
+
+    /// Forgets what no result can show any more.
+    pub(crate) fn trim(&mut self) {
+        if self.held.len() > 3 * MAX_BYTES {
+            // One byte more than the cap tells whether the rest begins with a line.
+            self.held.drain(..self.held.len() - MAX_BYTES - 1);
+        }
+    }
+
+    /// Returns what is still held: everything, if [`Tail::trim`] was not called yet.
+    pub(crate) fn held(&self) -> &[u8] {
+        &self.held
+    }
+
+    /// Tells whether a result cannot show everything.
+    pub(crate) fn is_over(&self) -> bool {
+        self.total_bytes > MAX_BYTES as u64 || self.total_lines() > MAX_LINES
+    }
+
+    fn total_lines(&self) -> usize {
+        let open_line = self.held.last().is_some_and(|&last| last != b'\n');
+        self.line_feeds + usize::from(open_line)
+    }
+
+    /// Returns the last whole lines within the caps, or the end of the last line if it alone is too long.
+    pub(crate) fn capped(&self) -> Capped {
+        let (start, cut_by) = self.start();
+        let is_partial = start > 0 && self.held[start - 1] != b'\n';
+        let text = String::from_utf8_lossy(&self.held[start..]).into_owned();
+        Capped {
+            lines: text.lines().count(),
+            text,
+            cut_by,
+            total_lines: self.total_lines(),
+            total_bytes: self.total_bytes,
+            is_partial,
+        }
+    }
+
+    /// Where in the held bytes the result begins.
+    fn start(&self) -> (usize, Option<CutBy>) {
+        if !self.is_over() {
+            return (0, None);
+        }
+        let body = self.held.strip_suffix(b"\n").unwrap_or(&self.held);
+        let by_lines = memchr::memrchr_iter(b'\n', body).nth(MAX_LINES - 1).map_or(0, |at| at + 1);
+        if self.held.len() - by_lines <= MAX_BYTES {
+            return (by_lines, Some(CutBy::Lines));
+        }
+        let earliest = self.held.len() - MAX_BYTES;
+        let whole_line = memchr::memchr(b'\n', &self.held[earliest - 1..body.len()]).map(|at| earliest + at);
+        let start = whole_line.unwrap_or_else(|| char_start(&self.held, earliest));
+        (start, Some(CutBy::Bytes))
+    }
+}
+
+/// The first byte from `at` on that begins a character.
+fn char_start(bytes: &[u8], at: usize) -> usize {
+    let inside = bytes[at..].iter().take(3).take_while(|&&byte| byte & 0xC0 == 0x80).count();
+    at + inside
+}
+
+/// Cuts a line to `most` characters and tells whether it was longer.
+pub(crate) fn short_line(line: &str, most: usize) -> (String, bool) {
+    match line.char_indices().nth(most) {
+        Some((at, _)) => (format!("{}... [line cut]", &line[..at]), true),
+        None => (line.to_owned(), false),
+    }
+}
+
+/// Writes a number of bytes for people.
+pub(crate) fn size(bytes: u64) -> String {
+    const KB: u64 = 1024;
+    const MB: u64 = KB * KB;
+    // One digit after the point, in whole numbers.
+    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
+    match bytes {
+        0..KB => format!("{bytes} bytes"),
+        KB..MB => format!("{} KB", tenths(KB)),
+        MB.. => format!("{} MB", tenths(MB)),
+    }
+}
+
+/// Adds a note in brackets below a text.
+pub(crate) fn add_note(text: &mut String, note: &str) {
+    if !text.is_empty() {
+        text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
+    }
+    text.push('[');
+    text.push_str(note);
+    text.push(']');
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! The tool `read`: a text file or a part of it, or an image.
+//!
+//! A file is read as far as its caps need, never whole.
+
+mod text;
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value as Json, json};
+
+use super::arguments::Fields;
+use super::files::{self, FileError};
+use super::work::{self, Workplace};
+use super::{output, paths};
+use crate::model::ToolSpec;
+use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace, text_block};
+
+/// The largest image that is handed to a model.
+pub const MAX_IMAGE_BYTES: u64 = 5 * 1024 * 1024;
+/// How much of a file tells what it is.
+const SNIFFED: usize = 8 * 1024;
+
+/// The tool `read`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadTool;
+
+impl Tool for ReadTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "read".into(),
+            description:
+                "Reads a file: text, or an image (png, jpeg, gif, webp). At most 2000 lines or 50 KB of text \
+                          come back at once; use offset and limit to read on in large files."
+                    .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "description": "The file, relative or absolute"},
+                    "offset": {"type": "number", "description": "The first line to read, counted from 1"},
+                    "limit": {"type": "number", "description": "The most lines to read"},
+                },
+                "required": ["path"],
+            }),
+        }
+    }
+
+    fn effect(&self, arguments: &Json) -> Effect {
+        Effect::Reads(Fields(arguments).text("path").map(PathBuf::from).into_iter().collect())
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(work::run(place, move |place| read(&call.arguments, place)))
+    }
+}
+
+/// Which lines of a text are wanted.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    /// The first line, counted from 1.
+    offset: usize,
+    limit: Option<usize>,
+}
+
+fn read(arguments: &Json, place: &Workplace) -> ToolOutput {
+    let fields = Fields(arguments);
+    let Some(path) = fields.text("path") else {
+        return ToolOutput::error("the argument `path` is missing");
+    };
+    let path = paths::resolve(&place.cwd, Path::new(path));
+    let range = Range { offset: fields.count("offset").unwrap_or(1), limit: fields.count("limit") };
+    match read_file(&path, range, place) {
+        Ok(output) => output,
+        Err(error) => ToolOutput::error(told(&error, &path, place)),
+    }
+}
+
+fn told(error: &FileError, path: &Path, place: &Workplace) -> String {
+    let shown = paths::shown(&place.cwd, path);
+    match error {
+        FileError::Missing => paths::missing(&place.cwd, path),
+        FileError::Directory => format!("{shown} is a directory; list it with ls"),
+        FileError::Special | FileError::ReadOnly | FileError::Io(_) => {
+            format!("cannot read {shown}: {error}")
+        }
+    }
+}
+
+fn read_file(path: &Path, range: Range, place: &Workplace) -> Result<ToolOutput, FileError> {
+    let (mut file, metadata) = files::open(path)?;
+    let start = sniff(&mut file)?;
+    let shown = paths::shown(&place.cwd, path);
+    if let Some(mime_type) = image_type(&start) {
+        return Ok(image(file, metadata.len(), mime_type, &shown)?);
+    }
+    if let Some(what) = binary_kind(&start) {
+        let size = output::size(metadata.len());
+        return Ok(ToolOutput::error(format!("{shown} is {what} ({size}); it cannot be shown as text")));
+    }
+    Ok(text::read(file, metadata.len(), range, place)?)
+}
+
+/// Reads the first bytes and goes back to the beginning.
+fn sniff(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(SNIFFED);
+    file.by_ref().take(SNIFFED as u64).read_to_end(&mut start)?;
+    file.rewind()?;
+    Ok(start)
+}
+
+/// The type of an image that models understand, by its first bytes.
+fn image_type(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
+        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+fn binary_kind(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
+            Some("text in UTF-16, which is not supported; convert it first")
+        }
+        _ => start.contains(&0).then_some("a binary file"),
+    }
+}
+
+fn image(file: File, size: u64, mime_type: &str, shown: &str) -> io::Result<ToolOutput> {
+    let shown_size = output::size(size);
+    let mut bytes = Vec::new();
+    file.take(MAX_IMAGE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_IMAGE_BYTES {
+        let most = output::size(MAX_IMAGE_BYTES);
+        return Ok(ToolOutput::error(format!(
+            "the image {shown} is too large: {shown_size}, at most {most}"
+        )));
+    }
+    Ok(ToolOutput {
+        content: vec![
+            text_block(format!("Image {shown} ({mime_type}, {shown_size})")),
+            json!({"type": "image", "data": STANDARD.encode(bytes), "mimeType": mime_type}),
+        ],
+        ..ToolOutput::default()
+    })
+}
+
+#[cfg(test)]
+mod tests;

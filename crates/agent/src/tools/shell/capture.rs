@@ -1,0 +1,110 @@
+//! What a command said: the end in memory, everything in a file if it is long.
+
+use std::env;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::tools::output::{Capped, Tail};
+
+/// The most bytes of output that are kept in a file.
+const MAX_FILE: u64 = 256 * 1024 * 1024;
+/// How the names of these files begin.
+const FILE_PREFIX: &str = "offshoot-bash-";
+/// How they end.
+const FILE_SUFFIX: &str = ".log";
+
+/// What a command says, while it says it.
+#[derive(Debug, Default)]
+pub(crate) struct Capture {
+    tail: Tail,
+    file: Kept,
+}
+
+/// The file with the whole output.
+#[derive(Debug, Default)]
+enum Kept {
+    #[default]
+    NotNeeded,
+    File(NamedTempFile, u64),
+    /// It cannot be written, so there is none.
+    Failed,
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub(crate) struct Captured {
+    /// The end of it.
+    pub(crate) capped: Capped,
+    /// The file with all of it, if the end is not all.
+    pub(crate) full_output: Option<PathBuf>,
+    /// Whether even the file has only the beginning.
+    pub(crate) is_file_cut: bool,
+}
+
+impl Capture {
+    /// The end of what was said so far.
+    pub(crate) fn so_far(&self) -> Capped {
+        self.tail.capped()
+    }
+
+    /// Takes more in. Writes to the file happen off the async thread.
+    pub(super) async fn push(&mut self, bytes: &[u8]) {
+        self.tail.push(bytes);
+        if self.tail.is_over() {
+            let kept = std::mem::take(&mut self.file);
+            let news = if matches!(kept, Kept::NotNeeded) { self.tail.held() } else { bytes }.to_vec();
+            let written = tokio::task::spawn_blocking(move || kept.with(&news)).await;
+            self.file = written.unwrap_or(Kept::Failed);
+        }
+        self.tail.trim();
+    }
+
+    pub(super) async fn finish(self) -> Captured {
+        let capped = self.tail.capped();
+        let is_file_cut = capped.total_bytes > MAX_FILE;
+        let kept = tokio::task::spawn_blocking(move || self.file.keep()).await;
+        Captured { capped, full_output: kept.ok().flatten(), is_file_cut }
+    }
+}
+
+impl Kept {
+    fn with(self, bytes: &[u8]) -> Self {
+        let written = match self {
+            Kept::NotNeeded => new_file().map(|file| (file, 0)),
+            Kept::File(file, size) => Ok((file, size)),
+            Kept::Failed => return Kept::Failed,
+        };
+        let written = written.and_then(|(mut file, size)| {
+            let room = usize::try_from(MAX_FILE - size).unwrap_or(usize::MAX);
+            let bytes = &bytes[..bytes.len().min(room)];
+            file.write_all(bytes)?;
+            Ok(Kept::File(file, size + bytes.len() as u64))
+        });
+        written.unwrap_or(Kept::Failed)
+    }
+
+    /// Lets the file outlive us.
+    fn keep(self) -> Option<PathBuf> {
+        match self {
+            Kept::File(file, _) => file.keep().ok().map(|(_, path)| path),
+            Kept::NotNeeded | Kept::Failed => None,
+        }
+    }
+}
+
+/// Makes a file that only its owner can read.
+fn new_file() -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(FILE_PREFIX).suffix(FILE_SUFFIX).tempfile()
+}
+
+/// Tells whether a path, with all links followed, is a file with the whole output of a command.
+pub(crate) fn is_own_output(real: &Path) -> bool {
+    let is_named_so = real
+        .file_name()
+        .and_then(OsStr::to_str)
+        .is_some_and(|name| name.starts_with(FILE_PREFIX) && name.ends_with(FILE_SUFFIX));
+    is_named_so && env::temp_dir().canonicalize().is_ok_and(|dir| real.parent() == Some(&*dir))
+}

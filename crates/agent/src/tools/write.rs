@@ -1,0 +1,120 @@
+//! The tool `write`: a whole file at once.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+
+use super::arguments::Fields;
+use super::files::{self, FileError};
+use super::work::{self, Workplace};
+use super::{diff, output, paths};
+use crate::model::ToolSpec;
+use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+
+/// Up to this size the old content is compared with the new one.
+const COMPARED: u64 = 1024 * 1024;
+
+/// The tool `write`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WriteTool;
+
+impl Tool for WriteTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "write".into(),
+            description: "Writes a whole file: makes it, with the directories it needs, or replaces what it holds. Use \
+                          edit to change parts of a file."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "description": "The file, relative or absolute"},
+                    "content": {"type": "string", "description": "All that the file shall hold"},
+                },
+                "required": ["path", "content"],
+            }),
+        }
+    }
+
+    fn effect(&self, arguments: &Json) -> Effect {
+        Effect::Writes(Fields(arguments).text("path").map(PathBuf::from).into_iter().collect())
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(changing(call, place, write))
+    }
+}
+
+/// Runs work that changes the file under `path`, when it is this call's turn.
+pub(super) async fn changing(
+    call: ToolCall,
+    place: &ToolPlace,
+    work: fn(&Json, &Path, &Workplace) -> ToolOutput,
+) -> ToolOutput {
+    let Some(path) = Fields(&call.arguments).text("path") else {
+        return ToolOutput::error("the argument `path` is missing");
+    };
+    let path = paths::resolve(&place.cwd, Path::new(path));
+    let Some(turn) = place.cancel.unless_cancelled(files::turn(&path)).await else {
+        return work::cancelled();
+    };
+    let done = work::run_to_the_end(place, move |place| match files::lock(&path) {
+        Ok(_held) => work(&call.arguments, &path, place),
+        Err(error) => ToolOutput::error(refused(&error.into(), &path, place)),
+    });
+    let output = done.await;
+    drop(turn);
+    output
+}
+
+/// Says why a file cannot be changed.
+pub(super) fn refused(error: &FileError, path: &Path, place: &Workplace) -> String {
+    format!("cannot write {}: {error}", paths::shown(&place.cwd, path))
+}
+
+fn write(arguments: &Json, path: &Path, place: &Workplace) -> ToolOutput {
+    let content = Fields(arguments).text("content").unwrap_or_default();
+    let old = old_text(path);
+    if let Err(error) = files::replace(path, content.as_bytes()) {
+        return ToolOutput::error(refused(&error, path, place));
+    }
+    let shown = paths::shown(&place.cwd, path);
+    let size = match content.len() {
+        1 => "1 byte".to_owned(),
+        bytes => format!("{bytes} bytes"),
+    };
+    match old {
+        None => ToolOutput::text(format!("Wrote {size} to {shown}.")),
+        Some(Old::Text(old)) => {
+            ToolOutput::text(format!("Wrote {size} to {shown}, which held {}.", held(old.len())))
+                .with_details(diff::details(&shown, &old, content))
+        }
+        Some(Old::Other(old)) => {
+            ToolOutput::text(format!("Wrote {size} to {shown}, which held {}.", output::size(old)))
+        }
+    }
+}
+
+fn held(bytes: usize) -> String {
+    output::size(bytes as u64)
+}
+
+/// What a file held before.
+enum Old {
+    Text(String),
+    /// Something that is not compared, and its size.
+    Other(u64),
+}
+
+fn old_text(path: &Path) -> Option<Old> {
+    let (file, metadata) = files::open(path).ok()?;
+    let mut text = String::new();
+    if metadata.len() > COMPARED || file.take(COMPARED).read_to_string(&mut text).is_err() {
+        return Some(Old::Other(metadata.len()));
+    }
+    Some(Old::Text(text))
+}
+
+#[cfg(test)]
+mod tests;

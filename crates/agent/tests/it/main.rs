@@ -1,0 +1,8 @@
+//! What the agent promises, through its public face.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod compaction;
+mod navigation;
+mod support;
+mod tools;
+mod turns;

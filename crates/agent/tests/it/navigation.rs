@@ -1,0 +1,252 @@
+//! Moving in the tree: every outcome of the table, and that nothing changes unless all goes well.
+
+use offshoot_agent::agent::{Agent, NavigateRequest, NavigateResult, SummaryRequest};
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::error::AgentError;
+use offshoot_agent::hooks::Hooks;
+use serde_json::json;
+use session_tree::{Session, Timestamp};
+use std::sync::{Arc, Mutex};
+
+use crate::support::{Reply, Scripted, agent, empty, overloaded, path};
+
+/// U1 A2 U3 A4, as ids 1 to 4.
+fn walked() -> Session {
+    let mut session = empty();
+    session.append_user_text("first").unwrap();
+    session.append_message(&answer("one")).unwrap();
+    session.append_user_text("second").unwrap();
+    session.append_message(&answer("two")).unwrap();
+    session
+}
+
+fn answer(text: &str) -> session_tree::Message {
+    let value = json!({
+        "role": "assistant", "content": [{"type": "text", "text": text}], "api": "test", "provider": "prov",
+        "model": "mod", "stopReason": "stop", "timestamp": 1,
+        "usage": {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2},
+    });
+    session_tree::Message::from_value(&value).unwrap()
+}
+
+fn to(target: &str, summary: SummaryRequest) -> NavigateRequest {
+    NavigateRequest { target: target.into(), summary, label: None }
+}
+
+async fn go(agent: &mut Agent, target: &str, summary: SummaryRequest) -> NavigateResult {
+    agent.navigate_tree(&to(target, summary), &Cancel::new()).await.unwrap()
+}
+
+fn leaf(agent: &Agent) -> Option<String> {
+    agent.session().leaf_id().map(|id| id.to_string())
+}
+
+/// Hooks that note the names of the events they see.
+fn noting() -> (Hooks, Arc<Mutex<Vec<String>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let mut hooks = Hooks::new();
+    for event in ["session_before_tree", "session_tree"] {
+        let into = seen.clone();
+        hooks.on("noter", event, move |payload, _| {
+            into.lock().unwrap().push(payload.to_string());
+            Box::pin(async { Ok(serde_json::Value::Null) })
+        });
+    }
+    (hooks, seen)
+}
+
+#[tokio::test]
+async fn where_the_leaf_is_nothing_happens_and_nobody_is_asked() {
+    let (hooks, seen) = noting();
+    let mut agent = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
+    let result = go(&mut agent, "00000004", SummaryRequest::Standard).await;
+    assert_eq!(result, NavigateResult::default());
+    assert!(seen.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_plain_move_writes_nothing_and_tells_before_and_after() {
+    let (hooks, seen) = noting();
+    let mut agent = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
+    let entries = agent.session().tree().len();
+    go(&mut agent, "00000002", SummaryRequest::Skip).await;
+    assert_eq!(leaf(&agent).as_deref(), Some("00000002"));
+    assert_eq!(agent.session().tree().len(), entries);
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.len(), 2);
+    let before: serde_json::Value = serde_json::from_str(&seen[0]).unwrap();
+    assert_eq!(before["preparation"]["commonAncestorId"], "00000002");
+    assert_eq!(before["preparation"]["entriesToSummarize"].as_array().unwrap().len(), 2);
+    assert_eq!(before["preparation"]["userWantsSummary"], false);
+    let after: serde_json::Value = serde_json::from_str(&seen[1]).unwrap();
+    assert_eq!((&after["newLeafId"], &after["oldLeafId"]), (&json!("00000002"), &json!("00000004")));
+    assert_eq!(after.get("summaryEntry"), None);
+}
+
+#[tokio::test]
+async fn a_prompt_goes_to_its_parent_and_gives_its_text() {
+    let mut agent = agent(walked(), &Scripted::new(vec![]));
+    let result = go(&mut agent, "00000003", SummaryRequest::Skip).await;
+    assert_eq!(result.editor_text.as_deref(), Some("second"));
+    assert_eq!(leaf(&agent).as_deref(), Some("00000002"));
+    let result = go(&mut agent, "00000001", SummaryRequest::Skip).await;
+    assert_eq!((result.editor_text.as_deref(), leaf(&agent)), (Some("first"), None));
+}
+
+#[tokio::test]
+async fn a_summary_is_appended_at_the_new_position_and_the_model_has_no_tools() {
+    let model = Scripted::new(vec![Reply::Text("## Goal\nto walk")]);
+    let mut agent = agent(walked(), &model);
+    let result = go(&mut agent, "00000002", SummaryRequest::Focus("the parser".into())).await;
+    let id = result.summary_entry.unwrap();
+    assert_eq!(agent.session().leaf_id(), Some(id.clone()));
+    assert_eq!(path(agent.session()), ["user: first", "assistant: one", "branch_summary"]);
+    let entry = agent.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();
+    assert_eq!(entry["fromId"], "00000004");
+    let text = entry["summary"].as_str().unwrap();
+    assert!(text.starts_with("The user explored a different conversation branch"), "{text}");
+    assert!(text.ends_with("## Goal\nto walk"), "{text}");
+    assert_eq!(entry["usage"]["totalTokens"], 15);
+    let request = &model.requests()[0];
+    assert!(request.tools.is_empty());
+    let asked = request.messages[0].text().into_owned();
+    assert!(
+        asked.starts_with("<conversation>\n[User]: second\n\n[Assistant]: two\n</conversation>"),
+        "{asked}"
+    );
+    assert!(asked.ends_with("\n\nAdditional focus: the parser"), "{asked}");
+}
+
+#[tokio::test]
+async fn own_instructions_stand_alone_when_they_replace() {
+    let model = Scripted::new(vec![Reply::Text("x")]);
+    let mut agent = agent(walked(), &model);
+    go(&mut agent, "00000002", SummaryRequest::Replace("ONLY".into())).await;
+    assert!(model.requests()[0].messages[0].text().ends_with("</conversation>\n\nONLY"));
+}
+
+#[tokio::test]
+async fn a_note_asks_no_model() {
+    let model = Scripted::new(vec![]);
+    let mut agent = agent(walked(), &model);
+    let result = go(&mut agent, "00000002", SummaryRequest::Note("it was slow".into())).await;
+    assert!(model.requests().is_empty());
+    let id = result.summary_entry.unwrap();
+    let entry = agent.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();
+    assert_eq!(entry["summary"], "it was slow");
+}
+
+#[tokio::test]
+async fn a_label_goes_onto_the_summary_or_the_target() {
+    for (summary, labelled) in
+        [(SummaryRequest::Note("n".into()), "00000005"), (SummaryRequest::Skip, "00000002")]
+    {
+        let mut agent = agent(walked(), &Scripted::new(vec![]));
+        let request = NavigateRequest { target: "00000002".into(), summary, label: Some("here".into()) };
+        agent.navigate_tree(&request, &Cancel::new()).await.unwrap();
+        let node = agent.session().tree().node(labelled).unwrap();
+        assert_eq!(agent.session().label(node).unwrap().text, "here");
+    }
+}
+
+#[tokio::test]
+async fn when_nothing_is_left_behind_no_model_is_asked() {
+    let model = Scripted::new(vec![]);
+    let mut session = walked();
+    session.branch("00000002").unwrap();
+    let mut agent = agent(session, &model);
+    let result = go(&mut agent, "00000004", SummaryRequest::Standard).await;
+    assert_eq!((result.summary_entry, model.requests().len()), (None, 0));
+    assert_eq!(leaf(&agent).as_deref(), Some("00000004"));
+}
+
+/// Checks that a navigation that did not happen changed nothing.
+fn assert_unchanged(agent: &Agent) {
+    assert_eq!(leaf(agent).as_deref(), Some("00000004"));
+    assert_eq!(agent.session().tree().len(), 4);
+}
+
+#[tokio::test]
+async fn a_summary_that_fails_leaves_everything_as_it_was() {
+    for reply in [
+        Reply::Fails("half", overloaded()),
+        Reply::Cut("long"),
+        Reply::Calls("tool", vec![("c", "bash", json!({}))]),
+        Reply::Text("  "),
+    ] {
+        let mut agent = agent(walked(), &Scripted::new(vec![reply.clone()]));
+        let error = agent.navigate_tree(&to("00000002", SummaryRequest::Standard), &Cancel::new()).await;
+        let error = error.unwrap_err();
+        assert!(matches!(error, AgentError::Summary { .. }), "{reply:?}: {error}");
+        assert!(error.to_string().starts_with("Branch summarization failed: "), "{error}");
+        assert_unchanged(&agent);
+    }
+}
+
+#[tokio::test]
+async fn without_a_model_a_summary_fails_fast_and_a_plain_move_works() {
+    let mut agent = Agent::new(walked(), "/w");
+    let error =
+        agent.navigate_tree(&to("00000002", SummaryRequest::Standard), &Cancel::new()).await.unwrap_err();
+    assert_eq!(error.to_string(), "No model available for summarization");
+    assert_unchanged(&agent);
+    go(&mut agent, "00000002", SummaryRequest::Skip).await;
+    assert_eq!(leaf(&agent).as_deref(), Some("00000002"));
+}
+
+#[tokio::test]
+async fn stopping_the_summary_cancels_the_move() {
+    let mut agent = agent(walked(), &Scripted::new(vec![Reply::Hangs("## Go")]));
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    let stopper = tokio::spawn(async move { stop.cancel() });
+    let result = agent.navigate_tree(&to("00000002", SummaryRequest::Standard), &cancel).await.unwrap();
+    stopper.await.unwrap();
+    assert!(result.cancelled && result.aborted);
+    assert_unchanged(&agent);
+}
+
+#[tokio::test]
+async fn an_extension_may_cancel_or_bring_its_own_summary_and_label() {
+    let mut hooks = Hooks::new();
+    hooks.on("guard", "session_before_tree", |_, _| Box::pin(async { Ok(json!({"cancel": true})) }));
+    let mut stopped = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
+    let result = go(&mut stopped, "00000002", SummaryRequest::Standard).await;
+    assert!(result.cancelled && !result.aborted);
+    assert_eq!(result.cancelled_by.as_deref(), Some("guard"));
+    assert_unchanged(&stopped);
+
+    let mut hooks = Hooks::new();
+    hooks.on("teller", "session_before_tree", |_, _| {
+        Box::pin(async {
+            Ok(json!({"summary": {"summary": "mine", "details": {"x": 1}}, "label": "by teller"}))
+        })
+    });
+    let model = Scripted::new(vec![]);
+    let mut told = agent(walked(), &model).with_hooks(hooks.clone());
+    let result = go(&mut told, "00000002", SummaryRequest::Standard).await;
+    let id = result.summary_entry.unwrap();
+    let entry = told.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();
+    assert_eq!((&entry["summary"], &entry["fromHook"]), (&json!("mine"), &json!(true)));
+    assert!(model.requests().is_empty());
+
+    // Nobody asked for a summary: only the label counts.
+    let mut plain = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
+    let result = go(&mut plain, "00000002", SummaryRequest::Skip).await;
+    assert_eq!(result.summary_entry, None);
+    let node = plain.session().tree().node("00000002").unwrap();
+    assert_eq!(plain.session().label(node).unwrap().text, "by teller");
+}
+
+#[tokio::test]
+async fn the_next_prompt_goes_on_from_the_new_position() {
+    let model = Scripted::new(vec![Reply::Text("again")]);
+    let mut agent = agent(walked(), &model);
+    go(&mut agent, "00000003", SummaryRequest::Note("tried".into())).await;
+    let text = session_tree::Message::user("second, better", Timestamp::from_millis(9));
+    agent.prompt(vec![text], &Cancel::new()).await.unwrap();
+    let asked = model.asked(0);
+    assert_eq!(asked.len(), 4);
+    assert!(asked[2].contains("<summary>\ntried</summary>"), "{asked:?}");
+    assert_eq!(asked[3], "user: second, better");
+}

@@ -1,0 +1,182 @@
+//! A model that says what a test wants, and keeps what it was asked.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use futures_util::stream;
+use offshoot_agent::agent::Agent;
+use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::model::{
+    AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelError, ModelSpec, Price, Request,
+    StopReason, ThinkingLevel, Usage,
+};
+use serde_json::{Value as Json, json};
+use session_tree::{Message, Options, Session, Timestamp};
+use testkit::clock::TickingClock;
+use testkit::ids::CountingIds;
+
+/// One thing that the model does when it is asked.
+#[derive(Debug, Clone)]
+pub(crate) enum Reply {
+    /// Says a text.
+    Text(&'static str),
+    /// Says a text and calls tools: id, name, arguments.
+    Calls(&'static str, Vec<(&'static str, &'static str, Json)>),
+    /// Says a text that is as long as it may be.
+    Cut(&'static str),
+    /// Says the beginning of a text and fails.
+    Fails(&'static str, ModelError),
+    /// Says the beginning of a text and then nothing more, until it is stopped.
+    Hangs(&'static str),
+}
+
+/// A model that follows a script.
+#[derive(Debug)]
+pub(crate) struct Scripted {
+    spec: ModelSpec,
+    replies: Mutex<VecDeque<Reply>>,
+    requests: Mutex<Vec<Request>>,
+    usage: Mutex<Usage>,
+}
+
+impl Scripted {
+    pub(crate) fn new(replies: Vec<Reply>) -> Arc<Self> {
+        let spec = ModelSpec {
+            provider: "prov".into(),
+            id: "mod".into(),
+            name: "Scripted".into(),
+            api: "test".into(),
+            context_window: 100_000,
+            max_output: 8_000,
+            thinking_levels: vec![ThinkingLevel::Off, ThinkingLevel::High],
+            reads_images: true,
+            price: Price { input: 1.0, output: 2.0, cache_read: 0.0, cache_write: 0.0 },
+        };
+        Arc::new(Scripted {
+            spec,
+            replies: Mutex::new(replies.into()),
+            requests: Mutex::default(),
+            usage: Mutex::new(Usage { input: 10, output: 5, cache_read: 0, cache_write: 0 }),
+        })
+    }
+
+    /// Sets what the next answers will have cost.
+    pub(crate) fn uses(&self, input: u64) {
+        self.usage.lock().unwrap().input = input;
+    }
+
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// Spells the conversation of a request: role and text of every message.
+    pub(crate) fn asked(&self, number: usize) -> Vec<String> {
+        self.requests()[number].messages.iter().map(spelled).collect()
+    }
+}
+
+pub(crate) fn spelled(message: &Message) -> String {
+    format!("{}: {}", message.role(), message.text())
+}
+
+impl Model for Scripted {
+    fn spec(&self) -> &ModelSpec {
+        &self.spec
+    }
+
+    fn answer(&self, request: Request) -> AnswerStream {
+        self.requests.lock().unwrap().push(request);
+        let reply = self.replies.lock().unwrap().pop_front().unwrap_or(Reply::Text("(the script is over)"));
+        let usage = AnswerEvent::Usage(*self.usage.lock().unwrap());
+        let said = |text: &str| {
+            vec![
+                Ok(AnswerEvent::Begin { response_id: None }),
+                Ok(AnswerEvent::BlockStart { index: 0, block: BlockStart::Text }),
+                Ok(AnswerEvent::BlockDelta { index: 0, text: text.into() }),
+            ]
+        };
+        let ended = |index| Ok(AnswerEvent::BlockEnd { index, end: BlockEnd::default() });
+        let stop = |stop| Ok(AnswerEvent::End { stop });
+        let events: Vec<Result<AnswerEvent, ModelError>> = match reply {
+            Reply::Text(text) => [said(text), vec![ended(0), Ok(usage), stop(StopReason::Stop)]].concat(),
+            Reply::Cut(text) => [said(text), vec![ended(0), Ok(usage), stop(StopReason::Length)]].concat(),
+            Reply::Calls(text, calls) => {
+                let mut events = said(text);
+                events.push(ended(0));
+                for (number, (id, name, arguments)) in calls.into_iter().enumerate() {
+                    let index = number + 1;
+                    let block = BlockStart::ToolCall { id: id.into(), name: name.into() };
+                    events.push(Ok(AnswerEvent::BlockStart { index, block }));
+                    events.push(Ok(AnswerEvent::BlockDelta { index, text: arguments.to_string() }));
+                    events.push(ended(index));
+                }
+                events.extend([Ok(usage), stop(StopReason::ToolUse)]);
+                events
+            }
+            Reply::Fails(text, error) => [said(text), vec![Ok(usage), Err(error)]].concat(),
+            Reply::Hangs(text) => {
+                use futures_util::StreamExt;
+                return Box::pin(
+                    stream::iter([said(text), vec![Ok(usage)]].concat()).chain(stream::pending()),
+                );
+            }
+        };
+        Box::pin(stream::iter(events))
+    }
+}
+
+/// An empty session with counted ids, and a clock that steps.
+pub(crate) fn empty() -> Session {
+    options().in_memory("/w").unwrap()
+}
+
+fn options() -> Options {
+    let clock = TickingClock::new(Timestamp::from_millis(1_735_689_600_000), 1_000);
+    Options::new().clock(clock).ids(CountingIds::default())
+}
+
+pub(crate) fn agent(session: Session, model: &Arc<Scripted>) -> Agent {
+    let model: Arc<dyn Model> = model.clone();
+    Agent::new(session, "/w").with_model(model, ThinkingLevel::Off).with_system("You are a test.")
+}
+
+pub(crate) fn prompt(text: &str) -> Vec<Message> {
+    vec![Message::user(text, Timestamp::from_millis(1))]
+}
+
+/// Spells the path: role and beginning of every message, other entries by their type.
+pub(crate) fn path(session: &Session) -> Vec<String> {
+    let nodes = session.branch_path(None);
+    let spell = |node| {
+        let entry = session.entry_at(node).unwrap();
+        match entry.message().map(|message| Message::parse(message.raw()).unwrap()) {
+            Some(message) => spelled(&message),
+            None => entry.type_name().into_owned(),
+        }
+    };
+    nodes.into_iter().map(spell).collect()
+}
+
+/// Watches, and spells what it sees.
+pub(crate) fn watched() -> (Watcher, Arc<Mutex<Vec<String>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let into = seen.clone();
+    let watcher = Watcher::new(move |event: AgentEvent| {
+        let value = event.to_json();
+        into.lock().unwrap().push(value["type"].as_str().unwrap().to_owned());
+    });
+    (watcher, seen)
+}
+
+pub(crate) fn overloaded() -> ModelError {
+    ModelError::Service { service: "s".into(), status: 529, message: "busy".into(), retry_after: None }
+}
+
+pub(crate) fn overflow() -> ModelError {
+    ModelError::Overflow { message: "prompt is too long".into() }
+}
+
+pub(crate) fn usage_of(session: &Session) -> Json {
+    let entry = session.leaf_entry().unwrap().unwrap();
+    json!(entry.message().unwrap().get("usage").unwrap().to_serde())
+}

@@ -1,0 +1,217 @@
+//! Tools as an agent uses them: checked, run in parallel, stopped.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod bash;
+mod user;
+
+use std::fs;
+use std::future::ready;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::join_all;
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::model::ToolSpec;
+use offshoot_agent::permission::{Decision, Mode, Permissions};
+use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use offshoot_agent::tools::ToolBox;
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+
+/// A directory to work in, and what was told while tools ran.
+struct World {
+    dir: TempDir,
+    place: ToolPlace,
+    told: Arc<Mutex<Vec<String>>>,
+}
+
+fn world() -> World {
+    let dir = tempfile::tempdir().unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&told);
+    let place = ToolPlace {
+        cwd: dir.path().to_owned(),
+        cancel: Cancel::new(),
+        progress: Arc::new(move |output| keep.lock().unwrap().push(text(&output).to_owned())),
+    };
+    World { dir, place, told }
+}
+
+impl World {
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    async fn run(&self, name: &str, arguments: Json) -> ToolOutput {
+        match ToolBox::all().check(call(name, arguments)) {
+            Ok(ready) => ready.run(&self.place).await,
+            Err(output) => output,
+        }
+    }
+}
+
+fn call(name: &str, arguments: Json) -> ToolCall {
+    ToolCall { id: "c1".into(), name: name.into(), arguments }
+}
+
+fn text(output: &ToolOutput) -> &str {
+    output.content[0]["text"].as_str().unwrap()
+}
+
+#[test]
+fn tools_are_declared_in_a_stable_order_with_the_names_that_pi_uses() {
+    let declared: Vec<(String, Vec<String>)> = ToolBox::all()
+        .specs()
+        .into_iter()
+        .map(|spec| (spec.name, spec.parameters["properties"].as_object().unwrap().keys().cloned().collect()))
+        .collect();
+    let expected = [
+        ("read", &["path", "offset", "limit"][..]),
+        ("bash", &["command", "timeout"]),
+        ("edit", &["path", "edits"]),
+        ("write", &["path", "content"]),
+        ("grep", &["pattern", "path", "glob", "ignoreCase", "literal", "context", "limit"]),
+        ("find", &["pattern", "path", "limit"]),
+        ("ls", &["path", "limit"]),
+    ];
+    let expected =
+        expected.map(|(name, fields)| (name.to_owned(), fields.iter().map(ToString::to_string).collect()));
+    assert_eq!(declared, expected);
+    assert_eq!(ToolBox::standard().names().collect::<Vec<_>>(), ["read", "bash", "edit", "write"]);
+    assert_eq!(ToolBox::all().specs(), ToolBox::all().specs());
+}
+
+#[test]
+fn a_call_that_cannot_run_is_answered() {
+    let tools = ToolBox::coding();
+    let refused = |name, arguments| tools.check(call(name, arguments)).unwrap_err();
+    let told = |name, arguments| text(&refused(name, arguments)).to_owned();
+    assert!(refused("read", json!({})).is_error);
+    assert_eq!(told("read", json!({})), "read: the argument `path` is missing");
+    assert_eq!(told("grep", json!({})), "there is no tool `grep`; the tools are: read, bash, edit, write");
+    assert_eq!(
+        told("read", json!({"malformedArguments": "{\"path"})),
+        "read: the arguments are not a valid JSON object; call the tool again with valid JSON"
+    );
+    assert_eq!(
+        told("edit", json!({"path": "f", "edits": [{"oldText": "a"}]})),
+        "edit: the argument `edits[0].newText` is missing"
+    );
+    assert_eq!(
+        told("bash", json!({"command": ["ls"]})),
+        "bash: the argument `command` must be string, but is array"
+    );
+}
+
+#[derive(Debug)]
+struct Mine(&'static str);
+
+impl Tool for Mine {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: self.0.into(), description: "mine".into(), parameters: json!({}) }
+    }
+
+    fn effect(&self, _: &Json) -> Effect {
+        Effect::Other("it is mine".into())
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, _: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(ready(ToolOutput::text(call.arguments.to_string())))
+    }
+}
+
+#[tokio::test]
+async fn a_tool_of_the_same_name_takes_the_place() {
+    let world = world();
+    let mut tools = ToolBox::coding();
+    tools.add(Arc::new(Mine("edit")));
+    tools.add(Arc::new(Mine("more")));
+    assert_eq!(tools.names().collect::<Vec<_>>(), ["read", "bash", "edit", "write", "more"]);
+    let arguments = json!({"oldText": "a", "newText": "b"});
+    let output = tools.check(call("edit", arguments.clone())).unwrap().run(&world.place).await;
+    assert_eq!(text(&output), arguments.to_string(), "its arguments are left alone");
+    tools.retain(|name| name != "bash");
+    assert!(tools.tool("bash").is_none() && tools.tool("more").is_some());
+}
+
+#[tokio::test]
+async fn edits_may_be_written_in_both_ways() {
+    let world = world();
+    world.write("f", "one two");
+    let lone = world.run("edit", json!({"path": "f", "oldText": "one", "newText": "1"})).await;
+    let list = world.run("edit", json!({"path": "f", "edits": [{"oldText": "two", "newText": "2"}]})).await;
+    assert!(!lone.is_error && !list.is_error, "{lone:?} {list:?}");
+    assert_eq!(fs::read_to_string(world.path("f")).unwrap(), "1 2");
+}
+
+#[tokio::test]
+async fn changes_of_one_file_that_run_in_parallel_do_what_their_order_says() {
+    let world = world();
+    for round in 0..20 {
+        let name = format!("f{round}");
+        let mut calls = vec![world.run("write", json!({"path": name, "content": "0"}))];
+        calls.extend((0..10).map(|n| {
+            let edit = json!({"path": name, "oldText": n.to_string(), "newText": (n + 1).to_string()});
+            world.run("edit", edit)
+        }));
+        let outputs = join_all(calls).await;
+        assert!(outputs.iter().all(|output| !output.is_error), "{outputs:?}");
+        assert_eq!(fs::read_to_string(world.path(&name)).unwrap(), "10");
+    }
+}
+
+#[tokio::test]
+async fn changes_through_a_link_do_not_get_lost() {
+    let world = world();
+    let lines: String = (0..20).map(|n| format!("<{n}>\n")).collect();
+    world.write("f", &lines);
+    std::os::unix::fs::symlink("f", world.path("link")).unwrap();
+    let edits = (0..20).map(|n| {
+        let path = if n % 2 == 0 { "f" } else { "./link" };
+        world.run("edit", json!({"path": path, "oldText": format!("<{n}>"), "newText": "done"}))
+    });
+    let outputs = join_all(edits).await;
+    assert!(outputs.iter().all(|output| !output.is_error), "{outputs:?}");
+    assert_eq!(fs::read_to_string(world.path("f")).unwrap(), "done\n".repeat(20));
+}
+
+#[tokio::test]
+async fn stopped_tools_touch_nothing() {
+    let world = world();
+    world.write("f", "old");
+    world.place.cancel.cancel();
+    let calls = [
+        ("read", json!({"path": "f"})),
+        ("write", json!({"path": "f", "content": "new"})),
+        ("edit", json!({"path": "f", "oldText": "old", "newText": "new"})),
+        ("bash", json!({"command": "echo new > f"})),
+        ("grep", json!({"pattern": "x"})),
+        ("find", json!({"pattern": "x"})),
+        ("ls", json!({})),
+    ];
+    for (name, arguments) in calls {
+        assert_eq!(world.run(name, arguments).await, ToolOutput::error("cancelled"), "{name}");
+    }
+    assert_eq!(fs::read_to_string(world.path("f")).unwrap(), "old");
+}
+
+#[test]
+fn what_a_call_does_can_be_judged_before_it_runs() {
+    let permissions = Permissions::new(Mode::DenyAsking);
+    let decided = |name, arguments| {
+        let ready = ToolBox::all().check(call(name, arguments)).unwrap();
+        permissions.judge(&ready.call().name, &ready.effect(), Path::new("/project")).decision
+    };
+    assert_eq!(decided("read", json!({"path": "src/lib.rs"})), Decision::Allow);
+    assert_eq!(decided("grep", json!({"pattern": "x"})), Decision::Allow);
+    assert_eq!(decided("ls", json!({"path": "/elsewhere"})), Decision::Deny);
+    assert_eq!(decided("write", json!({"path": "x", "content": ""})), Decision::Deny);
+    assert_eq!(decided("edit", json!({"path": "x", "oldText": "a", "newText": "b"})), Decision::Deny);
+    assert_eq!(decided("bash", json!({"command": "true"})), Decision::Deny);
+}

@@ -1,0 +1,247 @@
+//! Turns: what the model sees, what the session keeps, whatever happens in between.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use offshoot_agent::agent::{Delivery, Gatekeeper, Permit};
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::error::AgentError;
+use offshoot_agent::hooks::Hooks;
+use offshoot_agent::model::ToolSpec;
+use offshoot_agent::settings::Settings;
+use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use offshoot_agent::tools::ToolBox;
+use offshoot_agent::turn::{Outcome, RetryPolicy};
+use serde_json::{Value as Json, json};
+
+use crate::support::{Reply, Scripted, agent, empty, overloaded, path, prompt, usage_of, watched};
+
+/// A tool that counts how often it ran and says what it was called with.
+#[derive(Debug, Default)]
+struct Echo {
+    runs: AtomicUsize,
+    /// Waits for ever after it was called.
+    hangs: bool,
+}
+
+impl Tool for Echo {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "echo".into(),
+            description: "says it again".into(),
+            parameters: json!({"type": "object"}),
+        }
+    }
+
+    fn effect(&self, _: &Json) -> Effect {
+        Effect::Other("says something".into())
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move {
+            if self.hangs {
+                place.cancel.cancelled().await;
+                return ToolOutput::error("stopped");
+            }
+            // The first call is the slowest, so that the order of the results is no accident.
+            for _ in 0..10_usize.saturating_sub(self.runs.load(Ordering::Relaxed)) {
+                tokio::task::yield_now().await;
+            }
+            (place.progress)(ToolOutput::text("half"));
+            ToolOutput::text(call.arguments["text"].as_str().unwrap_or("nothing").to_owned())
+        })
+    }
+}
+
+fn only(tool: Arc<Echo>) -> ToolBox {
+    let mut tools = ToolBox::new();
+    tools.add(tool);
+    tools
+}
+
+fn calls(texts: &[&'static str]) -> Reply {
+    let ids = ["c1", "c2", "c3"];
+    let calls = texts.iter().zip(ids).map(|(text, id)| (id, "echo", json!({ "text": text }))).collect();
+    Reply::Calls("look", calls)
+}
+
+#[tokio::test]
+async fn a_prompt_is_answered_and_both_are_in_the_session() {
+    let model = Scripted::new(vec![Reply::Text("hello")]);
+    let (watcher, seen) = watched();
+    let mut agent = agent(empty(), &model).with_watcher(watcher);
+    let outcome = agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(path(agent.session()), ["user: hi", "assistant: hello"]);
+    assert_eq!(model.asked(0), ["user: hi"]);
+    assert_eq!(model.requests()[0].system, "You are a test.");
+    assert_eq!(usage_of(agent.session())["totalTokens"], 15);
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.first().unwrap(), "agent_start");
+    assert_eq!(seen.last().unwrap(), "agent_end");
+}
+
+#[tokio::test]
+async fn tools_run_side_by_side_and_their_results_stand_in_the_order_of_the_calls() {
+    let model = Scripted::new(vec![calls(&["one", "two", "three"]), Reply::Text("done")]);
+    let tool = Arc::new(Echo::default());
+    let mut agent = agent(empty(), &model).with_tools(only(tool.clone()));
+    agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
+    let expected = ["user: go", "assistant: look", "toolResult: one", "toolResult: two", "toolResult: three"];
+    assert_eq!(model.asked(1), expected);
+    assert_eq!(tool.runs.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_there_is_an_error_for_the_model() {
+    let model = Scripted::new(vec![calls(&["one"]), Reply::Text("oh")]);
+    let mut agent = agent(empty(), &model);
+    agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
+    assert!(model.asked(1)[2].starts_with("toolResult: there is no tool `echo`"), "{:?}", model.asked(1));
+}
+
+#[derive(Debug)]
+struct Nobody;
+
+impl Gatekeeper for Nobody {
+    fn permit<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        _: &'a Effect,
+    ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>> {
+        Box::pin(async { Permit::No(format!("{} is not allowed here", call.name)) })
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_permitted_does_not_run_and_the_model_is_told_why() {
+    let model = Scripted::new(vec![calls(&["one"]), Reply::Text("oh")]);
+    let tool = Arc::new(Echo::default());
+    let mut agent = agent(empty(), &model).with_tools(only(tool.clone())).with_gatekeeper(Arc::new(Nobody));
+    agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
+    assert_eq!(tool.runs.load(Ordering::Relaxed), 0);
+    assert_eq!(model.asked(1)[2], "toolResult: echo is not allowed here");
+}
+
+#[tokio::test]
+async fn extensions_change_what_a_tool_gets_and_gives_or_block_it() {
+    let mut hooks = Hooks::new();
+    hooks.on("changer", "tool_call", |payload, _| {
+        let block = payload["input"]["text"] == "two";
+        Box::pin(async move {
+            Ok(if block {
+                json!({"block": true, "reason": "no two"})
+            } else {
+                json!({"input": {"text": "ONE"}})
+            })
+        })
+    });
+    hooks.on("changer", "tool_result", |payload, _| {
+        let text = payload["content"][0]["text"].as_str().unwrap().to_lowercase();
+        Box::pin(async move { Ok(json!({"content": [{"type": "text", "text": format!("({text})")}]})) })
+    });
+    let model = Scripted::new(vec![calls(&["one", "two"]), Reply::Text("done")]);
+    let mut agent = agent(empty(), &model).with_tools(only(Arc::new(Echo::default()))).with_hooks(hooks);
+    agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
+    assert_eq!(model.asked(1)[2..], ["toolResult: (one)", "toolResult: (no two)"]);
+}
+
+#[tokio::test]
+async fn messages_that_come_during_a_turn_are_sent_when_their_time_comes() {
+    let model = Scripted::new(vec![calls(&["one"]), Reply::Text("first"), Reply::Text("second")]);
+    let mut agent = agent(empty(), &model).with_tools(only(Arc::new(Echo::default())));
+    let inbox = agent.inbox();
+    inbox.send(Delivery::FollowUp, prompt("later").remove(0));
+    inbox.send(Delivery::Steer, prompt("sooner").remove(0));
+    agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
+    assert_eq!(model.asked(1).last().unwrap(), "user: sooner");
+    assert_eq!(model.asked(2).last().unwrap(), "user: later");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_is_busy_is_asked_again_and_its_failures_are_not_sent() {
+    let busy = || Reply::Fails("hal", overloaded());
+    let model = Scripted::new(vec![busy(), busy(), Reply::Text("hello")]);
+    let mut agent = agent(empty(), &model);
+    let before = tokio::time::Instant::now();
+    assert_eq!(agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap(), Outcome::Done);
+    assert_eq!(before.elapsed().as_secs(), 6);
+    assert_eq!(model.asked(2), ["user: hi"]);
+    assert_eq!(path(agent.session()), ["user: hi", "assistant: hal", "assistant: hal", "assistant: hello"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_stays_busy_is_told_and_the_prompt_is_kept() {
+    let model = Scripted::new(vec![Reply::Fails("", overloaded()), Reply::Fails("", overloaded())]);
+    let retry = RetryPolicy { most: 1, first_delay: Duration::from_secs(1), ..RetryPolicy::default() };
+    let mut agent = agent(empty(), &model).with_settings(Settings { retry, ..Settings::default() });
+    let outcome = agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert_eq!(outcome, Outcome::Failed(overloaded()));
+    assert_eq!(path(agent.session())[0], "user: hi");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_stopped_keeps_what_was_said_and_what_it_cost() {
+    let model = Scripted::new(vec![Reply::Hangs("half a sen"), Reply::Text("hello")]);
+    let mut agent = agent(empty(), &model);
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    let stopper = tokio::spawn(async move {
+        tokio::task::yield_now().await;
+        stop.cancel();
+    });
+    assert_eq!(agent.prompt(prompt("hi"), &cancel).await.unwrap(), Outcome::Aborted);
+    stopper.await.unwrap();
+    assert_eq!(path(agent.session()), ["user: hi", "assistant: half a sen"]);
+    assert_eq!(usage_of(agent.session())["input"], 10);
+    // The next turn goes on without the half answer.
+    agent.prompt(prompt("again"), &Cancel::new()).await.unwrap();
+    assert_eq!(model.asked(1), ["user: hi", "user: again"]);
+}
+
+#[tokio::test]
+async fn tools_that_are_stopped_leave_results_so_that_every_call_has_one() {
+    let model = Scripted::new(vec![calls(&["one", "two"]), Reply::Text("hello")]);
+    let tool = Arc::new(Echo { hangs: true, ..Echo::default() });
+    let mut agent = agent(empty(), &model).with_tools(only(tool.clone()));
+    let cancel = Cancel::new();
+    let (stop, watched) = (cancel.clone(), tool.clone());
+    let stopper = tokio::spawn(async move {
+        while watched.runs.load(Ordering::Relaxed) < 2 {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+    });
+    assert_eq!(agent.prompt(prompt("go"), &cancel).await.unwrap(), Outcome::Aborted);
+    stopper.await.unwrap();
+    assert_eq!(path(agent.session())[2..], ["toolResult: stopped", "toolResult: stopped"]);
+    assert_eq!(tool.runs.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn without_a_model_nothing_is_written() {
+    let mut agent = offshoot_agent::agent::Agent::new(empty(), "/w");
+    let error = agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap_err();
+    assert!(matches!(error, AgentError::NoModel), "{error}");
+    assert!(agent.session().tree().is_empty());
+}
+
+#[tokio::test]
+async fn the_request_of_the_next_turn_begins_with_the_bytes_of_the_last() {
+    let model = Scripted::new(vec![calls(&["one"]), Reply::Text("a"), Reply::Text("b")]);
+    let mut agent = agent(empty(), &model).with_tools(only(Arc::new(Echo::default())));
+    agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    agent.prompt(prompt("more"), &Cancel::new()).await.unwrap();
+    let requests = model.requests();
+    for pair in requests.windows(2) {
+        let bytes = |messages: &[session_tree::Message]| -> Vec<Vec<u8>> {
+            messages.iter().map(|message| message.raw().to_vec()).collect()
+        };
+        let (before, after) = (bytes(&pair[0].messages), bytes(&pair[1].messages));
+        assert_eq!(after[..before.len()], before);
+        assert_eq!((&pair[0].system, &pair[0].tools), (&pair[1].system, &pair[1].tools));
+    }
+}
