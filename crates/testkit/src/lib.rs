@@ -5,5 +5,6 @@ pub mod corpus;
 pub mod drawing;
 pub mod ids;
 pub mod mangle;
+pub mod model_server;
 pub mod rng;
 pub mod sim_fs;

@@ -1,0 +1,127 @@
+//! The credentials file: one JSON object, a key per provider, mode 0600.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::error::{Error, Result};
+use crate::secret::Secret;
+
+/// A file of keys that only its owner can read.
+///
+/// What it holds besides keys is kept. It is replaced as a whole, so a crash leaves the old one or the new one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CredentialsFile {
+    path: PathBuf,
+}
+
+impl CredentialsFile {
+    /// Names a file, which need not exist.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Returns where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the keys by provider; none if there is no file. A file that others can read is refused.
+    pub fn keys(&self) -> Result<Vec<(String, Secret)>> {
+        let key =
+            |(name, entry): (&String, &Json)| Some((name.clone(), Secret::new(entry.get("key")?.as_str()?)));
+        let keys = self.read()?.iter().filter_map(key).filter(|(_, key)| !key.is_empty()).collect();
+        Ok(keys)
+    }
+
+    /// Stores the key of a provider.
+    pub fn set(&self, provider: &str, key: &Secret) -> Result<()> {
+        let mut entries = self.read()?;
+        entries.insert(provider.into(), json!({"type": "api_key", "key": key.reveal()}));
+        self.write(&entries)
+    }
+
+    /// Forgets the key of a provider; tells whether there was one.
+    pub fn remove(&self, provider: &str) -> Result<bool> {
+        let mut entries = self.read()?;
+        if entries.shift_remove(provider).is_none() {
+            return Ok(false);
+        }
+        self.write(&entries)?;
+        Ok(true)
+    }
+
+    fn read(&self) -> Result<Map<String, Json>> {
+        let failed = |source| Error::ReadCredentials { path: self.path.clone(), source };
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Map::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        // Asked of the open file, so that nobody can put another one in its place in between.
+        if let Some(mode) = exposure(&file).map_err(failed)? {
+            return Err(Error::ExposedCredentials { path: self.path.clone(), mode });
+        }
+        let text = io::read_to_string(file).map_err(failed)?;
+        // The reason is not kept: it may quote the file.
+        serde_json::from_str(&text).map_err(|_| Error::BadCredentials { path: self.path.clone() })
+    }
+
+    fn write(&self, entries: &Map<String, Json>) -> Result<()> {
+        let text = format!("{:#}\n", Json::Object(entries.clone()));
+        replace(&self.path, text.as_bytes())
+            .map_err(|source| Error::WriteCredentials { path: self.path.clone(), source })
+    }
+}
+
+/// Writes a new file beside the old one and puts it in its place.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(directory)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = directory.join(name);
+    // One that was left by a crash; it is ours by its name.
+    let _ = fs::remove_file(&beside);
+    let done = write_new(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+    if done.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    done?;
+    sync_directory(directory)
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// The mode of a file that others can read or write; none if only its owner can.
+#[cfg(unix)]
+fn exposure(file: &File) -> io::Result<Option<u32>> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = file.metadata()?.permissions().mode() & 0o777;
+    Ok((mode & 0o077 != 0).then_some(mode))
+}
+
+#[cfg(not(unix))]
+fn exposure(_: &File) -> io::Result<Option<u32>> {
+    Ok(None)
+}

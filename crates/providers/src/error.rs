@@ -1,0 +1,116 @@
+//! Why a model or a key could not be had.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a model or a key could not be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No model has this name.
+    #[error("no model `{name}`")]
+    UnknownModel {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// Several models have this name, or a name that contains it.
+    #[error("`{name}` could be {}", candidates.join(", "))]
+    AmbiguousModel {
+        /// The name that was asked for.
+        name: String,
+        /// The full names of the models.
+        candidates: Vec<String>,
+    },
+    /// The provider wants a key and there is none.
+    #[error("no key for {provider}")]
+    MissingKey {
+        /// The provider.
+        provider: String,
+        /// The environment variables that were looked at.
+        variables: Vec<String>,
+    },
+    /// The key cannot be sent.
+    #[error("the key for {provider} has characters that a header cannot carry")]
+    BadKey {
+        /// The provider.
+        provider: String,
+    },
+    /// The wire format is none we speak.
+    #[error("{provider} has the wire format `{api}`, which is not known")]
+    UnknownApi {
+        /// The provider.
+        provider: String,
+        /// The wire format.
+        api: String,
+    },
+    /// The address of the provider is no URL.
+    #[error("the address of {provider} is no http or https URL: `{url}`")]
+    BadAddress {
+        /// The provider.
+        provider: String,
+        /// The address.
+        url: String,
+    },
+    /// A header of the provider cannot be sent.
+    #[error("the header `{header}` of {provider} cannot be sent")]
+    BadHeader {
+        /// The provider.
+        provider: String,
+        /// The name of the header.
+        header: String,
+    },
+    /// Others can read the credentials file.
+    #[error("others can read {} (mode {mode:o})", path.display())]
+    ExposedCredentials {
+        /// The file.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// The credentials file cannot be read.
+    #[error("cannot read {}", path.display())]
+    ReadCredentials {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The credentials file is not what it should be.
+    #[error("{} is no JSON object of providers", path.display())]
+    BadCredentials {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The credentials file cannot be written.
+    #[error("cannot write {}", path.display())]
+    WriteCredentials {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Returns what a person may do about it, if there is something.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::MissingKey { variables, .. } => {
+                variables.first().map(|variable| format!("set {variable}"))
+            }
+            Error::ExposedCredentials { path, .. } => Some(format!("chmod 600 {}", path.display())),
+            Error::UnknownModel { .. }
+            | Error::AmbiguousModel { .. }
+            | Error::BadKey { .. }
+            | Error::UnknownApi { .. }
+            | Error::BadAddress { .. }
+            | Error::BadHeader { .. }
+            | Error::ReadCredentials { .. }
+            | Error::BadCredentials { .. }
+            | Error::WriteCredentials { .. } => None,
+        }
+    }
+}

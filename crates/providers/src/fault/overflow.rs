@@ -1,0 +1,58 @@
+//! How services say that a conversation is too long for the model.
+
+/// What they say, in lower case. Parts of a phrase follow each other with anything between them; `#` is a digit.
+const PHRASES: &[&[&str]] = &[
+    &["prompt is too long"],
+    &["prompt too long"],
+    &["request_too_large"],
+    &["input is too long for requested model"],
+    &["exceeds the context window"],
+    &["exceeds ", "maximum context length of #"],
+    &["input token count", "exceeds the maximum"],
+    &["maximum prompt length is #"],
+    &["reduce the length of the messages"],
+    &["maximum context length is #"],
+    &["longer than the model", "context length"],
+    &["exceeds the limit of #"],
+    &["exceeds the available context size"],
+    &["greater than the context length"],
+    &["context window exceeds limit"],
+    &["exceeded model token limit"],
+    &["too large for model with #", "maximum context length"],
+    &["model_context_window_exceeded"],
+    &["context length exceeded"],
+    &["context_length_exceeded"],
+    &["too many tokens"],
+    &["token limit exceeded"],
+];
+
+/// What sounds similar and means something else.
+const NOT_OVERFLOW: &[&str] = &["rate limit", "too many requests", "throttling", "service unavailable"];
+
+/// Tells whether an error means that the conversation is too long.
+pub(super) fn is_overflow(status: u16, kind: &str, message: &str) -> bool {
+    let said = format!("{kind} {}", message.to_lowercase());
+    if NOT_OVERFLOW.iter().any(|words| said.contains(words)) {
+        return false;
+    }
+    status == 413 || PHRASES.iter().any(|phrase| says(&said, phrase))
+}
+
+fn says(text: &str, phrase: &[&str]) -> bool {
+    let mut rest = text;
+    for part in phrase {
+        let Some(behind) = behind(rest, part) else { return false };
+        rest = behind;
+    }
+    true
+}
+
+/// What follows the first place where a text says a part of a phrase.
+fn behind<'t>(text: &'t str, part: &str) -> Option<&'t str> {
+    let Some(words) = part.strip_suffix('#') else {
+        return text.split_once(part).map(|(_, behind)| behind);
+    };
+    text.match_indices(words)
+        .map(|(place, _)| &text[place + words.len()..])
+        .find(|behind| behind.starts_with(|char: char| char.is_ascii_digit()))
+}

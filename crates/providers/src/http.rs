@@ -1,0 +1,228 @@
+//! The HTTP client: one request, one response whose body comes in pieces, faults with types.
+//!
+//! Never follows a redirect (a key must not travel to another host), never asks twice, never waits longer than it was
+//! told, never keeps more of a body than it was told.
+
+use std::error::Error as _;
+use std::future::Future;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER};
+use reqwest::{Client, Response, redirect};
+
+use crate::fault::{self, Complaint, Fault};
+
+/// How patient and how generous the client is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpOptions {
+    /// How long to wait for a connection.
+    pub connect_timeout: Duration,
+    /// How long to wait for the first and for every further byte of an answer.
+    pub idle_timeout: Duration,
+    /// The largest event of a stream, in bytes.
+    pub longest_event: usize,
+    /// The largest answer, in bytes as they come over the wire.
+    pub longest_answer: usize,
+    /// How much of the body of an error is read, in bytes.
+    pub longest_error: usize,
+    /// Whether the proxies of the system are used.
+    pub use_proxies: bool,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(300),
+            longest_event: 16 << 20,
+            longest_answer: 256 << 20,
+            longest_error: 64 << 10,
+            use_proxies: true,
+        }
+    }
+}
+
+/// The one client. It is made when it is first needed: reading the certificates of a system takes its time.
+#[derive(Debug)]
+pub(crate) struct Http {
+    client: OnceLock<Result<Client, String>>,
+    pub options: HttpOptions,
+}
+
+/// What is posted.
+#[derive(Debug)]
+pub(crate) struct Post {
+    pub url: String,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+/// The body of a response while it comes.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    response: Response,
+    idle_timeout: Duration,
+    left: usize,
+}
+
+impl Http {
+    /// Makes a client.
+    pub(crate) fn new(options: HttpOptions) -> Self {
+        Self { client: OnceLock::new(), options }
+    }
+
+    /// Posts and returns the body of the answer if it may be a stream of events.
+    pub(crate) async fn post(&self, post: Post) -> Result<Incoming, Fault> {
+        let request = self.client()?.post(post.url).headers(post.headers).body(post.body);
+        let idle_timeout = self.options.idle_timeout;
+        let response =
+            in_time(idle_timeout, request.send()).await?.map_err(|error| Fault::Network(reason(error)))?;
+        if !response.status().is_success() {
+            return Err(self.complaint(response).await);
+        }
+        if let Some(found) = other_type(&response) {
+            return Err(self.misfit(response, &found).await);
+        }
+        Ok(Incoming { response, idle_timeout, left: self.options.longest_answer })
+    }
+
+    fn client(&self) -> Result<&Client, Fault> {
+        let client = self.client.get_or_init(|| build(&self.options));
+        client.as_ref().map_err(|reason| Fault::Network(reason.clone()))
+    }
+
+    /// Reads why a service refused.
+    async fn complaint(&self, response: Response) -> Fault {
+        let status = response.status().as_u16();
+        let delay = retry_after(response.headers());
+        let text = self.beginning(response).await;
+        let mut complaint = serde_json::from_str(&text)
+            .ok()
+            .and_then(|json| Complaint::read(status, &json))
+            .unwrap_or_else(|| Complaint { status, message: text, ..Complaint::default() });
+        complaint.retry_after = delay.or(complaint.retry_after);
+        Fault::Complaint(complaint)
+    }
+
+    /// Reads a response that says it went well and yet is no stream of events.
+    async fn misfit(&self, response: Response, found: &str) -> Fault {
+        let text = self.beginning(response).await;
+        let json = serde_json::from_str(&text).ok();
+        match json.and_then(|json| Complaint::read(0, &json)) {
+            Some(complaint) => Fault::Complaint(complaint),
+            None => Fault::Malformed(format!("`{found}` came instead of a stream of events")),
+        }
+    }
+
+    /// Reads a body as far as it interests; a body that breaks off says what it said so far.
+    async fn beginning(&self, response: Response) -> String {
+        let longest = self.options.longest_error;
+        let mut incoming = Incoming { response, idle_timeout: self.options.idle_timeout, left: usize::MAX };
+        let mut bytes = Vec::new();
+        while bytes.len() < longest
+            && let Ok(Some(piece)) = incoming.piece().await
+        {
+            bytes.extend_from_slice(&piece);
+        }
+        bytes.truncate(longest);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl Incoming {
+    /// Returns the next piece of the body; none at its end.
+    pub(crate) async fn piece(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+        let piece = in_time(self.idle_timeout, self.response.chunk()).await?;
+        let Some(piece) = piece.map_err(|error| Fault::BrokenOff(reason(error)))? else { return Ok(None) };
+        if piece.len() > self.left {
+            return Err(Fault::Malformed("the answer is larger than allowed".into()));
+        }
+        self.left -= piece.len();
+        Ok(Some(piece.into()))
+    }
+}
+
+fn build(options: &HttpOptions) -> Result<Client, String> {
+    // An error means that the program has chosen its provider of cryptography already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = Client::builder()
+        .user_agent(concat!("offshoot/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(options.connect_timeout)
+        .redirect(redirect::Policy::none());
+    let builder = if options.use_proxies { builder } else { builder.no_proxy() };
+    builder.build().map_err(reason)
+}
+
+async fn in_time<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Fault> {
+    tokio::time::timeout(limit, future).await.map_err(|_| Fault::Idle(limit))
+}
+
+/// What the client says about an error and its causes, without the address: it may contain what is nobody's business.
+fn reason(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut reason = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        reason = format!("{reason}: {cause}");
+        source = cause.source();
+    }
+    reason
+}
+
+/// The content type of a response that is surely no stream of events.
+///
+/// Servers in the wild say `text/plain` or nothing at all and stream nonetheless.
+fn other_type(response: &Response) -> Option<String> {
+    let found = response.headers().get(CONTENT_TYPE)?.to_str().ok()?.to_lowercase();
+    let is_other = ["text/html", "application/json"].iter().any(|other| found.starts_with(other));
+    is_other.then_some(found)
+}
+
+/// When a service wants to be asked again: in milliseconds, in seconds, or at a time by its own clock.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let millis = text(HeaderName::from_static("retry-after-ms")).and_then(|text| text.trim().parse().ok());
+    if let Some(millis) = millis {
+        return Some(Duration::from_millis(millis));
+    }
+    let wanted = text(RETRY_AFTER)?;
+    fault::seconds(wanted).or_else(|| {
+        let date = |text: &str| jiff::fmt::rfc2822::parse(text).ok().map(|date| date.timestamp());
+        let wait = date(wanted)?.duration_since(date(text(DATE)?)?);
+        Duration::try_from(wait).ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pair = |(name, value): &(&'static str, &'static str)| {
+            (HeaderName::from_static(name), HeaderValue::from_static(value))
+        };
+        pairs.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn a_delay_comes_in_seconds_in_milliseconds_or_as_a_date() {
+        type Pairs = &'static [(&'static str, &'static str)];
+        const DATE: (&str, &str) = ("date", "Sun, 15 Nov 2026 10:00:00 GMT");
+        let table: [(Pairs, Option<u64>); 8] = [
+            (&[("retry-after", "7")], Some(7_000)),
+            (&[("retry-after", "1.5")], Some(1_500)),
+            (&[("retry-after-ms", "250"), ("retry-after", "7")], Some(250)),
+            (&[("retry-after", "Sun, 15 Nov 2026 10:00:30 GMT"), DATE], Some(30_000)),
+            (&[("retry-after", "Sun, 15 Nov 2026 09:00:00 GMT"), DATE], None),
+            (&[("retry-after", "Sun, 15 Nov 2026 10:00:30 GMT")], None),
+            (&[("retry-after", "soon")], None),
+            (&[], None),
+        ];
+        for (pairs, wanted) in table {
+            assert_eq!(retry_after(&headers(pairs)), wanted.map(Duration::from_millis), "{pairs:?}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Models that services host, behind the agent's [`Model`](offshoot_agent::model::Model) trait, and one that needs no
+//! service.
+//!
+//! request -> transform -> **body** -> HTTP -> event stream -> **decoder** -> answer events
+//!
+//! One HTTP client and one event-stream decoder serve all; each wire format is one file that turns a request into a
+//! body and frames into events, both without touching the network. [`Providers`] is the front door: it finds a model
+//! by name in the [`Catalogue`] and its key in the [`Credentials`]. [`OfflineModel`] is always there.
+//!
+//! Never touches sessions, terminals or tools; never asks twice (whether to try again is the agent's decision); never
+//! writes a key into a log, an error or a message.
+#![forbid(unsafe_code)]
+
+mod catalogue;
+mod credentials;
+mod error;
+mod fault;
+mod http;
+mod offline;
+mod providers;
+mod secret;
+mod service;
+mod sse;
+mod transform;
+mod wire;
+
+pub use catalogue::{Catalogue, Dialect, ModelSettings, ProviderSettings, Settings, Target, ThinkingStyle};
+pub use credentials::{Credentials, CredentialsFile};
+pub use error::{Error, Result};
+pub use http::HttpOptions;
+pub use offline::OfflineModel;
+pub use providers::{Available, Providers};
+pub use secret::Secret;
+pub use wire::{Api, body};

@@ -1,0 +1,99 @@
+//! The offline model: no key, no network, always the same answer to the same request.
+//!
+//! It says plainly that no model is configured. Asked to summarise a conversation, it picks what can be told without
+//! understanding: the first prompt, what was asked and answered, what tools did, which files they touched. So
+//! everything about trees works without a key.
+
+mod conversation;
+mod extract;
+mod previous;
+
+use futures_util::stream;
+use offshoot_agent::model::{
+    AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelSpec, Price, Request, StopReason, Usage,
+};
+use session_tree::Role;
+
+use conversation::SummaryRequest;
+
+/// The model that is there when no other is. Its full name is `offshoot/offline`.
+///
+/// ```
+/// use offshoot_agent::model::Model;
+///
+/// let model = offshoot_providers::OfflineModel::new();
+/// assert_eq!(model.spec().full_name(), "offshoot/offline");
+/// ```
+#[derive(Debug, Clone)]
+pub struct OfflineModel {
+    spec: ModelSpec,
+}
+
+const NO_MODEL: &str = "\
+No model is configured, so nobody has read your message: this text is built into the program.
+
+To configure one, set one of ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, or choose a \
+local one by its name, such as `ollama/<model>`.
+
+Everything that needs no model works: the tree, navigation, forks, labels, export. Summaries of branches and \
+compactions are picked from what was said, without understanding it.";
+
+impl OfflineModel {
+    /// Makes the model.
+    pub fn new() -> Self {
+        Self {
+            spec: ModelSpec {
+                provider: "offshoot".into(),
+                id: "offline".into(),
+                name: "Offline (no model configured)".into(),
+                api: "offshoot-offline".into(),
+                context_window: 200_000,
+                max_output: 16_384,
+                thinking_levels: Vec::new(),
+                reads_images: false,
+                price: Price::default(),
+            },
+        }
+    }
+}
+
+impl Default for OfflineModel {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Model for OfflineModel {
+    fn spec(&self) -> &ModelSpec {
+        &self.spec
+    }
+
+    fn answer(&self, request: Request) -> AnswerStream {
+        Box::pin(stream::iter(events(&reply(&request)).into_iter().map(Ok)))
+    }
+}
+
+fn reply(request: &Request) -> String {
+    let prompt = request.messages.iter().rev().find(|message| message.role() == Role::User);
+    let asked = prompt.and_then(|prompt| SummaryRequest::read(&prompt.text()));
+    asked.map_or_else(|| NO_MODEL.to_owned(), |asked| extract::summary(&asked))
+}
+
+/// A text as a model would stream it, a paragraph at a time. Nothing was used.
+fn events(text: &str) -> Vec<AnswerEvent> {
+    let begin = [
+        AnswerEvent::Begin { response_id: None },
+        AnswerEvent::BlockStart { index: 0, block: BlockStart::Text },
+    ];
+    let deltas =
+        text.split_inclusive("\n\n").map(|part| AnswerEvent::BlockDelta { index: 0, text: part.into() });
+    let end = [
+        AnswerEvent::BlockEnd { index: 0, end: BlockEnd::default() },
+        AnswerEvent::Usage(Usage::default()),
+        AnswerEvent::End { stop: StopReason::Stop },
+    ];
+    begin.into_iter().chain(deltas).chain(end).collect()
+}
+
+#[cfg(test)]
+mod tests;

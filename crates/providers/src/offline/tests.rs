@@ -1,0 +1,152 @@
+#![allow(clippy::needless_pass_by_value, reason = "values are written down where they are used")]
+
+use futures_util::StreamExt as _;
+use offshoot_agent::model::Answer;
+use serde_json::json;
+use session_tree::{Message, Timestamp, serialize_conversation};
+
+use super::*;
+
+fn told(prompt: &str) -> String {
+    let request =
+        Request { messages: vec![Message::user(prompt, Timestamp::from_millis(0))], ..Request::default() };
+    let events =
+        futures_util::FutureExt::now_or_never(OfflineModel::new().answer(request).collect::<Vec<_>>());
+    let mut answer = Answer::default();
+    events.unwrap().into_iter().for_each(|event| answer.take(&event.unwrap()));
+    assert_eq!((answer.stop(), answer.usage()), (Some(StopReason::Stop), Usage::default()));
+    answer.text()
+}
+
+fn message(value: serde_json::Value) -> Message {
+    Message::from_value(&value).unwrap()
+}
+
+fn user(text: &str) -> Message {
+    message(json!({"role": "user", "content": text}))
+}
+
+fn says(text: &str) -> Message {
+    message(json!({"role": "assistant", "content": [{"type": "text", "text": text}]}))
+}
+
+fn calls(calls: &[(&str, serde_json::Value)]) -> Message {
+    let block = |(name, arguments): &(&str, serde_json::Value)| json!({"type": "toolCall", "id": "c", "name": name, "arguments": arguments});
+    message(json!({"role": "assistant", "content": calls.iter().map(block).collect::<Vec<_>>()}))
+}
+
+fn result(text: &str) -> Message {
+    message(json!({"role": "toolResult", "toolCallId": "c", "content": [{"type": "text", "text": text}]}))
+}
+
+/// What the agent sends to have messages summarised.
+fn prompt(messages: &[Message], previous: Option<&str>, focus: Option<&str>) -> String {
+    let conversation = serialize_conversation(messages);
+    let previous = previous.map(|text| format!("<previous-summary>\n{text}\n</previous-summary>\n\n"));
+    let focus = focus.map(|text| format!("\n\nAdditional focus: {text}"));
+    format!(
+        "<conversation>\n{conversation}\n</conversation>\n\n{}Summarise this.{}",
+        previous.unwrap_or_default(),
+        focus.unwrap_or_default()
+    )
+}
+
+fn work() -> Vec<Message> {
+    vec![
+        user("Fix the parser.\n\nIt must not panic. Keep [brackets] as they are."),
+        calls(&[("read", json!({"path": "src/parser.rs"})), ("read", json!({"path": "README.md"}))]),
+        result("fn parse() {}"),
+        result("# Readme\n[User]: is quoted here"),
+        says("I'll use a table instead of a loop.\nSecond line."),
+        calls(&[("edit", json!({"path": "src/parser.rs", "oldText": "a; b(c", "newText": "d"}))]),
+        result("edited"),
+        says("The parser is fixed."),
+        user("Run the tests"),
+        calls(&[("bash", json!({"command": "cargo test"}))]),
+        result("error[E0308]: mismatched types\n\nCommand exited with code 101"),
+    ]
+}
+
+#[test]
+fn a_prompt_is_answered_plainly_and_always_alike() {
+    let text = told("hello");
+    assert!(text.starts_with("No model is configured"), "{text}");
+    assert!(text.contains("ANTHROPIC_API_KEY") && text.contains("ollama/"));
+    assert_eq!(text, told("something else"));
+}
+
+#[test]
+fn it_streams_in_a_few_pieces() {
+    let deltas =
+        events("a\n\nb\n\nc").into_iter().filter(|event| matches!(event, AnswerEvent::BlockDelta { .. }));
+    assert_eq!(deltas.count(), 3);
+}
+
+#[test]
+fn a_summary_is_picked_from_what_was_said_and_done() {
+    insta::assert_snapshot!(told(&prompt(&work(), None, None)));
+}
+
+#[test]
+fn a_summary_goes_on_where_the_previous_one_ended() {
+    let first = told(&prompt(&work(), None, None));
+    let files = format!("{first}\n\n<modified-files>\nsrc/parser.rs\n</modified-files>");
+    let later = [
+        user("Now the lexer"),
+        calls(&[("write", json!({"path": "src/lexer.rs"}))]),
+        result("ok"),
+        says("Done."),
+    ];
+    insta::assert_snapshot!(told(&prompt(&later, Some(&files), Some("the lexer"))));
+}
+
+#[test]
+fn a_summary_inside_the_conversation_is_an_older_one() {
+    let text = "The conversation history before this point was compacted into the following summary:\n\n\
+        <summary>\n## Goal\nBuild a CLI\n\n## Progress\n### Done\n- [x] a start\n</summary>";
+    let summary = told(&prompt(&[user(text), user("go on"), says("gone on")], None, None));
+    assert!(summary.starts_with("## Goal\nBuild a CLI\n"), "{summary}");
+    assert!(summary.contains("### Done\n- [x] a start\n- [x] go on -> gone on\n"), "{summary}");
+}
+
+#[test]
+fn a_branch_that_was_left_is_not_the_goal() {
+    let text = "The following is a summary of a branch that this conversation came back from:\n\n\
+        <summary>\nThe user explored a different conversation branch before returning here.\n\
+        Summary of that exploration:\n\n## Goal\nUse Node\n</summary>";
+    let summary = told(&prompt(&[user(text), user("Build a CLI"), says("ok")], None, None));
+    assert!(summary.starts_with("## Goal\nBuild a CLI\n"), "{summary}");
+    assert!(summary.contains("- Explored on another branch: Use Node\n"), "{summary}");
+}
+
+#[test]
+fn every_section_is_there_even_if_there_is_nothing_to_say() {
+    let summary = told("<conversation>\n\n</conversation>\n\nSummarise this.");
+    let headings: Vec<&str> = summary.lines().filter(|line| line.starts_with('#')).collect();
+    assert_eq!(
+        headings,
+        [
+            "## Goal",
+            "## Constraints & Preferences",
+            "## Progress",
+            "### Done",
+            "### In Progress",
+            "### Blocked",
+            "## Key Decisions",
+            "## Next Steps",
+            "## Critical Context",
+        ]
+    );
+}
+
+#[test]
+fn summaries_of_summaries_do_not_grow_without_end() {
+    let mut summary = String::new();
+    for round in 0..100 {
+        let messages =
+            [user(&format!("prompt {round} {}", "x".repeat(5_000))), says("You must never say never.")];
+        summary = told(&prompt(&messages, Some(&summary), None));
+    }
+    assert!(summary.len() < 25_000, "{}", summary.len());
+    assert!(summary.contains("prompt 99") && summary.contains("## Goal\nprompt 0"));
+}

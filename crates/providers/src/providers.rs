@@ -1,0 +1,97 @@
+//! The front door: a model by its name, with its key.
+
+use std::sync::Arc;
+
+use offshoot_agent::model::{Model, ModelSpec};
+
+use crate::catalogue::Catalogue;
+use crate::credentials::Credentials;
+use crate::error::{Error, Result};
+use crate::http::{Http, HttpOptions};
+use crate::offline::OfflineModel;
+use crate::service::ServiceModel;
+
+/// All models that can be asked.
+///
+/// ```
+/// use offshoot_providers::{Catalogue, Credentials, Providers};
+///
+/// let providers = Providers::new(Catalogue::built_in(), Credentials::none());
+/// assert_eq!(providers.model("offshoot/offline")?.spec().id, "offline");
+/// assert_eq!(providers.model("ollama/qwen3")?.spec().provider, "ollama");
+/// let error = providers.model("claude-haiku-4-5").unwrap_err();
+/// assert_eq!(error.hint().as_deref(), Some("set ANTHROPIC_API_KEY"));
+/// # Ok::<(), offshoot_providers::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Providers {
+    catalogue: Catalogue,
+    credentials: Credentials,
+    http: Arc<Http>,
+}
+
+/// A model of the list, and whether it can be asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Available {
+    /// What is known about the model.
+    pub spec: ModelSpec,
+    /// Whether its key is there, or it needs none.
+    pub has_key: bool,
+}
+
+/// The order in which providers are tried when nobody has named a model.
+const PREFERRED: [&str; 4] = ["anthropic", "openai", "google", "openrouter"];
+
+impl Providers {
+    /// Puts a catalogue and keys together. Nothing is read or sent yet.
+    pub fn new(catalogue: Catalogue, credentials: Credentials) -> Self {
+        Self { catalogue, credentials, http: Arc::new(Http::new(HttpOptions::default())) }
+    }
+
+    /// Says how patient and how generous the client is.
+    #[must_use]
+    pub fn with_http(mut self, options: HttpOptions) -> Self {
+        self.http = Arc::new(Http::new(options));
+        self
+    }
+
+    /// Returns all models that can be listed, the offline one last.
+    pub fn models(&self) -> Vec<Available> {
+        let listed = self.catalogue.targets().map(|target| {
+            let has_key = target.key_variables.is_empty() || self.credentials.key(&target).is_some();
+            Available { spec: target.spec, has_key }
+        });
+        let offline = Available { spec: OfflineModel::new().spec().clone(), has_key: true };
+        listed.chain([offline]).collect()
+    }
+
+    /// Finds a model by `provider/id`, by its id, or by a part of these that only one model has.
+    pub fn model(&self, name: &str) -> Result<Arc<dyn Model>> {
+        let offline = OfflineModel::new();
+        if name == offline.spec().full_name() || name == offline.spec().id {
+            return Ok(Arc::new(offline));
+        }
+        let target = self.catalogue.find(name)?;
+        let key = self.credentials.key(&target);
+        if key.is_none() && !target.key_variables.is_empty() {
+            return Err(Error::MissingKey {
+                provider: target.spec.provider,
+                variables: target.key_variables,
+            });
+        }
+        Ok(Arc::new(ServiceModel::new(target, key, Arc::clone(&self.http))?))
+    }
+
+    /// Returns the model to ask when nobody has named one: the first of the catalogue whose key is there, else the
+    /// offline one.
+    pub fn default_model(&self) -> Arc<dyn Model> {
+        let with_key: Vec<ModelSpec> =
+            self.models().into_iter().filter(|model| model.has_key).map(|model| model.spec).collect();
+        let preferred = PREFERRED.iter().find_map(|name| with_key.iter().find(|spec| spec.provider == *name));
+        let found = preferred.or(with_key.first()).and_then(|spec| self.model(&spec.full_name()).ok());
+        found.unwrap_or_else(|| Arc::new(OfflineModel::new()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

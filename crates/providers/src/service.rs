@@ -1,0 +1,168 @@
+//! A model that a service hosts: the loop that posts, reads, decodes and hands on.
+//!
+//! Nothing happens before the stream is polled; dropping the stream closes the connection.
+
+use std::sync::Arc;
+
+use futures_util::stream;
+use offshoot_agent::model::{AnswerEvent, AnswerStream, Model, ModelError, ModelSpec, Request};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+
+use crate::catalogue::Target;
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+use crate::http::{Http, Incoming, Post};
+use crate::secret::Secret;
+use crate::sse;
+use crate::wire::{self, Decoder, Events};
+
+/// A model that a service hosts.
+#[derive(Debug, Clone)]
+pub(crate) struct ServiceModel {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    target: Target,
+    headers: HeaderMap,
+    /// The key and the values of the user's own headers, to be kept out of errors.
+    secrets: Vec<Secret>,
+    http: Arc<Http>,
+}
+
+impl ServiceModel {
+    /// Makes a model; nothing is sent yet.
+    pub(crate) fn new(target: Target, key: Option<Secret>, http: Arc<Http>) -> Result<Self> {
+        let url =
+            reqwest::Url::parse(&target.base_url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        if url.is_none() {
+            return Err(Error::BadAddress { provider: target.spec.provider, url: target.base_url });
+        }
+        let headers = headers(&target, key.as_ref())?;
+        let secrets = target.headers.values().cloned().chain(key).collect();
+        Ok(Self { inner: Arc::new(Inner { target, headers, secrets, http }) })
+    }
+}
+
+impl Model for ServiceModel {
+    fn spec(&self) -> &ModelSpec {
+        &self.inner.target.spec
+    }
+
+    fn answer(&self, request: Request) -> AnswerStream {
+        let begin = State::New(Arc::clone(&self.inner), Box::new(request));
+        Box::pin(stream::unfold(begin, next))
+    }
+}
+
+/// How far an answer is.
+enum State {
+    New(Arc<Inner>, Box<Request>),
+    Open(Box<Open>),
+    Over,
+}
+
+/// An answer that comes.
+struct Open {
+    model: Arc<Inner>,
+    incoming: Incoming,
+    frames: sse::Decoder,
+    decoder: Box<dyn Decoder>,
+    events: Events,
+    /// What went wrong; told when all events before it were taken.
+    fault: Option<Fault>,
+}
+
+async fn next(state: State) -> Option<(Result<AnswerEvent, ModelError>, State)> {
+    let mut open = match state {
+        State::New(model, request) => match open(Arc::clone(&model), &request).await {
+            Ok(open) => Box::new(open),
+            Err(fault) => return Some((Err(model.error(fault)), State::Over)),
+        },
+        State::Open(open) => open,
+        State::Over => return None,
+    };
+    match open.next().await {
+        Ok(event @ AnswerEvent::End { .. }) => Some((Ok(event), State::Over)),
+        Ok(event) => Some((Ok(event), State::Open(open))),
+        Err(fault) => Some((Err(open.model.error(fault)), State::Over)),
+    }
+}
+
+async fn open(model: Arc<Inner>, request: &Request) -> Result<Open, Fault> {
+    let target = &model.target;
+    let body = wire::body(target, request).to_string();
+    let post = Post { url: target.api.url(target), headers: model.headers.clone(), body };
+    let incoming = model.http.post(post).await?;
+    let frames = sse::Decoder::new(model.http.options.longest_event);
+    let decoder = target.api.decoder();
+    Ok(Open { model, incoming, frames, decoder, events: Events::default(), fault: None })
+}
+
+impl Open {
+    async fn next(&mut self) -> Result<AnswerEvent, Fault> {
+        loop {
+            if let Some(event) = self.events.pop() {
+                return Ok(event);
+            }
+            if let Some(fault) = self.fault.take() {
+                return Err(fault);
+            }
+            if let Err(fault) = self.read().await {
+                self.fault = Some(fault);
+            }
+        }
+    }
+
+    /// Reads on until there is something to tell.
+    async fn read(&mut self) -> Result<(), Fault> {
+        match self.frames.next() {
+            Ok(Some(frame)) => return wire::decode(&mut *self.decoder, &frame, &mut self.events),
+            Ok(None) => {}
+            Err(sse::TooLarge) => return Err(Fault::Malformed("an event is larger than allowed".into())),
+        }
+        if let Some(piece) = self.incoming.piece().await? {
+            self.frames.feed(&piece);
+            return Ok(());
+        }
+        if let Some(frame) = self.frames.flush() {
+            wire::decode(&mut *self.decoder, &frame, &mut self.events)?;
+        }
+        self.decoder.finish(&mut self.events)
+    }
+}
+
+impl Inner {
+    fn error(&self, fault: Fault) -> ModelError {
+        fault.into_error(&self.target.spec.provider, &self.secrets)
+    }
+}
+
+/// The headers of every request: those of the format, those of the user, and the key.
+fn headers(target: &Target, key: Option<&Secret>) -> Result<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    for (name, value) in target.api.headers() {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    for (name, value) in &target.headers {
+        let bad = || Error::BadHeader { provider: target.spec.provider.clone(), header: name.clone() };
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+        headers.insert(name, hidden(value.reveal()).ok_or_else(bad)?);
+    }
+    if let Some(key) = key {
+        let (name, value) = target.api.key_header(key);
+        let bad = || Error::BadKey { provider: target.spec.provider.clone() };
+        headers.insert(HeaderName::from_static(name), hidden(&value).ok_or_else(bad)?);
+    }
+    Ok(headers)
+}
+
+/// A value that does not show itself; the user's own headers may be keys as well.
+fn hidden(value: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(value).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}

@@ -1,0 +1,117 @@
+//! The event-stream decoder: bytes in any pieces -> frames.
+//!
+//! Lines end in LF, CRLF or CR, also when the pieces cut them in two. Bytes are turned into text line by line, so a
+//! character that was cut is whole again; bytes that are no UTF-8 become replacement characters. Never touches a
+//! network.
+
+use memchr::memchr2;
+
+/// One event of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Frame {
+    /// Its data, lines joined by line feeds.
+    pub data: String,
+}
+
+/// An event is larger than allowed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooLarge;
+
+/// Turns bytes into frames.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    limit: usize,
+    bytes: Vec<u8>,
+    /// Where the next line begins.
+    start: usize,
+    /// How far it was looked for the end of that line.
+    seen: usize,
+    /// The last line ended in CR at the end of a piece; a LF that follows belongs to it.
+    after_cr: bool,
+    is_first_line: bool,
+    data: Option<String>,
+}
+
+impl Decoder {
+    /// Makes a decoder that takes no event larger than `limit` bytes.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, bytes: Vec::new(), start: 0, seen: 0, after_cr: false, is_first_line: true, data: None }
+    }
+
+    /// Takes the next bytes in.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.start);
+        self.seen -= self.start;
+        self.start = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Returns the next frame that is complete.
+    pub(crate) fn next(&mut self) -> Result<Option<Frame>, TooLarge> {
+        while let Some(line) = self.line() {
+            if line.is_empty() {
+                if let Some(frame) = self.flush() {
+                    return Ok(Some(frame));
+                }
+            } else {
+                self.field(&line)?;
+            }
+        }
+        let waiting = self.bytes.len() - self.start;
+        if waiting + self.data.as_ref().map_or(0, String::len) > self.limit {
+            Err(TooLarge)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Returns what is left when the stream is over: the lines that are complete, though no empty line came.
+    pub(crate) fn flush(&mut self) -> Option<Frame> {
+        self.data.take().map(|data| Frame { data })
+    }
+
+    /// Cuts off the next complete line.
+    fn line(&mut self) -> Option<String> {
+        if self.after_cr {
+            let next = *self.bytes.get(self.start)?;
+            self.start += usize::from(next == b'\n');
+            self.seen = self.seen.max(self.start);
+            self.after_cr = false;
+        }
+        let Some(length) = memchr2(b'\n', b'\r', &self.bytes[self.seen..]) else {
+            self.seen = self.bytes.len();
+            return None;
+        };
+        let end = self.seen + length;
+        self.after_cr = self.bytes[end] == b'\r';
+        let line = String::from_utf8_lossy(&self.bytes[self.start..end]).into_owned();
+        self.start = end + 1;
+        self.seen = self.start;
+        Some(if std::mem::take(&mut self.is_first_line) { without_mark(line) } else { line })
+    }
+
+    /// Takes one line in: only data counts for us, the services repeat the name of the event in it.
+    fn field(&mut self, line: &str) -> Result<(), TooLarge> {
+        let Some(rest) = line.strip_prefix("data") else { return Ok(()) };
+        let value = match rest.strip_prefix(':') {
+            Some(value) => value.strip_prefix(' ').unwrap_or(value),
+            None if rest.is_empty() => "",
+            None => return Ok(()),
+        };
+        match &mut self.data {
+            Some(data) => {
+                data.push('\n');
+                data.push_str(value);
+            }
+            None => self.data = Some(value.to_owned()),
+        }
+        if self.data.as_ref().is_some_and(|data| data.len() > self.limit) { Err(TooLarge) } else { Ok(()) }
+    }
+}
+
+fn without_mark(line: String) -> String {
+    line.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests;

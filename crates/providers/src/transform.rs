@@ -1,0 +1,224 @@
+//! A conversation as one model may read it.
+//!
+//! stored messages -> **turns** -> body of a wire format
+//!
+//! What another model has thought becomes plain text, or goes if it cannot be read. Signatures travel only to the
+//! model that made them. Images become a line for models that do not read them. Results of tools that follow each
+//! other stand together. Never touches a wire format.
+
+mod ids;
+
+use offshoot_agent::model::ModelSpec;
+use serde_json::{Value as Json, json};
+use session_tree::json::Value;
+use session_tree::{Message, Role};
+
+pub(crate) use ids::{digest, exact_id, fitting_id, item_id};
+
+/// One side's part of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Turn {
+    /// What the user says.
+    User(Vec<Part>),
+    /// What the model said.
+    Assistant(Vec<Said>),
+    /// What tools brought, all results between two answers.
+    Results(Vec<ToolResult>),
+}
+
+/// A part of what a model is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Part {
+    Text(String),
+    Image { data: String, mime_type: String },
+}
+
+/// A part of what a model said. Signatures are there only if the same model is asked again.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Said {
+    Text { text: String, signature: Option<String> },
+    Thinking(Thinking),
+    Call { id: String, name: String, arguments: Json, signature: Option<String> },
+}
+
+/// What the same model thought.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Thinking {
+    pub text: String,
+    pub signature: Option<String>,
+    /// Whether the signature is all there is.
+    pub is_redacted: bool,
+    /// What a gateway wants to have back as it came.
+    pub details: Option<Json>,
+}
+
+/// What a tool brought.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ToolResult {
+    pub id: String,
+    pub name: String,
+    pub parts: Vec<Part>,
+    pub is_error: bool,
+}
+
+/// The field of a stored thinking block that keeps what a gateway wants to have back as it came.
+pub(crate) const DETAILS: &str = "reasoningDetails";
+
+const NO_IMAGE: &str = "[an image was left out: this model does not read images]";
+
+impl ToolResult {
+    /// Returns the text of the result; a result without any text says so, for no service takes an empty one.
+    pub(crate) fn text(&self) -> String {
+        let texts: Vec<&str> = self.parts.iter().filter_map(Part::text).collect();
+        match (texts.is_empty(), self.images().next()) {
+            (false, _) => texts.join("\n"),
+            (true, Some(_)) => "(see the attached image)".into(),
+            (true, None) => "(no output)".into(),
+        }
+    }
+
+    /// Returns the images of the result, data and type.
+    pub(crate) fn images(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Image { data, mime_type } => Some((data.as_str(), mime_type.as_str())),
+            Part::Text(_) => None,
+        })
+    }
+}
+
+impl Part {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Part::Text(text) => Some(text),
+            Part::Image { .. } => None,
+        }
+    }
+}
+
+/// Brings a conversation into the shape in which a model may read it. Messages that say nothing are left out.
+pub(crate) fn turns(spec: &ModelSpec, messages: &[Message]) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    for message in messages {
+        match message.role() {
+            Role::User => add(&mut turns, Turn::User(parts(spec, message))),
+            Role::Assistant => add(&mut turns, Turn::Assistant(said(spec, message))),
+            Role::ToolResult => add_result(&mut turns, result(spec, message)),
+            // The agent sends these three and nothing else.
+            Role::BashExecution
+            | Role::Custom
+            | Role::System
+            | Role::BranchSummary
+            | Role::CompactionSummary
+            | Role::HookMessage
+            | Role::FileMention
+            | Role::Other => {}
+        }
+    }
+    turns
+}
+
+fn add(turns: &mut Vec<Turn>, turn: Turn) {
+    let is_empty = match &turn {
+        Turn::User(parts) => parts.is_empty(),
+        Turn::Assistant(said) => said.is_empty(),
+        Turn::Results(results) => results.is_empty(),
+    };
+    if !is_empty {
+        turns.push(turn);
+    }
+}
+
+fn add_result(turns: &mut Vec<Turn>, result: ToolResult) {
+    match turns.last_mut() {
+        Some(Turn::Results(results)) => results.push(result),
+        _ => turns.push(Turn::Results(vec![result])),
+    }
+}
+
+fn result(spec: &ModelSpec, message: &Message) -> ToolResult {
+    let value = message.value();
+    ToolResult {
+        id: text_of(value, "toolCallId").unwrap_or_default(),
+        name: text_of(value, "toolName").unwrap_or_default(),
+        parts: parts(spec, message),
+        is_error: value.get("isError").and_then(Value::as_bool).unwrap_or(false),
+    }
+}
+
+/// The parts of a message that is shown to the model; empty texts are none.
+fn parts(spec: &ModelSpec, message: &Message) -> Vec<Part> {
+    use session_tree::Block;
+    let part = |block: Block<'_>| match block {
+        Block::Text(text) => (!text.is_empty()).then(|| Part::Text(text.into_owned())),
+        Block::Image { data, mime_type } if spec.reads_images => {
+            Some(Part::Image { data: data.into_owned(), mime_type: mime_type.into_owned() })
+        }
+        Block::Image { .. } => Some(Part::Text(NO_IMAGE.into())),
+        Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
+    };
+    message.content().blocks().filter_map(part).collect()
+}
+
+fn said(spec: &ModelSpec, message: &Message) -> Vec<Said> {
+    let value = message.value();
+    let is_same = text_of(value, "provider").as_deref() == Some(&spec.provider)
+        && text_of(value, "api").as_deref() == Some(&spec.api)
+        && text_of(value, "model").as_deref() == Some(&spec.id);
+    let Some(content) = value.get("content") else { return Vec::new() };
+    if let Some(text) = content.as_str() {
+        return text_block(text.into_owned(), None).into_iter().collect();
+    }
+    content.items().filter_map(|block| said_block(block, is_same)).collect()
+}
+
+fn said_block(block: Value<'_>, is_same: bool) -> Option<Said> {
+    let signature = |key: &str| text_of(block, key).filter(|text| is_same && !text.is_empty());
+    match text_of(block, "type")?.as_str() {
+        "text" => text_block(text_of(block, "text").unwrap_or_default(), signature("textSignature")),
+        "thinking" => thinking(block, signature("thinkingSignature"), is_same),
+        "toolCall" => Some(Said::Call {
+            id: call_id(text_of(block, "id").unwrap_or_default(), is_same),
+            name: text_of(block, "name").unwrap_or_default(),
+            arguments: arguments(block),
+            signature: signature("thoughtSignature"),
+        }),
+        _ => None,
+    }
+}
+
+fn text_block(text: String, signature: Option<String>) -> Option<Said> {
+    let says_something = !text.trim().is_empty() || signature.is_some();
+    says_something.then_some(Said::Text { text, signature })
+}
+
+fn thinking(block: Value<'_>, signature: Option<String>, is_same: bool) -> Option<Said> {
+    let text = text_of(block, "thinking").unwrap_or_default();
+    let is_redacted = block.get("redacted").and_then(Value::as_bool).unwrap_or(false);
+    let details = block.get(DETAILS).filter(|_| is_same).and_then(Value::to_serde);
+    if !is_same {
+        return if is_redacted { None } else { text_block(text, None) };
+    }
+    let says_something = !text.trim().is_empty() || signature.is_some() || details.is_some();
+    says_something.then_some(Said::Thinking(Thinking { text, signature, is_redacted, details }))
+}
+
+/// The id of a call; the id of its item is of use only to the model that made it.
+fn call_id(mut id: String, is_same: bool) -> String {
+    if let Some(end) = id.find('|').filter(|_| !is_same) {
+        id.truncate(end);
+    }
+    id
+}
+
+/// The arguments of a call; services take only objects.
+fn arguments(block: Value<'_>) -> Json {
+    let arguments = block.get("arguments").and_then(Value::to_serde);
+    arguments.filter(Json::is_object).unwrap_or_else(|| json!({}))
+}
+
+fn text_of(value: Value<'_>, key: &str) -> Option<String> {
+    value.get(key).and_then(Value::as_str).map(std::borrow::Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! Wire formats: one file each, a body out of a request and events out of frames.
+//!
+//! [`Request`] -> **body** ... frames -> **decoder** -> [`AnswerEvent`]s
+//!
+//! Bodies are the same bytes for the same request, and what stands in front of the last message does not change when
+//! a message is added: messages come last, and only cache marks move. Never touches a network.
+
+mod anthropic;
+mod completions;
+mod events;
+mod gemini;
+mod responses;
+
+use offshoot_agent::model::{Request, ThinkingLevel};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use session_tree::json::Doc;
+
+use crate::catalogue::Target;
+use crate::fault::{Complaint, Fault};
+use crate::secret::Secret;
+use crate::sse::Frame;
+use crate::transform::digest;
+
+pub(crate) use events::Events;
+
+/// A wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Api {
+    /// Anthropic messages.
+    #[serde(rename = "anthropic-messages")]
+    AnthropicMessages,
+    /// OpenAI chat completions, and what is compatible with them.
+    #[serde(rename = "openai-completions")]
+    OpenAiCompletions,
+    /// OpenAI responses.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
+    /// Google Gemini.
+    #[serde(rename = "google-generative-ai")]
+    GoogleGenerativeAi,
+}
+
+/// Turns the frames of a stream into events.
+pub(crate) trait Decoder: Send {
+    /// Takes one frame in.
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault>;
+
+    /// Takes in that the stream is over, or that the service has said so.
+    fn finish(&mut self, out: &mut Events) -> Result<(), Fault>;
+}
+
+impl Api {
+    /// All wire formats.
+    pub const ALL: [Api; 4] =
+        [Api::AnthropicMessages, Api::OpenAiCompletions, Api::OpenAiResponses, Api::GoogleGenerativeAi];
+
+    /// Returns the name that settings and files use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Api::AnthropicMessages => "anthropic-messages",
+            Api::OpenAiCompletions => "openai-completions",
+            Api::OpenAiResponses => "openai-responses",
+            Api::GoogleGenerativeAi => "google-generative-ai",
+        }
+    }
+
+    /// Finds a wire format by its name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|api| api.name() == name)
+    }
+
+    /// Returns where a request is posted.
+    pub(crate) fn url(self, target: &Target) -> String {
+        let base = &target.base_url;
+        match self {
+            Api::AnthropicMessages => format!("{base}/v1/messages"),
+            Api::OpenAiCompletions => format!("{base}/chat/completions"),
+            Api::OpenAiResponses => format!("{base}/responses"),
+            Api::GoogleGenerativeAi => {
+                format!("{base}/models/{}:streamGenerateContent?alt=sse", target.spec.id)
+            }
+        }
+    }
+
+    /// Returns the headers of the format, besides the key.
+    pub(crate) fn headers(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Api::AnthropicMessages => anthropic::HEADERS,
+            Api::OpenAiCompletions | Api::OpenAiResponses | Api::GoogleGenerativeAi => &[],
+        }
+    }
+
+    /// Returns the header that carries the key, and what stands in it.
+    pub(crate) fn key_header(self, key: &Secret) -> (&'static str, String) {
+        match self {
+            Api::AnthropicMessages => ("x-api-key", key.reveal().to_owned()),
+            Api::OpenAiCompletions | Api::OpenAiResponses => {
+                ("authorization", format!("Bearer {}", key.reveal()))
+            }
+            Api::GoogleGenerativeAi => ("x-goog-api-key", key.reveal().to_owned()),
+        }
+    }
+
+    /// Returns a decoder for one answer.
+    pub(crate) fn decoder(self) -> Box<dyn Decoder> {
+        match self {
+            Api::AnthropicMessages => Box::new(anthropic::AnthropicDecoder::default()),
+            Api::OpenAiCompletions => Box::new(completions::CompletionsDecoder::default()),
+            Api::OpenAiResponses => Box::new(responses::ResponsesDecoder::default()),
+            Api::GoogleGenerativeAi => Box::new(gemini::GeminiDecoder::default()),
+        }
+    }
+}
+
+/// Makes the body of a request: what is posted to the service, as JSON.
+pub fn body(target: &Target, request: &Request) -> Json {
+    match target.api {
+        Api::AnthropicMessages => anthropic::body(target, request),
+        Api::OpenAiCompletions => completions::body(target, request),
+        Api::OpenAiResponses => responses::body(target, request),
+        Api::GoogleGenerativeAi => gemini::body(target, request),
+    }
+}
+
+/// The data of the frame that ends a stream of OpenAI.
+const DONE: &str = "[DONE]";
+
+/// Gives one frame to a decoder.
+pub(crate) fn decode(decoder: &mut dyn Decoder, frame: &Frame, out: &mut Events) -> Result<(), Fault> {
+    let data = frame.data.trim();
+    if data == DONE {
+        return decoder.finish(out);
+    }
+    if data.is_empty() {
+        return Ok(());
+    }
+    let json = read(data)?;
+    // Every format may break off with an error in the place of a frame.
+    if let Some(complaint) =
+        json.get("error").filter(|error| !error.is_null()).and_then(|_| Complaint::read(0, &json))
+    {
+        return Err(Fault::Complaint(complaint));
+    }
+    decoder.frame(&json, out)
+}
+
+/// Reads the JSON of a frame; half characters, which some servers escape apart, are no reason to give up.
+fn read(data: &str) -> Result<Json, Fault> {
+    serde_json::from_str(data).or_else(|error| {
+        let tolerant = Doc::parse(data.as_bytes()).ok().and_then(|doc| doc.root().to_serde());
+        tolerant.ok_or_else(|| Fault::Malformed(format!("an event is no JSON: {error}")))
+    })
+}
+
+/// The level to ask for: a model that cannot stop thinking thinks as little as it can.
+fn level(target: &Target, request: &Request) -> ThinkingLevel {
+    let spec = &target.spec;
+    let level = spec.clamp(request.thinking);
+    let cannot_stop = level == ThinkingLevel::Off && !spec.thinking_levels.contains(&ThinkingLevel::Off);
+    if cannot_stop { spec.thinking_levels.iter().copied().min().unwrap_or(level) } else { level }
+}
+
+/// The service's word for a level; none if it has no word for not thinking.
+fn level_word(target: &Target, level: ThinkingLevel) -> Option<String> {
+    let own = target.dialect.level_names.get(&level).cloned();
+    own.or_else(|| (level != ThinkingLevel::Off).then(|| level.name().to_owned()))
+}
+
+/// The most tokens of the answer.
+fn max_output(target: &Target, request: &Request) -> u64 {
+    request.max_output.map_or(target.spec.max_output, |wanted| wanted.min(target.spec.max_output))
+}
+
+/// A key under which a service finds its cache again: the same for all conversations that begin alike.
+fn cache_key(request: &Request) -> String {
+    let tools: Vec<Json> =
+        request.tools.iter().map(|tool| json!([tool.name, tool.description, tool.parameters])).collect();
+    format!("offshoot-{}", digest(&json!([request.system, tools]).to_string()))
+}
+
+/// An image as a URL that contains it.
+fn data_url(data: &str, mime_type: &str) -> String {
+    format!("data:{mime_type};base64,{data}")
+}
+
+/// A text inside JSON, empty if it is not there.
+fn text<'j>(json: &'j Json, key: &str) -> &'j str {
+    json.get(key).and_then(Json::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

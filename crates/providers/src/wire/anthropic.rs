@@ -1,0 +1,272 @@
+//! Anthropic messages.
+//!
+//! Blocks keep their order and borders both ways, so an answer goes back byte for byte. Tokens of the request are
+//! known from the first frame on, so an answer that is stopped has its usage.
+
+use std::collections::HashMap;
+
+use offshoot_agent::model::{BlockStart, Request, StopReason, ThinkingLevel, Usage};
+use serde_json::{Map, Value as Json, json};
+
+use super::events::{Events, fields};
+use super::{Decoder, level, level_word, max_output, text};
+use crate::catalogue::{Target, ThinkingStyle};
+use crate::fault::Fault;
+use crate::transform::{Part, Said, Thinking, ToolResult, Turn, fitting_id, turns};
+
+/// The version of the format, and thinking between calls of tools.
+pub(super) const HEADERS: &[(&str, &str)] =
+    &[("anthropic-version", "2023-06-01"), ("anthropic-beta", "interleaved-thinking-2025-05-14")];
+
+const LONGEST_ID: usize = 64;
+/// What a budget must leave for the answer itself, and the smallest budget there is.
+const SMALLEST_BUDGET: u64 = 1_024;
+
+/// Makes the body of a request.
+pub(super) fn body(target: &Target, request: &Request) -> Json {
+    let max_tokens = max_output(target, request);
+    let mut body = json!({"model": target.spec.id, "max_tokens": max_tokens, "stream": true});
+    add_thinking(&mut body, target, request, max_tokens);
+    if !request.system.is_empty() {
+        body["system"] = json!([{"type": "text", "text": request.system}]);
+        mark(request, body["system"].as_array_mut());
+    }
+    if !request.tools.is_empty() {
+        let tool = |tool: &offshoot_agent::model::ToolSpec| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters});
+        body["tools"] = request.tools.iter().map(tool).collect();
+        mark(request, body["tools"].as_array_mut());
+    }
+    let mut messages: Vec<Json> = turns(&target.spec, &request.messages).iter().map(message).collect();
+    let last_shown = messages.iter_mut().rev().find(|message| message["role"] == "user");
+    mark(request, last_shown.and_then(|message| message["content"].as_array_mut()));
+    body["messages"] = messages.into();
+    body
+}
+
+/// Marks the last block of a list as the end of what is kept in the cache.
+fn mark(request: &Request, blocks: Option<&mut Vec<Json>>) {
+    if let Some(block) = blocks.filter(|_| request.cache).and_then(|blocks| blocks.last_mut()) {
+        block["cache_control"] = json!({"type": "ephemeral"});
+    }
+}
+
+fn add_thinking(body: &mut Json, target: &Target, request: &Request, max_tokens: u64) {
+    let level = level(target, request);
+    if !target.spec.thinks() {
+        return;
+    }
+    match target.dialect.thinking {
+        ThinkingStyle::Word => match level_word(target, level) {
+            Some(word) => {
+                body["thinking"] = json!({"type": "adaptive", "display": "summarized"});
+                body["output_config"] = json!({"effort": word});
+            }
+            None => body["thinking"] = json!({"type": "disabled"}),
+        },
+        ThinkingStyle::Usual | ThinkingStyle::Nested => {
+            let budget = budget(level).min(max_tokens.saturating_sub(SMALLEST_BUDGET));
+            if budget >= SMALLEST_BUDGET {
+                body["thinking"] = json!({"type": "enabled", "budget_tokens": budget});
+            }
+        }
+        ThinkingStyle::Untold => {}
+    }
+}
+
+fn budget(level: ThinkingLevel) -> u64 {
+    match level {
+        ThinkingLevel::Off => 0,
+        ThinkingLevel::Minimal => SMALLEST_BUDGET,
+        ThinkingLevel::Low => 4_096,
+        ThinkingLevel::Medium => 10_240,
+        ThinkingLevel::High => 20_480,
+        ThinkingLevel::Xhigh => 32_768,
+        ThinkingLevel::Max => 61_440,
+    }
+}
+
+fn message(turn: &Turn) -> Json {
+    match turn {
+        Turn::User(parts) => json!({"role": "user", "content": parts.iter().map(part).collect::<Vec<_>>()}),
+        Turn::Assistant(blocks) => {
+            json!({"role": "assistant", "content": blocks.iter().map(said).collect::<Vec<_>>()})
+        }
+        // All results of an answer belong into one message: apart, the model learns to call one tool at a time.
+        Turn::Results(results) => {
+            json!({"role": "user", "content": results.iter().map(result).collect::<Vec<_>>()})
+        }
+    }
+}
+
+fn part(part: &Part) -> Json {
+    match part {
+        Part::Text(text) => json!({"type": "text", "text": text}),
+        Part::Image { data, mime_type } => {
+            json!({"type": "image", "source": {"type": "base64", "media_type": mime_type, "data": data}})
+        }
+    }
+}
+
+fn said(said: &Said) -> Json {
+    match said {
+        Said::Text { text, .. } => json!({"type": "text", "text": text}),
+        Said::Thinking(thinking) => thought(thinking),
+        Said::Call { id, name, arguments, .. } => {
+            json!({"type": "tool_use", "id": fitting_id(id, LONGEST_ID), "name": name, "input": arguments})
+        }
+    }
+}
+
+fn thought(thinking: &Thinking) -> Json {
+    match &thinking.signature {
+        Some(signature) if thinking.is_redacted => json!({"type": "redacted_thinking", "data": signature}),
+        Some(signature) => json!({"type": "thinking", "thinking": thinking.text, "signature": signature}),
+        // The service refuses thoughts without its signature.
+        None => json!({"type": "text", "text": thinking.text}),
+    }
+}
+
+fn result(result: &ToolResult) -> Json {
+    let content: Vec<Json> = match result.parts.is_empty() {
+        true => vec![json!({"type": "text", "text": result.text()})],
+        false => result.parts.iter().map(part).collect(),
+    };
+    let mut block = json!({
+        "type": "tool_result", "tool_use_id": fitting_id(&result.id, LONGEST_ID), "content": content,
+    });
+    if result.is_error {
+        block["is_error"] = json!(true);
+    }
+    block
+}
+
+/// Turns frames into events.
+#[derive(Debug, Default)]
+pub(super) struct AnthropicDecoder {
+    open: HashMap<u64, Open>,
+    usage: Usage,
+    stop: Option<StopReason>,
+    is_done: bool,
+}
+
+/// A block that is not complete.
+#[derive(Debug, Default)]
+struct Open {
+    index: usize,
+    signature: String,
+    is_redacted: bool,
+    /// Arguments that came with the start of the block, in case no others come.
+    input: String,
+}
+
+impl Decoder for AnthropicDecoder {
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
+        match text(frame, "type") {
+            "message_start" => {
+                out.begin(text(&frame["message"], "id"));
+                self.count(&frame["message"]["usage"], out);
+            }
+            "content_block_start" => self.start(frame, out),
+            "content_block_delta" => self.delta(frame, out),
+            "content_block_stop" => self.end(frame, out),
+            "message_delta" => {
+                self.count(&frame["usage"], out);
+                return self.stop(text(&frame["delta"], "stop_reason"));
+            }
+            "message_stop" => return self.finish(out),
+            // `ping`, and what comes in later versions.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Events) -> Result<(), Fault> {
+        let Some(stop) = self.stop else {
+            return Err(Fault::BrokenOff("the stream ended before the message did".into()));
+        };
+        if !std::mem::replace(&mut self.is_done, true) {
+            out.stop(stop);
+        }
+        Ok(())
+    }
+}
+
+impl AnthropicDecoder {
+    /// Takes counts in; those that are not mentioned stay as they were.
+    fn count(&mut self, counts: &Json, out: &mut Events) {
+        let set = |value: &mut u64, key: &str| *value = counts[key].as_u64().unwrap_or(*value);
+        set(&mut self.usage.input, "input_tokens");
+        set(&mut self.usage.output, "output_tokens");
+        set(&mut self.usage.cache_read, "cache_read_input_tokens");
+        set(&mut self.usage.cache_write, "cache_creation_input_tokens");
+        if counts.is_object() {
+            out.usage(self.usage);
+        }
+    }
+
+    fn start(&mut self, frame: &Json, out: &mut Events) {
+        let block = &frame["content_block"];
+        let (start, first) = match text(block, "type") {
+            "text" => (BlockStart::Text, text(block, "text")),
+            "thinking" => (BlockStart::Thinking, text(block, "thinking")),
+            "redacted_thinking" => (BlockStart::Thinking, ""),
+            "tool_use" => {
+                (BlockStart::ToolCall { id: text(block, "id").into(), name: text(block, "name").into() }, "")
+            }
+            // Blocks of tools that the service runs itself, which we never ask for.
+            _ => return,
+        };
+        let index = out.start(start);
+        out.delta(index, first);
+        let is_redacted = text(block, "type") == "redacted_thinking";
+        let signature = text(block, if is_redacted { "data" } else { "signature" }).into();
+        let input =
+            block.get("input").filter(|input| input.as_object().is_some_and(|input| !input.is_empty()));
+        let input = input.map(Json::to_string).unwrap_or_default();
+        self.open.insert(number(frame), Open { index, signature, is_redacted, input });
+    }
+
+    fn delta(&mut self, frame: &Json, out: &mut Events) {
+        let Some(open) = self.open.get_mut(&number(frame)) else { return };
+        let delta = &frame["delta"];
+        match text(delta, "type") {
+            "text_delta" => out.delta(open.index, text(delta, "text")),
+            "thinking_delta" => out.delta(open.index, text(delta, "thinking")),
+            "signature_delta" => open.signature.push_str(text(delta, "signature")),
+            "input_json_delta" => {
+                open.input.clear();
+                out.delta(open.index, text(delta, "partial_json"));
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, frame: &Json, out: &mut Events) {
+        let Some(open) = self.open.remove(&number(frame)) else { return };
+        out.delta(open.index, &open.input);
+        let mut fields: Map<String, Json> = fields([("thinkingSignature", open.signature)]);
+        if open.is_redacted {
+            fields.insert("redacted".into(), json!(true));
+        }
+        out.end(open.index, fields);
+    }
+
+    fn stop(&mut self, reason: &str) -> Result<(), Fault> {
+        self.stop = match reason {
+            "" => return Ok(()),
+            "tool_use" => Some(StopReason::ToolUse),
+            "max_tokens" | "model_context_window_exceeded" => Some(StopReason::Length),
+            "refusal" => return Err(Fault::refusal("the model declined to answer")),
+            _ => Some(StopReason::Stop),
+        };
+        Ok(())
+    }
+}
+
+/// The service's number of a block.
+fn number(frame: &Json) -> u64 {
+    frame["index"].as_u64().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Frames of chat completions -> events.
+
+use offshoot_agent::model::{BlockStart, StopReason, Usage};
+use serde_json::{Map, Value as Json};
+
+use super::THOUGHTS;
+use crate::fault::Fault;
+use crate::transform::DETAILS;
+use crate::wire::events::{Events, fields};
+use crate::wire::{Decoder, text};
+
+/// Turns frames into events.
+#[derive(Debug, Default)]
+pub(crate) struct CompletionsDecoder {
+    has_begun: bool,
+    /// The text or the thoughts that grow, and the field they come in.
+    open: Option<(usize, &'static str)>,
+    calls: Vec<Call>,
+    details: Vec<Json>,
+    stop: Option<StopReason>,
+    is_done: bool,
+}
+
+/// A call while it grows.
+#[derive(Debug, Default)]
+struct Call {
+    number: Option<u64>,
+    id: String,
+    name: String,
+    /// Its block, as soon as its name is known.
+    index: Option<usize>,
+    /// Arguments that came before the name.
+    early: String,
+}
+
+const TEXT: &str = "content";
+/// The fields of details that come in pieces.
+const GROWING: [&str; 3] = ["text", "summary", "data"];
+
+impl Decoder for CompletionsDecoder {
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            out.begin(text(frame, "id"));
+        }
+        let choice = &frame["choices"][0];
+        for counts in [&frame["usage"], &choice["usage"]] {
+            if counts.is_object() {
+                out.usage(usage(counts));
+            }
+        }
+        self.delta(&choice["delta"], out);
+        self.stop(text(choice, "finish_reason"))
+    }
+
+    fn finish(&mut self, out: &mut Events) -> Result<(), Fault> {
+        if std::mem::replace(&mut self.is_done, true) {
+            return Ok(());
+        }
+        let Some(stop) = self.stop else {
+            return Err(Fault::BrokenOff("the stream ended before the answer did".into()));
+        };
+        self.close(out);
+        for call in std::mem::take(&mut self.calls) {
+            if let Some(index) = call.index {
+                out.end(index, Map::new());
+            }
+        }
+        self.add_details(out);
+        out.stop(stop);
+        Ok(())
+    }
+}
+
+impl CompletionsDecoder {
+    fn delta(&mut self, delta: &Json, out: &mut Events) {
+        // Gateways send the same thoughts under two names.
+        if let Some(field) = THOUGHTS.into_iter().find(|field| !text(delta, field).is_empty()) {
+            self.grow(field, text(delta, field), out);
+        }
+        for said in [text(delta, TEXT), text(delta, "refusal")] {
+            self.grow(TEXT, said, out);
+        }
+        for call in delta["tool_calls"].as_array().into_iter().flatten() {
+            self.call(call, out);
+        }
+        for detail in delta["reasoning_details"].as_array().into_iter().flatten() {
+            self.detail(detail);
+        }
+    }
+
+    /// Lets the text or the thoughts grow; a change from one to the other ends a block and begins one.
+    fn grow(&mut self, field: &'static str, said: &str, out: &mut Events) {
+        if said.is_empty() {
+            return;
+        }
+        if self.open.is_none_or(|(_, open)| open != field) {
+            self.close(out);
+            let block = if field == TEXT { BlockStart::Text } else { BlockStart::Thinking };
+            self.open = Some((out.start(block), field));
+        }
+        if let Some((index, _)) = self.open {
+            out.delta(index, said);
+        }
+    }
+
+    fn close(&mut self, out: &mut Events) {
+        let Some((index, field)) = self.open.take() else { return };
+        let signature = if field == TEXT { String::new() } else { field.to_owned() };
+        out.end(index, fields([("thinkingSignature", signature)]));
+    }
+
+    fn call(&mut self, delta: &Json, out: &mut Events) {
+        self.close(out);
+        let place = self.place(delta);
+        let call = &mut self.calls[place];
+        let function = &delta["function"];
+        if call.name.is_empty() {
+            call.name = text(function, "name").into();
+        }
+        // Small servers send an object where a text belongs.
+        let object = function.get("arguments").filter(|arguments| arguments.is_object()).map(Json::to_string);
+        let arguments = object.as_deref().unwrap_or_else(|| text(function, "arguments"));
+        match call.index {
+            Some(index) => out.delta(index, arguments),
+            None if call.name.is_empty() => call.early.push_str(arguments),
+            None => {
+                let id = if call.id.is_empty() { format!("call_{}", out.calls()) } else { call.id.clone() };
+                let index = out.start(BlockStart::ToolCall { id, name: call.name.clone() });
+                call.index = Some(index);
+                out.delta(index, &std::mem::take(&mut call.early));
+                out.delta(index, arguments);
+            }
+        }
+    }
+
+    /// Finds the call a delta belongs to: by its number, by its id, or the last one; or begins one.
+    fn place(&mut self, delta: &Json) -> usize {
+        let (number, id) = (delta["index"].as_u64(), text(delta, "id"));
+        let is_same = |call: &Call| match number {
+            // Some servers number all calls zero and tell them apart by their ids.
+            Some(_) => call.number == number && (id.is_empty() || call.id.is_empty() || call.id == id),
+            None => id.is_empty() || call.id == id,
+        };
+        if let Some(place) = self.calls.iter().rposition(is_same) {
+            if self.calls[place].id.is_empty() {
+                self.calls[place].id = id.into();
+            }
+            return place;
+        }
+        self.calls.push(Call { number, id: id.into(), ..Call::default() });
+        self.calls.len() - 1
+    }
+
+    /// Puts the pieces of what OpenRouter wants to have back together.
+    fn detail(&mut self, piece: &Json) {
+        let is_same = |known: &&mut Json| {
+            piece["index"].is_number() && known["index"] == piece["index"] && known["type"] == piece["type"]
+        };
+        let Some(known) = self.details.iter_mut().find(is_same) else {
+            self.details.push(piece.clone());
+            return;
+        };
+        for (key, value) in piece.as_object().into_iter().flatten() {
+            match (&mut known[key], value) {
+                (Json::String(begun), Json::String(more)) if GROWING.contains(&&**key) => {
+                    begun.push_str(more);
+                }
+                (_, Json::Null) => {}
+                (known, value) => *known = value.clone(),
+            }
+        }
+    }
+
+    /// Keeps what cannot be told from the thoughts themselves.
+    fn add_details(&mut self, out: &mut Events) {
+        let details = std::mem::take(&mut self.details);
+        let is_sealed =
+            |detail: &Json| !text(detail, "signature").is_empty() || !text(detail, "data").is_empty();
+        if details.iter().any(is_sealed) {
+            let index = out.start(BlockStart::Thinking);
+            out.end(index, Map::from_iter([(DETAILS.to_owned(), details.into())]));
+        }
+    }
+
+    fn stop(&mut self, reason: &str) -> Result<(), Fault> {
+        self.stop = match reason {
+            "" => return Ok(()),
+            "length" => Some(StopReason::Length),
+            "tool_calls" | "function_call" => Some(StopReason::ToolUse),
+            "content_filter" => return Err(Fault::refusal("the service filtered the answer")),
+            "error" | "network_error" | "model_context_window_exceeded" => {
+                let complaint = crate::fault::Complaint { message: reason.into(), ..Default::default() };
+                return Err(Fault::Complaint(complaint));
+            }
+            _ => Some(StopReason::Stop),
+        };
+        Ok(())
+    }
+}
+
+/// Counts as services send them: the tokens of the request contain those of the cache.
+fn usage(counts: &Json) -> Usage {
+    let count = |value: &Json| value.as_u64();
+    let details = &counts["prompt_tokens_details"];
+    let cache_read = count(&details["cached_tokens"]).or_else(|| count(&counts["prompt_cache_hit_tokens"]));
+    let (cache_read, cache_write) =
+        (cache_read.unwrap_or(0), count(&details["cache_write_tokens"]).unwrap_or(0));
+    let input = count(&counts["prompt_tokens"]).unwrap_or(0);
+    Usage {
+        input: input.saturating_sub(cache_read + cache_write),
+        output: count(&counts["completion_tokens"]).unwrap_or(0),
+        cache_read,
+        cache_write,
+    }
+}

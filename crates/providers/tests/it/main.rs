@@ -1,0 +1,7 @@
+//! The providers against a scripted server: what is sent, what comes back, what happens when the server misbehaves.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod broken;
+mod keys;
+mod stream;
+mod support;
