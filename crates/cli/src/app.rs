@@ -35,6 +35,11 @@ impl App {
         App { ui, env, places }
     }
 
+    /// Returns where settings and keys lie.
+    pub(crate) fn config_dir(&self) -> Result<PathBuf, CommandError> {
+        self.env.config_dir()
+    }
+
     /// Tells whether only ASCII characters can be shown.
     pub(crate) fn is_ascii(&self) -> bool {
         self.env.is_ascii

@@ -77,6 +77,14 @@ impl Environment {
         Ok(SessionDir { path: agent.join("sessions"), is_flat: false })
     }
 
+    /// Returns where settings and keys lie.
+    pub(crate) fn config_dir(&self) -> Result<PathBuf, CommandError> {
+        match &self.home {
+            Some(home) => Ok(home.clone()),
+            None => Ok(base()?.config_dir().join("offshoot")),
+        }
+    }
+
     /// Returns where caches lie; none if they are turned off or there is no place for them.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
         if !self.use_cache {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use offshoot_agent::error::AgentError;
 use serde::Serialize;
 use session_tree::Error;
 
@@ -23,6 +24,8 @@ pub(crate) enum CommandError {
     Several,
     /// Whoever read our output went away.
     BrokenPipe,
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
 }
 
 /// What went wrong, in words.
@@ -60,6 +63,22 @@ impl From<Error> for CommandError {
     }
 }
 
+impl From<AgentError> for CommandError {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Session(error) => error.into(),
+            error => Failure::new(chain(&error)).into(),
+        }
+    }
+}
+
+impl From<offshoot_providers::Error> for CommandError {
+    fn from(error: offshoot_providers::Error) -> Self {
+        let hints = error.hint().into_iter().map(|hint| hint.to_string()).collect();
+        CommandError::Failed(Failure { message: chain(&error), hints })
+    }
+}
+
 impl From<io::Error> for CommandError {
     /// An error of our own output.
     fn from(error: io::Error) -> Self {
@@ -92,7 +111,10 @@ impl CommandError {
     pub(crate) fn failure(&self) -> Option<&Failure> {
         match self {
             CommandError::Failed(failure) | CommandError::Usage(failure) => Some(failure),
-            CommandError::Found | CommandError::Several | CommandError::BrokenPipe => None,
+            CommandError::Found
+            | CommandError::Several
+            | CommandError::BrokenPipe
+            | CommandError::Interrupted => None,
         }
     }
 
@@ -107,6 +129,7 @@ impl CommandError {
             CommandError::Failed(_) | CommandError::Several => ExitCode::from(1),
             CommandError::Usage(_) => ExitCode::from(2),
             CommandError::Found => ExitCode::from(4),
+            CommandError::Interrupted => ExitCode::from(130),
         }
     }
 }

@@ -11,6 +11,8 @@ mod env;
 mod error;
 mod json;
 mod reading;
+mod settings;
+mod talk;
 mod ui;
 
 use std::process::ExitCode;
@@ -23,12 +25,13 @@ use ui::{Colour, Ui};
 
 /// What all commands have in common; it stands below the help of the program and in its manual page.
 const AFTER_HELP: &str = "\
-A SESSION is a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-A REF is an entry: an id or the beginning of one, `@label`, `leaf` or `.`, `root`, `^` (parent), `~1` (latest
-prompt), `#1` (first branch); `SESSION:REF` where entries may come from elsewhere.
+A SESSION is a path, an id or the beginning of one, a name, or `-` for the latest one here.
+A REF is an entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^` (the parent),
+`~1` (the latest prompt), `#1` (the first branch); `SESSION:REF` is an entry of another session.
 
-Exit codes: 0 done, 1 failed, 2 wrong arguments, 4 `check` found damage.
-Environment: OFFSHOOT_HOME, OFFSHOOT_SESSION_DIR, OFFSHOOT_NO_CACHE, PI_CODING_AGENT_DIR, NO_COLOR.";
+Exit codes: 0 done, 1 failed, 2 wrong arguments, 4 `check` found damage, 130 interrupted.
+Environment: OFFSHOOT_HOME, OFFSHOOT_SESSION_DIR, OFFSHOOT_NO_CACHE, PI_CODING_AGENT_DIR,
+NO_COLOR, and the keys of model services, such as ANTHROPIC_API_KEY.";
 
 /// Walk the history of AI conversations as a tree.
 #[derive(Debug, Parser)]
@@ -45,8 +48,10 @@ struct Args {
     /// When to use colour.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: Colour,
+    #[command(flatten)]
+    talk: talk::Args,
     #[command(subcommand)]
-    command: cmd::Command,
+    command: Option<cmd::Command>,
 }
 
 fn main() -> ExitCode {
@@ -55,7 +60,11 @@ fn main() -> ExitCode {
     let env = Environment::read();
     let ui = Ui::new(args.color, env.no_color);
     let mut app = App::new(ui, env, args.places);
-    let result = args.command.run(&mut app).and_then(|()| app.ui.flush());
+    let result = match &args.command {
+        Some(command) => args.talk.refuse_beside_command().and_then(|()| command.run(&mut app)),
+        None => talk::run(&args.talk, &mut app),
+    };
+    let result = result.and_then(|()| app.ui.flush());
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(&mut app.ui),

@@ -177,6 +177,12 @@ impl Ui {
     }
 }
 
+/// Prints a line of JSON at once, from wherever it happens. Whoever does not read it misses it.
+pub(crate) fn json_line(value: &serde_json::Value) {
+    let mut out = io::stdout().lock();
+    drop(writeln!(out, "{value}").and_then(|()| out.flush()));
+}
+
 fn terminal_columns() -> Option<usize> {
     terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| usize::from(columns))
 }

@@ -17,4 +17,5 @@ mod repair;
 mod sessions;
 mod stats;
 mod support;
+mod talk;
 mod undoing;
