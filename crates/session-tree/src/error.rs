@@ -185,6 +185,14 @@ pub enum Error {
         /// The bytes the file system has left.
         available: u64,
     },
+    /// Not even the newest turn of a branch fits into what its digest may take.
+    #[error("the newest turn of that branch takes {needed} tokens, more than the {budget} that are allowed")]
+    DoesNotFit {
+        /// The tokens that it takes.
+        needed: u64,
+        /// The tokens that are allowed.
+        budget: u64,
+    },
     /// The leaf moved since something was planned: a summary would tell of another branch than the one that is left,
     /// a graft would go elsewhere than shown.
     #[error("the position changed since this was planned")]

@@ -88,7 +88,7 @@ impl Args {
 }
 
 fn told(merge: &Merge) -> Change {
-    let turns = plural(merge.turns, "turn", "turns");
+    let turns = plural(merge.turns - merge.omitted_turns, "turn", "turns");
     let what = format!("{turns} of \"{}\", about {} tokens", merge.branch, count(merge.tokens()));
     Change::new("merged", "merge", what)
         .field("branch", merge.branch.clone())

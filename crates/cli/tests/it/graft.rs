@@ -157,6 +157,20 @@ fn a_merge_tells_what_the_other_branch_did() {
 }
 
 #[test]
+fn a_budget_that_not_one_turn_fits_into_is_refused() {
+    let home = Home::new();
+    let file = home.session(TREE);
+    let before = files(&home.path("project"));
+    assert_snapshot!(home.run(&["merge", &file, "a4", "--budget", "20"]), @"
+    --- words
+    error: the newest turn of that branch takes 47 tokens, more than the 20 that are allowed
+    hint: a larger `--budget`, or your own words with `-m`
+    --- exit code 1
+    ");
+    assert_eq!(files(&home.path("project")), before);
+}
+
+#[test]
 fn a_merge_in_own_words_and_a_fast_forward() {
     let home = Home::new();
     let file = home.session(&format!("{TREE}\n    m7<a2 marker a2"));

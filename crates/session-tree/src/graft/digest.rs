@@ -3,7 +3,7 @@
 use super::Reader;
 use super::quote::{Attribution, spoken};
 use super::unit::{Unit, units_of};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kind::Role;
 use crate::tree::Node;
 
@@ -24,6 +24,10 @@ pub(super) struct Digest {
 }
 
 /// Quotes entries turn by turn below some notes; the oldest turns are dropped until the text fits.
+///
+/// # Errors
+///
+/// [`Error::DoesNotFit`] if even the newest turn takes more than it may.
 pub(super) fn digest(
     reader: &Reader<'_>,
     attribution: &Attribution,
@@ -41,9 +45,13 @@ pub(super) fn digest(
     let omitted = room.map_or(0, |room| omitted_turns(&blocks, notes, room));
     let mut parts: Vec<String> = omission(omitted).into_iter().chain(notes.iter().cloned()).collect();
     parts.extend(blocks.into_iter().skip(omitted));
-    let mut text = parts.join(GAP);
-    if let Some(room) = room {
-        cut_to(&mut text, room);
+    let text = parts.join(GAP);
+    if let (Some(room), Some(budget)) = (room, budget_tokens)
+        && units(&text) > room
+    {
+        // Half a turn would count as merged, and never come again.
+        let needed = units(&text).div_ceil(UNITS_PER_TOKEN) as u64;
+        return Err(Error::DoesNotFit { needed, budget });
     }
     Ok(Digest { text, turns, omitted })
 }
@@ -103,24 +111,6 @@ fn omission(omitted: usize) -> Option<String> {
         1 => Some("1 older turn of that branch is left out here.".to_owned()),
         count => Some(format!("{count} older turns of that branch are left out here.")),
     }
-}
-
-/// Cuts a text that is too long even with one turn, and says so.
-fn cut_to(text: &mut String, room: usize) {
-    const CUT: &str = "\n[cut here]";
-    if units(text) <= room {
-        return;
-    }
-    let mut left = room.saturating_sub(units(CUT));
-    let end = text.char_indices().find(|(_, char)| match left.checked_sub(char.len_utf16()) {
-        Some(rest) => {
-            left = rest;
-            false
-        }
-        None => true,
-    });
-    text.truncate(end.map_or(0, |(at, _)| at));
-    text.push_str(CUT);
 }
 
 fn units(text: &str) -> usize {
