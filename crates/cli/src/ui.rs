@@ -1,6 +1,6 @@
 //! The only place that prints: data to standard output, words to standard error.
 //!
-//! Session files come from anywhere, so text of theirs reaches a terminal only through [`clean`]. Only `--raw` and
+//! Session files come from anywhere, so text of theirs reaches a terminal only through [`clean()`]. Only `--raw` and
 //! `--json` give bytes as they are.
 
 mod clean;

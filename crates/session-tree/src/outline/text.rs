@@ -265,10 +265,20 @@ pub(crate) fn shown(text: &str) -> String {
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
-        // Other control characters would reach the terminal.
-        return Cow::Owned(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect());
+        return Cow::Owned(text.chars().map(visible).collect());
     }
     Cow::Borrowed(text)
+}
+
+/// Line breaks and tabs become blanks; other control characters would reach a terminal, and show as what they are.
+fn visible(c: char) -> char {
+    match c {
+        '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' => ' ',
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + c as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}' => '\u{2421}',
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c => c,
+    }
 }
 
 /// The first `limit` characters.

@@ -105,7 +105,7 @@ fn long_texts_are_cut_between_characters_and_control_characters_do_not_reach_the
     draw.message("u1", "", &format!(r#""role":"user","content":"{}""#, "ä".repeat(300)));
     draw.message("u2", "u1", r#""role":"user","content":"a\u001b[2Jb""#);
     assert_eq!(text_of(&draw, "u1").0, format!("user: {}", "ä".repeat(200)));
-    assert_eq!(text_of(&draw, "u2").0, "user: a [2Jb");
+    assert_eq!(text_of(&draw, "u2").0, "user: a␛[2Jb");
 }
 
 #[test]
