@@ -32,11 +32,6 @@ pub enum Compacted {
     },
 }
 
-/// A summary, and where it comes from.
-struct Summary {
-    new: NewCompaction,
-}
-
 impl Agent {
     /// Compacts the path because somebody asks for it.
     pub async fn compact(&mut self, request: &CompactRequest, cancel: &Cancel) -> Result<Compacted> {
@@ -138,14 +133,14 @@ impl Agent {
                 None => return Ok(Compacted::Cancelled { by: None }),
             },
         };
-        let id = self.session.append_compaction(&summary.new)?;
+        let id = self.session.append_compaction(&summary)?;
         self.session.barrier()?;
         if self.hooks.wants("session_compact") {
             let entry = self.session.entry(id.as_str())?;
             let entry = entry.value().and_then(|value| value.to_serde());
             let payload = json!({
-                "type": "session_compact", "compactionEntry": entry, "fromExtension": summary.new.from_hook,
-                "fromHook": summary.new.from_hook, "reason": reason, "willRetry": will_retry,
+                "type": "session_compact", "compactionEntry": entry, "fromExtension": summary.from_hook,
+                "fromHook": summary.from_hook, "reason": reason, "willRetry": will_retry,
             });
             self.hooks.tell("session_compact", &payload, cancel).await;
         }
@@ -158,7 +153,7 @@ impl Agent {
         plan: &CompactionPlan,
         focus: Option<&str>,
         cancel: &Cancel,
-    ) -> Result<Option<Summary>> {
+    ) -> Result<Option<NewCompaction>> {
         let model = self.model.clone().ok_or(AgentError::NoModelForSummary)?;
         let failed = |reason: SummaryFailure| AgentError::Summary { what: SummaryKind::Compaction, reason };
         let now = self.session.now();
@@ -182,15 +177,13 @@ impl Agent {
             *if task == Task::TurnPrefix { &mut prefix } else { &mut history } = Some(made.text);
         }
         let details = serde_json::from_str(&plan.details_json()).ok();
-        Ok(Some(Summary {
-            new: NewCompaction {
-                summary: plan.summary_text(history.as_deref(), prefix.as_deref()),
-                first_kept: FirstKept::Entry(plan.first_kept_id.clone()),
-                tokens_before: plan.tokens_before,
-                details,
-                usage,
-                from_hook: false,
-            },
+        Ok(Some(NewCompaction {
+            summary: plan.summary_text(history.as_deref(), prefix.as_deref()),
+            first_kept: FirstKept::Entry(plan.first_kept_id.clone()),
+            tokens_before: plan.tokens_before,
+            details,
+            usage,
+            from_hook: false,
         }))
     }
 
@@ -241,20 +234,18 @@ pub(super) fn readable(messages: &[(Node, Message)]) -> Vec<Message> {
 }
 
 /// Takes a summary that an extension made; one without text is none.
-fn from_hook(made: &Json, plan: &CompactionPlan) -> Option<Summary> {
+fn from_hook(made: &Json, plan: &CompactionPlan) -> Option<NewCompaction> {
     let summary = made["summary"].as_str().filter(|summary| !summary.is_empty())?;
     let first_kept =
         made["firstKeptEntryId"].as_str().map_or_else(|| plan.first_kept_id.clone(), EntryId::from);
     let optional = |key: &str| made.get(key).filter(|value| !value.is_null()).cloned();
-    Some(Summary {
-        new: NewCompaction {
-            summary: summary.to_owned(),
-            first_kept: FirstKept::Entry(first_kept),
-            tokens_before: made["tokensBefore"].as_u64().unwrap_or(plan.tokens_before),
-            details: optional("details"),
-            usage: optional("usage"),
-            from_hook: true,
-        },
+    Some(NewCompaction {
+        summary: summary.to_owned(),
+        first_kept: FirstKept::Entry(first_kept),
+        tokens_before: made["tokensBefore"].as_u64().unwrap_or(plan.tokens_before),
+        details: optional("details"),
+        usage: optional("usage"),
+        from_hook: true,
     })
 }
 
