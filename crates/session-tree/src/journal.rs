@@ -22,7 +22,7 @@ use crate::error::Result;
 
 #[cfg(feature = "file")]
 pub use file::FileJournal;
-pub(crate) use lines::{Piece, each_line, read_range};
+pub(crate) use lines::{Piece, each_line, read_into, read_range};
 pub use memory::MemoryJournal;
 
 /// Bytes that can be read at a position.

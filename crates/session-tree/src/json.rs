@@ -161,7 +161,7 @@ impl<'d> Value<'d> {
     pub fn get(self, key: &str) -> Option<Value<'d>> {
         // A key of another length cannot match, and its length is known without a look at the text, unless an escape
         // or replaced invalid UTF-8 makes the two differ.
-        let any_len = key.contains(char::REPLACEMENT_CHARACTER);
+        let any_len = may_hold_replaced(key);
         let may_match =
             |name: Node| any_len || name.extra != 0 || (name.end - name.start) as usize == key.len() + 2;
         let is_key = |name: Value<'_>| may_match(name.node()) && name.is_str(key);
@@ -177,7 +177,7 @@ impl<'d> Value<'d> {
             return true;
         }
         // Bytes that differ may still read the same: through an escape, or as replaced invalid UTF-8.
-        let may_match = self.is_escaped() || text.contains(char::REPLACEMENT_CHARACTER);
+        let may_match = self.is_escaped() || may_hold_replaced(text);
         may_match && text::decode_wtf8(self.content()) == text.as_bytes()
     }
 
@@ -333,6 +333,11 @@ impl<'d> Siblings<'d> {
         self.next = value.node().extra.max(self.next + 1);
         Some(value)
     }
+}
+
+/// Tells whether a text may hold U+FFFD, which stands for bytes that are no UTF-8; its first byte tells enough.
+fn may_hold_replaced(text: &str) -> bool {
+    text.as_bytes().contains(&0xef)
 }
 
 #[cfg(test)]

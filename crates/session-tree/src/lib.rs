@@ -176,8 +176,8 @@ pub use naming::{encode_cwd, session_file_name};
 pub use navigate::Navigated;
 pub use navigate::{NavigationPlan, PromptImage};
 pub use outline::{
-    Charset, Filter, Fold, FoldStep, Level, Outline, OutlineOptions, OutlineRow, Query, RowStyle, Search,
-    SearchProgress, TurnStats,
+    Charset, Filter, Fold, FoldStep, Level, Outline, OutlineOptions, OutlineRow, Query, RowShape, RowStyle,
+    Search, SearchProgress, TurnStats,
 };
 pub use reference::split_reference;
 #[cfg(feature = "write")]

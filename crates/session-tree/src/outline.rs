@@ -37,7 +37,7 @@ pub(crate) use call::describe as describe_call;
 pub use filter::Filter;
 pub(crate) use marks::Marks;
 pub use query::Query;
-pub use row::{Charset, Fold, Level, OutlineRow, RowStyle};
+pub use row::{Charset, Fold, Level, OutlineRow, RowShape, RowStyle};
 pub use search::{Search, SearchProgress};
 #[cfg(feature = "write")]
 pub(crate) use text::{clip, one_line};
@@ -74,6 +74,8 @@ pub struct Outline {
     query: String,
     search: Option<Search>,
     folded: Marks,
+    /// The entries of turns that were opened; only in the turn view.
+    opened: Marks,
     order: Order,
     on_path: Marks,
     labelled: Marks,
@@ -96,6 +98,7 @@ impl Outline {
             query: String::new(),
             search: None,
             folded: Marks::default(),
+            opened: Marks::default(),
             order: Order::default(),
             on_path: Marks::default(),
             labelled: Marks::default(),
@@ -222,12 +225,16 @@ impl Outline {
         let before = std::mem::take(&mut self.forest);
         let Self { leaf, labelled, landmarks, noted, .. } = &*self;
         let sight = Sight { tree, leaf: *leaf, labelled, landmarks, noted };
-        let filter = self.options.filter;
+        let (filter, opened) = (self.options.filter, &self.opened);
+        let shows = |node| {
+            sight.shows(filter, node)
+                || filter == Filter::Turns && opened.has(node) && sight.shows(Filter::Default, node)
+        };
         self.forest = match &self.search {
-            None => before.build(tree, &self.order, &self.folded, |node| sight.shows(filter, node)),
-            Some(search) => before.build(tree, &self.order, &self.folded, |node| {
-                search.is_hit(node) && sight.shows(filter, node)
-            }),
+            None => before.build(tree, &self.order, &self.folded, shows),
+            Some(search) => {
+                before.build(tree, &self.order, &self.folded, |node| search.is_hit(node) && shows(node))
+            }
         };
     }
 }
@@ -298,6 +305,19 @@ impl Outline {
         })
     }
 
+    /// Tells how a row is drawn; nothing is read. The lines of the levels before its connector are those of the
+    /// connectors above it.
+    pub fn shape(&self, row: usize) -> Option<RowShape> {
+        let node = self.forest.node(row)?;
+        let connector = self.connector(row);
+        Some(RowShape { node, indent: self.forest.levels(row), connector, fold: self.fold_of(row, node) })
+    }
+
+    fn connector(&self, row: usize) -> Option<Level> {
+        let level = if self.forest.next_sibling(row).is_some() { Level::Tee } else { Level::Corner };
+        self.forest.has_connector(row).then_some(level)
+    }
+
     fn levels(&self, row: usize) -> Vec<Level> {
         let mut levels = vec![Level::Blank; self.forest.levels(row)];
         self.forest.gutters(row, |level, goes_on| {
@@ -305,8 +325,8 @@ impl Outline {
                 *slot = Level::Line;
             }
         });
-        if let (true, Some(last)) = (self.forest.has_connector(row), levels.last_mut()) {
-            *last = if self.forest.next_sibling(row).is_some() { Level::Tee } else { Level::Corner };
+        if let (Some(connector), Some(last)) = (self.connector(row), levels.last_mut()) {
+            *last = connector;
         }
         levels
     }
@@ -320,7 +340,15 @@ impl Outline {
     }
 
     fn turn_of(&self, session: &Session, node: Node) -> Result<Option<TurnStats>> {
-        if self.options.filter != Filter::Turns || session.tree().role(node) != Some(Role::User) {
+        if self.options.filter != Filter::Turns {
+            return Ok(None);
+        }
+        self.turn_stats(session, node)
+    }
+
+    /// Tells what the turn of a prompt did; none for other entries. The number is known in the turn view only.
+    pub fn turn_stats(&self, session: &Session, node: Node) -> Result<Option<TurnStats>> {
+        if session.tree().role(node) != Some(Role::User) {
             return Ok(None);
         }
         let known = || self.turns.lock().unwrap_or_else(PoisonError::into_inner);
@@ -331,6 +359,33 @@ impl Outline {
         let stats = TurnStats { number, ..turn::stats(session, node, &self.on_path)? };
         known().insert(node, stats);
         Ok(Some(stats))
+    }
+}
+
+/// Turns that are opened in the turn view.
+impl Outline {
+    /// Shows the entries of the turn of a prompt in the turn view; tells whether that changed anything.
+    pub fn open_turn(&mut self, session: &Session, prompt: Node) -> bool {
+        self.change_turn(session, prompt, Marks::add)
+    }
+
+    /// Hides the entries of the turn that an entry is part of, and returns its prompt; none if nothing was open.
+    pub fn close_turn(&mut self, session: &Session, node: Node) -> Option<Node> {
+        let prompt = turn::prompt_of(session.tree(), node)?;
+        self.change_turn(session, prompt, Marks::remove).then_some(prompt)
+    }
+
+    fn change_turn(&mut self, session: &Session, prompt: Node, change: fn(&mut Marks, Node) -> bool) -> bool {
+        let tree = session.tree();
+        if self.options.filter != Filter::Turns || tree.role(prompt) != Some(Role::User) {
+            return false;
+        }
+        let entries = turn::entries(tree, prompt);
+        let changed = entries.into_iter().fold(false, |any, node| change(&mut self.opened, node) | any);
+        if changed {
+            self.rebuild(tree);
+        }
+        changed
     }
 }
 
@@ -415,6 +470,14 @@ impl Outline {
             row = self.forest.parent(at);
         }
         None
+    }
+}
+
+impl Session {
+    /// Finds where a pick, a merge or a branch summary came from, if that is an entry of this session.
+    pub fn source_of(&self, node: Node) -> Result<Option<Node>> {
+        let entry = self.entry_at(node)?;
+        Ok(text::source(&entry).and_then(|id| self.tree().node(&id)))
     }
 }
 

@@ -3,6 +3,7 @@
 //! The one owner of change. This file holds what reading needs; how a session is opened, extended and moved lies
 //! in the modules beside it.
 
+mod ahead;
 mod cache;
 mod follow;
 mod options;
@@ -20,6 +21,7 @@ use crate::index::{self, Index};
 use crate::journal::{Journal, MemoryJournal, name_of};
 use crate::tree::{Node, Tree};
 
+use ahead::ReadAhead;
 use cache::DocCache;
 pub use follow::Follower;
 pub use options::Options;
@@ -41,6 +43,7 @@ pub struct Session {
     /// Entries that others appended and nobody has asked about yet.
     foreign: Vec<Node>,
     docs: Mutex<DocCache>,
+    ahead: Mutex<ReadAhead>,
     /// What decoding found odd after loading.
     late_diagnostics: Mutex<Vec<Diagnostic>>,
     #[cfg(feature = "write")]
@@ -108,6 +111,7 @@ impl Session {
             read_only: None,
             foreign: Vec::new(),
             docs: Mutex::default(),
+            ahead: Mutex::default(),
             late_diagnostics: Mutex::default(),
             #[cfg(feature = "write")]
             writer: write::Writer::default(),

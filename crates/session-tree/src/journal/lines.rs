@@ -118,8 +118,14 @@ impl Reader<'_> {
 /// Reads exactly the bytes between two positions.
 pub(crate) fn read_range(source: &dyn ReadAt, position: u64, len: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; len];
+    read_into(source, position, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads exactly as many bytes as there is room for.
+pub(crate) fn read_into(source: &dyn ReadAt, position: u64, bytes: &mut [u8]) -> io::Result<()> {
     let mut filled = 0;
-    while filled < len {
+    while filled < bytes.len() {
         match source.read_at(position + filled as u64, &mut bytes[filled..]) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(read) => filled += read,
@@ -127,7 +133,7 @@ pub(crate) fn read_range(source: &dyn ReadAt, position: u64, len: usize) -> io::
             Err(error) => return Err(error),
         }
     }
-    Ok(bytes)
+    Ok(())
 }
 
 #[cfg(test)]

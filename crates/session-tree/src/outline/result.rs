@@ -7,15 +7,12 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::error::{Error, Result};
-use crate::journal::{name_of, read_range};
+use crate::error::Result;
 use crate::session::Session;
 use crate::tree::Node;
 
 const FRONT: usize = 512;
 const BACK: usize = 96;
-/// Reading so much at once is cheaper than reading twice.
-const SHORT: usize = 4096;
 
 const START: &[u8] = br#","message":{"role":"toolResult","toolCallId":""#;
 static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(START));
@@ -35,21 +32,16 @@ pub(super) fn ends_of(session: &Session, node: Node) -> Result<Option<ResultEnds
         return Ok(None);
     }
     let (position, len) = session.tree().place(node);
-    let len = len as usize;
-    let read = |from: usize, len: usize| {
-        let bytes = read_range(&*session.journal, position + from as u64, len);
-        bytes.map_err(|error| Error::io("read", &name_of(&*session.journal))(error))
-    };
-    if len <= SHORT {
-        let line = read(0, len)?;
-        return Ok(ends(&line, &line));
-    }
-    Ok(ends(&read(0, FRONT)?, &read(len - BACK, BACK)?))
+    let (front, back) = ((len as usize).min(FRONT), (len as usize).min(BACK));
+    let Some((call_id, tool)) = session.with_bytes(position, front, call)? else { return Ok(None) };
+    let is_error = session.with_bytes(position + u64::from(len) - back as u64, back, is_error)?;
+    Ok(is_error.map(|is_error| ResultEnds { call_id, tool, is_error }))
 }
 
-fn ends(front: &[u8], back: &[u8]) -> Option<ResultEnds> {
+/// Reads id and tool of the call at the start of a line.
+fn call(front: &[u8]) -> Option<(String, String)> {
     const NEXT: &[u8] = br#"","toolName":""#;
-    let message = MESSAGE.find(&front[..front.len().min(FRONT)])?;
+    let message = MESSAGE.find(front)?;
     // Who picked the result from elsewhere wrote so there.
     if ORIGIN.find(&front[..message]).is_some() {
         return None;
@@ -57,7 +49,7 @@ fn ends(front: &[u8], back: &[u8]) -> Option<ResultEnds> {
     let (call_id, rest) = plain(&front[message + START.len()..])?;
     let (tool, rest) = plain(rest.strip_prefix(NEXT)?)?;
     rest.strip_prefix(b"\",")?;
-    Some(ResultEnds { call_id: call_id.to_owned(), tool: tool.to_owned(), is_error: is_error(back)? })
+    Some((call_id.to_owned(), tool.to_owned()))
 }
 
 /// Reads a string without escapes up to its closing quote.
@@ -81,7 +73,8 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Option<ResultEnds> {
-        ends(line.as_bytes(), line.as_bytes())
+        let (call_id, tool) = call(&line.as_bytes()[..line.len().min(FRONT)])?;
+        Some(ResultEnds { call_id, tool, is_error: is_error(line.as_bytes())? })
     }
 
     #[test]

@@ -46,6 +46,20 @@ pub struct OutlineRow {
     pub turn: Option<TurnStats>,
 }
 
+/// How a row is drawn, without what it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RowShape {
+    /// The place of the entry in the tree.
+    pub node: Node,
+    /// How many levels are drawn before the text.
+    pub indent: usize,
+    /// The connector on the last level; none in the middle of a branch.
+    pub connector: Option<Level>,
+    /// Whether rows are folded away below this one, or could be.
+    pub fold: Fold,
+}
+
 /// What is drawn on one level before a row; three columns wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
@@ -107,14 +121,18 @@ pub enum Charset {
 impl OutlineRow {
     /// Draws what stands before the text: three columns per level, then the mark of a folded row without connector.
     pub fn prefix(&self, charset: Charset) -> String {
-        let mut out = String::with_capacity(self.levels.len() * 5);
-        let mut has_connector = false;
-        for level in &self.levels {
+        self.prefix_from(charset, 0)
+    }
+
+    /// Draws what stands before the text without its first levels, for a view that is moved to the right.
+    pub fn prefix_from(&self, charset: Charset, first: usize) -> String {
+        let levels = self.levels.get(first..).unwrap_or_default();
+        let mut out = String::with_capacity(levels.len() * 5);
+        for level in levels {
             match level {
                 Level::Blank => out.push_str("   "),
                 Level::Line => out.push_str(charset.pick("│  ", "|  ")),
                 Level::Tee | Level::Corner => {
-                    has_connector = true;
                     let corner = *level == Level::Corner;
                     out.push_str(if corner { charset.pick("└", "`") } else { charset.pick("├", "|") });
                     out.push_str(self.fold.mark(charset));
@@ -122,11 +140,16 @@ impl OutlineRow {
                 }
             }
         }
-        if self.fold == Fold::Folded && !has_connector {
+        if self.fold == Fold::Folded && !self.has_connector() {
             out.push_str(self.fold.mark(charset));
             out.push(' ');
         }
         out
+    }
+
+    /// Tells whether the row itself hangs on a line.
+    pub fn has_connector(&self) -> bool {
+        matches!(self.levels.last(), Some(Level::Tee | Level::Corner))
     }
 }
 

@@ -5,6 +5,7 @@ mod keys;
 mod looks;
 mod many;
 mod rows;
+mod turns;
 
 use super::*;
 

@@ -218,6 +218,27 @@ pub(super) fn plain_line(entry: &Entry) -> String {
     if content.is_empty() { format!("[{}]", one_line(&entry.type_name())) } else { content }
 }
 
+/// Returns the id of the entry that a pick, a merge or a branch summary came from.
+pub(super) fn source(entry: &Entry) -> Option<String> {
+    let picked = |origin: Value<'_>| {
+        let ids = origin
+            .get("sourceEntryIds")
+            .filter(|_| origin.get("kind").is_some_and(|kind| kind.is_str("cherry-pick")))?;
+        ids.items().next()?.as_str().map(Cow::into_owned)
+    };
+    match entry.body() {
+        Body::BranchSummary { details, from_id, .. } => {
+            let merge = details.and_then(|details| details.get("merge"));
+            let merged = merge.and_then(|merge| merge.get("sourceLeafId")).and_then(Value::as_str);
+            let from = from_id.filter(|from| Some(&**from) != entry.parent_id().map(|id| id.as_str()));
+            merged.or(from).map(Cow::into_owned)
+        }
+        Body::CustomMessage { details, .. } => picked(details?),
+        Body::Message(_) => picked(entry.value()?.get("origin")?),
+        _ => None,
+    }
+}
+
 /// Names the branch that a pick came from; `None` if this is no pick.
 fn pick_source(session: &Session, origin: Option<Value<'_>>) -> Option<String> {
     let origin = origin?;
@@ -283,5 +304,11 @@ fn visible(c: char) -> char {
 
 /// The first `limit` characters.
 pub(crate) fn clip(text: &str, limit: usize) -> &str {
+    if text.len() <= limit {
+        return text;
+    }
+    if text.as_bytes()[..=limit].is_ascii() {
+        return &text[..limit];
+    }
     text.char_indices().nth(limit).map_or(text, |(at, _)| &text[..at])
 }

@@ -67,6 +67,24 @@ pub(super) fn numbers(tree: &Tree, order: impl Iterator<Item = Node>) -> Vec<u32
     numbers
 }
 
+/// Finds the prompt whose turn an entry is part of.
+pub(super) fn prompt_of(tree: &Tree, node: Node) -> Option<Node> {
+    tree.ancestors(node).find(|node| tree.role(*node) == Some(Role::User))
+}
+
+/// Returns all entries of a turn on all branches: those below its prompt and above the next ones.
+pub(super) fn entries(tree: &Tree, prompt: Node) -> Vec<Node> {
+    let mut found = Vec::new();
+    let mut stack: Vec<Node> = tree.children(prompt).collect();
+    while let Some(node) = stack.pop() {
+        if tree.role(node) != Some(Role::User) {
+            found.push(node);
+            stack.extend(tree.children(node));
+        }
+    }
+    found
+}
+
 fn next(tree: &Tree, node: Node, active: &Marks) -> Option<Node> {
     let mut children = tree.children(node);
     let first = children.next()?;

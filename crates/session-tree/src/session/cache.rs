@@ -34,6 +34,11 @@ impl DocCache {
         self.limit = bytes / 2;
     }
 
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.young.len() + self.old.len()
+    }
+
     pub(super) fn get(&mut self, row: u32) -> Option<Doc> {
         self.known(row).map(|known| known.doc.clone())
     }

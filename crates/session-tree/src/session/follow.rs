@@ -109,7 +109,7 @@ impl Session {
         let index = crate::index::load(&*journal, journal.path())?;
         let old = std::mem::replace(&mut self.index, index);
         self.journal = journal;
-        self.docs().clear();
+        self.forget_lines();
         self.leaf = self.index.leaf(&*self.journal).map_err(|error| self.io_error("read", error))?;
         let new = self
             .index

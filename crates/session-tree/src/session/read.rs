@@ -8,7 +8,6 @@ use crate::entry::{Entry, Message};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::index::{LONGEST_LINE, Label};
-use crate::journal::read_range;
 use crate::json::Doc;
 use crate::migrate;
 use crate::tree::Node;
@@ -128,8 +127,25 @@ impl Session {
         if u64::from(len) > LONGEST_LINE {
             return Ok(Arc::default());
         }
-        let line = read_range(&*self.journal, position, len as usize);
-        Ok(line.map_err(|source| self.io_error("read", source))?.into())
+        self.with_bytes(position, len as usize, |line| line.into())
+    }
+
+    /// Gives a piece of the journal to `take`; pieces that are read in the order of the file come cheaply.
+    pub(crate) fn with_bytes<T>(
+        &self,
+        position: u64,
+        len: usize,
+        take: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T> {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = ahead.read(&*self.journal, (position, len), self.index.end, take);
+        read.map_err(|source| self.io_error("read", source))
+    }
+
+    /// Forgets what was read, because other bytes stand there now.
+    pub(super) fn forget_lines(&self) {
+        self.docs().clear();
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Gives the line of an entry, and its text as version 3 spells it; a line that cannot be parsed is reported.
@@ -171,6 +187,12 @@ impl Session {
         if !found.contains(&diagnostic) {
             found.push(diagnostic);
         }
+    }
+
+    /// Returns how many lines were decoded and are kept.
+    #[cfg(test)]
+    pub(crate) fn decoded_lines(&self) -> usize {
+        self.docs().len()
     }
 
     pub(super) fn docs(&self) -> MutexGuard<'_, DocCache> {

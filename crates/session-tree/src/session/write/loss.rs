@@ -27,7 +27,7 @@ impl Session {
         self.index = index;
         self.leaf = leaf;
         self.foreign.clear();
-        self.docs().clear();
+        self.forget_lines();
         Ok(Some(match place {
             Place::Under(_) => Place::Under(parent),
             Place::Aside(_) => Place::Aside(parent),

@@ -93,7 +93,7 @@ impl Session {
         if let Some(loaded) = loaded {
             // Rows keep their numbers, so nodes that somebody holds stay valid.
             let old = std::mem::replace(&mut self.index, loaded);
-            self.docs().clear();
+            self.forget_lines();
             self.bring_late_lines(old, &*source)?;
         }
         Ok(kept)
