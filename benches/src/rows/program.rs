@@ -43,11 +43,11 @@ fn line(bench: &Bench<'_>, program: &Path, work: &str, arguments: &[&str]) -> Re
     Ok(Line::gain(work, ours, ("pi --version", theirs), BAR))
 }
 
-/// The program as `cargo build --release` makes it, beside this one.
-fn program() -> Result<PathBuf, Failure> {
+/// The program as `cargo build --profile dist` makes it, beside this one.
+pub(super) fn program() -> Result<PathBuf, Failure> {
     let path = std::env::current_exe()?.with_file_name("offshoot");
     if path.is_file() {
         return Ok(path);
     }
-    Err("build the program first: cargo build --release".into())
+    Err("build the program first: cargo build --profile dist".into())
 }

@@ -6,25 +6,36 @@
 mod ask;
 mod compact;
 mod navigate;
+mod submit;
+mod tell;
 mod work;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use session_tree::{EntryId, Message, Session};
+use tokio::sync::mpsc;
 
 use crate::cancel::Cancel;
+use crate::command::{History, Reload};
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, Watcher};
+use crate::extension::ExtensionCommand;
+use crate::handle::{AgentHandle, Wish};
 use crate::hooks::Hooks;
+pub use crate::inbox::{Delivery, Inbox};
 use crate::model::{Model, ThinkingLevel};
 use crate::settings::Settings;
+use crate::shared::{SessionGuard, SharedSession};
 use crate::tools::ToolBox;
 use crate::turn::{Effect, Input, Outcome, Turn};
 
+pub(crate) use compact::readable;
 pub use compact::{CompactRequest, Compacted};
-pub use navigate::{NavigateRequest, NavigateResult, SummaryRequest};
+pub(crate) use navigate::Step;
+pub use navigate::{Move, NavigateRequest, NavigateResult, SummaryRequest};
+pub use submit::{Submission, Submitted};
 pub use work::{Gatekeeper, Permit, Policy};
 
 /// A coding agent on one session.
@@ -40,49 +51,33 @@ pub use work::{Gatekeeper, Permit, Policy};
 /// ```
 #[derive(Debug)]
 pub struct Agent {
-    session: Session,
-    model: Option<Arc<dyn Model>>,
-    thinking: ThinkingLevel,
+    session: SharedSession,
+    pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) thinking: ThinkingLevel,
     system: String,
     tools: ToolBox,
     gatekeeper: Option<Arc<dyn Gatekeeper>>,
-    hooks: Hooks,
-    settings: Settings,
-    cwd: PathBuf,
-    watcher: Watcher,
-    turn: Turn,
-    inbox: Inbox,
-}
-
-/// Messages for a turn that is going on; clones share one box.
-#[derive(Debug, Clone, Default)]
-pub struct Inbox(Arc<Mutex<Vec<(Delivery, Message)>>>);
-
-/// When a message for a running turn is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delivery {
-    /// After the tools that run now.
-    Steer,
-    /// When the model has answered.
-    FollowUp,
-}
-
-impl Inbox {
-    /// Lets a message wait until the turn takes it.
-    pub fn send(&self, delivery: Delivery, message: Message) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((delivery, message));
-    }
-
-    fn take(&self) -> Vec<(Delivery, Message)> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
+    pub(crate) hooks: Hooks,
+    pub(crate) settings: Settings,
+    pub(crate) cwd: PathBuf,
+    pub(crate) watcher: Watcher,
+    pub(crate) turn: Turn,
+    pub(crate) inbox: Inbox,
+    /// What was said since the work on a prompt began.
+    said: tell::Said,
+    wishes: (mpsc::UnboundedSender<Wish>, mpsc::UnboundedReceiver<Wish>),
+    pub(crate) commands: Vec<Arc<dyn ExtensionCommand>>,
+    /// Where the leaf was.
+    pub(crate) history: History,
+    /// Loads extensions for another session.
+    pub(crate) reload: Option<Reload>,
 }
 
 impl Agent {
     /// Makes an agent without model, tools and hooks.
     pub fn new(session: Session, cwd: impl Into<PathBuf>) -> Self {
         Agent {
-            session,
+            session: SharedSession::new(session),
             model: None,
             thinking: ThinkingLevel::Off,
             system: String::new(),
@@ -94,6 +89,11 @@ impl Agent {
             watcher: Watcher::default(),
             turn: Turn::default(),
             inbox: Inbox::default(),
+            said: tell::Said::default(),
+            wishes: mpsc::unbounded_channel(),
+            commands: Vec::new(),
+            history: History::default(),
+            reload: None,
         }
     }
 
@@ -141,19 +141,14 @@ impl Agent {
         self
     }
 
-    /// Returns the session.
-    pub fn session(&self) -> &Session {
-        &self.session
+    /// Takes the session for one step; see [`SharedSession::lock`].
+    pub fn session(&self) -> SessionGuard<'_> {
+        self.session.lock()
     }
 
-    /// Returns the session, to be changed between turns.
-    pub fn session_mut(&mut self) -> &mut Session {
-        &mut self.session
-    }
-
-    /// Ends the agent and gives its session back.
-    pub fn into_session(self) -> Session {
-        self.session
+    /// Returns the session, to be shared with extensions and with whoever draws.
+    pub fn shared_session(&self) -> SharedSession {
+        self.session.clone()
     }
 
     /// Returns the model.
@@ -178,7 +173,7 @@ impl Agent {
 
     /// Chooses another model and writes so into the session.
     pub fn choose_model(&mut self, model: Arc<dyn Model>) -> Result<EntryId> {
-        let id = self.session.append_model_change(&model.spec().provider, &model.spec().id)?;
+        let id = self.session().append_model_change(&model.spec().provider, &model.spec().id)?;
         self.thinking = model.spec().clamp(self.thinking);
         self.model = Some(model);
         Ok(id)
@@ -187,9 +182,47 @@ impl Agent {
     /// Chooses how hard the model thinks and writes so into the session.
     pub fn choose_thinking(&mut self, level: ThinkingLevel) -> Result<EntryId> {
         let level = self.model.as_ref().map_or(level, |model| model.spec().clamp(level));
-        let id = self.session.append_thinking_level_change(level.name())?;
+        let id = self.session().append_thinking_level_change(level.name())?;
         self.thinking = level;
         Ok(id)
+    }
+
+    /// Returns a handle for extensions, and for whoever else wants to do something at any time.
+    pub fn handle(&self) -> AgentHandle {
+        AgentHandle {
+            session: self.session.clone(),
+            inbox: self.inbox.clone(),
+            watcher: self.watcher.clone(),
+            wishes: self.wishes.0.clone(),
+        }
+    }
+
+    /// Waits for something that takes the whole agent; see [`AgentHandle::when_idle`] and [`Agent::grant`].
+    pub async fn next_wish(&mut self) -> Wish {
+        loop {
+            // The agent itself holds a sender, so there is always one.
+            if let Some(wish) = self.wishes.1.recv().await {
+                return wish;
+            }
+        }
+    }
+
+    /// Takes what was wished for, if anything was.
+    pub fn take_wish(&mut self) -> Option<Wish> {
+        self.wishes.1.try_recv().ok()
+    }
+
+    /// Does what was wished for.
+    pub async fn grant(&mut self, wish: Wish, cancel: &Cancel) {
+        wish.grant(self, cancel).await;
+        self.report_hook_failures();
+    }
+
+    /// Does all that was wished for so far, and what is wished for meanwhile.
+    pub async fn grant_all(&mut self, cancel: &Cancel) {
+        while let Some(wish) = self.take_wish() {
+            self.grant(wish, cancel).await;
+        }
     }
 
     /// Sends messages and works until the model has answered, failed for good, or somebody stopped it.
@@ -197,23 +230,47 @@ impl Agent {
     /// # Errors
     ///
     /// [`AgentError::NoModel`], and whatever the session refuses; what was appended before stays.
-    pub async fn prompt(&mut self, messages: Vec<Message>, cancel: &Cancel) -> Result<Outcome> {
+    pub async fn prompt(&mut self, mut messages: Vec<Message>, cancel: &Cancel) -> Result<Outcome> {
         if self.model.is_none() {
             return Err(AgentError::NoModel);
         }
+        messages.extend(self.inbox.take_for_next_turn());
         self.watch_context(cancel).await?;
-        self.watcher.tell(AgentEvent::AgentStart);
-        let outcome = self.run(Input::Begin(messages), cancel).await;
-        if outcome.is_err() {
-            // The machine waits for an answer that will not come.
-            self.turn.step(Input::Aborted(Vec::new()));
+        self.announce(AgentEvent::AgentStart, cancel).await;
+        let outcome = self.run_to_the_end(messages, cancel).await;
+        if let Ok(outcome) = &outcome {
+            self.tell_end_of_work(outcome, cancel).await;
         }
-        for failure in self.hooks.take_failures() {
-            self.watcher.tell(AgentEvent::HookFailed(failure));
+        self.report_hook_failures();
+        outcome
+    }
+
+    /// Works until nobody has anything more to say.
+    async fn run_to_the_end(&mut self, mut messages: Vec<Message>, cancel: &Cancel) -> Result<Outcome> {
+        loop {
+            self.inbox.open(cancel);
+            let outcome = self.run(Input::Begin(messages), cancel).await;
+            if outcome.is_err() {
+                // The machine waits for an answer that will not come.
+                self.turn.step(Input::Aborted(Vec::new()));
+            }
+            let late = self.inbox.close();
+            let (after, left): (Vec<_>, Vec<_>) =
+                late.into_iter().partition(|(delivery, _)| *delivery == Delivery::AfterTurn);
+            for (_, message) in after {
+                self.append(message, cancel).await?;
+            }
+            // Somebody may have sent something while the turn ended.
+            match outcome {
+                Ok(Outcome::Done) if !left.is_empty() => {
+                    messages = left.into_iter().map(|(_, message)| message).collect();
+                }
+                outcome => {
+                    left.into_iter().for_each(|(delivery, message)| self.queue(delivery, message));
+                    return outcome;
+                }
+            }
         }
-        let outcome = outcome?;
-        self.watcher.tell(AgentEvent::AgentEnd(outcome.clone()));
-        Ok(outcome)
     }
 
     /// Does what the machine says until the turn is over.
@@ -222,43 +279,55 @@ impl Agent {
         while let Some(effect) = effects.pop_front() {
             let input = match effect {
                 Effect::Append(message) => {
-                    self.append(message)?;
+                    self.append(message, cancel).await?;
                     continue;
                 }
                 Effect::Barrier => {
-                    self.session.barrier()?;
+                    self.session().barrier()?;
                     continue;
                 }
                 Effect::WatchContext => {
+                    self.tell_turn_end(cancel).await;
                     self.watch_context(cancel).await?;
                     continue;
                 }
-                Effect::End(outcome) => return Ok(outcome),
+                Effect::End(outcome) => {
+                    self.tell_turn_end(cancel).await;
+                    return Ok(outcome);
+                }
                 Effect::Ask => self.ask(cancel).await?,
                 Effect::RunTools(calls) => self.work(calls, cancel).await,
                 Effect::Wait { delay, attempt, error } => {
+                    self.tell_turn_end(cancel).await;
                     self.watcher.tell(AgentEvent::RetryStart { attempt, delay, error });
                     match cancel.unless_cancelled(tokio::time::sleep(delay)).await {
                         Some(()) => Input::Waited,
                         None => Input::Aborted(Vec::new()),
                     }
                 }
-                Effect::CompactAfterOverflow => self.compact_after_overflow(cancel).await?,
+                Effect::CompactAfterOverflow => {
+                    self.tell_turn_end(cancel).await;
+                    self.compact_after_overflow(cancel).await?
+                }
             };
+            let mut after = Vec::new();
             for (delivery, message) in self.inbox.take() {
                 match delivery {
-                    Delivery::Steer => self.turn.steer(message),
-                    Delivery::FollowUp => self.turn.follow_up(message),
+                    Delivery::AfterTurn => after.push(message),
+                    _ => self.queue(delivery, message),
                 }
             }
+            after.into_iter().for_each(|message| self.inbox.send(Delivery::AfterTurn, message));
             effects.extend(self.turn.step(input));
         }
         Ok(Outcome::Done)
     }
 
-    fn append(&mut self, message: Message) -> Result<EntryId> {
-        let id = self.session.append_message(&message)?;
-        self.watcher.tell(AgentEvent::Message { id: id.clone(), message });
-        Ok(id)
+    fn queue(&mut self, delivery: Delivery, message: Message) {
+        match delivery {
+            Delivery::Steer => self.turn.steer(message),
+            Delivery::FollowUp => self.turn.follow_up(message),
+            Delivery::AfterTurn | Delivery::NextTurn => self.inbox.send(delivery, message),
+        }
     }
 }

@@ -23,9 +23,38 @@ pub enum AgentError {
         /// Why.
         reason: SummaryFailure,
     },
+    /// A turn is going on, and nobody said when a message is to be sent.
+    #[error("the agent is working: say whether the message is to steer it or to follow")]
+    Busy,
     /// Too little was said to compact anything.
     #[error("Nothing to compact (no messages yet)")]
     NothingSaid,
+    /// There is no entry that could be labelled.
+    #[error("there is nothing to label yet")]
+    NothingToLabel,
+    /// The path has no prompt, pick or merge.
+    #[error("there is nothing to take back")]
+    NothingToUndo,
+    /// The leaf was nowhere else before.
+    #[error("there is no place to go back to")]
+    NothingBehind,
+    /// The leaf did not go back before.
+    #[error("there is no place to go forward to")]
+    NothingAhead,
+    /// There is no position to make a copy of.
+    #[error("Nothing to clone yet")]
+    NothingToClone,
+    /// Nothing of what was selected is a prompt.
+    #[error("the selection holds no prompt")]
+    NoPromptSelected,
+    /// The text of a merge takes more than half of the room that the model has left.
+    #[error("the merge takes {tokens} tokens, more than the {allowed} that half of the free context holds")]
+    MergeTooLong {
+        /// The tokens it takes.
+        tokens: u64,
+        /// The tokens it may take.
+        allowed: u64,
+    },
 }
 
 /// What a summary is for.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Message};
+use session_tree::{EntryId, Message, Timestamp};
 
 use crate::hooks::HookFailure;
 use crate::model::{AnswerEvent, BlockStart, ModelError};
@@ -19,7 +19,21 @@ pub enum AgentEvent {
     /// Work on a prompt begins.
     AgentStart,
     /// The model is asked.
-    TurnStart,
+    TurnStart {
+        /// How often it was asked before, for this prompt.
+        index: u32,
+        /// When.
+        time: Timestamp,
+    },
+    /// The model has answered, and its tools are done.
+    TurnEnd {
+        /// How often it was asked before, for this prompt.
+        index: u32,
+        /// The answer.
+        message: Message,
+        /// The results of its tools.
+        results: Vec<Message>,
+    },
     /// An answer grows.
     Answer(AnswerEvent),
     /// A message is in the session.
@@ -72,6 +86,11 @@ pub enum AgentEvent {
     HookFailed(HookFailure),
     /// Work on a prompt is over.
     AgentEnd(Outcome),
+    /// Something that an extension wished for could not be done.
+    Failed {
+        /// Why.
+        error: String,
+    },
 }
 
 /// Whoever watches.
@@ -103,11 +122,38 @@ impl fmt::Debug for Watcher {
 }
 
 impl AgentEvent {
+    /// Returns the name under which extensions and machines know the event.
+    pub fn name(&self) -> &'static str {
+        match self {
+            AgentEvent::AgentStart => "agent_start",
+            AgentEvent::TurnStart { .. } => "turn_start",
+            AgentEvent::TurnEnd { .. } => "turn_end",
+            AgentEvent::Answer(event) => answer_name(event),
+            AgentEvent::Message { .. } => "message_end",
+            AgentEvent::ToolStart(_) => "tool_execution_start",
+            AgentEvent::ToolUpdate { .. } => "tool_execution_update",
+            AgentEvent::ToolEnd { .. } => "tool_execution_end",
+            AgentEvent::RetryStart { .. } => "auto_retry_start",
+            AgentEvent::CompactionStart { .. } => "compaction_start",
+            AgentEvent::CompactionEnd { .. } => "compaction_end",
+            AgentEvent::HookFailed(_) => "extension_error",
+            AgentEvent::AgentEnd(_) => "agent_end",
+            AgentEvent::Failed { .. } => "error",
+        }
+    }
+
     /// Returns the event as a line of `--mode json` shows it.
     pub fn to_json(&self) -> Json {
         match self {
             AgentEvent::AgentStart => json!({"type": "agent_start"}),
-            AgentEvent::TurnStart => json!({"type": "turn_start"}),
+            AgentEvent::TurnStart { index, time } => {
+                json!({"type": "turn_start", "turnIndex": index, "timestamp": time.as_millis()})
+            }
+            AgentEvent::TurnEnd { index, message, results } => json!({
+                "type": "turn_end", "turnIndex": index, "message": message.value().to_serde(),
+                "toolResults": results.iter().filter_map(|result| result.value().to_serde()).collect::<Vec<_>>(),
+            }),
+            AgentEvent::Failed { error } => json!({"type": "error", "errorMessage": error}),
             AgentEvent::Answer(event) => answer_json(event),
             AgentEvent::Message { id, message } => {
                 json!({"type": "message_end", "entryId": id.as_str(), "message": message.value().to_serde()})
@@ -151,6 +197,18 @@ impl AgentEvent {
 
 fn output_json(output: &ToolOutput) -> Json {
     json!({"content": output.content, "details": output.details})
+}
+
+/// Returns the name under which extensions and machines know that an answer grows.
+pub(crate) fn answer_name(event: &AnswerEvent) -> &'static str {
+    match event {
+        AnswerEvent::Begin { .. } => "message_start",
+        AnswerEvent::Usage(_) => "usage",
+        AnswerEvent::End { .. } => "answer_end",
+        AnswerEvent::BlockStart { .. } | AnswerEvent::BlockDelta { .. } | AnswerEvent::BlockEnd { .. } => {
+            "message_update"
+        }
+    }
 }
 
 /// The names are those of the events that extensions know.

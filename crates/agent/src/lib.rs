@@ -8,12 +8,17 @@
 
 pub mod agent;
 pub mod cancel;
+pub mod command;
 pub mod error;
 pub mod event;
+pub mod extension;
+pub mod handle;
 pub mod hooks;
+pub mod inbox;
 pub mod model;
 pub mod permission;
 pub mod settings;
+pub mod shared;
 mod summary;
 pub mod system;
 pub mod tool;

@@ -92,6 +92,53 @@ impl Material<'_> {
     }
 }
 
+/// What a model is asked to tell of a branch that is merged.
+const MERGE_TASK: &str = "The conversation above is another branch of the work that goes on in the current branch, which is \
+described in <current-branch>. Tell an assistant that goes on with the current branch, and sees nothing else of the other \
+one, what the other branch found out and achieved.";
+
+const MERGE_SECTIONS: &str = "Use exactly these headings, in Markdown, and leave none out:\n\n\
+## Goal\nWhat the other branch was for.\n\n\
+## Progress\n- [x] What it finished\n- [ ] What it began\n\n\
+## Key Decisions\n- **Decision**: why\n\n\
+## Critical Context\n- Names, paths, figures and errors that are worth knowing here; or (none)\n\n\
+## Conflicts with the current branch\n- topic | here: what the current branch does | there: what the other one did; or (none)\n\n\
+## Not applied here\n- What the other branch changed or set up that the current one does not have; or (none)\n\n\
+A file in <contested-files> was changed on both branches: name it under the conflicts. Decide nothing: only tell. Be brief. \
+Keep exact names of files, functions and error messages.";
+
+/// What the summary of a branch that is merged is made of.
+#[derive(Debug, Clone)]
+pub(crate) struct MergeMaterial {
+    pub(crate) messages: Vec<Message>,
+    /// How many older messages are missing.
+    pub(crate) omitted: usize,
+    /// What was asked and changed on the branch that it goes to.
+    pub(crate) current_branch: String,
+    /// The files that both changed.
+    pub(crate) contested: Option<String>,
+    /// What to pay attention to.
+    pub(crate) focus: Option<String>,
+}
+
+impl MergeMaterial {
+    /// Puts the question together.
+    pub(crate) fn prompt(&self) -> String {
+        let conversation = serialize_conversation(&self.messages);
+        let mut parts = vec![format!("<conversation>\n{conversation}\n</conversation>")];
+        if self.omitted > 0 {
+            parts.push(format!("{} older messages of that branch are missing above.", self.omitted));
+        }
+        parts.push(format!("<current-branch>\n{}\n</current-branch>", self.current_branch));
+        let contested = self.contested.as_ref();
+        parts.extend(contested.map(|files| format!("<contested-files>\n{files}\n</contested-files>")));
+        parts.extend([MERGE_TASK.to_owned(), MERGE_SECTIONS.to_owned()]);
+        let focus = self.focus.as_deref().filter(|focus| !focus.trim().is_empty());
+        parts.extend(focus.map(|focus| format!("Additional focus: {focus}")));
+        parts.join("\n\n")
+    }
+}
+
 /// A summary that a model made.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Made {
@@ -108,9 +155,20 @@ pub(crate) async fn make(
     now: Timestamp,
     cancel: &Cancel,
 ) -> Result<Option<Made>, SummaryFailure> {
+    ask(model, &material.prompt(), thinking, now, cancel).await
+}
+
+/// Asks a model for a summary in these words. `None`: somebody stopped it.
+pub(crate) async fn ask(
+    model: &dyn Model,
+    prompt: &str,
+    thinking: ThinkingLevel,
+    now: Timestamp,
+    cancel: &Cancel,
+) -> Result<Option<Made>, SummaryFailure> {
     let request = Request {
         system: SYSTEM.to_owned(),
-        messages: vec![Message::user(&material.prompt(), now)],
+        messages: vec![Message::user(prompt, now)],
         thinking: model.spec().clamp(thinking),
         ..Request::default()
     };

@@ -40,9 +40,34 @@ impl App {
         self.env.config_dir()
     }
 
+    /// Returns where lies what is remembered from one run to the next.
+    pub(crate) fn state_dir(&self) -> Result<PathBuf, CommandError> {
+        self.env.state_dir()
+    }
+
     /// Tells whether only ASCII characters can be shown.
     pub(crate) fn is_ascii(&self) -> bool {
         self.env.is_ascii
+    }
+
+    /// Returns the person's editor.
+    pub(crate) fn editor(&self) -> Option<String> {
+        self.env.editor()
+    }
+
+    /// Returns the home directory, to be shown as `~`.
+    pub(crate) fn home(&self) -> Option<String> {
+        self.env.home()
+    }
+
+    /// Returns what the terminal says about its colours.
+    pub(crate) fn colours(&self) -> Option<String> {
+        self.env.colours()
+    }
+
+    /// Tells whether no colours are wanted.
+    pub(crate) fn no_color(&self) -> bool {
+        self.env.no_color
     }
 
     /// Returns the time.

@@ -11,15 +11,18 @@ mod context;
 mod demo;
 mod diff;
 mod entries;
+mod export;
 mod export_branch;
 mod follow;
 mod fork;
 mod import;
 mod label;
 mod labels;
+mod login;
 mod man;
 mod merge;
 mod migrate;
+mod models;
 mod moving;
 mod name;
 mod new;
@@ -28,11 +31,13 @@ mod path;
 mod pop;
 mod repair;
 mod sessions;
+mod settings;
 mod show;
 mod stats;
 mod switch;
 mod texts;
 mod tree;
+mod trust;
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -74,6 +79,8 @@ pub(crate) enum Command {
     Clone(clone::Args),
     /// Copy a session file into the directory of sessions.
     Import(import::Args),
+    /// Write a session as a page to read, as Markdown, or as a session file.
+    Export(export::Args),
     /// Write a part of a session as a session file of its own.
     ExportBranch(export_branch::Args),
     /// Copy entries of another branch or session under the current position.
@@ -96,6 +103,16 @@ pub(crate) enum Command {
     Stats(stats::Args),
     /// Tell what two branches did since they parted.
     Diff(diff::Args),
+    /// List the models that can be asked.
+    Models(models::Args),
+    /// Store the key of a model service.
+    Login(login::Args),
+    /// Forget the key of a model service.
+    Logout(login::LogoutArgs),
+    /// Show the settings that count, or the schema of the settings file.
+    Settings(settings::Args),
+    /// Show what a project would load, and decide whether it may.
+    Trust(trust::Args),
     /// Print a script that completes commands, sessions and entries in a shell.
     Completions(completions::Args),
     /// Print manual pages.
@@ -123,6 +140,7 @@ impl Command {
             Command::Fork(args) => fork::run(args, app),
             Command::Clone(args) => clone::run(args, app),
             Command::Import(args) => import::run(args, app),
+            Command::Export(args) => export::run(args, app),
             Command::ExportBranch(args) => export_branch::run(args, app),
             Command::CherryPick(args) => cherry_pick::run(args, app),
             Command::Merge(args) => merge::run(args, app),
@@ -134,6 +152,11 @@ impl Command {
             Command::Follow(args) => follow::run(args, app),
             Command::Stats(args) => stats::run(args, app),
             Command::Diff(args) => diff::run(args, app),
+            Command::Models(args) => models::run(args, app),
+            Command::Login(args) => login::run(args, app),
+            Command::Logout(args) => login::logout(args, app),
+            Command::Settings(args) => settings::run(args, app),
+            Command::Trust(args) => trust::run(args, app),
             Command::Completions(args) => completions::run(args, app),
             Command::Man(args) => man::run(args, app),
         }

@@ -87,20 +87,37 @@ impl Environment {
 
     /// Returns where caches lie; none if they are turned off or there is no place for them.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
-        if !self.use_cache {
-            return None;
-        }
+        if self.use_cache { self.state_dir().ok() } else { None }
+    }
+
+    /// Returns where lies what is remembered from one run to the next.
+    pub(crate) fn state_dir(&self) -> Result<PathBuf, CommandError> {
         if let Some(home) = &self.home {
-            return Some(home.join("state"));
+            return Ok(home.join("state"));
         }
-        let base = base().ok()?;
-        Some(base.state_dir().unwrap_or_else(|| base.cache_dir()).join("offshoot"))
+        let base = base()?;
+        Ok(base.state_dir().unwrap_or_else(|| base.cache_dir()).join("offshoot"))
     }
 
     /// Returns the working directory.
     pub(crate) fn cwd(&self) -> Result<String, CommandError> {
         let cwd = env::current_dir().map_err(|error| CommandError::no_cwd(&error))?;
         Ok(cwd.to_string_lossy().into_owned())
+    }
+
+    /// Returns the person's editor.
+    pub(crate) fn editor(&self) -> Option<String> {
+        ["VISUAL", "EDITOR"].into_iter().find_map(set).and_then(|editor| editor.into_string().ok())
+    }
+
+    /// Returns the home directory, to be shown as `~`.
+    pub(crate) fn home(&self) -> Option<String> {
+        set("HOME").and_then(|home| home.into_string().ok())
+    }
+
+    /// Returns what the terminal says about its colours.
+    pub(crate) fn colours(&self) -> Option<String> {
+        set("COLORFGBG").and_then(|colours| colours.into_string().ok())
     }
 
     /// Returns the time.

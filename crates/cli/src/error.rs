@@ -79,6 +79,16 @@ impl From<offshoot_providers::Error> for CommandError {
     }
 }
 
+impl From<offshoot_web::Error> for CommandError {
+    fn from(error: offshoot_web::Error) -> Self {
+        match error {
+            offshoot_web::Error::Session(error) => error.into(),
+            offshoot_web::Error::Write(error) => error.into(),
+            error => Failure::new(chain(&error)).into(),
+        }
+    }
+}
+
 impl From<io::Error> for CommandError {
     /// An error of our own output.
     fn from(error: io::Error) -> Self {

@@ -4,15 +4,19 @@
 #![forbid(unsafe_code)]
 
 mod app;
+mod ask;
 mod change;
 mod cmd;
 mod complete;
 mod env;
 mod error;
+mod interactive;
 mod json;
 mod reading;
 mod settings;
+mod setup;
 mod talk;
+mod trust;
 mod ui;
 
 use std::process::ExitCode;
@@ -38,7 +42,6 @@ NO_COLOR, and the keys of model services, such as ANTHROPIC_API_KEY.";
 #[command(
     name = "offshoot",
     version,
-    arg_required_else_help = true,
     max_term_width = 100,
     after_help = AFTER_HELP
 )]
@@ -62,6 +65,9 @@ fn main() -> ExitCode {
     let mut app = App::new(ui, env, args.places);
     let result = match &args.command {
         Some(command) => args.talk.refuse_beside_command().and_then(|()| command.run(&mut app)),
+        None if args.talk.is_conversation() && interactive::is_possible() => {
+            interactive::run(&args.talk, &mut app)
+        }
         None => talk::run(&args.talk, &mut app),
     };
     let result = result.and_then(|()| app.ui.flush());

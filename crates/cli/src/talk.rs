@@ -1,25 +1,26 @@
 //! Talking to a model: one prompt in, its answer out. The terminal comes later; this is for scripts and pipes.
 
+mod command;
+mod model;
 mod open;
 
 use std::io::{self, IsTerminal, Read};
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::agent::{Agent, Policy};
+use offshoot_agent::agent::{Agent, Gatekeeper, Policy, Submission, Submitted};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::Watcher;
-use offshoot_agent::model::{Model, ThinkingLevel};
-use offshoot_agent::permission::Mode as PermissionMode;
+use offshoot_agent::permission::{Mode as PermissionMode, Permissions};
 use offshoot_agent::system::system_prompt;
-use offshoot_agent::tools::ToolBox;
+use offshoot_agent::tools::{ToolBox, UserCommand};
 use offshoot_agent::turn::Outcome;
-use offshoot_providers::{Catalogue, Credentials, CredentialsFile, Providers};
-use session_tree::{Message, Role, Session};
+use serde_json::json;
+use session_tree::{Message, Role, Session, Usage};
 
-use crate::app::App;
+use crate::app::{App, file_of};
 use crate::error::{CommandError, Failure};
-use crate::settings::Settings;
+use crate::setup::Setup;
+use crate::trust;
 use crate::ui::Tone;
 
 /// What is told to a model, in which session, and how the answer is given.
@@ -27,7 +28,8 @@ use crate::ui::Tone;
 #[group(skip)]
 #[command(next_help_heading = "Talking to a model")]
 pub(crate) struct Args {
-    /// What to say; what comes from a pipe is put before it.
+    /// What to say; what comes from a pipe is put before it. `!command` runs a command and tells the model later,
+    /// `!!command` never does.
     #[arg(value_name = "PROMPT")]
     prompt: Vec<String>,
     /// Answer on standard output and end.
@@ -38,15 +40,8 @@ pub(crate) struct Args {
     mode: Mode,
     #[command(flatten)]
     open: open::Args,
-    /// The model: `provider/id`, or a part of it that only one has.
-    #[arg(long, value_name = "NAME", conflicts_with = "no_model")]
-    model: Option<String>,
-    /// Use no model at all.
-    #[arg(long)]
-    no_model: bool,
-    /// How hard the model thinks: off, minimal, low, medium, high, xhigh, max.
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
-    thinking: Option<ThinkingLevel>,
+    #[command(flatten)]
+    model: model::Args,
     /// The tools that the model may call, with commas between; none if empty.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Option<Vec<String>>,
@@ -56,10 +51,18 @@ pub(crate) struct Args {
     /// Let all tool calls run without asking.
     #[arg(long)]
     yes: bool,
+    /// Say this to the model in place of our own words and of SYSTEM.md.
+    #[arg(long, value_name = "TEXT")]
+    system_prompt: Option<String>,
+    /// Say this to the model, too; may be given several times.
+    #[arg(long, value_name = "TEXT")]
+    append_system_prompt: Vec<String>,
+    /// Leave AGENTS.md and CLAUDE.md out.
+    #[arg(long)]
+    no_context_files: bool,
+    #[command(flatten)]
+    trust: trust::Args,
 }
-
-/// A model, and how hard it thinks.
-type Choice = (Arc<dyn Model>, ThinkingLevel);
 
 /// How an answer is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -69,45 +72,39 @@ enum Mode {
     Json,
 }
 
-fn level(text: &str) -> Result<ThinkingLevel, String> {
-    ThinkingLevel::from_name(text).ok_or_else(|| "no such level".to_owned())
+/// What a person says.
+enum Said {
+    Prompt(String),
+    Command(UserCommand),
 }
 
 /// Runs one prompt.
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let text = args.text()?;
-    if text.trim().is_empty() {
-        return Err(CommandError::Usage(
-            Failure::new("there is nothing to say").hint("`offshoot -p \"…\"`, or a command"),
-        ));
+    match args.said()? {
+        Said::Command(command) => {
+            let mut session = args.open.open(app)?;
+            args.open.name(&mut session)?;
+            command::run(&command, session, args.mode, app)
+        }
+        Said::Prompt(text) => {
+            let mut agent = args.agent(app)?;
+            let submitted = waiting(async |cancel| {
+                agent.start(cancel).await;
+                let submitted = agent.submit(Submission::typed(text), cancel).await;
+                agent.grant_all(cancel).await;
+                agent.quit().await;
+                submitted
+            })??;
+            match submitted {
+                Submitted::Answered(outcome) => args.give(&agent, outcome, app),
+                Submitted::Handled => Ok(()),
+            }
+        }
     }
-    let config = app.config_dir()?;
-    let settings = Settings::read(&config)?;
-    let cwd = PathBuf::from(app.cwd()?);
-    let session = args.open.open(app)?;
-    let model = args.choose(&session, &settings, &config)?;
-    let tools = args.tool_box()?;
-    let mode = if args.yes { PermissionMode::AllowAll } else { PermissionMode::DenyAsking };
-    let policy = Policy { permissions: settings.permissions(mode, &args.allow)?, cwd: cwd.clone() };
-    let mut agent = Agent::new(session, &cwd)
-        .with_settings(settings.agent())
-        .with_system(system_prompt(&cwd, &tools.specs(), &[]))
-        .with_tools(tools)
-        .with_gatekeeper(Arc::new(policy))
-        .with_watcher(watcher(args.mode));
-    if let Some((model, level)) = model {
-        agent = with_model(agent, model, level)?;
-    }
-    if let Some(name) = &args.open.name {
-        agent.session_mut().append_session_info(name)?;
-    }
-    let message = Message::user(&text, agent.session().now());
-    let outcome = wait(&mut agent, message)?;
-    args.give(&agent, outcome, app)
 }
 
-/// Runs the turn; Ctrl-C stops it, and what was said so far stays in the session.
-fn wait(agent: &mut Agent, message: Message) -> Result<Outcome, CommandError> {
+/// Waits for some work; Ctrl-C stops it, and what is done so far stays in the session.
+fn waiting<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::system("start", "the runtime".as_ref(), &error))?;
     runtime.block_on(async {
@@ -118,33 +115,16 @@ fn wait(agent: &mut Agent, message: Message) -> Result<Outcome, CommandError> {
                 stop.cancel();
             }
         });
-        let outcome = agent.prompt(vec![message], &cancel).await;
+        let done = work(&cancel).await;
         signal.abort();
-        Ok(outcome?)
+        Ok(done)
     })
-}
-
-/// Chooses the model, and writes the choice into the session if it says otherwise.
-fn with_model(agent: Agent, model: Arc<dyn Model>, level: ThinkingLevel) -> Result<Agent, CommandError> {
-    let context = agent.session().build_context()?;
-    let spec = model.spec();
-    let is_said =
-        context.model.as_ref().is_some_and(|said| said.provider == spec.provider && said.model_id == spec.id);
-    let level = spec.clamp(level);
-    let mut agent = agent.with_model(model.clone(), level);
-    if !is_said {
-        agent.choose_model(model)?;
-    }
-    if context.thinking_level != level.name() {
-        agent.choose_thinking(level)?;
-    }
-    Ok(agent)
 }
 
 impl Args {
     /// Commands do not talk to models; who asks for both meant something else.
     pub(crate) fn refuse_beside_command(&self) -> Result<(), CommandError> {
-        let is_used = self.print || self.model.is_some() || self.no_model || self.open.is_used();
+        let is_used = self.print || self.model.is_used() || self.open.is_used() || self.trust.is_used();
         if !is_used {
             return Ok(());
         }
@@ -155,50 +135,86 @@ impl Args {
     }
 
     /// What is said: what comes from a pipe, then the words of the command line.
-    fn text(&self) -> Result<String, CommandError> {
-        let mut parts = Vec::new();
-        if !io::stdin().is_terminal() {
-            let mut piped = Vec::new();
-            let read = io::stdin().lock().read_to_end(&mut piped);
-            read.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))?;
-            parts.push(String::from_utf8_lossy(&piped).trim_end().to_owned());
+    ///
+    /// Only the command line names commands to run: what a pipe brings was written by anybody.
+    fn said(&self) -> Result<Said, CommandError> {
+        let (piped, words) = (piped()?, self.prompt.join(" "));
+        if let Some(command) = UserCommand::parse(&words) {
+            if piped.is_empty() {
+                return Ok(Said::Command(command));
+            }
+            let failure = Failure::new("a command takes nothing from a pipe");
+            return Err(CommandError::Usage(failure.hint("`offshoot -p '!command' < /dev/null`")));
         }
-        parts.push(self.prompt.join(" "));
-        parts.retain(|part| !part.is_empty());
-        Ok(parts.join("\n\n"))
+        let parts: Vec<String> = [piped, words].into_iter().filter(|part| !part.is_empty()).collect();
+        let text = parts.join("\n\n");
+        if text.trim().is_empty() {
+            let failure = Failure::new("there is nothing to say");
+            return Err(CommandError::Usage(failure.hint("`offshoot -p \"…\"`, or a command")));
+        }
+        Ok(Said::Prompt(text))
     }
 
-    /// Finds the model: the one that is asked for, the one the session had, the one of the settings, or any.
-    fn choose(
+    /// Puts everything together that a turn needs without anybody to ask.
+    fn agent(&self, app: &mut App) -> Result<Agent, CommandError> {
+        let setup = self.setup(app)?;
+        let cwd = setup.cwd.clone();
+        let gate = |permissions| Arc::new(Policy { permissions, cwd }) as Arc<dyn Gatekeeper>;
+        self.agent_for(&setup, PermissionMode::DenyAsking, gate, watcher(self.mode), app)
+    }
+
+    /// Reads the settings, and the project if it is trusted.
+    pub(crate) fn setup(&self, app: &mut App) -> Result<Setup, CommandError> {
+        Setup::load(app, self.trust)
+    }
+
+    /// Puts everything together that a turn needs; `mode` says what happens to calls that somebody must be asked about.
+    pub(crate) fn agent_for(
         &self,
-        session: &Session,
-        settings: &Settings,
-        config: &std::path::Path,
-    ) -> Result<Option<Choice>, CommandError> {
-        if self.no_model {
-            return Ok(None);
-        }
-        let file = CredentialsFile::new(config.join("credentials.json"));
-        let credentials = Credentials::from_environment().with_file(&file)?;
-        let providers = Providers::new(Catalogue::built_in().merged(settings.models.clone()), credentials);
-        let context = session.build_context()?;
-        let said = context.model.map(|model| format!("{}/{}", model.provider, model.model_id));
-        let model = match (&self.model, &settings.model) {
-            (Some(name), _) => providers.model(name)?,
-            // A session may come from elsewhere: it chooses only among models that are set up here.
-            (None, chosen) => {
-                let restored = said.and_then(|name| providers.model(&name).ok());
-                let restored = restored.filter(|model| model.spec().provider != "offshoot");
-                match (restored, chosen) {
-                    (Some(model), _) => model,
-                    (None, Some(name)) => providers.model(name)?,
-                    (None, None) => providers.default_model(),
-                }
-            }
+        setup: &Setup,
+        mode: PermissionMode,
+        gate: impl FnOnce(Permissions) -> Arc<dyn Gatekeeper>,
+        watcher: Watcher,
+        app: &mut App,
+    ) -> Result<Agent, CommandError> {
+        let tools = self.tool_box()?;
+        let mode = if self.yes { PermissionMode::AllowAll } else { mode };
+        let permissions = setup.settings.permissions(mode, &self.allow)?;
+        let system = self.system(setup, &tools)?;
+        let session = self.open.open(app)?;
+        let model = self.model.choose(&session, setup, app)?;
+        let agent = Agent::new(session, &setup.cwd)
+            .with_settings(setup.settings.agent())
+            .with_system(system)
+            .with_tools(tools)
+            .with_gatekeeper(gate(permissions))
+            .with_watcher(watcher);
+        let agent = match model {
+            Some(choice) => choice.give_to(agent)?,
+            None => agent,
         };
-        let said = ThinkingLevel::from_name(&context.thinking_level).filter(|_| !session.tree().is_empty());
-        let level = self.thinking.or(said).or(settings.thinking_level).unwrap_or_default();
-        Ok(Some((model, level)))
+        self.open.name(&mut agent.session())?;
+        Ok(agent)
+    }
+
+    /// Tells whether a conversation at the terminal is wanted, if there is one.
+    pub(crate) fn is_conversation(&self) -> bool {
+        !self.print && self.mode == Mode::Text
+    }
+
+    /// Returns what is said first.
+    pub(crate) fn first_prompt(&self) -> Option<String> {
+        let words = self.prompt.join(" ");
+        (!words.trim().is_empty()).then_some(words)
+    }
+
+    fn system(&self, setup: &Setup, tools: &ToolBox) -> Result<String, CommandError> {
+        let mut instructions = setup.instructions(!self.no_context_files)?;
+        if let Some(text) = &self.system_prompt {
+            instructions.base = Some(text.clone());
+        }
+        instructions.appended.extend(self.append_system_prompt.iter().cloned());
+        Ok(system_prompt(&setup.cwd, &tools.specs(), &instructions))
     }
 
     fn tool_box(&self) -> Result<ToolBox, CommandError> {
@@ -216,15 +232,9 @@ impl Args {
 
     /// Gives the answer.
     fn give(&self, agent: &Agent, outcome: Outcome, app: &mut App) -> Result<(), CommandError> {
-        let said = match self.mode {
-            Mode::Json => None,
-            Mode::Text => last_answer(agent.session())?,
-        };
-        if let Some(text) = said.filter(|text| !text.is_empty()) {
-            match io::stdout().is_terminal() {
-                true => app.ui.block(Tone::Plain, 0, &text)?,
-                false => app.ui.raw(format!("{text}\n").as_bytes())?,
-            }
+        match self.mode {
+            Mode::Json => give_totals(&agent.session())?,
+            Mode::Text => give_text(&last_answer(&agent.session())?.unwrap_or_default(), app)?,
         }
         match outcome {
             Outcome::Done => Ok(()),
@@ -232,6 +242,43 @@ impl Args {
             Outcome::Failed(error) => Err(Failure::new(error.to_string()).into()),
         }
     }
+}
+
+/// Reads what comes from a pipe; nothing at a terminal.
+fn piped() -> Result<String, CommandError> {
+    let mut piped = Vec::new();
+    if !io::stdin().is_terminal() {
+        let read = io::stdin().lock().read_to_end(&mut piped);
+        read.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))?;
+    }
+    Ok(String::from_utf8_lossy(&piped).trim_end().to_owned())
+}
+
+/// Prints a text that came from a model or a command; a terminal gets it cleaned.
+fn give_text(text: &str, app: &mut App) -> Result<(), CommandError> {
+    match text {
+        "" => Ok(()),
+        text if io::stdout().is_terminal() => app.ui.block(Tone::Plain, 0, text),
+        text => app.ui.raw(format!("{text}\n").as_bytes()),
+    }
+}
+
+/// Prints what the session has cost so far: on this branch, and in the whole file.
+fn give_totals(session: &Session) -> Result<(), CommandError> {
+    let sum = |usage: Usage| {
+        json!({
+            "input": usage.input, "output": usage.output,
+            "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,
+            "totalTokens": usage.total, "cost": usage.cost,
+        })
+    };
+    let branch = session.figures_of_path(session.leaf())?.usage;
+    let file = session.figures_of_all()?.usage;
+    crate::ui::json_line(&json!({
+        "type": "session_totals", "sessionId": session.header().id(), "sessionFile": file_of(session),
+        "thisBranch": sum(branch), "wholeFile": sum(file),
+    }));
+    Ok(())
 }
 
 /// The text of the last answer on the path.

@@ -3,11 +3,9 @@
 //! Session files come from anywhere, so text of theirs reaches a terminal only through [`clean()`]. Only `--raw` and
 //! `--json` give bytes as they are.
 
-mod clean;
 mod numbers;
 mod progress;
 mod table;
-mod width;
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
@@ -16,11 +14,11 @@ use serde::Serialize;
 
 use crate::error::CommandError;
 
-pub(crate) use clean::clean;
 pub(crate) use numbers::{age, bytes, count, dollars, plural, tokens};
+pub(crate) use offshoot_tui::clean::clean;
+use offshoot_tui::width::{cut, width};
 pub(crate) use progress::Progress;
 pub(crate) use table::{Column, Table};
-use width::{cut, width};
 
 /// What is left of a piece that gives way.
 const LEAST: usize = 8;
@@ -155,6 +153,14 @@ impl Ui {
     pub(crate) fn tell(&mut self, text: &str) -> Result<(), CommandError> {
         self.flush()?;
         Ok(writeln!(io::stderr().lock(), "{}", clean(text))?)
+    }
+
+    /// Asks a person something; the answer is typed behind it.
+    pub(crate) fn question(&mut self, text: &str) -> Result<(), CommandError> {
+        self.flush()?;
+        let mut err = io::stderr().lock();
+        write!(err, "{}", clean(text))?;
+        Ok(err.flush()?)
     }
 
     /// Tells a person what went wrong.

@@ -8,7 +8,7 @@
 mod dialect;
 mod settings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_agent::model::ModelSpec;
 
@@ -23,6 +23,8 @@ pub use settings::{ModelSettings, ProviderSettings, Settings};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Catalogue {
     providers: BTreeMap<String, ProviderSettings>,
+    /// The models that the user's settings describe, as (provider, id).
+    own: BTreeSet<(String, String)>,
 }
 
 /// Everything needed to ask a model but its key.
@@ -48,7 +50,7 @@ impl Catalogue {
     /// Returns the models that are built in.
     pub fn built_in() -> Self {
         let settings: Settings = serde_json::from_str(BUILT_IN).unwrap_or_default();
-        Self { providers: settings.providers }
+        Self { providers: settings.providers, own: BTreeSet::new() }
     }
 
     /// Puts the user's own providers and models over those that are there.
@@ -57,6 +59,7 @@ impl Catalogue {
     #[must_use]
     pub fn merged(mut self, settings: Settings) -> Self {
         for (name, provider) in settings.providers {
+            self.own.extend(provider.models.iter().map(|model| (name.clone(), model.id.clone())));
             match self.providers.get_mut(&name) {
                 Some(known) => known.merge(provider),
                 None => {
@@ -65,6 +68,16 @@ impl Catalogue {
             }
         }
         self
+    }
+
+    /// Tells whether the user's settings describe a model.
+    pub fn is_own(&self, spec: &ModelSpec) -> bool {
+        self.own.contains(&(spec.provider.clone(), spec.id.clone()))
+    }
+
+    /// Returns all providers with the environment variables that may hold their keys.
+    pub fn providers(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.providers.iter().map(|(name, provider)| (name.as_str(), provider.key_variables.as_slice()))
     }
 
     /// Returns all models that can be listed, by provider and then as the catalogue lists them.

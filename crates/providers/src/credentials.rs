@@ -20,6 +20,15 @@ pub struct Credentials {
     stored: Vec<(String, Secret)>,
 }
 
+/// Where a key is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// In this variable of the environment.
+    Variable(String),
+    /// In the credentials file.
+    File,
+}
+
 /// The name of a variable in, its value out.
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
@@ -53,9 +62,19 @@ impl Credentials {
 
     /// Returns the key for a model.
     pub(crate) fn key(&self, target: &Target) -> Option<Secret> {
-        let set = target.key_variables.iter().filter_map(|name| (self.variable)(name));
-        let set = set.map(|key| Secret::new(&key)).find(|key| !key.is_empty());
+        let set = self.set_variable(&target.key_variables).map(|(_, key)| key);
         set.or_else(|| self.stored_key(&target.spec.provider))
+    }
+
+    /// Tells where the key of a provider is found.
+    pub(crate) fn source(&self, provider: &str, variables: &[String]) -> Option<KeySource> {
+        let set = self.set_variable(variables).map(|(name, _)| KeySource::Variable(name.to_owned()));
+        set.or_else(|| self.stored_key(provider).map(|_| KeySource::File))
+    }
+
+    fn set_variable<'v>(&self, names: &'v [String]) -> Option<(&'v str, Secret)> {
+        let set = names.iter().filter_map(|name| Some((name.as_str(), Secret::new(&(self.variable)(name)?))));
+        set.into_iter().find(|(_, key)| !key.is_empty())
     }
 
     fn stored_key(&self, provider: &str) -> Option<Secret> {

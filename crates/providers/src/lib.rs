@@ -25,10 +25,10 @@ mod transform;
 mod wire;
 
 pub use catalogue::{Catalogue, Dialect, ModelSettings, ProviderSettings, Settings, Target, ThinkingStyle};
-pub use credentials::{Credentials, CredentialsFile};
+pub use credentials::{Credentials, CredentialsFile, KeySource};
 pub use error::{Error, Result};
 pub use http::HttpOptions;
 pub use offline::OfflineModel;
-pub use providers::{Available, Providers};
+pub use providers::{Available, ProviderKey, Providers};
 pub use secret::Secret;
 pub use wire::{Api, body};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use offshoot_agent::model::{Model, ModelSpec};
 
 use crate::catalogue::Catalogue;
-use crate::credentials::Credentials;
+use crate::credentials::{Credentials, KeySource};
 use crate::error::{Error, Result};
 use crate::http::{Http, HttpOptions};
 use crate::offline::OfflineModel;
@@ -37,6 +37,19 @@ pub struct Available {
     pub spec: ModelSpec,
     /// Whether its key is there, or it needs none.
     pub has_key: bool,
+    /// Whether the user's settings describe it.
+    pub is_own: bool,
+}
+
+/// A provider, and where its key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderKey {
+    /// The provider.
+    pub provider: String,
+    /// Environment variables that may hold the key; none if the service wants no key.
+    pub variables: Vec<String>,
+    /// Where the key is; none if there is none.
+    pub source: Option<KeySource>,
 }
 
 /// The order in which providers are tried when nobody has named a model.
@@ -59,10 +72,20 @@ impl Providers {
     pub fn models(&self) -> Vec<Available> {
         let listed = self.catalogue.targets().map(|target| {
             let has_key = target.key_variables.is_empty() || self.credentials.key(&target).is_some();
-            Available { spec: target.spec, has_key }
+            Available { is_own: self.catalogue.is_own(&target.spec), spec: target.spec, has_key }
         });
-        let offline = Available { spec: OfflineModel::new().spec().clone(), has_key: true };
+        let offline = Available { spec: OfflineModel::new().spec().clone(), has_key: true, is_own: false };
         listed.chain([offline]).collect()
+    }
+
+    /// Returns all providers of the catalogue, and where their keys are.
+    pub fn keys(&self) -> Vec<ProviderKey> {
+        let of = |(provider, variables): (&str, &[String])| ProviderKey {
+            source: self.credentials.source(provider, variables),
+            provider: provider.to_owned(),
+            variables: variables.to_owned(),
+        };
+        self.catalogue.providers().map(of).collect()
     }
 
     /// Finds a model by `provider/id`, by its id, or by a part of these that only one model has.

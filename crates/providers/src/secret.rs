@@ -8,6 +8,7 @@ use serde::Deserialize;
 ///
 /// The values of headers in settings are secrets too: who puts a key there need not know that it could be seen.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Secret(String);
 

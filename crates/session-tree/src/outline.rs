@@ -276,7 +276,15 @@ impl Outline {
     /// Makes rows; only the entries of these rows are read. A range beyond the end is cut.
     pub fn rows(&self, session: &Session, range: Range<usize>) -> Result<Vec<OutlineRow>> {
         let query = self.search.as_ref().map(Search::query);
-        (range.start..range.end.min(self.len())).map(|row| self.row(session, row, query)).collect()
+        let row = |row| Ok(OutlineRow { levels: self.levels(row), ..self.row(session, row, query)? });
+        (range.start..range.end.min(self.len())).map(row).collect()
+    }
+
+    /// Makes one row without its levels, of which [`shape`](Outline::shape) tells the last one: where a tree parts at
+    /// every entry, the levels of all rows would be more work than all the rest.
+    pub fn bare_row(&self, session: &Session, row: usize) -> Result<Option<OutlineRow>> {
+        let query = self.search.as_ref().map(Search::query);
+        (row < self.len()).then(|| self.row(session, row, query)).transpose()
     }
 
     fn row(&self, session: &Session, row: usize, query: Option<&Query>) -> Result<OutlineRow> {
@@ -290,7 +298,7 @@ impl Outline {
             id: tree.id(node),
             depth: self.forest.depth(row),
             indent: self.forest.levels(row),
-            levels: self.levels(row),
+            levels: Vec::new(),
             fold: self.fold_of(row, node),
             on_path: self.on_path.has(node),
             is_leaf,

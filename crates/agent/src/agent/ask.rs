@@ -1,5 +1,6 @@
 //! Asking the model: from the path to a request, from the stream to a message.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -19,7 +20,7 @@ impl Agent {
     ///
     /// System prompt and tools are ours: those that a session file carries are history, which is shown and not obeyed.
     pub fn request(&self) -> Result<Request> {
-        let context = self.session.build_context()?;
+        let context = self.session().build_context()?;
         let messages = context.to_request().into_iter().map(|item| item.message);
         Ok(Request {
             system: self.system.clone(),
@@ -34,13 +35,13 @@ impl Agent {
     /// Asks the model and waits for its answer.
     pub(super) async fn ask(&mut self, cancel: &Cancel) -> Result<Input> {
         let model = self.model.clone().ok_or(AgentError::NoModel)?;
+        self.tell_turn_start(cancel).await;
         let mut request = self.request()?;
         if self.hooks.wants("context") {
             request.messages = self.changed_by_hooks(request.messages, cancel).await;
         }
-        self.watcher.tell(AgentEvent::TurnStart);
         let (answer, end) = self.listen(&model, request, cancel).await;
-        let (spec, now) = (model.spec(), self.session.now());
+        let (spec, now) = (model.spec(), self.session().now());
         Ok(match end {
             End::Complete => {
                 let message = answer.into_message(spec, now);
@@ -57,16 +58,23 @@ impl Agent {
     async fn listen(&self, model: &Arc<dyn Model>, request: Request, cancel: &Cancel) -> (Answer, End) {
         let mut stream = model.answer(request);
         let mut answer = Answer::default();
+        // One wait for the whole answer: an answer comes in thousands of pieces.
+        let mut stopped = pin!(cancel.cancelled());
         loop {
-            match cancel.unless_cancelled(stream.next()).await {
-                None => return (answer, End::Stopped),
-                Some(Some(Ok(event))) => {
+            let next = tokio::select! {
+                biased;
+                () = &mut stopped => return (answer, End::Stopped),
+                next = stream.next() => next,
+            };
+            match next {
+                Some(Ok(event)) => {
                     answer.take(&event);
+                    self.tell_growth(&answer, &event, model.spec(), cancel).await;
                     self.watcher.tell(AgentEvent::Answer(event));
                 }
-                Some(Some(Err(error))) => return (answer, End::Broken(error)),
-                Some(None) if answer.stop().is_some() => return (answer, End::Complete),
-                Some(None) => {
+                Some(Err(error)) => return (answer, End::Broken(error)),
+                None if answer.stop().is_some() => return (answer, End::Complete),
+                None => {
                     let reason = "the stream ended before the answer did".to_owned();
                     return (answer, End::Broken(ModelError::BrokenStream { reason }));
                 }

@@ -8,6 +8,7 @@ use session_tree::{
 
 use super::Agent;
 use crate::cancel::Cancel;
+use crate::command::{entries_json, entry_json};
 use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
 use crate::event::AgentEvent;
 use crate::summary::{self, Material, Task};
@@ -35,29 +36,27 @@ pub enum Compacted {
 impl Agent {
     /// Compacts the path because somebody asks for it.
     pub async fn compact(&mut self, request: &CompactRequest, cancel: &Cancel) -> Result<Compacted> {
-        let said = self
-            .session
-            .branch_path(None)
-            .into_iter()
-            .filter(|node| self.session.tree().role(*node).is_some());
-        if said.take(2).count() < 2 {
+        if !self.has_said_something() {
             return Err(AgentError::NothingSaid);
         }
-        let plan = self.session.plan_compaction(&self.settings.compaction)?;
+        let plan = self.session().plan_compaction(&self.settings.compaction)?;
         self.compact_as_planned(&plan, request, "manual", false, cancel).await
+    }
+
+    fn has_said_something(&self) -> bool {
+        let session = self.session();
+        let path = session.branch_path(None).into_iter();
+        path.filter(|node| session.tree().role(*node).is_some()).take(2).count() == 2
     }
 
     /// Compacts if the context has become too long for the model. What cannot be compacted is left as it is.
     pub(super) async fn watch_context(&mut self, cancel: &Cancel) -> Result<()> {
         let Some(model) = &self.model else { return Ok(()) };
-        let tokens = self.session.projected_tokens(self.session.leaf())?;
+        let tokens = self.projected_tokens()?;
         if !should_compact(tokens, model.spec().context_window, &self.settings.compaction) {
             return Ok(());
         }
-        let plan = match self.session.plan_compaction(&self.settings.compaction) {
-            Err(Error::NothingToCompact | Error::AlreadyCompacted) => return Ok(()),
-            plan => plan?,
-        };
+        let Some(plan) = self.plan_compaction()? else { return Ok(()) };
         // Who watches has been told; the turn goes on and may still succeed.
         match self.compact_as_planned(&plan, &CompactRequest::default(), "threshold", false, cancel).await {
             Ok(_) | Err(AgentError::Summary { .. }) => Ok(()),
@@ -65,15 +64,33 @@ impl Agent {
         }
     }
 
+    /// Plans a compaction; none if there is nothing to compact.
+    fn plan_compaction(&self) -> Result<Option<CompactionPlan>> {
+        match self.session().plan_compaction(&self.settings.compaction) {
+            Err(Error::NothingToCompact | Error::AlreadyCompacted) => Ok(None),
+            plan => Ok(Some(plan?)),
+        }
+    }
+
+    /// Guesses how long the context is.
+    pub(crate) fn projected_tokens(&self) -> Result<u64> {
+        let session = self.session();
+        Ok(session.projected_tokens(session.leaf())?)
+    }
+
+    /// Returns the entries of the path in the shape that extensions see.
+    fn path_json(&self) -> Result<Vec<Json>> {
+        let session = self.session();
+        entries_json(&session, &session.branch_path(None))
+    }
+
     /// Leaves the failed answer out of the context and compacts.
     pub(super) async fn compact_after_overflow(&mut self, cancel: &Cancel) -> Result<Input> {
-        if let Some(leaf) = self.session.leaf_id() {
-            self.session.append_context_edit(leaf.as_str(), &NewContent::Omit)?;
+        let leaf = self.session().leaf_id();
+        if let Some(leaf) = leaf {
+            self.session().append_context_edit(leaf.as_str(), &NewContent::Omit)?;
         }
-        let plan = match self.session.plan_compaction(&self.settings.compaction) {
-            Err(Error::NothingToCompact | Error::AlreadyCompacted) => return Ok(Input::Compacted(false)),
-            plan => plan?,
-        };
+        let Some(plan) = self.plan_compaction()? else { return Ok(Input::Compacted(false)) };
         match self.compact_as_planned(&plan, &CompactRequest::default(), "overflow", true, cancel).await {
             Ok(Compacted::Done(_)) => Ok(Input::Compacted(true)),
             Ok(Compacted::Cancelled { .. }) if cancel.is_cancelled() => Ok(Input::Aborted(Vec::new())),
@@ -133,13 +150,11 @@ impl Agent {
                 None => return Ok(Compacted::Cancelled { by: None }),
             },
         };
-        let id = self.session.append_compaction(&summary)?;
-        self.session.barrier()?;
+        let id = self.session().append_compaction(&summary)?;
+        self.session().barrier()?;
         if self.hooks.wants("session_compact") {
-            let entry = self.session.entry(id.as_str())?;
-            let entry = entry.value().and_then(|value| value.to_serde());
             let payload = json!({
-                "type": "session_compact", "compactionEntry": entry, "fromExtension": summary.from_hook,
+                "type": "session_compact", "compactionEntry": entry_json(&self.session(), &id)?, "fromExtension": summary.from_hook,
                 "fromHook": summary.from_hook, "reason": reason, "willRetry": will_retry,
             });
             self.hooks.tell("session_compact", &payload, cancel).await;
@@ -156,7 +171,7 @@ impl Agent {
     ) -> Result<Option<NewCompaction>> {
         let model = self.model.clone().ok_or(AgentError::NoModelForSummary)?;
         let failed = |reason: SummaryFailure| AgentError::Summary { what: SummaryKind::Compaction, reason };
-        let now = self.session.now();
+        let now = self.session().now();
         let previous = plan.previous_summary.as_deref();
         let (mut history, mut prefix, mut usage) = (None, None, None);
         let parts = [
@@ -212,23 +227,14 @@ impl Agent {
                     "keepRecentTokens": settings.keep_recent_tokens,
                 },
             },
-            "branchEntries": self.entries_json(&self.session.branch_path(None))?,
+            "branchEntries": self.path_json()?,
             "customInstructions": request.focus, "reason": reason, "willRetry": will_retry,
         }))
-    }
-
-    /// Returns entries in the shape that extensions see.
-    pub(super) fn entries_json(&self, nodes: &[Node]) -> Result<Vec<Json>> {
-        let mut entries = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            entries.extend(self.session.entry_at(*node)?.value().and_then(|value| value.to_serde()));
-        }
-        Ok(entries)
     }
 }
 
 /// What a model reads of the messages that are summed up.
-pub(super) fn readable(messages: &[(Node, Message)]) -> Vec<Message> {
+pub(crate) fn readable(messages: &[(Node, Message)]) -> Vec<Message> {
     let readable = messages.iter().filter_map(|(_, message)| convert_to_llm(message));
     readable.filter(|message| message.role() != Role::System).collect()
 }

@@ -1,13 +1,19 @@
 //! Navigation: moving in the tree, with a summary of what is left behind if somebody wants one.
+//!
+//! plan -> before hook -> summary -> **move** -> after hook
+//!
+//! Every command that moves the leaf goes through here, so extensions hear of all of them in the same way.
 
 use serde_json::{Value as Json, json};
 use session_tree::{
-    BranchSummaryPlan, EntryId, NavigationPlan, NewBranchSummary, PromptImage, branch_summary_text,
+    BranchSummaryPlan, BranchSummarySettings, EntryId, NavigationPlan, NewBranchSummary, Node, PromptImage,
+    Session, branch_summary_text,
 };
 
 use super::Agent;
 use super::compact::readable;
 use crate::cancel::Cancel;
+use crate::command::{PlannedIn, entries_json, entry_json};
 use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
 use crate::hooks::Gate;
 use crate::summary::{self, Material, Task};
@@ -42,18 +48,76 @@ pub enum SummaryRequest {
 /// What came of a navigation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NavigateResult {
+    /// Whether the leaf was moved; if not, it was there already, or somebody did not want it.
+    pub moved: bool,
     /// The text of the prompt that was selected, to be edited and sent again.
     pub editor_text: Option<String>,
     /// The images of that prompt.
     pub images: Vec<PromptImage>,
     /// Whether somebody did not want it; nothing changed.
     pub cancelled: bool,
-    /// Whether it was the person, while the summary was made.
+    /// Whether it was the person.
     pub aborted: bool,
     /// The extension that did not want it.
     pub cancelled_by: Option<String>,
     /// The summary that was appended.
     pub summary_entry: Option<EntryId>,
+}
+
+/// A move of the leaf that is about to happen: where it goes, and what it leaves there.
+#[derive(Debug, Clone)]
+pub struct Move {
+    /// Where it goes.
+    pub plan: NavigationPlan,
+    /// What to tell of the branch that is left.
+    pub summary: SummaryRequest,
+    /// A label for the summary, or for the target if there is none.
+    pub label: Option<String>,
+    /// The summary tells what is left by going here.
+    told_from: Option<Node>,
+    /// What becomes of the history.
+    step: Step,
+    planned_in: PlannedIn,
+}
+
+/// What a move means for the places that are remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It goes to a new place.
+    New,
+    /// It goes back over so many places.
+    Back(usize),
+    /// It goes forward over so many places.
+    Forward(usize),
+}
+
+impl Move {
+    /// Makes a move that tells nothing of what is left.
+    pub(crate) fn new(session: &Session, plan: NavigationPlan) -> Self {
+        Move {
+            told_from: Some(plan.target),
+            plan,
+            summary: SummaryRequest::Skip,
+            label: None,
+            step: Step::New,
+            planned_in: PlannedIn::of(session),
+        }
+    }
+
+    /// Lets the move tell of what is left.
+    pub(crate) fn telling(self, summary: SummaryRequest) -> Self {
+        Move { summary, ..self }
+    }
+
+    /// Lets the summary tell what is left by going to this place.
+    pub(crate) fn telling_from(self, told_from: Option<Node>) -> Self {
+        Move { told_from, ..self }
+    }
+
+    /// Lets the move be one through the history.
+    pub(crate) fn stepping(self, step: Step) -> Self {
+        Move { step, ..self }
+    }
 }
 
 /// What is about to be told of the branch that is left.
@@ -80,6 +144,22 @@ impl SummaryRequest {
     }
 }
 
+impl NavigateResult {
+    fn aborted() -> Self {
+        NavigateResult { cancelled: true, aborted: true, ..Self::default() }
+    }
+
+    /// Spells what came of it as extensions read it.
+    fn outcome(&self) -> &'static str {
+        match (self.aborted, self.cancelled, self.moved) {
+            (true, ..) => "aborted",
+            (_, true, _) => "cancelled",
+            (.., true) => "navigated",
+            _ => "noop",
+        }
+    }
+}
+
 impl Agent {
     /// Moves the leaf to an entry. A prompt goes to its parent and gives its text back.
     ///
@@ -89,83 +169,113 @@ impl Agent {
         request: &NavigateRequest,
         cancel: &Cancel,
     ) -> Result<NavigateResult> {
-        let plan = self.session.plan_navigation(&request.target)?;
-        if plan.is_noop {
-            return Ok(NavigateResult::default());
+        match self.plan_navigation(&request.target) {
+            Ok(planned) => {
+                let planned = planned.telling(request.summary.clone());
+                self.go(Move { label: request.label.clone(), ..planned }, cancel).await
+            }
+            Err(error) => {
+                let result = Err(error);
+                self.tell_end(&request.target, &result, cancel).await;
+                result
+            }
         }
-        if request.summary.needs_model() && self.model.is_none() {
-            return Err(AgentError::NoModelForSummary);
-        }
-        let covered = self.branch_to_leave(&plan)?;
-        let gate = self.before_tree(&plan, &covered, request, cancel).await?;
-        if gate.cancelled_by.is_some() {
-            return Ok(NavigateResult {
-                cancelled: true,
-                cancelled_by: gate.cancelled_by,
-                ..Default::default()
-            });
-        }
-        let wishes = Wishes::of(request, &gate);
-        let summary = match self.told_by_hook(request, &gate) {
-            Some(summary) => Some(summary),
-            None => match self.tell_of(&covered, &wishes.summary, cancel).await? {
-                Told::Nothing => None,
-                Told::Summary(summary) => Some(*summary),
-                Told::Aborted => {
-                    return Ok(NavigateResult { cancelled: true, aborted: true, ..Default::default() });
-                }
-            },
-        };
-        self.apply(plan, summary.as_ref(), wishes.label.as_deref(), cancel).await
     }
 
-    fn branch_to_leave(&self, plan: &NavigationPlan) -> Result<BranchSummaryPlan> {
+    fn plan_navigation(&self, target: &str) -> Result<Move> {
+        let session = self.session();
+        let plan = session.plan_navigation(target)?;
+        Ok(Move::new(&session, plan))
+    }
+
+    /// Moves the leaf as planned by one of the commands that move it.
+    ///
+    /// Asks extensions before, and tells them what came of it. If anything fails, or somebody stops it, nothing has
+    /// changed.
+    ///
+    /// # Errors
+    ///
+    /// [`session_tree::Error::StalePlan`] if the plan is of another session.
+    pub async fn go(&mut self, planned: Move, cancel: &Cancel) -> Result<NavigateResult> {
+        let target = planned.plan.target_id.clone();
+        let result = self.go_if_wanted(planned, cancel).await;
+        self.tell_end(target.as_str(), &result, cancel).await;
+        result
+    }
+
+    async fn go_if_wanted(&mut self, planned: Move, cancel: &Cancel) -> Result<NavigateResult> {
+        planned.planned_in.check(&self.session())?;
+        if planned.plan.is_noop {
+            return Ok(NavigateResult::default());
+        }
+        if planned.summary.needs_model() && self.model.is_none() {
+            return Err(AgentError::NoModelForSummary);
+        }
+        let covered = self.branch_to_leave(&planned)?;
+        let gate = self.before_tree(&planned, &covered, cancel).await?;
+        if gate.cancelled_by.is_some() {
+            let cancelled_by = gate.cancelled_by;
+            return Ok(NavigateResult { cancelled: true, cancelled_by, ..Default::default() });
+        }
+        let wishes = Wishes::of(&planned, &gate);
+        let told = match told_by_hook(&wishes, &gate) {
+            Some(summary) => Told::Summary(Box::new(summary)),
+            None => self.tell_of(&covered, &wishes.summary, cancel).await?,
+        };
+        if cancel.is_cancelled() {
+            return Ok(NavigateResult::aborted());
+        }
+        let summary = match told {
+            Told::Nothing => None,
+            Told::Summary(summary) => Some(*summary),
+            Told::Aborted => return Ok(NavigateResult::aborted()),
+        };
+        self.apply(planned, summary.as_ref(), wishes.label.as_deref(), cancel).await
+    }
+
+    fn branch_to_leave(&self, planned: &Move) -> Result<BranchSummaryPlan> {
+        let settings = self.branch_summary_settings();
+        Ok(self.session().plan_branch_summary(planned.plan.old_leaf, planned.told_from, &settings)?)
+    }
+
+    /// Returns how much of a branch the model can be told.
+    pub(crate) fn branch_summary_settings(&self) -> BranchSummarySettings {
         let mut settings = self.settings.branch_summary.clone();
         if let Some(model) = &self.model {
             settings.context_window = Some(model.spec().context_window);
         }
-        Ok(self.session.plan_branch_summary(plan.old_leaf, plan.target, &settings)?)
+        settings
     }
 
     async fn before_tree(
         &self,
-        plan: &NavigationPlan,
+        planned: &Move,
         covered: &BranchSummaryPlan,
-        request: &NavigateRequest,
         cancel: &Cancel,
     ) -> Result<Gate> {
         if !self.hooks.wants("session_before_tree") {
             return Ok(Gate::default());
         }
-        let id = |node| self.session.tree().id(node).to_string();
-        let (instructions, replace) = request.summary.instructions();
+        let plan = &planned.plan;
+        let id = |node| self.session().tree().id(node).to_string();
+        let (instructions, replace) = planned.summary.instructions();
+        let model = self.model.as_ref().map(|model| model.spec());
         let payload = json!({
             "type": "session_before_tree",
             "targetId": plan.target_id.as_str(),
+            "model": model.map(|spec| json!({"provider": spec.provider, "id": spec.id})),
             "preparation": {
                 "targetId": plan.target_id.as_str(),
                 "oldLeafId": plan.old_leaf.map(id),
                 "commonAncestorId": plan.common_ancestor.map(id),
-                "entriesToSummarize": self.entries_json(&covered.covered)?,
-                "userWantsSummary": request.summary != SummaryRequest::Skip,
+                "entriesToSummarize": entries_json(&self.session(), &covered.covered)?,
+                "userWantsSummary": planned.summary != SummaryRequest::Skip,
                 "customInstructions": instructions,
                 "replaceInstructions": replace,
-                "label": request.label,
+                "label": planned.label,
             },
         });
         Ok(self.hooks.gate("session_before_tree", &payload, cancel).await)
-    }
-
-    /// Takes the summary that an extension made; it counts only if one was asked for.
-    fn told_by_hook(&self, request: &NavigateRequest, gate: &Gate) -> Option<NewBranchSummary> {
-        let made = gate.get("summary").filter(|_| request.summary != SummaryRequest::Skip)?;
-        let optional = |key: &str| made.get(key).filter(|value| !value.is_null()).cloned();
-        Some(NewBranchSummary {
-            summary: made["summary"].as_str().unwrap_or_default().to_owned(),
-            details: optional("details"),
-            usage: optional("usage"),
-            from_hook: true,
-        })
     }
 
     async fn tell_of(
@@ -192,7 +302,7 @@ impl Agent {
             focus,
             replace,
         };
-        let now = self.session.now();
+        let now = self.session().now();
         let made = summary::make(&*model, &material, self.thinking, now, cancel).await.map_err(failed)?;
         let Some(made) = made else { return Ok(Told::Aborted) };
         Ok(Told::Summary(Box::new(NewBranchSummary {
@@ -205,24 +315,61 @@ impl Agent {
 
     async fn apply(
         &mut self,
-        plan: NavigationPlan,
+        planned: Move,
         summary: Option<&NewBranchSummary>,
         label: Option<&str>,
         cancel: &Cancel,
     ) -> Result<NavigateResult> {
-        let old_leaf = plan.old_leaf.map(|node| self.session.tree().id(node));
-        let done = self.session.apply_navigation(&plan, summary, label)?;
-        self.session.barrier()?;
+        let plan = planned.plan;
+        let old_leaf = self.session().leaf_id();
+        let old_label = self.session().label(plan.target).map(|label| label.text.clone());
+        let done = self.session().apply_navigation(&plan, summary, label)?;
+        self.session().barrier()?;
+        self.note_move(planned.step, old_leaf.clone());
+        if done.label_entry.is_some() {
+            let (target, old_label) = match &done.summary_entry {
+                Some(summary) => (summary, None),
+                None => (&plan.target_id, old_label.as_deref()),
+            };
+            self.tell_label(target, label.map(str::trim), old_label, cancel).await;
+        }
         if self.hooks.wants("session_tree") {
             let payload = self.after_tree(&plan, old_leaf.as_ref(), done.summary_entry.as_ref(), summary)?;
-            self.hooks.tell("session_tree", &payload, cancel).await;
+            self.tell("session_tree", &payload, cancel).await;
         }
         Ok(NavigateResult {
+            moved: true,
             editor_text: plan.editor_text,
             images: plan.images,
             summary_entry: done.summary_entry,
             ..NavigateResult::default()
         })
+    }
+
+    /// Remembers the place that was left.
+    fn note_move(&mut self, step: Step, old_leaf: Option<EntryId>) {
+        match step {
+            Step::New if old_leaf == self.session().leaf_id() => {}
+            Step::New => self.history.leave(old_leaf),
+            Step::Back(steps) => self.history.go_back(old_leaf, steps),
+            Step::Forward(steps) => self.history.go_forward(old_leaf, steps),
+        }
+    }
+
+    /// Tells how a navigation ended, whatever came of it.
+    async fn tell_end(&self, target: &str, result: &Result<NavigateResult>, cancel: &Cancel) {
+        if self.hooks.wants("session_tree_end") {
+            let mut payload = json!({"type": "session_tree_end", "targetId": target});
+            match result {
+                Ok(result) => payload["outcome"] = result.outcome().into(),
+                Err(error) => {
+                    payload["outcome"] = "failed".into();
+                    payload["error"] = error.to_string().into();
+                }
+            }
+            self.tell("session_tree_end", &payload, cancel).await;
+        }
+        self.report_hook_failures();
     }
 
     fn after_tree(
@@ -234,14 +381,15 @@ impl Agent {
     ) -> Result<Json> {
         let mut payload = json!({
             "type": "session_tree",
-            "newLeafId": self.session.leaf_id().map(|id| id.to_string()),
+            "newLeafId": self.session().leaf_id().map(|id| id.to_string()),
             "oldLeafId": old_leaf.map(EntryId::as_str),
             "targetId": plan.target_id.as_str(),
             "editorText": plan.editor_text,
+            "cancelled": false,
+            "aborted": false,
         });
         if let (Some(id), Some(summary)) = (summary_entry, summary) {
-            let entry = self.session.entry(id.as_str())?;
-            payload["summaryEntry"] = entry.value().and_then(|value| value.to_serde()).unwrap_or_default();
+            payload["summaryEntry"] = entry_json(&self.session(), id)?;
             payload["fromExtension"] = Json::Bool(summary.from_hook);
             payload["fromHook"] = Json::Bool(summary.from_hook);
         }
@@ -258,17 +406,36 @@ enum Told {
 
 impl Wishes {
     /// Lets extensions change what was asked for.
-    fn of(request: &NavigateRequest, gate: &Gate) -> Self {
-        let label = gate.text("label").or_else(|| request.label.clone());
-        let (instructions, replace) = request.summary.instructions();
+    fn of(planned: &Move, gate: &Gate) -> Self {
+        let label = gate.text("label").or_else(|| planned.label.clone());
+        let wanted = match (&planned.summary, gate.get("summarize").and_then(Json::as_bool)) {
+            (SummaryRequest::Skip, Some(true)) => &SummaryRequest::Standard,
+            // Somebody's own words are no work that could be spared.
+            (note @ SummaryRequest::Note(_), _) => note,
+            (_, Some(false)) => &SummaryRequest::Skip,
+            (wanted, _) => wanted,
+        };
+        let (instructions, replace) = wanted.instructions();
         let instructions = gate.text("customInstructions").or_else(|| instructions.map(str::to_owned));
         let replace = gate.get("replaceInstructions").and_then(Json::as_bool).unwrap_or(replace);
-        let summary = match (&request.summary, instructions) {
-            (SummaryRequest::Skip | SummaryRequest::Note(_), _) => request.summary.clone(),
+        let summary = match (wanted, instructions) {
+            (SummaryRequest::Skip | SummaryRequest::Note(_), _) => wanted.clone(),
             (_, Some(text)) if replace => SummaryRequest::Replace(text),
             (_, Some(text)) => SummaryRequest::Focus(text),
             (_, None) => SummaryRequest::Standard,
         };
         Wishes { summary, label }
     }
+}
+
+/// Takes the summary that an extension made; it counts only if a model would have been asked for one.
+fn told_by_hook(wishes: &Wishes, gate: &Gate) -> Option<NewBranchSummary> {
+    let made = gate.get("summary").filter(|_| wishes.summary.needs_model())?;
+    let optional = |key: &str| made.get(key).filter(|value| !value.is_null()).cloned();
+    Some(NewBranchSummary {
+        summary: made["summary"].as_str().unwrap_or_default().to_owned(),
+        details: optional("details"),
+        usage: optional("usage"),
+        from_hook: true,
+    })
 }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
 use session_tree::{Message, Timestamp};
+use tokio::sync::mpsc;
 
 use super::Agent;
 use crate::cancel::Cancel;
@@ -66,7 +67,7 @@ impl Agent {
     /// Runs tool calls side by side and gives their results in the order of the calls.
     pub(super) async fn work(&self, calls: Vec<ToolCall>, cancel: &Cancel) -> Input {
         let outputs = join_all(calls.iter().map(|call| self.run_call(call, cancel))).await;
-        let now = self.session.now();
+        let now = self.session().now();
         let results =
             calls.iter().zip(outputs).map(|(call, output)| result_message(call, &output, now)).collect();
         if cancel.is_cancelled() { Input::Aborted(results) } else { Input::ToolsDone(results) }
@@ -77,24 +78,37 @@ impl Agent {
             return ToolOutput::error(ABORTED);
         }
         let mut call = call.clone();
-        self.watcher.tell(AgentEvent::ToolStart(call.clone()));
+        self.announce(AgentEvent::ToolStart(call.clone()), cancel).await;
         let output = match self.permitted(call.clone(), cancel).await {
             Ok(ready) => {
                 call = ready.call().clone();
-                ready.run(&self.place(&call, cancel)).await
+                self.run_watched(ready, cancel).await
             }
             Err(refused) => refused,
         };
         let output = self.result_of_hooks(&call, output, cancel).await;
-        self.watcher.tell(AgentEvent::ToolEnd { call, output: output.clone() });
+        self.announce(AgentEvent::ToolEnd { call, output: output.clone() }, cancel).await;
         output
     }
 
-    fn place(&self, call: &ToolCall, cancel: &Cancel) -> ToolPlace {
-        let (watcher, call_id) = (self.watcher.clone(), call.id.clone());
-        let progress =
-            move |output| watcher.tell(AgentEvent::ToolUpdate { call_id: call_id.clone(), output });
-        ToolPlace { cwd: self.cwd.clone(), cancel: cancel.child(), progress: Arc::new(progress) }
+    /// Runs a tool and tells what it has to show meanwhile.
+    async fn run_watched(&self, ready: ReadyCall, cancel: &Cancel) -> ToolOutput {
+        let call_id = ready.call().id.clone();
+        let (send, mut shown) = mpsc::unbounded_channel();
+        let progress = move |output| drop(send.send(output));
+        let place = ToolPlace { cwd: self.cwd.clone(), cancel: cancel.child(), progress: Arc::new(progress) };
+        let mut running = pin!(ready.run(&place));
+        let shown_as = |output| AgentEvent::ToolUpdate { call_id: call_id.clone(), output };
+        let output = loop {
+            tokio::select! {
+                Some(output) = shown.recv() => self.announce(shown_as(output), cancel).await,
+                output = &mut running => break output,
+            }
+        };
+        while let Ok(output) = shown.try_recv() {
+            self.announce(shown_as(output), cancel).await;
+        }
+        output
     }
 
     /// Asks extensions and the gatekeeper. Extensions may change what a tool is called with.

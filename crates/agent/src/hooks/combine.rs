@@ -61,11 +61,24 @@ impl Hooks {
         payload
     }
 
-    /// Gathers what everybody answers.
-    pub async fn collect(&self, event: &str, payload: &Json, cancel: &Cancel) -> Vec<Json> {
+    /// Gathers what everybody answers. An answer to one of the `chained` fields changes the payload, so that the next
+    /// one sees it.
+    pub async fn collect(
+        &self,
+        event: &str,
+        payload: &mut Json,
+        chained: &[&str],
+        cancel: &Cancel,
+    ) -> Vec<Json> {
         let mut answers = Vec::new();
         for handler in self.interested(event) {
-            answers.extend(self.ask(&**handler, event, payload, cancel).await);
+            let Some(answer) = self.ask(&**handler, event, payload, cancel).await else { continue };
+            for field in chained {
+                if let Some(value) = answer.get(*field).filter(|value| !value.is_null()) {
+                    payload[*field] = value.clone();
+                }
+            }
+            answers.push(answer);
         }
         answers
     }

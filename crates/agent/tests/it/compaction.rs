@@ -65,21 +65,21 @@ async fn a_compaction_that_fails_or_is_stopped_changes_nothing() {
     for reply in [Reply::Cut("half"), Reply::Calls("x", vec![("c", "bash", json!({}))]), Reply::Text("")] {
         let model = two_answers(vec![reply]);
         let mut agent = talked(&model).await;
-        let before = path(agent.session());
+        let before = path(&agent.session());
         let error = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap_err();
         assert!(matches!(error, AgentError::Summary { .. }), "{error}");
-        assert_eq!(path(agent.session()), before);
+        assert_eq!(path(&agent.session()), before);
     }
     let model = two_answers(vec![Reply::Hangs("half")]);
     let mut agent = talked(&model).await;
-    let before = path(agent.session());
+    let before = path(&agent.session());
     let cancel = Cancel::new();
     let stop = cancel.clone();
     let stopper = tokio::spawn(async move { stop.cancel() });
     let done = agent.compact(&CompactRequest::default(), &cancel).await.unwrap();
     stopper.await.unwrap();
     assert_eq!(done, Compacted::Cancelled { by: None });
-    assert_eq!(path(agent.session()), before);
+    assert_eq!(path(&agent.session()), before);
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn a_long_context_is_compacted_before_the_next_prompt() {
     agent.prompt(prompt("fourth"), &Cancel::new()).await.unwrap();
     assert!(model.requests().len() > before + 1, "a summary was asked for");
     assert!(seen.lock().unwrap().iter().any(|event| event == "compaction_end"));
-    assert!(path(agent.session()).contains(&"compaction".to_owned()));
+    assert!(path(&agent.session()).contains(&"compaction".to_owned()));
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn an_overflow_is_met_by_compacting_and_asking_once_more() {
     let asked = model.asked(model.requests().len() - 1);
     assert!(asked[0].contains("history"), "{asked:?}");
     assert_eq!(asked[1..], ["user: second", "assistant: two", "user: third"]);
-    assert_eq!(path(agent.session()).last().unwrap(), "assistant: three");
+    assert_eq!(path(&agent.session()).last().unwrap(), "assistant: three");
 }
 
 #[tokio::test]

@@ -1,7 +1,10 @@
 //! What the agent promises, through its public face.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod commands;
 mod compaction;
+mod crash;
+mod extensions;
 mod navigation;
 mod support;
 mod tools;

@@ -100,7 +100,7 @@ async fn a_summary_is_appended_at_the_new_position_and_the_model_has_no_tools() 
     let result = go(&mut agent, "00000002", SummaryRequest::Focus("the parser".into())).await;
     let id = result.summary_entry.unwrap();
     assert_eq!(agent.session().leaf_id(), Some(id.clone()));
-    assert_eq!(path(agent.session()), ["user: first", "assistant: one", "branch_summary"]);
+    assert_eq!(path(&agent.session()), ["user: first", "assistant: one", "branch_summary"]);
     let entry = agent.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();
     assert_eq!(entry["fromId"], "00000004");
     let text = entry["summary"].as_str().unwrap();

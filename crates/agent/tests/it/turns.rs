@@ -75,10 +75,10 @@ async fn a_prompt_is_answered_and_both_are_in_the_session() {
     let mut agent = agent(empty(), &model).with_watcher(watcher);
     let outcome = agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(outcome, Outcome::Done);
-    assert_eq!(path(agent.session()), ["user: hi", "assistant: hello"]);
+    assert_eq!(path(&agent.session()), ["user: hi", "assistant: hello"]);
     assert_eq!(model.asked(0), ["user: hi"]);
     assert_eq!(model.requests()[0].system, "You are a test.");
-    assert_eq!(usage_of(agent.session())["totalTokens"], 15);
+    assert_eq!(usage_of(&agent.session())["totalTokens"], 15);
     let seen = seen.lock().unwrap();
     assert_eq!(seen.first().unwrap(), "agent_start");
     assert_eq!(seen.last().unwrap(), "agent_end");
@@ -170,7 +170,7 @@ async fn a_service_that_is_busy_is_asked_again_and_its_failures_are_not_sent() {
     assert_eq!(agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap(), Outcome::Done);
     assert_eq!(before.elapsed().as_secs(), 6);
     assert_eq!(model.asked(2), ["user: hi"]);
-    assert_eq!(path(agent.session()), ["user: hi", "assistant: hal", "assistant: hal", "assistant: hello"]);
+    assert_eq!(path(&agent.session()), ["user: hi", "assistant: hal", "assistant: hal", "assistant: hello"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -180,7 +180,7 @@ async fn a_service_that_stays_busy_is_told_and_the_prompt_is_kept() {
     let mut agent = agent(empty(), &model).with_settings(Settings { retry, ..Settings::default() });
     let outcome = agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(outcome, Outcome::Failed(overloaded()));
-    assert_eq!(path(agent.session())[0], "user: hi");
+    assert_eq!(path(&agent.session())[0], "user: hi");
 }
 
 #[tokio::test]
@@ -195,8 +195,8 @@ async fn an_answer_that_is_stopped_keeps_what_was_said_and_what_it_cost() {
     });
     assert_eq!(agent.prompt(prompt("hi"), &cancel).await.unwrap(), Outcome::Aborted);
     stopper.await.unwrap();
-    assert_eq!(path(agent.session()), ["user: hi", "assistant: half a sen"]);
-    assert_eq!(usage_of(agent.session())["input"], 10);
+    assert_eq!(path(&agent.session()), ["user: hi", "assistant: half a sen"]);
+    assert_eq!(usage_of(&agent.session())["input"], 10);
     // The next turn goes on without the half answer.
     agent.prompt(prompt("again"), &Cancel::new()).await.unwrap();
     assert_eq!(model.asked(1), ["user: hi", "user: again"]);
@@ -217,7 +217,7 @@ async fn tools_that_are_stopped_leave_results_so_that_every_call_has_one() {
     });
     assert_eq!(agent.prompt(prompt("go"), &cancel).await.unwrap(), Outcome::Aborted);
     stopper.await.unwrap();
-    assert_eq!(path(agent.session())[2..], ["toolResult: stopped", "toolResult: stopped"]);
+    assert_eq!(path(&agent.session())[2..], ["toolResult: stopped", "toolResult: stopped"]);
     assert_eq!(tool.runs.load(Ordering::Relaxed), 2);
 }
 

@@ -82,22 +82,29 @@ fn write(source: &Session, plan: &ExtractPlan, app: &mut App) -> Result<(), Comm
         parent_session: source.file().map(|file| file.display().to_string()),
     };
     let now = app.now();
-    let mut out = Out { ui: &mut app.ui, failed: None };
+    let mut out = Out::new(&mut app.ui);
     let written = source.write_extract(plan, &new, now, &mut out);
-    match out.failed {
-        // Says more than the error the engine made of it: the reader may just have gone away.
-        Some(error) => Err(error),
-        None => Ok(written?),
-    }
+    out.end(written.map_err(CommandError::from))
 }
 
-/// Standard output for the engine.
-struct Out<'o> {
+/// Standard output for libraries.
+pub(super) struct Out<'o> {
     ui: &'o mut Ui,
     failed: Option<CommandError>,
 }
 
-impl Out<'_> {
+impl<'o> Out<'o> {
+    /// Writes to the output of commands.
+    pub(super) fn new(ui: &'o mut Ui) -> Self {
+        Out { ui, failed: None }
+    }
+
+    /// Tells how it went.
+    pub(super) fn end(self, written: Result<(), CommandError>) -> Result<(), CommandError> {
+        // Says more than the error a library made of it: the reader may just have gone away.
+        self.failed.map_or(written, Err)
+    }
+
     fn keep(&mut self, result: Result<(), CommandError>) -> io::Result<()> {
         result.map_err(|error| {
             self.failed = Some(error);

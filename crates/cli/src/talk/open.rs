@@ -1,9 +1,13 @@
 //! Which session a conversation goes on in.
 
-use session_tree::{Destination, Extract, Session, fork_from, split_reference};
+use std::path::PathBuf;
+
+use session_tree::{Destination, Extract, Session, SessionSummary, fork_from, split_reference};
 
 use crate::app::App;
-use crate::error::CommandError;
+use crate::ask;
+use crate::error::{CommandError, Failure};
+use crate::ui::{age, plural};
 
 /// Which session to talk in; a new one if nothing is said.
 #[derive(Debug, clap::Args)]
@@ -12,6 +16,9 @@ pub(crate) struct Args {
     /// Go on with the latest session of this project.
     #[arg(long = "continue", short = 'c', group = "which")]
     latest: bool,
+    /// Choose a session of this project from a list, and go on with it.
+    #[arg(long, short, group = "which")]
+    resume: bool,
     /// Go on with this session.
     #[arg(long, value_name = "SESSION", group = "which")]
     session: Option<String>,
@@ -23,37 +30,99 @@ pub(crate) struct Args {
     no_session: bool,
     /// The name of the session.
     #[arg(long, value_name = "TEXT")]
-    pub(super) name: Option<String>,
+    name: Option<String>,
 }
+
+/// How many sessions a list shows; who wants an older one knows its name.
+const MOST: usize = 20;
 
 impl Args {
     /// Tells whether anything was said.
     pub(super) fn is_used(&self) -> bool {
-        self.latest || self.session.is_some() || self.fork.is_some() || self.no_session || self.name.is_some()
+        let is_chosen = self.latest || self.resume || self.no_session;
+        is_chosen || self.session.is_some() || self.fork.is_some() || self.name.is_some()
+    }
+
+    /// Names the session, if a name was given.
+    pub(super) fn name(&self, session: &mut Session) -> Result<(), CommandError> {
+        if let Some(name) = &self.name {
+            session.append_session_info(name)?;
+        }
+        Ok(())
     }
 
     /// Opens or makes the session.
     pub(super) fn open(&self, app: &mut App) -> Result<Session, CommandError> {
         let cwd = app.cwd()?;
+        let session = self.find(&cwd, app)?;
+        tell_other_place(&session, &cwd, app)?;
+        Ok(session)
+    }
+
+    fn find(&self, cwd: &str, app: &mut App) -> Result<Session, CommandError> {
         if self.no_session {
-            return Ok(app.options().in_memory(cwd.as_str())?);
+            return Ok(app.options().in_memory(cwd)?);
         }
         if self.latest {
             return app.open_to_change("-", false);
         }
+        if self.resume {
+            let path = chosen(cwd, app)?;
+            return app.open_to_change(&path.to_string_lossy(), false);
+        }
         if let Some(wanted) = &self.session {
             return app.open_to_change(wanted, false);
         }
-        let directory = app.catalog()?.project_dir(&cwd);
+        let directory = app.catalog()?.project_dir(cwd);
         match &self.fork {
-            Some(wanted) => fork(wanted, directory, &cwd, app),
-            None => Ok(app.options().create_in(directory, cwd.as_str())?),
+            Some(wanted) => fork(wanted, directory, cwd, app),
+            None => Ok(app.options().create_in(directory, cwd)?),
         }
     }
 }
 
+/// What a session says about its directory is shown, not followed.
+fn tell_other_place(session: &Session, cwd: &str, app: &mut App) -> Result<(), CommandError> {
+    match session.header().cwd().filter(|made| !made.is_empty() && *made != cwd) {
+        Some(made) => app.ui.tell(&format!("note: this session was made in {made}; tools work in {cwd}")),
+        None => Ok(()),
+    }
+}
+
+/// Lets the person choose a session, latest first.
+fn chosen(cwd: &str, app: &mut App) -> Result<PathBuf, CommandError> {
+    if !ask::is_possible() {
+        let failure = Failure::new("a session can be chosen from a list only at a terminal");
+        return Err(CommandError::Usage(
+            failure.hint("`--session SESSION` names one, `offshoot sessions` lists them"),
+        ));
+    }
+    let mut rows: Vec<SessionSummary> = Vec::new();
+    for catalog in std::iter::once(app.catalog()?).chain(app.pi_catalog()) {
+        rows.extend(catalog.list(cwd).complete(&mut |_| std::ops::ControlFlow::Continue(())));
+    }
+    rows.retain(|row| row.is_session() && !row.is_sub_agent);
+    rows.sort_by_key(|row| std::cmp::Reverse(row.modified));
+    let more = rows.len().saturating_sub(MOST);
+    rows.truncate(MOST);
+    if rows.is_empty() {
+        return Err(Failure::new(format!("no session was made in {cwd} yet")).into());
+    }
+    for (at, row) in rows.iter().enumerate() {
+        let title: String = row.title().split_whitespace().collect::<Vec<_>>().join(" ");
+        let title: String = title.chars().take(60).collect();
+        app.ui.tell(&format!("{:3}  {title}  ({})", at + 1, age(app.now(), row.modified)))?;
+    }
+    if more > 0 {
+        app.ui.tell(&format!("     and {} that are older", plural(more, "session", "sessions")))?;
+    }
+    let number = ask::number(&mut app.ui, "which one?", rows.len())?;
+    let row = number.and_then(|number| rows.into_iter().nth(number - 1));
+    Ok(row.ok_or_else(|| Failure::new("no session was chosen"))?.path)
+}
+
 /// Copies a session into this project, or a path of it beside the session.
-fn fork(wanted: &str, directory: std::path::PathBuf, cwd: &str, app: &App) -> Result<Session, CommandError> {
+fn fork(wanted: &str, directory: PathBuf, cwd: &str, app: &App) -> Result<Session, CommandError> {
     match split_reference(wanted) {
         (Some(session), reference) => {
             let session = app.open(session)?;

@@ -1,8 +1,8 @@
 //! Rows in columns that fit the terminal: one column gives way, others are left out when it is very narrow.
 
-use super::width::{cut, pad, width};
 use super::{Tone, Ui, clean};
 use crate::error::CommandError;
+use offshoot_tui::width::{cut, pad, width};
 
 /// How far the column that gives way is filled up where no terminal says how wide a line may be. Nothing is cut there.
 const NO_TERMINAL: usize = 60;

@@ -94,6 +94,22 @@ impl Home {
 
     /// Runs a command on a terminal of `columns`; gives every byte that reached it.
     pub(crate) fn on_terminal(&self, columns: u16, arguments: &[&str]) -> Vec<u8> {
+        self.with_terminal(columns, arguments, None)
+    }
+
+    /// Runs a command on a terminal, and types `input` when `question` has been asked; gives what could be seen.
+    pub(crate) fn at_terminal(
+        &self,
+        columns: u16,
+        arguments: &[&str],
+        question: &str,
+        input: &str,
+    ) -> String {
+        let seen = self.with_terminal(columns, arguments, Some((question, input)));
+        String::from_utf8_lossy(&seen).into_owned()
+    }
+
+    fn with_terminal(&self, columns: u16, arguments: &[&str], answer: Option<(&str, &str)>) -> Vec<u8> {
         let size = PtySize { rows: 200, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pty = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_offshoot"));
@@ -108,6 +124,15 @@ impl Home {
         let mut child = pty.slave.spawn_command(command).unwrap();
         drop(pty.slave);
         let mut seen = Vec::new();
+        if let Some((question, input)) = answer {
+            let mut byte = [0];
+            while !String::from_utf8_lossy(&seen).contains(question)
+                && reader.read(&mut byte).unwrap_or(0) > 0
+            {
+                seen.push(byte[0]);
+            }
+            pty.master.take_writer().unwrap().write_all(input.as_bytes()).unwrap();
+        }
         // The end of a terminal is an error on some systems.
         drop(reader.read_to_end(&mut seen));
         child.wait().unwrap();

@@ -1,6 +1,10 @@
 //! Talking to a model from the command line: with nothing set up, and against a server in every wire format.
 
+mod foreign;
+mod told;
+
 use std::fs;
+use std::process::Stdio;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -12,7 +16,7 @@ const FORMATS: [&str; 4] =
     ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai"];
 
 /// Sets up one provider, `lab`, that is the given server and speaks `api`.
-fn set_up(home: &Home, server: &ModelServer, api: &str) {
+pub(crate) fn set_up(home: &Home, server: &ModelServer, api: &str) {
     let settings = json!({
         "model": "lab/test",
         "retry": {"baseDelayMs": 1, "maxRetries": 2},
@@ -22,6 +26,15 @@ fn set_up(home: &Home, server: &ModelServer, api: &str) {
         }},
     });
     home.file("offshoot/settings.json", settings.to_string());
+}
+
+/// Runs a command whose new ids begin elsewhere, so that they are not those of an earlier one.
+fn later(home: &Home, ids: u32, arguments: &[&str]) -> String {
+    let command =
+        home.command(arguments).env("OFFSHOOT_IDS", ids.to_string()).stdin(Stdio::null()).output().unwrap();
+    let words = String::from_utf8(command.stderr).unwrap();
+    assert!(command.status.success(), "{arguments:?}: {words}");
+    String::from_utf8(command.stdout).unwrap()
 }
 
 fn sessions(home: &Home) -> usize {
@@ -140,8 +153,90 @@ fn everything_that_happens_is_told_as_lines_of_json() {
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["type"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(types.first().map(String::as_str), Some("agent_start"));
-    assert_eq!(types.last().map(String::as_str), Some("agent_end"));
+    assert!(types.ends_with(&["agent_end".to_owned(), "session_totals".to_owned()]), "{types:?}");
     assert!(types.iter().any(|kind| kind == "message_update"), "{types:?}");
+}
+
+#[test]
+fn the_totals_of_branch_and_file_come_last() {
+    let usage = |input, output| ScriptedUsage { input, output, ..ScriptedUsage::default() };
+    let server = ModelServer::start([
+        Reply::answer().text("one").usage(usage(100, 10)),
+        Reply::answer().text("two").usage(usage(200, 20)),
+    ])
+    .unwrap();
+    let home = Home::new();
+    set_up(&home, &server, "anthropic-messages");
+    home.run(&["-p", "first"]).ok();
+    home.run(&["branch-here", "-", "~1"]).ok();
+    let run = home.run(&["-c", "-p", "second", "--mode", "json"]);
+    let totals: Value = serde_json::from_str(run.ok().lines().last().unwrap()).unwrap();
+    assert_eq!(totals["thisBranch"]["totalTokens"], 220, "{totals}");
+    assert_eq!(totals["wholeFile"]["totalTokens"], 330, "{totals}");
+    assert_eq!((&totals["wholeFile"]["input"], &totals["wholeFile"]["output"]), (&json!(300), &json!(30)));
+    assert!(totals["sessionFile"].as_str().unwrap().ends_with(".jsonl"));
+}
+
+#[test]
+fn a_command_of_the_person_runs_and_is_kept() {
+    let home = Home::new();
+    assert_snapshot!(home.run(&["-p", "!echo hello; echo oh >&2"]), @"
+    hello
+    oh
+    ");
+    assert_snapshot!(home.run(&["-c", "-p", "!!echo for me; exit 3"]), @"
+    for me
+    --- words
+    error: the command ended with exit code 3
+    --- exit code 1
+    ");
+    assert_eq!(sessions(&home), 1);
+    let server = ModelServer::start([Reply::answer().text("seen")]).unwrap();
+    set_up(&home, &server, "openai-completions");
+    home.run(&["-c", "-p", "what was that?"]).ok();
+    let sent = server.requests()[0].body["messages"].to_string();
+    assert!(sent.contains("echo hello") && !sent.contains("for me"), "{sent}");
+}
+
+#[test]
+fn what_a_pipe_brings_is_never_run() {
+    let home = Home::new();
+    let run = home.run_with_input(&["-p"], b"!touch made");
+    run.ok();
+    assert_eq!(said(&home)[0], "user: !touch made");
+    assert_snapshot!(home.run_with_input(&["-p", "!touch made"], b"more"), @"
+    --- words
+    error: a command takes nothing from a pipe
+    hint: `offshoot -p '!command' < /dev/null`
+    --- exit code 2
+    ");
+    assert!(!home.path("project/made").exists());
+    let line = later(&home, 300, &["-p", "!touch made", "--mode", "json", "--name", "Made"]);
+    let line: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&line["type"], &line["message"]["exitCode"]), (&json!("message_end"), &json!(0)));
+    assert!(home.path("project/made").exists());
+    assert_eq!(home.run(&["name", "Made"]).ok(), "Made\n");
+}
+
+#[test]
+fn a_session_is_chosen_from_a_list_at_a_terminal_only() {
+    let home = Home::new();
+    home.run(&["-p", "the first", "--name", "First"]).ok();
+    later(&home, 300, &["-p", "the second", "--name", "Second"]);
+    assert_snapshot!(home.run(&["-r", "-p", "go on"]), @"
+    --- words
+    error: a session can be chosen from a list only at a terminal
+    hint: `--session SESSION` names one, `offshoot sessions` lists them
+    --- exit code 2
+    ");
+    let seen = home.at_terminal(100, &["-r", "-p", "go on"], "[1-2] ", "2\n");
+    assert!(seen.contains("First") && seen.contains("Second"), "{seen:?}");
+    let mut said = ["First", "Second"].map(|name| said_in(&home, name).len());
+    said.sort_unstable();
+    assert_eq!(said, [2, 4], "one of the two went on");
+    assert_eq!(sessions(&home), 2);
+    let seen = home.at_terminal(100, &["-r", "-p", "go on"], "[1-2] ", "\n");
+    assert!(seen.contains("no session was chosen"), "{seen:?}");
 }
 
 #[test]
@@ -198,13 +293,6 @@ fn what_cannot_be_done_is_told_and_nothing_is_written() {
     --- words
     error: no session was made in [home]/project yet
     hint: `offshoot sessions --all` lists the sessions of all projects
-    --- exit code 1
-    ");
-    home.file("offshoot/settings.json", "{\"model\": 7}");
-    assert_snapshot!(refused(&["-p", "hi"]), @"
-    --- words
-    error: [home]/offshoot/settings.json is wrong: invalid type: integer `7`, expected a string at line 1 column 11
-    hint: docs/settings.md tells what it may hold
     --- exit code 1
     ");
 }

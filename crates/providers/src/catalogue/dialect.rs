@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is special about a service or a model within its wire format.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Dialect {
     /// How it is told how hard to think.
@@ -27,6 +28,7 @@ pub struct Dialect {
 
 /// How a model is told how hard to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ThinkingStyle {
     /// As the wire format has done it first: a number of tokens (Anthropic, Gemini), a word for the effort (OpenAI).

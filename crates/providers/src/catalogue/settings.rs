@@ -24,6 +24,7 @@ use crate::secret::Secret;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
     /// The providers.
@@ -32,6 +33,7 @@ pub struct Settings {
 
 /// A provider: where it is, how it is spoken to, what it hosts.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProviderSettings {
     /// Where the service is.
@@ -52,6 +54,7 @@ pub struct ProviderSettings {
 
 /// A model: all but its id may be left out.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelSettings {
     /// Its name at the service.

@@ -28,6 +28,13 @@ fn a_variable_goes_before_the_file_and_the_first_variable_before_the_second() {
     assert_eq!(revealed(&credentials, "gemini-2.5-pro").as_deref(), Some("second"));
     assert_eq!(revealed(&credentials, "claude-haiku-4-5").as_deref(), Some("from-file"));
     assert_eq!(revealed(&credentials, "gpt-5"), None);
+    let source = |name: &str| {
+        let target = target(name);
+        credentials.source(&target.spec.provider, &target.key_variables)
+    };
+    assert_eq!(source("gemini-2.5-pro"), Some(KeySource::Variable("GOOGLE_API_KEY".into())));
+    assert_eq!(source("claude-haiku-4-5"), Some(KeySource::File));
+    assert_eq!(source("gpt-5"), None);
     let shown = format!("{credentials:?} {file:?}");
     assert!(!shown.contains("from-file") && !shown.contains("second"), "{shown}");
 }

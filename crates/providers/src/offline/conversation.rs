@@ -1,7 +1,8 @@
 //! What the agent asks when it wants a summary, read back into what was said.
 //!
-//! The request is one text: `<conversation>` with lines such as `[User]: …`, maybe `<previous-summary>`, instructions,
-//! maybe an additional focus. Instructions are for models that understand; here only the focus counts.
+//! The request is one text: `<conversation>` with lines such as `[User]: …`, maybe `<previous-summary>`, or for a merge
+//! `<current-branch>` and `<contested-files>`, instructions, maybe an additional focus. Instructions are for models that
+//! understand; here only the focus counts.
 
 use serde_json::{Deserializer, Value as Json};
 
@@ -13,6 +14,8 @@ pub(super) struct SummaryRequest {
     pub previous: Vec<String>,
     /// Summaries of branches that were left.
     pub branches: Vec<String>,
+    /// Set if the conversation is a branch that is merged: the files that both sides changed.
+    pub contested: Option<Vec<String>>,
     pub focus: Option<String>,
 }
 
@@ -51,6 +54,7 @@ impl SummaryRequest {
         let (conversation, rest) = rest.rsplit_once("\n</conversation>")?;
         let mut request = Self { focus: focus(rest), ..Self::default() };
         request.previous.extend(between(rest, "<previous-summary>\n", "\n</previous-summary>"));
+        request.contested = contested(rest);
         request.read_conversation(conversation);
         Some(request)
     }
@@ -180,6 +184,15 @@ fn call(text: &str) -> Option<(Call, &str)> {
 fn focus(instructions: &str) -> Option<String> {
     let (_, focus) = instructions.rsplit_once("\n\nAdditional focus: ")?;
     Some(focus.trim().to_owned()).filter(|focus| !focus.is_empty())
+}
+
+/// The files that both sides of a merge changed; none if it is no merge.
+fn contested(instructions: &str) -> Option<Vec<String>> {
+    between(instructions, "<current-branch>\n", "\n</current-branch>")?;
+    let files = between(instructions, "<contested-files>\n", "\n</contested-files>").unwrap_or_default();
+    // Each line tells which version is on the disk, too.
+    let path = |line: &str| line.rsplit_once(": ").map_or(line, |(path, _)| path).to_owned();
+    Some(files.lines().map(path).collect())
 }
 
 fn between(text: &str, begin: &str, end: &str) -> Option<String> {

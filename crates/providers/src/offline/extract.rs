@@ -32,19 +32,24 @@ pub(super) fn summary(request: &SummaryRequest) -> String {
         .iter()
         .find_map(|sections| Some(sections.first_items("Goal")).filter(|goal| !goal.is_empty()));
     section(&mut out, "## Goal", "", &goal(request, old_goal.unwrap_or_default()));
-    section(
-        &mut out,
-        "## Constraints & Preferences",
-        "- ",
-        &joined(kept("Constraints & Preferences"), found.wishes),
-    );
+    let is_merge = request.contested.is_some();
+    if !is_merge {
+        let wishes = joined(kept("Constraints & Preferences"), found.wishes);
+        section(&mut out, "## Constraints & Preferences", "- ", &wishes);
+    }
     out.push_str("## Progress\n");
     section(&mut out, "### Done", "- [x] ", &joined(kept("Done"), found.done));
     section(&mut out, "### In Progress", "- [ ] ", &or(found.open.clone(), kept("In Progress"), request));
     section(&mut out, "### Blocked", "- ", &or(found.failed.clone(), kept("Blocked"), request));
     section(&mut out, "## Key Decisions", "- ", &joined(kept("Key Decisions"), found.decisions));
-    section(&mut out, "## Next Steps", "1. ", &next_steps(&found.open, &found.failed, found.plans));
+    if !is_merge {
+        section(&mut out, "## Next Steps", "1. ", &next_steps(&found.open, &found.failed, found.plans));
+    }
     section(&mut out, "## Critical Context", "- ", &context(request, &kept("Critical Context")));
+    if let Some(contested) = &request.contested {
+        section(&mut out, "## Conflicts with the current branch", "- ", &conflicts(contested));
+        section(&mut out, "## Not applied here", "- ", &not_applied(request));
+    }
     out.trim_end().to_owned()
 }
 
@@ -113,6 +118,20 @@ fn context(request: &SummaryRequest, kept: &[String]) -> Vec<String> {
     let mut items = joined(others, found);
     items.push(NO_MODEL.into());
     items
+}
+
+/// What both sides of a merge changed. Decisions that differ cannot be told without understanding.
+fn conflicts(contested: &[String]) -> Vec<String> {
+    let conflict = |path: &String| {
+        format!("{} | here: changed since the two parted | there: changed, too", clip(path, LONGEST_ITEM))
+    };
+    contested.iter().take(MOST_ITEMS).map(conflict).collect()
+}
+
+/// What the merged branch changed, as far as tools tell; what a command did cannot be told from its text.
+fn not_applied(request: &SummaryRequest) -> Vec<String> {
+    let calls = request.exchanges.iter().flat_map(|exchange| &exchange.calls);
+    joined(Vec::new(), calls.filter(|call| call.name != "bash").filter_map(deed).collect())
 }
 
 /// What a branch that was left was about.

@@ -1,7 +1,10 @@
 #![allow(clippy::needless_pass_by_value, reason = "values are written down where they are used")]
 
 use futures_util::StreamExt as _;
-use offshoot_agent::model::Answer;
+use offshoot_agent::agent::Agent;
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::MergeBranchRequest;
+use offshoot_agent::model::{Answer, ThinkingLevel};
 use serde_json::json;
 use session_tree::{Message, Timestamp, serialize_conversation};
 
@@ -117,6 +120,39 @@ fn a_branch_that_was_left_is_not_the_goal() {
     let summary = told(&prompt(&[user(text), user("Build a CLI"), says("ok")], None, None));
     assert!(summary.starts_with("## Goal\nBuild a CLI\n"), "{summary}");
     assert!(summary.contains("- Explored on another branch: Use Node\n"), "{summary}");
+}
+
+#[test]
+fn a_merge_is_told_with_what_both_sides_changed_and_what_is_not_here() {
+    let conversation = serialize_conversation(&work());
+    let text = told(&format!(
+        "<conversation>\n{conversation}\n</conversation>\n\n\
+         <current-branch>\nAsked since the two parted:\n- Write a lexer\nFiles changed: src/parser.rs\n</current-branch>\n\n\
+         <contested-files>\nsrc/parser.rs: on disk as the current branch left it\n</contested-files>\n\n\
+         Tell what <current-branch> needs; a file in <contested-files> was changed on both."
+    ));
+    insta::assert_snapshot!(text);
+}
+
+#[tokio::test]
+async fn a_branch_can_be_merged_without_a_key() {
+    let mut session = session_tree::Options::new().in_memory("/w").unwrap();
+    let start = session.append_user_text("Build a CLI").unwrap();
+    work().iter().for_each(|message| drop(session.append_message(message).unwrap()));
+    let tip = session.leaf_id().unwrap().to_string();
+    session.branch(start.as_str()).unwrap();
+    session.append_user_text("Use a table").unwrap();
+    let model = std::sync::Arc::new(OfflineModel::new());
+    let agent = Agent::new(session, "/w").with_model(model, ThinkingLevel::Off);
+    let request = MergeBranchRequest { branch: tip, ..MergeBranchRequest::default() };
+    let planned = agent.plan_merge(None, &request).unwrap();
+    let draft = agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap();
+    assert!(draft.text.starts_with("## Goal\nFix the parser."), "{}", draft.text);
+    let tail = "## Not applied here\n- edit src/parser.rs\n\n<read-files>\nREADME.md\n</read-files>\n\n\
+        <modified-files>\nsrc/parser.rs\n</modified-files>";
+    assert!(draft.text.contains("## Conflicts with the current branch\n- (none)\n"), "{}", draft.text);
+    assert!(draft.text.ends_with(tail), "{}", draft.text);
+    assert!(draft.conflicts.is_empty());
 }
 
 #[test]

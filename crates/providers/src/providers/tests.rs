@@ -18,6 +18,30 @@ fn the_list_says_which_keys_are_there() {
 }
 
 #[test]
+fn the_list_marks_the_models_of_the_user_and_only_those() {
+    let settings: Settings = serde_json::from_str(
+        r#"{"providers": {"openai": {"models": [{"id": "gpt-5"}]}, "lab": {"api": "openai-completions", "models": [{"id": "m"}]}}}"#,
+    )
+    .unwrap();
+    let listed = Providers::new(Catalogue::built_in().merged(settings), Credentials::none()).models();
+    let own: Vec<String> =
+        listed.iter().filter(|model| model.is_own).map(|model| model.spec.full_name()).collect();
+    assert_eq!(own, ["lab/m", "openai/gpt-5"]);
+}
+
+#[test]
+fn where_the_key_of_a_provider_is_can_be_told() {
+    let keys = providers(&["GOOGLE_API_KEY"]).keys();
+    let key = |name: &str| keys.iter().find(|key| key.provider == name).unwrap();
+    assert_eq!(key("google").source, Some(KeySource::Variable("GOOGLE_API_KEY".into())));
+    assert_eq!(
+        (&key("openai").source, key("openai").variables.as_slice()),
+        (&None, &["OPENAI_API_KEY".into()][..])
+    );
+    assert!(key("ollama").variables.is_empty());
+}
+
+#[test]
 fn without_a_name_the_first_model_with_a_key_is_taken() {
     assert_eq!(providers(&[]).default_model().spec().full_name(), "offshoot/offline");
     assert_eq!(providers(&["OPENAI_API_KEY", "MISTRAL_API_KEY"]).default_model().spec().provider, "openai");

@@ -3,5 +3,6 @@
 
 mod broken;
 mod keys;
+mod prefix;
 mod stream;
 mod support;

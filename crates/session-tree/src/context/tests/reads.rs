@@ -43,7 +43,11 @@ fn a_second_context_reads_nothing_again() {
          u2 user",
     );
     session.context_of(Some("a1")).unwrap();
-    assert_eq!(session.decoded_lines(), 4, "the level, the model change that an answer overrides, prompt and answer");
+    assert_eq!(
+        session.decoded_lines(),
+        4,
+        "the level, the model change that an answer overrides, prompt and answer"
+    );
     session.build_context().unwrap();
     assert_eq!(session.decoded_lines(), 5, "the prompt that is new");
     session.build_context().unwrap();

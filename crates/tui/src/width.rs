@@ -2,35 +2,38 @@
 
 use std::borrow::Cow;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 /// Returns how many columns a cleaned text takes.
-pub(super) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.width()
 }
 
 /// Cuts a cleaned text so that it takes at most `columns`, and shows that something is missing.
-pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
+pub fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     // Bytes are never fewer than columns.
     if text.len() <= columns || width(text) <= columns {
         return Cow::Borrowed(text);
     }
     let Some(room) = columns.checked_sub(1) else { return Cow::Borrowed("") };
+    Cow::Owned(format!("{}…", first_columns(text, room)))
+}
+
+/// Returns the beginning of a text that takes at most `columns`; letters are never cut in parts.
+pub(crate) fn first_columns(text: &str, columns: usize) -> &str {
     let mut used = 0;
-    let mut end = 0;
-    for (at, c) in text.char_indices() {
-        // A variation selector may make the character before it wide.
-        used += if c == '\u{fe0f}' { 1 } else { c.width().unwrap_or(0) };
-        if used > room {
-            break;
+    for (at, letter) in text.grapheme_indices(true) {
+        used += width(letter);
+        if used > columns {
+            return &text[..at];
         }
-        end = at + c.len_utf8();
     }
-    Cow::Owned(format!("{}…", &text[..end]))
+    text
 }
 
 /// Fills a cleaned text up to `columns` with blanks.
-pub(super) fn pad(text: &str, columns: usize, to_the_right: bool) -> String {
+pub fn pad(text: &str, columns: usize, to_the_right: bool) -> String {
     let blanks = " ".repeat(columns.saturating_sub(width(text)));
     if to_the_right { format!("{blanks}{text}") } else { format!("{text}{blanks}") }
 }
@@ -46,6 +49,7 @@ mod tests {
             "漢字かな交じり文",
             "ab漢c字d",
             "❤\u{fe0f}❤\u{fe0f}❤\u{fe0f}",
+            "👩\u{200d}👧👩\u{200d}👧",
             "e\u{301}e\u{301}e\u{301}",
             "",
         ] {

@@ -1,15 +1,20 @@
 //! Makes text harmless before it reaches a terminal: nothing in it can move the cursor, turn the reading direction,
 //! or hide.
+//!
+//! The one choke point: sessions, models, tools, extensions and file names are written by others, and their text enters
+//! the screen only through here.
 
 use std::borrow::Cow;
 
 /// More marks than this on one letter are no language but a way to draw over other lines.
 const MOST_MARKS: usize = 8;
+/// How far tab stops are apart.
+const TAB: usize = 4;
 
 /// Replaces control characters, and characters that turn or hide text, by visible ones.
 ///
 /// The result holds no control character at all, so a text of many lines must be split before.
-pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+pub fn clean(text: &str) -> Cow<'_, str> {
     // Ordinary text is by far the most common. No early end, so that many bytes are looked at together.
     if text.bytes().fold(true, |is_plain, byte| is_plain & (0x20..0x7f).contains(&byte)) {
         return Cow::Borrowed(text);
@@ -17,14 +22,43 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len());
     let mut marks = 0;
     let mut before = None;
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let plain = rest.bytes().take_while(|byte| (0x20..0x7f).contains(byte)).count();
+        if plain > 0 {
+            let (run, behind) = rest.split_at(plain);
+            out.push_str(run);
+            (marks, before, rest) = (0, run.chars().next_back(), behind);
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
         marks = if is_mark(c) { marks + 1 } else { 0 };
         if marks > MOST_MARKS {
             continue;
         }
-        out.push(substitute(c, before, rest.peek().copied()));
+        out.push(substitute(c, before, rest.chars().next()));
         before = Some(c);
+    }
+    Cow::Owned(out)
+}
+
+/// Makes a text of many lines harmless, line by line; tabs become blanks up to the next stop.
+pub fn clean_lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    text.split('\n').map(|line| clean_line(line.strip_suffix('\r').unwrap_or(line)))
+}
+
+/// Makes one line harmless; tabs become blanks up to the next stop.
+fn clean_line(line: &str) -> Cow<'_, str> {
+    if !line.contains('\t') {
+        return clean(line);
+    }
+    let mut out = String::with_capacity(line.len() + 16);
+    for (nth, part) in line.split('\t').enumerate() {
+        if nth > 0 {
+            let column = unicode_width::UnicodeWidthStr::width(out.as_str());
+            out.extend(std::iter::repeat_n(' ', TAB - column % TAB));
+        }
+        out.push_str(&clean(part));
     }
     Cow::Owned(out)
 }
@@ -65,9 +99,9 @@ fn is_hidden(c: char) -> bool {
     )
 }
 
-/// Tells whether a character is a picture, or chooses how the picture before it is drawn.
+/// Tells whether a character is a picture, or chooses how the picture before it is drawn. Flags are made of letters.
 fn is_emoji(c: char) -> bool {
-    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
+    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1f1e5}' | '\u{1f200}'..='\u{1faff}')
 }
 
 /// Tells whether a character is drawn onto the one before it.
@@ -77,7 +111,13 @@ fn is_mark(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::clean;
+    use super::{clean, clean_lines};
+
+    #[test]
+    fn lines_are_cleaned_one_by_one_and_tabs_reach_the_next_stop() {
+        let lines: Vec<_> = clean_lines("a\tb\r\n\tc\x1b[2J").collect();
+        assert_eq!(lines, ["a   b", "    c␛[2J"]);
+    }
 
     #[test]
     fn escape_codes_and_direction_marks_do_not_reach_the_terminal() {
@@ -121,6 +161,7 @@ mod tests {
     #[test]
     fn a_joiner_that_joins_no_pictures_is_shown() {
         assert_eq!(clean("pay\u{200d}pal 👩\u{200d}x"), "pay\u{fffd}pal 👩\u{fffd}x");
+        assert_eq!(clean("🇩🇪\u{200d}👧"), "🇩🇪\u{fffd}👧");
     }
 
     #[test]

@@ -1,0 +1,126 @@
+//! An agent inside another program: a model of its own, a tool of its own, and a hook that has a say.
+//!
+//! `cargo run -p offshoot-agent --example embed`
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::sync::Arc;
+
+use futures_util::stream;
+use offshoot_agent::agent::{Agent, NavigateRequest, Submission};
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::hooks::Hooks;
+use offshoot_agent::model::{
+    AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelSpec, Price, Request, StopReason,
+    ThinkingLevel, ToolSpec,
+};
+use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use offshoot_agent::tools::ToolBox;
+use serde_json::{Value as Json, json};
+use session_tree::{Options, Role};
+
+/// A model that asks for the weather once, and then tells it.
+#[derive(Debug)]
+struct Forecaster(ModelSpec);
+
+impl Forecaster {
+    fn new() -> Self {
+        Forecaster(ModelSpec {
+            provider: "example".into(),
+            id: "forecaster".into(),
+            name: "Forecaster".into(),
+            api: "example".into(),
+            context_window: 100_000,
+            max_output: 4_000,
+            thinking_levels: vec![ThinkingLevel::Off],
+            reads_images: false,
+            price: Price::default(),
+        })
+    }
+}
+
+impl Model for Forecaster {
+    fn spec(&self) -> &ModelSpec {
+        &self.0
+    }
+
+    fn answer(&self, request: Request) -> AnswerStream {
+        let last = request.messages.last();
+        let result = last.filter(|message| message.role() == Role::ToolResult).map(|message| message.text());
+        let (block, text, stop) = match result {
+            Some(weather) => (BlockStart::Text, format!("Take a coat: {weather}."), StopReason::Stop),
+            None => {
+                let call = BlockStart::ToolCall { id: "call-1".into(), name: "weather".into() };
+                (call, json!({"city": "Graz"}).to_string(), StopReason::ToolUse)
+            }
+        };
+        let events = [
+            AnswerEvent::Begin { response_id: None },
+            AnswerEvent::BlockStart { index: 0, block },
+            AnswerEvent::BlockDelta { index: 0, text },
+            AnswerEvent::BlockEnd { index: 0, end: BlockEnd::default() },
+            AnswerEvent::End { stop },
+        ];
+        Box::pin(stream::iter(events.map(Ok)))
+    }
+}
+
+/// A tool that knows the weather.
+#[derive(Debug)]
+struct Weather;
+
+impl Tool for Weather {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "weather".into(),
+            description: "Tells the weather of a city.".into(),
+            parameters: json!({"type": "object", "properties": {"city": {"type": "string"}}}),
+        }
+    }
+
+    fn effect(&self, _: &Json) -> Effect {
+        Effect::Other("looks at the sky".into())
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, _: &'a ToolPlace) -> ToolFuture<'a> {
+        let city = call.arguments["city"].as_str().unwrap_or("nowhere").to_owned();
+        Box::pin(async move { ToolOutput::text(format!("snow in {city}")) })
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut tools = ToolBox::new();
+    tools.add(Arc::new(Weather));
+
+    let mut hooks = Hooks::new();
+    hooks.on("polite", "input", |payload, _| {
+        let text = format!("Please: {}", payload["text"].as_str().unwrap_or_default());
+        Box::pin(async move { Ok(json!({"action": "transform", "text": text})) })
+    });
+
+    // `Options::new().create("notes.jsonl", ".")` keeps the conversation in a file.
+    let session = Options::new().in_memory(".")?;
+    let mut agent = Agent::new(session, ".")
+        .with_model(Arc::new(Forecaster::new()), ThinkingLevel::Off)
+        .with_tools(tools)
+        .with_hooks(hooks)
+        .with_watcher(Watcher::new(|event| {
+            if let AgentEvent::Message { id, message } = event {
+                println!("{id} {}: {}", message.role(), message.text());
+            }
+        }));
+
+    let cancel = Cancel::new();
+    agent.submit(Submission::typed("do I need a coat?"), &cancel).await?;
+
+    // Back to the first prompt: the next one becomes a branch beside it.
+    let first = agent.session().branch_path(None)[0];
+    let target = agent.session().tree().id(first).to_string();
+    let moved =
+        agent.navigate_tree(&NavigateRequest { target, ..NavigateRequest::default() }, &cancel).await?;
+    println!("back at the start, with {:?} to be changed", moved.editor_text.unwrap_or_default());
+    agent.submit(Submission::typed("and an umbrella?"), &cancel).await?;
+    println!("{} branches", agent.session().tips().len());
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! The commands of the agent: what people, scripts and extensions ask for beside prompts.
+//!
+//! request -> **plan** -> (hooks, model, review) -> **apply**
+//!
+//! A plan is a value: it can be shown, tested and thrown away, and making one changes nothing. Applying asks
+//! extensions first. What is cancelled, stopped or fails has changed nothing. Where things are in the tree and what is
+//! copied is the engine's business; nothing here draws, reads keys or changes the files that a conversation is about.
+
+mod back;
+mod branch_here;
+mod branch_in_place;
+mod cherry_pick;
+mod clone;
+mod export_branch;
+mod fork;
+mod history;
+mod import;
+mod label;
+mod merge;
+mod name;
+mod new;
+mod pop;
+mod replace;
+mod resume;
+mod switch;
+mod totals;
+mod undo;
+
+use std::time::Duration;
+
+use serde_json::Value as Json;
+use session_tree::{Draft, EntryId, Error, Kind, Node, Session};
+
+use crate::agent::Agent;
+use crate::cancel::Cancel;
+use crate::error::Result;
+use crate::event::AgentEvent;
+use crate::hooks::{Gate, HookFailure};
+
+pub use branch_here::BranchHereRequest;
+pub use branch_in_place::BranchResult;
+pub use cherry_pick::{CherryPick, CherryPickMode, CherryPickRequest, CherryPicked, PickedContent};
+pub use export_branch::{Export, ExportRequest, ExportScope};
+pub use fork::{Fork, ForkRequest, Forked};
+pub use history::History;
+pub use import::Import;
+pub use label::{LabelPlan, LabelRequest};
+pub use merge::{
+    ContestedFile, MergeBranchRequest, MergeDraft, MergeTurn, MergeWith, MergedBranch, OnDisk, PlannedMerge,
+};
+pub use name::NamePlan;
+pub use pop::{Pop, PopRequest, Popped};
+pub use replace::{HooksFuture, Reload, Replaced, Replacement};
+pub use switch::SwitchRequest;
+pub use totals::Totals;
+pub use undo::{Undo, Undone};
+
+/// How long extensions may take to hear of something, all together, once somebody does not want to wait.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What came of a command that somebody may stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applied<T> {
+    /// It is done.
+    Done(T),
+    /// Somebody did not want it; nothing changed.
+    Cancelled(CancelledBy),
+}
+
+/// Who did not want a command to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CancelledBy {
+    /// The person.
+    User,
+    /// The named extension.
+    Hook(String),
+}
+
+impl<T> Applied<T> {
+    /// Returns what was done, if it was.
+    pub fn done(self) -> Option<T> {
+        match self {
+            Applied::Done(done) => Some(done),
+            Applied::Cancelled(_) => None,
+        }
+    }
+
+    /// Returns who did not want it, if somebody did not.
+    pub fn cancelled_by(&self) -> Option<&CancelledBy> {
+        match self {
+            Applied::Done(_) => None,
+            Applied::Cancelled(by) => Some(by),
+        }
+    }
+}
+
+/// The session that a plan was made for. Forks keep the ids of entries, so an id alone does not tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlannedIn(String);
+
+impl PlannedIn {
+    pub(crate) fn of(session: &Session) -> Self {
+        PlannedIn(session.header().id().into_owned())
+    }
+
+    /// Refuses a plan that was made for another session.
+    pub(crate) fn check(&self, session: &Session) -> Result<()> {
+        match self.0 == session.header().id() {
+            true => Ok(()),
+            false => Err(Error::StalePlan.into()),
+        }
+    }
+}
+
+impl Agent {
+    /// Finds the entry that a reference names; `-` is where the leaf was before the last move.
+    pub fn resolve(&self, reference: &str) -> Result<Node> {
+        let previous = self.history.behind().last().and_then(Option::as_ref);
+        let previous = previous.and_then(|id| self.session().tree().node(id.as_str()));
+        Ok(self.session().resolve_from(reference, previous)?)
+    }
+
+    /// Returns where the leaf was.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Makes the position of the leaf durable, if a reader of the file would find another one.
+    ///
+    /// A move writes nothing by itself: front ends call this some seconds after the last one, and before they stop.
+    pub fn keep_position(&mut self) -> Result<Option<EntryId>> {
+        Ok(self.session().mark_leaf()?)
+    }
+
+    /// Resolves a reference to the id of its entry.
+    pub(crate) fn resolve_id(&self, reference: &str) -> Result<EntryId> {
+        let node = self.resolve(reference)?;
+        Ok(self.session().tree().id(node))
+    }
+
+    /// Returns the tokens that the model has room for; none if no model is chosen.
+    pub(crate) fn free_tokens(&self) -> Result<Option<u64>> {
+        let Some(model) = &self.model else { return Ok(None) };
+        let used = self.projected_tokens()?;
+        Ok(Some(model.spec().context_window.saturating_sub(used)))
+    }
+
+    /// Tells extensions of something that has happened. Who stops now does not keep them from hearing of it, but they
+    /// get little time.
+    pub(crate) async fn tell(&self, event: &str, payload: &Json, cancel: &Cancel) {
+        let own = Cancel::new();
+        let told = self.hooks.tell(event, payload, &own);
+        let patience = async {
+            cancel.cancelled().await;
+            tokio::time::sleep(PATIENCE).await;
+        };
+        tokio::select! {
+            biased;
+            () = told => {}
+            () = patience => own.cancel(),
+        }
+    }
+
+    /// Tells whoever watches which extensions failed.
+    pub(crate) fn report_hook_failures(&self) {
+        for failure in self.hooks.take_failures() {
+            self.watcher.tell(AgentEvent::HookFailed(failure));
+        }
+    }
+
+    /// Takes the entries that extensions want to be appended too; those that cannot be are reported and left out.
+    pub(crate) fn extra_entries(&self, gate: &Gate, event: &str) -> Vec<Draft> {
+        let wanted = gate.get("extraEntries").and_then(Json::as_array).into_iter().flatten();
+        let mut drafts = Vec::new();
+        for value in wanted {
+            match extra_entry(value) {
+                Ok(draft) => drafts.push(draft),
+                Err(message) => {
+                    let (handler, event) = ("extraEntries".to_owned(), event.to_owned());
+                    self.watcher.tell(AgentEvent::HookFailed(HookFailure { handler, event, message }));
+                }
+            }
+        }
+        drafts
+    }
+}
+
+/// Tells who stopped a command while extensions were asked.
+pub(crate) fn stopped(gate: &Gate, cancel: &Cancel) -> Option<CancelledBy> {
+    match &gate.cancelled_by {
+        Some(name) => Some(CancelledBy::Hook(name.clone())),
+        None => cancel.is_cancelled().then_some(CancelledBy::User),
+    }
+}
+
+/// Returns an entry in the shape that extensions see.
+pub(crate) fn entry_json(session: &Session, id: &EntryId) -> Result<Json> {
+    let entry = session.entry(id.as_str())?;
+    Ok(entry.value().and_then(|value| value.to_serde()).unwrap_or_default())
+}
+
+/// Returns entries in the shape that extensions see.
+pub(crate) fn entries_json(session: &Session, nodes: &[Node]) -> Result<Vec<Json>> {
+    let mut entries = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        entries.extend(session.entry_at(*node)?.value().and_then(|value| value.to_serde()));
+    }
+    Ok(entries)
+}
+
+/// Reads an entry that an extension wants: its own state, or a message of its own.
+fn extra_entry(value: &Json) -> std::result::Result<Draft, String> {
+    let draft = Draft::parse(value.to_string()).map_err(|error| error.to_string())?;
+    match draft.kind() {
+        Kind::Custom | Kind::CustomMessage => Ok(draft),
+        kind => Err(format!("`{}` is no entry of an extension", kind.name().unwrap_or("?"))),
+    }
+}

@@ -1,0 +1,104 @@
+//! `/label`: a name on an entry.
+
+use serde_json::json;
+use session_tree::{EntryId, Node, Role};
+
+use crate::agent::Agent;
+use crate::cancel::Cancel;
+use crate::error::{AgentError, Result};
+
+/// Which entry to label, and how.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelRequest {
+    /// A reference to the entry; without one, the answer to the last prompt.
+    pub target: Option<String>,
+    /// The label; none, or a blank one, takes it off.
+    pub label: Option<String>,
+}
+
+/// What a label command would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelPlan {
+    /// The entry.
+    pub target: EntryId,
+    /// The label it would have.
+    pub label: Option<String>,
+    /// The label it has.
+    pub previous: Option<String>,
+}
+
+impl LabelPlan {
+    /// Tells whether the entry has this label already.
+    pub fn is_noop(&self) -> bool {
+        self.label == self.previous
+    }
+}
+
+impl Agent {
+    /// Plans to label an entry. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::NothingToLabel`] if no entry is named and there is none on the path.
+    pub fn plan_label(&self, request: &LabelRequest) -> Result<LabelPlan> {
+        let node = match request.target.as_deref().map(str::trim) {
+            // The leaf may be a label or a setting; who says `leaf` means what was said last.
+            Some("leaf" | ".") => self.said_last().ok_or(AgentError::NothingToLabel)?,
+            Some(reference) => self.resolve(reference)?,
+            None => self.last_answer().or_else(|| self.said_last()).ok_or(AgentError::NothingToLabel)?,
+        };
+        Ok(self.label_plan(node, request.label.as_deref()))
+    }
+
+    /// Labels an entry as planned. Returns the new entry, or none if there is nothing to change.
+    pub async fn label(&mut self, plan: &LabelPlan, cancel: &Cancel) -> Result<Option<EntryId>> {
+        if plan.is_noop() {
+            return Ok(None);
+        }
+        let id = self.session().append_label_change(plan.target.as_str(), plan.label.as_deref())?;
+        self.session().barrier()?;
+        self.tell_label(&plan.target, plan.label.as_deref(), plan.previous.as_deref(), cancel).await;
+        self.report_hook_failures();
+        Ok(Some(id))
+    }
+
+    pub(super) fn label_plan(&self, node: Node, label: Option<&str>) -> LabelPlan {
+        let session = self.session();
+        LabelPlan {
+            target: session.tree().id(node),
+            label: label.map(str::trim).filter(|label| !label.is_empty()).map(str::to_owned),
+            previous: session.label(node).map(|label| label.text.clone()),
+        }
+    }
+
+    /// Tells extensions that a label changed.
+    pub(crate) async fn tell_label(
+        &self,
+        target: &EntryId,
+        label: Option<&str>,
+        previous: Option<&str>,
+        cancel: &Cancel,
+    ) {
+        if self.hooks.wants("session_label") {
+            let payload = json!({
+                "type": "session_label", "targetId": target.as_str(), "label": label, "previous": previous,
+            });
+            self.tell("session_label", &payload, cancel).await;
+        }
+    }
+
+    /// Returns the leaf, or what was said before it if it only keeps books.
+    pub(super) fn said_last(&self) -> Option<Node> {
+        let session = self.session();
+        session.leaf().and_then(|leaf| session.tree().effective(leaf))
+    }
+
+    /// Returns the answer to the last prompt of the path.
+    fn last_answer(&self) -> Option<Node> {
+        let session = self.session();
+        let tree = session.tree();
+        let turn = tree.ancestors(session.leaf()?);
+        let mut turn = turn.take_while(|node| tree.role(*node) != Some(Role::User));
+        turn.find(|node| tree.role(*node) == Some(Role::Assistant))
+    }
+}

@@ -1,0 +1,263 @@
+//! One session takes the place of another: what new, resume, import, fork and clone have in common.
+//!
+//! before hook -> the new session is made -> shutdown of the old -> extensions are loaded anew -> start of the new
+//!
+//! Until the shutdown nothing has changed; from then on nothing can fail.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+use session_tree::{Kind, ModelRef, Session};
+
+use super::{Applied, History, stopped};
+use crate::agent::Agent;
+use crate::cancel::Cancel;
+use crate::error::Result;
+use crate::hooks::Hooks;
+use crate::model::{Model, ThinkingLevel};
+use crate::turn::Turn;
+
+/// The extensions of a session while they are loaded.
+pub type HooksFuture = Pin<Box<dyn Future<Output = Hooks> + Send>>;
+
+/// Loads extensions anew for a session that takes the place of another.
+#[derive(Clone)]
+pub struct Reload(Arc<dyn Fn(&Session) -> HooksFuture + Send + Sync>);
+
+impl Reload {
+    /// Loads extensions with a function.
+    pub fn new(load: impl Fn(&Session) -> HooksFuture + Send + Sync + 'static) -> Self {
+        Reload(Arc::new(load))
+    }
+}
+
+impl fmt::Debug for Reload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reload")
+    }
+}
+
+/// What came of replacing a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Replaced {
+    /// The file of the session that the agent works on now.
+    pub session_file: Option<PathBuf>,
+    /// The file of the session that it left.
+    pub previous_session_file: Option<PathBuf>,
+    /// The model that the path of the new session names; who knows models may want to choose it.
+    pub model: Option<ModelRef>,
+    /// The working directory that the new session names, if it is another one than the agent's.
+    pub other_cwd: Option<String>,
+}
+
+/// A session that is about to take the place of the one at hand.
+#[derive(Debug)]
+pub struct Replacement {
+    session: Session,
+    reason: Reason,
+}
+
+impl Replacement {
+    pub(super) fn new(session: Session, reason: Reason) -> Self {
+        Replacement { session, reason }
+    }
+
+    /// Returns the session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+}
+
+/// Why a session takes the place of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    New,
+    Resume,
+    Fork,
+}
+
+impl Reason {
+    fn name(self) -> &'static str {
+        match self {
+            Reason::New => "new",
+            Reason::Resume => "resume",
+            Reason::Fork => "fork",
+        }
+    }
+}
+
+impl Agent {
+    /// Lets extensions be loaded anew whenever a session takes the place of another; without, they stay.
+    pub fn with_reload(mut self, reload: Reload) -> Self {
+        self.reload = Some(reload);
+        self
+    }
+
+    /// Uses a model that the session names already. Nothing is written: see [`Agent::choose_model`].
+    pub fn restore_model(&mut self, model: Arc<dyn Model>, thinking: ThinkingLevel) {
+        self.thinking = model.spec().clamp(thinking);
+        self.model = Some(model);
+    }
+
+    /// Puts a session that was planned by [`Agent::plan_new`] or [`Agent::plan_resume`] into the place of this one.
+    ///
+    /// Model and working directory stay the agent's; [`Replaced`] tells what the session says of them. The thinking
+    /// level is that of the session, and what waited to be sent in the old one is dropped.
+    pub async fn replace_session(
+        &mut self,
+        planned: Replacement,
+        cancel: &Cancel,
+    ) -> Result<Applied<Replaced>> {
+        let Replacement { session, reason } = planned;
+        let target = match reason {
+            Reason::New => None,
+            Reason::Resume | Reason::Fork => session.file(),
+        };
+        match self.may_switch(reason, target, cancel).await {
+            Applied::Cancelled(by) => Ok(Applied::Cancelled(by)),
+            Applied::Done(()) => Ok(Applied::Done(self.replace(session, reason, cancel).await?)),
+        }
+    }
+
+    /// Tells extensions that the agent begins to work.
+    pub async fn start(&self, cancel: &Cancel) {
+        self.tell_start("startup", None, cancel).await;
+        self.report_hook_failures();
+    }
+
+    /// Tells extensions that the agent ends, and keeps the position.
+    pub async fn quit(&mut self) {
+        self.tell_shutdown("quit", None).await;
+        self.keep_position_if_saved();
+    }
+
+    /// Asks extensions whether the session may be left for a new one, or for the one in a file.
+    pub(super) async fn may_switch(
+        &self,
+        reason: Reason,
+        target: Option<&Path>,
+        cancel: &Cancel,
+    ) -> Applied<()> {
+        let payload = json!({
+            "type": "session_before_switch", "reason": reason.name(), "targetSessionFile": file_json(target),
+        });
+        self.may_leave("session_before_switch", &payload, cancel).await
+    }
+
+    pub(super) async fn may_leave(&self, event: &str, payload: &Json, cancel: &Cancel) -> Applied<()> {
+        let gate = self.hooks.gate(event, payload, cancel).await;
+        self.report_hook_failures();
+        match stopped(&gate, cancel) {
+            Some(by) => Applied::Cancelled(by),
+            None => Applied::Done(()),
+        }
+    }
+
+    /// Puts a session into the place of the one at hand.
+    pub(super) async fn replace(
+        &mut self,
+        new: Session,
+        reason: Reason,
+        cancel: &Cancel,
+    ) -> Result<Replaced> {
+        // Reads all that can fail before anything is told.
+        let context = new.build_context()?;
+        let target = new.file().map(Path::to_path_buf);
+        self.tell_shutdown(reason.name(), target.as_deref()).await;
+        self.keep_position_if_saved();
+        let old = self.put_session(new);
+        let previous = old.file().map(Path::to_path_buf);
+        drop(old);
+        if let Some(Reload(load)) = self.reload.clone() {
+            let loading = load(&self.session());
+            self.hooks = loading.await;
+        }
+        self.restore_thinking(&context.thinking_level);
+        self.tell_start(reason.name(), previous.as_deref(), cancel).await;
+        self.tell_replaced(reason, previous.as_deref(), cancel).await;
+        self.report_hook_failures();
+        let own = self.cwd.to_string_lossy();
+        let session = self.session();
+        let cwd = session.header().cwd().filter(|cwd| !cwd.is_empty() && *cwd != own);
+        Ok(Replaced {
+            session_file: target,
+            previous_session_file: previous,
+            model: context.model,
+            other_cwd: cwd.map(|cwd| cwd.into_owned()),
+        })
+    }
+
+    /// Thinks as hard as the path says, if it says anything.
+    fn restore_thinking(&mut self, level: &str) {
+        let session = self.session();
+        let path = session.branch_path(None);
+        let is_said = path.iter().any(|node| session.tree().kind(*node) == Kind::ThinkingLevelChange);
+        drop(session);
+        let level = ThinkingLevel::from_name(level).filter(|_| is_said);
+        if let (Some(model), Some(level)) = (&self.model, level) {
+            self.thinking = model.spec().clamp(level);
+        }
+    }
+
+    /// Changes the session; what waits for the old one is dropped with it.
+    fn put_session(&mut self, new: Session) -> Session {
+        self.turn =
+            Turn::new(self.settings.retry.clone(), self.settings.steering_mode, self.settings.follow_up_mode);
+        drop(self.inbox.take());
+        self.history = History::default();
+        std::mem::replace(&mut *self.session(), new)
+    }
+
+    /// Keeps the position of a session that is left.
+    fn keep_position_if_saved(&mut self) {
+        let mut session = self.session();
+        if session.is_saved() && session.read_only().is_none() {
+            // Where a file cannot be written any more, the position is the least of what is lost.
+            drop(session.mark_leaf());
+        }
+    }
+
+    async fn tell_shutdown(&self, reason: &str, target: Option<&Path>) {
+        if self.hooks.wants("session_shutdown") {
+            let payload = json!({
+                "type": "session_shutdown", "reason": reason, "targetSessionFile": file_json(target),
+            });
+            // Whoever leaves does not want to wait.
+            let leaving = Cancel::new();
+            leaving.cancel();
+            self.tell("session_shutdown", &payload, &leaving).await;
+        }
+        self.report_hook_failures();
+    }
+
+    async fn tell_start(&self, reason: &str, previous: Option<&Path>, cancel: &Cancel) {
+        if self.hooks.wants("session_start") {
+            let payload = json!({
+                "type": "session_start", "reason": reason, "previousSessionFile": file_json(previous),
+            });
+            self.tell("session_start", &payload, cancel).await;
+        }
+    }
+
+    /// Tells those who still listen to the older names.
+    async fn tell_replaced(&self, reason: Reason, previous: Option<&Path>, cancel: &Cancel) {
+        let event = match reason {
+            Reason::Fork => "session_fork",
+            Reason::New | Reason::Resume => "session_switch",
+        };
+        if self.hooks.wants(event) {
+            let payload = json!({
+                "type": event, "reason": reason.name(), "previousSessionFile": file_json(previous),
+            });
+            self.tell(event, &payload, cancel).await;
+        }
+    }
+}
+
+/// Spells a path for extensions.
+pub(super) fn file_json(path: Option<&Path>) -> Json {
+    path.map_or(Json::Null, |path| path.to_string_lossy().into())
+}

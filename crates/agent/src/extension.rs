@@ -1,0 +1,88 @@
+//! Commands that extensions, and programs that embed the agent, bring along.
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+
+use crate::agent::Agent;
+use crate::cancel::Cancel;
+use crate::handle::AgentHandle;
+
+/// What a command becomes while it runs. It may give a text, which becomes the next prompt.
+pub type CommandFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<String>, String>> + Send + 'a>>;
+
+/// A command that does not come with the agent.
+pub trait ExtensionCommand: std::fmt::Debug + Send + Sync {
+    /// Returns its name, without a slash.
+    fn name(&self) -> &str;
+
+    /// Returns what it does, in one line.
+    fn description(&self) -> &str {
+        ""
+    }
+
+    /// Returns what its arguments could go on with.
+    fn complete(&self, _prefix: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Runs it. What takes the whole agent is wished for through the handle, and granted while the command waits.
+    fn run<'a>(&'a self, arguments: &'a str, agent: &'a AgentHandle, cancel: &'a Cancel)
+    -> CommandFuture<'a>;
+}
+
+/// What came of running a command by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandRun {
+    /// There is none of this name.
+    Unknown,
+    /// It ran; the text it gave is the next prompt.
+    Done(Option<String>),
+    /// It failed.
+    Failed(String),
+}
+
+impl Agent {
+    /// Brings a command along.
+    pub fn register_command(&mut self, command: Arc<dyn ExtensionCommand>) {
+        self.commands.push(command);
+    }
+
+    /// Lists the commands that were brought along, under the names by which they run: of several that want one name,
+    /// each gets a number.
+    pub fn extension_commands(&self) -> Vec<(String, Arc<dyn ExtensionCommand>)> {
+        let named = |name: &str| self.commands.iter().filter(|command| command.name() == name).count();
+        let mut commands: Vec<(String, Arc<dyn ExtensionCommand>)> = Vec::new();
+        for command in &self.commands {
+            let name = command.name();
+            let before = commands.iter().filter(|(_, other)| other.name() == name).count();
+            let name = if named(name) > 1 { format!("{name}:{}", before + 1) } else { name.to_owned() };
+            commands.push((name, command.clone()));
+        }
+        commands
+    }
+
+    /// Runs a command that was brought along, and grants what it wishes for meanwhile.
+    pub async fn run_extension_command(
+        &mut self,
+        name: &str,
+        arguments: &str,
+        cancel: &Cancel,
+    ) -> CommandRun {
+        let known = self.extension_commands().into_iter().find(|(known, _)| known == name);
+        let Some((_, command)) = known else { return CommandRun::Unknown };
+        let handle = self.handle();
+        let mut running = pin!(command.run(arguments, &handle, cancel));
+        let done = loop {
+            tokio::select! {
+                biased;
+                done = &mut running => break done,
+                wish = self.next_wish() => self.grant(wish, cancel).await,
+            }
+        };
+        self.grant_all(cancel).await;
+        match done {
+            Ok(prompt) => CommandRun::Done(prompt.filter(|text| !text.trim().is_empty())),
+            Err(error) => CommandRun::Failed(error),
+        }
+    }
+}

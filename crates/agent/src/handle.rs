@@ -1,0 +1,232 @@
+//! The handle of an agent: what extensions, and programs that embed the agent, do at any time.
+//!
+//! Small things are done at once, also while a turn goes on. What takes the whole agent is a [`Wish`]: it waits until
+//! whoever owns the agent has time for it.
+
+use std::fmt;
+use std::pin::Pin;
+
+use serde_json::{Value as Json, json};
+use session_tree::{EntryId, Message, Timestamp};
+use tokio::sync::mpsc;
+
+use crate::agent::Agent;
+use crate::cancel::Cancel;
+use crate::error::{AgentError, Result};
+use crate::event::{AgentEvent, Watcher};
+use crate::inbox::{Delivery, Inbox};
+use crate::shared::{SessionGuard, SharedSession};
+
+/// A message of an extension: the model reads it, people see it in its own colours.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CustomMessage {
+    /// Which extension means what by it.
+    pub custom_type: String,
+    /// A text, or a list of text and image blocks.
+    pub content: Json,
+    /// Whether people see it.
+    pub display: bool,
+    /// What only the extension reads.
+    pub details: Option<Json>,
+}
+
+impl CustomMessage {
+    /// Makes a message that people see.
+    pub fn text(custom_type: impl Into<String>, text: impl Into<String>) -> Self {
+        let content = Json::String(text.into());
+        CustomMessage { custom_type: custom_type.into(), content, display: true, details: None }
+    }
+
+    /// Spells it as a message of a conversation.
+    pub(crate) fn to_message(&self, time: Timestamp) -> Result<Message> {
+        let mut value = json!({
+            "role": "custom", "customType": self.custom_type, "content": self.content, "display": self.display,
+        });
+        if let Some(details) = &self.details {
+            value["details"] = details.clone();
+        }
+        value["timestamp"] = json!(time.as_millis());
+        Ok(Message::from_value(&value)?)
+    }
+}
+
+/// How a message of an extension is sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SendOptions {
+    /// Whether the model is to answer. Without a wish it does, if it is answering already.
+    pub trigger_turn: Option<bool>,
+    /// When it is sent if a turn is going on; [`Delivery::NextTurn`] lets it wait in any case.
+    pub deliver_as: Option<Delivery>,
+}
+
+/// What came of sending something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sent {
+    /// It is in the session.
+    Appended(EntryId),
+    /// It waits for a turn.
+    Queued,
+}
+
+/// Something that takes the whole agent.
+pub struct Wish(Box<WishFn>);
+
+type WishFn = dyn for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> WishFuture<'a> + Send;
+
+/// A wish while it is granted.
+pub type WishFuture<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+impl Wish {
+    pub(crate) fn grant<'a>(self, agent: &'a mut Agent, cancel: &'a Cancel) -> WishFuture<'a> {
+        (self.0)(agent, cancel)
+    }
+}
+
+impl fmt::Debug for Wish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Wish")
+    }
+}
+
+/// The handle of an agent; clones are the same.
+#[derive(Debug, Clone)]
+pub struct AgentHandle {
+    pub(crate) session: SharedSession,
+    pub(crate) inbox: Inbox,
+    pub(crate) watcher: Watcher,
+    pub(crate) wishes: mpsc::UnboundedSender<Wish>,
+}
+
+impl AgentHandle {
+    /// Takes the session for one step; see [`SharedSession::lock`].
+    pub fn session(&self) -> SessionGuard<'_> {
+        self.session.lock()
+    }
+
+    /// Tells whether no turn is going on.
+    pub fn is_idle(&self) -> bool {
+        !self.inbox.is_busy()
+    }
+
+    /// Tells whether messages wait for the turn that is going on.
+    pub fn has_pending_messages(&self) -> bool {
+        self.inbox.has_waiting()
+    }
+
+    /// Stops the turn that is going on.
+    pub fn abort(&self) {
+        self.inbox.abort();
+    }
+
+    /// Sends a message of an extension.
+    ///
+    /// While a turn goes on, it is sent after the tools that run now, unless the options say otherwise. While none
+    /// does, it is appended at once, and the model answers if the options say so.
+    ///
+    /// # Errors
+    ///
+    /// [`session_tree::Error::BadDraft`] if its content is neither a text nor a list of blocks.
+    pub fn send_message(&self, message: &CustomMessage, options: SendOptions) -> Result<Sent> {
+        let spelled = message.to_message(self.session().now())?;
+        if options.deliver_as == Some(Delivery::NextTurn) {
+            self.inbox.send(Delivery::NextTurn, spelled);
+            return Ok(Sent::Queued);
+        }
+        let late = (options.trigger_turn == Some(false)).then_some(Delivery::AfterTurn);
+        let delivery = options.deliver_as.or(late).unwrap_or(Delivery::Steer);
+        let Err(spelled) = self.inbox.send_to_turn(delivery, spelled) else { return Ok(Sent::Queued) };
+        if options.trigger_turn == Some(true) {
+            self.begin_turn(vec![spelled]);
+            return Ok(Sent::Queued);
+        }
+        append(&mut self.session(), &spelled).map(|id| {
+            self.watcher.tell(AgentEvent::Message { id: id.clone(), message: spelled });
+            Sent::Appended(id)
+        })
+    }
+
+    /// Sends what counts as a prompt of the person. While a turn goes on it must be said when it is sent.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::Busy`] if a turn is going on and nobody said when.
+    pub fn send_user_message(&self, message: Message, deliver_as: Option<Delivery>) -> Result<Sent> {
+        match deliver_as {
+            Some(Delivery::NextTurn) => self.inbox.send(Delivery::NextTurn, message),
+            Some(delivery) => {
+                if let Err(message) = self.inbox.send_to_turn(delivery, message) {
+                    self.begin_turn(vec![message]);
+                }
+            }
+            None if self.inbox.is_busy() => return Err(AgentError::Busy),
+            None => self.begin_turn(vec![message]),
+        }
+        Ok(Sent::Queued)
+    }
+
+    fn begin_turn(&self, messages: Vec<Message>) {
+        self.when_idle(move |agent, cancel| {
+            Box::pin(async move {
+                if let Err(error) = agent.prompt(messages, cancel).await {
+                    agent.watcher.tell(AgentEvent::Failed { error: error.to_string() });
+                }
+            })
+        });
+    }
+
+    /// Appends state of an extension; it never reaches a model.
+    pub fn append_entry(&self, custom_type: &str, data: Option<&Json>) -> Result<EntryId> {
+        Ok(self.session().append_custom_entry(custom_type, data)?)
+    }
+
+    /// Labels an entry, or takes its label off.
+    pub fn set_label(&self, target: &str, label: Option<&str>) -> Result<EntryId> {
+        let label = label.map(str::trim).filter(|label| !label.is_empty());
+        let mut session = self.session();
+        let node = session.node(target)?;
+        let previous = session.label(node).map(|label| label.text.clone());
+        let id = session.append_label_change(target, label)?;
+        drop(session);
+        self.tell_later(json!({
+            "type": "session_label", "targetId": target, "label": label, "previous": previous,
+        }));
+        Ok(id)
+    }
+
+    /// Names the session.
+    pub fn set_session_name(&self, name: &str) -> Result<EntryId> {
+        let id = self.session().append_session_info(name)?;
+        self.tell_later(json!({"type": "session_info_changed", "name": name}));
+        Ok(id)
+    }
+
+    /// Tells extensions of something as soon as the agent has time.
+    fn tell_later(&self, payload: Json) {
+        self.when_idle(move |agent, cancel| {
+            Box::pin(async move {
+                let event = payload["type"].as_str().unwrap_or_default();
+                agent.tell(event, &payload, cancel).await;
+            })
+        });
+    }
+
+    /// Lets something be done as soon as the agent has time: see [`Agent::grant`].
+    pub fn when_idle(
+        &self,
+        wish: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> WishFuture<'a> + Send + 'static,
+    ) {
+        // If the agent is gone, so is whoever wished.
+        drop(self.wishes.send(Wish(Box::new(wish))));
+    }
+}
+
+/// Appends a message; those of extensions are entries of their own kind.
+pub(crate) fn append(session: &mut session_tree::Session, message: &Message) -> Result<EntryId> {
+    if message.role() != session_tree::Role::Custom {
+        return Ok(session.append_message(message)?);
+    }
+    let value = message.value().to_serde().unwrap_or_default();
+    let custom_type = value["customType"].as_str().unwrap_or_default();
+    let display = value["display"].as_bool().unwrap_or(true);
+    Ok(session.append_custom_message(custom_type, &value["content"], display, value.get("details"))?)
+}

@@ -1,0 +1,101 @@
+//! The inbox: messages for a turn that is going on, and for the one that comes next.
+//!
+//! People type while a model answers, and extensions have something to say at any time. What they send waits here
+//! until the turn takes it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use session_tree::Message;
+
+use crate::cancel::Cancel;
+
+/// When a message is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// After the tools that run now.
+    Steer,
+    /// When the model has answered.
+    FollowUp,
+    /// When the turn is over; the model is not asked because of it.
+    AfterTurn,
+    /// With the next prompt.
+    NextTurn,
+}
+
+/// Messages that wait; clones share one box.
+#[derive(Debug, Clone, Default)]
+pub struct Inbox(Arc<Mutex<Waiting>>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// What stops the turn that takes the messages; none while there is none.
+    turn: Option<Cancel>,
+    messages: Vec<(Delivery, Message)>,
+    next_turn: Vec<Message>,
+}
+
+impl Inbox {
+    /// Lets a message wait until a turn takes it.
+    pub fn send(&self, delivery: Delivery, message: Message) {
+        let mut waiting = self.waiting();
+        match delivery {
+            Delivery::NextTurn => waiting.next_turn.push(message),
+            Delivery::Steer | Delivery::FollowUp | Delivery::AfterTurn => {
+                waiting.messages.push((delivery, message));
+            }
+        }
+    }
+
+    /// Sends a message to the turn that is going on; gives it back if there is none.
+    pub fn send_to_turn(&self, delivery: Delivery, message: Message) -> Result<(), Message> {
+        let mut waiting = self.waiting();
+        match waiting.turn {
+            None => Err(message),
+            Some(_) => {
+                waiting.messages.push((delivery, message));
+                Ok(())
+            }
+        }
+    }
+
+    /// Tells whether a turn is going on.
+    pub fn is_busy(&self) -> bool {
+        self.waiting().turn.is_some()
+    }
+
+    /// Tells whether messages wait for the turn that is going on.
+    pub fn has_waiting(&self) -> bool {
+        !self.waiting().messages.is_empty()
+    }
+
+    /// Stops the turn that is going on.
+    pub fn abort(&self) {
+        if let Some(turn) = &self.waiting().turn {
+            turn.cancel();
+        }
+    }
+
+    pub(crate) fn open(&self, cancel: &Cancel) {
+        self.waiting().turn = Some(cancel.clone());
+    }
+
+    /// Ends the turn; gives what was sent and not taken.
+    pub(crate) fn close(&self) -> Vec<(Delivery, Message)> {
+        let mut waiting = self.waiting();
+        waiting.turn = None;
+        std::mem::take(&mut waiting.messages)
+    }
+
+    /// Takes back what was sent to the turn and not taken yet.
+    pub fn take(&self) -> Vec<(Delivery, Message)> {
+        std::mem::take(&mut self.waiting().messages)
+    }
+
+    pub(crate) fn take_for_next_turn(&self) -> Vec<Message> {
+        std::mem::take(&mut self.waiting().next_turn)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,397 @@
+//! Merges: what the model is asked, what the draft says, and what is written only after review.
+
+use std::path::Path;
+
+use offshoot_agent::agent::Agent;
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::{
+    Applied, CancelledBy, MergeBranchRequest, MergeDraft, MergeWith, MergedBranch, OnDisk,
+};
+use offshoot_agent::error::AgentError;
+use offshoot_agent::shared::SharedSession;
+use serde_json::json;
+use session_tree::{Conflict, Message, Session};
+use testkit::drawing::session_text;
+
+use super::{Desk, answering, options, refusing};
+use crate::support::{Reply, overloaded};
+
+/// Two branches below `b`; the leaf is at `f`.
+const TREE: &str = "
+    a user Build a CLI
+    b<a assistant ok
+    c<b user Use channels
+    d<c assistant channels it is
+    e<b user Use goroutines
+    f<e assistant goroutines it is
+";
+
+const TOLD: &str = "## Goal\nchannels\n\n## Conflicts with the current branch\n\
+    - concurrency | here: goroutines | there: channels\n\n## Not applied here\n- (none)";
+
+fn merge(branch: &str, with: MergeWith) -> MergeBranchRequest {
+    MergeBranchRequest { branch: branch.into(), with, ..MergeBranchRequest::default() }
+}
+
+fn summary() -> MergeWith {
+    MergeWith::default()
+}
+
+async fn drafted(agent: &Agent, request: &MergeBranchRequest) -> MergeDraft {
+    let planned = agent.plan_merge(None, request).unwrap();
+    agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap()
+}
+
+async fn written(desk: &mut Desk, draft: &MergeDraft) -> MergedBranch {
+    desk.agent.merge(draft, &Cancel::new()).await.unwrap().done().unwrap()
+}
+
+#[tokio::test]
+async fn a_model_is_asked_with_both_sides_and_its_text_is_only_a_draft() {
+    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
+    let request = merge("d", MergeWith::Summary { focus: Some("speed".into()) });
+    let draft = drafted(&desk.agent, &request).await;
+    assert_eq!(desk.appended(TREE), [json!(null); 0], "a draft is not written");
+    assert_eq!(draft.text, TOLD);
+    let conflict =
+        Conflict { topic: "concurrency".into(), ours: "goroutines".into(), theirs: "channels".into() };
+    assert_eq!(draft.conflicts, [conflict]);
+    assert!(draft.tokens() > 0 && !draft.reviewed);
+
+    let asked = &desk.model.requests()[0];
+    assert!(asked.tools.is_empty());
+    let text = asked.messages[0].text().into_owned();
+    insta::assert_snapshot!("merge_prompt", text);
+    assert!(
+        text.starts_with(
+            "<conversation>\n[User]: Use channels\n\n[Assistant]: channels it is\n</conversation>\n\n\
+             <current-branch>\nAsked since the two parted:\n- Use goroutines\n</current-branch>\n\n"
+        ),
+        "{text}"
+    );
+    assert!(text.ends_with("\n\nAdditional focus: speed"), "{text}");
+
+    let MergedBranch::Appended { entry, .. } = written(&mut desk, &draft).await else { panic!("appended") };
+    let [written] = &desk.appended(TREE)[..] else { panic!("one entry") };
+    assert_eq!(written["id"], entry.as_str());
+    let expected = json!({
+        "type": "branch_summary", "id": entry.as_str(), "parentId": "f", "fromId": "d", "summary": TOLD,
+        "details": {
+            "readFiles": [], "modifiedFiles": [],
+            "merge": {
+                "v": 1, "sourceLeafId": "d", "baseId": "b", "sourceEntryCount": 2, "mode": "summary",
+                "contestedFiles": [],
+                "conflicts": [{"topic": "concurrency", "ours": "goroutines", "theirs": "channels"}],
+                "reviewed": false, "model": "prov/mod",
+            },
+        },
+        "usage": written["usage"], "fromHook": false,
+    });
+    assert_eq!(*written, expected);
+    assert_eq!(written["usage"]["totalTokens"], 15);
+    assert!(desk.context().last().unwrap().contains("here: goroutines"));
+}
+
+#[tokio::test]
+async fn extensions_hear_what_is_merged_and_what_was_written() {
+    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
+    let draft = drafted(&desk.agent, &merge("d", summary())).await;
+    let before = desk.event("session_before_merge");
+    let ids = |key: &str| -> Vec<String> {
+        let entries = before["preparation"][key].as_array().unwrap();
+        entries.iter().map(|entry| entry["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(
+        (ids("sourceEntries"), ids("targetEntries")),
+        (vec!["c".into(), "d".into()], vec!["e".into(), "f".into()])
+    );
+    let preparation = &before["preparation"];
+    let got = (&preparation["baseId"], &preparation["sourceLeafId"], &preparation["mode"]);
+    assert_eq!(got, (&json!("b"), &json!("d"), &json!("summary")));
+    written(&mut desk, &draft).await;
+    let after = desk.event("session_merge");
+    assert_eq!(after["entry"]["parentId"], "f");
+    assert_eq!(desk.events(), ["session_before_merge", "session_merge"]);
+}
+
+#[tokio::test]
+async fn what_a_person_changes_in_review_is_what_counts() {
+    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
+    let mut draft = drafted(&desk.agent, &merge("d", summary())).await;
+    draft.review("Channels were faster.");
+    assert!(draft.conflicts.is_empty());
+    written(&mut desk, &draft).await;
+    let [entry] = &desk.appended(TREE)[..] else { panic!("one entry") };
+    assert_eq!(entry["summary"], "Channels were faster.");
+    assert_eq!(entry["details"]["merge"]["reviewed"], true);
+
+    // A blank text would leave no trace.
+    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
+    let mut draft = drafted(&desk.agent, &merge("d", summary())).await;
+    draft.review("  ");
+    desk.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
+    assert_eq!(desk.appended(TREE), [json!(null); 0]);
+}
+
+#[tokio::test]
+async fn a_digest_and_own_words_ask_no_model() {
+    let mut desk = Desk::draw(TREE, vec![]);
+    let draft = drafted(&desk.agent, &merge("d", MergeWith::Digest { budget_tokens: None })).await;
+    assert!(draft.text.contains("User: Use channels") && draft.text.contains("Assistant: channels it is"));
+    written(&mut desk, &draft).await;
+    assert_eq!(desk.appended(TREE)[0]["details"]["merge"]["mode"], "digest");
+
+    let mut desk = Desk::draw(TREE, vec![]);
+    let request =
+        MergeBranchRequest { note: Some("why".into()), ..merge("d", MergeWith::Text("fast".into())) };
+    let draft = drafted(&desk.agent, &request).await;
+    written(&mut desk, &draft).await;
+    let entry = &desk.appended(TREE)[0];
+    let details = &entry["details"]["merge"];
+    assert_eq!(
+        (&entry["summary"], &details["mode"], &details["note"]),
+        (&json!("fast"), &json!("text"), &json!("why"))
+    );
+    assert!(desk.model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn chosen_turns_are_copied_with_one_write() {
+    let drawing = &format!("{TREE}\n g<d user And threads?\n h<g assistant no\n i<h user And fibers?");
+    let mut desk = Desk::at(drawing, "f", vec![]);
+    let request = merge("h", MergeWith::Pick { turns: vec!["g".into(), "c".into()] });
+    let planned = desk.agent.plan_merge(None, &request).unwrap();
+    let turns = desk.agent.merge_turns(None, &planned).unwrap();
+    let turns: Vec<_> = turns.iter().map(|turn| (turn.first.as_str(), &*turn.prompt, turn.entries)).collect();
+    assert_eq!(turns, [("c", "Use channels", 2), ("g", "And threads?", 2)]);
+    let draft = desk.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap();
+    let MergedBranch::Picked(entries) = written(&mut desk, &draft).await else { panic!("picked") };
+    assert_eq!(entries.len(), 4);
+    let said = desk.context();
+    assert_eq!(said[4], "user: And threads?");
+    assert!(said[5].ends_with("no") && said[7].ends_with("channels it is"), "{said:?}");
+    assert_eq!(desk.event("session_before_merge")["preparation"]["mode"], "pick");
+    assert_eq!(desk.event("session_merge")["entries"].as_array().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn a_branch_that_goes_on_from_here_moves_the_leaf_and_asks_no_model() {
+    let mut desk = Desk::at(TREE, "b", vec![Reply::Text(TOLD)]);
+    let draft = drafted(&desk.agent, &merge("d", summary())).await;
+    desk.agent.session().branch("f").unwrap();
+    desk.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
+    assert_eq!(desk.leaf().as_deref(), Some("f"), "the leaf is elsewhere now");
+    desk.agent.session().branch("b").unwrap();
+    let done = written(&mut desk, &draft).await;
+    assert!(matches!(done, MergedBranch::FastForwarded(result) if result.moved));
+    assert_eq!((desk.leaf().as_deref(), desk.appended(TREE).len()), (Some("d"), 0));
+    assert_eq!(desk.events(), ["session_before_tree", "session_tree", "session_tree_end"]);
+
+    let request = MergeBranchRequest { no_fast_forward: true, ..merge("d", summary()) };
+    desk.agent.session().branch("b").unwrap();
+    let draft = drafted(&desk.agent, &request).await;
+    assert!(matches!(written(&mut desk, &draft).await, MergedBranch::Appended { .. }));
+    assert_eq!(desk.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_here_already_is_not_merged_again_and_only_what_is_new_is_told() {
+    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD), Reply::Text("more"), Reply::Text(TOLD)]);
+    let draft = drafted(&desk.agent, &merge("b", summary())).await;
+    assert_eq!(written(&mut desk, &draft).await, MergedBranch::UpToDate);
+    let draft = drafted(&desk.agent, &merge("d", summary())).await;
+    written(&mut desk, &draft).await;
+    let merged = desk.leaf().unwrap();
+    let again = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
+    assert!(again.is_up_to_date());
+    desk.agent.session().branch("d").unwrap();
+    desk.agent.prompt(crate::support::prompt("And threads?"), &Cancel::new()).await.unwrap();
+    let tip = desk.leaf().unwrap();
+    desk.agent.session().branch(&merged).unwrap();
+    drafted(&desk.agent, &merge(&tip, summary())).await;
+    let asked = desk.model.asked(2).remove(0);
+    assert!(
+        asked.starts_with("user: <conversation>\n[User]: And threads?\n\n[Assistant]: more\n</conversation>"),
+        "{asked}"
+    );
+}
+
+#[tokio::test]
+async fn a_merge_that_fails_is_stopped_or_not_wanted_changes_nothing() {
+    for reply in [Reply::Fails("half", overloaded()), Reply::Cut("long"), Reply::Text(" ")] {
+        let desk = Desk::draw(TREE, vec![reply]);
+        let planned = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
+        let error = desk.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap_err();
+        assert!(error.to_string().starts_with("Merge failed: "), "{error}");
+        assert_eq!((desk.appended(TREE).len(), desk.leaf().as_deref()), (0, Some("f")));
+    }
+    let desk = Desk::draw(TREE, vec![Reply::Hangs("## Go")]);
+    let planned = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    let stopper = tokio::spawn(async move { stop.cancel() });
+    let done = desk.agent.draft_merge(planned, None, &cancel).await.unwrap();
+    stopper.await.unwrap();
+    assert_eq!(done.cancelled_by(), Some(&CancelledBy::User));
+
+    let desk = Desk::with_hooks(TREE, vec![], refusing("session_before_merge"));
+    let planned = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
+    let done = desk.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap();
+    assert_eq!(done.cancelled_by(), Some(&CancelledBy::Hook("guard".into())));
+    assert!(desk.model.requests().is_empty());
+    assert_eq!(desk.appended(TREE), [json!(null); 0]);
+
+    // A draft that was made at another place is not written.
+    let mut desk = Desk::draw(TREE, vec![]);
+    let draft = drafted(&desk.agent, &merge("d", MergeWith::Text("x".into()))).await;
+    desk.agent.session().branch("b").unwrap();
+    desk.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
+    let stopped = Cancel::new();
+    stopped.cancel();
+    desk.agent.session().branch("f").unwrap();
+    let done = desk.agent.merge(&draft, &stopped).await.unwrap();
+    assert_eq!(done, Applied::Cancelled(CancelledBy::User));
+    assert_eq!(desk.appended(TREE), [json!(null); 0]);
+}
+
+#[tokio::test]
+async fn without_a_model_only_a_summary_is_refused() {
+    let desk = Desk::draw(TREE, vec![]);
+    let agent = Agent::new(options().open(desk.file()).unwrap(), "/w");
+    let error = agent.plan_merge(None, &merge("d", summary())).unwrap_err();
+    assert!(matches!(error, AgentError::NoModelForSummary));
+    drafted(&agent, &merge("d", MergeWith::Digest { budget_tokens: None })).await;
+}
+
+#[tokio::test]
+async fn an_extension_may_bring_text_conflicts_and_entries() {
+    let answer = json!({
+        "summary": {"summary": "by me", "usage": {"input": 1}},
+        "conflicts": [{"topic": "t", "ours": "o", "theirs": "h"}],
+        "extraEntries": [{"type": "custom_message", "customType": "x", "content": "note", "display": true}],
+    });
+    let mut desk = Desk::with_hooks(TREE, vec![], answering("session_before_merge", answer));
+    let draft = drafted(&desk.agent, &merge("d", summary())).await;
+    assert_eq!(draft.text, "by me");
+    let MergedBranch::Appended { extra, .. } = written(&mut desk, &draft).await else { panic!("appended") };
+    assert_eq!(extra.len(), 1);
+    let [entry, more] = &desk.appended(TREE)[..] else { panic!("two entries") };
+    assert_eq!((&entry["fromHook"], &entry["usage"]), (&json!(true), &json!({"input": 1})));
+    assert_eq!(entry["details"]["merge"]["conflicts"], json!([{"topic": "t", "ours": "o", "theirs": "h"}]));
+    assert_eq!((&more["content"], &more["parentId"]), (&json!("note"), &entry["id"]));
+    assert!(desk.model.requests().is_empty());
+    assert_eq!(desk.event("session_merge")["fromExtension"], true);
+}
+
+#[tokio::test]
+async fn an_undo_takes_a_merge_back() {
+    let mut desk = Desk::draw(TREE, vec![]);
+    let draft = drafted(&desk.agent, &merge("d", MergeWith::Text("x".into()))).await;
+    written(&mut desk, &draft).await;
+    let undo = desk.agent.plan_undo().unwrap();
+    desk.agent.undo(undo, &Cancel::new()).await.unwrap();
+    assert_eq!(desk.leaf().as_deref(), Some("f"));
+}
+
+#[tokio::test]
+async fn a_text_that_takes_half_of_the_room_has_to_be_shorter() {
+    let mut desk = Desk::draw(TREE, vec![]);
+    let text = "word ".repeat(45_000);
+    let draft = drafted(&desk.agent, &merge("d", MergeWith::Text(text))).await;
+    let error = desk.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
+    assert!(matches!(error, AgentError::MergeTooLong { tokens, allowed } if tokens > allowed), "{error}");
+    assert_eq!(desk.appended(TREE), [json!(null); 0]);
+
+    // A digest drops its oldest turns by itself.
+    let long = "word ".repeat(25_000);
+    let drawing =
+        format!("a user A\nb<a user B\nc<b assistant {long}\nd<c user C\ne<d assistant {long}\nf<a user D");
+    let mut desk = Desk::draw(&drawing, vec![]);
+    let draft = drafted(&desk.agent, &merge("e", MergeWith::Digest { budget_tokens: None })).await;
+    assert_eq!(draft.merge().unwrap().omitted_turns, 1);
+    written(&mut desk, &draft).await;
+}
+
+#[tokio::test]
+async fn another_session_can_be_merged() {
+    let text = String::from_utf8(session_text("x user elsewhere\ny<x assistant done")).unwrap();
+    let text = text.replace("\"ses\"", "\"other\"");
+    let other = SharedSession::new(Session::from_bytes(text.into_bytes()).unwrap());
+    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
+    let planned = desk.agent.plan_merge(Some(&other), &merge("y", summary())).unwrap();
+    let draft = desk.agent.draft_merge(planned, Some(&other), &Cancel::new()).await.unwrap().done().unwrap();
+    assert!(desk.model.asked(0)[0].contains("[User]: elsewhere"));
+    written(&mut desk, &draft).await;
+    let details = &desk.appended(TREE)[0]["details"]["merge"];
+    assert_eq!((&details["sourceSession"]["id"], &details["baseId"]), (&json!("other"), &json!(null)));
+}
+
+/// An answer that writes or edits a file, and its result.
+fn change(session: &mut Session, tool: &str, arguments: &serde_json::Value, is_error: bool) {
+    let call = json!({"type": "toolCall", "id": "c", "name": tool, "arguments": arguments});
+    let answer = json!({"role": "assistant", "content": [call], "api": "a", "provider": "p", "model": "m",
+        "usage": {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2},
+        "stopReason": "toolUse", "timestamp": 1});
+    let result = json!({"role": "toolResult", "toolCallId": "c", "toolName": tool,
+        "content": [{"type": "text", "text": "ok"}], "isError": is_error, "timestamp": 1});
+    for message in [answer, result] {
+        session.append_message(&Message::from_value(&message).unwrap()).unwrap();
+    }
+}
+
+/// Two branches that both changed files of a directory; the second is the current one.
+fn contested(dir: &Path) -> (Session, String) {
+    let write = |path: &str, content: &str| json!({"path": path, "content": content});
+    let mut session = options().in_memory(dir.to_str().unwrap()).unwrap();
+    let root = session.append_user_text("go").unwrap();
+    session.append_user_text("there").unwrap();
+    for path in ["here", "there", "both", "neither", "missing"] {
+        change(&mut session, "write", &write(path, if path == "both" { "same" } else { "theirs" }), false);
+    }
+    change(&mut session, "edit", &json!({"path": "edited", "oldText": "a", "newText": "b"}), false);
+    change(&mut session, "write", &write("there", "failed"), true);
+    let tip = session.leaf_id().unwrap().to_string();
+    session.branch(root.as_str()).unwrap();
+    session.append_user_text("here").unwrap();
+    for path in ["here", "there", "both", "neither", "missing", "edited"] {
+        change(&mut session, "write", &write(path, if path == "both" { "same" } else { "ours" }), false);
+    }
+    for (path, content) in
+        [("here", "ours"), ("there", "theirs"), ("both", "same"), ("neither", "x"), ("edited", "y")]
+    {
+        std::fs::write(dir.join(path), content).unwrap();
+    }
+    (session, tip)
+}
+
+#[tokio::test]
+async fn contested_files_are_told_with_the_version_that_is_on_disk_and_never_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, tip) = contested(dir.path());
+    let model = crate::support::Scripted::new(vec![Reply::Text("told")]);
+    let mut agent = on(dir.path(), session, &model);
+    let draft = drafted(&agent, &merge(&tip, summary())).await;
+    let found: Vec<_> = draft.contested.iter().map(|file| (&*file.path, file.on_disk)).collect();
+    let expected = [
+        ("both", OnDisk::AsBoth),
+        ("edited", OnDisk::Unknown),
+        ("here", OnDisk::AsHere),
+        ("missing", OnDisk::Missing),
+        ("neither", OnDisk::AsNeither),
+        ("there", OnDisk::AsThere),
+    ];
+    assert_eq!(found, expected);
+    let list = "<contested-files>\nboth: on disk as both branches left it\n";
+    assert!(model.asked(0)[0].contains(list), "{}", model.asked(0)[0]);
+    assert!(draft.text.contains(list) && draft.text.contains("<modified-files>"), "{}", draft.text);
+    let digest = drafted(&agent, &merge(&tip, MergeWith::Digest { budget_tokens: None })).await;
+    assert!(digest.text.contains(list), "{}", digest.text);
+    agent.merge(&draft, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!(std::fs::read(dir.path().join("neither")).unwrap(), b"x");
+    assert!(!dir.path().join("missing").exists());
+}
+
+fn on(dir: &Path, session: Session, model: &std::sync::Arc<crate::support::Scripted>) -> Agent {
+    let model: std::sync::Arc<dyn offshoot_agent::model::Model> = model.clone();
+    Agent::new(session, dir).with_model(model, offshoot_agent::model::ThinkingLevel::Off)
+}

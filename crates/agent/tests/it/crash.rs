@@ -1,0 +1,187 @@
+//! A crash at each point of a turn: what was asked is never lost, and no tool runs a second time by itself.
+//!
+//! The session lies on a simulated disk. At each point all disks that a power cut may leave behind are opened, and the
+//! conversation goes on there.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use offshoot_agent::agent::Agent;
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::model::{AnswerEvent, AnswerStream, Model, ModelSpec, Request, ThinkingLevel, ToolSpec};
+use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use offshoot_agent::tools::ToolBox;
+use serde_json::{Value as Json, json};
+use session_tree::{Options, Session, Timestamp};
+use testkit::clock::TickingClock;
+use testkit::sim_fs::SimFs;
+
+use crate::support::{Reply, Scripted, path, prompt};
+
+const FILE: &str = "/d/s.jsonl";
+
+fn options(fs: &SimFs) -> Options {
+    Options::new()
+        .file_system(Arc::new(fs.clone()))
+        .clock(TickingClock::new(Timestamp::from_millis(1), 1_000))
+}
+
+/// What a crash at one point leaves behind: disks, and how often the tool had run by then.
+type Left = Arc<Mutex<BTreeMap<&'static str, (Vec<SimFs>, usize)>>>;
+
+/// Somebody who pulls the plug.
+#[derive(Debug, Clone)]
+struct Plug {
+    fs: SimFs,
+    runs: Arc<AtomicUsize>,
+    left: Left,
+}
+
+impl Plug {
+    fn pull(&self, point: &'static str) {
+        let runs = self.runs.load(Ordering::Relaxed);
+        let mut left = self.left.lock().unwrap();
+        // Only the first time counts; later ones are other points.
+        left.entry(point)
+            .or_insert_with(|| (self.fs.crash_states_now(7).map(|state| state.fs).collect(), runs));
+    }
+}
+
+/// A model whose requests are points of a crash.
+#[derive(Debug)]
+struct Watched {
+    script: Arc<Scripted>,
+    plug: Plug,
+    asked: AtomicUsize,
+}
+
+impl Model for Watched {
+    fn spec(&self) -> &ModelSpec {
+        self.script.spec()
+    }
+
+    fn answer(&self, request: Request) -> AnswerStream {
+        let points = ["1 the request leaves", "5 the results leave"];
+        if let Some(point) = points.get(self.asked.fetch_add(1, Ordering::Relaxed)) {
+            self.plug.pull(point);
+        }
+        self.script.answer(request)
+    }
+}
+
+#[derive(Debug)]
+struct Counting(Plug);
+
+impl Tool for Counting {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: "count".into(), description: String::new(), parameters: json!({"type": "object"}) }
+    }
+
+    fn effect(&self, _: &Json) -> Effect {
+        Effect::Other("counts".into())
+    }
+
+    fn run<'a>(&'a self, _: ToolCall, _: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(async move {
+            self.0.runs.fetch_add(1, Ordering::Relaxed);
+            self.0.pull("3 the tool runs");
+            ToolOutput::text("counted")
+        })
+    }
+}
+
+fn counting(plug: &Plug) -> ToolBox {
+    let mut tools = ToolBox::new();
+    tools.add(Arc::new(Counting(plug.clone())));
+    tools
+}
+
+/// Runs one turn with a tool and pulls the plug at every point of it.
+async fn turn(fs: &SimFs) -> Left {
+    fs.put_dir("/d").unwrap();
+    let plug = Plug { fs: fs.clone(), runs: Arc::default(), left: Arc::default() };
+    let script =
+        Scripted::new(vec![Reply::Calls("look", vec![("c1", "count", json!({}))]), Reply::Text("fine")]);
+    let model = Arc::new(Watched { script, plug: plug.clone(), asked: AtomicUsize::new(0) });
+    let watching = plug.clone();
+    let watcher = Watcher::new(move |event| match event {
+        AgentEvent::Answer(AnswerEvent::BlockDelta { .. }) => watching.pull("2 the answer grows"),
+        AgentEvent::ToolEnd { .. } => watching.pull("4 the tool is done"),
+        _ => {}
+    });
+    let session = options(fs).create(FILE, "/w").unwrap();
+    let mut agent = Agent::new(session, "/w")
+        .with_model(model, ThinkingLevel::Off)
+        .with_tools(counting(&plug))
+        .with_watcher(watcher);
+    agent.prompt(prompt("count it"), &Cancel::new()).await.unwrap();
+    plug.pull("6 the turn is over");
+    plug.left
+}
+
+/// What must be there after a crash at a point.
+fn promised(point: &str) -> &'static [&'static str] {
+    match &point[..1] {
+        "1" | "2" => &["user: count it"],
+        "3" | "4" => &["user: count it", "assistant: look"],
+        "5" => &["user: count it", "assistant: look", "toolResult: counted"],
+        _ => &["user: count it", "assistant: look", "toolResult: counted", "assistant: fine"],
+    }
+}
+
+/// Goes on after a crash; gives what the model was asked, and how often the tool ran.
+async fn go_on(session: Session, fs: &SimFs) -> (Vec<String>, usize) {
+    let plug = Plug { fs: fs.clone(), runs: Arc::default(), left: Arc::default() };
+    let script = Scripted::new(vec![Reply::Text("back")]);
+    let model: Arc<dyn Model> = script.clone();
+    let mut agent =
+        Agent::new(session, "/w").with_model(model, ThinkingLevel::Off).with_tools(counting(&plug));
+    agent.prompt(prompt("where were we?"), &Cancel::new()).await.unwrap();
+    (script.asked(0), plug.runs.load(Ordering::Relaxed))
+}
+
+#[tokio::test]
+async fn at_each_of_six_points_the_prompt_is_kept_and_the_tool_runs_at_most_once() {
+    let left = turn(&SimFs::new()).await;
+    let left = left.lock().unwrap().clone();
+    assert_eq!(left.len(), 6, "{:?}", left.keys());
+    for (point, (disks, runs)) in left {
+        assert!(!disks.is_empty(), "{point}");
+        for fs in disks {
+            let session = options(&fs).open(FILE).unwrap();
+            let kept = path(&session);
+            let promised = promised(point);
+            assert!(
+                kept.starts_with(&promised.iter().map(ToString::to_string).collect::<Vec<_>>()),
+                "{point}: {kept:?}"
+            );
+            let (asked, again) = go_on(session, &fs).await;
+            assert!(runs <= 1 && again == 0, "{point}: the tool ran {runs} + {again} times");
+            // The model hears that the call was interrupted, and may decide by itself to make it again.
+            let is_open = kept.contains(&"assistant: look".to_owned())
+                && !kept.iter().any(|said| said.starts_with("toolResult"));
+            assert_eq!(
+                asked.contains(&"toolResult: No result provided".to_owned()),
+                is_open,
+                "{point}: {asked:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_test_would_notice_a_disk_that_does_not_keep_its_word() {
+    let fs = SimFs::new();
+    fs.ignore_syncs(true);
+    let left = turn(&fs).await;
+    let left = left.lock().unwrap().clone();
+    let broken = left.iter().any(|(point, (disks, _))| {
+        disks.iter().any(|fs| match options(fs).open(FILE) {
+            Ok(session) => path(&session).len() < promised(point).len(),
+            Err(_) => true,
+        })
+    });
+    assert!(broken);
+}

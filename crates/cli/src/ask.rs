@@ -1,0 +1,115 @@
+//! Questions to a person at a terminal: yes or no, one of a list, a key that nobody else should see.
+//!
+//! Answers come from standard input, questions go to standard error. Who pipes something in is never asked.
+
+use std::io::{self, BufRead, IsTerminal, Read};
+
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Tells whether somebody is there who can see a question and answer it.
+pub(crate) fn is_possible() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks for a yes; everything else is a no.
+pub(crate) fn yes(ui: &mut Ui, question: &str) -> Result<bool, CommandError> {
+    let answer = line(ui, &format!("{question} [y/N] "))?.unwrap_or_default();
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Asks for a number from one to `most`; nothing if the answer is none.
+pub(crate) fn number(ui: &mut Ui, question: &str, most: usize) -> Result<Option<usize>, CommandError> {
+    let answer = line(ui, &format!("{question} [1-{most}] "))?.unwrap_or_default();
+    Ok(answer.trim().parse().ok().filter(|number| (1..=most).contains(number)))
+}
+
+/// Asks for something that is not shown while it is typed; nothing at the end of the input.
+pub(crate) fn hidden(ui: &mut Ui, question: &str) -> Result<Option<String>, CommandError> {
+    // First silence, then the question: who answers at once is not seen either.
+    let quiet = Quiet::begin().map_err(|error| failed(&error))?;
+    ui.question(question)?;
+    let typed = read_hidden(&mut io::stdin().lock());
+    drop(quiet);
+    ui.tell("")?;
+    match typed.map_err(|error| failed(&error))? {
+        Typed::Text(text) => Ok(Some(text)),
+        Typed::Nothing => Ok(None),
+        Typed::Interrupted => Err(CommandError::Interrupted),
+    }
+}
+
+fn line(ui: &mut Ui, question: &str) -> Result<Option<String>, CommandError> {
+    ui.question(question)?;
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer).map_err(|error| failed(&error))?;
+    Ok((read > 0).then_some(answer))
+}
+
+fn failed(error: &io::Error) -> CommandError {
+    CommandError::system("read", "the terminal".as_ref(), error)
+}
+
+/// A terminal that shows nothing and gives every key at once, as long as this lives. Ctrl-C comes as a key, so that
+/// nobody is left with a terminal that stays silent.
+struct Quiet(Termios);
+
+impl Quiet {
+    fn begin() -> io::Result<Self> {
+        let before = tcgetattr(io::stdin())?;
+        let mut quiet = before.clone();
+        quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
+        tcsetattr(io::stdin(), OptionalActions::Flush, &quiet)?;
+        Ok(Quiet(before))
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing any more.
+        let _gone = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
+/// What came of keys that were not shown.
+#[derive(Debug, PartialEq, Eq)]
+enum Typed {
+    Text(String),
+    Nothing,
+    Interrupted,
+}
+
+/// Reads keys up to the end of the line; the few that edit a line work.
+fn read_hidden(keys: &mut impl Read) -> io::Result<Typed> {
+    let mut text = Vec::new();
+    let mut key = [0];
+    while keys.read(&mut key)? > 0 {
+        match key[0] {
+            b'\n' | b'\r' => return Ok(Typed::Text(String::from_utf8_lossy(&text).into_owned())),
+            0x03 => return Ok(Typed::Interrupted),
+            0x04 if text.is_empty() => return Ok(Typed::Nothing),
+            0x08 | 0x7f => drop(text.pop()),
+            0x15 => text.clear(),
+            byte => text.push(byte),
+        }
+    }
+    Ok(Typed::Nothing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_read_up_to_the_end_of_the_line() {
+        let typed = |keys: &str| read_hidden(&mut keys.as_bytes()).unwrap();
+        assert_eq!(typed("sk-1\rmore"), Typed::Text("sk-1".into()));
+        assert_eq!(typed("sx\x7fk\n"), Typed::Text("sk".into()));
+        assert_eq!(typed("wrong\x15right\n"), Typed::Text("right".into()));
+        assert_eq!(typed("sk\x03\n"), Typed::Interrupted);
+        assert_eq!(typed("\x04"), Typed::Nothing);
+        assert_eq!(typed("no end"), Typed::Nothing);
+    }
+}

@@ -1,0 +1,100 @@
+//! `offshoot models`: the models that can be asked, what they can do and what they cost.
+
+use offshoot_agent::model::{ModelSpec, ThinkingLevel};
+use offshoot_providers::Available;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::CommandError;
+use crate::setup::Setup;
+use crate::trust;
+use crate::ui::{Column, Table, Tone, plural, tokens};
+
+/// Arguments of `offshoot models`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// List only models whose name has all of these words in it.
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
+    /// List only models whose key is there.
+    #[arg(long, short)]
+    ready: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    let setup = Setup::load(app, trust::Args::none_of_project())?;
+    let all = setup.providers()?.models();
+    let count = all.len();
+    let found: Vec<Available> = all.into_iter().filter(|model| args.wants(model)).collect();
+    if args.json {
+        return app.ui.json(&found.iter().map(JsonModel::of).collect::<Vec<_>>());
+    }
+    if found.is_empty() {
+        return app.ui.tell(&format!("none of {} fits", plural(count, "model", "models")));
+    }
+    print(&found, app)
+}
+
+impl Args {
+    fn wants(&self, model: &Available) -> bool {
+        let name = format!("{} {}", model.spec.full_name(), model.spec.name).to_lowercase();
+        let has_words = self.words.iter().all(|word| name.contains(&word.to_lowercase()));
+        has_words && (model.has_key || !self.ready)
+    }
+}
+
+fn print(found: &[Available], app: &mut App) -> Result<(), CommandError> {
+    let mut table = Table::new([
+        Column::wide("model"),
+        Column::numbers("window"),
+        Column::numbers("output"),
+        Column::numbers("$ in").spare(3),
+        Column::numbers("$ out").spare(2),
+        Column::words("thinking").spare(4),
+        Column::words("key"),
+        Column::words("").spare(1),
+    ]);
+    for Available { spec, has_key, is_own } in found {
+        let tone = if *has_key { Tone::Plain } else { Tone::Dim };
+        table.push([
+            (tone, spec.full_name()),
+            (tone, tokens(spec.context_window)),
+            (tone, tokens(spec.max_output)),
+            (tone, price(spec.price.input)),
+            (tone, price(spec.price.output)),
+            (tone, levels(spec)),
+            if *has_key { (Tone::Good, "yes".to_owned()) } else { (Tone::Dim, "no".to_owned()) },
+            (Tone::Notice, if *is_own { "yours".to_owned() } else { String::new() }),
+        ]);
+    }
+    table.print(&mut app.ui)
+}
+
+/// Dollars per million tokens.
+fn price(dollars: f64) -> String {
+    if dollars == 0.0 { String::new() } else { format!("{dollars:.2}") }
+}
+
+fn levels(spec: &ModelSpec) -> String {
+    let levels = spec.thinking_levels.iter().filter(|level| **level != ThinkingLevel::Off);
+    levels.map(|level| level.name()).collect::<Vec<_>>().join(" ")
+}
+
+/// One model of `--json`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonModel<'m> {
+    #[serde(flatten)]
+    spec: &'m ModelSpec,
+    has_key: bool,
+    is_own: bool,
+}
+
+impl<'m> JsonModel<'m> {
+    fn of(model: &'m Available) -> Self {
+        JsonModel { spec: &model.spec, has_key: model.has_key, is_own: model.is_own }
+    }
+}

@@ -1,0 +1,66 @@
+//! `offshoot settings`: the settings that count, and where each comes from; or the schema of the file.
+
+use serde_json::{Value as Json, json};
+
+use crate::app::App;
+use crate::error::CommandError;
+use crate::settings::{self, Listed};
+use crate::setup::Setup;
+use crate::trust;
+use crate::ui::{Column, Table, Tone};
+
+/// Arguments of `offshoot settings`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// `schema` prints the JSON schema of a settings file.
+    #[arg(value_enum, value_name = "WHAT")]
+    what: Option<What>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    trust: trust::Args,
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum What {
+    Schema,
+}
+
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    if let Some(What::Schema) = args.what {
+        return app.ui.raw(format!("{:#}\n", settings::schema()).as_bytes());
+    }
+    let listed = Setup::load(app, args.trust)?.settings.list();
+    match args.json {
+        true => app.ui.json(&listed.iter().map(as_json).collect::<Vec<Json>>()),
+        false => print(listed, app),
+    }
+}
+
+fn as_json(setting: &Listed) -> Json {
+    json!({"key": setting.key, "value": setting.value, "files": setting.files})
+}
+
+fn print(listed: Vec<Listed>, app: &mut App) -> Result<(), CommandError> {
+    let mut table = Table::new([Column::words("setting"), Column::wide("value"), Column::words("from")]);
+    for setting in listed {
+        let (tone, from) = match setting.files.is_empty() {
+            true => (Tone::Dim, "as usual".to_owned()),
+            false => (Tone::Plain, setting.files.join(", ")),
+        };
+        table.push([(Tone::Plain, setting.key), (tone, shown(&setting.value)), (Tone::Dim, from)]);
+    }
+    table.print(&mut app.ui)
+}
+
+fn shown(value: &Json) -> String {
+    match value {
+        Json::Null => "-".to_owned(),
+        Json::String(text) => text.clone(),
+        Json::Array(items) if items.is_empty() => "-".to_owned(),
+        Json::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,125 @@
+//! `offshoot trust`: what a project would load, and whether it may.
+
+use std::path::{Path, PathBuf};
+
+use crate::app::App;
+use crate::ask;
+use crate::error::{CommandError, Failure};
+use crate::trust::{Project, Standing, TrustFile};
+use crate::ui::{Column, Table, Tone, bytes, plural};
+
+/// Arguments of `offshoot trust`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The directory of a project; the current one if not given.
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    dir: Option<PathBuf>,
+    /// Trust what is there now, without a question.
+    #[arg(long, short, group = "what")]
+    yes: bool,
+    /// Use nothing of the project and of the directories in it, and do not ask again.
+    #[arg(long, group = "what")]
+    refuse: bool,
+    /// Forget what was decided.
+    #[arg(long, group = "what")]
+    remove: bool,
+    /// List all decisions.
+    #[arg(long, group = "what", conflicts_with = "dir")]
+    list: bool,
+}
+
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    let file = TrustFile::in_directory(&app.state_dir()?);
+    if args.list {
+        return list(&file, app);
+    }
+    let dir = args.dir.clone().map_or_else(|| app.cwd().map(PathBuf::from), Ok)?;
+    let dir = dir.canonicalize().map_err(|error| CommandError::system("find", &dir, &error))?;
+    let project = Project::find(&dir);
+    if args.remove {
+        let dir = project.ok().flatten().map_or(dir, |project| project.dir);
+        return remove(&file, &dir, app);
+    }
+    match project? {
+        Some(project) => decide(args, &file, &project, app),
+        None => app.ui.tell(&format!("{} would load nothing; there is nothing to trust", dir.display())),
+    }
+}
+
+fn list(file: &TrustFile, app: &mut App) -> Result<(), CommandError> {
+    let mut table = Table::new([Column::words(""), Column::wide("")]);
+    for saved in file.list()? {
+        let standing = match Project::at(&saved.dir) {
+            _ if !saved.is_trusted => (Tone::Bad, "refused"),
+            Ok(None) => (Tone::Dim, "gone"),
+            Ok(Some(project)) => told(file.standing(&project)?),
+            Err(_) => (Tone::Notice, "changed"),
+        };
+        table.push([(standing.0, standing.1.to_owned()), (Tone::Plain, saved.dir.display().to_string())]);
+    }
+    table.print(&mut app.ui)
+}
+
+fn told(standing: Standing) -> (Tone, &'static str) {
+    match standing {
+        Standing::Trusted => (Tone::Good, "trusted"),
+        Standing::Refused => (Tone::Bad, "refused"),
+        Standing::Changed => (Tone::Notice, "changed"),
+        Standing::Undecided => (Tone::Notice, "undecided"),
+    }
+}
+
+fn remove(file: &TrustFile, dir: &Path, app: &mut App) -> Result<(), CommandError> {
+    match file.forget(dir)? {
+        true => app.ui.tell(&format!("forgot what was decided about {}", dir.display())),
+        false => Err(Failure::new(format!("nothing was decided about {}", dir.display()))
+            .hint("`offshoot trust --list` lists all decisions")
+            .into()),
+    }
+}
+
+/// Shows what would load, and remembers what the person says.
+fn decide(args: &Args, file: &TrustFile, project: &Project, app: &mut App) -> Result<(), CommandError> {
+    show(project, file.standing(project)?, app)?;
+    let is_trusted = match () {
+        () if args.yes => true,
+        () if args.refuse => false,
+        () if !ask::is_possible() => {
+            return app.ui.tell("hint: `--yes` trusts it, `--refuse` does not");
+        }
+        () => {
+            app.ui.flush()?;
+            if !ask::yes(&mut app.ui, "trust all of this?")? {
+                return app.ui.tell("nothing was decided; `--refuse` would remember a no");
+            }
+            true
+        }
+    };
+    file.remember(project, is_trusted)?;
+    let verb = if is_trusted { "trusted" } else { "refused" };
+    app.ui.tell(&format!("{verb} {}", shown(&project.dir)))
+}
+
+fn show(project: &Project, standing: Standing, app: &mut App) -> Result<(), CommandError> {
+    let mut table = Table::new([Column::words(""), Column::wide(""), Column::numbers("")]);
+    for item in &project.items {
+        let path = shown(&item.path);
+        table.push([
+            (Tone::Accent, item.purpose.to_owned()),
+            (Tone::Plain, path),
+            (Tone::Dim, bytes(item.bytes)),
+        ]);
+    }
+    let files = plural(project.items.len(), "file", "files");
+    let (tone, standing) = told(standing);
+    app.ui.line(&[
+        (Tone::Plain, &shown(&project.dir)),
+        (Tone::Dim, &format!(" would load {files}; ")),
+        (tone, standing),
+    ])?;
+    table.print(&mut app.ui)
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,131 @@
+//! A conversation at the terminal: `offshoot` without a command.
+//!
+//! arguments -> agent, chat -> **front** (the loop) -> the position is kept
+//!
+//! What is shown is in the terminal crate, what is done in the agent; here both are brought together.
+
+mod command;
+mod desk;
+mod front;
+mod gate;
+mod listen;
+mod outside;
+mod picking;
+mod presence;
+mod queue;
+mod review;
+mod signal;
+mod sources;
+mod status;
+mod terminal;
+mod view;
+mod walk;
+mod welcome;
+
+use std::error::Error as StdError;
+use std::fs;
+use std::io;
+use std::sync::Arc;
+
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::event::Watcher;
+use offshoot_agent::permission::Mode;
+use offshoot_providers::Providers;
+use offshoot_tui::chat::Chat;
+use offshoot_tui::chat::highlight::Grammars;
+use offshoot_tui::chat::item::Look;
+use offshoot_tui::chat::transcript::Transcript;
+use offshoot_tui::keys::{Action, Keymap, Preset};
+use offshoot_tui::theme::Theme;
+use session_tree::Charset;
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::app::App;
+use crate::error::{CommandError, chain};
+use crate::setup::Setup;
+use crate::talk;
+use front::{Front, Parts};
+use gate::AskingGate;
+use terminal::Terminal;
+
+pub(crate) use terminal::is_there as is_possible;
+
+/// Talks until the person leaves.
+pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> {
+    let setup = args.setup(app)?;
+    let (tell, told) = unbounded_channel();
+    let (ask, questions) = unbounded_channel();
+    let cwd = setup.cwd.clone();
+    let gate = |permissions| Arc::new(AskingGate::new(permissions, cwd, ask)) as Arc<_>;
+    // Who leaves needs to hear nothing any more.
+    let watcher = Watcher::new(move |event| drop(tell.send(event)));
+    let agent = args.agent_for(&setup, Mode::AskFor, gate, watcher, app)?;
+    let providers = setup.providers()?;
+    let (keymap, warnings) = keymap(app)?;
+    let chat = chat(app, keymap);
+    app.ui.flush()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CommandError::system("start", "the runtime".as_ref(), &error))?;
+    let first = args.first_prompt();
+    let is_kept = runtime.block_on(async {
+        let terminal = Terminal::enter()
+            .map_err(|error| CommandError::system("use", "the terminal".as_ref(), &error))?;
+        agent.start(&Cancel::new()).await;
+        let home = app.home();
+        let parts = Parts { chat, agent, app, setup, providers, home, terminal, told, questions };
+        let mut front = Front::new(parts);
+        front.welcome();
+        for warning in warnings {
+            front.fail(&warning);
+        }
+        if let Some(text) = first {
+            front.submit(&text);
+        }
+        let agent = front.run().await?;
+        let Some(mut agent) = agent else { return Ok(false) };
+        agent.quit().await;
+        let session = agent.session();
+        Ok::<_, CommandError>(session.file().is_some() && session.is_saved())
+    })?;
+    if is_kept {
+        app.ui.tell("the conversation is kept; `offshoot -c` goes on with it")?;
+    }
+    Ok(())
+}
+
+/// Makes the chat as the terminal and the person want it.
+fn chat(app: &App, keymap: Keymap) -> Chat {
+    let theme = match app.colours().as_deref().and_then(Theme::for_colorfgbg) {
+        _ if app.no_color() => Theme::plain(),
+        Some(theme) => theme,
+        None => Theme::dark(),
+    };
+    let theme = theme.with_charset(if app.is_ascii() { Charset::Ascii } else { Charset::Unicode });
+    let mut look = Look::new(theme);
+    look.expand_key = keymap.name(Action::ToolsExpand).unwrap_or_default();
+    Chat::new(Transcript::new(look, Grammars), keymap)
+}
+
+/// Reads the keybindings; what cannot be understood is told.
+fn keymap(app: &App) -> Result<(Keymap, Vec<String>), CommandError> {
+    let path = app.config_dir()?.join("keybindings.json");
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            let (keymap, errors) = Keymap::with_file(Preset::default(), &text);
+            Ok((keymap, errors.iter().map(|error| format!("{}: {error}", path.display())).collect()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((Keymap::default(), Vec::new())),
+        Err(error) => Err(CommandError::system("read", &path, &error)),
+    }
+}
+
+/// Reads the keys of services and the keybindings anew.
+fn reloaded(app: &App, setup: &Setup) -> Result<(Providers, Keymap, Vec<String>), CommandError> {
+    let (keymap, warnings) = keymap(app)?;
+    Ok((setup.providers()?, keymap, warnings))
+}
+
+/// Spells an error with its causes.
+fn words(error: &dyn StdError) -> String {
+    chain(error)
+}

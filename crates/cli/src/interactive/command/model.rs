@@ -1,0 +1,165 @@
+//! Commands about models and settings: `/model`, `/thinking`, `/settings`, `/reload`.
+
+use offshoot_agent::model::ThinkingLevel;
+use offshoot_providers::Available;
+use offshoot_tui::chat::item::{Look, Tone};
+use offshoot_tui::dialog::{Item, SelectList};
+use offshoot_tui::numbers::tokens;
+
+use super::super::front::Front;
+use super::super::view::{Chosen, View};
+use super::super::words;
+use crate::settings::Listed;
+
+impl Front<'_> {
+    pub(super) fn model_command(&mut self, wanted: &str) {
+        if self.is_refused_now() {
+            return;
+        }
+        if !wanted.is_empty() {
+            return self.choose_model(wanted);
+        }
+        let models = self.providers.models();
+        let here = self.model.as_ref().map(|spec| spec.full_name());
+        let at = models.iter().position(|model| Some(model.spec.full_name()) == here).unwrap_or(0);
+        let items = models.iter().map(item).collect();
+        let chosen: Chosen<usize> = Box::new(move |front, item| {
+            if let Some(model) = models.get(item) {
+                front.choose_model(&model.spec.full_name());
+            }
+        });
+        self.view =
+            Some(View::List(Box::new(SelectList::searchable("Model", items).starting_at(at)), chosen));
+    }
+
+    fn choose_model(&mut self, name: &str) {
+        let model = match self.providers.model(name) {
+            Ok(model) => model,
+            Err(error) => {
+                let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+                return self.fail(&format!("{error}{hint}"));
+            }
+        };
+        let said = format!("{} answers from now on", model.spec().full_name());
+        match self.desk.agent().map(|agent| agent.choose_model(model)) {
+            Some(Ok(_)) => self.tell(Tone::Success, said),
+            Some(Err(error)) => self.fail(&words(&error)),
+            None => {}
+        }
+        self.refresh();
+    }
+
+    /// Goes through the models whose keys are there.
+    pub(super) fn cycle_model(&mut self, step: isize) {
+        let ready: Vec<Available> =
+            self.providers.models().into_iter().filter(|model| model.has_key).collect();
+        if ready.len() < 2 {
+            return self
+                .tell(Tone::Info, "there is only this model; `offshoot login` stores a key for others");
+        }
+        if self.is_refused_now() {
+            return;
+        }
+        let here = self.model.as_ref().map(|spec| spec.full_name());
+        let at = ready.iter().position(|model| Some(model.spec.full_name()) == here).unwrap_or(0);
+        let next = (at as isize + step).rem_euclid(ready.len() as isize) as usize;
+        self.choose_model(&ready[next].spec.full_name());
+    }
+
+    pub(super) fn thinking_command(&mut self, wanted: &str) {
+        if !wanted.is_empty() {
+            return match ThinkingLevel::from_name(wanted) {
+                Some(level) => self.choose_thinking(level),
+                None => self.tell(Tone::Warning, "levels are: off, minimal, low, medium, high, xhigh, max"),
+            };
+        }
+        let levels = self.levels();
+        let items = levels.iter().map(|level| Item::new(level.name(), "")).collect();
+        let at = levels.iter().position(|level| *level == self.thinking).unwrap_or(0);
+        let chosen: Chosen<usize> = Box::new(move |front, item| {
+            if let Some(level) = levels.get(item) {
+                front.choose_thinking(*level);
+            }
+        });
+        self.view =
+            Some(View::List(Box::new(SelectList::new("How hard to think", items).starting_at(at)), chosen));
+    }
+
+    /// The levels that the model knows.
+    fn levels(&self) -> Vec<ThinkingLevel> {
+        let known = self.model.as_ref().map(|spec| spec.thinking_levels.clone()).unwrap_or_default();
+        let mut levels = vec![ThinkingLevel::Off];
+        levels.extend(known.into_iter().filter(|level| *level != ThinkingLevel::Off));
+        levels
+    }
+
+    fn choose_thinking(&mut self, level: ThinkingLevel) {
+        if self.is_refused_now() {
+            return;
+        }
+        match self.desk.agent().map(|agent| agent.choose_thinking(level)) {
+            Some(Ok(_)) => {
+                self.refresh();
+                let said = format!("thinking: {}", self.thinking.name());
+                self.tell(Tone::Success, said);
+            }
+            Some(Err(error)) => self.fail(&words(&error)),
+            None => {}
+        }
+    }
+
+    pub(super) fn cycle_thinking(&mut self) {
+        let levels = self.levels();
+        if levels.len() < 2 {
+            return self.tell(Tone::Info, "this model does not think");
+        }
+        let at = levels.iter().position(|level| *level == self.thinking).unwrap_or(0);
+        self.choose_thinking(levels[(at + 1) % levels.len()]);
+    }
+
+    /// Shows or hides thoughts, from now on.
+    pub(super) fn toggle_thinking(&mut self) {
+        let look = self.chat.transcript.look().clone();
+        let shows_thinking = !look.shows_thinking;
+        self.chat.transcript.set_look(Look { shows_thinking, ..look });
+        let said =
+            if shows_thinking { "thoughts show from now on" } else { "thoughts are hidden from now on" };
+        self.tell(Tone::Info, said);
+    }
+
+    pub(super) fn show_settings(&mut self) {
+        let line = |listed: Listed| {
+            let from = listed.files.last().map_or_else(|| "(as usual)".to_owned(), Clone::clone);
+            format!("{:<32} {:<20} {from}", listed.key, listed.value.to_string())
+        };
+        let lines: Vec<String> = self.setup.settings.list().into_iter().map(line).collect();
+        self.print(lines.join("\n"));
+    }
+
+    /// Reads settings, keys of services and keybindings anew.
+    pub(super) fn reload(&mut self) {
+        match super::super::reloaded(self.app, &self.setup) {
+            Ok((providers, keymap, warnings)) => {
+                self.providers = providers;
+                self.chat.keymap = keymap.clone();
+                self.keymap = keymap;
+                for warning in warnings {
+                    self.fail(&warning);
+                }
+                self.tell(
+                    Tone::Success,
+                    "keys and keybindings are read anew; settings count from the next start",
+                );
+            }
+            Err(error) => {
+                self.fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default())
+            }
+        }
+    }
+}
+
+fn item(model: &Available) -> Item {
+    let window = format!("{} window", tokens(model.spec.context_window));
+    let key = if model.has_key { "" } else { " · no key: offshoot login" };
+    Item::new(model.spec.full_name(), format!("{window}{key}"))
+}

@@ -1,0 +1,312 @@
+//! Commands about whole sessions: `/fork`, `/clone`, `/new`, `/resume`, `/import`, `/export`, `/export-branch`, `/session`, `/compact`.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use offshoot_agent::agent::{CompactRequest, Compacted};
+use offshoot_agent::command::{
+    Applied, ExportRequest, ExportScope, Fork, ForkRequest, Forked, Replaced, Replacement,
+};
+use offshoot_agent::error::AgentError;
+use offshoot_tui::chat::command::Arguments;
+use offshoot_tui::chat::item::Tone;
+use offshoot_tui::chat::working::Activity;
+use offshoot_tui::numbers::{money, tokens};
+use offshoot_web::{ExportOptions, write_html, write_markdown};
+use session_tree::{Extract, Figures, Session};
+
+use super::super::desk::Then;
+use super::super::front::Front;
+use super::super::view::Chosen;
+use super::super::words;
+
+impl Front<'_> {
+    pub(super) fn fork_command(&mut self, arguments: &Arguments) {
+        let stay = arguments.has("--stay");
+        match arguments.first().map(str::to_owned) {
+            Some(entry) => self.fork_at(&entry, stay),
+            None => {
+                let chosen: Chosen<session_tree::EntryId> =
+                    Box::new(move |front, id| front.fork_at(id.as_str(), stay));
+                self.choose_entry(None, Some("go on from it in a new session"), Some(chosen));
+            }
+        }
+    }
+
+    /// Goes on from an entry in a new session.
+    pub(in super::super) fn fork_at(&mut self, entry: &str, stay: bool) {
+        let request = ForkRequest { stay, ..ForkRequest::at(entry) };
+        self.when_free(Box::new(move |front| {
+            let fork = front.desk.agent().map(|agent| agent.plan_fork(&request));
+            front.start_fork(fork);
+        }));
+    }
+
+    pub(super) fn clone_session(&mut self) {
+        let fork = self.desk.agent().map(|agent| agent.plan_clone(None));
+        self.start_fork(fork);
+    }
+
+    fn start_fork(&mut self, fork: Option<Result<Fork, AgentError>>) {
+        let fork = match fork {
+            Some(Ok(fork)) => fork,
+            Some(Err(error)) => return self.fail(&words(&error)),
+            None => return,
+        };
+        let (options, stay) = (self.app.options(), fork.stay);
+        self.desk.start(move |mut agent, cancel| async move {
+            let result = agent.fork(fork, options, &cancel).await;
+            let then: Then = Box::new(move |front| front.forked(result, stay));
+            (agent, then)
+        });
+    }
+
+    fn forked(&mut self, result: Result<Applied<Forked>, AgentError>, stay: bool) {
+        let forked = match result {
+            Ok(Applied::Done(forked)) => forked,
+            Ok(Applied::Cancelled(_)) => return self.tell(Tone::Info, "stopped; nothing changed"),
+            Err(error) => return self.fail(&words(&error)),
+        };
+        let file = forked.session_file.as_deref().map(shown).unwrap_or_default();
+        if stay {
+            return self.tell(Tone::Success, format!("forked into {file}; this session stays open"));
+        }
+        self.take_place("a new session, forked");
+        if let Some(text) = forked.editor_text.filter(|_| self.chat.editor.is_blank()) {
+            self.chat.editor.set_text(&text);
+        }
+        let old = forked.previous_session_file.as_deref().map(shown).unwrap_or_default();
+        self.tell(Tone::Success, format!("forked to a new session; /resume goes back to {old}"));
+    }
+
+    /// Shows a session that took the place of another.
+    fn take_place(&mut self, title: &str) {
+        self.tree = None;
+        self.always = None;
+        self.moved_at = None;
+        self.chat.footer.remark = None;
+        self.count_all();
+        self.show_path(title);
+        self.announce();
+    }
+
+    pub(super) fn new_session(&mut self, arguments: &Arguments) {
+        if arguments.has("--here") {
+            let Some(planned) = self.desk.agent().map(|agent| agent.plan_new_here()) else { return };
+            return self.start_planned(planned, "the next prompt begins anew in this file; /back returns");
+        }
+        let options = self.app.options();
+        let planned = self.desk.agent().map(|agent| agent.plan_new(None, options));
+        self.start_replacement(planned, "a new session", "the old one is kept; /resume opens it");
+    }
+
+    fn start_replacement(
+        &mut self,
+        planned: Option<Result<Replacement, AgentError>>,
+        title: &'static str,
+        said: &'static str,
+    ) {
+        let planned = match planned {
+            Some(Ok(planned)) => planned,
+            Some(Err(error)) => return self.fail(&words(&error)),
+            None => return,
+        };
+        self.desk.start(move |mut agent, cancel| async move {
+            let result = agent.replace_session(planned, &cancel).await;
+            let then: Then = Box::new(move |front| front.replaced(result, title, said));
+            (agent, then)
+        });
+    }
+
+    fn replaced(&mut self, result: Result<Applied<Replaced>, AgentError>, title: &str, said: &str) {
+        match result {
+            Ok(Applied::Done(replaced)) => {
+                self.take_place(title);
+                let place = replaced.other_cwd.map(|cwd| format!(" (it was made in {cwd}; tools work here)"));
+                self.tell(Tone::Success, format!("{said}{}", place.unwrap_or_default()));
+                self.go_on_after_opening();
+            }
+            Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
+            Err(error) => self.fail(&words(&error)),
+        }
+    }
+
+    pub(super) fn resume(&mut self, wanted: &str) {
+        if !wanted.is_empty() {
+            return match self.app.find(wanted) {
+                Ok(path) => self.open_session(&path),
+                Err(error) => {
+                    self.fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default())
+                }
+            };
+        }
+        self.open_picker();
+    }
+
+    pub(in super::super) fn open_session(&mut self, path: &Path) {
+        let options = self.app.options();
+        let planned = self.desk.agent().map(|agent| agent.plan_resume(&path, options));
+        self.start_replacement(planned, "another session", "opened; the old one is kept");
+    }
+
+    pub(super) fn import(&mut self, file: &str) {
+        let file = file.trim_matches(['"', '\'']);
+        if file.is_empty() {
+            return self.tell(Tone::Info, "/import FILE copies a session file here and opens it");
+        }
+        let directory = match self.app.catalog().and_then(|catalog| Ok(catalog.project_dir(&self.app.cwd()?)))
+        {
+            Ok(directory) => directory,
+            Err(error) => {
+                return self
+                    .fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default());
+            }
+        };
+        let (file, app) = (self.cwd.join(file), self.app);
+        let planned = self.desk.agent().map(|agent| agent.plan_import(&file, &directory, app.options()));
+        let planned = match planned {
+            Some(Ok(planned)) => planned,
+            Some(Err(error)) => return self.fail(&words(&error)),
+            None => return,
+        };
+        let options = app.options();
+        self.desk.start(move |mut agent, cancel| async move {
+            let result = agent.import(planned, options, &cancel).await;
+            let then: Then = Box::new(move |front| front.replaced(result, "an imported session", "imported"));
+            (agent, then)
+        });
+    }
+
+    /// Writes the session: as a page, as Markdown, or its path as a session file.
+    pub(super) fn export(&mut self, file: &str) {
+        let name = format!("{}.html", self.desk.read(|session| session.header().id().into_owned()));
+        let file = file.trim_matches(['"', '\'']);
+        let path = self.cwd.join(if file.is_empty() { name.as_str() } else { file });
+        let home = self.home.clone();
+        let written = self.desk.read(|session| write_session(session, &path, home));
+        match written {
+            Ok(()) => self.tell(Tone::Success, format!("written to {}", shown(&path))),
+            Err(error) => self.fail(&format!("cannot write {}: {error}", shown(&path))),
+        }
+    }
+
+    pub(super) fn export_branch(&mut self, arguments: &Arguments) {
+        let Some(entry) = arguments.first().map(str::to_owned) else {
+            let chosen: Chosen<session_tree::EntryId> =
+                Box::new(|front, id| front.export_branch_at(id.as_str()));
+            return self.choose_entry(None, Some("write its branch as a session file"), Some(chosen));
+        };
+        let scope = match (arguments.has("--path"), arguments.has("--subtree")) {
+            (true, _) => ExportScope::Path,
+            (_, true) => ExportScope::Subtree,
+            _ => ExportScope::Branch,
+        };
+        let file = arguments.words.get(1).map_or_else(|| format!("branch-{entry}.jsonl"), Clone::clone);
+        self.write_branch(entry, scope, &file);
+    }
+
+    /// Writes the branch of an entry into a file of its name.
+    pub(in super::super) fn export_branch_at(&mut self, id: &str) {
+        self.write_branch(id.to_owned(), ExportScope::Branch, &format!("branch-{id}.jsonl"));
+    }
+
+    fn write_branch(&mut self, entry: String, scope: ExportScope, file: &str) {
+        if self.is_refused_now() {
+            return;
+        }
+        let file: String = file.chars().map(|c| if c == '@' || c == '#' { '-' } else { c }).collect();
+        let request = ExportRequest { entry, scope, file: self.cwd.join(file) };
+        let options = self.app.options();
+        let written = self.desk.agent().map(|agent| {
+            let export = agent.plan_export(&request)?;
+            agent.export_branch(&export, options)
+        });
+        match written {
+            Some(Ok(())) => self.tell(Tone::Success, format!("written to {}", shown(&request.file))),
+            Some(Err(error)) => self.fail(&words(&error)),
+            None => {}
+        }
+    }
+
+    /// Shows figures of this branch and of the whole file, side by side.
+    pub(super) fn show_session(&mut self) {
+        let told = self.desk.read(|session| -> session_tree::Result<String> {
+            let branch = session.figures_of_path(session.leaf())?;
+            let file = session.figures_of_all()?;
+            let mut lines = vec![
+                format!("file      {}", session.file().map_or_else(|| "(in memory)".to_owned(), shown)),
+                format!("id        {}", session.header().id()),
+                format!("name      {}", session.name().unwrap_or("(none: /name TEXT)")),
+                format!("branches  {}", session.tips().len()),
+                format!("{:<16}{:>14}{:>14}", "", "this branch", "whole file"),
+            ];
+            lines.extend(figures_table(&branch, &file));
+            Ok(lines.join("\n"))
+        });
+        match told {
+            Ok(text) => self.print(text),
+            Err(error) => self.fail(&error.to_string()),
+        }
+    }
+
+    pub(super) fn compact(&mut self, focus: &str) {
+        let now = self.now();
+        self.chat.working.begin(Activity::Compaction, now);
+        let request = CompactRequest { focus: Some(focus.to_owned()).filter(|focus| !focus.is_empty()) };
+        self.desk.start(move |mut agent, cancel| async move {
+            let result = agent.compact(&request, &cancel).await;
+            let then: Then = Box::new(move |front| {
+                front.chat.working.end();
+                match result {
+                    Ok(Compacted::Done(_)) => front.show_path("compacted"),
+                    Ok(Compacted::Cancelled { .. }) => front.tell(Tone::Info, "stopped; nothing changed"),
+                    Err(error) => front.fail(&words(&error)),
+                }
+            });
+            (agent, then)
+        });
+    }
+}
+
+fn figures_table(branch: &Figures, file: &Figures) -> Vec<String> {
+    let row =
+        |name: &str, of: &dyn Fn(&Figures) -> String| format!("{name:<16}{:>14}{:>14}", of(branch), of(file));
+    vec![
+        row("entries", &|figures| figures.entries.to_string()),
+        row("prompts", &|figures| figures.turns.to_string()),
+        row("tool calls", &|figures| figures.tool_calls().to_string()),
+        row("compactions", &|figures| figures.compactions.to_string()),
+        row("tokens in", &|figures| tokens(figures.usage.input)),
+        row("tokens out", &|figures| tokens(figures.usage.output)),
+        row("tokens cached", &|figures| tokens(figures.usage.cache_read)),
+        row("cost", &|figures| money(figures.usage.cost)),
+    ]
+}
+
+/// Writes a session in the form that the name of the file asks for; no file is ever replaced.
+fn write_session(session: &Session, path: &Path, home: Option<String>) -> Result<(), String> {
+    let failed = |error: std::io::Error| error.to_string();
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if extension == "jsonl" {
+        let leaf = session.leaf().ok_or("nothing was said yet")?;
+        let plan = session.plan_extract(Extract::Path { at: leaf }).map_err(|error| error.to_string())?;
+        let to = session_tree::Destination::File(path.to_path_buf());
+        let mut copy =
+            session.extract(&plan, to, session_tree::Options::new()).map_err(|error| error.to_string())?;
+        return copy.save().map_err(|error| error.to_string());
+    }
+    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    let mut out = BufWriter::new(file);
+    let options = ExportOptions { home, ..ExportOptions::default() };
+    match extension {
+        "md" | "markdown" => write_markdown(session, &options, &mut out, &mut |_, _| {}).map(drop),
+        _ => write_html(session, &options, &mut out, &mut |_, _| {}).map(drop),
+    }
+    .map_err(|error| error.to_string())?;
+    out.flush().map_err(failed)
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,381 @@
+//! The front: everything that is on the screen, and the loop that waits for somebody to do something.
+//!
+//! ```text
+//!   keys, signals, the agent, questions, time  ->  front  ->  frame
+//! ```
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use offshoot_agent::agent::{Agent, Inbox};
+use offshoot_agent::event::AgentEvent;
+use offshoot_agent::model::{ModelSpec, ThinkingLevel};
+use offshoot_providers::Providers;
+use offshoot_tui::chat::inline::{self, Inline};
+use offshoot_tui::chat::item::{Item, Tone};
+use offshoot_tui::chat::{Chat, Intent, Overlay};
+use offshoot_tui::crossterm::event::Event;
+use offshoot_tui::keys::Keymap;
+use offshoot_tui::ratatui::buffer::Buffer;
+use offshoot_tui::ratatui::layout::Rect;
+use offshoot_tui::summary::Choice;
+use offshoot_tui::tree::TreeSelector;
+use session_tree::Usage;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
+use super::desk::{Desk, Then};
+use super::gate::Asked;
+use super::listen::Listener;
+use super::presence::Presence;
+use super::signal::Signals;
+use super::terminal::Terminal;
+use super::view::View;
+use crate::app::App;
+use crate::error::CommandError;
+use crate::setup::Setup;
+
+/// How often a frame is drawn while something moves.
+const BEAT: Duration = Duration::from_millis(100);
+/// How often it is looked for what others append.
+const LOOK: Duration = Duration::from_millis(500);
+/// How long after a move the position is made durable.
+const SETTLED: Duration = Duration::from_secs(5);
+
+/// Everything that is on the screen.
+pub(super) struct Front<'a> {
+    pub(super) chat: Chat,
+    pub(super) desk: Desk,
+    pub(super) app: &'a App,
+    pub(super) setup: Setup,
+    pub(super) providers: Providers,
+    pub(super) keymap: Keymap,
+    pub(super) home: Option<String>,
+    pub(super) cwd: PathBuf,
+    /// What has the keyboard instead of the editor.
+    pub(super) view: Option<View>,
+    /// The tree, kept as it was left.
+    pub(super) tree: Option<TreeSelector>,
+    /// What is told of branches that are left, once and for all.
+    pub(super) always: Option<Choice>,
+    /// Messages that wait until the agent has time.
+    pub(super) waiting: VecDeque<super::queue::Waiting>,
+    pub(super) inbox: Inbox,
+    /// What is to be done as soon as the agent has time.
+    pub(super) after: Option<Then>,
+    /// What is to be done when another session is open.
+    pub(super) waiting_command: Option<&'static str>,
+    /// The model and how hard it thinks, also while the agent works.
+    pub(super) model: Option<ModelSpec>,
+    pub(super) thinking: ThinkingLevel,
+    /// What all branches cost so far.
+    pub(super) usage: Usage,
+    /// Counts what the branches cost that were there before.
+    pub(super) counting: Option<JoinHandle<Option<Usage>>>,
+    /// Shows others that the session is open here.
+    pub(super) presence: Presence,
+    pub(super) listener: Listener,
+    pub(super) terminal: Terminal,
+    pub(super) inline: Inline,
+    told: UnboundedReceiver<AgentEvent>,
+    questions: UnboundedReceiver<Asked>,
+    pub(super) asked: VecDeque<Asked>,
+    started: Instant,
+    pub(super) moved_at: Option<Duration>,
+    looked_at: Duration,
+    is_over: bool,
+    pub(super) columns: u16,
+}
+
+/// What a front is made of.
+pub(super) struct Parts<'a> {
+    pub(super) chat: Chat,
+    pub(super) agent: Agent,
+    pub(super) app: &'a App,
+    pub(super) setup: Setup,
+    pub(super) providers: Providers,
+    pub(super) home: Option<String>,
+    pub(super) terminal: Terminal,
+    pub(super) told: UnboundedReceiver<AgentEvent>,
+    pub(super) questions: UnboundedReceiver<Asked>,
+}
+
+/// Something happened.
+enum Happened {
+    Terminal(Option<std::io::Result<Event>>),
+    Told(Option<AgentEvent>),
+    Asked(Option<Asked>),
+    Done(Then),
+    Counted(Option<Usage>),
+    Signal,
+    Time,
+}
+
+impl<'a> Front<'a> {
+    /// Puts the parts together.
+    pub(super) fn new(parts: Parts<'a>) -> Self {
+        let Parts { chat, agent, app, setup, providers, home, terminal, told, questions } = parts;
+        let columns = terminal.size().0;
+        Front {
+            keymap: chat.keymap.clone(),
+            cwd: setup.cwd.clone(),
+            inbox: agent.inbox(),
+            model: agent.model().map(|model| model.spec().clone()),
+            thinking: agent.thinking(),
+            desk: Desk::new(agent),
+            chat,
+            app,
+            setup,
+            providers,
+            home,
+            view: None,
+            tree: None,
+            always: None,
+            waiting: VecDeque::new(),
+            after: None,
+            waiting_command: None,
+            usage: Usage::default(),
+            counting: None,
+            presence: Presence::default(),
+            listener: Listener::default(),
+            terminal,
+            inline: Inline::default(),
+            told,
+            questions,
+            asked: VecDeque::new(),
+            started: Instant::now(),
+            moved_at: None,
+            looked_at: Duration::ZERO,
+            is_over: false,
+            columns,
+        }
+    }
+
+    /// Returns how long the front has been there; all its times are counted like this.
+    pub(super) fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Waits and draws until the person leaves, and gives the agent back.
+    pub(super) async fn run(mut self) -> Result<Option<Agent>, CommandError> {
+        let mut signals = Signals::listen()?;
+        while !self.is_over {
+            self.draw()?;
+            let happened = self.wait(&mut signals).await;
+            self.take(happened)?;
+            while let Ok(event) = self.told.try_recv() {
+                self.hear(event);
+            }
+        }
+        self.close_full_screen()?;
+        let bytes = self.inline.leave();
+        self.write(&bytes)?;
+        let printed = self.chat.transcript.take_done(usize::from(self.columns), 0);
+        let nothing = Buffer::empty(Rect::new(0, 0, self.columns, 0));
+        let bytes = self.inline.frame(&printed, &nothing, None);
+        self.write(&bytes)?;
+        self.terminal.pause().map_err(broken)?;
+        Ok(self.desk.close().await)
+    }
+
+    async fn wait(&mut self, signals: &mut Signals) -> Happened {
+        let pause = if self.chat.working.moves() || self.desk.is_busy() { BEAT } else { LOOK };
+        tokio::select! {
+            biased;
+            event = self.terminal.events().next() => Happened::Terminal(event),
+            () = signals.arrived() => Happened::Signal,
+            then = self.desk.done() => Happened::Done(then),
+            event = self.told.recv() => Happened::Told(event),
+            counted = counted(&mut self.counting) => Happened::Counted(counted),
+            asked = self.questions.recv() => Happened::Asked(asked),
+            () = tokio::time::sleep(pause) => Happened::Time,
+        }
+    }
+
+    fn take(&mut self, happened: Happened) -> Result<(), CommandError> {
+        match happened {
+            Happened::Terminal(Some(Ok(event))) => self.on_event(&event)?,
+            // Whoever reads us is gone.
+            Happened::Terminal(_) | Happened::Signal => self.leave(),
+            Happened::Told(Some(event)) => self.hear(event),
+            Happened::Asked(Some(asked)) => {
+                self.asked.push_back(asked);
+                self.show_question();
+            }
+            Happened::Done(then) => {
+                // What was told before the end belongs before it.
+                while let Ok(event) = self.told.try_recv() {
+                    self.hear(event);
+                }
+                then(self);
+                self.refresh();
+                self.go_on();
+            }
+            Happened::Counted(counted) => self.counted(counted),
+            Happened::Time => self.on_time(),
+            Happened::Told(None) | Happened::Asked(None) => {}
+        }
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: &Event) -> Result<(), CommandError> {
+        if let Event::Resize(columns, _) = event {
+            self.columns = *columns;
+            self.inline.resized(*columns);
+            return Ok(());
+        }
+        if self.view.is_some() {
+            self.view_event(event);
+            return Ok(());
+        }
+        let now = self.now();
+        let sources = super::sources::Known {
+            desk: &self.desk,
+            providers: &self.providers,
+            cwd: &self.cwd,
+            app: self.app,
+        };
+        let Some(intent) = self.chat.update(event, &sources, now) else { return Ok(()) };
+        self.want(intent)
+    }
+
+    /// Does what the person wants.
+    fn want(&mut self, intent: Intent) -> Result<(), CommandError> {
+        match intent {
+            Intent::Submit(text) => self.submit(&text),
+            Intent::FollowUp(text) => self.follow_up(&text),
+            Intent::Interrupt => self.interrupt(),
+            Intent::Escaped => self.open_tree(None),
+            Intent::Quit => self.leave(),
+            Intent::Dequeue => self.take_back(),
+            Intent::Act(action) => self.act(action)?,
+        }
+        Ok(())
+    }
+
+    /// Ends the loop.
+    pub(super) fn leave(&mut self) {
+        self.is_over = true;
+    }
+
+    fn hear(&mut self, event: AgentEvent) {
+        let now = self.now();
+        self.count(&event);
+        self.listener.take(event, &mut self.chat, now);
+        self.hand_over();
+    }
+
+    fn on_time(&mut self) {
+        let now = self.now();
+        if now.saturating_sub(self.looked_at) >= LOOK {
+            self.looked_at = now;
+            self.look_for_others();
+        }
+        if self.moved_at.is_some_and(|moved| now.saturating_sub(moved) >= SETTLED) {
+            self.keep_position();
+        }
+        self.search_on();
+        self.feed_picker();
+    }
+
+    /// Makes the position durable, if a move is not followed by an append.
+    pub(super) fn keep_position(&mut self) {
+        if self.desk.is_busy() {
+            return;
+        }
+        self.moved_at = None;
+        let is_saved = self.desk.read(|session| session.is_saved() && session.read_only().is_none());
+        let kept = self.desk.agent().filter(|_| is_saved).map(|agent| agent.keep_position());
+        if let Some(Err(error)) = kept {
+            self.fail(&error.to_string());
+        }
+    }
+
+    /// Tells that something went well, or is good to know.
+    pub(super) fn tell(&mut self, tone: Tone, text: impl Into<String>) {
+        let now = self.now();
+        self.chat.working.tell(tone, text, now);
+    }
+
+    /// Tells that something went wrong; it stays in the scrollback.
+    pub(super) fn fail(&mut self, text: &str) {
+        self.chat.transcript.push(Item::Notice(Tone::Error, text.to_owned()));
+    }
+
+    /// Prints something that the person asked for.
+    pub(super) fn print(&mut self, text: impl Into<String>) {
+        self.chat.transcript.push(Item::Notice(Tone::Info, text.into()));
+    }
+
+    /// Draws a frame.
+    pub(super) fn draw(&mut self) -> Result<(), CommandError> {
+        let (columns, rows) = self.terminal.size();
+        if matches!(self.view, Some(View::Viewer(..))) {
+            return self.draw_full_screen(columns, rows);
+        }
+        self.close_full_screen()?;
+        let now = self.now();
+        let beat = (now.as_millis() / BEAT.as_millis()) as usize;
+        let frame = match self.view.take() {
+            None => self.chat.frame(columns, rows, now, None),
+            Some(mut view) => {
+                let height = self.view_height(&view, columns, rows);
+                let (desk, keymap, theme) = (&self.desk, &self.keymap, self.chat.theme());
+                let (tree, local) = (&mut self.tree, super::view::local(self.app));
+                let mut draw = |area: Rect, buf: &mut Buffer| {
+                    super::view::draw(&mut view, tree, desk, theme, keymap, local, beat, area, buf);
+                };
+                let frame = self.chat.frame(columns, rows, now, Some(Overlay { height, draw: &mut draw }));
+                self.view = Some(view);
+                frame
+            }
+        };
+        let bytes = self.inline.frame(&frame.printed, &frame.live, frame.cursor);
+        self.write(&bytes)
+    }
+
+    fn draw_full_screen(&mut self, columns: u16, rows: u16) -> Result<(), CommandError> {
+        let Some(View::Viewer(viewer, path)) = &mut self.view else { return Ok(()) };
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+        let pages = super::view::PathPages { desk: &self.desk, path };
+        viewer.draw(&self.keymap, &pages, buffer.area, &mut buffer);
+        self.terminal.show_full(true).map_err(broken)?;
+        self.write(&inline::screen(&buffer))
+    }
+
+    fn close_full_screen(&mut self) -> Result<(), CommandError> {
+        self.terminal.show_full(false).map_err(broken)
+    }
+
+    pub(super) fn write(&self, bytes: &str) -> Result<(), CommandError> {
+        self.terminal.write(bytes).map_err(broken)
+    }
+
+    /// Gives the terminal away while `work` runs, and draws anew afterwards.
+    pub(super) fn lend_terminal<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, CommandError> {
+        self.close_full_screen()?;
+        let bytes = self.inline.leave();
+        self.write(&bytes)?;
+        self.terminal.pause().map_err(broken)?;
+        let result = work();
+        self.terminal.resume().map_err(broken)?;
+        self.inline.forget();
+        self.columns = self.terminal.size().0;
+        Ok(result)
+    }
+}
+
+/// Waits until everything is counted; for ever if nothing is.
+async fn counted(counting: &mut Option<JoinHandle<Option<Usage>>>) -> Option<Usage> {
+    match counting {
+        Some(counting) => counting.await.ok().flatten(),
+        None => std::future::pending().await,
+    }
+}
+
+/// The terminal cannot be used any more.
+fn broken(error: std::io::Error) -> CommandError {
+    CommandError::system("use", "the terminal".as_ref(), &error)
+}

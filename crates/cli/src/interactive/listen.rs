@@ -1,0 +1,190 @@
+//! From what the agent tells to what the chat shows.
+
+use std::time::Duration;
+
+use offshoot_agent::event::AgentEvent;
+use offshoot_agent::model::{AnswerEvent, BlockStart};
+use offshoot_agent::tool::{ToolCall, ToolOutput};
+use offshoot_agent::turn::Outcome;
+use offshoot_tui::chat::Chat;
+use offshoot_tui::chat::item::{Ending, Item, ShellItem, Tone, ToolItem, ToolState};
+use offshoot_tui::chat::transcript::{ItemId, Transcript};
+use offshoot_tui::chat::working::Activity;
+use serde_json::Value as Json;
+use session_tree::{Message, Role};
+
+/// What grows at the moment.
+#[derive(Debug, Default)]
+pub(super) struct Listener {
+    /// The items of the blocks of the answer, by their numbers.
+    blocks: Vec<Option<ItemId>>,
+    /// The items of calls that run, by their ids.
+    calls: Vec<(String, ItemId)>,
+}
+
+impl Listener {
+    /// Shows what happened.
+    pub(super) fn take(&mut self, event: AgentEvent, chat: &mut Chat, now: Duration) {
+        match event {
+            AgentEvent::AgentStart | AgentEvent::TurnStart { .. } => {
+                self.blocks.clear();
+                chat.working.retried();
+            }
+            AgentEvent::Answer(event) => self.answer(event, &mut chat.transcript),
+            AgentEvent::Message { message, .. } => self.message(&message, chat),
+            AgentEvent::ToolStart(call) => self.begin_call(&call, &mut chat.transcript),
+            AgentEvent::ToolUpdate { call_id, output } => {
+                self.update_call(&call_id, &output, &mut chat.transcript)
+            }
+            AgentEvent::ToolEnd { call, output } => self.end_call(&call, &output, &mut chat.transcript),
+            AgentEvent::RetryStart { attempt, delay, error } => {
+                chat.working.retry(attempt, now + delay, error.to_string());
+            }
+            AgentEvent::CompactionStart { .. } => chat.working.begin(Activity::Compaction, now),
+            AgentEvent::CompactionEnd { entry, error, .. } => {
+                chat.working.begin(Activity::Turn, now);
+                match (entry, error) {
+                    (Some(_), _) => chat.working.tell(Tone::Success, "older messages are summarized", now),
+                    (None, Some(error)) => chat.transcript.push(Item::Notice(Tone::Error, error)),
+                    (None, None) => {}
+                }
+            }
+            AgentEvent::HookFailed(failure) => {
+                let text = format!("{} failed at {}: {}", failure.handler, failure.event, failure.message);
+                chat.transcript.push(Item::Notice(Tone::Warning, text));
+            }
+            AgentEvent::AgentEnd(outcome) => self.end(&outcome, chat),
+            AgentEvent::Failed { error } => chat.transcript.push(Item::Notice(Tone::Error, error)),
+            _ => {}
+        }
+    }
+
+    fn answer(&mut self, event: AnswerEvent, transcript: &mut Transcript) {
+        match event {
+            AnswerEvent::BlockStart { index, block } => {
+                let item = match block {
+                    BlockStart::Text => Some(Item::Text(String::new())),
+                    BlockStart::Thinking => Some(Item::Thinking(String::new())),
+                    // Its item comes when it runs.
+                    BlockStart::ToolCall { .. } => None,
+                };
+                self.blocks.resize(index.max(self.blocks.len()), None);
+                self.blocks.push(item.map(|item| transcript.begin(item)));
+            }
+            AnswerEvent::BlockDelta { index, text } => {
+                if let Some(id) = self.blocks.get(index).copied().flatten() {
+                    transcript.change(id, |item| match item {
+                        Item::Text(all) | Item::Thinking(all) => all.push_str(&text),
+                        _ => {}
+                    });
+                }
+            }
+            AnswerEvent::BlockEnd { index, .. } => {
+                if let Some(id) = self.blocks.get(index).copied().flatten() {
+                    transcript.finish(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A message is in the session: what was growing is done.
+    fn message(&mut self, message: &Message, chat: &mut Chat) {
+        match message.role() {
+            Role::User => {
+                let text = message.text().into_owned();
+                chat.working.queue.retain(|queued| queued.text != text);
+                let images = message.content().image_count();
+                chat.transcript.push(Item::Prompt { text, images });
+            }
+            Role::Assistant => {
+                for id in self.blocks.drain(..).flatten() {
+                    chat.transcript.finish(id);
+                }
+                if let Some(ending) = ending(message) {
+                    chat.transcript.push(Item::Ending(ending));
+                }
+            }
+            // Its item came with its call.
+            Role::ToolResult | Role::System => {}
+            _ => {
+                if let Some(item) = Item::of_custom(message) {
+                    chat.transcript.push(item);
+                }
+            }
+        }
+    }
+
+    fn begin_call(&mut self, call: &ToolCall, transcript: &mut Transcript) {
+        let item =
+            ToolItem { name: call.name.clone(), arguments: call.arguments.clone(), ..ToolItem::default() };
+        self.calls.push((call.id.clone(), transcript.begin(Item::Tool(item))));
+    }
+
+    fn update_call(&mut self, call_id: &str, output: &ToolOutput, transcript: &mut Transcript) {
+        let Some((_, id)) = self.calls.iter().find(|(known, _)| known == call_id) else { return };
+        transcript.change(*id, |item| {
+            if let Item::Tool(tool) = item {
+                tool.output = text_of(output);
+            }
+        });
+    }
+
+    fn end_call(&mut self, call: &ToolCall, output: &ToolOutput, transcript: &mut Transcript) {
+        let Some(at) = self.calls.iter().position(|(known, _)| *known == call.id) else { return };
+        let (_, id) = self.calls.remove(at);
+        transcript.change(id, |item| {
+            if let Item::Tool(tool) = item {
+                tool.arguments = call.arguments.clone();
+                tool.output = text_of(output);
+                tool.diff =
+                    output.details.as_ref().and_then(|details| details["diff"].as_str()).map(str::to_owned);
+                tool.images = output.content.iter().filter(|block| block["type"] == "image").count();
+                tool.state = if output.is_error { ToolState::Failed } else { ToolState::Done };
+            }
+        });
+        transcript.finish(id);
+    }
+
+    /// Nothing grows any more, however it ended.
+    fn end(&mut self, outcome: &Outcome, chat: &mut Chat) {
+        self.blocks.clear();
+        for (_, id) in self.calls.drain(..) {
+            chat.transcript.change(id, |item| {
+                if let Item::Tool(tool) = item {
+                    tool.state = ToolState::Interrupted;
+                }
+            });
+        }
+        chat.transcript.finish_all();
+        if let Outcome::Failed(error) = outcome {
+            chat.transcript.push(Item::Notice(Tone::Error, error.to_string()));
+        }
+    }
+}
+
+/// How an answer ended, as far as nobody else tells.
+fn ending(message: &Message) -> Option<Ending> {
+    let stop = message.value().get("stopReason").and_then(|stop| stop.as_str().map(|stop| stop.into_owned()));
+    match stop.as_deref() {
+        Some("aborted") => Some(Ending::Aborted),
+        Some("length") => Some(Ending::TooLong),
+        _ => None,
+    }
+}
+
+/// The text of what a tool returned.
+fn text_of(output: &ToolOutput) -> String {
+    let texts = output.content.iter().filter_map(|block| block.get("text").and_then(Json::as_str));
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Makes the item of a command that runs.
+pub(super) fn running(command: &str, is_private: bool) -> Item {
+    Item::Shell(ShellItem {
+        command: command.to_owned(),
+        is_private,
+        is_running: true,
+        ..ShellItem::default()
+    })
+}

@@ -1,0 +1,97 @@
+//! The world outside the terminal: the person's editor, the clipboard, the shell that we give way to.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use offshoot_tui::chat::item::Tone;
+use rustix::process::{Signal, getpid, kill_process};
+use session_tree::{Message, Session};
+
+use super::front::Front;
+use crate::error::CommandError;
+
+impl Front<'_> {
+    /// Opens what is typed in the person's editor.
+    pub(super) fn edit_prompt(&mut self) {
+        let text = self.chat.editor.text();
+        if let Some(edited) = self.edit_externally(&text) {
+            self.chat.editor.set_text(edited.trim_end());
+        }
+    }
+
+    /// Opens a text in the person's editor; nothing if that does not work.
+    pub(super) fn edit_externally(&mut self, text: &str) -> Option<String> {
+        let Some(editor) = self.app.editor() else {
+            self.tell(Tone::Warning, "no editor: set VISUAL or EDITOR");
+            return None;
+        };
+        match self.lend_terminal(|| edited(&editor, text)) {
+            Ok(Ok(text)) => Some(text),
+            Ok(Err(error)) => {
+                self.fail(&format!("cannot use the editor `{editor}`: {error}"));
+                None
+            }
+            Err(_) => {
+                self.leave();
+                None
+            }
+        }
+    }
+
+    /// Gives way to the shell until we are called back.
+    pub(super) fn suspend(&mut self) -> Result<(), CommandError> {
+        self.keep_position();
+        let stopped = self.lend_terminal(|| kill_process(getpid(), Signal::TSTP))?;
+        if let Err(error) = stopped {
+            self.fail(&format!("cannot be suspended: {error}"));
+        }
+        Ok(())
+    }
+
+    /// Puts a text into the clipboard; terminals do that also over a network.
+    pub(super) fn copy_text(&mut self, text: &str, said: &str) {
+        let bytes = offshoot_tui::chat::inline::to_clipboard(text);
+        match self.write(&bytes) {
+            Ok(()) => self.tell(Tone::Success, said),
+            Err(_) => self.leave(),
+        }
+    }
+
+    /// Copies what an entry says.
+    pub(super) fn copy_entry(&mut self, id: &str) {
+        match self.desk.read(|session| text_of(session, id)) {
+            Some(text) if !text.trim().is_empty() => self.copy_text(&text, "the text is in the clipboard"),
+            _ => self.tell(Tone::Warning, "there is no text in this entry"),
+        }
+    }
+}
+
+/// What an entry says, if it says something.
+fn text_of(session: &Session, id: &str) -> Option<String> {
+    let entry = session.entry(id).ok()?;
+    if let Some(message) = entry.message() {
+        return Some(Message::parse(message.raw()).ok()?.text().into_owned());
+    }
+    let value = entry.value()?;
+    let text = value.get("summary").or_else(|| value.get("content"))?;
+    Some(session_tree::Content::of(Some(text)).text().into_owned())
+}
+
+/// Lets the editor change a file with the text.
+fn edited(editor: &str, text: &str) -> std::io::Result<String> {
+    let mut file = tempfile::Builder::new().prefix("offshoot-").suffix(".md").tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.flush()?;
+    run(editor, file.path())?;
+    std::fs::read_to_string(file.path())
+}
+
+/// Runs the editor as the shell would: it may have arguments.
+fn run(editor: &str, file: &Path) -> std::io::Result<()> {
+    let status = Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(std::io::Error::other(status.to_string())),
+    }
+}

@@ -1,0 +1,101 @@
+//! Who else has a session open: every program that has one keeps a locked file, which goes with it.
+//!
+//! Nobody is locked out: two who append become two branches. But both should know.
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// The sign that we have a session open.
+#[derive(Debug, Default)]
+pub(super) struct Presence {
+    sign: Option<(File, PathBuf)>,
+}
+
+impl Presence {
+    /// Shows that we have a session open; without a place for it nobody is told.
+    pub(super) fn announce(state: &Path, session_id: &str) -> Self {
+        let directory = state.join("presence");
+        let path = directory.join(format!("{}.{}", name(session_id), std::process::id()));
+        let open = || -> std::io::Result<File> {
+            fs::create_dir_all(&directory)?;
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+            file.try_lock()?;
+            Ok(file)
+        };
+        Presence { sign: open().ok().map(|file| (file, path)) }
+    }
+
+    /// Counts the others that have the session open; signs of those that are gone are taken away.
+    pub(super) fn others(&self, state: &Path, session_id: &str) -> usize {
+        let own = self.sign.as_ref().map(|(_, path)| path);
+        let prefix = format!("{}.", name(session_id));
+        let Ok(signs) = fs::read_dir(state.join("presence")) else { return 0 };
+        let paths = signs.filter_map(Result::ok).map(|sign| sign.path());
+        let of_session = paths.filter(|path| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            Some(path) != own && name.is_some_and(|name| name.starts_with(&prefix))
+        });
+        of_session.filter(|path| is_alive(path)).count()
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        if let Some((_, path)) = self.sign.take() {
+            // A sign that stays is not locked any more, and counts for nothing.
+            drop(fs::remove_file(path));
+        }
+    }
+}
+
+/// Tells whether somebody holds a sign.
+fn is_alive(path: &Path) -> bool {
+    let Ok(file) = OpenOptions::new().write(true).open(path) else { return false };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => true,
+        Ok(()) | Err(TryLockError::Error(_)) => {
+            drop(fs::remove_file(path));
+            false
+        }
+    }
+}
+
+/// Returns the names of all sessions that somebody else has open.
+pub(super) fn held(state: &Path) -> HashSet<String> {
+    let Ok(signs) = fs::read_dir(state.join("presence")) else { return HashSet::new() };
+    let own = format!(".{}", std::process::id());
+    let paths = signs.filter_map(Result::ok).map(|sign| sign.path());
+    let alive = paths.filter(|path| !path.to_string_lossy().ends_with(&own) && is_alive(path));
+    alive.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect()
+}
+
+/// Ids come from files, and are no names of files.
+pub(super) fn name(session_id: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    session_id.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_are_seen_while_they_live_and_their_signs_go_with_them() {
+        let state = tempfile::tempdir().unwrap();
+        let directory = state.path().join("presence");
+        let me = Presence::announce(state.path(), "a");
+        assert_eq!(me.others(state.path(), "a"), 0);
+        let other = directory.join(format!("{}.1", name("a")));
+        let held = File::create(&other).unwrap();
+        held.lock().unwrap();
+        assert_eq!(me.others(state.path(), "a"), 1);
+        assert_eq!(me.others(state.path(), "b"), 0);
+        drop(held);
+        assert_eq!(me.others(state.path(), "a"), 0);
+        drop(me);
+        assert_eq!(fs::read_dir(directory).unwrap().count(), 0);
+    }
+}

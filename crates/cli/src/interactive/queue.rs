@@ -1,0 +1,224 @@
+//! Prompts and what waits: sent at once, after the tools that run, or when all is done.
+//!
+//! Messages wait here, where the person can take them back, and are handed to the agent one by one.
+
+use std::sync::Arc;
+
+use offshoot_agent::agent::Delivery;
+use offshoot_agent::tool::ToolPlace;
+use offshoot_agent::tools::{UserCommand, run_user_command};
+use offshoot_agent::turn::Outcome;
+use offshoot_tui::chat::item::{Item, Tone};
+use offshoot_tui::chat::working::{Activity, Queued};
+use session_tree::{Message, Role, Session};
+
+use super::desk::Then;
+use super::front::Front;
+use super::listen;
+
+/// What can be done after an answer was stopped.
+const AFTER_STOP: &str = "stopped; /undo takes the prompt back, Esc Esc opens the tree";
+
+/// A message that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Waiting {
+    text: String,
+    delivery: Delivery,
+    /// Whether the agent has it, but did not take it yet.
+    is_handed: bool,
+}
+
+impl Front<'_> {
+    /// Says something to the model: at once, or after the tools that run.
+    pub(super) fn say(&mut self, text: &str) {
+        match self.desk.is_busy() {
+            true => self.enqueue(text, Delivery::Steer),
+            false => self.prompt(text),
+        }
+    }
+
+    /// Says something to the model when all is done.
+    pub(super) fn follow_up(&mut self, text: &str) {
+        match self.desk.is_busy() {
+            true => self.enqueue(text, Delivery::FollowUp),
+            false => self.submit(text),
+        }
+    }
+
+    fn enqueue(&mut self, text: &str, delivery: Delivery) {
+        self.waiting.push_back(Waiting { text: text.to_owned(), delivery, is_handed: false });
+        self.hand_over();
+        self.show_waiting();
+    }
+
+    fn show_waiting(&mut self) {
+        let queued = |waiting: &Waiting| Queued {
+            text: waiting.text.clone(),
+            is_follow_up: waiting.delivery == Delivery::FollowUp,
+        };
+        self.chat.working.queue = self.waiting.iter().map(queued).collect();
+    }
+
+    /// Hands the next steering message to the agent, if it has none; forgets the one it took.
+    pub(super) fn hand_over(&mut self) {
+        let is_taken = |waiting: &Waiting, front: &Self| {
+            waiting.is_handed && !front.chat.working.queue.iter().any(|queued| queued.text == waiting.text)
+        };
+        if let Some(at) = self.waiting.iter().position(|waiting| is_taken(waiting, self)) {
+            self.waiting.remove(at);
+        }
+        let is_turn = self.chat.working.activity() == Some(&Activity::Turn);
+        if !is_turn || self.waiting.iter().any(|waiting| waiting.is_handed) {
+            return;
+        }
+        let now = self.app.now();
+        let next = self.waiting.iter_mut().find(|waiting| waiting.delivery == Delivery::Steer);
+        if let Some(next) = next {
+            next.is_handed = true;
+            self.inbox.send(Delivery::Steer, Message::user(&next.text, now));
+        }
+    }
+
+    /// Goes on with what waits, now that the agent has time.
+    pub(super) fn go_on(&mut self) {
+        if self.desk.is_busy() {
+            return;
+        }
+        if let Some(then) = self.after.take() {
+            return then(self);
+        }
+        if self.view.is_some() {
+            return;
+        }
+        // What the agent has it will send itself.
+        self.waiting.retain(|waiting| !waiting.is_handed);
+        if let Some(next) = self.waiting.pop_front() {
+            self.show_waiting();
+            self.submit(&next.text);
+        }
+    }
+
+    /// Takes back everything that waits, into the editor.
+    pub(super) fn take_back(&mut self) {
+        self.recall();
+        let mut texts: Vec<String> = self.waiting.drain(..).map(|waiting| waiting.text).collect();
+        self.show_waiting();
+        if texts.is_empty() {
+            return;
+        }
+        let draft = self.chat.editor.text();
+        if !draft.trim().is_empty() {
+            texts.push(draft);
+        }
+        self.chat.editor.set_text(&texts.join("\n\n"));
+    }
+
+    /// Takes from the agent what it has of the person's and did not take yet.
+    fn recall(&mut self) {
+        for (delivery, message) in self.inbox.take() {
+            let text = message.text();
+            let is_own = self.waiting.iter().any(|waiting| waiting.is_handed && waiting.text == text);
+            if !is_own {
+                self.inbox.send(delivery, message);
+            }
+        }
+    }
+
+    /// Stops what is going on; what waits comes back into the editor.
+    pub(super) fn interrupt(&mut self) {
+        self.take_back();
+        for asked in self.asked.drain(..) {
+            asked.give(None);
+        }
+        self.desk.stop();
+    }
+
+    /// Begins a turn.
+    fn prompt(&mut self, text: &str) {
+        let now = self.now();
+        let message = Message::user(text, self.app.now());
+        self.chat.working.hush();
+        self.chat.working.begin(Activity::Turn, now);
+        self.moved_at = None;
+        self.desk.start(|mut agent, cancel| async move {
+            let result = agent.prompt(vec![message], &cancel).await;
+            let then: Then = Box::new(move |front| {
+                front.chat.working.end();
+                front.chat.transcript.finish_all();
+                match result {
+                    Ok(Outcome::Aborted) => front.tell(Tone::Info, AFTER_STOP),
+                    Ok(Outcome::Done | Outcome::Failed(_)) => {}
+                    Err(error) => front.fail(&super::words(&error)),
+                }
+            });
+            (agent, then)
+        });
+    }
+
+    /// Runs a command of the person and keeps it in the session.
+    pub(super) fn run_shell(&mut self, command: UserCommand) {
+        if self.desk.is_busy() {
+            let mark = if command.is_private { "!!" } else { "!" };
+            let text = format!("{mark}{}", command.command);
+            return self.enqueue(&text, Delivery::FollowUp);
+        }
+        let now = self.now();
+        self.chat.working.begin(Activity::Shell, now);
+        let item = self.chat.transcript.begin(listen::running(&command.command, command.is_private));
+        let (cwd, time) = (self.cwd.clone(), self.app.now());
+        self.desk.start(move |agent, cancel| async move {
+            let place = ToolPlace { cwd, cancel, progress: Arc::new(drop) };
+            let message = run_user_command(&command, &place, time).await;
+            let kept = keep(&mut agent.session(), &message);
+            let then: Then = Box::new(move |front| {
+                front.chat.working.end();
+                front.chat.transcript.change(item, |item| *item = Item::of_shell(&message));
+                front.chat.transcript.finish(item);
+                if let Err(error) = kept {
+                    front.fail(&error.to_string());
+                }
+            });
+            (agent, then)
+        });
+    }
+
+    /// Does something as soon as the agent has time; what it does now is stopped.
+    pub(super) fn when_free(&mut self, then: Then) {
+        if self.desk.is_busy() {
+            self.interrupt();
+            self.after = Some(then);
+        } else {
+            then(self);
+        }
+    }
+
+    /// Tells that something has to wait until the agent has time; true if it has none.
+    pub(super) fn is_refused_now(&mut self) -> bool {
+        if self.desk.is_busy() {
+            let key = self.keymap.name(offshoot_tui::keys::Action::Interrupt).unwrap_or_default();
+            self.tell(Tone::Warning, format!("not while something runs; {key} stops it"));
+        }
+        self.desk.is_busy()
+    }
+
+    /// Adds what an answer cost to what the footer tells.
+    pub(super) fn count(&mut self, event: &offshoot_agent::event::AgentEvent) {
+        let offshoot_agent::event::AgentEvent::Message { message, .. } = event else { return };
+        if message.role() != Role::Assistant {
+            return;
+        }
+        let Some(usage) = message.value().get("usage").and_then(|usage| usage.to_serde()) else { return };
+        let number = |key: &str| usage[key].as_u64().unwrap_or(0);
+        self.usage.input += number("input");
+        self.usage.output += number("output");
+        self.usage.cache_read += number("cacheRead");
+        self.usage.cost += usage["cost"]["total"].as_f64().unwrap_or(0.0);
+        self.show_figures();
+    }
+}
+
+/// Appends what came of a command.
+fn keep(session: &mut Session, message: &Message) -> session_tree::Result<()> {
+    session.append_message(message)?;
+    session.barrier()
+}

@@ -1,0 +1,176 @@
+//! What the footer tells, and what others do to the session meanwhile.
+
+use std::path::Path;
+
+use offshoot_tui::chat::footer::{BranchPlace, Footer};
+use offshoot_tui::chat::item::Tone;
+use offshoot_tui::chat::question::Question;
+use offshoot_tui::dialog::Item;
+use offshoot_tui::numbers::count;
+use session_tree::{BRANCH_SUMMARY_PREAMBLE, Node, Session, Usage};
+
+use super::front::Front;
+use super::presence::Presence;
+use super::view::{Chosen, View};
+
+impl Front<'_> {
+    /// Looks at the session anew, after something changed.
+    pub(super) fn refresh(&mut self) {
+        if let Some(agent) = self.desk.agent() {
+            self.inbox = agent.inbox();
+            self.model = agent.model().map(|model| model.spec().clone());
+            self.thinking = agent.thinking();
+        }
+        let read = self.desk.read(|session| {
+            let tokens = session.projected_tokens(session.leaf()).ok();
+            (session.name().map(str::to_owned), branch_place(session), tokens)
+        });
+        let footer = &mut self.chat.footer;
+        footer.cwd = short(&self.cwd, self.home.as_deref());
+        footer.git_branch = git_branch(&self.cwd);
+        (footer.session, footer.branch, footer.context) = read;
+        match &self.model {
+            Some(spec) => {
+                footer.provider.clone_from(&spec.provider);
+                footer.model = Some(spec.id.clone());
+                footer.window = spec.context_window;
+                let thinks = !spec.thinking_levels.is_empty();
+                footer.thinking = thinks.then(|| self.thinking.name().to_owned());
+            }
+            None => *footer = Footer { model: None, thinking: None, window: 0, ..std::mem::take(footer) },
+        }
+        self.show_figures();
+    }
+
+    /// Shows what all branches cost.
+    pub(super) fn show_figures(&mut self) {
+        let footer = &mut self.chat.footer;
+        footer.input = self.usage.input;
+        footer.output = self.usage.output;
+        footer.cached = self.usage.cache_read;
+        footer.cost = self.usage.cost;
+    }
+
+    /// Adds up what all branches cost so far, beside everything else: a large session takes a while.
+    pub(super) fn count_all(&mut self) {
+        self.usage = Usage::default();
+        let file =
+            self.desk.read(|session| session.file().filter(|_| session.is_saved()).map(Path::to_path_buf));
+        let Some(path) = file else { return };
+        let options = self.app.options();
+        self.counting = Some(tokio::task::spawn_blocking(move || {
+            let figures = options.open_read_only(path).and_then(|session| session.figures_of_all());
+            figures.ok().map(|figures| figures.usage)
+        }));
+    }
+
+    /// Adds what was counted to what came since.
+    pub(super) fn counted(&mut self, counted: Option<Usage>) {
+        self.counting = None;
+        let Some(before) = counted else { return };
+        self.usage.input += before.input;
+        self.usage.output += before.output;
+        self.usage.cache_read += before.cache_read;
+        self.usage.cost += before.cost;
+        self.show_figures();
+    }
+
+    /// Shows others that we have the session open; tells and asks if they have it, too.
+    pub(super) fn announce(&mut self) {
+        let Ok(state) = self.app.state_dir() else { return };
+        let id = self.desk.read(|session| session.header().id().into_owned());
+        self.presence = Presence::announce(&state, &id);
+        if self.presence.others(&state, &id) == 0 {
+            return;
+        }
+        self.chat.footer.remark = Some("also open elsewhere".to_owned());
+        let answers = vec![
+            Item::new("Go on here", "what both say becomes two branches; nothing is lost"),
+            Item::new("Fork", "go on in a copy of your own"),
+            Item::new("Leave", "without changing anything"),
+        ];
+        let question = Question::new("Another program has this session open", "", answers);
+        let chosen: Chosen<Option<usize>> = Box::new(|front, answer| match answer {
+            Some(1) => front.submit("/clone"),
+            Some(2) => front.leave(),
+            _ => {}
+        });
+        self.view = Some(View::Question(question, chosen));
+    }
+
+    /// Takes in what other programs appended to the session.
+    pub(super) fn look_for_others(&mut self) {
+        let caught = self.desk.change(|session| session.is_saved().then(|| session.catch_up()));
+        let Some(caught) = caught else { return };
+        match caught {
+            Ok(entries) if entries.is_empty() => {}
+            Ok(entries) => {
+                let told = format!(
+                    "another program added {} to this session; /tree shows them",
+                    count(entries.len(), "entry")
+                );
+                self.chat.footer.remark = Some("also used elsewhere".to_owned());
+                self.tell(Tone::Warning, told);
+                if let Some(tree) = &mut self.tree {
+                    self.desk.read(|session| tree.refresh(session));
+                }
+                self.refresh();
+            }
+            Err(error) => {
+                let text = error.to_string();
+                if self.chat.footer.remark.as_deref() != Some(&text) {
+                    self.chat.footer.remark = Some(text);
+                }
+            }
+        }
+    }
+}
+
+/// Tells which branch of how many the leaf is on.
+fn branch_place(session: &Session) -> Option<BranchPlace> {
+    // A label or a setting is no place of its own.
+    let leaf = session.leaf().and_then(|leaf| session.tree().effective(leaf))?;
+    // In the order of `#1`, `#2`, …
+    let tips: Vec<Node> = session.tips_by_activity();
+    let tip = session.newest_tip_below(leaf).unwrap_or(leaf);
+    let number = tips.iter().position(|other| *other == tip)? + 1;
+    let name = if tips.len() > 1 { session.branch_name(leaf).unwrap_or_default() } else { String::new() };
+    Some(BranchPlace { name: without_preamble(name), number, count: tips.len() })
+}
+
+/// A branch that begins with a summary is not called by the words that all summaries begin with.
+fn without_preamble(name: String) -> String {
+    let preamble = BRANCH_SUMMARY_PREAMBLE.split_whitespace().collect::<Vec<_>>().join(" ");
+    match name.strip_prefix(&preamble) {
+        Some(rest) if !rest.trim().is_empty() => rest.trim().to_owned(),
+        None if !name.is_empty() && preamble.starts_with(name.trim_end_matches('…').trim()) => {
+            "after a summary".to_owned()
+        }
+        Some(_) | None => name,
+    }
+}
+
+/// Spells a path with the home as `~`.
+fn short(path: &Path, home: Option<&str>) -> String {
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
+
+/// Returns the branch of git that a directory is on.
+fn git_branch(cwd: &Path) -> Option<String> {
+    let git = cwd.ancestors().map(|directory| directory.join(".git")).find(|git| git.exists())?;
+    let directory = match git.is_dir() {
+        true => git,
+        // A worktree says where its own directory is.
+        false => {
+            let said = std::fs::read_to_string(&git).ok()?;
+            git.parent()?.join(said.trim().strip_prefix("gitdir: ")?)
+        }
+    };
+    let head = std::fs::read_to_string(directory.join("HEAD")).ok()?;
+    let head = head.trim();
+    Some(head.strip_prefix("ref: refs/heads/").map_or_else(|| head.chars().take(8).collect(), str::to_owned))
+}

@@ -1,0 +1,243 @@
+//! Views: what has the keyboard instead of the editor, one at a time.
+
+use offshoot_tui::chat::highlight::Grammars;
+use offshoot_tui::chat::item::{Item, items_at};
+use offshoot_tui::chat::question::Question;
+use offshoot_tui::chat::viewer::{Pages, VIEWER_ACTIONS, Viewer};
+use offshoot_tui::crossterm::event::Event;
+use offshoot_tui::dialog::{Answer, Review, SelectList};
+use offshoot_tui::help::{Group, HELP_ACTIONS, Help};
+use offshoot_tui::keys::{Action, Keymap, Letters};
+use offshoot_tui::picker::SessionPicker;
+use offshoot_tui::ratatui::buffer::Buffer;
+use offshoot_tui::ratatui::layout::Rect;
+use offshoot_tui::summary::{self, SummaryFlow};
+use offshoot_tui::theme::Theme;
+use offshoot_tui::time::Local;
+use offshoot_tui::tree::TreeSelector;
+use session_tree::{EntryId, Node};
+
+use super::desk::Desk;
+use super::front::Front;
+use crate::app::App;
+
+/// What is done with an answer.
+pub(super) type Chosen<T> = Box<dyn FnOnce(&mut Front<'_>, T)>;
+
+/// What has the keyboard instead of the editor.
+pub(super) enum View {
+    /// The tree; an entry is chosen to go there, or for something else.
+    Tree(Option<Chosen<EntryId>>),
+    /// The question what to tell of a branch that is left.
+    Summary(Box<SummaryFlow>),
+    /// A list.
+    List(Box<SelectList>, Chosen<usize>),
+    /// A question; no answer means no.
+    Question(Question, Chosen<Option<usize>>),
+    /// A pick or a merge before it is written.
+    Review(Box<Review>, super::review::Reviewing),
+    /// The sessions.
+    Picker(Box<SessionPicker>),
+    /// The keys.
+    Keys(Help),
+    /// The path in full, on a screen of its own.
+    Viewer(Box<Viewer>, Vec<Node>),
+}
+
+/// The keys of the chat, for the page that lists them.
+pub(super) const GROUPS: &[Group] = &[
+    (
+        "Talking",
+        &[
+            Action::Submit,
+            Action::NewLine,
+            Action::FollowUp,
+            Action::Dequeue,
+            Action::Interrupt,
+            Action::Clear,
+            Action::Exit,
+            Action::Suspend,
+            Action::ExternalEditor,
+        ],
+    ),
+    (
+        "Looking",
+        &[
+            Action::ToolsExpand,
+            Action::ThinkingToggle,
+            Action::LeafBack,
+            Action::LeafForward,
+            Action::MessageCopy,
+        ],
+    ),
+    (
+        "Models",
+        &[Action::ModelSelect, Action::ModelCycleForward, Action::ModelCycleBackward, Action::ThinkingCycle],
+    ),
+    (
+        "The editor",
+        &[
+            Action::CursorWordLeft,
+            Action::CursorWordRight,
+            Action::CursorLineStart,
+            Action::CursorLineEnd,
+            Action::DeleteWordBackward,
+            Action::DeleteToLineStart,
+            Action::DeleteToLineEnd,
+            Action::Yank,
+            Action::Undo,
+            Action::Complete,
+        ],
+    ),
+];
+
+/// A path as pages of the viewer.
+pub(super) struct PathPages<'a> {
+    pub(super) desk: &'a Desk,
+    pub(super) path: &'a [Node],
+}
+
+impl Pages for PathPages<'_> {
+    fn len(&self) -> usize {
+        self.path.len()
+    }
+
+    fn items(&self, at: usize) -> Vec<Item> {
+        self.desk.read(|session| items_at(session, self.path, at))
+    }
+}
+
+/// Returns what time it is for people.
+pub(super) fn local(app: &App) -> Local {
+    Local::utc(app.now())
+}
+
+/// Draws a view.
+#[expect(clippy::too_many_arguments, reason = "all that views look at, none of it theirs")]
+pub(super) fn draw(
+    view: &mut View,
+    tree: &mut Option<TreeSelector>,
+    desk: &Desk,
+    theme: Theme,
+    keymap: &Keymap,
+    local: Local,
+    beat: usize,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    match view {
+        View::Tree(_) => {
+            if let Some(tree) = tree {
+                desk.read(|session| tree.prepare(session, theme, local, area));
+                tree.draw(theme, keymap, area, buf);
+            }
+        }
+        View::Summary(flow) => flow.draw(theme, keymap, beat, area, buf),
+        View::List(list, _) => list.draw(theme, keymap, area, buf),
+        View::Question(question, _) => question.draw(theme, keymap, area, buf),
+        View::Review(review, _) => review.draw(theme, keymap, beat, area, buf),
+        View::Picker(picker) => picker.draw(theme, keymap, local, area, buf),
+        View::Keys(help) => help.draw(theme, keymap, "Keys", GROUPS, area, buf),
+        View::Viewer(..) => {}
+    }
+}
+
+impl Front<'_> {
+    /// Returns how many rows a view wants.
+    pub(super) fn view_height(&self, view: &View, columns: u16, rows: u16) -> u16 {
+        let wanted = match view {
+            View::Tree(_) => self.tree.as_ref().map_or(1, |tree| tree.height_for(rows)),
+            View::Summary(flow) => flow.height(),
+            View::List(list, _) => list.height(),
+            View::Question(question, _) => question.height(columns),
+            View::Review(..) | View::Picker(_) => (rows * 2 / 3).max(12),
+            View::Keys(_) => 24,
+            View::Viewer(..) => rows,
+        };
+        wanted.clamp(1, rows)
+    }
+
+    /// Gives an event to the view.
+    pub(super) fn view_event(&mut self, event: &Event) {
+        let Some(view) = self.view.take() else { return };
+        match view {
+            View::Tree(purpose) => self.tree_event(purpose, event),
+            View::Summary(flow) => self.flow_event(flow, event),
+            View::List(list, chosen) => self.list_event(list, chosen, event),
+            View::Question(question, chosen) => self.question_event(question, chosen, event),
+            View::Review(review, reviewing) => self.review_event(review, reviewing, event),
+            View::Keys(mut help) => {
+                let input = self.keymap.input(event, HELP_ACTIONS, Letters::Act);
+                if !input.is_some_and(|input| help.update(&input)) {
+                    self.view = Some(View::Keys(help));
+                }
+            }
+            View::Picker(picker) => self.picker_event(picker, event),
+            View::Viewer(viewer, path) => self.viewer_event(viewer, path, event),
+        }
+        if self.view.is_none() {
+            self.show_question();
+            self.go_on();
+        }
+    }
+
+    fn list_event(&mut self, mut list: Box<SelectList>, chosen: Chosen<usize>, event: &Event) {
+        let answer = list.input(&self.keymap, event).and_then(|input| list.update(&input));
+        match answer {
+            None => self.view = Some(View::List(list, chosen)),
+            Some(Answer::Cancelled) => {}
+            Some(Answer::Given(item)) => chosen(self, item),
+        }
+    }
+
+    fn question_event(&mut self, mut question: Question, chosen: Chosen<Option<usize>>, event: &Event) {
+        let answer = question.input(&self.keymap, event).and_then(|input| question.update(&input));
+        match answer {
+            None => self.view = Some(View::Question(question, chosen)),
+            Some(Answer::Cancelled) => chosen(self, None),
+            Some(Answer::Given(item)) => chosen(self, Some(item)),
+        }
+    }
+
+    fn viewer_event(&mut self, mut viewer: Box<Viewer>, path: Vec<Node>, event: &Event) {
+        let input = self.keymap.input(event, VIEWER_ACTIONS, Letters::Act);
+        let pages = PathPages { desk: &self.desk, path: &path };
+        if !input.is_some_and(|input| viewer.update(&input, &pages)) {
+            self.view = Some(View::Viewer(viewer, path));
+        }
+    }
+
+    /// Asks the person about the next call that waits, unless something else is asked.
+    pub(super) fn show_question(&mut self) {
+        if self.view.is_some() {
+            return;
+        }
+        let Some(asked) = self.asked.pop_front() else { return };
+        let question = asked.question();
+        let chosen: Chosen<Option<usize>> = Box::new(move |_, answer| asked.give(answer));
+        self.view = Some(View::Question(question, chosen));
+    }
+
+    /// Shows the path in full.
+    pub(super) fn open_viewer(&mut self) {
+        let path = self.desk.read(|session| session.branch_path(None));
+        let viewer = Viewer::new(self.chat.transcript.look().clone(), Grammars);
+        self.view = Some(View::Viewer(Box::new(viewer), path));
+    }
+
+    /// Goes on with a search in the tree while nothing else is to be done.
+    pub(super) fn search_on(&mut self) {
+        if let (Some(View::Tree(_)), Some(tree)) = (&self.view, &mut self.tree) {
+            self.desk.read(|session| tree.search_step(session, 4 << 20));
+        }
+    }
+
+    /// Gives an event to the summary flow.
+    fn flow_event(&mut self, mut flow: Box<SummaryFlow>, event: &Event) {
+        let effects = match flow.input(&self.keymap, event) {
+            Some(input) => flow.update(summary::Event::Input(input)),
+            None => Vec::new(),
+        };
+        self.follow_flow(flow, effects);
+    }
+}

@@ -1,0 +1,295 @@
+//! Walking the tree: choosing an entry, deciding what to tell of the branch that is left, being there.
+
+use offshoot_agent::agent::{Move, NavigateRequest, NavigateResult, SummaryRequest};
+use offshoot_agent::error::AgentError;
+use offshoot_tui::chat::highlight::{CodeCache, Plain};
+use offshoot_tui::chat::item::{Item, Tone, items_at, prompts, rows};
+use offshoot_tui::chat::working::Activity;
+use offshoot_tui::crossterm::event::Event;
+use offshoot_tui::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow, SummaryModel};
+use offshoot_tui::tree::{Outcome, TreeOptions, TreeSelector};
+use session_tree::{EntryId, Node, Session};
+
+use super::desk::Then;
+use super::front::Front;
+use super::view::{Chosen, View};
+use super::words;
+
+/// About how many rows of a path are printed.
+const ROWS_OF_PATH: usize = 60;
+/// How many prompts of the path the arrows bring back.
+const PROMPTS: usize = 200;
+
+impl Front<'_> {
+    /// Opens the tree, at an entry if one is named.
+    pub(super) fn open_tree(&mut self, start: Option<Node>) {
+        self.choose_entry(start, None, None);
+    }
+
+    /// Opens the tree to choose an entry for something else than going there.
+    pub(super) fn choose_entry(
+        &mut self,
+        start: Option<Node>,
+        purpose: Option<&str>,
+        chosen: Option<Chosen<EntryId>>,
+    ) {
+        let options = TreeOptions {
+            home: self.home.clone(),
+            purpose: purpose.map(str::to_owned),
+            start,
+            ..TreeOptions::default()
+        };
+        let kept = self.tree.take().filter(|_| purpose.is_none());
+        let opened = self.desk.read(|session| match kept {
+            Some(mut tree) => {
+                tree.reopen(session, start.or(session.leaf()));
+                Some(tree)
+            }
+            None => TreeSelector::open(session, options),
+        });
+        match opened {
+            None => self.tell(Tone::Info, "nothing was said yet, so there is no tree"),
+            Some(tree) => {
+                self.tree = Some(tree);
+                self.view = Some(View::Tree(chosen));
+            }
+        }
+    }
+
+    /// Gives an event to the tree.
+    pub(super) fn tree_event(&mut self, purpose: Option<Chosen<EntryId>>, event: &Event) {
+        let Some(tree) = &mut self.tree else { return };
+        let input = tree.input(&self.keymap, event);
+        let outcome = input.and_then(|input| self.desk.read(|session| tree.update(session, &input)));
+        match (outcome, purpose) {
+            (None, purpose) => self.view = Some(View::Tree(purpose)),
+            (Some(Outcome::Select(id) | Outcome::BranchHere(id)), Some(chosen)) => {
+                self.tree = None;
+                chosen(self, id);
+            }
+            (Some(outcome), purpose) => {
+                let is_purpose = purpose.is_some();
+                if outcome.stays_open() {
+                    self.view = Some(View::Tree(purpose));
+                }
+                if is_purpose && !outcome.stays_open() {
+                    self.tree = None;
+                }
+                self.tree_outcome(outcome);
+            }
+        }
+    }
+
+    fn tree_outcome(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Select(id) => self.go_to(&id),
+            Outcome::BranchHere(id) => self.start_move(&id, Choice::Skip, None, None),
+            Outcome::Pick(id, last) => {
+                let what = self.selection(&id, last.as_ref());
+                self.pick(&what);
+            }
+            Outcome::Merge(id) => self.merge(id.as_str()),
+            Outcome::Export(id) => self.export_branch_at(id.as_str()),
+            Outcome::Fork(id) => self.fork_at(id.as_str(), false),
+            Outcome::SetLabel(id, label) => self.set_label(id.as_str(), label.as_deref()),
+            Outcome::CopyId(id) => self.copy_text(id.as_str(), "the id is in the clipboard"),
+            Outcome::CopyText(id) => self.copy_entry(id.as_str()),
+            Outcome::Cancel => {}
+        }
+    }
+
+    /// Goes to an entry; asks what to tell of what is left, if there is something.
+    pub(super) fn go_to(&mut self, target: &EntryId) {
+        let chosen = match self.chosen(target) {
+            Ok(chosen) => chosen,
+            Err(error) => return self.fail(&words(&error)),
+        };
+        let (flow, effects) = SummaryFlow::start(chosen);
+        self.follow_flow(Box::new(flow), effects);
+    }
+
+    fn chosen(&mut self, target: &EntryId) -> Result<summary::Chosen, AgentError> {
+        let model = self.model.as_ref().map(|spec| SummaryModel { name: spec.id.clone(), cost: None });
+        let always = self.always.clone();
+        let settings = self.setup.settings.agent().branch_summary;
+        let plan = |session: &Session| -> Result<summary::Chosen, AgentError> {
+            let plan = session.plan_navigation(target.as_str())?;
+            let told = session.plan_branch_summary(plan.old_leaf, Some(plan.target), &settings)?;
+            let leaving = Leaving::of(session, &plan, &told, model)?;
+            Ok(summary::Chosen { target: target.clone(), is_noop: plan.is_noop, leaving, always })
+        };
+        self.desk.read(plan)
+    }
+
+    /// Does what the summary flow wants, and keeps it open as long as it is.
+    pub(super) fn follow_flow(&mut self, flow: Box<SummaryFlow>, effects: Vec<Effect>) {
+        if flow.is_open() {
+            self.view = Some(View::Summary(flow));
+        }
+        for effect in effects {
+            match effect {
+                Effect::Run { target, choice, label } => self.start_move(&target, choice, label, None),
+                Effect::Abort => self.desk.stop(),
+                Effect::ReopenTree(id) => self.reopen_tree(&id),
+                Effect::Merge(id) => self.merge(id.as_str()),
+                Effect::Remember(choice) => self.always = Some(choice),
+                Effect::EditExternally(text) => self.edit_in_flow(&text),
+                Effect::Status(text) => self.tell(Tone::Info, text),
+                Effect::Error(text) => self.fail(&text),
+            }
+        }
+    }
+
+    fn reopen_tree(&mut self, id: &EntryId) {
+        let start = self.desk.read(|session| session.tree().node(id.as_str()));
+        self.open_tree(start);
+    }
+
+    fn edit_in_flow(&mut self, text: &str) {
+        let edited = self.edit_externally(text);
+        let Some(View::Summary(mut flow)) = self.view.take() else { return };
+        let effects = edited.map(|text| flow.update(summary::Event::Edited(text))).unwrap_or_default();
+        self.follow_flow(flow, effects);
+    }
+
+    /// Moves as the tree or a command wants.
+    pub(super) fn start_move(
+        &mut self,
+        target: &EntryId,
+        choice: Choice,
+        label: Option<String>,
+        said: Option<String>,
+    ) {
+        let summary = match choice {
+            Choice::Skip => SummaryRequest::Skip,
+            Choice::Standard => SummaryRequest::Standard,
+            Choice::Focus(focus) => SummaryRequest::Focus(focus),
+            Choice::Note(note) => SummaryRequest::Note(note),
+        };
+        let request = NavigateRequest { target: target.to_string(), summary, label };
+        self.when_free(Box::new(move |front| {
+            front.desk.start(move |mut agent, cancel| async move {
+                let result = agent.navigate_tree(&request, &cancel).await;
+                let then: Then = Box::new(move |front| front.moved(result, said));
+                (agent, then)
+            });
+        }));
+    }
+
+    /// Moves as a command has planned.
+    pub(super) fn start_planned(&mut self, planned: Result<Move, AgentError>, said: &str) {
+        let planned = match planned {
+            Ok(planned) if planned.plan.is_noop => return self.tell(Tone::Info, "Already at this point"),
+            Ok(planned) => planned,
+            Err(error) => return self.fail(&words(&error)),
+        };
+        let said = said.to_owned();
+        self.begin_summary(planned.summary != SummaryRequest::Skip);
+        self.desk.start(move |mut agent, cancel| async move {
+            let result = agent.go(planned, &cancel).await;
+            let then: Then = Box::new(move |front| front.moved(result, Some(said)));
+            (agent, then)
+        });
+    }
+
+    pub(super) fn begin_summary(&mut self, is_told: bool) {
+        if is_told {
+            let now = self.now();
+            self.chat.working.begin(Activity::Summary, now);
+        }
+    }
+
+    /// A move is over.
+    pub(super) fn moved(&mut self, result: Result<NavigateResult, AgentError>, said: Option<String>) {
+        self.chat.working.end();
+        let ended = match &result {
+            Ok(result) if result.aborted => Ended::Cancelled,
+            Ok(result) if result.cancelled => Ended::Refused { silent: false },
+            Ok(_) => Ended::Done,
+            Err(error) => Ended::Failed(words(error)),
+        };
+        match self.view.take() {
+            Some(View::Summary(mut flow)) => {
+                let effects = flow.update(summary::Event::Ended(ended));
+                self.follow_flow(flow, effects);
+            }
+            other => {
+                self.view = other;
+                match ended {
+                    Ended::Done => {}
+                    Ended::Cancelled => self.tell(Tone::Info, "stopped; nothing changed"),
+                    Ended::Refused { .. } => {
+                        self.tell(Tone::Warning, "an extension did not want this; nothing changed")
+                    }
+                    Ended::Failed(reason) => self.fail(&reason),
+                }
+            }
+        }
+        if let Ok(result) = result
+            && result.moved
+        {
+            self.arrive(result.editor_text.as_deref(), said.as_deref());
+        }
+    }
+
+    /// Shows the place where we are now.
+    pub(super) fn arrive(&mut self, editor_text: Option<&str>, said: Option<&str>) {
+        self.moved_at = Some(self.now());
+        let name = self.desk.read(place_name);
+        self.show_path(&name);
+        if let Some(text) = editor_text.filter(|_| self.chat.editor.is_blank()) {
+            self.chat.editor.set_text(text);
+        }
+        self.tell(Tone::Success, said.unwrap_or("moved; /back returns"));
+    }
+
+    /// Prints a divider and the end of the path.
+    pub(super) fn show_path(&mut self, title: &str) {
+        self.chat.transcript.push(Item::Divider(title.to_owned()));
+        self.print_path();
+        let texts = self.desk.read(|session| prompts(session, &session.branch_path(None), PROMPTS));
+        self.chat.editor.set_history(texts);
+    }
+
+    fn print_path(&mut self) {
+        let look = self.chat.transcript.look().clone();
+        let columns = usize::from(self.columns);
+        let shown = self.desk.read(|session| {
+            let path = session.branch_path(None);
+            let mut parts: Vec<Vec<Item>> = Vec::new();
+            let mut height = 0;
+            let mut first = path.len();
+            while first > 0 && height < ROWS_OF_PATH {
+                first -= 1;
+                let items = items_at(session, &path, first);
+                let count =
+                    |item: &Item| rows(item, columns, &look, &Plain, &mut CodeCache::default()).len() + 1;
+                height += items.iter().map(count).sum::<usize>();
+                parts.push(items);
+            }
+            (first, parts.into_iter().rev().flatten().collect::<Vec<Item>>())
+        });
+        let (earlier, items) = shown;
+        if earlier > 0 {
+            let key = self.chat.transcript.look().expand_key.clone();
+            self.chat
+                .transcript
+                .push(Item::Setting(format!("… {earlier} earlier entries · {key} shows them")));
+        }
+        for item in items {
+            self.chat.transcript.push(item);
+        }
+    }
+}
+
+/// Names the place where a session stands: by the last thing that was asked there.
+fn place_name(session: &Session) -> String {
+    let path = session.branch_path(None);
+    match prompts(session, &path, 1).pop() {
+        Some(prompt) => {
+            let line: String = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("now after: {}", line.chars().take(70).collect::<String>())
+        }
+        None => "now at the start".to_owned(),
+    }
+}

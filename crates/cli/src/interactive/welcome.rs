@@ -1,0 +1,50 @@
+//! The first thing a person sees: what this is, what to do next, and what is missing.
+
+use offshoot_tui::chat::item::{Item, Tone};
+use offshoot_tui::keys::Action;
+
+use super::front::Front;
+
+/// The provider of the model that is always there.
+const OFFLINE: &str = "offshoot";
+
+impl Front<'_> {
+    /// Greets, or shows where an old session stands.
+    pub(super) fn welcome(&mut self) {
+        self.refresh();
+        let is_new = self
+            .desk
+            .read(|session| session.build_context().is_ok_and(|context| context.messages().next().is_none()));
+        if is_new {
+            self.greet();
+        } else {
+            self.count_all();
+            self.show_path("welcome back");
+        }
+        self.announce();
+    }
+
+    fn greet(&mut self) {
+        let key = |action| self.keymap.name(action).unwrap_or_default();
+        let lines = [
+            format!("offshoot {} — every conversation is a tree you can walk", env!("CARGO_PKG_VERSION")),
+            "type and press Enter to talk; nothing is ever lost".to_owned(),
+            format!(
+                "{0} {0} or /tree  walk the tree, go back to any point and try something else",
+                key(Action::Interrupt)
+            ),
+            "/label NAME  mark a place    /undo  take the last prompt back    /fork  go on in a new session"
+                .to_owned(),
+            "/help  all commands    /hotkeys  all keys    /quit  leave".to_owned(),
+        ];
+        self.chat.transcript.push(Item::Notice(Tone::Success, lines.join("\n")));
+        match &self.model {
+            None => self.fail("no model is chosen: /model"),
+            Some(spec) if spec.provider == OFFLINE => {
+                let text = "no key yet, so the offline model answers: fine for trying everything out.\n`offshoot login` in a shell stores a key; /model chooses a model.";
+                self.chat.transcript.push(Item::Notice(Tone::Warning, text.to_owned()));
+            }
+            Some(_) => {}
+        }
+    }
+}

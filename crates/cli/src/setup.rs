@@ -1,0 +1,128 @@
+//! What every front end works with: the settings that count, the project if it is trusted, and the models.
+//!
+//! configuration directory, working directory -> trust -> **setup** -> instructions, providers
+//!
+//! Tells the person what is odd about settings and what of the project is left out. Never asks anybody, writes nothing.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use offshoot_agent::system::{Instructions, context_file, context_files};
+use offshoot_providers::{Catalogue, Credentials, CredentialsFile, Providers};
+
+use crate::app::App;
+use crate::error::CommandError;
+use crate::settings::Settings;
+use crate::trust::{self, Project, Standing, TrustFile};
+
+/// What every front end works with.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// The settings that count.
+    pub(crate) settings: Settings,
+    /// The project, if it is trusted and would load anything.
+    pub(crate) project: Option<Project>,
+    /// The working directory.
+    pub(crate) cwd: PathBuf,
+    config: PathBuf,
+}
+
+impl Setup {
+    /// Reads the settings of the person and, if it is trusted, of the project.
+    pub(crate) fn load(app: &mut App, trust: trust::Args) -> Result<Self, CommandError> {
+        let config = app.config_dir()?;
+        let cwd = PathBuf::from(app.cwd()?);
+        let mut settings = Settings::read(&config)?;
+        let project = trusted_project(app, trust, &settings, &cwd)?;
+        if let Some((path, text)) =
+            project.as_ref().and_then(|project| project.text(&[".offshoot/settings.json"]))
+        {
+            settings = settings.with_project(path, text)?;
+        }
+        for warning in settings.warnings() {
+            app.ui.tell(&format!("warning: {warning}"))?;
+        }
+        Ok(Setup { settings, project, cwd, config })
+    }
+
+    /// Returns the models, with the keys that are there.
+    pub(crate) fn providers(&self) -> Result<Providers, CommandError> {
+        let credentials = Credentials::from_environment().with_file(&credentials_file(&self.config))?;
+        Ok(Providers::new(Catalogue::built_in().merged(self.settings.models()), credentials))
+    }
+
+    /// Returns what models are told about the work: the person's words, then those of the project.
+    ///
+    /// Context files are read from any project, as a model would read them by itself; what replaces or extends our own
+    /// words only from one that is trusted.
+    pub(crate) fn instructions(&self, with_context_files: bool) -> Result<Instructions, CommandError> {
+        let mut instructions = Instructions::default();
+        let of_project = |name: &str| {
+            let names = [format!(".offshoot/{name}"), format!(".pi/{name}")];
+            let found = self.project.as_ref()?.text(&names.each_ref().map(String::as_str))?;
+            Some(found.1.to_owned())
+        };
+        instructions.base = of_project(SYSTEM).or(self.own(SYSTEM)?);
+        instructions.appended.extend(of_project(APPEND_SYSTEM).or(self.own(APPEND_SYSTEM)?));
+        if with_context_files {
+            instructions.files.extend(context_file(&self.config));
+            instructions.files.extend(context_files(trust::root(&self.cwd), &self.cwd));
+        }
+        Ok(instructions)
+    }
+
+    /// Reads a file of the configuration directory, if it is there.
+    fn own(&self, name: &str) -> Result<Option<String>, CommandError> {
+        let path = self.config.join(name);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(CommandError::system("read", &path, &error)),
+        }
+    }
+}
+
+/// Takes the place of our own words.
+const SYSTEM: &str = "SYSTEM.md";
+/// Comes after them.
+const APPEND_SYSTEM: &str = "APPEND_SYSTEM.md";
+
+/// Returns the file of keys.
+pub(crate) fn credentials_file(config: &Path) -> CredentialsFile {
+    CredentialsFile::new(config.join("credentials.json"))
+}
+
+/// Returns the project if it is trusted; otherwise tells what of it is left out, and why.
+fn trusted_project(
+    app: &mut App,
+    trust: trust::Args,
+    settings: &Settings,
+    cwd: &Path,
+) -> Result<Option<Project>, CommandError> {
+    if trust.refuses() {
+        return Ok(None);
+    }
+    let found = match Project::find(cwd) {
+        Ok(found) => found,
+        Err(error) if trust.is_used() => return Err(error),
+        Err(error) => {
+            let why = error.failure().map(|failure| failure.message.clone()).unwrap_or_default();
+            app.ui.tell(&format!("note: nothing of this project is used: {why}"))?;
+            None
+        }
+    };
+    let Some(project) = found else { return Ok(None) };
+    let file = TrustFile::in_directory(&app.state_dir()?);
+    let why = match trust.standing(&project, &file, settings.default_trust())? {
+        Standing::Trusted => return Ok(Some(project)),
+        Standing::Refused => return Ok(None),
+        Standing::Changed => "changed since you trusted it",
+        Standing::Undecided => "is not trusted yet",
+    };
+    let first = project.items.first().map(|item| item.path.display().to_string()).unwrap_or_default();
+    let more = if project.items.len() > 1 { " and more" } else { "" };
+    app.ui.tell(&format!("note: {first}{more} of this project is not used: it {why}"))?;
+    app.ui.tell("hint: `offshoot trust` shows and trusts it, `--approve` uses it once")?;
+    Ok(None)
+}

@@ -1,0 +1,50 @@
+//! `!command` and `!!command` as a prompt: the command of a person runs, and the session keeps what came of it.
+
+use std::sync::Arc;
+
+use offshoot_agent::event::AgentEvent;
+use offshoot_agent::tool::ToolPlace;
+use offshoot_agent::tools::{UserCommand, run_user_command};
+use session_tree::{Message, Session};
+
+use super::{Mode, give_text, waiting};
+use crate::app::App;
+use crate::error::{CommandError, Failure};
+
+/// Runs a command, keeps it in the session and gives what it printed.
+pub(super) fn run(
+    command: &UserCommand,
+    mut session: Session,
+    mode: Mode,
+    app: &mut App,
+) -> Result<(), CommandError> {
+    let (cwd, now) = (app.cwd()?.into(), session.now());
+    let message = waiting(async |cancel| {
+        let place = ToolPlace { cwd, cancel: cancel.clone(), progress: Arc::new(drop) };
+        run_user_command(command, &place, now).await
+    })?;
+    let id = session.append_message(&message)?;
+    session.barrier()?;
+    match mode {
+        Mode::Json => crate::ui::json_line(&AgentEvent::Message { id, message: message.clone() }.to_json()),
+        Mode::Text => give_text(field(&message, "output").trim_end(), app)?,
+    }
+    end_of(&message)
+}
+
+/// Tells how the command ended.
+fn end_of(message: &Message) -> Result<(), CommandError> {
+    let value = message.value();
+    if value.get("cancelled").and_then(|said| said.as_bool()) == Some(true) {
+        return Err(CommandError::Interrupted);
+    }
+    match value.get("exitCode").and_then(|code| code.as_i64()) {
+        Some(0) => Ok(()),
+        Some(code) => Err(Failure::new(format!("the command ended with exit code {code}")).into()),
+        None => Err(Failure::new("a signal ended the command").into()),
+    }
+}
+
+fn field(message: &Message, name: &str) -> String {
+    message.value().get(name).and_then(|value| value.as_str()).unwrap_or_default().into_owned()
+}

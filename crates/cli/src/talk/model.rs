@@ -1,0 +1,126 @@
+//! Which model answers, and how hard it thinks: what is asked for, what the session had, what the settings say.
+
+use std::sync::Arc;
+
+use offshoot_agent::agent::Agent;
+use offshoot_agent::model::{Model, ThinkingLevel};
+use offshoot_providers::Providers;
+use session_tree::{Kind, Session};
+
+use crate::app::App;
+use crate::error::CommandError;
+use crate::setup::Setup;
+
+/// Which model is asked for.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(crate) struct Args {
+    /// The model: `provider/id`, or a part of it that only one has.
+    #[arg(long, value_name = "NAME", conflicts_with = "no_model")]
+    model: Option<String>,
+    /// Use no model at all.
+    #[arg(long)]
+    no_model: bool,
+    /// How hard the model thinks: off, minimal, low, medium, high, xhigh, max.
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    thinking: Option<ThinkingLevel>,
+}
+
+/// A model, and how hard it thinks.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    model: Arc<dyn Model>,
+    level: ThinkingLevel,
+}
+
+fn level(text: &str) -> Result<ThinkingLevel, String> {
+    ThinkingLevel::from_name(text).ok_or_else(|| "no such level".to_owned())
+}
+
+impl Args {
+    /// Tells whether anything was said.
+    pub(super) fn is_used(&self) -> bool {
+        self.model.is_some() || self.no_model || self.thinking.is_some()
+    }
+
+    /// Finds the model: the one that is asked for, the one the session had, the one of the settings, or any.
+    pub(super) fn choose(
+        &self,
+        session: &Session,
+        setup: &Setup,
+        app: &mut App,
+    ) -> Result<Option<Choice>, CommandError> {
+        if self.no_model {
+            return Ok(None);
+        }
+        let providers = setup.providers()?;
+        let model = match &self.model {
+            Some(name) => providers.model(name)?,
+            None => restored_or_usual(session, setup, &providers, app)?,
+        };
+        let level = self.thinking.or(said_level(session)?).or(setup.settings.thinking_level());
+        Ok(Some(Choice { model, level: level.unwrap_or_default() }))
+    }
+}
+
+/// The model of the session if it is set up here, else the one for new sessions.
+///
+/// A session may come from elsewhere: it names a model of the person's own, and nothing else of it counts. The offline
+/// model is no choice that anybody made.
+fn restored_or_usual(
+    session: &Session,
+    setup: &Setup,
+    providers: &Providers,
+    app: &mut App,
+) -> Result<Arc<dyn Model>, CommandError> {
+    let usual = || match setup.settings.model() {
+        Some(name) => providers.model(name),
+        None => Ok(providers.default_model()),
+    };
+    let said = session.build_context()?.model.filter(|said| said.provider != OFFLINE);
+    let Some(said) = said else { return Ok(usual()?) };
+    let name = format!("{}/{}", said.provider, said.model_id);
+    let reason = match providers.model(&name) {
+        Ok(model) if model.spec().full_name() == name => return Ok(model),
+        Ok(_) => format!("no model `{name}`"),
+        Err(error) => error.to_string(),
+    };
+    let usual = usual()?;
+    let instead = usual.spec().full_name();
+    app.ui
+        .tell(&format!("note: the session had {name}, which cannot be used ({reason}); {instead} answers"))?;
+    Ok(usual)
+}
+
+/// The provider of the model that is always there.
+const OFFLINE: &str = "offshoot";
+
+/// The thinking level of the path, if the path sets one.
+fn said_level(session: &Session) -> Result<Option<ThinkingLevel>, CommandError> {
+    let path = session.branch_path(None);
+    if !path.into_iter().any(|node| session.tree().kind(node) == Kind::ThinkingLevelChange) {
+        return Ok(None);
+    }
+    Ok(ThinkingLevel::from_name(&session.build_context()?.thinking_level))
+}
+
+impl Choice {
+    /// Gives the model to an agent, and writes the choice into the session if it says otherwise.
+    pub(super) fn give_to(self, agent: Agent) -> Result<Agent, CommandError> {
+        let context = agent.session().build_context()?;
+        let spec = self.model.spec();
+        let is_said = context
+            .model
+            .as_ref()
+            .is_some_and(|said| said.provider == spec.provider && said.model_id == spec.id);
+        let level = spec.clamp(self.level);
+        let mut agent = agent.with_model(self.model.clone(), level);
+        if !is_said {
+            agent.choose_model(self.model)?;
+        }
+        if context.thinking_level != level.name() {
+            agent.choose_thinking(level)?;
+        }
+        Ok(agent)
+    }
+}

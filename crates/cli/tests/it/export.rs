@@ -1,0 +1,107 @@
+//! Exports as a person asks for them: which file, which form, what is left out, what is told.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use testkit::drawing::session_text;
+
+use crate::support::{Home, files};
+use crate::undoing::undo;
+
+const TREE: &str = "
+    u1 user Build a CLI
+    a2<u1 assistant Which language?
+    u3<a2 user Use Node, mail ada@example.org
+    a4<u3 assistant Done with node in 60 ms
+    u5<a2 user Use Rust
+    c6<u5 call bash export API_KEY=abc123def456
+    t7<c6 tool bash exported
+    a8<t7 assistant Done with rust in 1 ms
+    l9<a8 label u5 rust
+";
+
+#[test]
+fn an_export_is_a_page_beside_nothing_else_and_can_be_taken_back() {
+    let home = Home::new();
+    let session = home.file("project/work.jsonl", session_text(TREE));
+    let before = fs::read(&session).unwrap();
+    let run = home.run(&["export", &session]);
+    assert_snapshot!(run.out(), @"work.html");
+    assert!(run.err().contains("exported 9 entries of "), "{}", run.err());
+    let page = fs::read_to_string(home.path("project/work.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("Done with rust") && page.contains("Done with node"));
+    assert_eq!(fs::read(&session).unwrap(), before);
+    let again = home.run(&["export", &session]);
+    assert_eq!(again.code, 1, "an export never replaces a file");
+    undo(&home, &run);
+    assert_eq!(files(&home.path("project")).len(), 1);
+}
+
+#[test]
+fn the_end_of_the_name_decides_what_is_written() {
+    let home = Home::new();
+    let session = home.session(TREE);
+    home.run(&["export", &session, "-o", "x.md"]).ok();
+    let text = fs::read_to_string(home.path("project/x.md")).unwrap();
+    assert!(text.starts_with("# Build a CLI\n") && text.contains("Use Rust") && !text.contains("Use Node"));
+    home.run(&["export", &session, "-o", "path.jsonl"]).ok();
+    let path = fs::read_to_string(home.path("project/path.jsonl")).unwrap();
+    assert!(path.contains("Use Rust") && !path.contains("Use Node") && !path.contains("parentSession"));
+    home.run(&["export", &session, "-o", "all.jsonl", "--all"]).ok();
+    let all = fs::read_to_string(home.path("project/all.jsonl")).unwrap();
+    assert!(all.contains("Use Rust") && all.contains("Use Node"));
+    let run = home.run(&["export", &session, "-o", "-"]);
+    assert!(run.ok().starts_with("<!doctype html>"));
+}
+
+#[test]
+fn one_branch_is_exported_without_a_word_of_the_others() {
+    let home = Home::new();
+    let session = home.session(TREE);
+    for name in ["branch.html", "branch.md", "branch.jsonl"] {
+        home.run(&["export", &session, "-o", name, "--branch", "u3", "--compress", "never"]).ok();
+        let text = fs::read_to_string(home.path("project").join(name)).unwrap();
+        assert!(text.contains("Done with node"), "{name}");
+        assert!(!text.contains("Rust") && !text.contains("rust"), "{name}");
+    }
+}
+
+#[test]
+fn secrets_are_told_and_taken_out() {
+    let home = Home::new();
+    let session = home.session(TREE);
+    let run = home.run(&["export", &session, "--redact", "--redact-pattern", "6[0] ms", "--dry-run"]);
+    assert_snapshot!(run, @r"
+    --- words
+    redacted 3 places:
+      1 × e-mail: line 4 ada…
+      1 × own pattern: line 5 6…
+      1 × secret: line 7 abc…
+    patterns are guesses; look at the export before you hand it on
+    would export 9 entries of [home]/project/s.jsonl
+    ");
+    for name in ["x.html", "x.md", "x.jsonl"] {
+        home.run(&["export", &session, "-o", name, "--redact", "--compress", "never"]).ok();
+        let text = fs::read_to_string(home.path("project").join(name)).unwrap();
+        assert!(!text.contains("abc123def456") && !text.contains("ada@example"), "{name}");
+        assert!(text.contains("redacted secret"), "{name}");
+    }
+    let run = home.run(&["export", &session, "-o", "y.html", "--redact", "--json"]);
+    assert_eq!(run.json()["redacted"], 2);
+    let run = home.run(&["export", &session, "--redact-pattern", "("]);
+    assert!(run.err().contains("`(` is no pattern"), "{}", run.err());
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let home = Home::new();
+    let session = home.session(TREE);
+    let refused: [&[&str]; 4] =
+        [&["-o", "x.jsonl", "--no-tools"], &["--all"], &["-o", "-", "--json"], &["--branch", "nothing"]];
+    for arguments in refused {
+        let run = home.run(&[&["export", session.as_str()], arguments].concat());
+        assert_ne!(run.code, 0, "{arguments:?}");
+        assert_eq!(files(&home.path("project")).len(), 1, "{arguments:?}");
+    }
+}

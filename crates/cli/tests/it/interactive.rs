@@ -1,0 +1,387 @@
+//! A conversation at a terminal, from the first prompt to coming back: what the screen shows and what the file holds.
+
+mod screen;
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use testkit::model_server::{ModelServer, Reply};
+
+use crate::support::{Home, files};
+use crate::talk::set_up;
+use screen::{DOWN, ENTER, ESCAPE, Screen, UP};
+
+/// A server that gives these answers, one after the other.
+fn answering(answers: &[&str]) -> ModelServer {
+    ModelServer::start(answers.iter().map(|text| Reply::answer().text(text))).unwrap()
+}
+
+fn start(home: &Home, arguments: &[&str]) -> Screen {
+    Screen::start(&home.command(arguments), 100, 30)
+}
+
+/// Starts the program with ids that were not used before.
+fn start_again(home: &Home, ids: u32, arguments: &[&str]) -> Screen {
+    Screen::start(home.command(arguments).env("OFFSHOOT_IDS", ids.to_string()), 100, 30)
+}
+
+/// The only session file, and its entries.
+fn session(home: &Home) -> (PathBuf, Vec<Value>) {
+    let (path, bytes) = files(&home.path("offshoot/sessions")).into_iter().next().unwrap();
+    (path, entries(&bytes))
+}
+
+fn entries(bytes: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The texts of all messages of a role, in file order.
+fn said(home: &Home, role: &str) -> Vec<String> {
+    let (_, entries) = session(home);
+    let text = |message: &Value| match &message["content"] {
+        Value::String(text) => text.clone(),
+        blocks => blocks.as_array().unwrap().iter().filter_map(|block| block["text"].as_str()).collect(),
+    };
+    let messages = entries.iter().map(|entry| &entry["message"]).filter(|message| message["role"] == role);
+    messages.map(text).collect()
+}
+
+fn last(home: &Home) -> Value {
+    session(home).1.pop().unwrap()
+}
+
+#[test]
+fn a_newcomer_without_a_key_is_told_what_to_do_and_gets_an_answer() {
+    let home = Home::new();
+    let mut screen = start(&home, &[]);
+    let shown = screen.wait_for("offshoot/offline");
+    assert!(shown.contains("the offline model answers"), "{shown}");
+    for guide in ["/tree", "/label", "/fork", "/help", "offshoot login"] {
+        assert!(shown.contains(guide), "{guide}:\n{shown}");
+    }
+    screen.say("hello there");
+    screen.wait_for("No model is configured");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    let (code, bytes) = screen.end();
+    assert_eq!(code, 0);
+    let bytes = String::from_utf8_lossy(&bytes);
+    assert!(bytes.contains("offshoot -c"), "{bytes}");
+    assert!(bytes.contains("\x1b[?2004l") && bytes.contains("\x1b[?25h"), "the terminal is as it was");
+    assert_eq!(said(&home, "user"), ["hello there"]);
+}
+
+#[test]
+fn a_conversation_can_be_branched_labelled_walked_and_taken_up_again() {
+    let home = Home::new();
+    let server = answering(&["Node it is.", "Rust it is.", "Welcome back."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("Use Node");
+    screen.wait_for("Node it is.");
+    screen.wait_without("Working");
+
+    // A label on the last answer.
+    screen.say("/label node");
+    screen.wait_for("@node goes there");
+    assert_eq!(last(&home)["label"], "node");
+
+    // Back to before the prompt, which is in the editor again; another attempt is another branch.
+    screen.say("/undo");
+    screen.wait_for("taken back; /back brings it again");
+    screen.wait_for("› Use Node");
+    screen.send("\x15");
+    screen.wait_without("› Use Node");
+    screen.say("Use Rust");
+    screen.wait_for("Rust it is.");
+    screen.wait_for("branch 1/2");
+    assert_eq!(said(&home, "user"), ["Use Node", "Use Rust"]);
+
+    // Through the tree to the label, without a summary; the old branch is printed below what was there.
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    screen.send("node");
+    screen.wait_for("[node]");
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send("1");
+    screen.wait_for("moved; /back returns");
+    screen.wait_for("branch 2/2");
+    let all = screen.everything();
+    assert!(all.contains("Rust it is.") && all.matches("Node it is.").count() >= 2, "{all}");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+    let marker = last(&home);
+    assert_eq!(marker["customType"], "session-tree.leaf", "the position is durable: {marker}");
+
+    // Coming back is coming back exactly there.
+    let mut screen = start_again(&home, 500, &["-c"]);
+    let shown = screen.wait_for("Node it is.");
+    assert!(!shown.contains("Rust it is.") && shown.contains("branch 2/2"), "{shown}");
+    screen.say("still there?");
+    screen.wait_for("Welcome back.");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    screen.end();
+    let asked = server.requests().last().unwrap().body.to_string();
+    assert!(asked.contains("Node it is.") && !asked.contains("Rust it is."), "{asked}");
+}
+
+#[test]
+fn every_way_of_leaving_a_branch_works_and_stopping_changes_nothing() {
+    let home = Home::new();
+    let server = answering(&["First answer.", "Second answer."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    for (prompt, answer) in [("one", "First answer."), ("two", "Second answer.")] {
+        screen.say(prompt);
+        screen.wait_for(answer);
+        screen.wait_without("Working");
+    }
+
+    // The summary is stopped: the tree is open again, and not a byte was written.
+    let before = session(&home).1.len();
+    server.push(Reply::answer().text("never").stall_after(1));
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    screen.send("First");
+    screen.wait_for("1 match");
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send("2");
+    screen.wait_for("Summarizing branch...");
+    screen.send(ESCAPE);
+    screen.wait_for("Session Tree");
+    assert_eq!(session(&home).1.len(), before);
+
+    // With a note of one's own: no model is asked.
+    let asked = server.requests().len();
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send("4");
+    screen.wait_for("Your note");
+    screen.send("two led nowhere\r");
+    screen.wait_for("moved; /back returns");
+    assert_eq!(server.requests().len(), asked);
+    let note = session(&home).1.into_iter().rev().find(|entry| entry["type"] == "branch_summary").unwrap();
+    assert_eq!(note["summary"], "two led nowhere");
+
+    // Back again; then with a summary of the model, with a focus.
+    screen.say("/back");
+    screen.wait_for("back; /forward returns");
+    server.push(Reply::answer().text("## Goal\nThe second way"));
+    // The tree opens as it was left: the query is still there.
+    screen.say("/tree");
+    screen.wait_for("1 match");
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send("3");
+    screen.wait_for("Summarize, focus on");
+    screen.send("what failed\r");
+    screen.wait_for("The second way");
+    screen.wait_for("moved; /back returns");
+    let request = server.requests().last().unwrap().body.to_string();
+    assert!(request.contains("what failed"), "{request}");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn a_fork_goes_on_in_a_new_file_and_pop_leaves_a_note() {
+    let home = Home::new();
+    let server = answering(&["Alpha.", "Beta."]);
+    set_up(&home, &server, "anthropic-messages");
+    // A fork needs an id of its own.
+    let mut screen = Screen::start(home.command(&[]).env_remove("OFFSHOOT_IDS"), 100, 30);
+    screen.wait_for("every conversation is a tree");
+    screen.say("first");
+    screen.wait_for("Alpha.");
+    screen.wait_without("Working");
+    screen.say("second");
+    screen.wait_for("Beta.");
+    screen.wait_without("Working");
+    screen.say("/pop -m \"beta was not it\"");
+    screen.wait_for("popped; /back returns");
+    screen.wait_for("beta was not it");
+    screen.say("/fork leaf");
+    screen.wait_for("forked to a new session");
+    server.push(Reply::answer().text("Gamma."));
+    screen.say("third");
+    screen.wait_for("Gamma.");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+    let all = files(&home.path("offshoot/sessions"));
+    assert_eq!(all.len(), 2, "the old session and the fork");
+    let forked = all
+        .iter()
+        .map(|(_, bytes)| String::from_utf8_lossy(bytes))
+        .find(|text| text.contains("parentSession"));
+    let forked = forked.unwrap();
+    assert!(
+        forked.contains("beta was not it") && forked.contains("Gamma.") && !forked.contains("Beta."),
+        "{forked}"
+    );
+}
+
+#[test]
+fn a_tool_asks_before_it_runs_and_no_is_an_answer() {
+    let home = Home::new();
+    let call = |id: &str, command: &str| Reply::answer().call(id, "bash", json!({"command": command}));
+    let server = ModelServer::start([
+        call("c1", "touch made.txt"),
+        Reply::answer().text("It is made."),
+        call("c2", "touch never.txt"),
+        Reply::answer().text("Then not."),
+    ])
+    .unwrap();
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("make it");
+    screen.wait_for("May bash do this?");
+    screen.send("1");
+    screen.wait_for("It is made.");
+    assert!(home.path("project/made.txt").exists());
+    screen.wait_without("Working");
+    screen.say("and another");
+    screen.wait_for("May bash do this?");
+    screen.send("3");
+    screen.wait_for("Then not.");
+    assert!(!home.path("project/never.txt").exists());
+    screen.wait_without("Working");
+    screen.say("/quit");
+    screen.end();
+}
+
+#[test]
+fn escape_stops_an_answer_and_what_came_so_far_is_kept() {
+    let home = Home::new();
+    let server = ModelServer::start([Reply::answer().text("a long story").stall_after(3)]).unwrap();
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("tell me");
+    screen.wait_for("Working");
+    // What is typed meanwhile waits, and comes back with Escape.
+    screen.say("and be quick");
+    screen.wait_for("next: and be quick");
+    screen.send(ESCAPE);
+    screen.wait_for("stopped");
+    screen.wait_for("› and be quick");
+    screen.send("\x03");
+    screen.wait_without("› and be quick");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+    let answer = session(&home).1.into_iter().find(|entry| entry["message"]["role"] == "assistant").unwrap();
+    assert_eq!(answer["message"]["stopReason"], "aborted");
+}
+
+#[test]
+fn shell_commands_run_and_only_one_kind_is_told_to_the_model() {
+    let home = Home::new();
+    let server = answering(&["I see."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("!echo public$((1+1))");
+    screen.wait_for("public2");
+    screen.wait_without("Running");
+    screen.say("!!echo secret$((1+1))");
+    screen.wait_for("not told to the model");
+    screen.say("what did I do?");
+    screen.wait_for("I see.");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    screen.end();
+    let asked = server.requests().last().unwrap().body.to_string();
+    assert!(asked.contains("public2") && !asked.contains("secret2"), "{asked}");
+}
+
+#[test]
+fn what_another_program_appends_shows_at_once() {
+    let home = Home::new();
+    let server = answering(&["Here."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("hello");
+    screen.wait_for("Here.");
+    screen.wait_without("Working");
+    let (path, _) = session(&home);
+    home.run(&["label", path.to_str().unwrap(), "leaf", "from-elsewhere"]).ok();
+    screen.wait_for("another program added 1 entry");
+    screen.wait_for("also used elsewhere");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn a_signal_leaves_a_sane_terminal_and_a_whole_session() {
+    let home = Home::new();
+    let server = answering(&["One.", "Two."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("one");
+    screen.wait_for("One.");
+    screen.wait_without("Working");
+    screen.say("two");
+    screen.wait_for("Two.");
+    screen.wait_without("Working");
+    screen.say("/undo");
+    screen.wait_for("taken back");
+    let pid = screen.process().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    let (_, bytes) = screen.end();
+    let bytes = String::from_utf8_lossy(&bytes);
+    assert!(bytes.contains("\x1b[?2004l") && bytes.ends_with('\n'), "{bytes:?}");
+    assert_eq!(last(&home)["customType"], "session-tree.leaf");
+}
+
+#[test]
+fn lists_completion_and_sizes_work_as_a_person_expects() {
+    let home = Home::new();
+    let server = answering(&["One.", "Two."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.send("/bran");
+    screen.wait_for("/branches");
+    screen.send("\x15");
+    screen.wait_without("/branches");
+    screen.say("one");
+    screen.wait_for("One.");
+    screen.wait_without("Working");
+    screen.say("/undo");
+    screen.wait_for("taken back");
+    screen.send("\x15");
+    screen.say("two");
+    screen.wait_for("Two.");
+    screen.wait_without("Working");
+    screen.say("/branches");
+    screen.wait_for("Branches: 2 branches");
+    screen.send(UP);
+    screen.send(DOWN);
+    screen.send(UP);
+    screen.send(ENTER);
+    screen.wait_for("switched; /switch - returns");
+    screen.resize(60, 16);
+    screen.send("x");
+    screen.wait_for("› x");
+    screen.send("\x15");
+    screen.say("/hotkeys");
+    screen.wait_for("Keys");
+    screen.send(ESCAPE);
+    screen.wait_without("── Keys");
+    screen.say("/nonsense");
+    screen.wait_for("There is no command /nonsense");
+    screen.send(ESCAPE);
+    screen.wait_for("› /nonsense");
+    screen.send("\x15");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}

@@ -1,0 +1,247 @@
+//! The list of branches: what was tried, how it ended, what it cost; and where to go from here.
+//!
+//! Rows come from the engine ([`Session::branch_table`](session_tree::Session::branch_table)); their numbers are those of
+//! the reference `#n`. Hiding a branch takes it from lists, never from the session.
+
+mod draw;
+
+use session_tree::{BranchRow, EntryId, Node};
+
+use crate::dialog::{Answer, Prompt};
+use crate::help::{Group, HELP_ACTIONS, Help};
+use crate::input::one_line;
+use crate::keys::{Action, Input, Keymap, Letters};
+
+/// What a person wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Go to the tip.
+    Switch(EntryId),
+    /// Go to the tip and tell what is left.
+    SwitchWithSummary(EntryId),
+    /// Merge the branch here.
+    Merge(EntryId),
+    /// Pick something of the branch.
+    Pick(EntryId),
+    /// Export the branch.
+    Export(EntryId),
+    /// Compare the branch with the current one.
+    Diff(EntryId),
+    /// Set or clear the label of the tip; the list stays open.
+    SetLabel(EntryId, Option<String>),
+    /// Hide the branch from lists, or show it again; the list stays open.
+    Hide(EntryId, bool),
+    /// Close the list.
+    Cancel,
+}
+
+const ACTIONS: &[Action] = &[
+    Action::SelectConfirm,
+    Action::SelectCancel,
+    Action::SelectUp,
+    Action::SelectDown,
+    Action::SelectPageUp,
+    Action::SelectPageDown,
+    Action::SelectFirst,
+    Action::SelectLast,
+    Action::BranchSummarize,
+    Action::BranchMerge,
+    Action::BranchPick,
+    Action::BranchLabel,
+    Action::BranchHide,
+    Action::BranchExport,
+    Action::BranchDiff,
+    Action::BranchSearch,
+    Action::Help,
+    Action::DeleteBackward,
+];
+
+const GROUPS: &[Group] = &[("Branches", ACTIONS)];
+
+/// The list of branches.
+#[derive(Debug)]
+pub struct BranchList {
+    session_name: String,
+    rows: Vec<BranchRow>,
+    /// The rows that show.
+    shown: Vec<usize>,
+    selected: Option<Node>,
+    query: String,
+    mode: Mode,
+    page: usize,
+}
+
+/// What has the keyboard.
+#[derive(Debug)]
+enum Mode {
+    Browse,
+    Search,
+    Label(EntryId, Prompt),
+    Help(Help),
+}
+
+impl BranchList {
+    /// Opens the list; the branch of the leaf is selected.
+    pub fn new(session_name: impl Into<String>, rows: Vec<BranchRow>) -> Self {
+        let selected =
+            rows.iter().find(|row| row.branch.is_current).or(rows.first()).map(|row| row.branch.tip);
+        let mut list = Self {
+            session_name: session_name.into(),
+            rows,
+            shown: Vec::new(),
+            selected,
+            query: String::new(),
+            mode: Mode::Browse,
+            page: 10,
+        };
+        list.filter();
+        list
+    }
+
+    /// Takes other rows after something changed; everything else stays.
+    pub fn set_rows(&mut self, rows: Vec<BranchRow>) {
+        self.rows = rows;
+        self.filter();
+    }
+
+    /// Returns the branch under the cursor.
+    pub fn selected(&self) -> Option<&BranchRow> {
+        self.rows.iter().find(|row| Some(row.branch.tip) == self.selected)
+    }
+
+    /// Turns an event of the terminal into what the list takes now.
+    pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
+        match &self.mode {
+            Mode::Browse => keymap.input(event, ACTIONS, Letters::Act),
+            Mode::Search => keymap.input(event, ACTIONS, Letters::Type),
+            Mode::Label(_, prompt) => prompt.input(keymap, event),
+            Mode::Help(_) => keymap.input(event, HELP_ACTIONS, Letters::Act),
+        }
+    }
+
+    /// Takes one input. `None` means: still open, nothing to do.
+    pub fn update(&mut self, input: &Input) -> Option<Outcome> {
+        match (&mut self.mode, input) {
+            (Mode::Help(help), input) => {
+                if help.update(input) {
+                    self.mode = Mode::Browse;
+                }
+                None
+            }
+            (Mode::Label(id, prompt), input) => {
+                let (id, answer) = (id.clone(), prompt.update(input)?);
+                self.mode = Mode::Browse;
+                match answer {
+                    Answer::Given(label) => {
+                        Some(Outcome::SetLabel(id, Some(label).filter(|label| !label.is_empty())))
+                    }
+                    Answer::Cancelled => None,
+                }
+            }
+            (Mode::Search, Input::Char(c)) => self.search(c.encode_utf8(&mut [0; 4])),
+            (Mode::Search, Input::Paste(text)) => self.search(text),
+            (Mode::Browse, Input::Char(c)) => self.choose_number(*c),
+            (Mode::Browse, Input::Paste(_)) => None,
+            (Mode::Browse | Mode::Search, Input::Action(action)) => self.act(*action),
+        }
+    }
+
+    fn act(&mut self, action: Action) -> Option<Outcome> {
+        let tip = self.selected().map(|row| row.branch.tip_id.clone());
+        match action {
+            Action::SelectCancel => return self.cancel(),
+            Action::SelectConfirm => return tip.map(Outcome::Switch),
+            Action::BranchSummarize => return tip.map(Outcome::SwitchWithSummary),
+            Action::BranchMerge => return tip.map(Outcome::Merge),
+            Action::BranchPick => return tip.map(Outcome::Pick),
+            Action::BranchExport => return tip.map(Outcome::Export),
+            Action::BranchDiff => return tip.map(Outcome::Diff),
+            Action::BranchHide => {
+                let hidden = self.selected().is_some_and(|row| row.branch.is_hidden);
+                return tip.map(|tip| Outcome::Hide(tip, !hidden));
+            }
+            Action::BranchLabel => {
+                let label = self.selected().and_then(|row| row.branch.label.clone()).unwrap_or_default();
+                let ask =
+                    |tip| Mode::Label(tip, Prompt::new("Label of the branch (empty to remove)", &label));
+                self.mode = tip.map_or(Mode::Browse, ask);
+            }
+            Action::BranchSearch => self.mode = Mode::Search,
+            Action::DeleteBackward => {
+                self.query.pop();
+                self.filter();
+            }
+            Action::Help => self.mode = Mode::Help(Help::default()),
+            _ => self.walk(action),
+        }
+        None
+    }
+
+    fn walk(&mut self, action: Action) {
+        let Some(last) = self.shown.len().checked_sub(1) else { return };
+        let at = self.position().unwrap_or(0);
+        let to = match action {
+            Action::SelectUp => at.checked_sub(1).unwrap_or(last),
+            Action::SelectDown => {
+                if at >= last {
+                    0
+                } else {
+                    at + 1
+                }
+            }
+            Action::SelectPageUp => at.saturating_sub(self.page),
+            Action::SelectPageDown => (at + self.page).min(last),
+            Action::SelectFirst => 0,
+            Action::SelectLast => last,
+            _ => return,
+        };
+        self.selected = Some(self.rows[self.shown[to]].branch.tip);
+    }
+
+    fn choose_number(&mut self, c: char) -> Option<Outcome> {
+        let number = (c.to_digit(10)? as usize).checked_sub(1)?;
+        let row = self.rows.get(number)?;
+        self.selected = Some(row.branch.tip);
+        Some(Outcome::Switch(row.branch.tip_id.clone()))
+    }
+
+    fn search(&mut self, text: &str) -> Option<Outcome> {
+        self.query.push_str(&one_line(text));
+        self.filter();
+        None
+    }
+
+    /// The search goes first, then the list.
+    fn cancel(&mut self) -> Option<Outcome> {
+        if self.query.is_empty() && matches!(self.mode, Mode::Browse) {
+            return Some(Outcome::Cancel);
+        }
+        self.mode = Mode::Browse;
+        self.query.clear();
+        self.filter();
+        None
+    }
+
+    fn filter(&mut self) {
+        let query = self.query.to_lowercase();
+        let fits = |row: &BranchRow| {
+            let text = format!("{} {}", row.branch.name, row.branch.from.as_deref().unwrap_or_default())
+                .to_lowercase();
+            query.split_whitespace().all(|word| text.contains(word))
+        };
+        // Who searches wants to find what is hidden, too.
+        let shows = |row: &BranchRow| !query.is_empty() || !row.branch.is_hidden || row.branch.is_current;
+        let fitting = self.rows.iter().enumerate().filter(|(_, row)| shows(row) && fits(row));
+        self.shown = fitting.map(|(at, _)| at).collect();
+        if self.position().is_none() {
+            self.selected = self.shown.first().map(|at| self.rows[*at].branch.tip);
+        }
+    }
+
+    fn position(&self) -> Option<usize> {
+        self.shown.iter().position(|at| Some(self.rows[*at].branch.tip) == self.selected)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! The list of branches without a terminal.
+
+use session_tree::{Session, Timestamp};
+use testkit::drawing::session_text;
+
+use super::*;
+use crate::screen;
+use crate::theme::Theme;
+use crate::time::Local;
+
+fn session() -> Session {
+    let drawing = "
+        a user Build a CLI
+        b<a assistant Which language?
+        n<b user Use Node
+        o<n assistant It works.
+        r<b user Use Rust
+        s<r assistant It is fast.
+        l<s label s rust";
+    Session::from_bytes(session_text(drawing)).unwrap()
+}
+
+fn list() -> BranchList {
+    BranchList::new("Greeter", session().branch_table().unwrap())
+}
+
+fn shown(list: &mut BranchList, width: u16, height: u16) -> String {
+    let local = Local::utc(Timestamp::from_millis(1_735_689_600_000 + 7_200_000));
+    screen::text(width, height, |area, buf| list.draw(Theme::plain(), &Keymap::default(), local, area, buf))
+}
+
+fn act(list: &mut BranchList, action: Action) -> Option<Outcome> {
+    list.update(&Input::Action(action))
+}
+
+fn id(id: &str) -> EntryId {
+    let session = session();
+    session.tree().id(session.tree().node(id).unwrap())
+}
+
+#[test]
+fn branches_are_listed_with_what_they_did() {
+    insta::assert_snapshot!(shown(&mut list(), 80, 8), @r#"
+     Branches of "Greeter"                                                   2 tips
+         # name                        turns  tokens    cost  last
+    › ●  1 rust                            1      10   $0.00    1h  ◀ here
+         2 Use Node                        1      10   $0.00    1h
+
+
+
+     Enter switch · ? all keys · Esc back · s with summary · m merge · p pick
+    "#);
+}
+
+#[test]
+fn a_large_screen_tells_more_and_a_tiny_one_less() {
+    insta::assert_snapshot!(shown(&mut list(), 120, 6), @r#"
+     Branches of "Greeter"                                                                                           2 tips
+         # name                        from              turns  tokens    cost  model             last
+    › ●  1 rust                        Build a CLI           1      10   $0.00  mod                 1h  ◀ here
+         2 Use Node                    Build a CLI           1      10   $0.00  mod                 1h
+
+     Enter switch · ? all keys · Esc back · s with summary · m merge · p pick · l label · x hide · e export · d diff
+    "#);
+    insta::assert_snapshot!(shown(&mut list(), 40, 6), @r#"
+     Branches of "Greeter"           2 tips
+         # name              turns  last
+    › ●  1 rust                  1    1h  ◀…
+         2 Use Node              1    1h
+
+     Enter switch · ? all keys · Esc back
+    "#);
+}
+
+#[test]
+fn letters_say_what_is_wanted_with_the_branch_under_the_cursor() {
+    let mut list = list();
+    assert_eq!(act(&mut list, Action::SelectConfirm), Some(Outcome::Switch(id("s"))));
+    act(&mut list, Action::SelectDown);
+    let tip = id("o");
+    assert_eq!(act(&mut list, Action::BranchSummarize), Some(Outcome::SwitchWithSummary(tip.clone())));
+    assert_eq!(act(&mut list, Action::BranchMerge), Some(Outcome::Merge(tip.clone())));
+    assert_eq!(act(&mut list, Action::BranchPick), Some(Outcome::Pick(tip.clone())));
+    assert_eq!(act(&mut list, Action::BranchExport), Some(Outcome::Export(tip.clone())));
+    assert_eq!(act(&mut list, Action::BranchDiff), Some(Outcome::Diff(tip.clone())));
+    assert_eq!(act(&mut list, Action::BranchHide), Some(Outcome::Hide(tip, true)));
+    assert_eq!(act(&mut list, Action::SelectCancel), Some(Outcome::Cancel));
+    assert_eq!(list.update(&Input::Char('2')), Some(Outcome::Switch(id("o"))));
+    assert_eq!(list.update(&Input::Char('9')), None);
+}
+
+#[test]
+fn a_search_is_typed_after_a_slash_and_letters_are_text_then() {
+    let mut list = list();
+    act(&mut list, Action::BranchSearch);
+    for c in "node".chars() {
+        assert_eq!(list.update(&Input::Char(c)), None);
+    }
+    assert_eq!(list.selected().map(|row| row.branch.tip_id.clone()), Some(id("o")));
+    assert!(shown(&mut list, 80, 8).contains("⌕ node"));
+    assert_eq!(act(&mut list, Action::SelectCancel), None);
+    assert_eq!(act(&mut list, Action::SelectCancel), Some(Outcome::Cancel));
+}
+
+#[test]
+fn a_label_is_typed_below_the_list() {
+    let mut list = list();
+    act(&mut list, Action::BranchLabel);
+    assert!(shown(&mut list, 80, 8).contains("› rust"), "{}", shown(&mut list, 80, 8));
+    assert_eq!(act(&mut list, Action::DeleteToLineStart), None);
+    assert_eq!(act(&mut list, Action::SelectConfirm), Some(Outcome::SetLabel(id("s"), None)));
+}
+
+#[test]
+fn no_branches_are_no_trouble() {
+    let mut list = BranchList::new("", Vec::new());
+    assert!(shown(&mut list, 40, 6).contains("no branches found"));
+    for action in ACTIONS.iter().filter(|action| **action != Action::SelectCancel) {
+        assert_eq!(act(&mut list, *action), None, "{action:?}");
+        list.mode = Mode::Browse;
+    }
+}

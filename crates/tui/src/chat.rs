@@ -1,0 +1,383 @@
+//! The chat: the transcript, the editor, what is going on, and the lines at the bottom.
+//!
+//! ```text
+//!   printed rows                         <- the terminal's own scrollback
+//!   ------------------------------------
+//!   what still changes                   transcript
+//!   what is going on, what waits         working
+//!   > the editor                         editor, completion
+//!   cwd, branch, tokens, model           footer
+//! ```
+//!
+//! [`inline`] makes the bytes for a terminal. Who runs the event loop feeds events in and acts on [`Intent`]s.
+
+pub mod question;
+pub mod command;
+pub mod completion;
+pub mod editor;
+pub mod footer;
+pub mod highlight;
+pub mod inline;
+pub mod item;
+pub mod markdown;
+pub mod transcript;
+pub mod viewer;
+pub mod working;
+mod wrap;
+
+use std::time::Duration;
+
+use crossterm::event::Event;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+
+use crate::keys::{Action, Input, Keymap, Letters};
+use crate::paint;
+use crate::theme::{Role, Theme};
+use command::Completes;
+use completion::{Completion, Sources};
+use editor::{EDITOR_ACTIONS, Edited, Editor};
+use footer::Footer;
+use item::Tone;
+use transcript::Transcript;
+use working::Working;
+
+/// Two presses of a key within this time are one.
+const TWICE: Duration = Duration::from_millis(500);
+
+/// What a person wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Intent {
+    /// Send this, or do it: prompts, commands, shell commands.
+    Submit(String),
+    /// Send this when all is done.
+    FollowUp(String),
+    /// Stop what is going on.
+    Interrupt,
+    /// Open the tree, because Escape was pressed twice.
+    Escaped,
+    /// Leave.
+    Quit,
+    /// Take waiting messages back.
+    Dequeue,
+    /// Anything else that a key is bound to.
+    Act(Action),
+}
+
+/// The actions of the chat that the editor does not know.
+const CHAT_ACTIONS: &[Action] = &[
+    Action::Interrupt,
+    Action::Clear,
+    Action::Suspend,
+    Action::ThinkingCycle,
+    Action::ThinkingToggle,
+    Action::ModelCycleForward,
+    Action::ModelCycleBackward,
+    Action::ModelSelect,
+    Action::ToolsExpand,
+    Action::ExternalEditor,
+    Action::MessageCopy,
+    Action::FollowUp,
+    Action::Dequeue,
+    Action::SessionNew,
+    Action::SessionTree,
+    Action::SessionFork,
+    Action::SessionResume,
+    Action::LeafBack,
+    Action::LeafForward,
+    Action::Complete,
+];
+
+/// The chat.
+#[derive(Debug)]
+pub struct Chat {
+    /// What happened.
+    pub transcript: Transcript,
+    /// What is typed.
+    pub editor: Editor,
+    /// What is going on.
+    pub working: Working,
+    /// The lines at the bottom.
+    pub footer: Footer,
+    /// Which key does what.
+    pub keymap: Keymap,
+    theme: Theme,
+    completion: Option<Completion>,
+    escaped: Option<Duration>,
+    cleared: Option<Duration>,
+}
+
+/// A part of the screen that takes the place of the editor.
+pub struct Overlay<'a> {
+    /// How many rows it wants.
+    pub height: u16,
+    /// Draws it.
+    pub draw: &'a mut dyn FnMut(Rect, &mut Buffer),
+}
+
+/// What is to be shown: rows to print, and the live part.
+#[derive(Debug)]
+pub struct Frame {
+    /// Rows to print above the live part.
+    pub printed: Vec<Line<'static>>,
+    /// The live part.
+    pub live: Buffer,
+    /// Where the cursor stands.
+    pub cursor: Option<Position>,
+}
+
+impl Chat {
+    /// Makes a chat.
+    pub fn new(transcript: Transcript, keymap: Keymap) -> Self {
+        Chat {
+            theme: transcript.look().theme,
+            transcript,
+            editor: Editor::default(),
+            working: Working::default(),
+            footer: Footer::default(),
+            keymap,
+            completion: None,
+            escaped: None,
+            cleared: None,
+        }
+    }
+
+    /// Returns the theme.
+    pub fn theme(&self) -> Theme {
+        self.theme
+    }
+
+    /// Takes one event of the terminal.
+    pub fn update(&mut self, event: &Event, sources: &dyn Sources, now: Duration) -> Option<Intent> {
+        let mut actions: Vec<Action> = CHAT_ACTIONS.to_vec();
+        if self.editor.is_blank() {
+            // The key deletes otherwise.
+            actions.push(Action::Exit);
+        }
+        actions.extend(EDITOR_ACTIONS);
+        let input = self.keymap.input(event, &actions, Letters::Type)?;
+        if let Some(intent) = self.complete(&input) {
+            self.look_for_completion(sources, &input);
+            return intent;
+        }
+        let intent = match &input {
+            Input::Action(action) => self.act(*action, now),
+            Input::Char(_) | Input::Paste(_) => self.edit(&input),
+        };
+        self.look_for_completion(sources, &input);
+        intent
+    }
+
+    fn act(&mut self, action: Action, now: Duration) -> Option<Intent> {
+        match action {
+            Action::Interrupt => self.interrupt(now),
+            Action::Clear => self.clear(now),
+            Action::Exit => Some(Intent::Quit),
+            Action::FollowUp => self.taken().map(Intent::FollowUp),
+            Action::Dequeue => Some(Intent::Dequeue),
+            Action::Complete => None,
+            action if EDITOR_ACTIONS.contains(&action) => self.edit(&Input::Action(action)),
+            action => Some(Intent::Act(action)),
+        }
+    }
+
+    fn edit(&mut self, input: &Input) -> Option<Intent> {
+        self.escaped = None;
+        match self.editor.update(input) {
+            Edited::Submit => self.taken().map(Intent::Submit),
+            Edited::Changed | Edited::Ignored => None,
+        }
+    }
+
+    fn taken(&mut self) -> Option<String> {
+        self.completion = None;
+        (!self.editor.is_blank()).then(|| self.editor.take())
+    }
+
+    /// Stops what is going on; else clears a shell command; else twice opens the tree.
+    fn interrupt(&mut self, now: Duration) -> Option<Intent> {
+        if self.working.activity().is_some() {
+            self.escaped = None;
+            return Some(Intent::Interrupt);
+        }
+        if self.editor.shown_text().starts_with('!') {
+            self.editor.set_text("");
+            return None;
+        }
+        if !self.editor.is_blank() {
+            return None;
+        }
+        let is_twice = self.escaped.is_some_and(|before| now.saturating_sub(before) <= TWICE);
+        self.escaped = if is_twice { None } else { Some(now) };
+        if !is_twice {
+            let key = self.keymap.name(Action::Interrupt).unwrap_or_default();
+            self.working.tell(Tone::Info, format!("{key} again opens the tree"), now);
+        }
+        is_twice.then_some(Intent::Escaped)
+    }
+
+    /// Clears the editor; twice leaves.
+    fn clear(&mut self, now: Duration) -> Option<Intent> {
+        if self.cleared.is_some_and(|before| now.saturating_sub(before) <= TWICE) {
+            return Some(Intent::Quit);
+        }
+        self.cleared = Some(now);
+        if self.editor.is_blank() {
+            let key = self.keymap.name(Action::Clear).unwrap_or_default();
+            self.working.tell(Tone::Info, format!("{key} again leaves; the session is kept"), now);
+        } else {
+            let text = self.editor.text();
+            self.editor.remember(&text);
+            self.editor.set_text("");
+        }
+        None
+    }
+
+    /// Lets the list of candidates take an input; none if it was not for the list.
+    fn complete(&mut self, input: &Input) -> Option<Option<Intent>> {
+        let list = self.completion.as_mut()?;
+        match input {
+            Input::Action(Action::CursorUp) => list.step(false),
+            Input::Action(Action::CursorDown) => list.step(true),
+            Input::Action(Action::Interrupt) => self.completion = None,
+            Input::Action(Action::Complete) => self.accept(),
+            Input::Action(Action::Submit) => return self.accept_and_submit(),
+            Input::Action(_) | Input::Char(_) | Input::Paste(_) => return None,
+        }
+        Some(None)
+    }
+
+    fn accept(&mut self) {
+        let Some(list) = self.completion.take() else { return };
+        let Some(candidate) = list.selected() else { return };
+        let blank = if candidate.text.ends_with('/') { "" } else { " " };
+        self.editor.replace_before(list.wanted().replaces, &format!("{}{blank}", candidate.text));
+    }
+
+    /// Takes the name of a command, or what was chosen; everything else is only an offer, and sent as it was typed.
+    fn accept_and_submit(&mut self) -> Option<Option<Intent>> {
+        let list = self.completion.as_ref()?;
+        let candidate = list.selected()?.text.clone();
+        let is_command = list.wanted().kind == Completes::Commands;
+        if candidate == list.wanted().word || !(is_command || list.is_chosen()) {
+            return None;
+        }
+        self.accept();
+        let takes_nothing = command::find(&candidate).is_some_and(|command| command.arguments.is_empty());
+        if is_command && takes_nothing {
+            return Some(self.taken().map(Intent::Submit));
+        }
+        Some(None)
+    }
+
+    fn look_for_completion(&mut self, sources: &dyn Sources, input: &Input) {
+        let moved_in_list = self.completion.is_some()
+            && matches!(input, Input::Action(Action::CursorUp | Action::CursorDown));
+        let closed = matches!(input, Input::Action(Action::Interrupt | Action::Submit));
+        if moved_in_list || closed {
+            return;
+        }
+        let (line, before) = self.editor.before_cursor();
+        let is_typing = matches!(input, Input::Char(_)) || self.completion.is_some() || is_completing(input);
+        let wanted = completion::wanted(line, &before).filter(|_| is_typing);
+        self.completion = wanted.and_then(|wanted| Completion::find(wanted, sources));
+    }
+
+    /// Puts a frame together that fits into a terminal of this size.
+    pub fn frame(&mut self, columns: u16, rows: u16, now: Duration, overlay: Option<Overlay<'_>>) -> Frame {
+        let width = usize::from(columns);
+        let working = self.working.rows(self.theme, &self.keymap, width, now);
+        let bottom = match &overlay {
+            Some(overlay) => overlay.height.min(rows),
+            None => self.bottom_height(columns, rows),
+        };
+        let room = usize::from(rows.saturating_sub(bottom)).saturating_sub(working.len() + 1);
+        let printed = self.transcript.take_done(width, room);
+        let live = self.transcript.live_rows(width, room);
+        let working_height = working.len().min(usize::from(rows.saturating_sub(bottom))) as u16;
+        let gap = u16::from(rows > bottom + working_height);
+        let live_height = (live.len() as u16).min(rows.saturating_sub(bottom + working_height + gap));
+        let area = Rect::new(0, 0, columns, live_height + gap + working_height + bottom);
+        let mut buffer = Buffer::empty(area);
+        let skipped = live.len().saturating_sub(usize::from(live_height));
+        for (row, y) in live.iter().skip(skipped).zip(0..live_height) {
+            let place = Rect { y, height: 1, ..area };
+            paint::tint(row.style, place, &mut buffer);
+            paint::line(row, place, &mut buffer);
+        }
+        let place = Rect { y: live_height + gap, height: working_height, ..area };
+        Working::draw(&working, place, &mut buffer);
+        let place = Rect { y: place.bottom(), height: bottom, ..area };
+        let cursor = match overlay {
+            Some(overlay) => {
+                (overlay.draw)(place, &mut buffer);
+                None
+            }
+            None => Some(self.draw_bottom(place, &mut buffer)),
+        };
+        paint::finish(self.theme, area, &mut buffer);
+        Frame { printed, live: buffer, cursor }
+    }
+
+    fn bottom_height(&mut self, columns: u16, rows: u16) -> u16 {
+        let most = (rows / 3).max(1);
+        let editor = self.editor.height(columns.saturating_sub(2)).min(most);
+        let list = self.completion.as_ref().map_or(0, Completion::height);
+        (2 + editor + list + footer::HEIGHT).min(rows)
+    }
+
+    /// Draws the editor between two lines, the list of candidates and the footer; returns where the cursor is.
+    fn draw_bottom(&mut self, area: Rect, buf: &mut Buffer) -> Position {
+        let list = self.completion.as_ref().map_or(0, Completion::height);
+        let footer = footer::HEIGHT.min(area.height.saturating_sub(1));
+        let lines = area.height.saturating_sub(footer + list + 1).min(2);
+        let editor = area.height.saturating_sub(footer + list + lines).max(1);
+        let style = self.theme.style(self.border());
+        let dash = self.theme.pick("─", "-").repeat(usize::from(area.width));
+        let mut y = area.y;
+        if lines > 0 {
+            paint::line(&Line::styled(dash.clone(), style), Rect { y, height: 1, ..area }, buf);
+            y += 1;
+        }
+        let mark = self.theme.pick("› ", "> ");
+        paint::line(&Line::from(Span::styled(mark, style)), Rect { y, height: 1, ..area }, buf);
+        let place = Rect { x: area.x + 2, y, width: area.width.saturating_sub(2), height: editor };
+        let cursor = self.editor.draw(self.theme, HINT, place, buf);
+        y += editor;
+        if lines > 1 {
+            paint::line(&Line::styled(dash, style), Rect { y, height: 1, ..area }, buf);
+            y += 1;
+        }
+        if let Some(completion) = &self.completion {
+            completion.draw(self.theme, Rect { y, height: list, ..area }, buf);
+            y += list;
+        }
+        self.footer.draw(self.theme, Rect { y, height: area.bottom().saturating_sub(y), ..area }, buf);
+        cursor
+    }
+
+    /// The colour of the lines around the editor tells how hard the model thinks, or that a shell command is typed.
+    fn border(&self) -> Role {
+        if self.editor.shown_text().starts_with('!') {
+            return Role::Shell;
+        }
+        match self.footer.thinking.as_deref() {
+            None | Some("off") => Role::ThinkingOff,
+            Some("minimal" | "low") => Role::ThinkingLow,
+            Some("medium") => Role::ThinkingMedium,
+            Some("high") => Role::ThinkingHigh,
+            Some(_) => Role::ThinkingMax,
+        }
+    }
+}
+
+/// What an empty editor says.
+const HINT: &str = "Say something · / commands · @ files · ! shell · Esc Esc tree";
+
+fn is_completing(input: &Input) -> bool {
+    matches!(input, Input::Action(Action::Complete | Action::DeleteBackward))
+}
+
+#[cfg(test)]
+mod tests;

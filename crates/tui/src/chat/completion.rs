@@ -1,0 +1,235 @@
+//! Completion: what could be meant by the word before the cursor, as a small list below the editor.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::command::{COMMANDS, Completes, find};
+use crate::paint;
+use crate::theme::{Role, Theme};
+use crate::width::{cut, pad, width};
+
+/// How many candidates show at once.
+pub const ROWS: usize = 6;
+/// How many candidates are kept.
+const MOST: usize = 200;
+
+/// Something that could be meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// What is put into the editor.
+    pub text: String,
+    /// What it is, in a few words.
+    pub what: String,
+}
+
+/// Somebody who knows what there is to complete.
+pub trait Sources {
+    /// Returns everything of a kind; files may be limited to those that a word could mean.
+    fn candidates(&self, kind: Completes, word: &str) -> Vec<Candidate>;
+}
+
+/// What is being completed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// What is looked for.
+    pub kind: Completes,
+    /// The word so far, without its mark.
+    pub word: String,
+    /// How many characters before the cursor a candidate replaces.
+    pub replaces: usize,
+}
+
+/// The list of candidates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    candidates: Vec<Candidate>,
+    selected: usize,
+    /// Whether the person chose one.
+    is_chosen: bool,
+    wanted: Wanted,
+}
+
+/// Tells what could be completed before the cursor, given its line and the text before it.
+pub fn wanted(line: usize, before: &str) -> Option<Wanted> {
+    if line == 0 && before.starts_with('/') {
+        return command_wanted(before);
+    }
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let file = word.strip_prefix('@')?;
+    Some(Wanted { kind: Completes::Files, word: file.to_owned(), replaces: file.chars().count() })
+}
+
+fn command_wanted(before: &str) -> Option<Wanted> {
+    let rest = &before[1..];
+    let Some((name, arguments)) = rest.split_once(' ') else {
+        let replaces = rest.chars().count();
+        return Some(Wanted { kind: Completes::Commands, word: rest.to_owned(), replaces });
+    };
+    let command = find(name)?;
+    let word = arguments.rsplit(' ').next().unwrap_or_default();
+    let is_first = !arguments.trim_start().contains(' ') || command.completes == Completes::Entries;
+    let is_option = word.starts_with("--");
+    if command.completes == Completes::Nothing || !is_first || is_option {
+        return None;
+    }
+    Some(Wanted { kind: command.completes, word: word.to_owned(), replaces: word.chars().count() })
+}
+
+impl Completion {
+    /// Finds the candidates for what is wanted, the best first; none if nothing fits.
+    pub fn find(wanted: Wanted, sources: &dyn Sources) -> Option<Self> {
+        let all = match wanted.kind {
+            Completes::Commands => commands(),
+            kind => sources.candidates(kind, &wanted.word),
+        };
+        let mut ranked: Vec<(u32, Candidate)> =
+            all.into_iter().filter_map(|one| Some((rank(&one, &wanted)?, one))).collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        let candidates: Vec<Candidate> = ranked.into_iter().map(|(_, one)| one).take(MOST).collect();
+        let is_said = candidates.len() == 1 && candidates.first().is_some_and(|one| one.text == wanted.word);
+        (!candidates.is_empty() && !is_said).then_some(Completion { candidates, selected: 0, is_chosen: false, wanted })
+    }
+
+    /// Moves the selection; goes round at the ends.
+    pub fn step(&mut self, down: bool) {
+        self.is_chosen = true;
+        let count = self.candidates.len();
+        self.selected = if down { self.selected + 1 } else { self.selected + count - 1 } % count.max(1);
+    }
+
+    /// Returns the candidate that is selected.
+    pub fn selected(&self) -> Option<&Candidate> {
+        self.candidates.get(self.selected)
+    }
+
+    /// Tells whether the person chose a candidate, so that it is more than an offer.
+    pub fn is_chosen(&self) -> bool {
+        self.is_chosen
+    }
+
+    /// Returns what is being completed.
+    pub fn wanted(&self) -> &Wanted {
+        &self.wanted
+    }
+
+    /// Returns how many rows the list takes.
+    pub fn height(&self) -> u16 {
+        self.candidates.len().min(ROWS) as u16
+    }
+
+    /// Draws the list.
+    pub fn draw(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
+        let rows = usize::from(area.height).max(1);
+        let top = self.selected.saturating_sub(rows / 2).min(self.candidates.len().saturating_sub(rows));
+        let mark = if self.wanted.kind == Completes::Commands { "/" } else { "" };
+        let shown = |one: &Candidate| format!("{mark}{}", crate::clean::clean(&one.text));
+        let widest =
+            self.candidates.iter().skip(top).take(rows).map(|one| width(&shown(one))).max().unwrap_or(0);
+        let widest = widest.min(usize::from(area.width) / 2);
+        for (nth, one) in self.candidates.iter().enumerate().skip(top).take(rows) {
+            let row = Rect { y: area.y + (nth - top) as u16, height: 1, ..area };
+            let is_selected = nth == self.selected;
+            let name = shown(one);
+            let line = Line::from(vec![
+                Span::styled(
+                    if is_selected { theme.pick("› ", "> ") } else { "  " },
+                    theme.style(Role::Accent),
+                ),
+                Span::styled(
+                    pad(&cut(&name, widest), widest, false),
+                    theme.style(if is_selected { Role::Accent } else { Role::Text }),
+                ),
+                Span::raw("  "),
+                paint::span(&one.what, theme.style(Role::Muted)),
+            ]);
+            paint::line(&paint::shorten(line, usize::from(area.width)), row, buf);
+        }
+    }
+}
+
+fn commands() -> Vec<Candidate> {
+    let candidate = |command: &super::command::CommandSpec| Candidate {
+        text: command.name.to_owned(),
+        what: match command.arguments {
+            "" => command.what.to_owned(),
+            arguments => format!("{arguments}  {}", command.what),
+        },
+    };
+    COMMANDS.iter().map(candidate).collect()
+}
+
+/// How well a candidate fits: its beginning, something in it, its letters in order; nothing if it does not.
+fn rank(candidate: &Candidate, wanted: &Wanted) -> Option<u32> {
+    let text = candidate.text.to_lowercase();
+    let word = wanted.word.to_lowercase();
+    if text == word {
+        return Some(0);
+    }
+    if text.starts_with(&word) {
+        return Some(1);
+    }
+    let name = text.rsplit('/').next().unwrap_or(&text);
+    if name.starts_with(&word) || text.trim_start_matches('@').starts_with(&word) {
+        return Some(2);
+    }
+    let is_told = wanted.kind != Completes::Commands && candidate.what.to_lowercase().contains(&word);
+    if text.contains(&word) || is_told {
+        return Some(3);
+    }
+    let mut letters = text.chars();
+    word.chars().all(|wanted| letters.any(|letter| letter == wanted)).then_some(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen;
+
+    struct Fixed;
+
+    impl Sources for Fixed {
+        fn candidates(&self, kind: Completes, _: &str) -> Vec<Candidate> {
+            let texts: &[&str] = match kind {
+                Completes::Entries => &["@baseline", "leaf", "root"],
+                Completes::Files => &["src/main.rs", "src/lib.rs", "docs/manual.md"],
+                _ => &[],
+            };
+            texts.iter().map(|text| Candidate { text: (*text).into(), what: String::new() }).collect()
+        }
+    }
+
+    fn found(before: &str) -> Vec<String> {
+        let completion = wanted(0, before).and_then(|wanted| Completion::find(wanted, &Fixed));
+        completion.map(|found| found.candidates.into_iter().map(|one| one.text).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_slash_completes_commands_and_a_command_its_arguments() {
+        assert_eq!(found("/bra"), ["branch-here", "branches", "branch", "export-branch"]);
+        assert_eq!(found("/switch base"), ["@baseline"]);
+        assert_eq!(found("/diff leaf @b"), ["@baseline"]);
+        assert_eq!(found("/undo x"), [""; 0]);
+        assert_eq!(found("/quit"), [""; 0]);
+    }
+
+    #[test]
+    fn an_at_sign_completes_files_by_name_path_or_letters() {
+        assert_eq!(found("look at @main"), ["src/main.rs"]);
+        assert_eq!(found("@srl"), ["src/lib.rs"]);
+        assert_eq!(found("mail@"), [""; 0]);
+        assert_eq!(wanted(3, "/not a command"), None);
+    }
+
+    #[test]
+    fn the_list_shows_what_is_selected() {
+        let mut completion = wanted(0, "/s").and_then(|wanted| Completion::find(wanted, &Fixed)).unwrap();
+        completion.step(true);
+        let shown = screen::text(50, 3, |area, buf| completion.draw(Theme::dark(), area, buf));
+        insta::assert_snapshot!(shown, @"
+          /switch    REF  go to another branch
+        › /session   show figures of this branch and of t…
+          /settings  show the settings that count
+        ");
+    }
+}

@@ -1,0 +1,312 @@
+//! The editor: what a person types, in many lines, with a history and with large pastes folded into a mark.
+//!
+//! Wraps a text area that edits code points; here Backspace, Delete and the arrows take whole letters.
+
+mod history;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::widgets::Widget;
+use ratatui_textarea::{CursorMove, TextArea, WrapMode};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::keys::{Action, Input};
+use crate::theme::{Role, Theme};
+use history::History;
+
+/// The actions that the editor knows, in the order they count.
+pub const EDITOR_ACTIONS: &[Action] = &[
+    Action::NewLine,
+    Action::Submit,
+    Action::CursorUp,
+    Action::CursorDown,
+    Action::CursorLeft,
+    Action::CursorRight,
+    Action::CursorWordLeft,
+    Action::CursorWordRight,
+    Action::CursorLineStart,
+    Action::CursorLineEnd,
+    Action::EditorPageUp,
+    Action::EditorPageDown,
+    Action::DeleteBackward,
+    Action::DeleteForward,
+    Action::DeleteWordBackward,
+    Action::DeleteWordForward,
+    Action::DeleteToLineStart,
+    Action::DeleteToLineEnd,
+    Action::Yank,
+    Action::Undo,
+];
+
+/// A paste of more lines than this is folded into a mark.
+const MOST_PASTED_LINES: usize = 10;
+/// A paste of more bytes than this is folded into a mark.
+const MOST_PASTED_BYTES: usize = 1_000;
+
+/// What a person types.
+#[derive(Debug)]
+pub struct Editor {
+    area: TextArea<'static>,
+    history: History,
+    /// Pastes that are folded: the mark, and what it stands for.
+    pastes: Vec<(String, String)>,
+    columns: u16,
+}
+
+impl Default for Editor {
+    fn default() -> Self {
+        Editor { area: area(""), history: History::default(), pastes: Vec::new(), columns: 80 }
+    }
+}
+
+/// What an input made of the editor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edited {
+    /// The text or the cursor changed.
+    Changed,
+    /// The person wants to send it.
+    Submit,
+    /// It was not for the editor.
+    Ignored,
+}
+
+fn area(text: &str) -> TextArea<'static> {
+    let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+    area.set_wrap_mode(WrapMode::WordOrGlyph);
+    area.set_cursor_line_style(Style::new());
+    // The cursor of the terminal stands there.
+    area.set_cursor_style(Style::new());
+    area.set_max_histories(200);
+    area.move_cursor(CursorMove::Bottom);
+    area.move_cursor(CursorMove::End);
+    area
+}
+
+impl Editor {
+    /// Returns the text as it is shown, with folded pastes as marks.
+    pub fn shown_text(&self) -> String {
+        self.area.lines().join("\n")
+    }
+
+    /// Returns the text as it is sent, with pastes in full.
+    pub fn text(&self) -> String {
+        let mut text = self.shown_text();
+        for (mark, paste) in &self.pastes {
+            text = text.replace(mark, paste);
+        }
+        text
+    }
+
+    /// Tells whether there is nothing but blanks.
+    pub fn is_blank(&self) -> bool {
+        self.area.lines().iter().all(|line| line.trim().is_empty())
+    }
+
+    /// Puts a text in place of what is there, with the cursor at its end.
+    pub fn set_text(&mut self, text: &str) {
+        self.pastes.clear();
+        self.area = area(&without_controls(text));
+        self.history.rest();
+    }
+
+    /// Takes the text out and remembers it.
+    pub fn take(&mut self) -> String {
+        let text = self.text();
+        self.history.add(&text);
+        self.set_text("");
+        text
+    }
+
+    /// Adds a text to the history without sending it.
+    pub fn remember(&mut self, text: &str) {
+        self.history.add(text);
+    }
+
+    /// Puts other texts in place of the history, oldest first.
+    pub fn set_history(&mut self, texts: Vec<String>) {
+        self.history = History::new(texts);
+    }
+
+    /// Returns the text before the cursor, of its line, and the number of that line.
+    pub fn before_cursor(&self) -> (usize, String) {
+        let cursor = self.area.cursor();
+        let line = self.area.lines().get(cursor.0).map(String::as_str).unwrap_or_default();
+        (cursor.0, line.chars().take(cursor.1).collect())
+    }
+
+    /// Puts a text in place of the last `letters` characters before the cursor.
+    pub fn replace_before(&mut self, letters: usize, text: &str) {
+        for _ in 0..letters {
+            self.area.delete_char();
+        }
+        self.area.insert_str(without_controls(text));
+    }
+
+    /// Takes one input.
+    pub fn update(&mut self, input: &Input) -> Edited {
+        match input {
+            Input::Char(c) => {
+                if !c.is_control() {
+                    self.area.insert_char(*c);
+                }
+                self.history.rest();
+                Edited::Changed
+            }
+            Input::Paste(text) => {
+                self.paste(text);
+                Edited::Changed
+            }
+            Input::Action(action) => self.act(*action),
+        }
+    }
+
+    fn act(&mut self, action: Action) -> Edited {
+        match action {
+            Action::Submit => return self.submit(),
+            Action::NewLine => self.area.insert_newline(),
+            Action::CursorUp => return self.up(),
+            Action::CursorDown => return self.down(),
+            Action::CursorLeft => self.letters(CursorMove::Back, self.letter_before()),
+            Action::CursorRight => self.letters(CursorMove::Forward, self.letter_after()),
+            Action::CursorWordLeft => self.area.move_cursor(CursorMove::WordBack),
+            Action::CursorWordRight => self.area.move_cursor(CursorMove::WordForward),
+            Action::CursorLineStart => self.area.move_cursor(CursorMove::Head),
+            Action::CursorLineEnd => self.area.move_cursor(CursorMove::End),
+            Action::EditorPageUp => self.area.move_cursor(CursorMove::Top),
+            Action::EditorPageDown => self.area.move_cursor(CursorMove::Bottom),
+            Action::DeleteBackward => self.delete(self.letter_before(), TextArea::delete_char),
+            Action::DeleteForward => self.delete(self.letter_after(), TextArea::delete_next_char),
+            Action::DeleteWordBackward => drop(self.area.delete_word()),
+            Action::DeleteWordForward => drop(self.area.delete_next_word()),
+            Action::DeleteToLineStart => drop(self.area.delete_line_by_head()),
+            Action::DeleteToLineEnd => drop(self.area.delete_line_by_end()),
+            Action::Yank => drop(self.area.paste()),
+            Action::Undo => drop(self.area.undo()),
+            _ => return Edited::Ignored,
+        }
+        Edited::Changed
+    }
+
+    /// A backslash before Enter makes a new line, for terminals that know no other way.
+    fn submit(&mut self) -> Edited {
+        let (_, before) = self.before_cursor();
+        if before.ends_with('\\') {
+            self.area.delete_char();
+            self.area.insert_newline();
+            return Edited::Changed;
+        }
+        Edited::Submit
+    }
+
+    fn up(&mut self) -> Edited {
+        let before = self.area.cursor();
+        self.area.move_cursor(CursorMove::Up);
+        if self.area.cursor() == before
+            && let Some(text) = self.history.older(&self.shown_text())
+        {
+            self.area = area(&text);
+        }
+        Edited::Changed
+    }
+
+    fn down(&mut self) -> Edited {
+        let before = self.area.cursor();
+        self.area.move_cursor(CursorMove::Down);
+        if self.area.cursor() == before
+            && let Some(text) = self.history.newer()
+        {
+            self.area = area(&text);
+        }
+        Edited::Changed
+    }
+
+    fn letters(&mut self, step: CursorMove, count: usize) {
+        for _ in 0..count.max(1) {
+            self.area.move_cursor(step);
+        }
+    }
+
+    fn delete(&mut self, count: usize, one: fn(&mut TextArea<'static>) -> bool) {
+        for _ in 0..count.max(1) {
+            one(&mut self.area);
+        }
+    }
+
+    /// How many characters the letter before the cursor has; zero at the start of a line.
+    fn letter_before(&self) -> usize {
+        let (_, before) = self.before_cursor();
+        if let Some((mark, _)) = self.pastes.iter().find(|(mark, _)| before.ends_with(mark.as_str())) {
+            return mark.chars().count();
+        }
+        before.graphemes(true).next_back().map_or(0, |letter| letter.chars().count())
+    }
+
+    fn letter_after(&self) -> usize {
+        let cursor = self.area.cursor();
+        let line = self.area.lines().get(cursor.0).map(String::as_str).unwrap_or_default();
+        let after: String = line.chars().skip(cursor.1).collect();
+        after.graphemes(true).next().map_or(0, |letter| letter.chars().count())
+    }
+
+    fn paste(&mut self, text: &str) {
+        let text = without_controls(&text.replace("\r\n", "\n").replace('\r', "\n"));
+        let lines = text.split('\n').count();
+        if lines <= MOST_PASTED_LINES && text.len() <= MOST_PASTED_BYTES {
+            self.area.insert_str(&text);
+            return;
+        }
+        let number = self.pastes.len() + 1;
+        let mark = match lines {
+            1 => format!("[paste #{number}: {} characters]", text.chars().count()),
+            lines => format!("[paste #{number}: {lines} lines]"),
+        };
+        self.area.insert_str(&mark);
+        self.pastes.push((mark, text));
+    }
+
+    /// Returns how many rows the text takes at this width.
+    pub fn height(&mut self, columns: u16) -> u16 {
+        self.fit(columns);
+        let row = |row: usize| self.area.screen_to_data(row, 0);
+        let mut rows: u16 = 1;
+        while rows < 200 && row(usize::from(rows)) != row(usize::from(rows) - 1) {
+            rows += 1;
+        }
+        rows
+    }
+
+    /// Lets the text area know how wide it is; it learns so only by being drawn.
+    fn fit(&mut self, columns: u16) {
+        self.columns = columns.max(1);
+        let scratch = Rect::new(0, 0, self.columns, 1);
+        (&self.area).render(scratch, &mut Buffer::empty(scratch));
+    }
+
+    /// Draws the text and returns where the cursor is.
+    pub fn draw(&mut self, theme: Theme, hint: &str, area: Rect, buf: &mut Buffer) -> Position {
+        if self.area.lines().iter().all(String::is_empty) && self.area.lines().len() == 1 {
+            crate::paint::line(
+                &ratatui::text::Line::styled(hint.to_owned(), theme.style(Role::Dim)),
+                area,
+                buf,
+            );
+            return area.as_position();
+        }
+        self.area.set_style(theme.style(Role::Text));
+        (&self.area).render(area, buf);
+        let (top, left) = self.area.scroll_offset();
+        let cursor = self.area.screen_cursor();
+        let (row, column) = (cursor.row as u16, cursor.col as u16);
+        let x = area.x + column.saturating_sub(left).min(area.width.saturating_sub(1));
+        Position::new(x, area.y + row.saturating_sub(top).min(area.height.saturating_sub(1)))
+    }
+}
+
+/// Nothing that is typed or pasted steers a terminal.
+fn without_controls(text: &str) -> String {
+    text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| *c == '\n' || !c.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! The footer: where we are, in which branch, what it cost, and which model answers. Two rows, always there.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::clean::clean;
+use crate::numbers::{money, tokens};
+use crate::paint;
+use crate::theme::{Role, Theme};
+use crate::width::{cut, width};
+
+/// How many rows the footer takes.
+pub const HEIGHT: u16 = 2;
+
+/// What the footer tells.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Footer {
+    /// The working directory, with the home spelled `~`.
+    pub cwd: String,
+    /// The branch of git.
+    pub git_branch: Option<String>,
+    /// The name of the session.
+    pub session: Option<String>,
+    /// The branch of the session.
+    pub branch: Option<BranchPlace>,
+    /// Tokens sent, of all branches.
+    pub input: u64,
+    /// Tokens received, of all branches.
+    pub output: u64,
+    /// Tokens read from caches, of all branches.
+    pub cached: u64,
+    /// What all branches cost.
+    pub cost: f64,
+    /// Tokens of the context; nothing if they are not known.
+    pub context: Option<u64>,
+    /// Tokens that the model has room for.
+    pub window: u64,
+    /// The service of the model.
+    pub provider: String,
+    /// The model; nothing if none is chosen.
+    pub model: Option<String>,
+    /// How hard it thinks; nothing if it does not think at all.
+    pub thinking: Option<String>,
+    /// Something to know about the session: that others work in it, that it is only read.
+    pub remark: Option<String>,
+}
+
+/// Which branch it is, of how many.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BranchPlace {
+    /// The name.
+    pub name: String,
+    /// Its number, from one.
+    pub number: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Footer {
+    /// Draws the footer.
+    pub fn draw(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
+        let row = |nth: u16| Rect { y: area.y + nth, height: 1, ..area };
+        if area.height > 0 {
+            paint::left_and_right(self.place(theme), &self.branch_line(theme, area.width), row(0), buf);
+        }
+        if area.height > 1 {
+            paint::left_and_right(self.figures(theme), &self.model_line(theme), row(1), buf);
+        }
+    }
+
+    fn place(&self, theme: Theme) -> Line<'static> {
+        let muted = theme.style(Role::Muted);
+        let mut spans = vec![paint::span(&self.cwd, muted)];
+        if let Some(branch) = &self.git_branch {
+            spans.push(paint::span(&format!(" ({branch})"), muted));
+        }
+        if let Some(name) = &self.session {
+            spans.push(Span::styled(theme.pick(" • ", " - "), theme.style(Role::Dim)));
+            spans.push(paint::span(name, theme.style(Role::Text)));
+        }
+        if let Some(remark) = &self.remark {
+            spans.push(Span::styled(theme.pick(" • ", " - "), theme.style(Role::Dim)));
+            spans.push(paint::span(remark, theme.style(Role::Warning)));
+        }
+        Line::from(spans)
+    }
+
+    fn branch_line(&self, theme: Theme, columns: u16) -> Line<'static> {
+        let Some(BranchPlace { name, number, count }) = &self.branch else { return Line::default() };
+        let place = format!("branch {number}/{count}");
+        let room = usize::from(columns / 3).max(6);
+        let mut spans = vec![Span::styled(place, theme.style(Role::Accent))];
+        if !name.is_empty() {
+            let name = clean(name).into_owned();
+            spans.push(Span::styled(theme.pick(" · ", " - "), theme.style(Role::Dim)));
+            spans.push(Span::styled(cut(&name, room).into_owned(), theme.style(Role::Muted)));
+        }
+        Line::from(spans)
+    }
+
+    fn figures(&self, theme: Theme) -> Line<'static> {
+        let (up, down) = (theme.pick("↑", "in "), theme.pick("↓", "out "));
+        let mut text = format!("{up}{} {down}{}", tokens(self.input), tokens(self.output));
+        if self.cached > 0 {
+            text.push_str(&format!(" cached {}", tokens(self.cached)));
+        }
+        text.push_str(&format!(" {}", money(self.cost)));
+        let muted = theme.style(Role::Muted);
+        let mut spans = vec![Span::styled(text, muted)];
+        if self.window > 0 {
+            spans.push(Span::styled(theme.pick(" · ", " - "), theme.style(Role::Dim)));
+            let percent = self.context.map(|used| used as f64 * 100.0 / self.window as f64);
+            let role = match percent {
+                Some(percent) if percent > 90.0 => Role::Error,
+                Some(percent) if percent > 70.0 => Role::Warning,
+                _ => Role::Muted,
+            };
+            let share = percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.1}%"));
+            spans
+                .push(Span::styled(format!("context {share} of {}", tokens(self.window)), theme.style(role)));
+        }
+        Line::from(spans)
+    }
+
+    fn model_line(&self, theme: Theme) -> Line<'static> {
+        let Some(model) = &self.model else {
+            return Line::styled("no model: /model", theme.style(Role::Warning));
+        };
+        let mut spans = vec![
+            paint::span(&format!("{}/", self.provider), theme.style(Role::Dim)),
+            paint::span(model, theme.style(Role::Muted)),
+        ];
+        if let Some(level) = &self.thinking {
+            spans.push(Span::styled(theme.pick(" • ", " - "), theme.style(Role::Dim)));
+            spans.push(paint::span(level, theme.style(Role::Muted)));
+        }
+        let line = Line::from(spans);
+        if width(&self.provider) + width(model) > 60 { paint::shorten(line, 60) } else { line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen;
+
+    fn footer() -> Footer {
+        Footer {
+            cwd: "~/work/greeter".into(),
+            git_branch: Some("main".into()),
+            session: Some("Greeter CLI".into()),
+            branch: Some(BranchPlace { name: "go-attempt".into(), number: 2, count: 4 }),
+            input: 52_000,
+            output: 3_400,
+            cached: 120_000,
+            cost: 0.121,
+            context: Some(11_400),
+            window: 200_000,
+            provider: "anthropic".into(),
+            model: Some("claude-sonnet-4-5".into()),
+            thinking: Some("medium".into()),
+            remark: None,
+        }
+    }
+
+    fn drawn(footer: &Footer, columns: u16) -> String {
+        screen::text(columns, HEIGHT, |area, buf| footer.draw(Theme::dark(), area, buf))
+    }
+
+    #[test]
+    fn the_footer_fits_every_size() {
+        insta::assert_snapshot!(drawn(&footer(), 120), @"
+        ~/work/greeter (main) • Greeter CLI                                                              branch 2/4 · go-attempt
+        ↑52k ↓3.4k cached 120k $0.12 · context 5.7% of 200k                                 anthropic/claude-sonnet-4-5 • medium
+        ");
+        insta::assert_snapshot!(drawn(&footer(), 80), @r"
+        ~/work/greeter (main) • Greeter CLI                      branch 2/4 · go-attempt
+        ↑52k ↓3.4k cached 120k $0.12 · context…      anthropic/claude-sonnet-4-5 • medium
+        ");
+        insta::assert_snapshot!(drawn(&footer(), 40), @r"
+        ~/work/greeter …  branch 2/4 · go-attempt
+        ↑52k…  anthropic/claude-sonnet-4-5 • medium
+        ");
+    }
+
+    #[test]
+    fn a_newcomer_sees_what_is_missing() {
+        let footer = Footer { cwd: "~".into(), ..Footer::default() };
+        insta::assert_snapshot!(drawn(&footer, 60), @"
+        ~
+        ↑0 ↓0 $0.00                                 no model: /model
+        ");
+    }
+
+    #[test]
+    fn a_full_context_asks_for_attention() {
+        let full = Footer { context: Some(190_000), ..footer() };
+        let buffer = screen::buffer(120, 2, |area, buf| full.draw(Theme::dark(), area, buf));
+        let red = screen::with_style(&buffer, |style| style.fg == Theme::dark().style(Role::Error).fg);
+        assert!(red.contains("context 95.0%"), "{red}");
+    }
+}

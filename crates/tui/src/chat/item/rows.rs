@@ -1,0 +1,349 @@
+//! Items as rows: how each thing of a conversation is drawn. Reads items, decides nothing.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::{Ending, Item, ShellItem, Tone, ToolItem, ToolState, capped, tool};
+use crate::chat::highlight::{CodeCache, Languages};
+use crate::chat::markdown;
+use crate::chat::wrap::{Margin, wrap};
+use crate::clean::{clean, clean_lines};
+use crate::numbers;
+use crate::theme::{Role, Theme};
+
+/// How many rows of output show while the rest is folded.
+const OUTPUT_ROWS: usize = 6;
+/// How many rows of a difference show while the rest is folded.
+const DIFF_ROWS: usize = 24;
+/// How many rows of a summary show while the rest is folded.
+const SUMMARY_ROWS: usize = 12;
+
+/// How items are drawn.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// The theme.
+    pub theme: Theme,
+    /// Whether long parts show in full.
+    pub is_expanded: bool,
+    /// Whether thoughts show.
+    pub shows_thinking: bool,
+    /// The key that shows folded parts in full.
+    pub expand_key: String,
+}
+
+impl Look {
+    /// Makes a look with everything folded.
+    pub fn new(theme: Theme) -> Self {
+        Look { theme, is_expanded: false, shows_thinking: true, expand_key: "Ctrl+O".to_owned() }
+    }
+
+    fn limit(&self, folded: usize) -> usize {
+        if self.is_expanded { usize::MAX } else { folded }
+    }
+}
+
+/// Draws an item as rows of at most `columns`. An item that is hidden has none.
+pub fn rows(
+    item: &Item,
+    columns: usize,
+    look: &Look,
+    languages: &dyn Languages,
+    codes: &mut CodeCache,
+) -> Vec<Line<'static>> {
+    let mut pen = Pen { columns: columns.max(8), look, theme: look.theme, languages, codes, out: Vec::new() };
+    match item {
+        Item::Prompt { text, images } => pen.prompt(text, *images),
+        Item::Text(text) => drop(pen.markdown(text, &Margin::default(), Style::new(), usize::MAX)),
+        Item::Thinking(text) => pen.thinking(text),
+        Item::Tool(tool) => pen.tool(tool),
+        Item::Shell(shell) => pen.shell(shell),
+        Item::Custom { kind, text } => pen.custom(kind, text),
+        Item::Summary { title, text } => pen.block(title, text, Role::Warning),
+        Item::Compaction { text, tokens } => pen.compaction(text, *tokens),
+        Item::Ending(ending) => pen.ending(ending),
+        Item::Setting(text) => pen.plain(text, Role::Dim),
+        Item::Notice(tone, text) => pen.notice(*tone, text),
+        Item::Divider(title) => pen.divider(title),
+    }
+    pen.out
+}
+
+struct Pen<'a> {
+    columns: usize,
+    look: &'a Look,
+    theme: Theme,
+    languages: &'a dyn Languages,
+    codes: &'a mut CodeCache,
+    out: Vec<Line<'static>>,
+}
+
+impl Pen<'_> {
+    fn style(&self, role: Role) -> Style {
+        self.theme.style(role)
+    }
+
+    fn plain(&mut self, text: &str, role: Role) {
+        let style = self.style(role);
+        self.lines(text, style, &Margin::default(), usize::MAX);
+    }
+
+    /// Draws text line by line, at most `most` rows of it; gives how many rows were left out.
+    fn lines(&mut self, text: &str, style: Style, margin: &Margin, most: usize) -> usize {
+        let text = capped(text);
+        let mut rows = Vec::new();
+        for line in clean_lines(&text) {
+            let margin = if rows.is_empty() { margin.clone() } else { continued(margin) };
+            wrap(&[Span::styled(line.into_owned(), style)], self.columns, &margin, &mut rows);
+        }
+        let left_out = rows.len().saturating_sub(most);
+        rows.truncate(most);
+        self.out.extend(rows);
+        left_out
+    }
+
+    fn prompt(&mut self, text: &str, images: usize) {
+        let theme = self.theme;
+        let bar = Span::styled(theme.pick("▌ ", "> "), theme.style(Role::Accent));
+        let from = self.out.len();
+        let shown = match (text.trim_end(), images) {
+            ("", 0) => "(empty)".to_owned(),
+            (text, 0) => text.to_owned(),
+            (text, images) => format!(
+                "{text}{}[{}]",
+                if text.is_empty() { "" } else { "\n" },
+                numbers::count(images, "image")
+            ),
+        };
+        self.lines(&shown, theme.style(Role::Text), &Margin::same(bar), usize::MAX);
+        self.fill(from, theme.style(Role::UserMessage));
+    }
+
+    fn markdown(&mut self, text: &str, margin: &Margin, style: Style, most: usize) -> usize {
+        let text = capped(text.trim());
+        let inside: usize = margin.rest.iter().map(Span::width).sum();
+        let room = self.columns.saturating_sub(inside);
+        let rows = markdown::rows(&text, room, self.theme, self.languages, self.codes);
+        let left_out = rows.len().saturating_sub(most);
+        for (nth, row) in rows.into_iter().take(most).enumerate() {
+            let mut spans = if nth == 0 { margin.first.clone() } else { margin.rest.clone() };
+            // The style of the block fills in what the text leaves open.
+            spans.extend(
+                row.spans.into_iter().map(|span| Span::styled(span.content, style.patch(span.style))),
+            );
+            self.out.push(Line::from(spans).style(row.style));
+        }
+        left_out
+    }
+
+    fn thinking(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let style = self.style(Role::Thinking);
+        if !self.look.shows_thinking && !self.look.is_expanded {
+            return self.plain("Thinking…", Role::Thinking);
+        }
+        self.lines(text.trim(), style, &Margin::same(Span::raw("  ")), usize::MAX);
+    }
+
+    fn tool(&mut self, tool: &ToolItem) {
+        let (mark, role) = match tool.state {
+            ToolState::Running => (self.theme.pick("◌ ", "o "), Role::Accent),
+            ToolState::Done => (self.theme.pick("● ", "* "), Role::Success),
+            ToolState::Failed => (self.theme.pick("✗ ", "x "), Role::Error),
+            ToolState::Interrupted => (self.theme.pick("○ ", "- "), Role::Warning),
+        };
+        self.title(mark, role, &tool.name, &tool::subject(&tool.name, &tool.arguments));
+        match (&tool.diff, tool.name.as_str()) {
+            (Some(diff), _) if !diff.is_empty() && tool.state != ToolState::Failed => self.diff(diff),
+            (_, "write") if tool.state != ToolState::Failed => self.written(tool),
+            (_, "read" | "ls" | "find" | "grep")
+                if tool.state == ToolState::Done && !self.look.is_expanded =>
+            {
+                self.count_of(tool);
+            }
+            _ => self.output(&tool.output, tool.name == "bash", tool.state == ToolState::Failed),
+        }
+        if tool.images > 0 {
+            let images = format!("  [{}]", numbers::count(tool.images, "image"));
+            self.plain(&images, Role::Muted);
+        }
+        if tool.state == ToolState::Interrupted {
+            self.plain("  interrupted: it has no result", Role::Warning);
+        }
+    }
+
+    fn title(&mut self, mark: &'static str, role: Role, name: &str, subject: &str) {
+        let spans = [
+            Span::styled(format!("{} ", clean(name)), self.style(Role::ToolTitle)),
+            Span::styled(clean(subject).into_owned(), self.style(Role::Text)),
+        ];
+        let margin = Margin::mark(Span::styled(mark, self.style(role)));
+        let mut rows = Vec::new();
+        wrap(&spans, self.columns, &margin, &mut rows);
+        rows.truncate(self.look.limit(4));
+        self.out.extend(rows);
+    }
+
+    /// Draws what a tool returned: of a command the end, of anything else the beginning.
+    fn output(&mut self, text: &str, is_end: bool, is_error: bool) {
+        let text = text.trim_end();
+        if text.is_empty() {
+            return;
+        }
+        let style = self.style(if is_error { Role::Error } else { Role::ToolOutput });
+        let margin = self.guide();
+        let from = self.out.len();
+        self.lines(text, style, &margin, usize::MAX);
+        let most = self.look.limit(OUTPUT_ROWS);
+        let all = self.out.len() - from;
+        if all <= most.saturating_add(1) {
+            return;
+        }
+        match is_end {
+            true => drop(self.out.drain(from..self.out.len() - most)),
+            false => self.out.truncate(from + most),
+        }
+        let note = self.folded(all - most, if is_end { "above" } else { "more" });
+        self.out.insert(if is_end { from } else { self.out.len() }, note);
+    }
+
+    fn guide(&self) -> Margin {
+        Margin::same(Span::styled(self.theme.pick("│ ", "| "), self.style(Role::Border)))
+    }
+
+    fn folded(&self, rows: usize, word: &str) -> Line<'static> {
+        let text = format!("… {} {word} · {}", numbers::count(rows, "row"), self.look.expand_key);
+        let mut spans = self.guide().first;
+        spans.push(Span::styled(text, self.style(Role::Dim)));
+        Line::from(spans)
+    }
+
+    fn diff(&mut self, diff: &str) {
+        let diff = capped(diff);
+        let margin = self.guide();
+        let most = self.look.limit(DIFF_ROWS);
+        let from = self.out.len();
+        for line in clean_lines(&diff) {
+            let role = match line.as_bytes().first() {
+                Some(b'+') => Role::DiffAdded,
+                Some(b'-') => Role::DiffRemoved,
+                _ => Role::DiffContext,
+            };
+            wrap(&[Span::styled(line.into_owned(), self.style(role))], self.columns, &margin, &mut self.out);
+        }
+        let left_out = (self.out.len() - from).saturating_sub(most);
+        if left_out > 0 {
+            self.out.truncate(from + most);
+            let note = self.folded(left_out, "more");
+            self.out.push(note);
+        }
+    }
+
+    fn written(&mut self, tool: &ToolItem) {
+        match tool.arguments.get("content").and_then(serde_json::Value::as_str) {
+            Some(content) => self.output(content, false, false),
+            None => self.output(&tool.output, false, false),
+        }
+    }
+
+    fn count_of(&mut self, tool: &ToolItem) {
+        let lines = tool.output.lines().count();
+        let text = format!("{} · {}", numbers::count(lines, "line"), self.look.expand_key);
+        let mut spans = self.guide().first;
+        spans.push(Span::styled(text, self.style(Role::Dim)));
+        self.out.push(Line::from(spans));
+    }
+
+    fn shell(&mut self, shell: &ShellItem) {
+        let mark = if shell.is_private { "!! " } else { "! " };
+        self.title(mark, Role::Shell, &shell.command, "");
+        self.output(&shell.output, true, false);
+        let end = match (shell.is_running, shell.is_cancelled, shell.exit_code) {
+            (true, ..) | (_, false, Some(0)) => None,
+            (_, true, _) => Some("stopped".to_owned()),
+            (_, _, Some(code)) => Some(format!("exit code {code}")),
+            (_, _, None) => Some("ended by a signal".to_owned()),
+        };
+        if let Some(end) = end {
+            self.plain(&format!("  {end}"), Role::Error);
+        }
+        if shell.is_private && !shell.is_running {
+            self.plain("  not told to the model", Role::Dim);
+        }
+    }
+
+    fn custom(&mut self, kind: &str, text: &str) {
+        let from = self.out.len();
+        let label = format!("[{}]", clean(kind));
+        self.out.push(Line::from(vec![Span::raw(" "), Span::styled(label, self.style(Role::CustomLabel))]));
+        let most = self.look.limit(SUMMARY_ROWS * 2);
+        let style = self.style(Role::CustomText);
+        let left_out = self.markdown(text, &Margin::same(Span::raw(" ")), style, most);
+        if left_out > 0 {
+            let note = self.folded(left_out, "more");
+            self.out.push(note);
+        }
+        self.fill(from, self.style(Role::CustomMessage));
+    }
+
+    fn block(&mut self, title: &str, text: &str, role: Role) {
+        let mark = self.theme.pick("◆ ", "# ");
+        self.lines(title, self.style(role), &Margin::mark(Span::styled(mark, self.style(role))), usize::MAX);
+        let margin = self.guide();
+        let left_out = self.markdown(text, &margin, Style::new(), self.look.limit(SUMMARY_ROWS));
+        if left_out > 0 {
+            let note = self.folded(left_out, "more");
+            self.out.push(note);
+        }
+    }
+
+    fn compaction(&mut self, text: &str, tokens: u64) {
+        let title = format!("older messages are summarized here ({} tokens before)", numbers::tokens(tokens));
+        self.block(&title, text, Role::BorderAccent);
+    }
+
+    fn ending(&mut self, ending: &Ending) {
+        match ending {
+            Ending::Aborted => self.plain("stopped", Role::Warning),
+            Ending::TooLong => self.plain("the answer is cut: it became as long as it may be", Role::Warning),
+            Ending::Failed(reason) => self.notice(Tone::Error, reason),
+        }
+    }
+
+    fn notice(&mut self, tone: Tone, text: &str) {
+        let (mark, role) = match tone {
+            Tone::Info => (self.theme.pick("· ", "- "), Role::Muted),
+            Tone::Success => (self.theme.pick("✓ ", "+ "), Role::Success),
+            Tone::Warning => ("! ", Role::Warning),
+            Tone::Error => (self.theme.pick("✗ ", "x "), Role::Error),
+        };
+        let text_role = if tone == Tone::Error { Role::Error } else { Role::Muted };
+        let style = self.style(text_role);
+        self.lines(text, style, &Margin::mark(Span::styled(mark, self.style(role))), usize::MAX);
+    }
+
+    fn divider(&mut self, title: &str) {
+        let dash = self.theme.pick("─", "-");
+        let title = clean(title);
+        let title = crate::width::cut(&title, self.columns.saturating_sub(6));
+        let rest = self.columns.min(100).saturating_sub(crate::width::width(&title) + 5);
+        self.out.push(Line::from(vec![
+            Span::styled(dash.repeat(2), self.style(Role::Border)),
+            Span::styled(format!(" {title} "), self.style(Role::Accent)),
+            Span::styled(dash.repeat(rest), self.style(Role::Border)),
+        ]));
+    }
+
+    /// Puts a background behind rows; it reaches to the edge of the terminal.
+    fn fill(&mut self, from: usize, style: Style) {
+        for row in &mut self.out[from..] {
+            row.style = style.patch(row.style);
+        }
+    }
+}
+
+/// The margin of lines after the first.
+fn continued(margin: &Margin) -> Margin {
+    Margin { first: margin.rest.clone(), rest: margin.rest.clone() }
+}

@@ -1,0 +1,84 @@
+use super::*;
+use crate::chat::highlight::Plain;
+use crate::chat::item::{ToolItem, ToolState};
+use crate::theme::Theme;
+
+fn transcript() -> Transcript {
+    Transcript::new(Look::new(Theme::dark()), Plain)
+}
+
+fn text(rows: &[Line<'_>]) -> Vec<String> {
+    rows.iter().map(ToString::to_string).collect()
+}
+
+fn grow(transcript: &mut Transcript, id: ItemId, more: &str) {
+    transcript.change(id, |item| {
+        if let Item::Text(text) = item {
+            text.push_str(more);
+        }
+    });
+}
+
+#[test]
+fn what_is_done_is_handed_out_once_and_in_order() {
+    let mut transcript = transcript();
+    transcript.push(Item::Text("one".into()));
+    let running = transcript.begin(Item::Tool(ToolItem { name: "bash".into(), ..ToolItem::default() }));
+    transcript.push(Item::Text("after".into()));
+    assert_eq!(text(&transcript.take_done(40, 10)), ["one"]);
+    assert_eq!(text(&transcript.live_rows(40, 10)), ["", "◌ bash", "", "after"]);
+    transcript.change(running, |item| {
+        if let Item::Tool(tool) = item {
+            tool.state = ToolState::Done;
+        }
+    });
+    transcript.finish(running);
+    assert_eq!(text(&transcript.take_done(40, 10)), ["", "● bash", "", "after"]);
+    assert!(transcript.is_empty() && transcript.take_done(40, 10).is_empty());
+}
+
+#[test]
+fn blocks_of_a_growing_text_are_handed_out_when_the_next_begins() {
+    let mut transcript = transcript();
+    let id = transcript.begin(Item::Text(String::new()));
+    grow(&mut transcript, id, "first paragraph");
+    assert!(transcript.take_done(40, 10).is_empty());
+    grow(&mut transcript, id, "\n\nsecond");
+    assert_eq!(text(&transcript.take_done(40, 10)), ["first paragraph"]);
+    assert_eq!(text(&transcript.live_rows(40, 10)), ["", "second"]);
+    grow(&mut transcript, id, " one");
+    transcript.finish(id);
+    assert_eq!(text(&transcript.take_done(40, 10)), ["", "second one"]);
+}
+
+#[test]
+fn a_block_that_outgrows_the_screen_hands_out_its_first_rows() {
+    let mut transcript = transcript();
+    let id = transcript.begin(Item::Text("```\n".into()));
+    let mut seen = Vec::new();
+    for n in 0..100 {
+        grow(&mut transcript, id, &format!("line {n}\n"));
+        seen.extend(text(&transcript.take_done(40, 8)));
+        assert!(transcript.live_rows(40, 99).len() <= 9);
+    }
+    transcript.finish(id);
+    seen.extend(text(&transcript.take_done(40, 8)));
+    let expected: Vec<String> = (0..100).map(|n| format!("  line {n}")).collect();
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn of_a_long_transcript_only_what_shows_is_made() {
+    let mut transcript = transcript();
+    let first = transcript.begin(Item::Thinking("wait".into()));
+    for n in 0..10_000 {
+        transcript.push(Item::Text(format!("message {n} with some words in it")));
+    }
+    transcript.live_rows(40, 20);
+    let made = |transcript: &Transcript| transcript.cells.iter().filter(|cell| cell.made.is_some()).count();
+    assert!(made(&transcript) <= 11, "only what shows is made: {}", made(&transcript));
+    transcript.live_rows(40, 20);
+    assert!(made(&transcript) <= 11);
+    transcript.finish(first);
+    assert_eq!(transcript.take_done(40, 20).len(), 20_001);
+}

@@ -1,0 +1,273 @@
+//! The viewer: the whole path in full, to be scrolled, on a screen of its own.
+//!
+//! Reads and wraps only what shows: a path of ten thousand entries opens at its end without being read.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::highlight::{CodeCache, Languages};
+use super::item::{Item, Look, rows};
+use crate::keys::{Action, Input, Keymap};
+use crate::paint;
+use crate::theme::Role;
+
+/// The actions that the viewer knows.
+pub const VIEWER_ACTIONS: &[Action] = &[
+    Action::SelectUp,
+    Action::SelectDown,
+    Action::SelectPageUp,
+    Action::SelectPageDown,
+    Action::SelectFirst,
+    Action::SelectLast,
+    Action::SelectCancel,
+    Action::ToolsExpand,
+    Action::ThinkingToggle,
+];
+
+/// How many entries are kept as rows.
+const MOST_KEPT: usize = 256;
+
+/// Something that has items, place by place.
+pub trait Pages {
+    /// Returns how many places there are.
+    fn len(&self) -> usize;
+
+    /// Returns the items at a place.
+    fn items(&self, at: usize) -> Vec<Item>;
+
+    /// Tells whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The whole path in full.
+pub struct Viewer {
+    look: Look,
+    languages: Box<dyn Languages>,
+    kept: HashMap<usize, Vec<Line<'static>>>,
+    columns: u16,
+    /// The place at the top, and how many of its rows are above the screen.
+    top: (usize, usize),
+    height: usize,
+    is_placed: bool,
+}
+
+impl fmt::Debug for Viewer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Viewer").field("top", &self.top).finish_non_exhaustive()
+    }
+}
+
+impl Viewer {
+    /// Opens at the end.
+    pub fn new(look: Look, languages: impl Languages + 'static) -> Self {
+        Viewer {
+            look: Look { is_expanded: true, ..look },
+            languages: Box::new(languages),
+            kept: HashMap::new(),
+            columns: 0,
+            top: (0, 0),
+            height: 1,
+            is_placed: false,
+        }
+    }
+
+    /// Takes one input; tells whether the viewer closes.
+    pub fn update(&mut self, input: &Input, pages: &dyn Pages) -> bool {
+        let page = self.height.saturating_sub(1).max(1);
+        match input {
+            Input::Action(Action::SelectUp) => self.up(1, pages),
+            Input::Action(Action::SelectDown) => self.down(1, pages),
+            Input::Action(Action::SelectPageUp) => self.up(page, pages),
+            Input::Action(Action::SelectPageDown) | Input::Char(' ') => self.down(page, pages),
+            Input::Action(Action::SelectFirst) | Input::Char('g') => self.top = (0, 0),
+            Input::Action(Action::SelectLast) | Input::Char('G') => self.to_end(pages),
+            Input::Char('k') => self.up(1, pages),
+            Input::Char('j') => self.down(1, pages),
+            Input::Action(Action::ThinkingToggle) => self.toggle_folding(),
+            Input::Action(Action::SelectCancel | Action::ToolsExpand) | Input::Char('q') => return true,
+            Input::Action(_) | Input::Char(_) | Input::Paste(_) => {}
+        }
+        false
+    }
+
+    fn toggle_folding(&mut self) {
+        self.look.is_expanded = !self.look.is_expanded;
+        self.kept.clear();
+        self.top.1 = 0;
+    }
+
+    fn rows(&mut self, at: usize, pages: &dyn Pages) -> &[Line<'static>] {
+        if self.kept.len() > MOST_KEPT {
+            self.kept.clear();
+        }
+        let (columns, look, languages) = (usize::from(self.columns), &self.look, &*self.languages);
+        self.kept.entry(at).or_insert_with(|| {
+            let mut out = Vec::new();
+            for item in pages.items(at) {
+                let rows = rows(&item, columns, look, languages, &mut CodeCache::default());
+                if !rows.is_empty() {
+                    out.extend(rows);
+                    out.push(Line::default());
+                }
+            }
+            out
+        })
+    }
+
+    fn down(&mut self, count: usize, pages: &dyn Pages) {
+        let mut left = count;
+        while left > 0 && self.top.0 < pages.len() {
+            let here = self.rows(self.top.0, pages).len().saturating_sub(self.top.1);
+            if left < here {
+                self.top.1 += left;
+                break;
+            }
+            left -= here;
+            self.top = (self.top.0 + 1, 0);
+        }
+        self.not_past_end(pages);
+    }
+
+    fn up(&mut self, count: usize, pages: &dyn Pages) {
+        let mut left = count;
+        loop {
+            let step = left.min(self.top.1);
+            self.top.1 -= step;
+            left -= step;
+            if left == 0 || self.top.0 == 0 {
+                break;
+            }
+            self.top.0 -= 1;
+            self.top.1 = self.rows(self.top.0, pages).len();
+        }
+    }
+
+    /// Moves up as far as needed for the screen to be full.
+    fn not_past_end(&mut self, pages: &dyn Pages) {
+        let mut below = 0;
+        let mut at = self.top.0;
+        while below < self.height + self.top.1 && at < pages.len() {
+            below += self.rows(at, pages).len();
+            at += 1;
+        }
+        let below = below.saturating_sub(self.top.1);
+        if below < self.height {
+            self.up(self.height - below, pages);
+        }
+    }
+
+    fn to_end(&mut self, pages: &dyn Pages) {
+        self.top = (pages.len(), 0);
+        self.up(self.height, pages);
+    }
+
+    /// Draws the viewer over the whole screen.
+    pub fn draw(&mut self, keymap: &Keymap, pages: &dyn Pages, area: Rect, buf: &mut Buffer) {
+        self.fit(area, pages);
+        let theme = self.look.theme;
+        let mut rows: Vec<Line<'static>> = Vec::new();
+        let (mut at, skipped) = self.top;
+        while rows.len() < self.height + skipped && at < pages.len() {
+            rows.extend(self.rows(at, pages).iter().cloned());
+            at += 1;
+        }
+        for (row, y) in rows.iter().skip(skipped).zip(area.top()..area.bottom().saturating_sub(1)) {
+            let place = Rect { y, height: 1, ..area };
+            paint::tint(row.style, place, buf);
+            paint::line(row, place, buf);
+        }
+        let foot = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
+        let keys = [
+            (Action::SelectUp, "up"),
+            (Action::SelectPageUp, "page up"),
+            (Action::SelectFirst, "start"),
+            (Action::SelectLast, "end"),
+            (Action::ThinkingToggle, "fold"),
+            (Action::SelectCancel, "close"),
+        ];
+        let left = paint::keys_line(theme, keymap, &keys, usize::from(area.width));
+        let place = format!("{}/{} ", at.min(pages.len()), pages.len());
+        paint::left_and_right(left, &Line::styled(place, theme.style(Role::Dim)), foot, buf);
+        paint::finish(theme, area, buf);
+    }
+
+    fn fit(&mut self, area: Rect, pages: &dyn Pages) {
+        if self.columns != area.width {
+            self.columns = area.width;
+            self.kept.clear();
+            self.top.1 = 0;
+        }
+        self.height = usize::from(area.height.saturating_sub(1)).max(1);
+        if !self.is_placed {
+            self.is_placed = true;
+            self.to_end(pages);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::highlight::Plain;
+    use crate::screen;
+    use crate::theme::Theme;
+    use std::cell::RefCell;
+
+    /// Ten thousand entries; notes which were asked for.
+    struct Long(RefCell<Vec<usize>>);
+
+    impl Pages for Long {
+        fn len(&self) -> usize {
+            10_000
+        }
+
+        fn items(&self, at: usize) -> Vec<Item> {
+            self.0.borrow_mut().push(at);
+            vec![Item::Text(format!("message {at}"))]
+        }
+    }
+
+    fn shown(viewer: &mut Viewer, pages: &dyn Pages) -> String {
+        screen::text(40, 7, |area, buf| viewer.draw(&Keymap::default(), pages, area, buf))
+    }
+
+    #[test]
+    fn a_long_path_opens_at_its_end_and_reads_only_what_shows() {
+        let pages = Long(RefCell::default());
+        let mut viewer = Viewer::new(Look::new(Theme::plain()), Plain);
+        insta::assert_snapshot!(shown(&mut viewer, &pages), @"
+        message 9997
+
+        message 9998
+
+        message 9999
+
+         ↑ up · PgUp page up · Hom… 10000/10000
+        ");
+        viewer.update(&Input::Action(Action::SelectUp), &pages);
+        viewer.update(&Input::Action(Action::SelectPageUp), &pages);
+        assert!(shown(&mut viewer, &pages).starts_with("message 9994\n"));
+        assert!(pages.0.borrow().iter().all(|at| *at >= 9_990));
+    }
+
+    #[test]
+    fn both_ends_hold() {
+        let pages = Long(RefCell::default());
+        let mut viewer = Viewer::new(Look::new(Theme::plain()), Plain);
+        let end = shown(&mut viewer, &pages);
+        viewer.update(&Input::Action(Action::SelectPageDown), &pages);
+        assert_eq!(shown(&mut viewer, &pages), end);
+        viewer.update(&Input::Action(Action::SelectFirst), &pages);
+        viewer.update(&Input::Action(Action::SelectUp), &pages);
+        assert!(shown(&mut viewer, &pages).starts_with("message 0\n"));
+        viewer.update(&Input::Action(Action::SelectLast), &pages);
+        assert_eq!(shown(&mut viewer, &pages), end);
+        assert!(viewer.update(&Input::Action(Action::SelectCancel), &pages));
+    }
+}

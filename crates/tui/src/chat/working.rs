@@ -1,0 +1,254 @@
+//! What is going on: a line that moves while somebody works, what waits to be sent, and the last notice.
+//!
+//! Knows no clock: who draws says how much time has passed.
+
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::item::Tone;
+use crate::keys::{Action, Keymap};
+use crate::paint;
+use crate::theme::{Role, Theme};
+
+/// How many waiting messages show.
+const MOST_QUEUED: usize = 4;
+/// How long a notice stays.
+const NOTICE_STAYS: Duration = Duration::from_secs(12);
+
+/// What is being done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Activity {
+    /// The model answers, or tools run.
+    Turn,
+    /// A branch is summed up.
+    Summary,
+    /// The context is compacted.
+    Compaction,
+    /// A command of the person runs.
+    Shell,
+    /// Something else, in words.
+    Other(String),
+}
+
+/// A message that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queued {
+    /// The text.
+    pub text: String,
+    /// Whether it waits until all is done, not only the tools that run.
+    pub is_follow_up: bool,
+}
+
+/// What is going on.
+#[derive(Debug, Clone, Default)]
+pub struct Working {
+    activity: Option<(Activity, Duration)>,
+    retry: Option<Retry>,
+    /// Messages that wait, in their order.
+    pub queue: Vec<Queued>,
+    notice: Option<(Tone, String, Duration)>,
+}
+
+#[derive(Debug, Clone)]
+struct Retry {
+    attempt: u32,
+    at: Duration,
+    reason: String,
+}
+
+impl Working {
+    /// Notes what is being done from now on.
+    pub fn begin(&mut self, activity: Activity, now: Duration) {
+        self.retry = None;
+        self.activity = Some((activity, now));
+    }
+
+    /// Notes that nothing is done any more.
+    pub fn end(&mut self) {
+        self.activity = None;
+        self.retry = None;
+    }
+
+    /// Returns what is being done.
+    pub fn activity(&self) -> Option<&Activity> {
+        self.activity.as_ref().map(|(activity, _)| activity)
+    }
+
+    /// Notes that the model is asked again at a time.
+    pub fn retry(&mut self, attempt: u32, at: Duration, reason: String) {
+        self.retry = Some(Retry { attempt, at, reason });
+    }
+
+    /// Notes that the model answers again.
+    pub fn retried(&mut self) {
+        self.retry = None;
+    }
+
+    /// Tells something; it stays for a while, or until something else is told.
+    pub fn tell(&mut self, tone: Tone, text: impl Into<String>, now: Duration) {
+        self.notice = Some((tone, text.into(), now));
+    }
+
+    /// Forgets the last notice.
+    pub fn hush(&mut self) {
+        self.notice = None;
+    }
+
+    /// Tells whether something moves, so that it is to be drawn again soon.
+    pub fn moves(&self) -> bool {
+        self.activity.is_some() || self.notice.is_some()
+    }
+
+    /// Returns the rows.
+    pub fn rows(
+        &mut self,
+        theme: Theme,
+        keymap: &Keymap,
+        columns: usize,
+        now: Duration,
+    ) -> Vec<Line<'static>> {
+        if self.notice.as_ref().is_some_and(|(.., told)| now.saturating_sub(*told) > NOTICE_STAYS) {
+            self.notice = None;
+        }
+        let mut rows = Vec::new();
+        rows.extend(self.activity_row(theme, keymap, now));
+        rows.extend(self.queue_rows(theme, keymap));
+        rows.extend(self.notice_rows(theme, columns));
+        rows.into_iter().map(|row| paint::shorten(row, columns)).collect()
+    }
+
+    /// Draws the rows.
+    pub fn draw(rows: &[Line<'static>], area: Rect, buf: &mut Buffer) {
+        for (row, y) in rows.iter().zip(area.top()..area.bottom()) {
+            paint::line(row, Rect { y, height: 1, ..area }, buf);
+        }
+    }
+
+    fn activity_row(&self, theme: Theme, keymap: &Keymap, now: Duration) -> Option<Line<'static>> {
+        let (activity, since) = self.activity.as_ref()?;
+        let spinner = theme.pick("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\");
+        let frames: Vec<char> = spinner.chars().collect();
+        let frame = frames[(now.as_millis() / 100) as usize % frames.len()];
+        let words = match (&self.retry, activity) {
+            (Some(retry), _) => {
+                let left = retry.at.saturating_sub(now).as_secs_f64().ceil();
+                format!(
+                    "{} · asking again in {left:.0} s (attempt {})",
+                    crate::clean::clean(&retry.reason),
+                    retry.attempt
+                )
+            }
+            (None, Activity::Turn) => "Working…".to_owned(),
+            (None, Activity::Summary) => "Summarizing the branch…".to_owned(),
+            (None, Activity::Compaction) => "Compacting the context…".to_owned(),
+            (None, Activity::Shell) => "Running…".to_owned(),
+            (None, Activity::Other(words)) => words.clone(),
+        };
+        let role = if self.retry.is_some() { Role::Warning } else { Role::Muted };
+        let seconds = now.saturating_sub(*since).as_secs();
+        let stop = keymap.name(Action::Interrupt).unwrap_or_default();
+        Some(Line::from(vec![
+            Span::styled(format!("{frame} "), theme.style(Role::Accent)),
+            Span::styled(words, theme.style(role)),
+            Span::styled(format!("  {seconds} s · "), theme.style(Role::Dim)),
+            Span::styled(stop, theme.style(Role::Key)),
+            Span::styled(" stops", theme.style(Role::Dim)),
+        ]))
+    }
+
+    fn queue_rows(&self, theme: Theme, keymap: &Keymap) -> Vec<Line<'static>> {
+        let row = |queued: &Queued| {
+            let kind = if queued.is_follow_up { "then: " } else { "next: " };
+            let first = queued.text.lines().next().unwrap_or_default();
+            Line::from(vec![
+                Span::styled(format!("  {kind}"), theme.style(Role::Dim)),
+                paint::span(first, theme.style(Role::Muted)),
+            ])
+        };
+        let mut rows: Vec<Line<'static>> = self.queue.iter().take(MOST_QUEUED).map(row).collect();
+        let more = self.queue.len().saturating_sub(MOST_QUEUED);
+        if more > 0 {
+            rows.push(Line::styled(format!("  and {more} more"), theme.style(Role::Dim)));
+        }
+        if let (false, Some(key)) = (self.queue.is_empty(), keymap.name(Action::Dequeue)) {
+            let key = paint::ascii_arrows(theme, key);
+            rows.push(Line::from(vec![
+                Span::styled(format!("  {key}"), theme.style(Role::Key)),
+                Span::styled(" takes them back", theme.style(Role::Dim)),
+            ]));
+        }
+        rows
+    }
+
+    fn notice_rows(&self, theme: Theme, columns: usize) -> Vec<Line<'static>> {
+        let Some((tone, text, _)) = &self.notice else { return Vec::new() };
+        let (mark, role) = match tone {
+            Tone::Info => (theme.pick("· ", "- "), Role::Muted),
+            Tone::Success => (theme.pick("✓ ", "+ "), Role::Success),
+            Tone::Warning => ("! ", Role::Warning),
+            Tone::Error => (theme.pick("✗ ", "x "), Role::Error),
+        };
+        let texts = paint::wrap(text, columns.saturating_sub(2).max(8), 4);
+        let style = theme.style(if *tone == Tone::Error { Role::Error } else { Role::Muted });
+        let row = |(nth, text): (usize, String)| {
+            let mark = if nth == 0 { mark } else { "  " };
+            Line::from(vec![Span::styled(mark, theme.style(role)), Span::styled(text, style)])
+        };
+        texts.into_iter().enumerate().map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(working: &mut Working, columns: usize, now: u64) -> String {
+        let rows = working.rows(Theme::dark(), &Keymap::default(), columns, Duration::from_secs(now));
+        rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn it_says_what_is_done_how_long_and_how_to_stop() {
+        let mut working = Working::default();
+        assert_eq!(shown(&mut working, 80, 0), "");
+        working.begin(Activity::Turn, Duration::from_secs(1));
+        assert_eq!(shown(&mut working, 80, 4), "⠋ Working…  3 s · Esc stops");
+        working.end();
+        assert_eq!(shown(&mut working, 80, 4), "");
+    }
+
+    #[test]
+    fn a_retry_counts_down() {
+        let mut working = Working::default();
+        working.begin(Activity::Turn, Duration::ZERO);
+        working.retry(2, Duration::from_secs(8), "the service is busy".into());
+        let said = "the service is busy · asking again in 4 s (attempt 2)";
+        assert!(shown(&mut working, 90, 4).contains(said));
+        working.retried();
+        assert!(shown(&mut working, 90, 9).contains("Working…"));
+    }
+
+    #[test]
+    fn messages_that_wait_show_in_their_order() {
+        let mut working = Working::default();
+        working.queue.push(Queued { text: "also test it\nplease".into(), is_follow_up: false });
+        working.queue.push(Queued { text: "then commit".into(), is_follow_up: true });
+        insta::assert_snapshot!(shown(&mut working, 80, 0), @r"
+          next: also test it
+          then: then commit
+          Alt+↑ takes them back
+        ");
+    }
+
+    #[test]
+    fn a_notice_goes_after_a_while() {
+        let mut working = Working::default();
+        working.tell(Tone::Success, "moved; /back returns", Duration::from_secs(1));
+        assert_eq!(shown(&mut working, 80, 5), "✓ moved; /back returns");
+        assert_eq!(shown(&mut working, 80, 60), "");
+        assert!(!working.moves());
+    }
+}

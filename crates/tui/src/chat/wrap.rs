@@ -1,0 +1,202 @@
+//! Breaks styled text into rows. Takes cleaned text only; what it returns fits.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::width::width;
+
+/// What stands before the rows of a text: something before the first, something before all others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Margin {
+    /// Before the first row.
+    pub(crate) first: Vec<Span<'static>>,
+    /// Before all rows after it.
+    pub(crate) rest: Vec<Span<'static>>,
+}
+
+impl Margin {
+    /// Makes a margin of the same columns before all rows.
+    pub(crate) fn same(span: Span<'static>) -> Self {
+        Margin { first: vec![span.clone()], rest: vec![span] }
+    }
+
+    /// Makes a margin with a mark before the first row and blanks below it.
+    pub(crate) fn mark(mark: Span<'static>) -> Self {
+        let blanks = Span::raw(" ".repeat(mark.width()));
+        Margin { first: vec![mark], rest: vec![blanks] }
+    }
+
+    fn row(&self, is_first: bool) -> Vec<Span<'static>> {
+        if is_first { self.first.clone() } else { self.rest.clone() }
+    }
+}
+
+/// Breaks one line of styled text into rows of at most `columns`, margins included.
+pub(crate) fn wrap(spans: &[Span<'static>], columns: usize, margin: &Margin, out: &mut Vec<Line<'static>>) {
+    let mut rows = Rows { columns: columns.max(2), margin, out, row: margin.row(true), used: 0, start: 0 };
+    rows.open();
+    let mut word = Word::default();
+    for span in spans {
+        // Only blanks part words: a comma belongs to the word before it, whatever its style.
+        for part in span.content.split_inclusive(is_blank) {
+            let text = part.trim_end_matches(is_blank);
+            word.push(text, span.style);
+            if text.len() < part.len() {
+                rows.word(&std::mem::take(&mut word));
+                rows.blank(&part[text.len()..], span.style);
+            }
+        }
+    }
+    rows.word(&word);
+    rows.close();
+}
+
+fn is_blank(c: char) -> bool {
+    c == ' '
+}
+
+/// What must not be parted, in pieces of one style each.
+#[derive(Default)]
+struct Word<'s> {
+    pieces: Vec<(&'s str, Style)>,
+    columns: usize,
+}
+
+impl<'s> Word<'s> {
+    fn push(&mut self, text: &'s str, style: Style) {
+        if !text.is_empty() {
+            self.columns += width(text);
+            self.pieces.push((text, style));
+        }
+    }
+}
+
+/// The rows of one text while they are filled.
+struct Rows<'a> {
+    columns: usize,
+    margin: &'a Margin,
+    out: &'a mut Vec<Line<'static>>,
+    row: Vec<Span<'static>>,
+    used: usize,
+    /// How many columns the margin of this row takes.
+    start: usize,
+}
+
+impl Rows<'_> {
+    fn open(&mut self) {
+        self.start = self.row.iter().map(Span::width).sum::<usize>().min(self.columns - 1);
+        self.used = self.start;
+    }
+
+    fn next(&mut self) {
+        let row = std::mem::replace(&mut self.row, self.margin.row(false));
+        self.out.push(Line::from(without_end_blanks(row)));
+        self.open();
+    }
+
+    fn word(&mut self, word: &Word<'_>) {
+        let fits_below = self.start + word.columns <= self.columns;
+        if self.used + word.columns > self.columns && self.used > self.start && fits_below {
+            self.next();
+        }
+        let fits = self.used + word.columns <= self.columns;
+        for (text, style) in &word.pieces {
+            if fits {
+                self.put(text, width(text), *style);
+                continue;
+            }
+            // A word that is longer than a row is broken between letters.
+            for letter in text.graphemes(true) {
+                let wide = width(letter);
+                if self.used + wide > self.columns && self.used > self.start {
+                    self.next();
+                }
+                self.put(letter, wide, *style);
+            }
+        }
+    }
+
+    /// Blanks at the end of a row go nowhere; those that begin a text stay.
+    fn blank(&mut self, blanks: &str, style: Style) {
+        let wide = width(blanks);
+        if self.used + wide <= self.columns {
+            self.put(blanks, wide, style);
+        } else if self.used > self.start {
+            self.next();
+        }
+    }
+
+    fn put(&mut self, text: &str, wide: usize, style: Style) {
+        self.used += wide;
+        match self.row.last_mut() {
+            Some(last) if last.style == style && self.used > self.start + wide => {
+                last.content.to_mut().push_str(text);
+            }
+            _ => self.row.push(Span::styled(text.to_owned(), style)),
+        }
+    }
+
+    fn close(self) {
+        self.out.push(Line::from(without_end_blanks(self.row)));
+    }
+}
+
+/// Blanks at the end of a row say nothing, and come apart when a terminal is made narrower.
+fn without_end_blanks(mut row: Vec<Span<'static>>) -> Vec<Span<'static>> {
+    while let Some(last) = row.last_mut() {
+        if last.style.bg.is_some() {
+            break;
+        }
+        let kept = last.content.trim_end().len();
+        last.content.to_mut().truncate(kept);
+        if kept > 0 {
+            break;
+        }
+        row.pop();
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str, columns: usize, margin: &Margin) -> Vec<String> {
+        let mut out = Vec::new();
+        wrap(&[Span::raw(text.to_owned())], columns, margin, &mut out);
+        out.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn words_stay_whole_below_a_mark() {
+        let margin = Margin::mark(Span::raw("• "));
+        assert_eq!(rows("the quick brown fox", 11, &margin), ["• the quick", "  brown fox"]);
+    }
+
+    #[test]
+    fn a_word_longer_than_a_row_is_broken_between_letters() {
+        assert_eq!(rows("ab abcdefgh", 4, &Margin::default()), ["ab a", "bcde", "fgh"]);
+        assert_eq!(rows("漢字かな", 5, &Margin::default()), ["漢字", "かな"]);
+    }
+
+    #[test]
+    fn nothing_is_one_row_and_a_row_too_narrow_still_ends() {
+        assert_eq!(rows("", 9, &Margin::default()), [""]);
+        let margin = Margin::same(Span::raw("........"));
+        assert!(!rows("some words", 3, &margin).is_empty());
+    }
+
+    #[test]
+    fn no_row_is_wider_than_it_may_be() {
+        for columns in 2..30 {
+            for row in rows(
+                "one 漢字 two👩\u{200d}👧three  four\u{301} fivefivefivefive",
+                columns,
+                &Margin::default(),
+            ) {
+                assert!(width(&row) <= columns, "{row:?} in {columns}");
+            }
+        }
+    }
+}

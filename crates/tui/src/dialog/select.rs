@@ -1,0 +1,229 @@
+//! A list to choose from; a long one can be searched.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::{Answer, frame, take_rows};
+use crate::input::one_line;
+use crate::keys::{Action, Input, Keymap, Letters};
+use crate::paint::{self, span};
+use crate::theme::{Role, Theme};
+use crate::width::{cut, pad, width};
+
+const ACTIONS: &[Action] = &[
+    Action::SelectConfirm,
+    Action::SelectCancel,
+    Action::SelectUp,
+    Action::SelectDown,
+    Action::SelectPageUp,
+    Action::SelectPageDown,
+    Action::SelectFirst,
+    Action::SelectLast,
+    Action::DeleteBackward,
+    Action::DeleteWordBackward,
+];
+
+const KEYS: &[(Action, &str)] =
+    &[(Action::SelectConfirm, "choose"), (Action::SelectCancel, "back"), (Action::SelectDown, "move")];
+
+/// One thing to choose.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Item {
+    /// What it is.
+    pub text: String,
+    /// What else a person should know about it.
+    pub detail: String,
+}
+
+/// A list to choose from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelectList {
+    /// What is chosen.
+    pub title: String,
+    items: Vec<Item>,
+    /// The items that the query lets through.
+    shown: Vec<usize>,
+    cursor: usize,
+    /// What is typed narrows the list; if there is no query, digits choose.
+    query: Option<String>,
+    page: usize,
+}
+
+impl Item {
+    /// Makes an item.
+    pub fn new(text: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { text: text.into(), detail: detail.into() }
+    }
+}
+
+impl SelectList {
+    /// Makes a short list, whose items have numbers that choose them.
+    pub fn new(title: impl Into<String>, items: Vec<Item>) -> Self {
+        let shown = (0..items.len()).collect();
+        Self { title: title.into(), items, shown, cursor: 0, query: None, page: 10 }
+    }
+
+    /// Makes a list that is searched by typing.
+    pub fn searchable(title: impl Into<String>, items: Vec<Item>) -> Self {
+        Self { query: Some(String::new()), ..Self::new(title, items) }
+    }
+
+    /// Puts the cursor on an item.
+    #[must_use]
+    pub fn starting_at(mut self, item: usize) -> Self {
+        self.cursor = self.shown.iter().position(|shown| *shown == item).unwrap_or(0);
+        self
+    }
+
+    /// Returns the items.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Returns the number of the item under the cursor.
+    pub fn selected(&self) -> Option<usize> {
+        self.shown.get(self.cursor).copied()
+    }
+
+    /// Turns an event of the terminal into what the list takes.
+    pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
+        let letters = if self.query.is_some() { Letters::Type } else { Letters::Act };
+        keymap.input(event, ACTIONS, letters)
+    }
+
+    /// Takes one input; the answer is the number of an item.
+    pub fn update(&mut self, input: &Input) -> Option<Answer<usize>> {
+        match input {
+            Input::Char(c) if self.query.is_none() => return self.choose_number(*c),
+            Input::Char(c) => self.search(c.encode_utf8(&mut [0; 4])),
+            Input::Paste(text) => self.search(text),
+            Input::Action(action) => return self.act(*action),
+        }
+        None
+    }
+
+    fn act(&mut self, action: Action) -> Option<Answer<usize>> {
+        let last = self.shown.len().saturating_sub(1);
+        match action {
+            Action::SelectConfirm => return self.selected().map(Answer::Given),
+            Action::SelectCancel => return self.cancel(),
+            Action::SelectUp => self.cursor = self.cursor.checked_sub(1).unwrap_or(last),
+            Action::SelectDown => self.cursor = if self.cursor >= last { 0 } else { self.cursor + 1 },
+            Action::SelectPageUp => self.cursor = self.cursor.saturating_sub(self.page),
+            Action::SelectPageDown => self.cursor = (self.cursor + self.page).min(last),
+            Action::SelectFirst => self.cursor = 0,
+            Action::SelectLast => self.cursor = last,
+            Action::DeleteBackward => {
+                self.shorten(|query| query.char_indices().next_back().map(|(at, _)| at));
+            }
+            Action::DeleteWordBackward => {
+                self.shorten(|query| Some(query.trim_end().rfind(' ').map_or(0, |at| at + 1)));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// A query goes first, then the list.
+    fn cancel(&mut self) -> Option<Answer<usize>> {
+        match &mut self.query {
+            Some(query) if !query.is_empty() => {
+                query.clear();
+                self.filter();
+                None
+            }
+            _ => Some(Answer::Cancelled),
+        }
+    }
+
+    fn choose_number(&mut self, c: char) -> Option<Answer<usize>> {
+        let number = (c.to_digit(10)? as usize).checked_sub(1).filter(|number| *number < self.items.len())?;
+        self.cursor = number;
+        Some(Answer::Given(number))
+    }
+
+    fn search(&mut self, text: &str) {
+        if let Some(query) = &mut self.query {
+            query.push_str(&one_line(text));
+            self.filter();
+        }
+    }
+
+    fn shorten(&mut self, keep: impl Fn(&str) -> Option<usize>) {
+        if let Some(query) = &mut self.query {
+            query.truncate(keep(query).unwrap_or(0));
+            self.filter();
+        }
+    }
+
+    fn filter(&mut self) {
+        let kept = self.selected();
+        let query = self.query.as_deref().unwrap_or_default().to_lowercase();
+        let fits = |item: &Item| {
+            let text = format!("{} {}", item.text, item.detail).to_lowercase();
+            query.split_whitespace().all(|word| text.contains(word))
+        };
+        self.shown = (0..self.items.len()).filter(|at| fits(&self.items[*at])).collect();
+        self.cursor = self.shown.iter().position(|at| Some(*at) == kept).unwrap_or(0);
+    }
+
+    /// Returns how many rows the list wants.
+    pub fn height(&self) -> u16 {
+        let search = usize::from(self.query.is_some());
+        u16::try_from(self.items.len().max(1) + 2 + search).unwrap_or(u16::MAX)
+    }
+
+    /// Draws the list.
+    pub fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
+        let mut body = frame(theme, keymap, &self.title, KEYS, area, buf);
+        if let Some(query) = &self.query {
+            let row = take_rows(&mut body, 1);
+            let (text, role) =
+                if query.is_empty() { ("type to search", Role::Dim) } else { (query.as_str(), Role::Text) };
+            let mark = Span::styled(theme.pick(" ⌕ ", " / "), theme.style(Role::Accent));
+            paint::line(&Line::from(vec![mark, span(text, theme.style(role))]), row, buf);
+        }
+        self.page = usize::from(body.height).max(1);
+        self.draw_items(theme, body, buf);
+        paint::finish(theme, area, buf);
+    }
+
+    /// Draws only the items.
+    pub(crate) fn draw_items(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
+        if self.shown.is_empty() {
+            paint::line(&Line::styled("  nothing found", theme.style(Role::Muted)), area, buf);
+            return;
+        }
+        let height = usize::from(area.height);
+        let last = self.shown.len().saturating_sub(height);
+        let first = self.cursor.saturating_sub(height / 2).min(last);
+        let columns = usize::from(area.width);
+        let longest = self.items.iter().map(|item| width(&item.text)).max().unwrap_or(0).min(columns * 3 / 5);
+        let rows = self.shown.iter().enumerate().skip(first);
+        for ((number, item), y) in rows.zip(area.top()..area.bottom()) {
+            let at = Rect { y, height: 1, ..area };
+            let here = number == self.cursor;
+            if here {
+                paint::tint(theme.style(Role::Selection), at, buf);
+            }
+            let line = self.line(theme, *item, here, longest);
+            paint::line(&paint::shorten(line, columns), at, buf);
+        }
+    }
+
+    fn line(&self, theme: Theme, item: usize, here: bool, longest: usize) -> Line<'static> {
+        let number = if self.query.is_none() { format!("{} ", item + 1) } else { String::new() };
+        let Item { text, detail } = &self.items[item];
+        let text = crate::clean::clean(text);
+        let bold = if here { Modifier::BOLD } else { Modifier::empty() };
+        let mark = if here { theme.pick("› ", "> ") } else { "  " };
+        Line::from(vec![
+            Span::styled(mark, theme.style(Role::Accent)),
+            Span::styled(number, theme.style(Role::Dim)),
+            Span::styled(pad(&cut(&text, longest), longest, false), Style::new().add_modifier(bold)),
+            span(&format!("  {detail}"), theme.style(Role::Muted)),
+        ])
+    }
+}

@@ -1,0 +1,231 @@
+//! Dialogs without a terminal: what is answered, and how they look.
+
+use super::*;
+use crate::keys::Input;
+use crate::screen;
+
+fn draw(width: u16, height: u16, paint: impl FnOnce(Theme, &Keymap, Rect, &mut Buffer)) -> String {
+    screen::text(width, height, |area, buf| paint(Theme::plain(), &Keymap::default(), area, buf))
+}
+
+fn fruit() -> Vec<Item> {
+    vec![Item::new("apple", "red"), Item::new("banana", "yellow"), Item::new("cherry", "red, small")]
+}
+
+fn type_into(text: &str, mut take: impl FnMut(&Input)) {
+    text.chars().for_each(|c| take(&Input::Char(c)));
+}
+
+fn merge() -> Review {
+    Review::new(
+        ReviewKind::Merge,
+        "Merge \"No, channels\" into \"go-attempt\"",
+        ReviewText::Ready(
+            "## Goal\nUse channels.\n\n## Conflicts with the current branch\nConcurrency model.".into(),
+        ),
+    )
+    .with_facts(vec![
+        "base: Creating Go CLI...".into(),
+        "6 entries · 1 turn · est. 3.9k tokens → 640 in context · mode: summary".into(),
+    ])
+    .with_warnings(vec!["contested: main.go (edited on both)".into()])
+}
+
+#[test]
+fn a_short_list_is_chosen_from_by_number_or_cursor() {
+    let mut list = SelectList::new("Which fruit?", fruit());
+    assert_eq!(list.update(&Input::Char('3')), Some(Answer::Given(2)));
+    assert_eq!(list.update(&Input::Char('7')), None);
+    assert_eq!(list.update(&Input::Action(Action::SelectDown)), None);
+    assert_eq!(list.update(&Input::Action(Action::SelectConfirm)), Some(Answer::Given(0)));
+    assert_eq!(list.update(&Input::Action(Action::SelectCancel)), Some(Answer::Cancelled));
+    insta::assert_snapshot!(draw(40, 6, |t, k, a, b| list.draw(t, k, a, b)), @"
+    ── Which fruit? ────────────────────────
+    › 1 apple   red
+      2 banana  yellow
+      3 cherry  red, small
+
+     Enter choose · Esc back · ↓ move
+    ");
+}
+
+#[test]
+fn a_long_list_is_searched_and_escape_clears_the_search_first() {
+    let mut list = SelectList::searchable("Which fruit?", fruit());
+    type_into("red", |input| assert_eq!(list.update(input), None));
+    insta::assert_snapshot!(draw(40, 6, |t, k, a, b| list.draw(t, k, a, b)), @"
+    ── Which fruit? ────────────────────────
+     ⌕ red
+    › apple   red
+      cherry  red, small
+
+     Enter choose · Esc back · ↓ move
+    ");
+    list.update(&Input::Action(Action::SelectDown));
+    assert_eq!(list.update(&Input::Action(Action::SelectConfirm)), Some(Answer::Given(2)));
+    type_into("zz", |input| assert_eq!(list.update(input), None));
+    assert_eq!(list.update(&Input::Action(Action::SelectConfirm)), None);
+    assert!(draw(40, 6, |t, k, a, b| list.draw(t, k, a, b)).contains("nothing found"));
+    assert_eq!(list.update(&Input::Action(Action::SelectCancel)), None);
+    assert_eq!(list.update(&Input::Action(Action::SelectCancel)), Some(Answer::Cancelled));
+}
+
+#[test]
+fn a_question_takes_yes_and_no_and_nothing_else() {
+    let mut confirm =
+        Confirm { question: "Delete it?".into(), detail: "It can be taken back until you quit.".into() };
+    assert_eq!(confirm.update(&Input::Char('x')), None);
+    assert_eq!(confirm.update(&Input::Paste("y".into())), None);
+    assert_eq!(confirm.update(&Input::Char('y')), Some(Answer::Given(())));
+    assert_eq!(confirm.update(&Input::Action(Action::SelectCancel)), Some(Answer::Cancelled));
+    insta::assert_snapshot!(draw(40, 4, |t, k, a, b| confirm.draw(t, k, a, b)), @"
+    ── Delete it? ──────────────────────────
+     It can be taken back until you quit.
+
+     Enter yes (or y) · Esc no (or n)
+    ");
+}
+
+#[test]
+fn a_line_is_trimmed() {
+    let mut prompt = Prompt::new("Rename session", "old");
+    type_into(" name ", |input| assert_eq!(prompt.update(input), None));
+    insta::assert_snapshot!(draw(40, 3, |t, k, a, b| prompt.draw(t, k, a, b)), @"
+    ── Rename session ──────────────────────
+     › old name
+     Enter save · Esc back
+    ");
+    assert_eq!(prompt.update(&Input::Action(Action::SelectConfirm)), Some(Answer::Given("old name".into())));
+}
+
+#[test]
+fn a_text_has_many_lines() {
+    let mut dialog = TextDialog::new("Summarize, focus on", "what matters", "");
+    assert!(draw(40, 6, |t, k, a, b| dialog.draw(t, k, a, b)).contains("what matters"));
+    type_into("one", |input| assert_eq!(dialog.update(input), None));
+    dialog.update(&Input::Action(Action::NewLine));
+    type_into("two", |input| assert_eq!(dialog.update(input), None));
+    insta::assert_snapshot!(draw(40, 6, |t, k, a, b| dialog.draw(t, k, a, b)), @"
+    ── Summarize, focus on ─────────────────
+     one
+     two
+
+
+     Enter done · Shift+Enter new line
+    ");
+    assert_eq!(
+        dialog.update(&Input::Action(Action::ExternalEditor)),
+        Some(Typed::External("one\ntwo".into()))
+    );
+    assert_eq!(
+        dialog.update(&Input::Action(Action::SelectCancel)),
+        Some(Typed::Cancelled("one\ntwo".into()))
+    );
+    assert_eq!(dialog.update(&Input::Action(Action::Submit)), Some(Typed::Done("one\ntwo".into())));
+}
+
+#[test]
+fn a_merge_is_reviewed_edited_and_applied() {
+    let mut review = merge();
+    insta::assert_snapshot!(draw(80, 14, |t, k, a, b| review.draw(t, k, 0, a, b)), @r#"
+    ── Merge "No, channels" into "go-attempt" ──────────────────────────────────────
+     base: Creating Go CLI...
+     6 entries · 1 turn · est. 3.9k tokens → 640 in context · mode: summary
+     ⚠ contested: main.go (edited on both)
+    ── text that will enter the context ────────────────────────────────────────────
+     ## Goal
+     Use channels.
+
+     ## Conflicts with the current branch
+     Concurrency model.
+
+
+
+     Enter merge · e edit · m mode · f focus · d full diff · Esc cancel · ? keys
+    "#);
+    assert_eq!(review.update(&Input::Action(Action::ReviewEdit)), None);
+    type_into("!", |input| assert_eq!(review.update(input), None));
+    assert_eq!(review.update(&Input::Action(Action::Submit)), None);
+    assert!(draw(80, 14, |t, k, a, b| review.draw(t, k, 0, a, b)).contains("(edited)"));
+    let Some(Reviewed::Apply(Some(text))) = review.update(&Input::Action(Action::SelectConfirm)) else {
+        panic!("not applied")
+    };
+    assert!(text.ends_with("Concurrency model.!"), "{text}");
+}
+
+#[test]
+fn a_review_on_large_and_tiny_screens() {
+    insta::assert_snapshot!(draw(120, 16, |t, k, a, b| merge().draw(t, k, 0, a, b)), @r#"
+    ── Merge "No, channels" into "go-attempt" ──────────────────────────────────────────────────────────────────────────────
+     base: Creating Go CLI...
+     6 entries · 1 turn · est. 3.9k tokens → 640 in context · mode: summary
+     ⚠ contested: main.go (edited on both)
+    ── text that will enter the context ────────────────────────────────────────────────────────────────────────────────────
+     ## Goal
+     Use channels.
+
+     ## Conflicts with the current branch
+     Concurrency model.
+
+
+
+
+
+     Enter merge · e edit · m mode · f focus · d full diff · Esc cancel · ? keys
+    "#);
+    insta::assert_snapshot!(draw(40, 12, |t, k, a, b| merge().draw(t, k, 0, a, b)), @r#"
+    ── Merge "No, channels" into "go-atte… ─
+     base: Creating Go CLI...
+     6 entries · 1 turn · est. 3.9k tokens …
+     ⚠ contested: main.go (edited on both)
+    ── text that will enter the context ────
+     ## Goal
+     Use channels.
+
+     ## Conflicts with the current branch
+     Concurrency model.
+
+     Enter merge · e edit · m mode · f focus
+    "#);
+}
+
+#[test]
+fn a_merge_can_get_another_mode_and_a_focus() {
+    let mut review = merge();
+    assert_eq!(review.update(&Input::Action(Action::SelectConfirm)), Some(Reviewed::Apply(None)));
+    assert_eq!(review.update(&Input::Action(Action::ReviewMode)), Some(Reviewed::NextMode));
+    assert_eq!(review.update(&Input::Action(Action::ReviewDiff)), Some(Reviewed::FullDiff));
+    assert_eq!(review.update(&Input::Action(Action::ReviewFocus)), None);
+    type_into("tests", |input| assert_eq!(review.update(input), None));
+    assert_eq!(review.update(&Input::Action(Action::SelectConfirm)), Some(Reviewed::Focus("tests".into())));
+    assert_eq!(review.update(&Input::Action(Action::SelectCancel)), Some(Reviewed::Cancel));
+}
+
+#[test]
+fn nothing_is_applied_before_there_is_a_text() {
+    let mut review = Review::new(ReviewKind::Merge, "Merge", ReviewText::Waiting);
+    assert_eq!(review.update(&Input::Action(Action::SelectConfirm)), None);
+    assert_eq!(review.update(&Input::Action(Action::ReviewEdit)), None);
+    assert!(draw(40, 6, |t, k, a, b| review.draw(t, k, 3, a, b)).contains("⠸ the model is writing"));
+    review.set_text(ReviewText::Failed("no key".into()));
+    assert_eq!(review.update(&Input::Action(Action::SelectConfirm)), None);
+    assert!(draw(40, 6, |t, k, a, b| review.draw(t, k, 3, a, b)).contains("no key"));
+    assert_eq!(review.update(&Input::Action(Action::ReviewMode)), Some(Reviewed::NextMode));
+}
+
+#[test]
+fn a_pick_has_neither_focus_nor_difference() {
+    let mut review =
+        Review::new(ReviewKind::Pick, "Cherry-pick into \"go-attempt\"", ReviewText::Ready("x".into()));
+    assert_eq!(review.update(&Input::Action(Action::ReviewFocus)), None);
+    assert_eq!(review.update(&Input::Action(Action::ReviewDiff)), None);
+    assert_eq!(review.update(&Input::Action(Action::SelectConfirm)), Some(Reviewed::Apply(None)));
+    insta::assert_snapshot!(draw(60, 6, |t, k, a, b| review.draw(t, k, 0, a, b)), @r#"
+    ── Cherry-pick into "go-attempt" ───────────────────────────
+    ── text that will enter the context ────────────────────────
+     x
+
+
+     Enter pick · m mode · e edit · Esc cancel · ? keys
+    "#);
+}

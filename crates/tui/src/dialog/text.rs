@@ -1,0 +1,101 @@
+//! A text of many lines to be typed.
+
+use std::fmt;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+
+use super::frame;
+use crate::chat::editor::{EDITOR_ACTIONS, Edited, Editor};
+use crate::keys::{Action, Input, Keymap, Letters};
+use crate::paint;
+use crate::theme::Theme;
+
+const KEYS: &[(Action, &str)] = &[
+    (Action::Submit, "done"),
+    (Action::NewLine, "new line"),
+    (Action::ExternalEditor, "external editor"),
+    (Action::SelectCancel, "back"),
+];
+
+/// A text of many lines to be typed.
+pub struct TextDialog {
+    /// What is asked for.
+    pub title: String,
+    hint: String,
+    editor: Editor,
+}
+
+/// What a person did with the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Typed {
+    /// Done; the text may be empty.
+    Done(String),
+    /// Wants to go on in an external editor.
+    External(String),
+    /// Went back; what was typed is still there.
+    Cancelled(String),
+}
+
+impl fmt::Debug for TextDialog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextDialog").field("title", &self.title).field("text", &self.text()).finish()
+    }
+}
+
+impl TextDialog {
+    /// Asks for a text, starting with one; `hint` shows while there is none.
+    pub fn new(title: impl Into<String>, hint: impl Into<String>, text: &str) -> Self {
+        let mut editor = Editor::default();
+        editor.set_text(text);
+        Self { title: title.into(), hint: hint.into(), editor }
+    }
+
+    /// Returns what was typed so far.
+    pub fn text(&self) -> String {
+        self.editor.text()
+    }
+
+    /// Puts another text there, such as one that comes from an external editor.
+    pub fn set_text(&mut self, text: &str) {
+        self.editor.set_text(text);
+    }
+
+    /// Turns an event of the terminal into what the dialog takes.
+    pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
+        let actions = [&[Action::SelectCancel, Action::ExternalEditor], EDITOR_ACTIONS].concat();
+        keymap.input(event, &actions, Letters::Type)
+    }
+
+    /// Takes one input.
+    pub fn update(&mut self, input: &Input) -> Option<Typed> {
+        match input {
+            Input::Action(Action::SelectCancel) => return Some(Typed::Cancelled(self.text())),
+            Input::Action(Action::ExternalEditor) => return Some(Typed::External(self.text())),
+            _ => {}
+        }
+        match self.editor.update(input) {
+            Edited::Submit => Some(Typed::Done(self.text())),
+            Edited::Changed | Edited::Ignored => None,
+        }
+    }
+
+    /// Draws the dialog.
+    pub fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
+        let body = frame(theme, keymap, &self.title, KEYS, area, buf);
+        self.draw_text(theme, body, buf);
+        paint::finish(theme, area, buf);
+    }
+
+    /// Draws only the text and its cursor.
+    pub(super) fn draw_text(&mut self, theme: Theme, area: Rect, buf: &mut Buffer) {
+        let inner = Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(2), ..area };
+        if inner.is_empty() {
+            return;
+        }
+        let cursor = self.editor.draw(theme, &self.hint, inner, buf);
+        let style = ratatui::style::Style::new().add_modifier(Modifier::REVERSED);
+        buf.set_style(Rect::new(cursor.x, cursor.y, 1, 1).intersection(inner), style);
+    }
+}

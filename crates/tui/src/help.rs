@@ -1,0 +1,108 @@
+//! Help: an overlay that lists every key of a part of the screen, as it is bound now.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::keys::{Action, Input, Keymap};
+use crate::paint;
+use crate::theme::{Role, Theme};
+use crate::width::{pad, width};
+
+/// Some keys that belong together.
+pub type Group = (&'static str, &'static [Action]);
+
+/// The actions that the overlay knows.
+pub const HELP_ACTIONS: &[Action] = &[
+    Action::SelectUp,
+    Action::SelectDown,
+    Action::SelectPageUp,
+    Action::SelectPageDown,
+    Action::SelectConfirm,
+    Action::SelectCancel,
+    Action::Help,
+];
+
+/// Below this width only the first key of an action is named.
+const NARROW: usize = 60;
+
+/// The overlay: which line is the first that shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Help {
+    top: usize,
+}
+
+impl Help {
+    /// Takes one input; tells whether the overlay closes.
+    pub fn update(&mut self, input: &Input) -> bool {
+        match input {
+            Input::Action(Action::SelectUp) => self.top = self.top.saturating_sub(1),
+            Input::Action(Action::SelectPageUp) => self.top = self.top.saturating_sub(10),
+            Input::Action(Action::SelectDown) => self.top += 1,
+            Input::Action(Action::SelectPageDown) => self.top += 10,
+            Input::Action(_) | Input::Char(_) => return true,
+            Input::Paste(_) => {}
+        }
+        false
+    }
+
+    /// Draws the overlay over an area.
+    pub fn draw(
+        self,
+        theme: Theme,
+        keymap: &Keymap,
+        title: &str,
+        groups: &[Group],
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        paint::wipe(area, buf);
+        let [head, body, foot] = rows(area);
+        paint::titled_rule(theme, title, head, buf);
+        let lines = lines(theme, keymap, groups, usize::from(area.width));
+        let top = self.top.min(lines.len().saturating_sub(usize::from(body.height)));
+        for (line, y) in lines.iter().skip(top).zip(body.top()..body.bottom()) {
+            paint::line(line, Rect { y, height: 1, ..body }, buf);
+        }
+        let more = lines.len().saturating_sub(top + usize::from(body.height));
+        let more = if more > 0 { format!("{more} more below  ") } else { String::new() };
+        let keys = [(Action::SelectDown, "scroll"), (Action::SelectCancel, "close")];
+        let left = paint::keys_line(theme, keymap, &keys, usize::from(area.width));
+        let right = Line::styled(more, theme.style(Role::Dim));
+        paint::left_and_right(left, &right, foot, buf);
+        paint::finish(theme, area, buf);
+    }
+}
+
+/// Splits an area into a first row, what lies between, and a last row.
+pub(crate) fn rows(area: Rect) -> [Rect; 3] {
+    let head = Rect { height: area.height.min(1), ..area };
+    let foot_height = area.height.saturating_sub(1).min(1);
+    let body_height = area.height.saturating_sub(2);
+    let body = Rect { y: area.y + head.height, height: body_height, ..area };
+    [head, body, Rect { y: body.bottom(), height: foot_height, ..area }]
+}
+
+/// One line per action that has a key.
+fn lines(theme: Theme, keymap: &Keymap, groups: &[Group], columns: usize) -> Vec<Line<'static>> {
+    let names = |action: &Action| {
+        let first = || keymap.name(*action).unwrap_or_default();
+        paint::ascii_arrows(theme, if columns < NARROW { first() } else { keymap.names(*action) })
+    };
+    let keys = groups.iter().flat_map(|(_, actions)| actions.iter().map(names));
+    let longest = keys.map(|keys| width(&keys)).max().unwrap_or(0).min(columns / 2);
+    let mut lines = Vec::new();
+    for (title, actions) in groups {
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.push(Line::styled(format!("  {title}"), theme.style(Role::Title)));
+        for action in actions.iter().filter(|action| !keymap.keys(**action).is_empty()) {
+            lines.push(Line::from(vec![
+                Span::styled(format!("  {}  ", pad(&names(action), longest, false)), theme.style(Role::Key)),
+                Span::styled(action.what(), theme.style(Role::Text)),
+            ]));
+        }
+    }
+    lines
+}

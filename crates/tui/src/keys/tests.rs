@@ -1,0 +1,102 @@
+use std::collections::HashSet;
+
+use crossterm::event::{KeyCode, KeyModifiers};
+
+use super::*;
+
+fn key(code: KeyCode, modifiers: KeyModifiers) -> Event {
+    Event::Key(KeyEvent::new(code, modifiers))
+}
+
+fn bound(keymap: &Keymap, key: &str, actions: &[Action]) -> Option<Action> {
+    let chord = Chord::parse(key).unwrap();
+    actions.iter().copied().find(|action| keymap.keys(*action).contains(&chord))
+}
+
+#[test]
+fn every_default_key_can_be_read_and_every_id_is_its_own() {
+    let mut ids = HashSet::new();
+    for action in Action::ALL {
+        assert!(ids.insert(action.id()), "{} twice", action.id());
+        assert_eq!(Action::from_id(action.id()), Some(*action));
+        for key in action.default_keys() {
+            assert!(Chord::parse(key).is_some(), "{key}");
+        }
+    }
+}
+
+#[test]
+fn ctrl_o_shows_all_and_cycles_in_the_preset_pi() {
+    let actions = [Action::TreeFilterAll, Action::TreeFilterNext];
+    assert_eq!(bound(&Keymap::default(), "ctrl+o", &actions), Some(Action::TreeFilterAll));
+    assert_eq!(bound(&Keymap::default(), "alt+o", &actions), Some(Action::TreeFilterNext));
+    assert_eq!(bound(&Keymap::new(Preset::Pi), "ctrl+o", &actions), Some(Action::TreeFilterNext));
+    assert_eq!(bound(&Keymap::new(Preset::Pi), "ctrl+a", &actions), Some(Action::TreeFilterAll));
+}
+
+#[test]
+fn a_letter_types_while_something_is_typed_and_acts_otherwise() {
+    let keymap = Keymap::default();
+    let shift_l = key(KeyCode::Char('L'), KeyModifiers::SHIFT);
+    let f2 = key(KeyCode::F(2), KeyModifiers::NONE);
+    let actions = [Action::TreeEditLabel];
+    let label = Some(Input::Action(Action::TreeEditLabel));
+    assert_eq!(keymap.input(&shift_l, &actions, Letters::Act), label);
+    assert_eq!(keymap.input(&shift_l, &actions, Letters::Type), Some(Input::Char('L')));
+    assert_eq!(keymap.input(&f2, &actions, Letters::Type), label);
+}
+
+#[test]
+fn pasted_text_is_text_whatever_it_holds() {
+    let pasted = Event::Paste("LT\x1b[A\r".into());
+    let input = Keymap::default().input(&pasted, Action::ALL, Letters::Act);
+    assert_eq!(input, Some(Input::Paste("LT\x1b[A\r".into())));
+}
+
+#[test]
+fn a_file_binds_one_key_or_a_list_and_an_empty_list_switches_off() {
+    let text = r#"{"$schema": "x", "app.tree.editLabel": "ctrl+e", "app.help": [],
+        "tui.select.up": ["up", "ctrl+p"], "treeFoldOrUp": "f5"}"#;
+    let (keymap, errors) = Keymap::with_file(Preset::Offshoot, text);
+    assert_eq!(errors, []);
+    assert_eq!(keymap.names(Action::TreeEditLabel), "Ctrl+E");
+    assert_eq!(keymap.names(Action::SelectUp), "↑, Ctrl+P");
+    assert_eq!(keymap.names(Action::TreeFold), "F5");
+    assert_eq!(keymap.name(Action::Help), None);
+    assert_eq!(keymap.names(Action::SelectDown), "↓");
+}
+
+#[test]
+fn what_a_file_gets_wrong_is_told_and_the_rest_counts() {
+    let text =
+        r#"{"app.tree.editlabel": "f9", "app.help": "f13x", "tui.select.up": 3, "tui.select.down": "j"}"#;
+    let (keymap, errors) = Keymap::with_file(Preset::Offshoot, text);
+    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "no action `app.tree.editlabel`, did you mean `app.tree.editLabel`",
+            "no key `f13x` (for `app.help`)",
+            "`tui.select.up` needs a key or a list of keys",
+        ]
+    );
+    assert_eq!(keymap.names(Action::SelectDown), "j");
+    assert_eq!(keymap.names(Action::SelectUp), "↑");
+}
+
+#[test]
+fn a_file_that_is_no_object_changes_nothing() {
+    let (_, errors) = Keymap::with_file(Preset::Offshoot, "[]");
+    assert_eq!(errors, [BindingError::NotAnObject]);
+    let (keymap, errors) = Keymap::with_file(Preset::Offshoot, "{");
+    assert!(matches!(errors[..], [BindingError::NotJson { .. }]), "{errors:?}");
+    assert_eq!(keymap.names(Action::SelectUp), "↑");
+}
+
+#[test]
+fn the_id_counts_when_a_file_has_the_old_name_too() {
+    for text in [r#"{"undo": "f7", "tui.editor.undo": "f8"}"#, r#"{"tui.editor.undo": "f8", "undo": "f7"}"#] {
+        let (keymap, errors) = Keymap::with_file(Preset::Offshoot, text);
+        assert_eq!((keymap.names(Action::Undo).as_str(), errors.len()), ("F8", 0));
+    }
+}

@@ -1,0 +1,37 @@
+//! Conversations and their tree in a terminal: the chat, the tree selector, the session picker, dialogs.
+//!
+//! A part of the screen is three things: a **state**, an **update** that takes one [`keys::Input`] and may answer with
+//! what the person wants, and a **draw** that reads the state and writes cells. Nothing here decides what happens to a
+//! session: parts read sessions and return intents; whoever runs the event loop acts on them.
+//!
+//! Never touches files, HTTP or a JS engine. All text that was not written in this crate enters the screen through
+//! [`clean`], so that nothing in it can steer the terminal.
+//!
+//! Order of modules: the base (text, keys, colours, brushes), selectors and dialogs drawn with it, the conversation.
+#![forbid(unsafe_code)]
+
+// The base.
+pub mod clean;
+pub mod help;
+pub mod input;
+pub mod keys;
+pub mod numbers;
+pub mod paint;
+pub mod screen;
+pub mod spinner;
+pub mod theme;
+pub mod time;
+pub mod width;
+
+// Selectors and dialogs.
+pub mod branches;
+pub mod dialog;
+pub mod picker;
+pub mod summary;
+pub mod tree;
+
+// The conversation.
+pub mod chat;
+
+pub use crossterm;
+pub use ratatui;

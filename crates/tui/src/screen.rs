@@ -1,0 +1,77 @@
+//! Draws a part of the screen into text, without a terminal: for tests, and for printing what would be shown.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use unicode_width::UnicodeWidthStr;
+
+/// The sizes that every part of the screen is tested at: an ordinary terminal, a large one, a tiny one.
+pub const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
+
+/// Draws into a screen of this size and returns its lines without trailing blanks.
+///
+/// ```
+/// use ratatui::style::Style;
+///
+/// let text = offshoot_tui::screen::text(10, 2, |area, buffer| {
+///     buffer.set_string(area.x, area.y, "hello", Style::new());
+/// });
+/// assert_eq!(text, "hello\n\n");
+/// ```
+pub fn text(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> String {
+    lines(&buffer(width, height, draw))
+}
+
+/// Draws into a screen of this size and returns its cells.
+pub fn buffer(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> Buffer {
+    let area = Rect::new(0, 0, width, height);
+    let mut buffer = Buffer::empty(area);
+    draw(area, &mut buffer);
+    buffer
+}
+
+/// Returns the lines of a screen without trailing blanks.
+pub fn lines(buffer: &Buffer) -> String {
+    let mut out = String::new();
+    for y in buffer.area.top()..buffer.area.bottom() {
+        let line = line(buffer, y);
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Returns one line of a screen; the second column of a wide letter holds nothing.
+pub fn line(buffer: &Buffer, y: u16) -> String {
+    let mut out = String::new();
+    let mut x = buffer.area.left();
+    while x < buffer.area.right() {
+        let symbol = buffer[(x, y)].symbol();
+        out.push_str(symbol);
+        x += symbol.width().max(1) as u16;
+    }
+    out
+}
+
+/// Returns what is drawn with all of these modifiers, joined.
+pub fn with_modifier(buffer: &Buffer, modifier: Modifier) -> String {
+    with_style(buffer, |style| style.add_modifier.contains(modifier))
+}
+
+/// Returns what is drawn in styles that are wanted, joined.
+pub fn with_style(buffer: &Buffer, is_wanted: impl Fn(Style) -> bool) -> String {
+    buffer.content().iter().filter(|cell| is_wanted(cell.style())).map(|cell| cell.symbol()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_letters_take_two_columns_and_are_told_once() {
+        let shown = text(6, 1, |_, buffer| {
+            buffer.set_string(0, 0, "漢a字", Style::new());
+        });
+        assert_eq!(shown, "漢a字\n");
+    }
+}

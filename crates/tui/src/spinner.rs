@@ -1,0 +1,15 @@
+//! A sign that something is going on.
+
+use crate::theme::Theme;
+
+const UNICODE: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const ASCII: [&str; 4] = ["|", "/", "-", "\\"];
+
+/// Puts a sign before a text; it looks different at every beat.
+pub fn text(theme: Theme, beat: usize, text: &str) -> String {
+    let sign = match theme.charset {
+        session_tree::Charset::Unicode => UNICODE[beat % UNICODE.len()],
+        session_tree::Charset::Ascii => ASCII[beat % ASCII.len()],
+    };
+    format!("{sign} {text}")
+}

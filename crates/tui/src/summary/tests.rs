@@ -1,0 +1,317 @@
+//! Every edge of the flow, without a terminal; and how its questions look.
+
+use session_tree::{BranchSummarySettings, Session};
+use testkit::drawing::session_text;
+
+use super::*;
+use crate::screen;
+use crate::theme::Theme;
+
+fn target() -> EntryId {
+    let session = Session::from_bytes(session_text("t user go")).unwrap();
+    session.leaf_id().unwrap()
+}
+
+fn leaving() -> Leaving {
+    Leaving {
+        branch: "No, channels".into(),
+        turns: 2,
+        tool_calls: 6,
+        tokens: 4_100,
+        edited: vec!["main.go".into()],
+        model: Some(SummaryModel { name: "haiku".into(), cost: Some(0.004) }),
+    }
+}
+
+fn chosen() -> Chosen {
+    Chosen { target: target(), is_noop: false, leaving: Some(leaving()), always: None }
+}
+
+fn asking() -> SummaryFlow {
+    let (flow, effects) = SummaryFlow::start(chosen());
+    assert_eq!(effects, []);
+    flow
+}
+
+fn act(flow: &mut SummaryFlow, action: Action) -> Vec<Effect> {
+    flow.update(Event::Input(Input::Action(action)))
+}
+
+fn type_text(flow: &mut SummaryFlow, text: &str) {
+    for c in text.chars() {
+        assert_eq!(flow.update(Event::Input(Input::Char(c))), []);
+    }
+}
+
+fn press(flow: &mut SummaryFlow, c: char) -> Vec<Effect> {
+    flow.update(Event::Input(Input::Char(c)))
+}
+
+fn run(choice: Choice) -> Vec<Effect> {
+    vec![Effect::Run { target: target(), choice, label: None }]
+}
+
+fn shown(flow: &mut SummaryFlow, width: u16, height: u16) -> String {
+    screen::text(width, height, |area, buf| flow.draw(Theme::plain(), &Keymap::default(), 0, area, buf))
+}
+
+#[test]
+fn choosing_the_leaf_does_nothing_but_say_so() {
+    let (flow, effects) = SummaryFlow::start(Chosen { is_noop: true, ..chosen() });
+    assert_eq!(effects, [Effect::Status("Already at this point".into())]);
+    assert!(!flow.is_open());
+}
+
+#[test]
+fn nothing_to_summarise_is_not_asked_about() {
+    let (flow, effects) = SummaryFlow::start(Chosen { leaving: None, ..chosen() });
+    assert_eq!(effects, run(Choice::Skip));
+    assert!(flow.is_running());
+    let always = Chosen { leaving: None, always: Some(Choice::Standard), ..chosen() };
+    assert_eq!(SummaryFlow::start(always).1, run(Choice::Skip));
+}
+
+#[test]
+fn what_was_chosen_once_and_for_all_is_not_asked_again() {
+    for choice in [Choice::Skip, Choice::Standard, Choice::Focus("tests".into())] {
+        let (_, effects) = SummaryFlow::start(Chosen { always: Some(choice.clone()), ..chosen() });
+        assert_eq!(effects, run(choice));
+    }
+}
+
+#[test]
+fn escape_at_the_question_opens_the_tree_again() {
+    let mut flow = asking();
+    assert_eq!(act(&mut flow, Action::SelectCancel), [Effect::ReopenTree(target())]);
+    assert!(!flow.is_open());
+}
+
+#[test]
+fn the_first_option_is_preselected_and_arrows_reach_the_others() {
+    assert_eq!(act(&mut asking(), Action::SelectConfirm), run(Choice::Skip));
+    let mut flow = asking();
+    act(&mut flow, Action::SelectDown);
+    assert_eq!(act(&mut flow, Action::SelectConfirm), run(Choice::Standard));
+}
+
+#[test]
+fn digits_choose_at_once() {
+    assert_eq!(press(&mut asking(), '1'), run(Choice::Skip));
+    assert_eq!(press(&mut asking(), '2'), run(Choice::Standard));
+    assert_eq!(press(&mut asking(), '5'), [Effect::Merge(target())]);
+    assert_eq!(press(&mut asking(), '9'), []);
+}
+
+#[test]
+fn a_focus_is_typed_and_survives_escape() {
+    let mut flow = asking();
+    assert_eq!(press(&mut flow, '3'), []);
+    type_text(&mut flow, "the parser");
+    assert_eq!(act(&mut flow, Action::SelectCancel), []);
+    assert!(shown(&mut flow, 80, 10).contains("Leaving branch"));
+    press(&mut flow, '3');
+    assert!(shown(&mut flow, 80, 10).contains("the parser"));
+    assert_eq!(act(&mut flow, Action::Submit), run(Choice::Focus("the parser".into())));
+}
+
+#[test]
+fn an_empty_focus_is_an_ordinary_summary() {
+    let mut flow = asking();
+    press(&mut flow, '3');
+    assert_eq!(act(&mut flow, Action::Submit), run(Choice::Standard));
+}
+
+#[test]
+fn a_focus_can_be_written_in_an_external_editor() {
+    let mut flow = asking();
+    press(&mut flow, '3');
+    type_text(&mut flow, "a");
+    assert_eq!(act(&mut flow, Action::ExternalEditor), [Effect::EditExternally("a".into())]);
+    assert_eq!(flow.update(Event::Edited("a\nb".into())), []);
+    assert_eq!(act(&mut flow, Action::Submit), run(Choice::Focus("a\nb".into())));
+}
+
+#[test]
+fn a_note_needs_no_model_survives_escape_and_says_something() {
+    let mut flow = asking();
+    press(&mut flow, '4');
+    type_text(&mut flow, "too slow");
+    assert_eq!(act(&mut flow, Action::SelectCancel), []);
+    press(&mut flow, '4');
+    assert_eq!(act(&mut flow, Action::SelectConfirm), run(Choice::Note("too slow".into())));
+    let mut flow = asking();
+    press(&mut flow, '4');
+    assert_eq!(act(&mut flow, Action::SelectConfirm), []);
+    assert!(shown(&mut flow, 80, 10).contains("Keep a note"));
+}
+
+#[test]
+fn a_label_goes_with_the_move_and_escape_drops_it() {
+    let mut flow = asking();
+    act(&mut flow, Action::SummaryLabel);
+    type_text(&mut flow, " go1 ");
+    act(&mut flow, Action::SelectConfirm);
+    let label = Some("go1".to_owned());
+    assert_eq!(press(&mut flow, '1'), [Effect::Run { target: target(), choice: Choice::Skip, label }]);
+    let mut flow = asking();
+    act(&mut flow, Action::SummaryLabel);
+    type_text(&mut flow, "x");
+    act(&mut flow, Action::SelectCancel);
+    assert_eq!(press(&mut flow, '1'), run(Choice::Skip));
+}
+
+#[test]
+fn a_choice_can_be_remembered_but_not_a_note() {
+    let mut flow = asking();
+    act(&mut flow, Action::SummaryRemember);
+    assert!(shown(&mut flow, 80, 10).contains("[x] do the same"));
+    assert_eq!(
+        press(&mut flow, '2'),
+        [vec![Effect::Remember(Choice::Standard)], run(Choice::Standard)].concat()
+    );
+    let mut flow = asking();
+    act(&mut flow, Action::SummaryRemember);
+    press(&mut flow, '4');
+    type_text(&mut flow, "n");
+    assert_eq!(act(&mut flow, Action::SelectConfirm), run(Choice::Note("n".into())));
+}
+
+#[test]
+fn a_move_without_summary_ends_there_and_cannot_be_stopped() {
+    let mut flow = asking();
+    press(&mut flow, '1');
+    assert_eq!(act(&mut flow, Action::SelectCancel), []);
+    let effects = flow.update(Event::Ended(Ended::Done));
+    assert_eq!(effects, [Effect::Status("Navigated to selected point · /back returns".into())]);
+    assert!(!flow.is_open());
+}
+
+#[test]
+fn escape_stops_a_summary_once_and_the_tree_opens_again() {
+    let mut flow = asking();
+    press(&mut flow, '2');
+    insta::assert_snapshot!(shown(&mut flow, 60, 1), @" ⠋ Summarizing branch... (Esc to cancel)");
+    assert_eq!(act(&mut flow, Action::SelectCancel), [Effect::Abort]);
+    assert_eq!(act(&mut flow, Action::SelectCancel), []);
+    assert!(shown(&mut flow, 60, 1).contains("Stopping"));
+    let effects = flow.update(Event::Ended(Ended::Cancelled));
+    assert_eq!(
+        effects,
+        [Effect::Status("Branch summarization cancelled".into()), Effect::ReopenTree(target())]
+    );
+    assert!(!flow.is_open());
+}
+
+#[test]
+fn a_failure_says_why_and_asks_again() {
+    let mut flow = asking();
+    press(&mut flow, '2');
+    let effects = flow.update(Event::Ended(Ended::Failed("no key for haiku".into())));
+    assert_eq!(effects, [Effect::Error("no key for haiku".into())]);
+    assert!(shown(&mut flow, 80, 11).contains("✗ no key for haiku"));
+    assert_eq!(press(&mut flow, '1'), run(Choice::Skip));
+}
+
+#[test]
+fn an_extension_that_refuses_ends_it_and_may_want_silence() {
+    for (silent, told) in [(false, 1), (true, 0)] {
+        let mut flow = asking();
+        press(&mut flow, '1');
+        assert_eq!(flow.update(Event::Ended(Ended::Refused { silent })).len(), told);
+        assert!(!flow.is_open());
+    }
+}
+
+#[test]
+fn what_comes_too_late_or_as_a_paste_changes_nothing() {
+    let mut flow = asking();
+    assert_eq!(flow.update(Event::Ended(Ended::Done)), []);
+    assert_eq!(flow.update(Event::Edited("x".into())), []);
+    assert_eq!(flow.update(Event::Input(Input::Paste("5".into()))), []);
+    act(&mut flow, Action::SelectCancel);
+    assert_eq!(press(&mut flow, '1'), []);
+}
+
+#[test]
+fn keys_are_explained() {
+    let mut flow = asking();
+    act(&mut flow, Action::Help);
+    assert!(shown(&mut flow, 60, 12).contains("remember for this session"), "{}", shown(&mut flow, 60, 12));
+    act(&mut flow, Action::SelectCancel);
+    assert!(shown(&mut flow, 60, 12).contains("Leaving branch"));
+}
+
+#[test]
+fn the_question_tells_sizes_files_and_cost() {
+    insta::assert_snapshot!(shown(&mut asking(), 80, 10), @r#"
+    ── Leaving branch "No, channels" ───────────────────────────────────────────────
+     2 turns, 6 tool calls, ~4.1k tokens, edited: main.go
+    › 1 No summary            go there now
+      2 Summarize             ~900 tokens with haiku (est. $0.004)
+      3 Summarize, focus on…  say what matters
+      4 Keep a note           write one line yourself, no model call
+      5 Merge instead…        bring its results here without leaving
+     [ ] do the same for the rest of this session, without asking
+     label: none
+     Enter choose (or 1-5) · Esc back to the tree · a remember · l label · ? keys
+    "#);
+}
+
+#[test]
+fn the_question_on_a_large_screen() {
+    insta::assert_snapshot!(shown(&mut asking(), 120, 12), @r#"
+    ── Leaving branch "No, channels" ───────────────────────────────────────────────────────────────────────────────────────
+     2 turns, 6 tool calls, ~4.1k tokens, edited: main.go
+    › 1 No summary            go there now
+      2 Summarize             ~900 tokens with haiku (est. $0.004)
+      3 Summarize, focus on…  say what matters
+      4 Keep a note           write one line yourself, no model call
+      5 Merge instead…        bring its results here without leaving
+     [ ] do the same for the rest of this session, without asking
+     label: none
+
+
+     Enter choose (or 1-5) · Esc back to the tree · a remember · l label · ? keys
+    "#);
+}
+
+#[test]
+fn the_question_on_a_tiny_screen() {
+    insta::assert_snapshot!(shown(&mut asking(), 40, 12), @r#"
+    ── Leaving branch "No, channels" ───────
+     2 turns, 6 tool calls, ~4.1k tokens, e…
+    › 1 No summary            go there now
+      2 Summarize             ~900 tokens w…
+      3 Summarize, focus on…  say what matt…
+      4 Keep a note           write one lin…
+      5 Merge instead…        bring its res…
+     [ ] do the same for the rest of this se
+     label: none
+
+
+     Enter choose (or 1-5)
+    "#);
+}
+
+#[test]
+fn figures_come_from_what_is_left() {
+    let session = Session::from_bytes(session_text(
+        "a user hello
+         b<a assistant hi
+         c<b user try A
+         d<c call bash
+         e<d tool bash done
+         f<e assistant tried A",
+    ))
+    .unwrap();
+    let plan = session.plan_navigation("b").unwrap();
+    let summary =
+        session.plan_branch_summary(plan.old_leaf, plan.target, &BranchSummarySettings::default()).unwrap();
+    let left = Leaving::of(&session, &plan, &summary, None).unwrap().unwrap();
+    assert_eq!((left.branch.as_str(), left.turns, left.tool_calls), ("hello", 1, 1));
+    assert!(left.tokens > 0);
+    let back = session.plan_navigation("f").unwrap();
+    let nothing =
+        session.plan_branch_summary(back.old_leaf, back.target, &BranchSummarySettings::default()).unwrap();
+    assert_eq!(Leaving::of(&session, &back, &nothing, None).unwrap(), None);
+}

@@ -1,0 +1,156 @@
+// Nodes: everything that a session says becomes a text node. There is no other way into the page.
+
+function el(name, attributes, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key === "class") node.className = value;
+    else if (key === "on") for (const [event, act] of Object.entries(value)) node.addEventListener(event, act);
+    else node.setAttribute(key, value === true ? "" : value);
+  }
+  for (const child of children.flat()) {
+    if (child !== undefined && child !== null && child !== false && child !== "") node.append(child);
+  }
+  return node;
+}
+
+const byId = (id) => document.getElementById(id);
+
+// Whatever a field holds, as text.
+function textOf(value) {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  try {
+    return typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
+  } catch {
+    return "(nested too deeply to be shown)";
+  }
+}
+
+// The same on one line, and not for ever.
+function briefly(value) {
+  try {
+    return (typeof value === "string" ? value : JSON.stringify(value) ?? "").slice(0, 200);
+  } catch {
+    return "…";
+  }
+}
+
+function isSafeUrl(url) {
+  return /^(https?:\/\/|mailto:|#)/i.test(url) && !/[\s\u0000-\u001f]/.test(url);
+}
+
+function link(url, ...children) {
+  if (!isSafeUrl(url)) return el("span", {}, ...children);
+  const outside = !url.startsWith("#");
+  return el("a", { href: url, rel: "noopener noreferrer nofollow", target: outside && "_blank" }, ...children);
+}
+
+// Text with its web addresses as links.
+function linked(text) {
+  const pieces = [];
+  let done = 0;
+  for (const match of text.matchAll(/\bhttps?:\/\/[^\s<>"'`)\]}]+[^\s<>"'`)\]}.,;:!?]/g)) {
+    pieces.push(text.slice(done, match.index), link(match[0], match[0]));
+    done = match.index + match[0].length;
+  }
+  pieces.push(text.slice(done));
+  return pieces;
+}
+
+const TAGS = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "strong", "em", "del",
+  "table", "tr", "th", "td", "a"];
+
+// Builds prose from its tokens; a string is one plain paragraph.
+function prose(tokens) {
+  const root = el("div", { class: "prose" });
+  if (typeof tokens === "string") {
+    for (const paragraph of tokens.split(/\n{2,}/)) root.append(el("p", {}, linked(paragraph)));
+    return root;
+  }
+  const open = [root];
+  for (const token of Array.isArray(tokens) ? tokens : []) {
+    const top = open[open.length - 1];
+    if (typeof token === "string") top.append(...(top.localName === "a" ? [token] : linked(token)));
+    else if (token === 0) { if (open.length > 1) open.pop(); }
+    else if (token > 0) { const node = el(TAGS[token - 1] ?? "span"); top.append(node); open.push(node); }
+    else if (token === -1) top.append(el("br"));
+    else if (token === -2) top.append(el("hr"));
+    else if (token === -3 || token === -4) top.append(token === -4 ? "☑ " : "☐ ");
+    else if (token[0] === "a") { const node = link(token[1]); top.append(node); open.push(node); }
+    else if (token[0] === "o") { const node = el("ol", { start: Number(token[1]) }); top.append(node); open.push(node); }
+    else if (token[0] === "c") top.append(el("code", {}, token[1]));
+    else if (token[0] === "p") top.append(codeBlock(token[2], token[1]));
+  }
+  return root;
+}
+
+// The text of prose, for searching.
+function proseText(tokens) {
+  if (typeof tokens === "string") return tokens;
+  if (!Array.isArray(tokens)) return "";
+  const text = (token) => {
+    if (typeof token === "string") return token;
+    if (Array.isArray(token)) return token[0] === "a" || token[0] === "o" ? "" : String(token[token.length - 1]);
+    return token === 0 ? " " : "";
+  };
+  return tokens.map(text).join("");
+}
+
+function image(type, data) {
+  if (!/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(type) || typeof data !== "string" || !/^[A-Za-z0-9+/=]*$/.test(data)) {
+    return el("p", { class: "remark" }, "an image that cannot be shown: ", textOf(type));
+  }
+  const picture = el("img", { class: "picture", alt: "image", loading: "lazy", decoding: "async", tabindex: 0 });
+  picture.src = `data:${type};base64,${data}`;
+  const enlarge = () => {
+    byId("light-image").src = picture.src;
+    byId("light").showModal();
+  };
+  picture.addEventListener("click", enlarge);
+  picture.addEventListener("keydown", (event) => { if (event.key === "Enter") enlarge(); });
+  return picture;
+}
+
+function copyButton(text) {
+  const button = el("button", { type: "button", class: "copy", title: "Copy" }, "Copy");
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Cannot copy";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  return button;
+}
+
+const two = (number) => String(number).padStart(2, "0");
+
+// A time as people read it: today's hour, else the day too.
+function shortTime(time) {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return "";
+  const now = new Date();
+  const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  if (date.toDateString() === now.toDateString()) return clock;
+  const day = `${date.getMonth() + 1}/${date.getDate()}`;
+  return date.getFullYear() === now.getFullYear() ? `${day} ${clock}` : `${two(date.getFullYear() % 100)}/${day} ${clock}`;
+}
+
+function fullTime(time) {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? "" : date.toLocaleString();
+}
+
+function count(number) {
+  const value = Number(number) || 0;
+  if (value < 1000) return String(value);
+  return value < 1e6 ? `${(value / 1e3).toFixed(1)}k` : `${(value / 1e6).toFixed(1)}M`;
+}
+
+function dollars(number) {
+  const value = Number(number) || 0;
+  return value < 0.01 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`;
+}

@@ -1,0 +1,228 @@
+//! The head of the page: what the session is, what it took, and what became of its branches.
+//!
+//! figures, branches -> **card** -> template
+
+use session_tree::json::write_string;
+use session_tree::{Branch, Figures, Node, Outline, Role, Session, Timestamp};
+
+use crate::error::Result;
+use crate::text::{head, plural, push_integer, short};
+
+/// How many branches the card lists.
+const MOST_BRANCHES: usize = 12;
+/// How many characters of the name of a branch are shown.
+const LONGEST_NAME: usize = 100;
+
+/// What the head of the page says.
+pub(crate) struct Card {
+    /// The name of the session, or how it begins.
+    pub(crate) title: String,
+    /// When it began and ended.
+    pub(crate) when: String,
+    /// Where it was made.
+    pub(crate) place: String,
+    /// Names with values, such as what it cost.
+    pub(crate) facts: Vec<Fact>,
+    /// The branches, the current one first.
+    pub(crate) branches: Vec<BranchLine>,
+    /// How many branches are not listed.
+    pub(crate) more_branches: usize,
+    /// How many branches there are, in words.
+    pub(crate) branch_count: String,
+    /// All tips, and what became of their branches.
+    pub(crate) tips: Vec<Tip>,
+}
+
+/// The end of a branch.
+pub(crate) struct Tip {
+    node: Node,
+    state: &'static str,
+    name: String,
+    into: Option<Node>,
+}
+
+/// A name with a value.
+pub(crate) struct Fact {
+    /// What it is.
+    pub(crate) name: &'static str,
+    /// How much it is.
+    pub(crate) value: String,
+    /// More about it; may be empty.
+    pub(crate) note: String,
+}
+
+/// What became of a branch.
+pub(crate) struct BranchLine {
+    /// The id of its tip.
+    pub(crate) tip: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// What became of it: a word of ours, also its class.
+    pub(crate) state: &'static str,
+    /// The same in words.
+    pub(crate) fate: String,
+    /// How much was done on it.
+    pub(crate) size: String,
+}
+
+impl Card {
+    /// Reads what the card says; `figures` are those of all entries.
+    pub(crate) fn of(session: &Session, figures: &Figures) -> Result<Self> {
+        let branches = session.branches()?;
+        let visible = || branches.iter().filter(|branch| !branch.is_hidden || branch.is_current);
+        let current = visible().filter(|branch| branch.is_current);
+        let others = visible().filter(|branch| !branch.is_current);
+        let listed = current.chain(others).take(MOST_BRANCHES);
+        Ok(Card {
+            title: title(session)?,
+            when: when(figures, session.header().timestamp()),
+            place: session.header().cwd().unwrap_or_default().into_owned(),
+            facts: facts(figures),
+            branches: listed.map(|branch| BranchLine::of(session, branch)).collect::<Result<_>>()?,
+            more_branches: visible().count().saturating_sub(MOST_BRANCHES),
+            branch_count: plural(visible().count(), "branch", "branches"),
+            tips: branches.iter().map(Tip::of).collect(),
+        })
+    }
+}
+
+/// What became of a branch, in a word.
+fn state(branch: &Branch) -> &'static str {
+    match branch {
+        Branch { is_current: true, .. } => "current",
+        Branch { merged_into: Some(_), .. } => "merged",
+        Branch { ends_in_error: true, .. } => "failed",
+        Branch { .. } => "left",
+    }
+}
+
+impl Tip {
+    fn of(branch: &Branch) -> Self {
+        let name = head(&branch.name, LONGEST_NAME).0.to_owned();
+        Self { node: branch.tip, state: state(branch), name, into: branch.merged_into }
+    }
+
+    /// Writes the tip for the page: its place, its state, its name, and the place of what it was merged into.
+    pub(crate) fn write(&self, out: &mut String, all: &Outline) {
+        let place = |node| all.position_of(node).and_then(|at| i64::try_from(at).ok()).unwrap_or(-1);
+        out.push('[');
+        push_integer(out, place(self.node));
+        for text in [self.state, &self.name] {
+            out.push(',');
+            write_string(out, text);
+        }
+        if let Some(into) = self.into {
+            out.push(',');
+            push_integer(out, place(into));
+        }
+        out.push(']');
+    }
+}
+
+impl BranchLine {
+    fn of(session: &Session, branch: &Branch) -> Result<Self> {
+        let state = state(branch);
+        let fate = match branch {
+            Branch { is_current: true, ends_in_error: true, .. } => {
+                "the session ends here, with an error".into()
+            }
+            Branch { is_current: true, .. } => "the session ends here".into(),
+            Branch { merged_into: Some(into), .. } => {
+                format!("merged into “{}”", session.branch_name(*into)?)
+            }
+            Branch { ends_in_error: true, .. } => "ended in an error, then abandoned".into(),
+            Branch { .. } => "abandoned".into(),
+        };
+        let size = plural(branch.turns, "prompt", "prompts");
+        Ok(Self { tip: branch.tip_id.to_string(), name: branch.name.clone(), state, fate, size })
+    }
+}
+
+/// The name of a session; without one, its first prompt.
+pub(crate) fn title(session: &Session) -> Result<String> {
+    if let Some(name) = session.name().filter(|name| !name.trim().is_empty()) {
+        return Ok(name.to_owned());
+    }
+    if let Some(title) = session.header().title().filter(|title| !title.trim().is_empty()) {
+        return Ok(title.into_owned());
+    }
+    let tree = session.tree();
+    let prompt = tree.nodes().find(|node| tree.role(*node) == Some(Role::User));
+    let name = prompt.map(|prompt| session.branch_name(prompt)).transpose()?.unwrap_or_default();
+    Ok(if name.is_empty() { "A session".to_owned() } else { name })
+}
+
+fn when(figures: &Figures, created: Option<Timestamp>) -> String {
+    let first = figures.earliest.or(created);
+    match (first, figures.latest) {
+        (Some(first), Some(latest)) if day(first) != day(latest) => {
+            format!("{} – {}", day(first), day(latest))
+        }
+        (Some(first), Some(latest)) if clock(first) != clock(latest) => {
+            format!("{}, {} – {} UTC", day(first), clock(first), clock(latest))
+        }
+        (Some(first), _) => format!("{}, {} UTC", day(first), clock(first)),
+        (None, _) => String::new(),
+    }
+}
+
+/// The day of a time: `2025-12-09`.
+fn day(time: Timestamp) -> String {
+    time.to_string().split('T').next().unwrap_or_default().to_owned()
+}
+
+/// The minute of a time: `2025-12-09 14:02`.
+pub(crate) fn minute(time: Timestamp) -> String {
+    format!("{} {}", day(time), clock(time))
+}
+
+fn clock(time: Timestamp) -> String {
+    time.to_string().split('T').nth(1).and_then(|clock| clock.get(..5)).unwrap_or_default().to_owned()
+}
+
+fn facts(figures: &Figures) -> Vec<Fact> {
+    let fact = |name, value: String, note: String| Fact { name, value, note };
+    let mut facts = vec![
+        fact("Prompts", figures.turns.to_string(), String::new()),
+        fact("Answers", figures.messages(Role::Assistant).count.to_string(), failures(figures)),
+        fact("Tool calls", figures.tool_calls().to_string(), tool_errors(figures)),
+    ];
+    let usage = figures.usage;
+    if usage.total > 0 {
+        let note = format!("{} in, {} out", short(usage.sent()), short(usage.output));
+        facts.push(fact("Tokens", short(usage.total), note));
+    }
+    if usage.cost > 0.0 {
+        facts.push(fact("Cost", dollars(usage.cost), String::new()));
+    }
+    let models: Vec<&str> = figures.models.keys().map(|name| model_name(name)).collect();
+    if let Some(first) = models.first() {
+        let others = models[1..].join(", ");
+        facts.push(fact(if others.is_empty() { "Model" } else { "Models" }, (*first).to_owned(), others));
+    }
+    facts
+}
+
+fn model_name(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(_, model)| model)
+}
+
+fn failures(figures: &Figures) -> String {
+    match (figures.failed, figures.aborted) {
+        (0, 0) => String::new(),
+        (failed, 0) => format!("{failed} failed"),
+        (0, aborted) => format!("{aborted} aborted"),
+        (failed, aborted) => format!("{failed} failed, {aborted} aborted"),
+    }
+}
+
+fn tool_errors(figures: &Figures) -> String {
+    match figures.tool_errors() {
+        0 => String::new(),
+        errors => format!("{errors} failed"),
+    }
+}
+
+fn dollars(sum: f64) -> String {
+    if sum < 0.01 { format!("${sum:.4}") } else { format!("${sum:.2}") }
+}

@@ -1,0 +1,78 @@
+//! A session as something to read and to send: one HTML page, a Markdown text, a copy without its secrets.
+//!
+//! session -> rows, entries, figures -> **page**
+//!
+//! [`write_html`] writes a page that needs nothing but itself. [`write_markdown`] writes the path to the leaf as text.
+//! [`Redactor`] copies a session file and takes keys, tokens and addresses out, so that whatever is made of the copy
+//! cannot hold them. Everything is a stream: memory grows with the number of entries, never with their size. Rows
+//! come from the engine's outline and contexts from its projection; nothing here decides what a tree means.
+//!
+//! Text of a session is hostile. It reaches the page as text only: escaped by the templates, or as JSON in inert
+//! elements whose content holds none of `<`, `>` and `&`. Never changes a session, never touches the network.
+#![forbid(unsafe_code)]
+
+mod card;
+mod contexts;
+mod error;
+mod markdown;
+mod page;
+mod parts;
+mod plain;
+mod readable;
+mod redact;
+mod rows;
+mod text;
+mod wire;
+
+pub use error::{Error, Result};
+pub use page::{Exported, write_html};
+pub use parts::Packing;
+pub use plain::write_markdown;
+pub use redact::{Finding, RedactReport, Redactor};
+
+/// How a session is exported.
+#[derive(Debug, Clone)]
+pub struct ExportOptions {
+    /// The colours that the page starts with.
+    pub theme: Theme,
+    /// Whether arguments and results of tools are exported.
+    pub tools: bool,
+    /// Whether the thinking of models is exported.
+    pub thinking: bool,
+    /// The home directory; paths inside it are shown with `~` in rows.
+    pub home: Option<String>,
+    /// How the entries are stored in the page.
+    pub packing: Packing,
+}
+
+impl Default for ExportOptions {
+    fn default() -> Self {
+        Self { theme: Theme::Auto, tools: true, thinking: true, home: None, packing: Packing::Auto }
+    }
+}
+
+/// The colours of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Theme {
+    /// Those of the reader's system.
+    #[default]
+    Auto,
+    /// Dark on light.
+    Light,
+    /// Light on dark.
+    Dark,
+}
+
+impl Theme {
+    /// Returns the name that the page uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Theme::Auto => "auto",
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+}
+
+/// Is told how many entries are done, and how many there are.
+pub type Progress<'p> = &'p mut dyn FnMut(usize, usize);

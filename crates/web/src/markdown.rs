@@ -1,0 +1,282 @@
+//! Markdown as tokens: what the page builds nodes from, and what the readable part of the page is made of.
+//!
+//! A list of tokens is all the markup there is: a closed set of tags, texts, and links whose scheme is allowed. Raw
+//! HTML is text, images are links, nesting has an end. Knows nothing of sessions.
+
+use std::borrow::Cow;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag as Source};
+use session_tree::json::write_string;
+
+use crate::text::push_integer;
+
+/// How deep elements may nest; what is deeper is shown without its markup.
+const DEEPEST: usize = 24;
+/// A text longer than this is no prose; it is shown as it is.
+const LONGEST: usize = 256 * 1024;
+
+/// A piece of rendered Markdown.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Token<'t> {
+    /// An element begins.
+    Open(Tag),
+    /// A link begins; its address is one of the allowed ones.
+    Link(String),
+    /// An ordered list begins with this number.
+    Numbered(u64),
+    /// What was opened last ends; tells what that is.
+    Close(Tag),
+    /// Text.
+    Text(Cow<'t, str>),
+    /// Code inside a line.
+    Code(Cow<'t, str>),
+    /// A block of code and its language, which may be empty.
+    Block(String, String),
+    /// A line break.
+    Break,
+    /// A rule.
+    Rule,
+    /// A box of a task list.
+    Check(bool),
+}
+
+macro_rules! tags {
+    ($($tag:ident = $name:literal,)*) => {
+        /// The elements that Markdown becomes.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Tag { $(#[doc = $name] $tag,)* }
+
+        impl Tag {
+            /// All elements, in the order of the numbers that stand for them in the page.
+            pub(crate) const ALL: &'static [Tag] = &[$(Tag::$tag,)*];
+
+            /// Returns the name of the element.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $(Tag::$tag => $name,)* }
+            }
+        }
+    };
+}
+
+tags! {
+    Paragraph = "p",
+    H1 = "h1",
+    H2 = "h2",
+    H3 = "h3",
+    H4 = "h4",
+    H5 = "h5",
+    H6 = "h6",
+    List = "ul",
+    Numbered = "ol",
+    Item = "li",
+    Quote = "blockquote",
+    Strong = "strong",
+    Emphasis = "em",
+    Strike = "del",
+    Table = "table",
+    Row = "tr",
+    Head = "th",
+    Cell = "td",
+    Link = "a",
+}
+
+impl Tag {
+    /// Returns the number that stands for the element in the page.
+    fn number(self) -> i64 {
+        Self::ALL.iter().position(|tag| *tag == self).map_or(0, |at| at as i64 + 1)
+    }
+
+    fn of_heading(level: HeadingLevel) -> Self {
+        match level {
+            HeadingLevel::H1 => Tag::H1,
+            HeadingLevel::H2 => Tag::H2,
+            HeadingLevel::H3 => Tag::H3,
+            HeadingLevel::H4 => Tag::H4,
+            HeadingLevel::H5 => Tag::H5,
+            HeadingLevel::H6 => Tag::H6,
+        }
+    }
+}
+
+/// Writes a text for the page: a string if it is plain, else its tokens.
+pub(crate) fn write_json(out: &mut String, text: &str) {
+    if is_plain(text) || text.len() > LONGEST {
+        return write_string(out, text);
+    }
+    crate::text::list(out, tokens(text), |out, token| write_token(out, &token));
+}
+
+fn write_token(out: &mut String, token: &Token<'_>) {
+    let mut tuple = |name: &str, texts: &[&str]| {
+        crate::text::list(out, std::iter::once(&name).chain(texts), |out, text| write_string(out, text));
+    };
+    match token {
+        Token::Text(text) => write_string(out, text),
+        Token::Open(tag) => push_integer(out, tag.number()),
+        Token::Close(_) => out.push('0'),
+        Token::Break => out.push_str("-1"),
+        Token::Rule => out.push_str("-2"),
+        Token::Check(false) => out.push_str("-3"),
+        Token::Check(true) => out.push_str("-4"),
+        Token::Link(url) => tuple("a", &[url]),
+        Token::Numbered(start) => tuple("o", &[&start.to_string()]),
+        Token::Code(text) => tuple("c", &[text]),
+        Token::Block(lang, text) => tuple("p", &[lang, text]),
+    }
+}
+
+/// By byte: whether Markdown could make something of it anywhere.
+const MARKS: [bool; 256] = table(b"*_`#[]<>|&\\~!");
+/// By byte: whether Markdown could make something of it at the start of a line.
+const STARTS: [bool; 256] = table(b" \t\n\r-+=0123456789");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
+    }
+    table
+}
+
+/// Tells whether a text has nothing that Markdown could make anything of.
+fn is_plain(text: &str) -> bool {
+    let starts_block = |line: &[u8]| line.first().is_some_and(|byte| STARTS[usize::from(*byte)]);
+    let bytes = text.as_bytes();
+    !bytes.iter().any(|byte| MARKS[usize::from(*byte)])
+        && !starts_block(bytes)
+        && !memchr::memchr_iter(b'\n', bytes).any(|at| starts_block(&bytes[at + 1..]))
+}
+
+/// Reads Markdown.
+pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
+    if text.len() > LONGEST {
+        return vec![Token::Block(String::new(), text.to_owned())];
+    }
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut reader = Reader::default();
+    for event in Parser::new_ext(text, options) {
+        reader.take(event);
+    }
+    reader.tokens
+}
+
+#[derive(Default)]
+struct Reader<'t> {
+    tokens: Vec<Token<'t>>,
+    /// What is open; nothing stands for what is shown without markup.
+    open: Vec<Option<Tag>>,
+    depth: usize,
+    /// The language and the text of a code block that is being read.
+    block: Option<(String, String)>,
+    in_table_head: bool,
+}
+
+impl<'t> Reader<'t> {
+    fn take(&mut self, event: Event<'t>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(_) => self.end(),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.text(text.into()),
+            Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                self.tokens.push(Token::Code(text.into()));
+            }
+            Event::SoftBreak => self.text("\n".into()),
+            Event::HardBreak => self.tokens.push(Token::Break),
+            Event::Rule => self.tokens.push(Token::Rule),
+            Event::TaskListMarker(done) => self.tokens.push(Token::Check(done)),
+            Event::FootnoteReference(name) => self.text(name.into()),
+        }
+    }
+
+    fn text(&mut self, text: Cow<'t, str>) {
+        match (&mut self.block, self.tokens.last_mut()) {
+            (Some((_, block)), _) => block.push_str(&text),
+            (None, Some(Token::Text(before))) => before.to_mut().push_str(&text),
+            (None, _) => self.tokens.push(Token::Text(text)),
+        }
+    }
+
+    fn start(&mut self, tag: Source<'t>) {
+        match tag {
+            Source::CodeBlock(kind) => {
+                let lang = match kind {
+                    CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or("").to_owned(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.block = Some((lang, String::new()));
+                self.open.push(None);
+            }
+            Source::Link { dest_url, .. } | Source::Image { dest_url, .. } => match is_safe_url(&dest_url) {
+                true => self.open_as(Token::Link(dest_url.into_string()), Tag::Link),
+                false => self.open.push(None),
+            },
+            Source::List(Some(start)) => self.open_as(Token::Numbered(start), Tag::Numbered),
+            Source::TableHead => {
+                self.in_table_head = true;
+                self.open(Tag::Row);
+            }
+            Source::TableCell if self.in_table_head => self.open(Tag::Head),
+            other => match element(&other) {
+                Some(tag) => self.open(tag),
+                None => self.open.push(None),
+            },
+        }
+    }
+
+    fn open(&mut self, tag: Tag) {
+        self.open_as(Token::Open(tag), tag);
+    }
+
+    fn open_as(&mut self, token: Token<'t>, tag: Tag) {
+        if self.depth >= DEEPEST {
+            return self.open.push(None);
+        }
+        self.depth += 1;
+        self.tokens.push(token);
+        self.open.push(Some(tag));
+    }
+
+    fn end(&mut self) {
+        if let Some((lang, text)) = self.block.take() {
+            self.tokens.push(Token::Block(lang, text));
+        }
+        if let Some(tag) = self.open.pop().flatten() {
+            self.depth -= 1;
+            self.in_table_head &= tag != Tag::Row;
+            self.tokens.push(Token::Close(tag));
+        }
+    }
+}
+
+/// The element that a part of a text becomes; none for what is shown without one.
+fn element(source: &Source<'_>) -> Option<Tag> {
+    Some(match source {
+        Source::Paragraph | Source::HtmlBlock => Tag::Paragraph,
+        Source::Heading { level, .. } => Tag::of_heading(*level),
+        Source::BlockQuote(_) => Tag::Quote,
+        Source::List(_) => Tag::List,
+        Source::Item => Tag::Item,
+        Source::Table(_) => Tag::Table,
+        Source::TableHead | Source::TableRow => Tag::Row,
+        Source::TableCell => Tag::Cell,
+        Source::Emphasis => Tag::Emphasis,
+        Source::Strong => Tag::Strong,
+        Source::Strikethrough => Tag::Strike,
+        _ => return None,
+    })
+}
+
+/// Tells whether a page may link to an address: the web, mail, and places in the page itself.
+pub(crate) fn is_safe_url(url: &str) -> bool {
+    if url.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return false;
+    }
+    let is_scheme =
+        |scheme: &str| url.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
+    url.starts_with('#') || ["http://", "https://", "mailto:"].into_iter().any(is_scheme)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! The path to the leaf as Markdown.
+//!
+//! path -> **Markdown** -> any writer
+
+use std::io::Write;
+
+use session_tree::json::Value;
+use session_tree::{Block, Body, Content, Entry, Role, Session};
+
+use crate::card::{Card, minute};
+use crate::error::Result;
+use crate::{ExportOptions, Progress};
+
+/// Writes the path to the leaf as Markdown: a heading for everyone who speaks, tools in fences.
+///
+/// ```
+/// use offshoot_web::{ExportOptions, write_markdown};
+/// use session_tree::Options;
+///
+/// let mut session = Options::new().in_memory("/project")?;
+/// session.append_user_text("Say hello")?;
+/// let mut text = Vec::new();
+/// write_markdown(&session, &ExportOptions::default(), &mut text, &mut |_, _| {})?;
+/// assert!(String::from_utf8(text)?.starts_with("# Say hello\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_markdown(
+    session: &Session,
+    options: &ExportOptions,
+    out: &mut dyn Write,
+    progress: Progress<'_>,
+) -> Result<usize> {
+    let card = Card::of(session, &session.figures_of_all()?)?;
+    writeln!(out, "# {}\n\n{} {}", card.title, card.when, card.place)?;
+    let facts: Vec<String> = card.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
+    writeln!(out, "\n{}", facts.join(" · "))?;
+    let path = session.branch_path(None);
+    for (at, node) in path.iter().enumerate() {
+        let entry = session.entry_at(*node)?;
+        let label = session.label(*node).map(|label| label.text.as_str());
+        Writer { out, options, entry: &entry, label }.entry()?;
+        progress(at + 1, path.len());
+    }
+    out.flush()?;
+    Ok(path.len())
+}
+
+struct Writer<'w> {
+    out: &'w mut dyn Write,
+    options: &'w ExportOptions,
+    entry: &'w Entry,
+    label: Option<&'w str>,
+}
+
+impl Writer<'_> {
+    fn entry(&mut self) -> Result<()> {
+        match self.entry.body() {
+            Body::Message(Some(message)) => self.message(message),
+            Body::CustomMessage { custom_type, content, display: true, .. } => {
+                self.heading(custom_type.as_deref().unwrap_or("extension"))?;
+                self.content(Content::of(content))
+            }
+            Body::Compaction { summary, .. } => {
+                self.heading("Compaction")?;
+                self.paragraph(&summary.unwrap_or_default())
+            }
+            Body::BranchSummary { summary, .. } => {
+                self.heading("Summary of another branch")?;
+                self.paragraph(&summary.unwrap_or_default())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn message(&mut self, message: Value<'_>) -> Result<()> {
+        let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
+        let content = Content::of(message.get("content"));
+        match Role::from_name(text("role").as_bytes()) {
+            Role::User => {
+                self.heading("User")?;
+                self.content(content)
+            }
+            Role::Assistant => {
+                let model = text("model");
+                self.heading(if model.is_empty() { "Assistant" } else { &model })?;
+                self.content(content)?;
+                match message.get("errorMessage").and_then(Value::as_str) {
+                    Some(error) => self.paragraph(&format!("**Error:** {error}")),
+                    None => Ok(()),
+                }
+            }
+            Role::ToolResult if self.options.tools => {
+                let failed = message.get("isError").and_then(Value::as_bool).unwrap_or(false);
+                let tool = text("toolName");
+                self.paragraph(&format!(
+                    "`{}`{}:",
+                    tool.replace('`', "'"),
+                    if failed { " failed" } else { "" }
+                ))?;
+                self.fence("", &content.text())
+            }
+            Role::BashExecution => {
+                self.heading("Command")?;
+                self.fence("sh", &text("command"))?;
+                if self.options.tools { self.fence("", &text("output")) } else { Ok(()) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn heading(&mut self, speaker: &str) -> Result<()> {
+        let label = self.label.map(|label| format!(" [{label}]")).unwrap_or_default();
+        let speaker = speaker.replace('\n', " ");
+        let time = minute(self.entry.timestamp());
+        Ok(writeln!(self.out, "\n## {speaker}{label}\n\n<sub>{time}, `{}`</sub>", self.entry.id())?)
+    }
+
+    fn content(&mut self, content: Content<'_>) -> Result<()> {
+        for block in content.blocks() {
+            match block {
+                Block::Text(text) => self.paragraph(&text)?,
+                Block::Thinking(text) if self.options.thinking && !text.is_empty() => {
+                    let quoted: Vec<String> = text.lines().map(|line| format!("> {line}")).collect();
+                    self.paragraph(&format!("> *Thinking*\n>\n{}", quoted.join("\n")))?;
+                }
+                Block::ToolCall { name, arguments, .. } if self.options.tools => {
+                    self.paragraph(&format!("Calls `{}`:", name.replace('`', "'")))?;
+                    let arguments = arguments.map(|value| String::from_utf8_lossy(value.raw()).into_owned());
+                    self.fence("json", &arguments.unwrap_or_default())?;
+                }
+                Block::Image { mime_type, .. } => self.paragraph(&format!("*(an image, {mime_type})*"))?,
+                Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn paragraph(&mut self, text: &str) -> Result<()> {
+        Ok(writeln!(self.out, "\n{}", text.trim_end())?)
+    }
+
+    /// Writes code between fences that it cannot end.
+    fn fence(&mut self, language: &str, text: &str) -> Result<()> {
+        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat(longest.max(2) + 1);
+        Ok(writeln!(self.out, "\n{fence}{language}\n{}\n{fence}", text.trim_end())?)
+    }
+}

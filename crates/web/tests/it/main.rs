@@ -1,0 +1,10 @@
+//! What is exported: how it reads, what it lets out, and how a browser shows it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod browser;
+mod hostile;
+mod reading;
+mod redaction;
+mod size;
+mod support;
+mod walking;

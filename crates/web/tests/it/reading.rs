@@ -1,0 +1,95 @@
+//! What an export says, and what it does not.
+
+use offshoot_web::{ExportOptions, Packing, Theme};
+use session_tree::{Options, Session};
+use testkit::drawing::session_text;
+
+use crate::support::{THREE_WAYS, html, markdown, plain, session};
+
+#[test]
+fn the_head_tells_what_was_tried_and_where_it_ended() {
+    let page = html(&session(THREE_WAYS), &plain());
+    assert!(page.contains("<title>Three greeters</title>"));
+    assert!(page.contains("3 branches: what was tried"));
+    let current = page.find("the session ends here").unwrap();
+    let abandoned = page.find("abandoned</span>").unwrap();
+    assert!(current < abandoned, "the current branch comes first");
+}
+
+#[test]
+fn tools_and_thinking_are_left_out_on_request() {
+    let drawing = r#"
+        u user list files
+        ! {"type":"message","id":"a","parentId":"u","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"SECRETTHOUGHT"},{"type":"text","text":"Listing."},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"ls SECRETARGS"}}],"model":"m","stopReason":"toolUse"}}
+        ! {"type":"message","id":"r","parentId":"a","timestamp":"2025-01-01T00:00:03.000Z","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"SECRETOUTPUT"}],"details":{"diff":"+SECRETDIFF"}}}
+    "#;
+    let session = session(drawing);
+    let all = html(&session, &plain());
+    let some = html(&session, &ExportOptions { tools: false, thinking: false, ..plain() });
+    let words = ["SECRETTHOUGHT", "SECRETARGS", "SECRETOUTPUT", "SECRETDIFF"];
+    for word in words {
+        assert!(all.contains(word), "{word}");
+        assert!(!some.contains(word), "{word}");
+    }
+    assert!(some.contains("Listing."));
+    let text = markdown(&session, &ExportOptions { tools: false, thinking: false, ..plain() });
+    assert!(words.iter().all(|word| !text.contains(word)), "{text}");
+}
+
+#[test]
+fn a_page_starts_with_the_colours_asked_for() {
+    let dark = html(&session("a user hi"), &ExportOptions { theme: Theme::Dark, ..plain() });
+    assert!(dark.contains("data-theme=\"dark\""));
+}
+
+#[test]
+fn what_comes_before_the_readable_part_is_counted() {
+    let mut drawing = String::from("e0 user first\n");
+    for at in 1..=400 {
+        drawing.push_str(&format!("e{at}<e{} user prompt {at}\n", at - 1));
+    }
+    let page = html(&session(&drawing), &ExportOptions { packing: Packing::Always, ..plain() });
+    let (before, _) = page.split_once(" entries before this are shown with JavaScript.").unwrap();
+    let (_, skipped) = before.rsplit_once("The ").unwrap();
+    let shown = page.matches("<article").count();
+    assert_eq!(skipped.parse::<usize>().unwrap() + shown, 401);
+    assert!(page.contains("prompt 400</p>") && !page.contains("prompt 100</p>"));
+}
+
+#[test]
+fn an_export_changes_nothing_also_of_an_old_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("v1.jsonl");
+    let old = concat!(
+        r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/w","provider":"anthropic","modelId":"m"}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"old words"}}"#,
+        "\n"
+    );
+    std::fs::write(&file, old).unwrap();
+    let session = Options::new().open_read_only(&file).unwrap();
+    assert!(html(&session, &plain()).contains("old words"));
+    drop(session);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), old);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn sessions_without_entries_and_damaged_ones_have_pages_too() {
+    let empty = Session::from_bytes(session_text("")).unwrap();
+    assert!(html(&empty, &plain()).contains("A session"));
+    let mut bytes = session_text("a user hello\nb<a assistant hi");
+    bytes.extend_from_slice(b"{\"type\":\"message\",\"id\":\"c\",\"parentId\":\"b\",\"mess\n\xff\xfe\n");
+    bytes.extend_from_slice(b"{\"type\":\"message\",\"id\":\"d\",\"parentId\":\"d\",\"timestamp\":7,\"message\":{\"role\":\"user\",\"content\":{\"a\":1}}}\n");
+    let damaged = Session::from_bytes(bytes).unwrap();
+    assert!(html(&damaged, &plain()).contains("hello"));
+}
+
+#[test]
+fn markdown_tells_the_path_and_fences_cannot_be_left() {
+    let text = markdown(&session(THREE_WAYS), &plain());
+    assert!(text.starts_with("# Three greeters\n"), "{text}");
+    assert!(text.contains("Use Rust") && !text.contains("Use Python"), "{text}");
+    let fenced = r#"! {"type":"message","id":"r","parentId":null,"timestamp":"2025-01-01T00:00:03.000Z","message":{"role":"toolResult","toolName":"x","content":"````\n# out"}}"#;
+    assert!(markdown(&session(fenced), &plain()).contains("\n`````\n````\n# out\n`````\n"));
+}

@@ -1,0 +1,266 @@
+//! The page in a real browser: opening, folding, filtering, searching, going somewhere and back.
+
+use testkit::corpus::Shape;
+
+use crate::browser::Browser;
+use crate::support::{Page, THREE_WAYS};
+
+const ROWS: &str =
+    "[...document.querySelectorAll('#rows .row')].map((row) => row.querySelector('.said').textContent)";
+const LOG: &str = "document.querySelector('#log').innerText";
+
+fn rows(browser: &mut Browser) -> Vec<String> {
+    serde_json::from_value(browser.eval(ROWS)).unwrap()
+}
+
+fn text(browser: &mut Browser) -> String {
+    browser.eval(LOG).as_str().unwrap().to_owned()
+}
+
+fn choose(browser: &mut Browser, filter: &str) {
+    browser.eval(&format!(
+        "(() => {{ const box = document.querySelector('#filter'); box.value = '{filter}'; box.dispatchEvent(new Event('change')); }})()"
+    ));
+}
+
+/// Clicks the row that says something and waits until the address says so.
+fn click(browser: &mut Browser, said: &str) {
+    browser.eval(&format!(
+        "[...document.querySelectorAll('#rows .row')].find((row) => row.textContent.includes('{said}')).click()"
+    ));
+}
+
+#[test]
+fn a_session_is_walked_through_with_mouse_keys_and_history() {
+    let page = Page::drawn(THREE_WAYS);
+    let mut browser = Browser::start();
+    browser.open(&page.file);
+    let opened = text(&mut browser);
+    assert!(opened.contains("The Rust version greets people"), "{opened}");
+    assert!(opened.contains("3 ways from here"), "{opened}");
+    assert!(opened.contains("The session ends here"), "{opened}");
+    assert!(!opened.contains("print hello from python"), "{opened}");
+
+    // Filters show the rows of the engine's outline.
+    let all: Vec<String> = rows(&mut browser);
+    assert!(all.iter().any(|row| row == "[branch summary]: Node was too slow"), "{all:?}");
+    choose(&mut browser, "user-only");
+    let prompts = ["Build a greeter", "Use Rust", "Use Node", "Use Python instead"];
+    assert_eq!(rows(&mut browser), prompts);
+    choose(&mut browser, "turns");
+    assert_eq!(rows(&mut browser).len(), 5, "four prompts and the labelled answer");
+    choose(&mut browser, "labeled-only");
+    assert_eq!(rows(&mut browser), ["The project is there."]);
+
+    // A click shows another branch, Back returns, the button goes to the end.
+    choose(&mut browser, "default");
+    click(&mut browser, "Use Python instead");
+    browser.wait("document.querySelector('#log').innerText.includes('print hello from python')");
+    assert_eq!(browser.eval("location.hash"), "#u3");
+    assert!(text(&mut browser).contains("abandoned"), "{}", text(&mut browser));
+    browser.eval("history.back()");
+    browser.wait("document.querySelector('#log').innerText.includes('The Rust version')");
+    click(&mut browser, "Use Node");
+    browser.wait("document.querySelector('#log').innerText.includes('Here is a Node version')");
+    browser.eval("document.querySelector('#reset').click()");
+    browser.wait("document.querySelector('#log').innerText.includes('The Rust version')");
+
+    // Folding hides what hangs below a branch.
+    let before = rows(&mut browser).len();
+    browser.eval("document.querySelector('#rows .g + .fold').click()");
+    assert!(rows(&mut browser).len() < before);
+    browser.eval("document.querySelector('#unfold').click()");
+    assert_eq!(rows(&mut browser).len(), before);
+
+    // Keys.
+    browser.eval("document.querySelector('#tree').focus()");
+    browser.press("Home");
+    browser.press("j");
+    assert_eq!(
+        browser.eval("document.querySelector('.row.cursor .said').textContent"),
+        rows(&mut browser)[1]
+    );
+    browser.press("k");
+    assert_eq!(browser.eval("document.querySelector('.row.cursor').getAttribute('aria-selected')"), "true");
+    browser.eval("document.querySelector('#reset').click()");
+    browser.press("]");
+    assert_eq!(browser.eval("document.querySelector('.row.cursor .said').textContent"), "Use Node");
+    browser.press("Enter");
+    browser.wait("document.querySelector('#log').innerText.includes('Here is a Node version')");
+    browser.press("[");
+    browser.press("/");
+    assert_eq!(browser.eval("document.activeElement.id"), "query");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn search_finds_text_of_all_branches_and_marks_it() {
+    let page = Page::drawn(THREE_WAYS);
+    let mut browser = Browser::start();
+    browser.open(&page.file);
+    browser.press("/");
+    for key in "from python".chars() {
+        browser.press(&key.to_string());
+    }
+    browser.wait("document.querySelectorAll('#hit-list .hit').length === 1");
+    let hit = browser.eval("document.querySelector('#hit-list').innerText");
+    assert!(hit.as_str().unwrap().contains("other branch"), "{hit}");
+    assert_eq!(browser.eval("document.querySelector('#hit-list mark').textContent"), "from");
+    assert!(
+        browser.eval("document.querySelector('#status').textContent").as_str().unwrap().contains("1 hit")
+    );
+    browser.press("Enter");
+    browser.wait("document.querySelector('#log').innerText.includes('print hello from python')");
+    browser.eval("document.querySelector('#reset').click()");
+    browser.wait("document.querySelector('#log').innerText.includes('The Rust version')");
+    assert_eq!(browser.eval("document.querySelector('#query').value"), "");
+    assert_eq!(browser.eval("document.querySelector('#tree').hidden"), false, "the tree is back");
+}
+
+#[test]
+fn an_address_with_an_entry_opens_there() {
+    let page = Page::drawn(THREE_WAYS);
+    let mut browser = Browser::start();
+    browser.navigate(&format!("file://{}#a3", page.file.display()));
+    browser.wait("document.querySelector('#log .target')");
+    let target = browser.eval("document.querySelector('#log .target').innerText");
+    assert!(target.as_str().unwrap().contains("print hello from python"), "{target}");
+    browser.navigate("about:blank");
+    browser.navigate(&format!("file://{}#a4/u1", page.file.display()));
+    browser.wait("document.querySelector('#log .target')");
+    let shown = text(&mut browser);
+    assert!(shown.contains("The Rust version"), "{shown}");
+}
+
+#[test]
+fn the_page_reads_without_scripts() {
+    let page = Page::drawn(THREE_WAYS);
+    let mut browser = Browser::start();
+    browser.without_scripts();
+    browser.navigate(&format!("file://{}", page.file.display()));
+    let text = browser.eval("document.body.innerText");
+    let text = text.as_str().unwrap();
+    for said in
+        ["Three greeters", "Build a greeter", "The Rust version greets people", "abandoned", "3 branches"]
+    {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert!(!text.contains("print hello from python"), "another branch");
+    assert_eq!(browser.eval("getComputedStyle(document.querySelector('#side')).display"), "none");
+}
+
+#[test]
+fn a_phone_has_a_drawer_and_nothing_sticks_out() {
+    let page = Page::drawn(THREE_WAYS);
+    let mut browser = Browser::start();
+    browser.size(390, 844);
+    browser.open(&page.file);
+    let sideways = "document.documentElement.scrollWidth > innerWidth";
+    let side = "document.querySelector('#side').getBoundingClientRect().right > 0";
+    assert_eq!(browser.eval(sideways), false);
+    assert_eq!(browser.eval(side), false, "the drawer is closed");
+    browser.eval("document.querySelector('#menu').click()");
+    browser.wait(side);
+    click(&mut browser, "Use Node");
+    browser.wait("document.querySelector('#log').innerText.includes('Here is a Node version')");
+    browser.wait(&format!("!({side})"));
+    browser.size(1400, 900);
+    assert_eq!(browser.eval(side), true);
+    assert_eq!(browser.eval(sideways), false);
+}
+
+#[test]
+fn trees_say_what_they_are_to_those_who_cannot_see_them() {
+    let page = Page::drawn(THREE_WAYS);
+    let mut browser = Browser::start();
+    browser.open(&page.file);
+    let script = "(() => { const rows = [...document.querySelectorAll('#tree [role=treeitem]')];
+        return [document.querySelector('#tree').getAttribute('role'), rows.length > 5, rows.every((row) => row.ariaLevel && row.ariaPosInSet && row.ariaSetSize),
+            rows.some((row) => row.ariaExpanded === 'true')]; })()";
+    assert_eq!(browser.eval(script), serde_json::json!(["tree", true, true, true]));
+}
+
+#[test]
+fn compactions_sources_labels_and_colours_are_marked() {
+    let page = Page::drawn(
+        "u1 user first words
+         a1<u1 assistant first answer
+         u2<a1 user second words
+         k<u2 compaction keep=u2 a short summary
+         x<a1 user another way
+         y<x assistant it failed
+         s<k summary from=y what the other way did
+         l<s label u2 good place",
+    );
+    let mut browser = Browser::start();
+    browser.open(&page.file);
+    let past = "[...document.querySelectorAll('#log .past')].map((entry) => entry.innerText).join()";
+    let past = browser.eval(past);
+    assert!(
+        past.as_str().unwrap().contains("first words") && !past.as_str().unwrap().contains("second"),
+        "{past}"
+    );
+    let shown = text(&mut browser);
+    let line = shown.find("in the model's context from here on").unwrap();
+    assert!(shown.find("first answer").unwrap() < line && line < shown.find("second words").unwrap());
+
+    // The summary leads to its source, by a dashed curve and by a dashed link.
+    assert_eq!(browser.eval("document.querySelectorAll('#rows .arc').length"), 1);
+    browser.eval("document.querySelector('#log .origin').click()");
+    browser.wait("document.querySelector('#log').innerText.includes('it failed')");
+
+    // The time of a label is shown on request.
+    assert_eq!(browser.eval("document.querySelectorAll('.row .label time').length"), 0);
+    browser.eval("document.querySelector('#times').click()");
+    assert_eq!(browser.eval("document.querySelectorAll('.row .label time').length"), 1);
+
+    let colour = "getComputedStyle(document.body).backgroundColor";
+    let mut colours = Vec::new();
+    for _ in 0..3 {
+        colours.push((browser.eval("document.documentElement.dataset.theme"), browser.eval(colour)));
+        browser.eval("document.querySelector('#theme').click()");
+    }
+    assert_eq!(
+        colours.iter().map(|(theme, _)| theme.as_str().unwrap()).collect::<Vec<_>>(),
+        ["auto", "light", "dark"]
+    );
+    assert_ne!(colours[1].1, colours[2].1);
+}
+
+/// Opens a page and returns how long that took, in milliseconds.
+fn time_to_open(shape: &Shape, browser: &mut Browser) -> (f64, Page) {
+    let page = Page::shaped(shape);
+    browser.open(&page.file);
+    browser.wait("document.querySelectorAll('#rows .row').length > 10");
+    let time = browser.eval("performance.now()").as_f64().unwrap();
+    (time, page)
+}
+
+// The bars are 1 s and 3 s on a machine with nothing else to do; a busy one may take some times as long.
+const BUSY: f64 = 6.0;
+
+#[test]
+fn twenty_thousand_entries_open_at_once() {
+    let mut browser = Browser::start();
+    let (time, page) = time_to_open(&Shape::small(20_000), &mut browser);
+    assert!(time < 1_000.0 * BUSY, "{time} ms for {:?}", page.sizes);
+    browser.eval("document.querySelector('#tree').scrollTop = 1e9");
+    browser.wait("document.querySelector('#rows .row:last-of-type').ariaPosInSet === document.querySelector('#rows .row').ariaSetSize");
+    assert!(
+        browser.eval("document.querySelectorAll('*').length").as_f64().unwrap() < 8_000.0,
+        "it is virtual"
+    );
+}
+
+#[test]
+fn a_chain_of_a_hundred_thousand_entries_opens() {
+    let mut browser = Browser::start();
+    let (time, page) = time_to_open(&Shape::chain(100_000), &mut browser);
+    assert!(time < 3_000.0 * BUSY, "{time} ms for {:?}", page.sizes);
+    browser.eval("document.querySelector('#reset').click()");
+    browser.wait("document.querySelector('#log .end')");
+    browser.press("/");
+    browser.press("z");
+    browser.wait("document.querySelector('#status').textContent.includes('hit')");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
