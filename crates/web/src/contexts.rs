@@ -18,12 +18,12 @@ pub(crate) fn starts(session: &Session, all: &Outline) -> Result<Vec<(usize, usi
     let leaf = session.leaf();
     let tips = session.tips_by_activity().into_iter().filter(|tip| Some(*tip) != leaf);
     for end in leaf.into_iter().chain(tips) {
+        if left == 0 {
+            break;
+        }
         let Some(start) = start(session, end, &mut left)? else { continue };
         if let (Some(end), Some(start)) = (all.position_of(end), all.position_of(start)) {
             found.push((end, start));
-        }
-        if left == 0 {
-            break;
         }
     }
     Ok(found)

@@ -88,7 +88,12 @@ impl Completion {
         ranked.sort_by_key(|(rank, _)| *rank);
         let candidates: Vec<Candidate> = ranked.into_iter().map(|(_, one)| one).take(MOST).collect();
         let is_said = candidates.len() == 1 && candidates.first().is_some_and(|one| one.text == wanted.word);
-        (!candidates.is_empty() && !is_said).then_some(Completion { candidates, selected: 0, is_chosen: false, wanted })
+        (!candidates.is_empty() && !is_said).then_some(Completion {
+            candidates,
+            selected: 0,
+            is_chosen: false,
+            wanted,
+        })
     }
 
     /// Moves the selection; goes round at the ends.

@@ -155,7 +155,11 @@ fn a_command_without_arguments_is_done_when_it_is_chosen() {
     assert_eq!(chat.editor.text(), "/switch @baseline ");
     assert_eq!(key(&mut chat, KeyCode::Enter, 0), Some(Intent::Submit("/switch @baseline ".into())));
     type_text(&mut chat, "/label base");
-    assert_eq!(key(&mut chat, KeyCode::Enter, 0), Some(Intent::Submit("/label base".into())), "an offer is no answer");
+    assert_eq!(
+        key(&mut chat, KeyCode::Enter, 0),
+        Some(Intent::Submit("/label base".into())),
+        "an offer is no answer"
+    );
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl Viewer {
             Input::Action(Action::SelectPageUp) => self.up(page, pages),
             Input::Action(Action::SelectPageDown) | Input::Char(' ') => self.down(page, pages),
             Input::Action(Action::SelectFirst) | Input::Char('g') => self.top = (0, 0),
-            Input::Action(Action::SelectLast) | Input::Char('G') => self.to_end(pages),
+            Input::Action(Action::SelectLast) | Input::Char('G') => self.go_to_end(pages),
             Input::Char('k') => self.up(1, pages),
             Input::Char('j') => self.down(1, pages),
             Input::Action(Action::ThinkingToggle) => self.toggle_folding(),
@@ -162,7 +162,7 @@ impl Viewer {
         }
     }
 
-    fn to_end(&mut self, pages: &dyn Pages) {
+    fn go_to_end(&mut self, pages: &dyn Pages) {
         self.top = (pages.len(), 0);
         self.up(self.height, pages);
     }
@@ -206,7 +206,7 @@ impl Viewer {
         self.height = usize::from(area.height.saturating_sub(1)).max(1);
         if !self.is_placed {
             self.is_placed = true;
-            self.to_end(pages);
+            self.go_to_end(pages);
         }
     }
 }

@@ -100,7 +100,6 @@ impl Screen {
         }
     }
 
-
     /// Returns what can be seen by scrolling up as far as it goes, and the screen itself.
     pub(crate) fn everything(&self) -> String {
         let mut state = self.seen.0.lock().unwrap();

@@ -5,9 +5,7 @@
 
 use serde_json::Value as Json;
 use session_tree::json::Value;
-use session_tree::{
-    BRANCH_SUMMARY_PREAMBLE, Block, Body, Content, Entry, Message, Node, Role, Session,
-};
+use session_tree::{BRANCH_SUMMARY_PREAMBLE, Block, Body, Content, Entry, Message, Node, Role, Session};
 
 use super::{Ending, Item, ShellItem, ToolItem, ToolState};
 
@@ -181,13 +179,12 @@ fn call_above(session: &Session, path: &[Node], at: usize, id: &str) -> Option<(
     let mut answers = above.filter(|node| session.tree().role(**node) == Some(Role::Assistant));
     answers.find_map(|node| {
         let message = message_of(&session.entry_at(*node).ok()?)?;
-        let found = message.content().blocks().find_map(|block| match block {
+        message.content().blocks().find_map(|block| match block {
             Block::ToolCall { id: own, name, arguments } if own == id => {
                 Some((name.into_owned(), arguments.and_then(Value::to_serde).unwrap_or_default()))
             }
             _ => None,
-        });
-        found
+        })
     })
 }
 

@@ -1,0 +1,229 @@
+// The argument of every extension: `pi`. The name is free; nothing here is global.
+
+import { call, described, facts, lazily, report, start } from "offshoot:native";
+import { listen, listenedTo } from "offshoot:events";
+
+const contexts = lazily(() => import("offshoot:context"));
+
+const commands = new Map();
+const tools = new Map();
+const shortcuts = new Map();
+const flags = new Map();
+const messageRenderers = new Map();
+const entryRenderers = new Map();
+const bus = new Map();
+
+let ownDialect = facts.dialect;
+let isLoaded = false;
+
+export const dialect = () => ownDialect;
+export const tool = (name) => tools.get(name);
+export const messageRenderer = (type) => messageRenderers.get(type);
+export const entryRenderer = (type) => entryRenderers.get(type);
+
+/// Loads the extension: runs its file and calls what it exports.
+export async function load(path) {
+  const module = await import(path);
+  if (typeof module.dialect === "string") ownDialect = module.dialect;
+  const factory = module.default ?? module.activate;
+  if (typeof factory !== "function") throw new Error(`${path} has no default export that is a function`);
+  await factory(pi);
+  isLoaded = true;
+  tellRegistered();
+  return null;
+}
+
+/// Tells the host what is registered. While the extension is loaded, once at the end.
+function tellRegistered() {
+  if (!isLoaded) return;
+  call("host.registered", {
+    events: listenedTo(ownDialect),
+    commands: [...commands].map(([name, one]) => ({
+      name, description: one.description ?? "", completes: typeof one.getArgumentCompletions === "function",
+    })),
+    tools: [...tools.values()].map(describedTool),
+    shortcuts: [...shortcuts].map(([key, one]) => ({ key, description: one.description ?? "" })),
+    flags: [...flags].map(([name, one]) => ({ name, description: one.description ?? "", type: one.type, default: one.default ?? null })),
+    messageRenderers: [...messageRenderers.keys()],
+    entryRenderers: [...entryRenderers.keys()],
+  });
+}
+
+function describedTool(one) {
+  return {
+    name: one.name,
+    label: one.label ?? one.name,
+    description: one.description ?? "",
+    parameters: one.parameters ?? { type: "object", properties: {} },
+    rendersCall: typeof one.renderCall === "function",
+    rendersResult: typeof one.renderResult === "function",
+    promptSnippet: one.promptSnippet ?? null,
+    promptGuidelines: one.promptGuidelines ?? [],
+    sequential: one.executionMode === "sequential",
+  };
+}
+
+function registered(map, name, value) {
+  map.set(name, value);
+  tellRegistered();
+}
+
+/// While the extension is loaded there is nothing yet that it could act on.
+function act(name, values) {
+  if (!isLoaded) throw new Error("Extension runtime not initialized: actions cannot be used while loading");
+  return call(name, values);
+}
+
+/// The older form has a flag instead of options: then a running turn is never followed by another one.
+function delivery(options) {
+  if (typeof options === "boolean") return { triggerTurn: options, deliverAs: "afterTurn" };
+  return { triggerTurn: options?.triggerTurn ?? null, deliverAs: options?.deliverAs ?? null };
+}
+
+function sendMessage(message, options) {
+  const value = typeof message === "string" ? { customType: facts.name, content: message, display: true } : message;
+  const { customType, content, display, details } = value;
+  act("host.sendMessage", { customType, content, display: display !== false, details: details ?? null, ...delivery(options) });
+}
+
+function registerTool(one) {
+  if (!one?.name || typeof one.execute !== "function") throw new TypeError("a tool needs a name and an `execute`");
+  if (typeof one.onSession === "function") {
+    const reasons = { session_start: "start", session_switch: "switch", session_fork: "branch", session_tree: "tree", session_shutdown: "shutdown" };
+    for (const [event, reason] of Object.entries(reasons)) {
+      listen(event, (value, context) => one.onSession({ ...value, reason, entries: context.sessionManager.getBranch() }, context));
+    }
+  }
+  registered(tools, one.name, one);
+}
+
+const events = {
+  on(channel, handler) {
+    const list = bus.get(channel) ?? [];
+    bus.set(channel, [...list, handler]);
+    return () => bus.set(channel, (bus.get(channel) ?? []).filter((other) => other !== handler));
+  },
+  off(channel, handler) {
+    bus.set(channel, (bus.get(channel) ?? []).filter((other) => other !== handler));
+  },
+  emit(channel, data) {
+    heard(channel, data);
+    call("host.emit", { channel, data: data ?? null });
+  },
+};
+
+/// Tells those who listen to a channel.
+export function heard(channel, data) {
+  for (const handler of bus.get(channel) ?? []) {
+    try {
+      const done = handler(data);
+      if (done instanceof Promise) done.catch((error) => report(`channel ${channel}`, error));
+    } catch (error) {
+      report(`channel ${channel}`, error);
+    }
+  }
+  return null;
+}
+
+export const pi = {
+  on(name, handler) {
+    const forget = listen(name, handler);
+    tellRegistered();
+    return () => {
+      forget();
+      tellRegistered();
+    };
+  },
+  sendMessage,
+  send: (text) => sendMessage(text, true),
+  sendUserMessage(content, options) {
+    act("host.sendUserMessage", { content, deliverAs: options?.deliverAs ?? null });
+  },
+  appendEntry: (customType, data) => act("session.appendCustom", { customType, data: data ?? null }),
+  setLabel: (id, label) => void act("host.setLabel", { id, label: label ?? null }),
+  setSessionName: (name) => void act("host.setSessionName", { name: String(name) }),
+  getSessionName: () => act("session.facts").name ?? undefined,
+  registerCommand: (name, options) => registered(commands, name, options),
+  registerTool,
+  registerShortcut: (key, options) => registered(shortcuts, String(key), options),
+  registerFlag: (name, options) => registered(flags, name, options),
+  getFlag: (name) => facts.flags[name] ?? flags.get(name)?.default,
+  registerMessageRenderer: (type, renderer) => registered(messageRenderers, type, renderer),
+  registerCustomMessageRenderer: (type, renderer) => registered(messageRenderers, type, renderer),
+  renderCustomMessage: (type, renderer) => registered(messageRenderers, type, renderer),
+  registerEntryRenderer: (type, renderer) => registered(entryRenderers, type, renderer),
+  registerProvider: (name, config) => void call("host.registerProvider", { name, config: plain(config) }),
+  unregisterProvider() {},
+  exec(command, args, options) {
+    const { signal, ...rest } = options ?? {};
+    return start("exec", { command: String(command), args: (args ?? []).map(String), ...rest }, signal);
+  },
+  getActiveTools: () => act("host.state").activeTools,
+  setActiveTools: (names) => void act("host.setActiveTools", { names: [...names] }),
+  getAllTools: () => act("host.tools").map((one) => ({ ...one, sourceInfo: { source: "builtin", path: "" } })),
+  getCommands: () => act("host.commands"),
+  setModel: (model) => start("setModel", { provider: model.provider, id: model.id }),
+  getThinkingLevel: () => act("host.state").thinking,
+  setThinkingLevel: (level) => void act("host.setThinking", { level }),
+  events,
+};
+
+/// What can cross the border of a value; functions stay here.
+function plain(value) {
+  return JSON.parse(JSON.stringify(value ?? null));
+}
+
+export async function runCommand({ name, args }, signal, id) {
+  const command = commands.get(name);
+  if (!command) throw new Error(`there is no command /${name}`);
+  const context = (await contexts()).commandContext(id, signal);
+  if (ownDialect !== "hooks") {
+    await command.handler(args, context);
+    return null;
+  }
+  Object.assign(context, { args, session: limitedSession(context) });
+  const prompt = await command.handler(context);
+  return typeof prompt === "string" && prompt ? { prompt } : null;
+}
+
+/// What the older dialect calls the session: everything but prompting.
+function limitedSession(context) {
+  return {
+    sessionManager: context.sessionManager,
+    messages: call("session.context").messages,
+    navigateTree: context.navigateTree,
+    branch: context.fork,
+    compact: (instructions) => start("compact", { customInstructions: instructions ?? null }),
+    abort: context.abort,
+  };
+}
+
+export async function completions({ name, prefix }) {
+  const items = await commands.get(name)?.getArgumentCompletions?.(prefix);
+  return { items: Array.isArray(items) ? items : [] };
+}
+
+export async function runShortcut(key, signal, id) {
+  const shortcut = shortcuts.get(key);
+  if (!shortcut) throw new Error(`there is no shortcut ${key}`);
+  await shortcut.handler((await contexts()).commandContext(id, signal));
+  return null;
+}
+
+export async function runTool({ name, call: id, args }, signal) {
+  const one = tools.get(name);
+  if (!one) throw new Error(`there is no tool ${name}`);
+  const values = typeof one.prepareArguments === "function" ? one.prepareArguments(args) : args;
+  const onUpdate = (output) => {
+    try {
+      call("host.progress", { call: id, output });
+    } catch (error) {
+      report(`tool ${name}`, described(error));
+    }
+  };
+  const context = (await contexts()).handlerContext(signal);
+  const result = await one.execute(id, values, signal, onUpdate, context);
+  if (typeof result === "string") return { content: [{ type: "text", text: result }] };
+  const { content, details, isError } = result ?? {};
+  return { content: content ?? [], details: details ?? null, isError: Boolean(isError) };
+}

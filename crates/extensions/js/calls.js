@@ -1,0 +1,70 @@
+// What the agent and the screen ask of an extension, one function each.
+
+import { described, facts, finish, lazily, spell } from "offshoot:native";
+import { AbortController } from "offshoot:abort";
+import * as api from "offshoot:api";
+
+const dispatching = lazily(() => import("offshoot:dispatch"));
+const components = lazily(() => import("offshoot:components"));
+const themes = lazily(() => import("offshoot:theme"));
+const keys = lazily(() => import("offshoot:keys"));
+
+const running = new Map();
+
+const CALLS = {
+  load: ({ path }) => api.load(path),
+  event: async ({ event, payload }, signal) => (await dispatching()).dispatch(event, payload, signal, api.dialect()),
+  command: (payload, signal, id) => api.runCommand(payload, signal, id),
+  completions: (payload) => api.completions(payload),
+  shortcut: ({ key }, signal, id) => api.runShortcut(key, signal, id),
+  flag: ({ name, value }) => void (facts.flags[name] = value),
+  tool: (payload, signal) => api.runTool(payload, signal),
+  bus: ({ channel, data }) => api.heard(channel, data),
+  "component.render": async (payload) => (await components()).render(payload),
+  "component.input": async (payload) => (await components()).input(payload),
+  "component.close": async (payload) => (await components()).close(payload),
+  "draw.message": ({ message, expanded, width }) =>
+    drawn(width, (theme, keyHint) => api.messageRenderer(message.customType)?.(message, { expanded, keyHint }, theme)),
+  "draw.entry": ({ entry, expanded, width }) =>
+    drawn(width, (theme, keyHint) => api.entryRenderer(entry.customType)?.(entry, { expanded, keyHint }, theme)),
+  "draw.toolCall": ({ name, args, width }) =>
+    drawn(width, (theme) => api.tool(name)?.renderCall?.(args, theme, toolContext(args))),
+  "draw.toolResult": ({ name, args, result, expanded, width }) =>
+    drawn(width, (theme) =>
+      api.tool(name)?.renderResult?.(result, { expanded, isPartial: false }, theme, toolContext(args, result)),
+    ),
+};
+
+async function drawn(width, render) {
+  const [{ theme }, { keybindings }] = [await themes(), await keys()];
+  const keyHint = (action, text) => theme.fg("dim", `${keybindings.getDisplayString(action)} ${text}`);
+  return { lines: (await components()).drawn(render(theme, keyHint), width) ?? null };
+}
+
+function toolContext(args, result) {
+  return { args, isError: Boolean(result?.isError), state: {}, invalidate() {}, lastComponent: undefined };
+}
+
+/// Begins a call; its answer comes when it is there.
+export function begin(id, kind, text) {
+  const controller = new AbortController();
+  running.set(id, controller);
+  answer(id, kind, text, controller.signal);
+}
+
+async function answer(id, kind, text, signal) {
+  let isOk = true;
+  let spelled;
+  try {
+    spelled = spell(await CALLS[kind](JSON.parse(text), signal, id));
+  } catch (error) {
+    isOk = false;
+    spelled = described(error);
+  }
+  running.delete(id);
+  finish(id, isOk, spelled);
+}
+
+export function cancel(id) {
+  running.get(id)?.abort();
+}

@@ -1,0 +1,196 @@
+// Asking and telling: how several answers become one.
+
+import { described, report } from "offshoot:native";
+import { handlerContext } from "offshoot:context";
+import { listeners } from "offshoot:events";
+
+const CHAINED = new Set([
+  "input", "context", "context_with_system", "message_end", "tool_result", "before_provider_request",
+  "before_provider_headers",
+]);
+const COLLECTED = new Set(["before_agent_start", "resources_discover"]);
+const FIRST = new Set(["user_bash", "project_trust"]);
+
+/// Lets all handlers of an event answer, one after the other.
+export async function dispatch(event, payload, signal, dialect) {
+  const asked = listeners(event);
+  const context = handlerContext(signal);
+  const errors = [];
+  const ask = async (one, value) => {
+    try {
+      return await one.handler(value, context);
+    } catch (error) {
+      errors.push(described(error));
+      if (event === "tool_call") return { block: true, reason: `an extension failed: ${error?.message ?? error}` };
+      return undefined;
+    }
+  };
+  let answer = await merged(event, payload, signal, asked, ask);
+  if (dialect === "events" && event === "session_tree_end") await cameToNothing(payload, signal, ask);
+  const isEmpty = answer === undefined || answer === null || Object.keys(answer).length === 0;
+  if (errors.length > 0 && isEmpty) throw new Failed(errors);
+  for (const error of errors) report(`event ${event}`, { message: error });
+  return isEmpty ? null : answer;
+}
+
+/// Handlers failed; what they said is kept as it is.
+class Failed extends Error {
+  constructor(errors) {
+    super(errors.join("\n"));
+    this.stack = "";
+  }
+}
+
+function merged(event, payload, signal, asked, ask) {
+  if (event.startsWith("session_before_")) return gate(event, payload, signal, asked, ask);
+  if (event === "tool_call") return toolCall(payload, signal, asked, ask);
+  if (CHAINED.has(event)) return chain(event, payload, signal, asked, ask);
+  if (event === "before_agent_start") return beforeAgentStart(payload, signal, asked, ask);
+  if (COLLECTED.has(event)) return collect(payload, signal, asked, ask);
+  if (FIRST.has(event)) return first(event, payload, signal, asked, ask);
+  return tell(payload, signal, asked, ask);
+}
+
+function isObject(value) {
+  return value !== null && typeof value === "object";
+}
+
+/// The event that a handler sees: all fields of all dialects.
+function seen(payload, signal, one) {
+  return { ...payload, type: one.name, signal };
+}
+
+/// Fields of later answers win; `cancel` ends the asking.
+async function gate(event, payload, signal, asked, ask) {
+  const answer = {};
+  for (const one of asked) {
+    const value = seen(payload, signal, one);
+    Object.assign(value, {
+      cancel: () => void (answer.cancel = true),
+      setSummarize: (flag) => void (answer.summarize = Boolean(flag)),
+      setCustomInstructions: (text) => void (answer.customInstructions = text),
+      setReplaceInstructions: (flag) => void (answer.replaceInstructions = Boolean(flag)),
+      setLabel: (label) => void (answer.label = label),
+      setSummary: (summary, details) => void (answer.summary = { summary, details }),
+    });
+    if (event === "session_before_compact") addCompactions(value);
+    const result = await ask(one, value);
+    if (isObject(result)) Object.assign(answer, result);
+    if (answer.cancel === true) break;
+  }
+  return answer;
+}
+
+function addCompactions(value) {
+  const entries = value.branchEntries ?? [];
+  value.previousCompactions = entries.filter((entry) => entry.type === "compaction").reverse();
+}
+
+/// Handlers change the input in place.
+async function toolCall(payload, signal, asked, ask) {
+  const value = { ...payload, input: structuredClone(payload.input) };
+  const before = JSON.stringify(value.input);
+  for (const one of asked) {
+    const shown = seen(value, signal, one);
+    const result = await ask(one, shown);
+    value.input = shown.input;
+    if (isObject(result) && result.block) return { block: true, reason: result.reason };
+  }
+  return JSON.stringify(value.input) === before ? undefined : { input: value.input };
+}
+
+/// What a handler of these may answer: other fields are its own business.
+const PATCHES = {
+  input: ["action", "text", "images"],
+  context: ["messages"],
+  context_with_system: ["messages", "systemPrompt"],
+  message_end: ["message"],
+  tool_result: ["content", "details", "isError"],
+  before_provider_headers: ["headers"],
+};
+
+/// Each handler sees what the one before made of it.
+async function chain(event, payload, signal, asked, ask) {
+  const answer = {};
+  let value = payload;
+  for (const one of asked) {
+    const shown = seen(value, signal, one);
+    const result = await ask(one, shown);
+    if (event === "before_provider_request") {
+      if (result !== undefined) answer.payload = result;
+    } else if (event === "before_provider_headers") {
+      answer.headers = isObject(result) && isObject(result.headers) ? result.headers : shown.headers;
+    } else if (isObject(result)) {
+      for (const key of PATCHES[event]) if (result[key] !== undefined) answer[key] = result[key];
+    }
+    value = { ...value, ...answer };
+    if (answer.action === "handled") break;
+  }
+  if (answer.action === "continue" && answer.text === undefined) return undefined;
+  return answer;
+}
+
+async function beforeAgentStart(payload, signal, asked, ask) {
+  const messages = [];
+  let { systemPrompt } = payload;
+  for (const one of asked) {
+    const result = await ask(one, seen({ messageType: "user", ...payload, systemPrompt }, signal, one));
+    if (!isObject(result)) continue;
+    if (result.message) messages.push(result.message);
+    if (typeof result.systemPrompt === "string") systemPrompt = result.systemPrompt;
+  }
+  const answer = {};
+  if (messages.length > 0) Object.assign(answer, { message: messages[0], messages });
+  if (systemPrompt !== payload.systemPrompt) answer.systemPrompt = systemPrompt;
+  return answer;
+}
+
+async function collect(payload, signal, asked, ask) {
+  const answer = {};
+  for (const one of asked) {
+    const result = await ask(one, seen(payload, signal, one));
+    for (const [key, list] of Object.entries(result ?? {})) {
+      if (Array.isArray(list)) answer[key] = [...(answer[key] ?? []), ...list];
+    }
+  }
+  return answer;
+}
+
+async function first(event, payload, signal, asked, ask) {
+  for (const one of asked) {
+    const result = await ask(one, seen(payload, signal, one));
+    // Who is undecided leaves it to the others.
+    if (!isObject(result) || result.trusted === "undecided") continue;
+    return event === "user_bash" && result.operations ? ranByExtension(payload, result.operations, signal) : result;
+  }
+  return undefined;
+}
+
+/// An extension brings its own way to run commands: it is run here, and what came of it is the answer.
+async function ranByExtension(payload, operations, signal) {
+  let output = "";
+  const onData = (data) => void (output += String(data));
+  const { exitCode } = await operations.exec(payload.command, payload.cwd, { onData, signal });
+  return { result: { output, exitCode, cancelled: Boolean(signal?.aborted), truncated: false } };
+}
+
+/// Most of these only tell; what is answered to the others is put together.
+async function tell(payload, signal, asked, ask) {
+  const answer = {};
+  for (const one of asked) {
+    const result = await ask(one, seen(payload, signal, one));
+    if (!isObject(result)) continue;
+    const { entries, ...rest } = result;
+    Object.assign(answer, rest);
+    if (Array.isArray(entries)) answer.entries = [...(answer.entries ?? []), ...entries];
+  }
+  return answer;
+}
+
+async function cameToNothing(payload, signal, ask) {
+  if (payload.outcome !== "cancelled" && payload.outcome !== "aborted") return;
+  const value = { targetId: payload.targetId, cancelled: true, aborted: payload.outcome === "aborted" };
+  for (const one of listeners("session_tree")) {
+    await ask(one, { ...value, type: one.name, signal });
+  }
+}

@@ -1,0 +1,191 @@
+// What script expects to be there without importing it: timers, console, text, addresses, signals.
+
+import { call, described, report, required } from "offshoot:native";
+import { AbortController, AbortSignal, Event, EventTarget } from "offshoot:abort";
+
+// Timers.
+
+let nextTimer = 1;
+const timers = new Map();
+
+class Timer {
+  constructor(id) {
+    this.id = id;
+  }
+  ref() {
+    return this;
+  }
+  unref() {
+    return this;
+  }
+  hasRef() {
+    return true;
+  }
+  refresh() {
+    return this;
+  }
+  [Symbol.toPrimitive]() {
+    return this.id;
+  }
+}
+
+function setTimer(callback, ms, args, repeat) {
+  if (typeof callback !== "function") throw new TypeError("a timer needs a function");
+  const id = nextTimer++;
+  const delay = Math.max(repeat ? 1 : 0, Number(ms) || 0);
+  timers.set(id, { callback, args, delay, repeat });
+  call("timer.set", { id, ms: delay });
+  return new Timer(id);
+}
+
+function clearTimer(timer) {
+  const id = Number(timer);
+  if (timers.delete(id)) call("timer.clear", { id });
+}
+
+export function tick(id) {
+  const timer = timers.get(id);
+  if (!timer) return;
+  if (timer.repeat) call("timer.set", { id, ms: timer.delay });
+  else timers.delete(id);
+  try {
+    const done = timer.callback(...timer.args);
+    if (done instanceof Promise) done.catch((error) => report("timer", error));
+  } catch (error) {
+    report("timer", error);
+  }
+}
+
+// Console: what extensions say there goes to the host, which has a log, or nowhere.
+
+function shown(value) {
+  if (typeof value === "string") return value;
+  if (value instanceof Error) return described(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}
+
+function logger(level) {
+  return (...values) => {
+    call("host.show", { kind: "console", arguments: { level, text: values.map(shown).join(" ") } });
+  };
+}
+
+const console = {
+  log: logger("info"),
+  info: logger("info"),
+  debug: logger("debug"),
+  trace: logger("debug"),
+  warn: logger("warning"),
+  error: logger("error"),
+  dir: logger("info"),
+  table: logger("info"),
+  group() {},
+  groupEnd() {},
+  time() {},
+  timeEnd() {},
+  assert(condition, ...values) {
+    if (!condition) console.error("Assertion failed", ...values);
+  },
+};
+
+// Text.
+
+const bytes = () => required("node-buffer").Buffer;
+
+class TextEncoder {
+  encoding = "utf-8";
+  encode(text = "") {
+    return Uint8Array.from(bytes().from(String(text)));
+  }
+}
+
+class TextDecoder {
+  encoding = "utf-8";
+  decode(given) {
+    return given === undefined ? "" : bytes().from(given.buffer ?? given, given.byteOffset, given.byteLength).toString();
+  }
+}
+
+function structuredClone(value, seen = new Map()) {
+  if (typeof value === "function" || typeof value === "symbol") throw new Error("cannot be cloned");
+  if (value === null || typeof value !== "object") return value;
+  if (seen.has(value)) return seen.get(value);
+  if (value instanceof Date) return new Date(value.getTime());
+  if (value instanceof RegExp) return new RegExp(value.source, value.flags);
+  if (value instanceof Uint8Array) return value.slice();
+  const copy = Array.isArray(value) ? [] : value instanceof Map ? new Map() : value instanceof Set ? new Set() : {};
+  seen.set(value, copy);
+  if (value instanceof Map) {
+    for (const [key, one] of value) copy.set(structuredClone(key, seen), structuredClone(one, seen));
+  } else if (value instanceof Set) {
+    for (const one of value) copy.add(structuredClone(one, seen));
+  } else {
+    for (const key of Object.keys(value)) copy[key] = structuredClone(value[key], seen);
+  }
+  return copy;
+}
+
+const crypto = {
+  randomUUID: () => call("system.uuidv4"),
+  getRandomValues(array) {
+    const view = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    view.set(call("system.random", { bytes: view.length }));
+    return array;
+  },
+};
+
+// Numbers and dates: the engine knows only one language; extensions expect separators.
+
+const plainNumber = Number.prototype.toLocaleString;
+Number.prototype.toLocaleString = function toLocaleString(locale, options) {
+  if (!Number.isFinite(Number(this))) return plainNumber.call(this);
+  const digits = options?.maximumFractionDigits ?? 3;
+  const [whole, rest] = String(Number(Math.abs(Number(this)).toFixed(digits))).split(".");
+  const sign = Number(this) < 0 ? "-" : "";
+  const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+  return sign + (rest ? `${grouped}.${rest}` : grouped);
+};
+
+Object.assign(globalThis, {
+  setTimeout: (callback, ms, ...args) => setTimer(callback, ms, args, false),
+  setInterval: (callback, ms, ...args) => setTimer(callback, ms, args, true),
+  setImmediate: (callback, ...args) => setTimer(callback, 0, args, false),
+  clearTimeout: clearTimer,
+  clearInterval: clearTimer,
+  clearImmediate: clearTimer,
+  console,
+  TextEncoder,
+  TextDecoder,
+  AbortController,
+  AbortSignal,
+  Event,
+  EventTarget,
+  crypto,
+  structuredClone,
+  atob: (text) => bytes().from(text, "base64").toString("latin1"),
+  btoa: (text) => bytes().from(text, "latin1").toString("base64"),
+  fetch: () => Promise.reject(new Error("extensions cannot reach the network by themselves; use exec")),
+  performance: globalThis.performance ?? { now: () => Date.now() },
+  global: globalThis,
+});
+
+if (typeof globalThis.queueMicrotask !== "function") {
+  globalThis.queueMicrotask = (callback) => void Promise.resolve().then(callback);
+}
+
+/// Globals that most extensions do not need: their modules run when they are asked for.
+const SELDOM = { Buffer: "node-buffer", URL: "node-url", URLSearchParams: "node-url", process: "node-process" };
+
+for (const [name, module] of Object.entries(SELDOM)) {
+  const set = (value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  const get = () => {
+    const value = required(module)[name];
+    set(value);
+    return value;
+  };
+  Object.defineProperty(globalThis, name, { get, set, configurable: true });
+}

@@ -1,0 +1,120 @@
+// Keys: what a terminal sends, and the names that extensions give to it.
+
+const MODIFIERS = ["ctrl", "shift", "alt", "super"];
+
+const NAMED = {
+  escape: ["\x1b"],
+  enter: ["\r", "\n", "\x1bOM"],
+  tab: ["\t"],
+  space: [" "],
+  backspace: ["\x7f", "\b"],
+  delete: ["\x1b[3~"],
+  insert: ["\x1b[2~"],
+  home: ["\x1b[H", "\x1bOH", "\x1b[1~"],
+  end: ["\x1b[F", "\x1bOF", "\x1b[4~"],
+  pageUp: ["\x1b[5~"],
+  pageDown: ["\x1b[6~"],
+  up: ["\x1b[A", "\x1bOA"],
+  down: ["\x1b[B", "\x1bOB"],
+  right: ["\x1b[C", "\x1bOC"],
+  left: ["\x1b[D", "\x1bOD"],
+};
+
+/// Letters of codes with modifiers, as in `ESC [ 1 ; 5 A`.
+const FINAL = { A: "up", B: "down", C: "right", D: "left", H: "home", F: "end" };
+const TILDE = { 1: "home", 2: "insert", 3: "delete", 4: "end", 5: "pageUp", 6: "pageDown" };
+const POINTS = { 13: "enter", 27: "escape", 9: "tab", 32: "space", 127: "backspace" };
+
+const SAME = { esc: "escape", return: "enter", pageup: "pageUp", pagedown: "pageDown" };
+
+function isReleaseOrRepeat(data, kind) {
+  return new RegExp(`^\\x1b\\[[0-9:]*(;[0-9]+)?:${kind}[uABCDHF~]`).test(data) ||
+    new RegExp(`^\\x1b\\[[0-9:]+;[0-9]+:${kind}[uABCDHF~]`).test(data);
+}
+
+export const isKeyRelease = (data) => isReleaseOrRepeat(data, 3);
+export const isKeyRepeat = (data) => isReleaseOrRepeat(data, 2);
+
+/// Spells a key with its modifiers in one order.
+function spelled(base, mask) {
+  const names = [[4, "ctrl"], [1, "shift"], [2, "alt"], [8, "super"]];
+  const held = names.filter(([bit]) => mask & bit).map(([, name]) => name);
+  return [...held, base].join("+");
+}
+
+/// Returns the name of the key that a terminal sent.
+export function parseKey(data) {
+  for (const [name, codes] of Object.entries(NAMED)) if (codes.includes(data)) return name;
+  if (data === "\x1b[Z") return "shift+tab";
+  const coded = /^\x1b\[(\d+)?(?::\d*)*(?:;(\d+)(?::\d+)?)?([uABCDHF~])$/.exec(data);
+  if (coded) {
+    const [, number, modifiers, final] = coded;
+    const mask = modifiers ? Number(modifiers) - 1 : 0;
+    if (final === "u") return spelled(POINTS[number] ?? String.fromCodePoint(Number(number)), mask & 15);
+    const base = final === "~" ? TILDE[number] : FINAL[final];
+    return base ? spelled(base, mask & 15) : undefined;
+  }
+  if (data.length === 2 && data[0] === "\x1b") {
+    const inner = parseKey(data[1]);
+    return inner === undefined ? undefined : canonical(`alt+${inner}`);
+  }
+  if ([...data].length !== 1) return undefined;
+  const point = data.codePointAt(0);
+  if (point >= 1 && point <= 26) return `ctrl+${String.fromCharCode(point + 96)}`;
+  if (point < 32) return { 28: "ctrl+\\", 29: "ctrl+]", 30: "ctrl+^", 31: "ctrl+-" }[point];
+  if (data >= "A" && data <= "Z") return `shift+${data.toLowerCase()}`;
+  return data;
+}
+
+function canonical(key) {
+  const parts = key.split("+");
+  let base = parts.pop();
+  if (base === "" && parts.length > 0) base = "+";
+  const held = parts.map((part) => part.toLowerCase());
+  base = SAME[base.toLowerCase()] ?? (base.length > 1 && !(base in NAMED) ? base.toLowerCase() : base);
+  return [...MODIFIERS.filter((name) => held.includes(name)), base].join("+");
+}
+
+/// Tells whether what a terminal sent is that key.
+export function matchesKey(data, key) {
+  const wanted = canonical(String(key));
+  const parsed = parseKey(data);
+  if (parsed === undefined) return data === key;
+  if (canonical(parsed) === wanted) return true;
+  // Control keys that a terminal cannot tell from others.
+  const twins = { "\t": "ctrl+i", "\r": "ctrl+m", "\n": "ctrl+j", "\b": "ctrl+h", "\x1b": "ctrl+[" };
+  return twins[data] === wanted || data === key;
+}
+
+const plain = Object.fromEntries(Object.keys(NAMED).map((name) => [name, name]));
+const held = (...modifiers) => (key) => [...modifiers, key].join("+");
+
+export const Key = {
+  ...plain,
+  esc: "escape",
+  return: "enter",
+  ctrl: held("ctrl"),
+  shift: held("shift"),
+  alt: held("alt"),
+  super: held("super"),
+  ctrlShift: held("ctrl", "shift"),
+  ctrlAlt: held("ctrl", "alt"),
+  shiftAlt: held("shift", "alt"),
+  ctrlShiftAlt: held("ctrl", "shift", "alt"),
+};
+
+/// What keys of the program's own are for; extensions ask it instead of naming keys.
+const BINDINGS = {
+  "tui.select.up": ["up"], "tui.select.down": ["down"], "tui.select.confirm": ["enter"],
+  "tui.select.cancel": ["escape", "ctrl+c"], "tui.select.pageUp": ["pageUp"], "tui.select.pageDown": ["pageDown"],
+  "tui.input.submit": ["enter"], "tui.input.tab": ["tab"], "tui.input.newLine": ["shift+enter"],
+  "app.interrupt": ["escape"], "app.exit": ["ctrl+d"], "app.clear": ["ctrl+c"], "app.tools.expand": ["ctrl+o"],
+  selectUp: ["up"], selectDown: ["down"], selectConfirm: ["enter"], selectCancel: ["escape", "ctrl+c"],
+  expandTools: ["ctrl+o"], interrupt: ["escape"],
+};
+
+export const keybindings = Object.freeze({
+  matches: (data, action) => (BINDINGS[action] ?? []).some((key) => matchesKey(data, key)),
+  getKeys: (action) => BINDINGS[action] ?? [],
+  getDisplayString: (action) => (BINDINGS[action] ?? []).join("/"),
+});

@@ -1,0 +1,9 @@
+// Files, with promises.
+
+import { promises } from "offshoot:node-fs";
+
+export const {
+  readFile, writeFile, appendFile, access, stat, lstat, readdir, mkdir, mkdtemp, unlink, rmdir, rename, copyFile, realpath, rm,
+  constants,
+} = promises;
+export default promises;

@@ -1,0 +1,3 @@
+// The package of which extensions use types, and little else.
+
+export { convertToLlm } from "offshoot:agent";

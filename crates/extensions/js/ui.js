@@ -1,0 +1,150 @@
+// Asking people and showing them things. Without a screen every question has an answer that does no harm.
+
+import { call, report, start } from "offshoot:native";
+import { AbortController } from "offshoot:abort";
+import * as components from "offshoot:components";
+import { keybindings } from "offshoot:keys";
+import { theme } from "offshoot:theme";
+
+function hasUI() {
+  return call("host.info").hasUI;
+}
+
+function show(kind, values) {
+  call("host.show", { kind, ...values });
+}
+
+async function ask(kind, values, options) {
+  if (options?.signal?.aborted) return null;
+  return start("ask", { kind, ...values, timeout: options?.timeout }, options?.signal);
+}
+
+/// Shows a component until it says that it is done.
+function custom(factory, options) {
+  if (!hasUI()) return Promise.resolve(undefined);
+  const id = components.reserve();
+  const closing = new AbortController();
+  let close;
+  const closed = new Promise((resolve) => {
+    close = (value) => {
+      components.remove(id);
+      resolve(value);
+      closing.abort();
+    };
+  });
+  const open = async () => {
+    const tui = components.tuiFor(id);
+    const component = typeof factory === "function" ? await factory(tui, theme, keybindings, close) : factory;
+    if (closing.signal.aborted || !component) return close(undefined);
+    components.put(id, component, () => close(undefined));
+    const overlay = Boolean(options?.overlay);
+    const overlayOptions = typeof options?.overlayOptions === "function" ? options.overlayOptions() : options?.overlayOptions;
+    options?.onHandle?.({ hide: () => close(undefined), setHidden() {}, isHidden: () => false, focus() {}, unfocus() {} });
+    await start("ask", { kind: "custom", component: id, overlay, options: overlayOptions ?? {} }, closing.signal);
+    close(undefined);
+  };
+  return open().then(() => closed, (error) => {
+    close(undefined);
+    throw error;
+  });
+}
+
+components.onOverlay((component, overlayOptions) => {
+  let hide = () => {};
+  custom((_tui, _theme, _keys, done) => {
+    hide = done;
+    return component;
+  }, { overlay: true, overlayOptions }).catch((error) => report("overlay", error));
+  return { hide: () => hide(undefined), setHidden() {}, isHidden: () => false };
+});
+
+/// Puts what a factory makes under a number that the host knows.
+function made(factory, ...more) {
+  if (factory === undefined || factory === null) return null;
+  const id = components.reserve();
+  const component = factory(components.tuiFor(id), theme, ...more);
+  components.put(id, component, () => components.remove(id));
+  return id;
+}
+
+const branchListeners = new Set();
+
+const footerData = {
+  onBranchChange(listener) {
+    branchListeners.add(listener);
+    return () => branchListeners.delete(listener);
+  },
+  getGitBranch() {
+    try {
+      const head = call("fs.read", { path: ".git/HEAD" }).text ?? "";
+      return head.startsWith("ref: refs/heads/") ? head.slice(16).trim() : head.slice(0, 8) || null;
+    } catch {
+      return null;
+    }
+  },
+  getExtensionStatuses: () => new Map(statuses),
+  getAvailableProviderCount: () => new Set(call("host.models").map((model) => model.provider)).size,
+};
+
+const statuses = new Map();
+
+/// Settings of the screen that a host may know; it gets their arguments as they are.
+const SETTINGS = [
+  "setWorkingVisible", "setWorkingIndicator", "setHiddenThinkingLabel", "setToolsExpanded", "addAutocompleteProvider",
+  "setEditorComponent", "onTerminalInput",
+];
+
+const settings = Object.fromEntries(
+  SETTINGS.map((name) => [
+    name,
+    (...args) => {
+      call("host.show", { kind: name, arguments: args.filter((arg) => typeof arg !== "function") });
+      return () => {};
+    },
+  ]),
+);
+
+export const ui = Object.freeze({
+  ...settings,
+  async select(title, options, opts) {
+    return (await ask("select", { title, options: [...options].map(String) }, opts)) ?? undefined;
+  },
+  async confirm(title, message, opts) {
+    return (await ask("confirm", { title, message: message ?? "" }, opts)) === true;
+  },
+  async input(title, placeholder, opts) {
+    return (await ask("input", { title, placeholder: placeholder ?? "" }, opts)) ?? undefined;
+  },
+  async editor(title, prefill, opts) {
+    return (await ask("editor", { title, prefill: prefill ?? "" }, opts)) ?? undefined;
+  },
+  custom(factory, options) {
+    // The older form: a component, and who is told when it closes.
+    if (typeof factory !== "function" && typeof options === "function") return custom(factory).then(options);
+    return custom(factory, options);
+  },
+  notify: (message, level) => show("notify", { message: String(message), level: level ?? "info" }),
+  setStatus(key, text) {
+    if (text === undefined || text === null) statuses.delete(key);
+    else statuses.set(key, text);
+    show("status", { key, text: text ?? null });
+  },
+  setWidget(key, content, options) {
+    const below = options?.placement === "belowEditor";
+    if (typeof content === "function") show("widget", { key, component: made(content), below });
+    else show("widget", { key, lines: content ? [...content].map(String) : null, below });
+  },
+  setFooter: (factory) => show("footer", { component: made(factory, footerData) }),
+  setHeader: (factory) => show("header", { component: made(factory) }),
+  setTitle: (text) => show("title", { text: String(text) }),
+  setEditorText: (text) => show("editorText", { text: String(text) }),
+  getEditorText: () => call("host.state").editorText,
+  pasteToEditor: (text) => show("paste", { text: String(text) }),
+  setWorkingMessage: (text) => show("working", { text: text ?? null }),
+  getToolsExpanded: () => false,
+  getEditorComponent: () => undefined,
+  theme,
+  getAllThemes: () => [{ name: theme.name, path: undefined }],
+  getTheme: (name) => (name === theme.name ? theme : undefined),
+  setTheme: () => ({ success: false, error: "themes of extensions are not used" }),
+});

@@ -1,0 +1,544 @@
+// Types of everything that extensions may use. `offshoot types > offshoot.d.ts` writes this file.
+//
+// Extensions for pi import the same names from `@earendil-works/pi-coding-agent`, `pi-ai`, `pi-tui` and `typebox`;
+// those packages need not be installed to run, only to check types. With this file alone, import from "offshoot".
+
+declare module "offshoot" {
+  type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+  type Awaitable<T> = T | Promise<T>;
+
+  // ---------------------------------------------------------------- the session
+
+  export interface EntryBase {
+    type: string;
+    id: string;
+    parentId: string | null;
+    timestamp: string;
+  }
+
+  /** One entry of the session, as it is stored. Fields depend on `type`. */
+  export interface SessionEntry extends EntryBase {
+    [field: string]: any;
+  }
+
+  export interface SessionTreeNode {
+    entry: SessionEntry;
+    children: SessionTreeNode[];
+    label?: string;
+    labelTimestamp?: string;
+  }
+
+  /** The session. Everything is answered at once, with what was just written. */
+  export interface SessionManager {
+    getCwd(): string;
+    getSessionDir(): string;
+    getSessionId(): string;
+    getSessionFile(): string | undefined;
+    getSessionName(): string | undefined;
+    getHeader(): SessionEntry;
+    isPersisted(): boolean;
+    /** The current position; null before the first entry. */
+    getLeafId(): string | null;
+    /** Older name of `getLeafId`. */
+    getLeafUuid(): string | null;
+    getLeafEntry(): SessionEntry | undefined;
+    getEntry(id: string): SessionEntry | undefined;
+    /** All entries, in the order of the file. */
+    getEntries(): SessionEntry[];
+    /** The entries from the root to the leaf, or to another entry. */
+    getBranch(from?: string): SessionEntry[];
+    /** Older name of `getBranch`. */
+    getPath(from?: string): SessionEntry[];
+    getChildren(id: string): SessionEntry[];
+    getLabel(id: string): string | undefined;
+    getTree(): SessionTreeNode[];
+    /** What a model would be sent. */
+    buildSessionContext(): { messages: any[]; thinkingLevel: string; model: { provider: string; modelId: string } | null };
+    buildSessionProjection(): { messages: any[] };
+    buildContextEntries(): SessionEntry[];
+    /** Older forms of `pi.appendEntry`, `pi.sendMessage`, `pi.setLabel` and `pi.setSessionName`. */
+    appendCustomEntry(customType: string, data?: unknown): string;
+    appendCustomMessageEntry(customType: string, content: string | Json[], display: boolean, details?: unknown): string;
+    appendLabelChange(id: string, label?: string): void;
+    appendSessionInfo(name: string): void;
+  }
+
+  // ---------------------------------------------------------------- models
+
+  export interface Model {
+    provider: string;
+    id: string;
+    name: string;
+    api: string;
+    contextWindow: number;
+    maxTokens: number;
+    reasoning: boolean;
+    thinkingLevels: ThinkingLevel[];
+    input: ("text" | "image")[];
+    cost: { input: number; output: number; cacheRead: number; cacheWrite: number };
+  }
+
+  export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+  export interface ModelRegistry {
+    find(provider: string, id: string): Model | undefined;
+    getAll(): Model[];
+    getAvailable(): Model[];
+    hasConfiguredAuth(model: Model): boolean;
+    complete(model: Model, context: ModelContext, options?: CompleteOptions): Promise<AssistantMessage>;
+    stream(model: Model, context: ModelContext, options?: CompleteOptions): AsyncIterable<any> & { result(): Promise<AssistantMessage> };
+    /** Keys stay with the host: what is returned here opens nothing, and is only there so that extensions go on. */
+    getApiKey(model: Model): Promise<string | undefined>;
+    getApiKeyAndHeaders(model: Model): Promise<{ ok: true; apiKey: string; headers: Record<string, string> } | { ok: false; error: string }>;
+  }
+
+  export interface ModelContext {
+    systemPrompt?: string;
+    messages: any[];
+    tools?: any[];
+  }
+
+  export interface CompleteOptions {
+    maxTokens?: number;
+    reasoning?: ThinkingLevel;
+    signal?: AbortSignal;
+    [option: string]: any;
+  }
+
+  export interface AssistantMessage {
+    role: "assistant";
+    content: ({ type: "text"; text: string } | { type: "thinking"; thinking: string } | { type: "toolCall"; id: string; name: string; arguments: any })[];
+    stopReason: "stop" | "length" | "toolUse" | "error" | "aborted";
+    errorMessage?: string;
+    usage: any;
+    [field: string]: any;
+  }
+
+  /** Asks a model. Never rejects: what goes wrong is in `stopReason` and `errorMessage`. */
+  export function complete(model: Model, context: ModelContext, options?: CompleteOptions): Promise<AssistantMessage>;
+  /** Makes messages that a model understands: summaries and custom messages become text. */
+  export function convertToLlm(messages: any[]): any[];
+  /** Spells a conversation as text. */
+  export function serializeConversation(messages: any[]): string;
+  export function getAgentDir(): string;
+  export function uuidv7(): string;
+
+  // ---------------------------------------------------------------- the screen
+
+  export interface Component {
+    /** Lines, none of them wider than `width`; escape codes for colours are allowed. */
+    render(width: number): string[];
+    handleInput?(data: string): void;
+    invalidate?(): void;
+    dispose?(): void;
+  }
+
+  export interface Theme {
+    fg(color: string, text: string): string;
+    bg(color: string, text: string): string;
+    bold(text: string): string;
+    italic(text: string): string;
+    underline(text: string): string;
+    inverse(text: string): string;
+    strikethrough(text: string): string;
+  }
+
+  export interface DialogOptions {
+    signal?: AbortSignal;
+    /** Milliseconds until the question closes itself. */
+    timeout?: number;
+  }
+
+  /** What people see and are asked. Without a screen, questions answer `undefined` or `false` and the rest does nothing. */
+  export interface UI {
+    select(title: string, options: string[], dialog?: DialogOptions): Promise<string | undefined>;
+    confirm(title: string, message: string, dialog?: DialogOptions): Promise<boolean>;
+    input(title: string, placeholder?: string, dialog?: DialogOptions): Promise<string | undefined>;
+    editor(title: string, prefill?: string, dialog?: DialogOptions): Promise<string | undefined>;
+    /** A component takes the keyboard until it calls `done`. */
+    custom<T>(
+      factory: (tui: { requestRender(): void }, theme: Theme, keybindings: any, done: (value: T) => void) => Awaitable<Component>,
+      options?: { overlay?: boolean; overlayOptions?: any },
+    ): Promise<T>;
+    notify(message: string, level?: "info" | "warning" | "error"): void;
+    setStatus(key: string, text?: string): void;
+    setWidget(key: string, content?: string[] | ((tui: any, theme: Theme) => Component), options?: { placement?: "aboveEditor" | "belowEditor" }): void;
+    setFooter(factory?: (tui: any, theme: Theme, data: any) => Component): void;
+    setHeader(factory?: (tui: any, theme: Theme) => Component): void;
+    setTitle(text: string): void;
+    setEditorText(text: string): void;
+    getEditorText(): string;
+    pasteToEditor(text: string): void;
+    setWorkingMessage(text?: string): void;
+    setWorkingVisible(visible: boolean): void;
+    setWorkingIndicator(indicator?: any): void;
+    setHiddenThinkingLabel(label?: string): void;
+    setToolsExpanded(expanded: boolean): void;
+    getToolsExpanded(): boolean;
+    addAutocompleteProvider(provider: any): () => void;
+    setEditorComponent(factory?: any): void;
+    getEditorComponent(): any;
+    onTerminalInput(handler: any): () => void;
+    readonly theme: Theme;
+    getAllThemes(): { name: string }[];
+    getTheme(name: string): Theme | undefined;
+    setTheme(theme: any): { success: boolean; error?: string };
+  }
+
+  // ---------------------------------------------------------------- contexts
+
+  /** The second argument of every event handler. */
+  export interface ExtensionContext {
+    ui: UI;
+    readonly hasUI: boolean;
+    readonly mode: "tui" | "rpc" | "json" | "print";
+    readonly cwd: string;
+    sessionManager: SessionManager;
+    modelRegistry: ModelRegistry;
+    readonly model: Model | undefined;
+    readonly thinkingLevel: ThinkingLevel;
+    readonly scopedModels: Model[];
+    /** Tells that nobody waits for the handler any more. */
+    signal?: AbortSignal;
+    exec(command: string, args?: string[], options?: ExecOptions): Promise<ExecResult>;
+    isIdle(): boolean;
+    isProjectTrusted(): boolean;
+    hasPendingMessages(): boolean;
+    hasQueuedMessages(): boolean;
+    abort(): void;
+    /** Ends the program as soon as no turn is going on. */
+    shutdown(): void;
+    compact(options?: { customInstructions?: string; onComplete?(result: any): void; onError?(error: Error): void }): void;
+    getContextUsage(): { tokens: number | null; contextWindow: number; percent: number | null } | undefined;
+    getSystemPrompt(): string;
+    getSystemPromptOptions(): any;
+    completeWithModel(context: ModelContext, options?: CompleteOptions): Promise<AssistantMessage>;
+    /** Of older dialects. */
+    sessionFile: string | null;
+    readonly entries: SessionEntry[];
+    readonly currentPath: SessionEntry[];
+    saveEntry(entry: Partial<SessionEntry>): string | void;
+    rebuildContext(): any[];
+  }
+
+  /** What commands and shortcuts get: they may change which session it is, and where in it. */
+  export interface ExtensionCommandContext extends ExtensionContext {
+    waitForIdle(): Promise<void>;
+    navigateTree(
+      targetId: string,
+      options?: { summarize?: boolean; customInstructions?: string; replaceInstructions?: boolean; label?: string },
+    ): Promise<{ cancelled: boolean; aborted?: boolean; editorText?: string }>;
+    fork(entryId: string, options?: { position?: "before" | "at"; withSession?(ctx: ExtensionCommandContext): Awaitable<void> }): Promise<{ cancelled: boolean }>;
+    branch(entryId: string): Promise<{ cancelled: boolean }>;
+    branchInPlace(targetId: string, summary?: string): Promise<{ cancelled: boolean }>;
+    newSession(options?: {
+      parentSession?: string;
+      setup?(session: SessionManager): Awaitable<void>;
+      withSession?(ctx: ExtensionCommandContext): Awaitable<void>;
+    }): Promise<{ cancelled: boolean }>;
+    switchSession(path: string, options?: { withSession?(ctx: ExtensionCommandContext): Awaitable<void> }): Promise<{ cancelled: boolean }>;
+    reload(): Promise<void>;
+  }
+
+  export interface ExecOptions {
+    cwd?: string;
+    timeout?: number;
+    signal?: AbortSignal;
+    env?: Record<string, string>;
+    input?: string;
+  }
+
+  export interface ExecResult {
+    stdout: string;
+    stderr: string;
+    code: number;
+    killed: boolean;
+  }
+
+  // ---------------------------------------------------------------- events
+
+  export interface TreePreparation {
+    targetId: string;
+    oldLeafId: string | null;
+    commonAncestorId: string | null;
+    entriesToSummarize: SessionEntry[];
+    userWantsSummary: boolean;
+    customInstructions?: string;
+    replaceInstructions?: boolean;
+    label?: string;
+  }
+
+  interface Gate {
+    signal: AbortSignal;
+    /** The same as returning `{ cancel: true }`. */
+    cancel(): void;
+  }
+
+  export interface SessionBeforeTreeEvent extends Gate {
+    preparation: TreePreparation;
+    targetId: string;
+    model?: { provider: string; id: string };
+    setSummarize(summarize: boolean): void;
+    setCustomInstructions(text: string): void;
+    setReplaceInstructions(replace: boolean): void;
+    setLabel(label: string): void;
+    setSummary(summary: string, details?: unknown): void;
+  }
+
+  export interface SessionBeforeTreeResult {
+    cancel?: boolean;
+    summarize?: boolean;
+    summary?: { summary: string; details?: unknown; usage?: any };
+    customInstructions?: string;
+    replaceInstructions?: boolean;
+    label?: string;
+  }
+
+  export interface SessionTreeEvent {
+    newLeafId: string | null;
+    oldLeafId: string | null;
+    targetId: string;
+    summaryEntry?: SessionEntry;
+    editorText?: string;
+    fromExtension?: boolean;
+    fromHook?: boolean;
+    cancelled: boolean;
+    aborted: boolean;
+  }
+
+  export interface SessionBeforeCompactEvent extends Gate {
+    preparation: {
+      firstKeptEntryId: string;
+      messagesToSummarize: any[];
+      turnPrefixMessages: any[];
+      tokensBefore: number;
+      previousSummary?: string;
+      [field: string]: any;
+    };
+    branchEntries: SessionEntry[];
+    previousCompactions: SessionEntry[];
+    customInstructions?: string;
+    reason: "manual" | "threshold" | "overflow";
+  }
+
+  /** Events, what their handlers get, and what they may answer. Unknown names are accepted too. */
+  export interface Events {
+    session_start: [{ reason: "startup" | "reload" | "new" | "resume" | "fork"; previousSessionFile?: string }, void];
+    session_shutdown: [{ reason: string; targetSessionFile?: string }, void];
+    session_before_switch: [Gate & { reason: "new" | "resume"; targetSessionFile?: string }, { cancel?: boolean }];
+    session_before_fork: [Gate & { entryId: string; position: "before" | "at" }, { cancel?: boolean }];
+    session_before_tree: [SessionBeforeTreeEvent, SessionBeforeTreeResult];
+    session_tree: [SessionTreeEvent, void];
+    session_tree_end: [{ targetId: string; outcome: "navigated" | "cancelled" | "aborted" | "failed" | "noop"; error?: string }, void];
+    session_before_compact: [SessionBeforeCompactEvent, { cancel?: boolean; compaction?: { summary: string; firstKeptEntryId: string; tokensBefore: number; details?: unknown } }];
+    session_compact: [{ compactionEntry: SessionEntry; fromExtension: boolean; reason: string }, void];
+    session_compact_failed: [{ reason: string; errorMessage?: string; aborted: boolean }, void];
+    session_label: [{ targetId: string; label?: string; previous?: string }, void];
+    session_info_changed: [{ name?: string }, void];
+    project_trust: [{ cwd: string }, { trusted: "yes" | "no" | "undecided"; remember?: boolean }];
+    resources_discover: [{ cwd: string; reason: string }, { skillPaths?: string[]; promptPaths?: string[]; themePaths?: string[] }];
+    input: [{ text: string; images?: any[]; source: "interactive" | "rpc" | "extension" }, { action: "continue" | "handled" } | { action: "transform"; text: string; images?: any[] }];
+    before_agent_start: [{ prompt: string; images?: any[]; systemPrompt: string }, { message?: CustomMessage; systemPrompt?: string }];
+    agent_start: [{}, void];
+    agent_end: [{ messages: any[] }, void];
+    agent_settled: [{ aborted: boolean }, void];
+    turn_start: [{ turnIndex: number; timestamp: number }, void];
+    turn_end: [{ turnIndex: number; message: any; toolResults: any[] }, void];
+    context: [{ messages: any[] }, { messages?: any[] }];
+    message_start: [{ message: any }, void];
+    message_update: [{ message: any; assistantMessageEvent: any }, void];
+    message_end: [{ message: any }, { message?: any }];
+    tool_execution_start: [{ toolCallId: string; toolName: string; args: any }, void];
+    tool_execution_update: [{ toolCallId: string; toolName: string; partialResult: any }, void];
+    tool_execution_end: [{ toolCallId: string; toolName: string; result: any; isError: boolean }, void];
+    tool_call: [{ toolCallId: string; toolName: string; input: any }, { block?: boolean; reason?: string }];
+    tool_result: [{ toolCallId: string; toolName: string; input: any; content: any[]; details: any; isError: boolean }, { content?: any[]; details?: any; isError?: boolean }];
+    user_bash: [{ command: string; cwd: string; excludeFromContext: boolean }, { result?: { output: string; exitCode: number | null; cancelled: boolean; truncated: boolean }; operations?: any }];
+  }
+
+  // ---------------------------------------------------------------- registering
+
+  export interface CustomMessage<T = unknown> {
+    customType: string;
+    content: string | any[];
+    display: boolean;
+    details?: T;
+  }
+
+  export interface ToolDefinition<P = any, D = any> {
+    name: string;
+    label?: string;
+    description: string;
+    /** A JSON schema of an object; `Type.Object({ … })` of typebox makes one. */
+    parameters?: any;
+    promptSnippet?: string;
+    promptGuidelines?: string[];
+    executionMode?: "parallel" | "sequential";
+    prepareArguments?(args: any): any;
+    execute(
+      id: string,
+      params: P,
+      signal: AbortSignal | undefined,
+      onUpdate: ((output: { content: any[]; details?: D }) => void) | undefined,
+      ctx: ExtensionContext,
+    ): Awaitable<{ content: any[]; details?: D; isError?: boolean } | string>;
+    renderCall?(args: P, theme: Theme, context: any): Component | undefined;
+    renderResult?(result: any, options: { expanded: boolean; isPartial: boolean }, theme: Theme, context: any): Component | undefined;
+    /** Told of session changes: `start`, `switch`, `branch`, `tree`, `shutdown`. */
+    onSession?(event: any, ctx: ExtensionContext): Awaitable<void>;
+  }
+
+  type Renderer = (value: any, options: { expanded: boolean; keyHint(action: string, text: string): string }, theme: Theme) => Component | undefined;
+
+  /** The argument of the default export of every extension. */
+  export interface ExtensionAPI {
+    /** Listens to an event; what is returned stops it. */
+    on<E extends keyof Events>(event: E, handler: (event: Events[E][0], ctx: ExtensionContext) => Awaitable<Events[E][1] | undefined | void>): () => void;
+    on(event: string, handler: (event: any, ctx: ExtensionContext) => any): () => void;
+    sendMessage(message: CustomMessage, options?: { triggerTurn?: boolean; deliverAs?: "steer" | "followUp" | "nextTurn" } | boolean): void;
+    sendUserMessage(content: string | any[], options?: { deliverAs?: "steer" | "followUp" }): void;
+    /** Older form of `sendMessage`. */
+    send(text: string): void;
+    /** Appends state of the extension at the leaf; no model sees it. */
+    appendEntry<T>(customType: string, data?: T): string;
+    setLabel(id: string, label?: string): void;
+    setSessionName(name: string): void;
+    getSessionName(): string | undefined;
+    registerCommand(
+      name: string,
+      options: {
+        description?: string;
+        handler(args: string, ctx: ExtensionCommandContext): Awaitable<void>;
+        getArgumentCompletions?(prefix: string): Awaitable<{ value: string; label?: string; description?: string }[] | null>;
+      },
+    ): void;
+    registerTool(tool: ToolDefinition): void;
+    registerShortcut(key: string, options: { description?: string; handler(ctx: ExtensionCommandContext): Awaitable<void> }): void;
+    registerFlag(name: string, options: { description?: string; type: "boolean" | "string"; default?: boolean | string }): void;
+    getFlag(name: string): boolean | string | undefined;
+    registerMessageRenderer(customType: string, renderer: Renderer): void;
+    /** Other names of `registerMessageRenderer`. */
+    registerCustomMessageRenderer(customType: string, renderer: Renderer): void;
+    renderCustomMessage(customType: string, renderer: Renderer): void;
+    registerEntryRenderer(customType: string, renderer: Renderer): void;
+    registerProvider(name: string, config: any): void;
+    unregisterProvider(name: string): void;
+    /** Runs a program without a shell. Never rejects. */
+    exec(command: string, args?: string[], options?: ExecOptions): Promise<ExecResult>;
+    getActiveTools(): string[];
+    setActiveTools(names: string[]): void;
+    getAllTools(): { name: string; description: string; parameters: any }[];
+    getCommands(): { name: string; description: string; source: string }[];
+    setModel(model: Model): Promise<boolean>;
+    getThinkingLevel(): ThinkingLevel;
+    setThinkingLevel(level: ThinkingLevel): void;
+    /** A bus between extensions. What is sent is copied. */
+    events: { on(channel: string, handler: (data: any) => void): () => void; off(channel: string, handler: any): void; emit(channel: string, data?: unknown): void };
+  }
+
+  /** Older name of `ExtensionAPI`. */
+  export type HookAPI = ExtensionAPI;
+}
+
+declare module "@earendil-works/pi-coding-agent" {
+  export * from "offshoot";
+  import type { Component, Theme, ToolDefinition } from "offshoot";
+  export class BorderedLoader implements Component {
+    constructor(tui: any, theme: Theme, message: string, options?: { cancellable?: boolean });
+    readonly signal: AbortSignal;
+    onAbort?: () => void;
+    render(width: number): string[];
+    handleInput(data: string): void;
+  }
+  export class DynamicBorder implements Component {
+    constructor(color?: (text: string) => string);
+    render(width: number): string[];
+  }
+  export function defineTool<T extends ToolDefinition>(tool: T): T;
+  export function getMarkdownTheme(): any;
+  export function getSelectListTheme(): any;
+  export function getSettingsListTheme(): any;
+  export function parseFrontmatter(content: string): { frontmatter: Record<string, string>; body: string };
+  export function createBashTool(cwd?: string, options?: any): ToolDefinition;
+  export function createReadTool(cwd?: string, options?: any): ToolDefinition;
+  export function createEditTool(cwd?: string, options?: any): ToolDefinition;
+  export function createWriteTool(cwd?: string, options?: any): ToolDefinition;
+  export function createGrepTool(cwd?: string, options?: any): ToolDefinition;
+  export function createFindTool(cwd?: string, options?: any): ToolDefinition;
+  export function createLsTool(cwd?: string, options?: any): ToolDefinition;
+  export const VERSION: string;
+  export const CONFIG_DIR_NAME: string;
+}
+
+declare module "@earendil-works/pi-ai" {
+  export { complete, uuidv7 } from "offshoot";
+  export type { AssistantMessage, Model, ModelContext } from "offshoot";
+  export { Type } from "typebox";
+  import type { Model } from "offshoot";
+  /** A choice of texts that every provider understands. */
+  export function StringEnum<T extends readonly string[]>(values: T, options?: any): any;
+  export function getModel(provider: string, id: string): Model | undefined;
+}
+
+declare module "@earendil-works/pi-tui" {
+  import type { Component } from "offshoot";
+  export type { Component } from "offshoot";
+  export class Text implements Component {
+    constructor(text?: string, paddingX?: number, paddingY?: number, background?: (text: string) => string);
+    setText(text: string): void;
+    render(width: number): string[];
+  }
+  export class Container implements Component {
+    addChild(component: Component): void;
+    removeChild(component: Component): void;
+    clear(): void;
+    render(width: number): string[];
+    invalidate(): void;
+  }
+  export class Box extends Container {
+    constructor(paddingX?: number, paddingY?: number, background?: (text: string) => string);
+  }
+  export class Spacer implements Component {
+    constructor(lines?: number);
+    render(width: number): string[];
+  }
+  export class Markdown implements Component {
+    constructor(text: string, paddingX?: number, paddingY?: number, theme?: any, defaults?: any);
+    render(width: number): string[];
+  }
+  export interface SelectItem {
+    value: string;
+    label: string;
+    description?: string;
+  }
+  export class SelectList implements Component {
+    constructor(items: SelectItem[], maxVisible?: number, theme?: any);
+    onSelect?: (item: SelectItem) => void;
+    onCancel?: () => void;
+    render(width: number): string[];
+    handleInput(data: string): void;
+  }
+  export interface SettingItem {
+    id: string;
+    label: string;
+    description?: string;
+    currentValue: string;
+    values?: string[];
+  }
+  export class SettingsList implements Component {
+    constructor(items: SettingItem[], maxVisible: number, theme: any, onChange: (id: string, value: string) => void, onCancel: () => void);
+    render(width: number): string[];
+    handleInput(data: string): void;
+  }
+  /** Tells whether what a terminal sent is a key such as `up`, `enter` or `ctrl+c`. */
+  export function matchesKey(data: string, key: string): boolean;
+  export const Key: any;
+  export function visibleWidth(text: string): number;
+  export function truncateToWidth(text: string, width: number, ellipsis?: string, pad?: boolean): string;
+  export function wrapTextWithAnsi(text: string, width: number): string[];
+}
+
+declare module "typebox" {
+  /** Makes JSON schemas. */
+  export const Type: any;
+}

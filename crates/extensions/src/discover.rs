@@ -1,0 +1,240 @@
+//! Finding extensions: in directories, in manifests, by path. Only looks; whether a project is trusted is decided
+//! elsewhere, with the [fingerprint] of what would be loaded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+/// The endings of extension files.
+const ENDINGS: [&str; 4] = ["ts", "js", "mts", "mjs"];
+/// Where extensions are, below the directory of the user.
+pub const USER_DIRECTORIES: [&str; 2] = ["extensions", "hooks"];
+/// Where extensions are, below the directory of a project: ours first, then pi's.
+pub const PROJECT_DIRECTORIES: [&str; 4] =
+    [".offshoot/extensions", ".offshoot/hooks", ".pi/extensions", ".pi/hooks"];
+
+/// How an extension speaks with its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// As pi's extensions do.
+    #[default]
+    Extension,
+    /// As the older hooks did: a command gets its context alone and may return a prompt.
+    Hooks,
+    /// With methods of the event instead of returned objects; hears of navigations that came to nothing too.
+    Events,
+}
+
+impl Dialect {
+    /// Returns the name that manifests use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Extension => "extension",
+            Dialect::Hooks => "hooks",
+            Dialect::Events => "events",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        [Dialect::Extension, Dialect::Hooks, Dialect::Events].into_iter().find(|one| one.name() == name)
+    }
+}
+
+/// A file that can be loaded as an extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its name: that of the file, or of its directory.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+    /// The directory with everything that belongs to it.
+    pub root: PathBuf,
+    /// How it speaks.
+    pub dialect: Dialect,
+}
+
+/// Finds the extensions in a directory, sorted by name: `*.ts`, `*.js`, `*/index.ts`, `*/package.json`.
+pub fn in_directory(directory: &Path) -> Vec<Found> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    let is_hidden =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    paths.iter().filter(|path| !is_hidden(path)).flat_map(|path| at(path)).collect()
+}
+
+/// Finds what a path names: a file, or a directory with a manifest or an index, or a directory of extensions.
+///
+/// # Errors
+///
+/// The path, if nothing is there.
+pub fn by_path(path: &Path) -> Result<Vec<Found>, PathBuf> {
+    let mut found = at(path);
+    if found.is_empty() {
+        found = in_directory(path);
+    }
+    if found.is_empty() { Err(path.to_path_buf()) } else { Ok(found) }
+}
+
+/// Finds the extensions of a project.
+pub fn in_project(project: &Path) -> Vec<Found> {
+    PROJECT_DIRECTORIES.iter().flat_map(|directory| in_directory(&project.join(directory))).collect()
+}
+
+/// Finds the extensions of a user.
+pub fn in_user_directory(directory: &Path) -> Vec<Found> {
+    USER_DIRECTORIES.iter().flat_map(|name| in_directory(&directory.join(name))).collect()
+}
+
+/// Returns a hash of everything that could be loaded: all files in the directories of the given extensions. If it
+/// changes, a trust that was given to the old one does not count any more.
+///
+/// What lies elsewhere is not part of it: load what was trusted by its hash with
+/// [`LoadOptions::confined`](crate::LoadOptions::confined).
+pub fn fingerprint(found: &[Found]) -> String {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for extension in found {
+        walk(&fs::canonicalize(&extension.root).unwrap_or_else(|_| extension.root.clone()), &mut files);
+    }
+    files.sort();
+    files.dedup();
+    let mut hash = Sha256::new();
+    for file in files {
+        let content = fs::read(&file).unwrap_or_default();
+        hash.update(file.to_string_lossy().as_bytes());
+        hash.update([0]);
+        hash.update((content.len() as u64).to_le_bytes());
+        hash.update(&content);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Adds all files below a directory. Links to directories are not followed: they may lead in circles.
+fn walk(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&entry.path(), files),
+            Ok(_) => files.push(entry.path()),
+            Err(_) => {}
+        }
+    }
+}
+
+/// Finds what is at one path of a directory.
+fn at(path: &Path) -> Vec<Found> {
+    if path.is_file() {
+        let is_script = path.extension().is_some_and(|ending| ENDINGS.iter().any(|one| ending == *one));
+        let is_declaration = path.to_string_lossy().ends_with(".d.ts");
+        return if is_script && !is_declaration { vec![found(path, stem(path), None)] } else { Vec::new() };
+    }
+    let of_manifest = of_manifest(path);
+    if !of_manifest.is_empty() {
+        return of_manifest;
+    }
+    let index = ENDINGS.iter().map(|ending| path.join(format!("index.{ending}"))).find(|path| path.is_file());
+    index.map(|index| found(&index, file_name(path), None)).into_iter().collect()
+}
+
+/// Finds the extensions that the manifest of a package names.
+fn of_manifest(directory: &Path) -> Vec<Found> {
+    let Ok(text) = fs::read_to_string(directory.join("package.json")) else { return Vec::new() };
+    let Ok(manifest) = serde_json::from_str::<Json>(&text) else { return Vec::new() };
+    let own = ["offshoot", "pi"].iter().map(|key| &manifest[*key]).find(|own| own.is_object());
+    let Some(own) = own else { return Vec::new() };
+    let dialect = own["dialect"].as_str().and_then(Dialect::from_name);
+    let names = own["extensions"].as_array().into_iter().flatten().filter_map(Json::as_str);
+    let paths: Vec<PathBuf> = names.map(|name| directory.join(name)).filter(|path| path.exists()).collect();
+    let is_one = paths.len() == 1;
+    let files = paths.iter().flat_map(|path| {
+        if path.is_dir() { in_directory(path) } else { vec![found(path, stem(path), None)] }
+    });
+    let name = |one: Found| if is_one { Found { name: file_name(directory), ..one } } else { one };
+    let root = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
+    files
+        .map(|one| Found { dialect: dialect.unwrap_or(one.dialect), root: root.clone(), ..name(one) })
+        .collect()
+}
+
+fn found(path: &Path, name: String, dialect: Option<Dialect>) -> Found {
+    let is_in_hooks = path.ancestors().skip(1).take(2).any(|directory| directory.ends_with("hooks"));
+    let usual = if is_in_hooks { Dialect::Hooks } else { Dialect::Extension };
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    Found { name, path, root, dialect: dialect.unwrap_or(usual) }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(found: &[Found]) -> Vec<(&str, Dialect)> {
+        found.iter().map(|one| (one.name.as_str(), one.dialect)).collect()
+    }
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn files_indexes_and_manifests_are_found_in_the_order_of_their_names() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path();
+        for file in ["b.ts", "a.js", "types.d.ts", "notes.md", ".hidden.ts", "dir/index.ts", "dir/other.ts"] {
+            write(&root.join(file), "");
+        }
+        write(
+            &root.join("pack/package.json"),
+            r#"{"pi":{"extensions":["./src/main.ts"],"dialect":"events"}}"#,
+        );
+        write(&root.join("pack/src/main.ts"), "");
+        let expected = [
+            ("a", Dialect::Extension),
+            ("b", Dialect::Extension),
+            ("dir", Dialect::Extension),
+            ("pack", Dialect::Events),
+        ];
+        assert_eq!(names(&in_directory(root)), expected);
+    }
+
+    #[test]
+    fn what_lies_in_a_hooks_directory_speaks_the_older_dialect() {
+        let home = tempfile::tempdir().unwrap();
+        write(&home.path().join(".offshoot/hooks/old.ts"), "");
+        write(&home.path().join(".pi/extensions/new.ts"), "");
+        let found = in_project(home.path());
+        assert_eq!(names(&found), [("old", Dialect::Hooks), ("new", Dialect::Extension)]);
+    }
+
+    #[test]
+    fn a_fingerprint_changes_with_any_file_that_may_be_imported() {
+        let home = tempfile::tempdir().unwrap();
+        write(&home.path().join("x/index.ts"), "import './lib/y.ts'");
+        write(&home.path().join("x/lib/y.ts"), "1");
+        let found = in_directory(home.path());
+        let before = fingerprint(&found);
+        assert_eq!(before, fingerprint(&found));
+        write(&home.path().join("x/lib/y.ts"), "2");
+        assert_ne!(before, fingerprint(&found));
+        let link = home.path().join("link");
+        std::os::unix::fs::symlink(home.path().join("x"), &link).unwrap();
+        let linked = by_path(&link).unwrap();
+        assert_eq!(fingerprint(&found), fingerprint(&linked), "another way to the same files");
+    }
+
+    #[test]
+    fn a_path_without_extensions_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(by_path(&home.path().join("gone.ts")), Err(home.path().join("gone.ts")));
+    }
+}

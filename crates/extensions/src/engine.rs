@@ -1,0 +1,346 @@
+//! One JavaScript engine for one extension: natives in, functions out, limits around.
+//!
+//! **engine** (this thread) <- worker <- [`Handle`](crate::handle::Handle) <- agent
+//!
+//! Script never gets hold of anything but texts: what crosses the border in either direction is JSON. What script asks
+//! for and what takes time is put into an outbox, which the worker empties when script has come to rest.
+
+mod modules;
+mod native;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use rquickjs::function::Func;
+use rquickjs::{
+    CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Module, Object, Persistent, Runtime,
+};
+use serde_json::Value as Json;
+
+use crate::handle::Handle;
+use crate::host::Host;
+use crate::limits::{Clock, Limits};
+use crate::strip::{Place, Places};
+
+pub(crate) use modules::builtin_names;
+pub(crate) use native::component;
+
+/// What an engine is given.
+pub(crate) struct Setting {
+    pub(crate) name: String,
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) limits: Limits,
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) handle: Weak<Handle>,
+    /// Whether files, processes and the environment may be touched.
+    pub(crate) trusted: bool,
+    /// The directory that imports have to stay in.
+    pub(crate) root: Option<PathBuf>,
+    /// What script is told about itself at the beginning.
+    pub(crate) facts: Json,
+}
+
+/// Something that script asked for and that the worker has to do.
+pub(crate) enum Wish {
+    /// Begin something that takes time.
+    Start { op: u64, name: String, arguments: Json },
+    /// Stop it.
+    Stop { op: u64 },
+    /// A call has been answered.
+    Finish { call: u64, result: Result<String, String> },
+    /// Wake script up later.
+    Timer { id: u64, delay: Duration },
+    /// Do not wake it up.
+    ClearTimer { id: u64 },
+}
+
+/// What natives and the worker share on the thread of the engine.
+pub(crate) struct Shared {
+    pub(crate) setting: Setting,
+    pub(crate) outbox: RefCell<Vec<Wish>>,
+    /// What was sent and appended since the last call began.
+    pub(crate) sent: Cell<usize>,
+    places: RefCell<HashMap<String, Places>>,
+    /// Promises that failed while nobody waited for them.
+    rejections: RefCell<Vec<String>>,
+    exhausted: Cell<bool>,
+}
+
+/// One engine. It lives and dies on one thread.
+pub(crate) struct Engine {
+    // In the order in which they have to be dropped.
+    functions: Functions,
+    context: Context,
+    runtime: Runtime,
+    pub(crate) shared: Rc<Shared>,
+}
+
+/// The functions of our own script that are called from here.
+struct Functions {
+    begin: Persistent<Function<'static>>,
+    cancel: Persistent<Function<'static>>,
+    settle: Persistent<Function<'static>>,
+    tick: Persistent<Function<'static>>,
+}
+
+/// How script came to rest.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// It waits, or is done.
+    Quiet,
+    /// It cannot be used any more.
+    Broken(String),
+}
+
+impl Engine {
+    /// Makes an engine and lets our own script run in it.
+    pub(crate) fn new(setting: Setting) -> Result<Self, String> {
+        let runtime = Runtime::new().map_err(|error| error.to_string())?;
+        runtime.set_memory_limit(setting.limits.memory);
+        runtime.set_max_stack_size(setting.limits.stack);
+        let clock = setting.clock.clone();
+        runtime.set_interrupt_handler(Some(Box::new(move || clock.should_end())));
+        let shared = Rc::new(Shared {
+            setting,
+            outbox: RefCell::default(),
+            sent: Cell::new(0),
+            places: RefCell::default(),
+            rejections: RefCell::default(),
+            exhausted: Cell::new(false),
+        });
+        let of_tracker = shared.clone();
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(move |_, _, reason, is_handled| {
+            of_tracker.note_rejection(&reason, is_handled);
+        })));
+        runtime.set_loader(modules::Resolver, modules::Loader(shared.clone()));
+        let context = Context::full(&runtime).map_err(|error| error.to_string())?;
+        let functions =
+            context.with(|ctx| prepare(&ctx, &shared).catch(&ctx).map_err(|error| shared.spelled(&error)))?;
+        Ok(Engine { functions, context, runtime, shared })
+    }
+
+    /// Begins a call.
+    pub(crate) fn begin(&self, budget: Duration, call: u64, kind: &str, payload: &str) -> (Rest, Duration) {
+        self.slice(budget, |ctx| {
+            let begin = self.functions.begin.clone().restore(ctx)?;
+            // Numbers of script are floats; ids are counted and stay far below their precision.
+            begin.call::<_, ()>((number(call), kind, payload))
+        })
+    }
+
+    /// Tells a call that nobody waits for it any more.
+    pub(crate) fn cancel(&self, budget: Duration, call: u64) -> (Rest, Duration) {
+        self.slice(budget, |ctx| self.functions.cancel.clone().restore(ctx)?.call::<_, ()>((number(call),)))
+    }
+
+    /// Hands over what came of something that took time.
+    pub(crate) fn settle(
+        &self,
+        budget: Duration,
+        op: u64,
+        result: Result<String, String>,
+    ) -> (Rest, Duration) {
+        let (is_ok, text) = match result {
+            Ok(text) => (true, text),
+            Err(text) => (false, text),
+        };
+        self.slice(budget, |ctx| {
+            self.functions.settle.clone().restore(ctx)?.call::<_, ()>((number(op), is_ok, text))
+        })
+    }
+
+    /// Wakes script up.
+    pub(crate) fn tick(&self, budget: Duration, timer: u64) -> (Rest, Duration) {
+        self.slice(budget, |ctx| self.functions.tick.clone().restore(ctx)?.call::<_, ()>((number(timer),)))
+    }
+
+    /// Runs script until nothing is left that could run at once.
+    fn slice(
+        &self,
+        budget: Duration,
+        enter: impl for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<()>,
+    ) -> (Rest, Duration) {
+        self.shared.setting.clock.wind_up(budget);
+        let entered =
+            self.context.with(|ctx| enter(&ctx).catch(&ctx).map_err(|error| self.shared.spelled(&error)));
+        let mut failure = entered.err();
+        while failure.is_none() {
+            match self.runtime.execute_pending_job() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) => failure = Some("a job of the engine failed".to_owned()),
+            }
+            if self.shared.setting.clock.has_run_out() || self.shared.exhausted.get() {
+                break;
+            }
+        }
+        let took = self.shared.setting.clock.wind_down();
+        (self.rest(failure), took)
+    }
+
+    fn rest(&self, failure: Option<String>) -> Rest {
+        let clock = &self.shared.setting.clock;
+        if clock.is_stopped() {
+            return Rest::Broken("it was stopped".to_owned());
+        }
+        if clock.has_run_out() {
+            return Rest::Broken("it ran longer than it may".to_owned());
+        }
+        if self.shared.exhausted.get() {
+            return Rest::Broken("it used more memory than it may".to_owned());
+        }
+        match failure {
+            Some(failure) => Rest::Broken(failure),
+            None => Rest::Quiet,
+        }
+    }
+}
+
+impl Shared {
+    /// Puts a wish into the outbox.
+    pub(crate) fn wish(&self, wish: Wish) {
+        self.outbox.borrow_mut().push(wish);
+    }
+
+    /// Takes the failures that nobody waited for.
+    pub(crate) fn take_rejections(&self) -> Vec<String> {
+        std::mem::take(&mut *self.rejections.borrow_mut())
+    }
+
+    /// Remembers where the places of a file were before its types were taken out.
+    pub(crate) fn remember(&self, file: &str, places: Places) {
+        self.places.borrow_mut().insert(file.to_owned(), places);
+    }
+
+    /// Notes that memory is at its end. After that the engine is not used any more: its state is not to be relied on.
+    pub(crate) fn note_exhausted(&self, message: &str) {
+        if message.contains("out of memory") {
+            self.exhausted.set(true);
+        }
+    }
+
+    fn note_rejection(&self, reason: &rquickjs::Value<'_>, is_handled: bool) {
+        let text = match reason.as_exception() {
+            Some(exception) => self.exception(exception),
+            None => reason.as_string().and_then(|text| text.to_string().ok()).unwrap_or_default(),
+        };
+        let mut rejections = self.rejections.borrow_mut();
+        if is_handled {
+            if let Some(at) = rejections.iter().rposition(|other| *other == text) {
+                rejections.remove(at);
+            }
+        } else if rejections.len() < 100 {
+            rejections.push(text);
+        }
+    }
+
+    fn spelled(&self, error: &CaughtError<'_>) -> String {
+        match error {
+            CaughtError::Exception(exception) => self.exception(exception),
+            CaughtError::Value(value) if value.is_null() => {
+                // What the engine throws if there is no memory left even for an error.
+                self.exhausted.set(true);
+                "out of memory".to_owned()
+            }
+            CaughtError::Value(value) => format!("{value:?}"),
+            CaughtError::Error(error) => error.to_string(),
+        }
+    }
+
+    fn exception(&self, exception: &Exception<'_>) -> String {
+        let message = exception.message().unwrap_or_default();
+        self.note_exhausted(&message);
+        let stack = exception.stack().unwrap_or_default();
+        self.original_places(format!("{message}\n{stack}").trim_end())
+    }
+
+    /// Replaces places of the JavaScript by those of the TypeScript. Lines of our own script are left out.
+    pub(crate) fn original_places(&self, text: &str) -> String {
+        let places = self.places.borrow();
+        let lines =
+            text.lines().filter(|line| !line.contains("(offshoot:") && !line.contains("at offshoot:"));
+        lines.map(|line| original_line(&places, line)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Replaces `file:line:column` at the end of a line of a stack.
+fn original_line(places: &HashMap<String, Places>, line: &str) -> String {
+    let replaced = || {
+        let end = line.trim_end_matches(')');
+        let (rest, column) = end.rsplit_once(':')?;
+        let (rest, number) = rest.rsplit_once(':')?;
+        let file = rest.rsplit_once('(').or_else(|| rest.rsplit_once("at ")).map_or(rest, |(_, file)| file);
+        let place = Place { line: number.parse().ok()?, column: column.parse().ok()? };
+        let original = places.get(file)?.original(place)?;
+        let closing = &line[end.len()..];
+        Some(format!("{rest}:{}:{}{closing}", original.line, original.column))
+    };
+    replaced().unwrap_or_else(|| line.to_owned())
+}
+
+/// Gives natives to our own script, runs it, and takes its functions.
+fn prepare(ctx: &Ctx<'_>, shared: &Rc<Shared>) -> rquickjs::Result<Functions> {
+    let native = Object::new(ctx.clone())?;
+    let of_call = shared.clone();
+    native.set(
+        "call",
+        Func::from(move |ctx: Ctx<'_>, name: String, arguments: String| -> rquickjs::Result<String> {
+            native::call(&of_call, &name, &arguments)
+                .map_err(|message| Exception::throw_message(&ctx, &message))
+        }),
+    )?;
+    let of_start = shared.clone();
+    native.set(
+        "start",
+        Func::from(move |ctx: Ctx<'_>, op: f64, name: String, arguments: String| -> rquickjs::Result<()> {
+            let arguments = parsed(&arguments).map_err(|message| Exception::throw_message(&ctx, &message))?;
+            of_start.wish(Wish::Start { op: counted(op), name, arguments });
+            Ok(())
+        }),
+    )?;
+    let of_stop = shared.clone();
+    native.set("stop", Func::from(move |op: f64| of_stop.wish(Wish::Stop { op: counted(op) })))?;
+    let of_finish = shared.clone();
+    native.set(
+        "finish",
+        Func::from(move |call: f64, is_ok: bool, text: String| {
+            let result = if is_ok { Ok(text) } else { Err(of_finish.original_places(&text)) };
+            if let Err(message) = &result {
+                of_finish.note_exhausted(message);
+            }
+            of_finish.wish(Wish::Finish { call: counted(call), result });
+        }),
+    )?;
+    native.set("run", Func::from(modules::run))?;
+    ctx.globals().set("__native", native)?;
+    let facts = shared.setting.facts.to_string();
+    ctx.globals().set("__facts", facts)?;
+    let promise = Module::import(ctx, "offshoot:main")?;
+    let main: Object<'_> = promise.finish()?;
+    let save = |name: &str| -> rquickjs::Result<Persistent<Function<'static>>> {
+        Ok(Persistent::save(ctx, main.get::<_, Function<'_>>(name)?))
+    };
+    Ok(Functions {
+        begin: save("begin")?,
+        cancel: save("cancel")?,
+        settle: save("settle")?,
+        tick: save("tick")?,
+    })
+}
+
+fn parsed(text: &str) -> Result<Json, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+/// Script counts in floats; ids stay far below where these become inexact.
+fn counted(number: f64) -> u64 {
+    if number.is_finite() && number >= 0.0 { number as u64 } else { 0 }
+}
+
+fn number(id: u64) -> f64 {
+    id as f64
+}

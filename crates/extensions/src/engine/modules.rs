@@ -1,0 +1,268 @@
+//! Modules: which file or which of our own a name means, and how its text becomes a module.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use rquickjs::loader::ImportAttributes;
+use rquickjs::module::Declared;
+use rquickjs::{Ctx, Exception, Module, Result};
+use serde_json::Value as Json;
+
+use super::Shared;
+use crate::strip::{Stripped, strip};
+
+/// Our own modules: the name under which they are kept, their text, and the names under which they are imported.
+const BUILTIN: &[(&str, &str, &[&str])] = &[
+    ("main", include_str!("../../js/main.js"), &[]),
+    ("native", include_str!("../../js/native.js"), &[]),
+    ("globals", include_str!("../../js/globals.js"), &[]),
+    ("abort", include_str!("../../js/abort.js"), &[]),
+    ("session", include_str!("../../js/session.js"), &[]),
+    ("context", include_str!("../../js/context.js"), &[]),
+    ("ui", include_str!("../../js/ui.js"), &[]),
+    ("theme", include_str!("../../js/theme.js"), &[]),
+    ("api", include_str!("../../js/api.js"), &[]),
+    ("events", include_str!("../../js/events.js"), &[]),
+    ("dispatch", include_str!("../../js/dispatch.js"), &[]),
+    ("models", include_str!("../../js/models.js"), &[]),
+    ("calls", include_str!("../../js/calls.js"), &[]),
+    ("components", include_str!("../../js/components.js"), &[]),
+    (
+        "agent",
+        include_str!("../../js/pi-coding-agent.js"),
+        &["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent", "offshoot"],
+    ),
+    (
+        "ai",
+        include_str!("../../js/pi-ai.js"),
+        &["@earendil-works/pi-ai", "@earendil-works/pi-ai/compat", "@mariozechner/pi-ai"],
+    ),
+    ("tui", include_str!("../../js/pi-tui.js"), &["@earendil-works/pi-tui", "@mariozechner/pi-tui"]),
+    ("keys", include_str!("../../js/keys.js"), &[]),
+    ("text", include_str!("../../js/text.js"), &[]),
+    ("widgets", include_str!("../../js/widgets.js"), &[]),
+    ("markdown", include_str!("../../js/markdown.js"), &[]),
+    (
+        "core",
+        include_str!("../../js/pi-agent-core.js"),
+        &["@earendil-works/pi-agent-core", "@mariozechner/pi-agent-core"],
+    ),
+    ("typebox", include_str!("../../js/typebox.js"), &["typebox", "@sinclair/typebox"]),
+    ("tools", include_str!("../../js/tools.js"), &[]),
+    ("node-fs", include_str!("../../js/node/fs.js"), &["fs"]),
+    ("node-fs-promises", include_str!("../../js/node/fs-promises.js"), &["fs/promises"]),
+    ("node-path", include_str!("../../js/node/path.js"), &["path", "path/posix"]),
+    ("node-os", include_str!("../../js/node/os.js"), &["os"]),
+    ("node-child-process", include_str!("../../js/node/child_process.js"), &["child_process"]),
+    ("node-url", include_str!("../../js/node/url.js"), &["url"]),
+    ("node-util", include_str!("../../js/node/util.js"), &["util"]),
+    ("node-events", include_str!("../../js/node/events.js"), &["events"]),
+    ("node-process", include_str!("../../js/node/process.js"), &["process"]),
+    ("node-crypto", include_str!("../../js/node/crypto.js"), &["crypto"]),
+    ("node-buffer", include_str!("../../js/node/buffer.js"), &["buffer"]),
+    ("node-timers", include_str!("../../js/node/timers.js"), &["timers", "timers/promises"]),
+    ("node-assert", include_str!("../../js/node/assert.js"), &["assert", "assert/strict"]),
+];
+
+/// Endings that are tried if a file of the exact name is not there.
+const ENDINGS: [&str; 8] =
+    [".ts", ".js", ".mts", ".mjs", "/index.ts", "/index.js", "/index.mts", "/index.mjs"];
+
+/// Returns the names that can be imported without a file.
+pub(crate) fn builtin_names() -> impl Iterator<Item = &'static str> {
+    BUILTIN.iter().flat_map(|(_, _, names)| names.iter().copied())
+}
+
+/// Runs one of our own modules at once.
+#[allow(clippy::needless_pass_by_value, reason = "natives take what they are called with")]
+pub(super) fn run(ctx: Ctx<'_>, name: String) -> Result<()> {
+    let source = own_source(&ctx, &name)?;
+    Module::declare(ctx, format!("offshoot:{name}"), source)?.eval().map(drop)
+}
+
+fn own_source(ctx: &Ctx<'_>, name: &str) -> Result<&'static str> {
+    let source = BUILTIN.iter().find(|(key, ..)| *key == name).map(|(_, source, _)| *source);
+    source.ok_or_else(|| Exception::throw_reference(ctx, "no such module"))
+}
+
+/// Finds what a name means.
+pub(super) struct Resolver;
+
+impl rquickjs::loader::Resolver for Resolver {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> Result<String> {
+        resolved(base, name).map_err(|message| Exception::throw_reference(ctx, &message))
+    }
+}
+
+fn resolved(base: &str, name: &str) -> std::result::Result<String, String> {
+    let is_ours = base.starts_with("offshoot:") || (base.is_empty() && name == "offshoot:main");
+    if name.starts_with("offshoot:") && is_ours {
+        return Ok(name.to_owned());
+    }
+    let plain = name.strip_prefix("node:").unwrap_or(name);
+    if let Some((own, ..)) = BUILTIN.iter().find(|(_, _, names)| names.contains(&plain)) {
+        return Ok(format!("offshoot:{own}"));
+    }
+    let name = name.strip_prefix("file://").unwrap_or(name);
+    let found = if name.starts_with("./") || name.starts_with("../") || name == "." || name == ".." {
+        let directory = Path::new(base).parent().unwrap_or(Path::new("/"));
+        file(&directory.join(name))
+    } else if name.starts_with('/') {
+        file(Path::new(name))
+    } else {
+        package(base, name)
+    };
+    match found {
+        Some(path) => Ok(path.to_string_lossy().into_owned()),
+        None => Err(format!("cannot find module `{name}` (imported by {base})")),
+    }
+}
+
+/// Finds the file that a path means, as TypeScript projects write it: with or without ending, `.js` for `.ts`.
+fn file(path: &Path) -> Option<PathBuf> {
+    let path = normal(path);
+    if path.is_file() {
+        return Some(path);
+    }
+    let text = path.to_string_lossy().into_owned();
+    let stem = text.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
+    let stem = stem.or_else(|| text.strip_suffix(".mjs").map(|stem| format!("{stem}.mts")));
+    let endings = ENDINGS.iter().map(|ending| format!("{text}{ending}"));
+    stem.into_iter().chain(endings).map(PathBuf::from).find(|path| path.is_file())
+}
+
+/// Takes `.` and `..` out of a path without looking at the disk.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(normal.pop()),
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => normal.push(part),
+        }
+    }
+    normal
+}
+
+/// Finds a package in the `node_modules` of the importing file's directory and those above.
+fn package(base: &str, name: &str) -> Option<PathBuf> {
+    let parts = if name.starts_with('@') { 2 } else { 1 };
+    let split = name.match_indices('/').nth(parts - 1).map_or(name.len(), |(at, _)| at);
+    let (package, rest) = (&name[..split], name[split..].trim_start_matches('/'));
+    let directories = Path::new(base).ancestors().skip(1);
+    directories.map(|directory| directory.join("node_modules").join(package)).find_map(|directory| {
+        if !rest.is_empty() {
+            return file(&directory.join(rest));
+        }
+        let manifest = fs::read_to_string(directory.join("package.json")).ok()?;
+        let manifest: Json = serde_json::from_str(&manifest).ok()?;
+        file(&directory.join(entry_point(&manifest)))
+    })
+}
+
+/// Returns the file that a package starts with.
+fn entry_point(manifest: &Json) -> &str {
+    let mut exports = &manifest["exports"];
+    if let Some(root) = exports.get(".") {
+        exports = root;
+    }
+    for key in ["import", "default"] {
+        if let Some(inner) = exports.get(key) {
+            exports = inner;
+        }
+    }
+    let fields = [exports, &manifest["module"], &manifest["main"]];
+    fields.into_iter().find_map(Json::as_str).unwrap_or("index.js")
+}
+
+/// Makes modules of texts.
+pub(super) struct Loader(pub(super) Rc<Shared>);
+
+impl rquickjs::loader::Loader for Loader {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> Result<Module<'js, Declared>> {
+        if let Some(own) = name.strip_prefix("offshoot:") {
+            return Module::declare(ctx.clone(), name, own_source(ctx, own)?);
+        }
+        let code = self.code(name).map_err(|message| Exception::throw_syntax(ctx, &message))?;
+        let module = Module::declare(ctx.clone(), name, code)?;
+        let meta = module.meta()?;
+        meta.set("url", format!("file://{name}"))?;
+        meta.set("filename", name)?;
+        meta.set("dirname", Path::new(name).parent().map(|path| path.to_string_lossy().into_owned()))?;
+        Ok(module)
+    }
+}
+
+impl Loader {
+    /// Reads a file and takes its types out.
+    fn code(&self, name: &str) -> std::result::Result<String, String> {
+        if let Some(root) = &self.0.setting.root
+            && !fs::canonicalize(name).is_ok_and(|path| path.starts_with(root))
+        {
+            return Err(format!(
+                "{name} lies outside of the extension, and was not part of what was trusted"
+            ));
+        }
+        let source = fs::read_to_string(name).map_err(|error| format!("cannot read {name}: {error}"))?;
+        if name.ends_with(".json") {
+            return Ok(format!("export default {source};"));
+        }
+        let Stripped { code, places } = strip(Path::new(name), &source).map_err(|error| match error.at {
+            Some(at) => format!("{name}:{}:{}: {error}", at.line, at.column),
+            None => format!("{name}: {error}"),
+        })?;
+        self.0.remember(name, places);
+        Ok(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_of_pi_and_of_node_are_our_own() {
+        for name in ["@mariozechner/pi-tui", "node:fs", "fs", "@sinclair/typebox", "node:fs/promises"] {
+            assert!(resolved("/x/a.ts", name).unwrap().starts_with("offshoot:"), "{name}");
+        }
+        assert!(resolved("/x/a.ts", "offshoot:native").is_err(), "natives are not for everybody");
+    }
+
+    #[test]
+    fn a_file_is_found_as_typescript_projects_write_it() {
+        let home = tempfile::tempdir().unwrap();
+        let base = home.path().join("a.ts");
+        fs::write(home.path().join("utils.ts"), "").unwrap();
+        fs::create_dir(home.path().join("lib")).unwrap();
+        fs::write(home.path().join("lib/index.js"), "").unwrap();
+        let find = |name: &str| resolved(base.to_str().unwrap(), name).ok().map(PathBuf::from);
+        assert_eq!(find("./utils.js"), Some(home.path().join("utils.ts")));
+        assert_eq!(find("./utils"), Some(home.path().join("utils.ts")));
+        assert_eq!(find("./lib"), Some(home.path().join("lib/index.js")));
+        assert_eq!(find("./gone"), None);
+    }
+
+    #[test]
+    fn a_package_starts_where_its_manifest_says() {
+        let home = tempfile::tempdir().unwrap();
+        let package = home.path().join("node_modules/@s/p");
+        fs::create_dir_all(package.join("esm")).unwrap();
+        fs::write(package.join("esm/x.mjs"), "").unwrap();
+        fs::write(package.join("package.json"), r#"{"exports":{".":{"import":"./esm/x.mjs"}}}"#).unwrap();
+        let base = home.path().join("deep/er/a.ts");
+        let found = resolved(base.to_str().unwrap(), "@s/p").unwrap();
+        assert_eq!(PathBuf::from(found), package.join("esm/x.mjs"));
+    }
+}

@@ -1,0 +1,80 @@
+//! What script may ask for at once: a name and arguments go in, JSON comes out.
+//!
+//! Names have two parts, `session.entry`; the first one names the file here that answers.
+
+mod files;
+mod host;
+mod session;
+mod system;
+mod words;
+
+use serde_json::Value as Json;
+
+use super::{Shared, Wish, parsed};
+
+pub(crate) use host::component;
+
+/// What a native gives: JSON as text, or why it cannot.
+type Answer = Result<String, String>;
+
+/// Answers script.
+pub(super) fn call(shared: &Shared, name: &str, arguments: &str) -> Answer {
+    let arguments = parsed(arguments)?;
+    let (part, name) = name.split_once('.').unwrap_or((name, ""));
+    match part {
+        "session" => session::call(shared, name, &arguments),
+        "host" => host::call(shared, name, &arguments),
+        "text" => words::call(name, &arguments),
+        "fs" => files::call(shared, name, &arguments),
+        "system" => system::call(shared, name, &arguments),
+        "timer" => timer(shared, name, &arguments),
+        _ => unknown(part, name),
+    }
+}
+
+fn timer(shared: &Shared, name: &str, arguments: &Json) -> Answer {
+    let id = arguments["id"].as_u64().unwrap_or_default();
+    match name {
+        "set" => {
+            let delay = arguments["ms"].as_f64().unwrap_or_default().clamp(0.0, 2_147_483_647.0);
+            let delay = std::time::Duration::from_micros((delay * 1_000.0) as u64);
+            shared.wish(Wish::Timer { id, delay });
+        }
+        "clear" => shared.wish(Wish::ClearTimer { id }),
+        _ => return unknown("timer", name),
+    }
+    Ok("null".to_owned())
+}
+
+fn unknown(part: &str, name: &str) -> Answer {
+    Err(format!("no such native: {part}.{name}"))
+}
+
+/// Spells a value.
+fn json(value: impl Into<Json>) -> Answer {
+    Ok(value.into().to_string())
+}
+
+/// Returns an argument that is a text.
+fn text<'a>(arguments: &'a Json, key: &str) -> Result<&'a str, String> {
+    arguments[key].as_str().ok_or_else(|| format!("`{key}` is no text"))
+}
+
+/// Refuses what only trusted extensions may do.
+fn trusted(shared: &Shared, what: &str) -> Result<(), String> {
+    match shared.setting.trusted {
+        true => Ok(()),
+        false => Err(format!("this extension may not use {what}")),
+    }
+}
+
+/// Counts what one call sends and appends.
+fn count_sent(shared: &Shared) -> Result<(), String> {
+    let sent = shared.sent.get() + 1;
+    shared.sent.set(sent);
+    let most = shared.setting.limits.messages;
+    if sent > most {
+        return Err(format!("an extension may not send or append more than {most} times in one go"));
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Files, as far as `node:fs` of trusted extensions needs them. Contents cross the border as text or base64.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value as Json, json};
+
+use super::{Answer, json as spelled, text, trusted, unknown};
+use crate::engine::Shared;
+
+pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
+    trusted(shared, "files")?;
+    let path = shared.setting.host.cwd().join(text(arguments, "path")?);
+    of_path(name, &path, arguments, shared).map_err(|error| match error {
+        Failure::Io(error) => json!({"code": code(&error), "message": error.to_string()}).to_string(),
+        Failure::Words(words) => words,
+    })
+}
+
+/// Why a file function failed. What the system says becomes an error with a code.
+enum Failure {
+    Io(std::io::Error),
+    Words(String),
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Failure::Io(error)
+    }
+}
+
+impl From<String> for Failure {
+    fn from(words: String) -> Self {
+        Failure::Words(words)
+    }
+}
+
+fn of_path(name: &str, path: &Path, arguments: &Json, shared: &Shared) -> Result<String, Failure> {
+    let is_recursive = arguments["recursive"].as_bool().unwrap_or(false);
+    match name {
+        "read" => return read(path, shared),
+        "write" => fs::write(path, content(arguments)?)?,
+        "append" => append(path, &content(arguments)?)?,
+        "stat" => return Ok(stat(&fs::metadata(path)?)),
+        "lstat" => return Ok(stat(&fs::symlink_metadata(path)?)),
+        "list" => return list(path),
+        "mkdir" if is_recursive => fs::create_dir_all(path)?,
+        "mkdir" => fs::create_dir(path)?,
+        "mkdtemp" => return made(path),
+        "rm" => remove(path, is_recursive)?,
+        "rename" => fs::rename(path, other(arguments, shared)?)?,
+        "copy" => drop(fs::copy(path, other(arguments, shared)?)?),
+        "real" => return Ok(spelled(fs::canonicalize(path)?.to_string_lossy().into_owned())?),
+        _ => return Ok(unknown("fs", name)?),
+    }
+    Ok("null".to_owned())
+}
+
+fn other(arguments: &Json, shared: &Shared) -> Result<PathBuf, Failure> {
+    Ok(shared.setting.host.cwd().join(text(arguments, "to")?))
+}
+
+fn read(path: &Path, shared: &Shared) -> Result<String, Failure> {
+    let length = fs::metadata(path)?.len();
+    // Twice as text and once as script keeps it, all inside the memory of the extension.
+    if length > shared.setting.limits.memory as u64 / 4 {
+        return Err(Failure::Words(format!("{} is too large for an extension", path.display())));
+    }
+    let bytes = fs::read(path)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(json!({ "text": text }).to_string()),
+        Err(error) => Ok(json!({ "base64": STANDARD.encode(error.as_bytes()) }).to_string()),
+    }
+}
+
+fn content(arguments: &Json) -> Result<Vec<u8>, Failure> {
+    if let Some(encoded) = arguments["base64"].as_str() {
+        return STANDARD.decode(encoded).map_err(|error| Failure::Words(error.to_string()));
+    }
+    Ok(text(arguments, "text")?.as_bytes().to_vec())
+}
+
+fn append(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(content)
+}
+
+fn stat(metadata: &fs::Metadata) -> String {
+    let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    json!({
+        "size": metadata.len(),
+        "mtimeMs": modified.map_or(0.0, |since| since.as_secs_f64() * 1_000.0),
+        "kind": kind(metadata.file_type()),
+    })
+    .to_string()
+}
+
+fn kind(kind: fs::FileType) -> &'static str {
+    if kind.is_dir() {
+        "dir"
+    } else if kind.is_symlink() {
+        "link"
+    } else if kind.is_file() {
+        "file"
+    } else {
+        "other"
+    }
+}
+
+fn list(path: &Path) -> Result<String, Failure> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        entries.push((name, kind(entry.file_type()?)));
+    }
+    entries.sort();
+    let entries = entries.into_iter().map(|(name, kind)| json!({"name": name, "kind": kind}));
+    Ok(Json::Array(entries.collect()).to_string())
+}
+
+/// Makes a directory whose name nobody has.
+fn made(prefix: &Path) -> Result<String, Failure> {
+    let name = format!("{}{}", prefix.display(), &uuid::Uuid::new_v4().simple().to_string()[..8]);
+    fs::create_dir(&name)?;
+    Ok(spelled(name)?)
+}
+
+fn remove(path: &Path, is_recursive: bool) -> std::io::Result<()> {
+    match fs::symlink_metadata(path)?.is_dir() {
+        true if is_recursive => fs::remove_dir_all(path),
+        true => fs::remove_dir(path),
+        false => fs::remove_file(path),
+    }
+}
+
+/// Returns the code that Node gives an error.
+fn code(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "ENOENT",
+        std::io::ErrorKind::PermissionDenied => "EACCES",
+        std::io::ErrorKind::AlreadyExists => "EEXIST",
+        std::io::ErrorKind::NotADirectory => "ENOTDIR",
+        std::io::ErrorKind::IsADirectory => "EISDIR",
+        std::io::ErrorKind::DirectoryNotEmpty => "ENOTEMPTY",
+        _ => "EIO",
+    }
+}

@@ -1,0 +1,120 @@
+//! The session as extensions see it: read and appended to at once, in the order of the calls.
+
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+use session_tree::{Entry, Node, Session};
+
+use super::{Answer, count_sent, text, unknown};
+use crate::engine::Shared;
+
+pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
+    if matches!(name, "appendCustom" | "appendMessage") {
+        count_sent(shared)?;
+    }
+    let mut answer = Err("there is no session".to_owned());
+    shared.setting.host.with_session(&mut |session| answer = of_session(session, name, arguments));
+    answer
+}
+
+fn of_session(session: &mut Session, name: &str, arguments: &Json) -> Answer {
+    match name {
+        "entries" => list(session, session.tree().nodes().collect()),
+        "path" => list(session, path(session, arguments["from"].as_str())),
+        "context" => context(session),
+        "entry" => entry(session.entry(text(arguments, "id")?).ok().as_ref()),
+        "leafId" => spelled(&json!(session.leaf_id().map(|id| id.to_string()))),
+        "leafEntry" => entry(session.leaf_entry().map_err(said)?.as_ref()),
+        "label" => label(session, arguments),
+        "labels" => labels(session),
+        "facts" => facts(session),
+        "tokens" => spelled(&json!(session.projected_tokens(session.leaf()).map_err(said)?)),
+        "appendCustom" => append_custom(session, arguments),
+        "appendMessage" => append_message(session, arguments),
+        _ => unknown("session", name),
+    }
+}
+
+fn path(session: &Session, from: Option<&str>) -> Vec<Node> {
+    session.branch_path(from)
+}
+
+/// Spells entries as a list, without reading them twice.
+fn list(session: &Session, nodes: Vec<Node>) -> Answer {
+    let mut text = String::from("[");
+    for node in nodes {
+        let entry = session.entry_at(node).map_err(said)?;
+        if let Some(value) = entry.value() {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            value.write_js(&mut text);
+        }
+    }
+    text.push(']');
+    Ok(text)
+}
+
+fn entry(entry: Option<&Entry>) -> Answer {
+    let value = entry.and_then(Entry::value);
+    Ok(value.map_or_else(|| "null".to_owned(), |value| value.js_string()))
+}
+
+fn context(session: &Session) -> Answer {
+    let context = session.build_context().map_err(said)?;
+    let messages: Vec<String> = context.messages().map(|message| message.json().into_owned()).collect();
+    let model = context.model.map(|model| json!({"provider": model.provider, "modelId": model.model_id}));
+    let (level, model) = (json!(context.thinking_level), json!(model));
+    Ok(format!(r#"{{"messages":[{}],"thinkingLevel":{level},"model":{model}}}"#, messages.join(",")))
+}
+
+fn label(session: &Session, arguments: &Json) -> Answer {
+    let node = session.tree().node(text(arguments, "id")?);
+    let label = node.and_then(|node| session.label(node)).map(|label| label.text.clone());
+    spelled(&json!(label))
+}
+
+fn labels(session: &Session) -> Answer {
+    let labels = session.labels().into_iter();
+    let labels = labels.map(|(node, label)| {
+        (session.tree().id(node).to_string(), json!({"text": label.text, "time": label.set_at.to_string()}))
+    });
+    spelled(&Json::Object(labels.collect()))
+}
+
+fn facts(session: &Session) -> Answer {
+    let shown = |path: Option<&Path>| path.map(|path| path.to_string_lossy().into_owned());
+    let header = session.header();
+    spelled(&json!({
+        "id": header.id(),
+        "file": shown(session.file()),
+        "dir": shown(session.file().and_then(Path::parent)),
+        "cwd": header.cwd(),
+        "name": session.name(),
+        "header": header.value().to_serde(),
+    }))
+}
+
+fn append_custom(session: &mut Session, arguments: &Json) -> Answer {
+    let data = arguments.get("data").filter(|data| !data.is_null());
+    id(session.append_custom_entry(text(arguments, "customType")?, data))
+}
+
+fn append_message(session: &mut Session, arguments: &Json) -> Answer {
+    let display = arguments["display"].as_bool().unwrap_or(false);
+    let details = arguments.get("details").filter(|details| !details.is_null());
+    let custom_type = text(arguments, "customType")?;
+    id(session.append_custom_message(custom_type, &arguments["content"], display, details))
+}
+
+fn id(appended: session_tree::Result<session_tree::EntryId>) -> Answer {
+    spelled(&json!(appended.map_err(said)?.to_string()))
+}
+
+fn spelled(value: &Json) -> Answer {
+    Ok(value.to_string())
+}
+
+fn said(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

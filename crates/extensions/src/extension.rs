@@ -1,0 +1,178 @@
+//! One extension: a handler of hooks, and whatever it has registered.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::hooks::{Handler, HookFuture};
+use offshoot_agent::tool::Tool;
+use serde_json::{Value as Json, json};
+
+use crate::component::lines;
+use crate::handle::{Handle, Kind};
+use crate::registry::Registry;
+use crate::tool::ExtensionTool;
+
+/// An extension that is loaded. Clones are the same extension; when the last one is dropped, its thread ends.
+#[derive(Clone)]
+pub struct Extension {
+    pub(crate) handle: Arc<Handle>,
+    pub(crate) path: PathBuf,
+}
+
+/// What a message, an entry or a tool is drawn with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Drawing<'d> {
+    /// A custom message, as sessions store it.
+    Message(&'d Json),
+    /// A custom entry, as sessions store it.
+    Entry(&'d Json),
+    /// A call of one of its tools: its name and its arguments.
+    ToolCall(&'d str, &'d Json),
+    /// The result of one of its tools: its name, its arguments, and the result.
+    ToolResult(&'d str, &'d Json, &'d Json),
+}
+
+impl Extension {
+    /// Returns its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns its name: that of its file, or of its directory.
+    pub fn name(&self) -> &str {
+        self.handle.name()
+    }
+
+    /// Returns what it has registered so far.
+    pub fn registry(&self) -> Registry {
+        self.handle.registry()
+    }
+
+    /// Returns why it is not used any more.
+    pub fn disabled(&self) -> Option<&str> {
+        self.handle.disabled()
+    }
+
+    /// Runs a command. What comes back is a prompt that the command wants to be sent, if it does.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, with places in the source.
+    pub async fn run_command(
+        &self,
+        name: &str,
+        arguments: &str,
+        cancel: &Cancel,
+    ) -> Result<Option<String>, String> {
+        let payload = json!({"name": name, "args": arguments});
+        let answer = self.call(Kind::Command, &format!("command /{name}"), &payload, Some(cancel)).await?;
+        Ok(answer["prompt"].as_str().map(str::to_owned))
+    }
+
+    /// Completes what is typed behind a command: value, label and description of every possibility.
+    pub async fn complete_argument(&self, name: &str, prefix: &str) -> Result<Vec<Json>, String> {
+        let payload = json!({"name": name, "prefix": prefix});
+        let answer = self.call(Kind::Screen, "completions", &payload, None).await?;
+        Ok(answer["items"].as_array().cloned().unwrap_or_default())
+    }
+
+    /// Does what a key is for.
+    pub async fn press(&self, key: &str, cancel: &Cancel) -> Result<(), String> {
+        self.call(Kind::Command, "shortcut", &json!({"key": key}), Some(cancel)).await.map(drop)
+    }
+
+    /// Draws something of the extension. None if it has nothing to say about it.
+    pub async fn draw(
+        &self,
+        what: Drawing<'_>,
+        is_expanded: bool,
+        width: u16,
+    ) -> Result<Option<Vec<String>>, String> {
+        let mut payload = json!({"expanded": is_expanded, "width": width});
+        let doing = match what {
+            Drawing::Message(message) => {
+                payload["message"] = message.clone();
+                "draw.message"
+            }
+            Drawing::Entry(entry) => {
+                payload["entry"] = entry.clone();
+                "draw.entry"
+            }
+            Drawing::ToolCall(name, arguments) => {
+                payload["name"] = name.into();
+                payload["args"] = arguments.clone();
+                "draw.toolCall"
+            }
+            Drawing::ToolResult(name, arguments, result) => {
+                payload["name"] = name.into();
+                payload["args"] = arguments.clone();
+                payload["result"] = result.clone();
+                "draw.toolResult"
+            }
+        };
+        let answer = self.call(Kind::Screen, doing, &payload, None).await?;
+        Ok(answer["lines"].is_array().then(|| lines(&answer, width)))
+    }
+
+    /// Sets a flag that was given on the command line.
+    pub async fn set_flag(&self, name: &str, value: &Json) -> Result<(), String> {
+        self.call(Kind::Event, "flag", &json!({"name": name, "value": value}), None).await.map(drop)
+    }
+
+    /// Returns its tools, ready to be put into a tool box.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let tools = self.registry().tools.into_iter();
+        tools.map(|tool| Arc::new(ExtensionTool::new(self.clone(), tool)) as Arc<dyn Tool>).collect()
+    }
+
+    pub(crate) async fn call(
+        &self,
+        kind: Kind,
+        doing: &str,
+        payload: &Json,
+        cancel: Option<&Cancel>,
+    ) -> Result<Json, String> {
+        self.handle.call(kind, doing, payload.to_string(), cancel).await
+    }
+}
+
+impl fmt::Debug for Extension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Extension").field("name", &self.name()).field("path", &self.path).finish()
+    }
+}
+
+/// The longest summary that is taken.
+const LONGEST_SUMMARY: usize = 1 << 20;
+
+/// Refuses an answer that would do harm in the session.
+fn checked(answer: Json) -> Result<Json, String> {
+    for field in ["summary", "compaction"] {
+        let length = answer[field]["summary"].as_str().map_or(0, str::len);
+        if length > LONGEST_SUMMARY {
+            return Err(format!("its summary is longer than {LONGEST_SUMMARY} bytes"));
+        }
+    }
+    Ok(answer)
+}
+
+impl Handler for Extension {
+    fn name(&self) -> &str {
+        self.handle.name()
+    }
+
+    fn wants(&self, event: &str) -> bool {
+        self.handle.listens(event)
+    }
+
+    fn call<'a>(&'a self, event: &'a str, payload: &'a Json, cancel: &'a Cancel) -> HookFuture<'a> {
+        Box::pin(async move {
+            // Payloads may be large: they are spelled once and not copied.
+            let payload = format!(r#"{{"event":{},"payload":{payload}}}"#, Json::from(event));
+            let doing = format!("event {event}");
+            checked(self.handle.call(Kind::Event, &doing, payload, Some(cancel)).await?)
+        })
+    }
+}

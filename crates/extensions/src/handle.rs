@@ -1,0 +1,276 @@
+//! One extension from the outside: whoever wants something of it sends an order to its thread and waits.
+//!
+//! agent, screen -> **handle** -> worker -> engine
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+
+use offshoot_agent::cancel::Cancel;
+use serde_json::Value as Json;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::bus::Bus;
+use crate::host::{Host, Notice, Trouble};
+use crate::limits::{Clock, Limits};
+use crate::registry::Registry;
+
+/// How often somebody looks after an extension that does not answer.
+const LOOK: Duration = Duration::from_millis(500);
+/// How long a call may go on after it was told to stop.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What kind of call it is: it decides how long script may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An event, a tool, loading.
+    Event,
+    /// A command of the user.
+    Command,
+    /// Something that has to be on the screen at once.
+    Screen,
+}
+
+/// What the thread of an extension is told.
+pub(crate) enum Order {
+    /// Do something and answer.
+    Call { id: u64, kind: Kind, doing: String, payload: String, reply: Reply },
+    /// Nobody waits for this call any more.
+    Cancel { id: u64 },
+    /// Nobody needs the extension any more.
+    End,
+}
+
+/// Where an answer goes.
+pub(crate) type Reply = Option<oneshot::Sender<Result<String, String>>>;
+
+/// One extension from the outside.
+pub(crate) struct Handle {
+    name: String,
+    orders: mpsc::UnboundedSender<Order>,
+    next: AtomicU64,
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) limits: Limits,
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) bus: Arc<Bus>,
+    /// Why it is not used any more.
+    disabled: OnceLock<String>,
+    /// Dialogs that are open: who waits for a person is not looked after.
+    pub(crate) open_dialogs: AtomicUsize,
+    events: RwLock<BTreeSet<String>>,
+    registry: Mutex<Registry>,
+    is_loaded: AtomicBool,
+    /// Takes what running tools have so far, by the number of their call.
+    progress: Mutex<Vec<(String, Progress)>>,
+}
+
+/// Takes what a running tool has so far.
+pub(crate) type Progress = Arc<dyn Fn(Json) + Send + Sync>;
+
+impl Handle {
+    pub(crate) fn new(
+        name: String,
+        host: Arc<dyn Host>,
+        limits: Limits,
+        bus: Arc<Bus>,
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Order>) {
+        let (orders, receiver) = mpsc::unbounded_channel();
+        let handle = Arc::new(Handle {
+            name,
+            orders,
+            next: AtomicU64::new(1),
+            clock: Arc::new(Clock::new()),
+            limits,
+            host,
+            bus,
+            disabled: OnceLock::new(),
+            open_dialogs: AtomicUsize::new(0),
+            events: RwLock::default(),
+            registry: Mutex::default(),
+            is_loaded: AtomicBool::new(false),
+            progress: Mutex::default(),
+        });
+        handle.bus.join(Arc::downgrade(&handle));
+        (handle, receiver)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Tells whether script listens to an event.
+    pub(crate) fn listens(&self, event: &str) -> bool {
+        self.disabled.get().is_none()
+            && self.events.read().unwrap_or_else(PoisonError::into_inner).contains(event)
+    }
+
+    /// Returns why the extension is not used any more.
+    pub(crate) fn disabled(&self) -> Option<&str> {
+        self.disabled.get().map(String::as_str)
+    }
+
+    /// Puts the extension out of use and says so.
+    pub(crate) fn disable(&self, doing: &str, reason: &str) {
+        if self.disabled.set(reason.to_owned()).is_ok() {
+            self.clock.stop();
+            let (extension, doing) = (self.name.clone(), doing.to_owned());
+            self.host.report(Trouble { extension, doing, message: reason.to_owned(), disabled: true });
+        }
+    }
+
+    /// Keeps what script has registered. Tells whether the extension was in use already.
+    pub(crate) fn register(&self, registered: &Json) -> bool {
+        let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = registry.take(registered);
+        *self.events.write().unwrap_or_else(PoisonError::into_inner) = registry.events.clone();
+        is_new && self.is_loaded.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the extension has been loaded.
+    pub(crate) fn note_loaded(&self) {
+        self.is_loaded.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns what script has registered.
+    pub(crate) fn registry(&self) -> Registry {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Tells script something; nobody waits for an answer.
+    pub(crate) fn tell(&self, doing: &str, payload: String) {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        // Whoever is gone hears nothing.
+        drop(self.orders.send(Order::Call {
+            id,
+            kind: Kind::Event,
+            doing: doing.to_owned(),
+            payload,
+            reply: None,
+        }));
+    }
+
+    /// Asks script something and waits for the answer. If nobody waits any more, script is told to stop.
+    pub(crate) async fn call(
+        &self,
+        kind: Kind,
+        doing: &str,
+        payload: String,
+        cancel: Option<&Cancel>,
+    ) -> Result<Json, String> {
+        if let Some(reason) = self.disabled() {
+            return Err(format!("the extension is not used any more: {reason}"));
+        }
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (reply, answer) = oneshot::channel();
+        let order = Order::Call { id, kind, doing: doing.to_owned(), payload, reply: Some(reply) };
+        if self.orders.send(order).is_err() {
+            return Err("the extension is not used any more".to_owned());
+        }
+        let mut waiting = Waiting { handle: self, id, is_over: false };
+        let text = self.wait(answer, doing, cancel, id).await;
+        waiting.is_over = true;
+        serde_json::from_str(&text?).map_err(|error| error.to_string())
+    }
+
+    async fn wait(
+        &self,
+        mut answer: oneshot::Receiver<Result<String, String>>,
+        doing: &str,
+        cancel: Option<&Cancel>,
+        id: u64,
+    ) -> Result<String, String> {
+        let never = Cancel::new();
+        let cancel = cancel.unwrap_or(&never);
+        let (mut waited, mut since_stop) = (Duration::ZERO, None::<Duration>);
+        loop {
+            tokio::select! {
+                biased;
+                text = &mut answer => return text.unwrap_or_else(|_| Err(self.gone())),
+                () = cancel.cancelled(), if since_stop.is_none() => {
+                    drop(self.orders.send(Order::Cancel { id }));
+                    since_stop = Some(Duration::ZERO);
+                }
+                () = tokio::time::sleep(LOOK) => {
+                    waited += LOOK;
+                    if let Some(stopped) = &mut since_stop {
+                        *stopped += LOOK;
+                        if *stopped >= GRACE {
+                            return Err("it was stopped and did not end".to_owned());
+                        }
+                    }
+                    self.look_after(doing, waited)?;
+                }
+            }
+        }
+    }
+
+    /// Looks whether an extension that does not answer is to be waited for any longer.
+    fn look_after(&self, doing: &str, waited: Duration) -> Result<(), String> {
+        // The engine asks the clock all the time, except in the middle of one long operation.
+        if self.clock.overdue().is_some_and(|over| over > GRACE) {
+            self.disable(doing, "it hangs in one operation that cannot be interrupted");
+            return Err(self.gone());
+        }
+        let has_dialog = self.open_dialogs.load(Ordering::Relaxed) > 0;
+        if waited.saturating_sub(LOOK) < self.limits.notice && waited >= self.limits.notice && !has_dialog {
+            self.host.show(&self.name, Notice::Waiting { event: doing.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Lets somebody see what a running tool has so far.
+    pub(crate) fn watch_progress(&self, call: &str, progress: Progress) {
+        let mut watched = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.push((call.to_owned(), progress));
+    }
+
+    /// Ends what [`Handle::watch_progress`] began.
+    pub(crate) fn forget_progress(&self, call: &str) {
+        let mut watched = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.retain(|(other, _)| other != call);
+    }
+
+    pub(crate) fn tell_progress(&self, call: &str, output: &Json) {
+        let watched = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = watched.iter().find(|(other, _)| other == call).map(|(_, progress)| progress.clone());
+        drop(watched);
+        if let Some(progress) = found {
+            progress(output.clone());
+        }
+    }
+
+    fn gone(&self) -> String {
+        let reason = self.disabled().unwrap_or("its thread has ended");
+        format!("the extension is not used any more: {reason}")
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        drop(self.orders.send(Order::End));
+        self.clock.stop();
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A call that is waited for; who stops waiting drops this.
+struct Waiting<'h> {
+    handle: &'h Handle,
+    id: u64,
+    is_over: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            drop(self.handle.orders.send(Order::Cancel { id: self.id }));
+        }
+    }
+}

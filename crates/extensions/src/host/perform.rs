@@ -1,0 +1,132 @@
+//! Doing with an agent what extensions ask for. Hosts use this; what each of them adds is who waits for whom.
+
+use std::path::Path;
+
+use futures_util::StreamExt;
+use offshoot_agent::agent::{Agent, CompactRequest, Compacted, NavigateRequest, SummaryRequest};
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::{Applied, ForkRequest};
+use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel, ToolSpec};
+use serde_json::{Value as Json, json};
+use session_tree::{ForkPosition, Message, Options, Timestamp};
+
+use super::Command;
+
+/// Does with an agent what an extension asks for. The answer has the shape that extensions read.
+///
+/// # Errors
+///
+/// What went wrong, or that somebody else has to do it.
+pub async fn perform(agent: &mut Agent, command: &Command, cancel: &Cancel) -> Result<Json, String> {
+    match command {
+        Command::NavigateTree(wish) => navigate(agent, wish, cancel).await,
+        Command::Fork(wish) => fork(agent, wish, cancel).await,
+        Command::NewSession(_) => {
+            let planned = agent.plan_new(None, Options::new()).map_err(said)?;
+            Ok(cancelled(&agent.replace_session(planned, cancel).await.map_err(said)?))
+        }
+        Command::SwitchSession(path) => switch(agent, path, cancel).await,
+        Command::Compact { instructions } => {
+            let request = CompactRequest { focus: instructions.clone() };
+            match agent.compact(&request, cancel).await.map_err(said)? {
+                Compacted::Done(id) => Ok(json!({"entryId": id.to_string()})),
+                Compacted::Cancelled { .. } => Err("Compaction cancelled".to_owned()),
+            }
+        }
+        Command::WaitForIdle => Ok(Json::Null),
+        Command::Reload | Command::SetModel { .. } | Command::Complete { .. } => {
+            Err("the host does not do this".to_owned())
+        }
+    }
+}
+
+async fn navigate(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
+    let instructions = wish["customInstructions"].as_str().map(str::to_owned);
+    let summary = match (wish["summarize"].as_bool().unwrap_or(false), instructions) {
+        (false, _) => SummaryRequest::Skip,
+        (true, None) => SummaryRequest::Standard,
+        (true, Some(text)) if wish["replaceInstructions"] == true => SummaryRequest::Replace(text),
+        (true, Some(text)) => SummaryRequest::Focus(text),
+    };
+    let request = NavigateRequest {
+        target: wish["targetId"].as_str().unwrap_or_default().to_owned(),
+        summary,
+        label: wish["label"].as_str().map(str::to_owned),
+    };
+    let done = agent.navigate_tree(&request, cancel).await.map_err(said)?;
+    Ok(json!({
+        "cancelled": done.cancelled,
+        "aborted": done.aborted,
+        "editorText": done.editor_text,
+        "summaryEntryId": done.summary_entry.map(|id| id.to_string()),
+    }))
+}
+
+async fn fork(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
+    let position = match wish["position"].as_str() {
+        Some("at") => Some(ForkPosition::At),
+        Some("before") => Some(ForkPosition::Before),
+        _ => None,
+    };
+    let entry = wish["entryId"].as_str().unwrap_or_default();
+    let plan = agent.plan_fork(&ForkRequest { position, ..ForkRequest::at(entry) }).map_err(said)?;
+    let applied = agent.fork(plan, Options::new(), cancel).await.map_err(said)?;
+    let mut answer = cancelled(&applied);
+    if let Applied::Done(forked) = applied {
+        answer["editorText"] = json!(forked.editor_text);
+    }
+    Ok(answer)
+}
+
+async fn switch(agent: &mut Agent, path: &Path, cancel: &Cancel) -> Result<Json, String> {
+    let planned = agent.plan_resume(path, Options::new()).map_err(said)?;
+    Ok(cancelled(&agent.replace_session(planned, cancel).await.map_err(said)?))
+}
+
+fn cancelled<T>(applied: &Applied<T>) -> Json {
+    json!({"cancelled": applied.cancelled_by().is_some()})
+}
+
+fn said(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// Asks a model something beside the conversation. What fails or is stopped is an answer too, as extensions expect it.
+pub async fn complete(
+    model: &dyn Model,
+    context: &Json,
+    options: &Json,
+    time: Timestamp,
+    cancel: &Cancel,
+) -> Json {
+    let mut stream = model.answer(request(context, options));
+    let mut answer = Answer::default();
+    let message = loop {
+        match cancel.unless_cancelled(stream.next()).await {
+            None => break answer.into_aborted(model.spec(), time),
+            Some(None) => break answer.into_message(model.spec(), time),
+            Some(Some(Err(error))) => break answer.into_failed(model.spec(), time, &error.to_string()),
+            Some(Some(Ok(event))) => answer.take(&event),
+        }
+    };
+    message.value().to_serde().unwrap_or_default()
+}
+
+fn request(context: &Json, options: &Json) -> Request {
+    let messages = context["messages"].as_array().into_iter().flatten();
+    let tools = context["tools"].as_array().into_iter().flatten();
+    let level = options["reasoning"].as_str().or_else(|| options["reasoningEffort"].as_str());
+    Request {
+        system: context["systemPrompt"].as_str().unwrap_or_default().to_owned(),
+        messages: messages.filter_map(|message| Message::from_value(message).ok()).collect(),
+        tools: tools.map(tool).collect(),
+        thinking: level.and_then(ThinkingLevel::from_name).unwrap_or_default(),
+        max_output: options["maxTokens"].as_u64(),
+        cache: false,
+    }
+}
+
+fn tool(value: &Json) -> ToolSpec {
+    let own = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    ToolSpec { name: own("name"), description: own("description"), parameters: value["parameters"].clone() }
+}

@@ -1,0 +1,160 @@
+//! Loading extensions, and what all of them together have registered.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use offshoot_agent::extension::ExtensionCommand;
+use offshoot_agent::hooks::Hooks;
+use offshoot_agent::tool::Tool;
+use serde_json::{Map, Value as Json, json};
+
+use crate::bus::Bus;
+use crate::command::LoadedCommand;
+use crate::discover::Found;
+use crate::extension::Extension;
+use crate::handle::{Handle, Kind};
+use crate::host::Host;
+use crate::limits::Limits;
+use crate::worker;
+
+/// How extensions are loaded.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// How much each of them may take.
+    pub limits: Limits,
+    /// Whether they may use files, processes and the environment. Without, they have the session and the screen alone.
+    pub trusted: bool,
+    /// Whether they may import only what lies in their own directory: what was trusted by its hash.
+    pub confined: bool,
+    /// Flags of the command line, by name.
+    pub flags: Map<String, Json>,
+}
+
+/// The extensions of one agent, in the order in which they were loaded.
+#[derive(Debug, Clone, Default)]
+pub struct Extensions {
+    list: Vec<Extension>,
+}
+
+/// An extension that could not be loaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot load extension {}: {message}", path.display())]
+pub struct LoadError {
+    /// Its file.
+    pub path: PathBuf,
+    /// Why, with places in the source.
+    pub message: String,
+}
+
+impl Extensions {
+    /// Loads extensions, side by side. What cannot be loaded is left out and told.
+    pub async fn load(
+        found: &[Found],
+        host: &Arc<dyn Host>,
+        options: &LoadOptions,
+    ) -> (Self, Vec<LoadError>) {
+        let bus = Arc::new(Bus::default());
+        let loading = found.iter().map(|one| load_one(one, host, options, &bus));
+        let (mut list, mut errors) = (Vec::new(), Vec::new());
+        for loaded in join_all(loading).await {
+            match loaded {
+                Ok(extension) => list.push(extension),
+                Err(error) => errors.push(error),
+            }
+        }
+        (Extensions { list }, errors)
+    }
+
+    /// Returns the extensions, in the order in which they were loaded.
+    pub fn iter(&self) -> impl Iterator<Item = &Extension> {
+        self.list.iter()
+    }
+
+    /// Returns the extension of that name.
+    pub fn get(&self, name: &str) -> Option<&Extension> {
+        self.list.iter().find(|extension| extension.name() == name)
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Makes the hooks of an agent.
+    pub fn hooks(&self) -> Hooks {
+        let mut hooks = Hooks::new();
+        self.register(&mut hooks);
+        hooks
+    }
+
+    /// Registers all extensions behind the handlers that are there.
+    pub fn register(&self, hooks: &mut Hooks) {
+        for extension in &self.list {
+            hooks.register(Arc::new(extension.clone()));
+        }
+    }
+
+    /// Returns all tools; of two of the same name the later one counts, as tool boxes have it.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.list.iter().flat_map(Extension::tools).collect()
+    }
+
+    /// Returns all commands, ready to be registered with an agent.
+    pub fn commands(&self) -> Vec<Arc<dyn ExtensionCommand>> {
+        let commands = self.list.iter().flat_map(|extension| {
+            let specs = extension.registry().commands.into_iter();
+            specs.map(|spec| {
+                Arc::new(LoadedCommand::new(extension.clone(), spec)) as Arc<dyn ExtensionCommand>
+            })
+        });
+        commands.collect()
+    }
+
+    /// Returns who draws custom messages of that type: the first that registered.
+    pub fn message_renderer(&self, custom_type: &str) -> Option<&Extension> {
+        self.list.iter().find(|one| one.registry().message_renderers.contains(custom_type))
+    }
+
+    /// Returns who draws custom entries of that type: the first that registered.
+    pub fn entry_renderer(&self, custom_type: &str) -> Option<&Extension> {
+        self.list.iter().find(|one| one.registry().entry_renderers.contains(custom_type))
+    }
+
+    /// Returns whose tool it is.
+    pub fn owner_of_tool(&self, name: &str) -> Option<&Extension> {
+        let has = |one: &&Extension| one.registry().tools.iter().any(|tool| tool.spec.name == name);
+        self.list.iter().rev().find(has)
+    }
+
+    /// Returns whose key it is.
+    pub fn owner_of_shortcut(&self, key: &str) -> Option<&Extension> {
+        let has = |one: &&Extension| one.registry().shortcuts.iter().any(|shortcut| shortcut.key == key);
+        self.list.iter().rev().find(has)
+    }
+}
+
+async fn load_one(
+    found: &Found,
+    host: &Arc<dyn Host>,
+    options: &LoadOptions,
+    bus: &Arc<Bus>,
+) -> Result<Extension, LoadError> {
+    let failed = |message: String| LoadError { path: found.path.clone(), message };
+    let (handle, orders) = Handle::new(found.name.clone(), host.clone(), options.limits.clone(), bus.clone());
+    let facts = json!({
+        "name": found.name,
+        "path": found.path.to_string_lossy(),
+        "dialect": found.dialect.name(),
+        "trusted": options.trusted,
+        "flags": options.flags,
+    });
+    let root = options.confined.then(|| found.root.clone());
+    worker::start(&handle, orders, options.trusted, root, facts)
+        .map_err(|error| failed(error.to_string()))?;
+    let extension = Extension { handle, path: found.path.clone() };
+    let payload = json!({"path": found.path.to_string_lossy()});
+    extension.call(Kind::Event, "load", &payload, None).await.map_err(failed)?;
+    extension.handle.note_loaded();
+    Ok(extension)
+}

@@ -1,0 +1,136 @@
+//! What an extension has registered: commands, tools, keys, flags, renderers, and the events it listens to.
+
+use std::collections::BTreeSet;
+
+use offshoot_agent::model::ToolSpec;
+use serde_json::Value as Json;
+
+/// What one extension has registered.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Registry {
+    /// The events it listens to, under the names that the agent knows.
+    pub events: BTreeSet<String>,
+    /// Its commands.
+    pub commands: Vec<CommandSpec>,
+    /// Its tools.
+    pub tools: Vec<RegisteredTool>,
+    /// Its keys.
+    pub shortcuts: Vec<ShortcutSpec>,
+    /// Its flags.
+    pub flags: Vec<FlagSpec>,
+    /// The types of custom messages that it draws.
+    pub message_renderers: BTreeSet<String>,
+    /// The types of custom entries that it draws.
+    pub entry_renderers: BTreeSet<String>,
+}
+
+/// A command of an extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandSpec {
+    /// Its name, without the slash.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Whether it can complete what is typed behind it.
+    pub completes: bool,
+}
+
+/// A tool of an extension.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegisteredTool {
+    /// The tool as models see it.
+    pub spec: ToolSpec,
+    /// Its name for people.
+    pub label: String,
+    /// Whether it draws its calls and its results.
+    pub renders: (bool, bool),
+    /// One line about it for the system prompt.
+    pub prompt_snippet: Option<String>,
+    /// More about it for the system prompt.
+    pub prompt_guidelines: Vec<String>,
+    /// Whether its calls must not run side by side.
+    pub is_sequential: bool,
+}
+
+/// A key of an extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShortcutSpec {
+    /// The key, such as `ctrl+alt+p`.
+    pub key: String,
+    /// What it does.
+    pub description: String,
+}
+
+/// A flag of an extension.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlagSpec {
+    /// Its name, without the dashes.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Whether it has no value of its own.
+    pub is_boolean: bool,
+    /// What counts if it is not given.
+    pub default: Json,
+}
+
+impl Registry {
+    /// Takes the news from script. Tells whether anything but events has changed.
+    pub(crate) fn take(&mut self, registered: &Json) -> bool {
+        let before = self.clone();
+        let list = |key: &str| registered[key].as_array().cloned().unwrap_or_default();
+        let names = |key: &str| -> BTreeSet<String> {
+            list(key).iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+        };
+        self.events = names("events");
+        self.commands = list("commands").iter().map(command).collect();
+        self.tools = list("tools").iter().map(tool).collect();
+        self.shortcuts = list("shortcuts").iter().map(shortcut).collect();
+        self.flags = list("flags").iter().map(flag).collect();
+        self.message_renderers = names("messageRenderers");
+        self.entry_renderers = names("entryRenderers");
+        Registry { events: BTreeSet::new(), ..before } != Registry { events: BTreeSet::new(), ..self.clone() }
+    }
+}
+
+fn own(value: &Json, key: &str) -> String {
+    value[key].as_str().unwrap_or_default().to_owned()
+}
+
+fn command(value: &Json) -> CommandSpec {
+    CommandSpec {
+        name: own(value, "name"),
+        description: own(value, "description"),
+        completes: value["completes"].as_bool().unwrap_or(false),
+    }
+}
+
+fn tool(value: &Json) -> RegisteredTool {
+    let is = |key: &str| value[key].as_bool().unwrap_or(false);
+    let guidelines = value["promptGuidelines"].as_array().into_iter().flatten();
+    RegisteredTool {
+        spec: ToolSpec {
+            name: own(value, "name"),
+            description: own(value, "description"),
+            parameters: value["parameters"].clone(),
+        },
+        label: own(value, "label"),
+        renders: (is("rendersCall"), is("rendersResult")),
+        prompt_snippet: value["promptSnippet"].as_str().map(str::to_owned),
+        prompt_guidelines: guidelines.filter_map(|line| line.as_str().map(str::to_owned)).collect(),
+        is_sequential: is("sequential"),
+    }
+}
+
+fn shortcut(value: &Json) -> ShortcutSpec {
+    ShortcutSpec { key: own(value, "key"), description: own(value, "description") }
+}
+
+fn flag(value: &Json) -> FlagSpec {
+    FlagSpec {
+        name: own(value, "name"),
+        description: own(value, "description"),
+        is_boolean: value["type"] == "boolean",
+        default: value["default"].clone(),
+    }
+}

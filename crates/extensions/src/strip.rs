@@ -1,0 +1,137 @@
+//! From TypeScript to JavaScript: types go, enums and parameter properties are spelled out, places are remembered.
+//!
+//! The only file that knows the compiler. Never touches files; takes text and gives text.
+
+use std::path::Path;
+
+use oxc::allocator::Allocator;
+use oxc::codegen::{Codegen, CodegenOptions};
+use oxc::diagnostics::OxcDiagnostic;
+use oxc::parser::Parser;
+use oxc::semantic::SemanticBuilder;
+use oxc::span::SourceType;
+use oxc::transformer::{TransformOptions, Transformer};
+
+/// JavaScript, and where each of its places was in the TypeScript.
+#[derive(Debug, Clone, Default)]
+pub struct Stripped {
+    /// The JavaScript.
+    pub code: String,
+    /// The places.
+    pub places: Places,
+}
+
+/// Where places of the JavaScript were in the TypeScript.
+#[derive(Debug, Clone, Default)]
+pub struct Places(Vec<(Place, Place)>);
+
+/// A line and a column, both counted from one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The line.
+    pub line: u32,
+    /// The column.
+    pub column: u32,
+}
+
+/// Why a text is no TypeScript.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SyntaxError {
+    /// Where it goes wrong, if that is known.
+    pub at: Option<Place>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Places {
+    /// Returns where a place of the JavaScript was in the TypeScript.
+    pub fn original(&self, place: Place) -> Option<Place> {
+        let after = self.0.partition_point(|(generated, _)| *generated <= place);
+        let (generated, original) = self.0[..after].last().or_else(|| self.0.first())?;
+        (generated.line == place.line).then_some(*original)
+    }
+}
+
+/// Takes the types out of a text. `path` tells what it is: `.ts`, `.tsx`, `.mts` or `.js`.
+///
+/// ```
+/// use offshoot_extensions::strip::strip;
+///
+/// let js = strip("hook.ts".as_ref(), "const n: number = 1 satisfies number; export { n };").unwrap();
+/// assert!(!js.code.contains("number"));
+/// ```
+pub fn strip(path: &Path, source: &str) -> Result<Stripped, SyntaxError> {
+    let allocator = Allocator::default();
+    let kind = SourceType::from_path(path).unwrap_or_else(|_| SourceType::ts()).with_module(true);
+    let parsed = Parser::new(&allocator, source, kind).parse();
+    refuse(parsed.diagnostics.errors().next(), source)?;
+    let mut program = parsed.program;
+    let semantic = SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true).build(&program);
+    refuse(semantic.diagnostics.errors().next(), source)?;
+    let scoping = semantic.semantic.into_scoping();
+    let options = TransformOptions::default();
+    let made = Transformer::new(&allocator, path, &options).build_with_scoping(scoping, &mut program);
+    refuse(made.diagnostics.errors().next(), source)?;
+    let options = CodegenOptions { source_map_path: Some(path.to_path_buf()), ..CodegenOptions::default() };
+    let printed = Codegen::new().with_options(options).build(&program);
+    let tokens = printed.map.iter().flat_map(|map| map.get_tokens());
+    let places = tokens.map(|token| {
+        let generated = Place { line: token.get_dst_line() + 1, column: token.get_dst_col() + 1 };
+        (generated, Place { line: token.get_src_line() + 1, column: token.get_src_col() + 1 })
+    });
+    let places = Places(places.collect());
+    Ok(Stripped { code: printed.code, places })
+}
+
+fn refuse(diagnostic: Option<&OxcDiagnostic>, source: &str) -> Result<(), SyntaxError> {
+    let Some(diagnostic) = diagnostic else { return Ok(()) };
+    let at = diagnostic.labels.first().map(|label| place_of(source, label.offset() as usize));
+    Err(SyntaxError { at, message: diagnostic.message.to_string() })
+}
+
+/// Turns an offset in bytes into a line and a column.
+fn place_of(source: &str, offset: usize) -> Place {
+    let before = source.get(..offset).unwrap_or(source);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
+    Place { line: u32::try_from(line).unwrap_or(u32::MAX), column: u32::try_from(column).unwrap_or(u32::MAX) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enums_and_parameter_properties_become_javascript() {
+        let source = "enum Level { Low, High }\nclass A { constructor(private name: string) {} }\nexport { Level, A };";
+        let stripped = strip("a.ts".as_ref(), source).unwrap();
+        assert!(stripped.code.contains("this.name = name"), "{}", stripped.code);
+        assert!(stripped.code.contains("Level["), "{}", stripped.code);
+    }
+
+    #[test]
+    fn imports_of_types_alone_are_left_out() {
+        let source = "import type { A } from \"gone\";\nimport { B, c } from \"mod\";\nlet b: B;\nc(b);\n";
+        let stripped = strip("a.ts".as_ref(), source).unwrap();
+        assert!(!stripped.code.contains("gone"), "{}", stripped.code);
+        assert!(stripped.code.contains("import { c } from \"mod\""), "{}", stripped.code);
+    }
+
+    #[test]
+    fn a_syntax_error_names_its_place() {
+        let error = strip("a.ts".as_ref(), "const a = 1;\nconst b: = 2;\n").unwrap_err();
+        assert_eq!(error.at, Some(Place { line: 2, column: 10 }), "{error}");
+    }
+
+    #[test]
+    fn a_place_is_found_again_behind_lines_that_vanished() {
+        let source =
+            "interface Gone {\n  a: string;\n}\n\nfunction fails(): never {\n  throw new Error('x');\n}\n";
+        let stripped = strip("a.ts".as_ref(), source).unwrap();
+        let line = stripped.code.lines().position(|line| line.contains("throw")).unwrap() + 1;
+        let column = stripped.code.lines().nth(line - 1).unwrap().find("new Error").unwrap() + 1;
+        let place = Place { line: u32::try_from(line).unwrap(), column: u32::try_from(column).unwrap() };
+        assert_eq!(stripped.places.original(place), Some(Place { line: 6, column: 9 }));
+    }
+}

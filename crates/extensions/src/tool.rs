@@ -1,0 +1,79 @@
+//! A tool of an extension, as the agent knows tools.
+
+use std::fmt;
+use std::sync::Arc;
+
+use offshoot_agent::model::ToolSpec;
+use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use serde_json::{Value as Json, json};
+
+use crate::extension::Extension;
+use crate::handle::Kind;
+use crate::registry::RegisteredTool;
+
+/// A tool of an extension.
+pub(crate) struct ExtensionTool {
+    extension: Extension,
+    tool: RegisteredTool,
+    /// Held while a call runs that must not run beside another one.
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl ExtensionTool {
+    pub(crate) fn new(extension: Extension, tool: RegisteredTool) -> Self {
+        ExtensionTool { extension, tool, turn: tokio::sync::Mutex::new(()) }
+    }
+
+    async fn answer(&self, call: &ToolCall, place: &ToolPlace) -> Result<ToolOutput, String> {
+        let _turn = match self.tool.is_sequential {
+            true => Some(self.turn.lock().await),
+            false => None,
+        };
+        let payload = json!({"name": call.name, "call": call.id, "args": call.arguments});
+        let progress = place.progress.clone();
+        self.extension.handle.watch_progress(&call.id, Arc::new(move |so_far| progress(output(&so_far))));
+        let doing = format!("tool {}", call.name);
+        let answer = self.extension.call(Kind::Event, &doing, &payload, Some(&place.cancel)).await;
+        self.extension.handle.forget_progress(&call.id);
+        answer.map(|answer| output(&answer))
+    }
+}
+
+impl fmt::Debug for ExtensionTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExtensionTool").field("name", &self.tool.spec.name).finish_non_exhaustive()
+    }
+}
+
+impl Tool for ExtensionTool {
+    fn spec(&self) -> ToolSpec {
+        self.tool.spec.clone()
+    }
+
+    fn effect(&self, _: &Json) -> Effect {
+        Effect::Other(format!(
+            "the tool `{}` of the extension `{}`",
+            self.tool.spec.name,
+            self.extension.name()
+        ))
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(async move {
+            self.answer(&call, place).await.unwrap_or_else(|message| ToolOutput::error(first_line(&message)))
+        })
+    }
+}
+
+/// Models get what went wrong, not where in the source.
+fn first_line(message: &str) -> &str {
+    message.split("\n    at ").next().unwrap_or(message)
+}
+
+fn output(answer: &Json) -> ToolOutput {
+    ToolOutput {
+        content: answer["content"].as_array().cloned().unwrap_or_default(),
+        details: answer.get("details").filter(|details| !details.is_null()).cloned(),
+        is_error: answer["isError"].as_bool().unwrap_or(false),
+    }
+}

@@ -1,0 +1,214 @@
+//! How wide text is on a terminal, and how it is cut and wrapped. Escape codes have no width and are kept.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// A part of a text: something that is seen, or an escape code.
+enum Piece<'t> {
+    Seen(&'t str),
+    Code(&'t str),
+}
+
+/// Returns how many columns a text takes.
+pub(crate) fn visible(text: &str) -> usize {
+    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+        return text.len();
+    }
+    pieces(text).iter().map(|piece| piece.width()).sum()
+}
+
+/// Cuts a text that is wider than `columns` and puts an ellipsis at its end.
+pub(crate) fn truncate(text: &str, columns: usize, ellipsis: &str) -> String {
+    if visible(text) <= columns {
+        return text.to_owned();
+    }
+    let ellipsis = if visible(ellipsis) <= columns { ellipsis } else { "" };
+    let room = columns - visible(ellipsis);
+    let (mut cut, mut used, mut is_full) = (String::new(), 0, false);
+    for piece in pieces(text) {
+        match piece {
+            // Codes behind the cut are kept: they switch off what was switched on.
+            Piece::Code(code) => cut.push_str(code),
+            Piece::Seen(seen) if !is_full && used + piece.width() <= room => {
+                cut.push_str(seen);
+                used += piece.width();
+            }
+            Piece::Seen(_) if !is_full => {
+                cut.push_str(ellipsis);
+                is_full = true;
+            }
+            Piece::Seen(_) => {}
+        }
+    }
+    cut
+}
+
+/// Breaks a text into lines of at most `columns`, between words where that is possible. Colours go on in the next line.
+pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(1);
+    let mut wrapped = Wrapped { columns, ..Wrapped::default() };
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            wrapped.break_line();
+        }
+        wrapped.take(line);
+    }
+    wrapped.break_line();
+    wrapped.lines
+}
+
+/// Lines while they are filled.
+#[derive(Default)]
+struct Wrapped {
+    columns: usize,
+    lines: Vec<String>,
+    line: String,
+    used: usize,
+    /// The codes that count at the end of the line.
+    codes: String,
+}
+
+impl Wrapped {
+    fn take(&mut self, line: &str) {
+        let (mut word, mut width) = (String::new(), 0);
+        for piece in pieces(line) {
+            match piece {
+                Piece::Seen(" ") => {
+                    self.put(&word, width);
+                    (word, width) = (String::new(), 0);
+                    self.put_space();
+                }
+                Piece::Seen(seen) => {
+                    word.push_str(seen);
+                    width += piece.width();
+                }
+                Piece::Code(code) => word.push_str(code),
+            }
+        }
+        self.put(&word, width);
+    }
+
+    fn put(&mut self, word: &str, width: usize) {
+        if self.used > 0 && self.used + width > self.columns {
+            self.break_line();
+        }
+        for piece in pieces(word) {
+            match piece {
+                Piece::Code(code) => {
+                    self.line.push_str(code);
+                    self.note(code);
+                }
+                Piece::Seen(seen) => {
+                    if self.used + piece.width() > self.columns && self.used > 0 {
+                        self.break_line();
+                    }
+                    self.line.push_str(seen);
+                    self.used += piece.width();
+                }
+            }
+        }
+    }
+
+    fn put_space(&mut self) {
+        if self.used < self.columns {
+            self.line.push(' ');
+            self.used += 1;
+        }
+    }
+
+    /// Remembers colours; a reset forgets them.
+    fn note(&mut self, code: &str) {
+        if code == "\u{1b}[0m" || code == "\u{1b}[m" {
+            self.codes.clear();
+        } else if code.ends_with('m') {
+            self.codes.push_str(code);
+        }
+    }
+
+    fn break_line(&mut self) {
+        let mut line = std::mem::take(&mut self.line);
+        let end = line.trim_end_matches(' ').len();
+        line.truncate(end);
+        if !self.codes.is_empty() {
+            line.push_str("\u{1b}[0m");
+        }
+        self.lines.push(line);
+        self.line.clone_from(&self.codes);
+        self.used = 0;
+    }
+}
+
+impl Piece<'_> {
+    fn width(&self) -> usize {
+        match self {
+            Piece::Code(_) => 0,
+            Piece::Seen("\t") => 3,
+            Piece::Seen(seen) => seen.width().min(2),
+        }
+    }
+}
+
+/// Takes a text apart: clusters that are seen, and escape codes.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let plain = rest.find('\u{1b}').unwrap_or(rest.len());
+        pieces.extend(rest[..plain].graphemes(true).map(Piece::Seen));
+        rest = &rest[plain..];
+        if !rest.is_empty() {
+            let length = code_length(rest);
+            pieces.push(Piece::Code(&rest[..length]));
+            rest = &rest[length..];
+        }
+    }
+    pieces
+}
+
+/// Returns the length of the escape code at the beginning of a text.
+fn code_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    match bytes.get(1) {
+        Some(b'[') => {
+            let last = bytes[2..].iter().position(|byte| (0x40..=0x7e).contains(byte));
+            last.map_or(text.len(), |at| at + 3)
+        }
+        Some(b']' | b'_' | b'P' | b'^') => {
+            let bell = text.find('\u{7}').map(|at| at + 1);
+            let terminator = text[2..].find("\u{1b}\\").map(|at| at + 4);
+            [bell, terminator].into_iter().flatten().min().unwrap_or(text.len())
+        }
+        Some(byte) if byte.is_ascii() => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_no_width_and_wide_characters_have_two_columns() {
+        assert_eq!(visible("\u{1b}[31mred\u{1b}[0m"), 3);
+        assert_eq!(visible("日本"), 4);
+        assert_eq!(visible("👨‍👩‍👧"), 2);
+        assert_eq!(visible("\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{7}"), 4);
+        assert_eq!(visible("\u{1b}[unfinished"), 9, "a code ends with its first letter");
+    }
+
+    #[test]
+    fn what_is_cut_keeps_the_codes_behind_the_cut() {
+        assert_eq!(truncate("\u{1b}[31mredder\u{1b}[0m", 4, "…"), "\u{1b}[31mred…\u{1b}[0m");
+        assert_eq!(truncate("short", 10, "..."), "short");
+        assert_eq!(truncate("日本語", 5, "."), "日本.");
+        assert_eq!(truncate("abc", 1, "..."), "a");
+    }
+
+    #[test]
+    fn words_stay_whole_and_colours_go_on() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(wrap("\u{1b}[1mone two", 4), ["\u{1b}[1mone\u{1b}[0m", "\u{1b}[1mtwo\u{1b}[0m"]);
+        assert_eq!(wrap("a\n\nb", 5), ["a", "", "b"]);
+    }
+}

@@ -1,0 +1,329 @@
+//! The thread of one extension: takes orders, lets script run, waits for what script waits for.
+//!
+//! Script runs only in between: whenever something is there for it, until it comes to rest again. Nothing else happens
+//! on this thread, so script never meets itself half-way.
+
+mod ops;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use offshoot_agent::cancel::Cancel;
+use serde_json::Value as Json;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::Instant;
+
+use crate::engine::{Engine, Rest, Setting, Wish};
+use crate::handle::{Handle, Kind, Order, Reply};
+use crate::host::Trouble;
+
+/// How much stack a thread has besides what script may use.
+const OWN_STACK: usize = 2 << 20;
+/// How long until is never.
+const FAR: Duration = Duration::from_secs(86_400);
+
+/// Starts the thread of an extension.
+pub(crate) fn start(
+    handle: &Arc<Handle>,
+    orders: UnboundedReceiver<Order>,
+    trusted: bool,
+    root: Option<PathBuf>,
+    facts: Json,
+) -> std::io::Result<()> {
+    let setting = Setting {
+        name: handle.name().to_owned(),
+        host: handle.host.clone(),
+        limits: handle.limits.clone(),
+        clock: handle.clock.clone(),
+        handle: Arc::downgrade(handle),
+        trusted,
+        root: root.map(std::fs::canonicalize).transpose()?,
+        facts,
+    };
+    let (weak, stack) = (Arc::downgrade(handle), handle.limits.stack + OWN_STACK);
+    let name = format!("extension {}", handle.name());
+    // Nobody joins: a thread that hangs in one operation must not take the program along.
+    std::thread::Builder::new().name(name).stack_size(stack).spawn(move || run(setting, orders, &weak))?;
+    Ok(())
+}
+
+fn run(setting: Setting, orders: UnboundedReceiver<Order>, handle: &Weak<Handle>) {
+    let made = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let worker = made.map_err(|error| error.to_string()).and_then(|runtime| {
+        let engine = Engine::new(setting)?;
+        Ok((runtime, Worker::new(engine, handle.clone())))
+    });
+    match worker {
+        Ok((runtime, mut worker)) => runtime.block_on(worker.work(orders)),
+        Err(message) => {
+            if let Some(handle) = handle.upgrade() {
+                handle.disable("start", &message);
+            }
+        }
+    }
+}
+
+/// What a running operation becomes: its number and what came of it.
+type Op = Pin<Box<dyn Future<Output = (u64, Result<String, String>)>>>;
+
+struct Worker {
+    engine: Engine,
+    handle: Weak<Handle>,
+    calls: BTreeMap<u64, Call>,
+    ops: FuturesUnordered<Op>,
+    /// How running operations are stopped.
+    stops: HashMap<u64, Cancel>,
+    timers: BinaryHeap<Reverse<(Instant, u64)>>,
+    cleared: HashSet<u64>,
+    /// What was begun last, to be named if everything ends.
+    latest: String,
+}
+
+/// A call that has not been answered yet.
+struct Call {
+    kind: Kind,
+    doing: String,
+    reply: Reply,
+    /// How long script may still run for it.
+    left: Duration,
+    begun: Instant,
+    /// Since when nothing could bring an answer any more.
+    stuck_since: Option<Instant>,
+}
+
+impl Worker {
+    fn new(engine: Engine, handle: Weak<Handle>) -> Self {
+        Worker {
+            engine,
+            handle,
+            calls: BTreeMap::new(),
+            ops: FuturesUnordered::new(),
+            stops: HashMap::new(),
+            timers: BinaryHeap::new(),
+            cleared: HashSet::new(),
+            latest: String::new(),
+        }
+    }
+
+    /// Works until the extension is not needed any more, or cannot be used.
+    async fn work(&mut self, mut orders: UnboundedReceiver<Order>) {
+        loop {
+            let wake_up = self.next_wake_up();
+            let rest = tokio::select! {
+                order = orders.recv() => match order {
+                    Some(Order::End) | None => return self.stop_ops(),
+                    Some(order) => self.obey(order),
+                },
+                Some((op, result)) = self.ops.next(), if !self.ops.is_empty() => self.settle(op, result),
+                () = tokio::time::sleep_until(wake_up) => self.wake_up(),
+            };
+            if let Rest::Broken(reason) = rest {
+                return self.give_up(&reason);
+            }
+        }
+    }
+
+    fn obey(&mut self, order: Order) -> Rest {
+        match order {
+            Order::Call { id, kind, doing, payload, reply } => {
+                let limits = &self.engine.shared.setting.limits;
+                let left = match kind {
+                    Kind::Event => limits.event,
+                    Kind::Command => limits.command,
+                    Kind::Screen => limits.screen,
+                };
+                let name = doing.split(' ').next().unwrap_or_default().to_owned();
+                let begun = Instant::now();
+                self.latest.clone_from(&doing);
+                self.calls.insert(id, Call { kind, doing, reply, left, begun, stuck_since: None });
+                self.engine.shared.sent.set(0);
+                let (rest, took) = self.engine.begin(left, id, &name, &payload);
+                self.after(rest, took)
+            }
+            Order::Cancel { id } if self.calls.contains_key(&id) => {
+                let (rest, took) = self.engine.cancel(self.budget(), id);
+                if let Some(call) = self.calls.get_mut(&id)
+                    && call.reply.as_ref().is_none_or(tokio::sync::oneshot::Sender::is_closed)
+                {
+                    self.calls.remove(&id);
+                }
+                self.after(rest, took)
+            }
+            Order::Cancel { .. } | Order::End => Rest::Quiet,
+        }
+    }
+
+    fn settle(&mut self, op: u64, result: Result<String, String>) -> Rest {
+        self.stops.remove(&op);
+        let (rest, took) = self.engine.settle(self.budget(), op, result);
+        self.after(rest, took)
+    }
+
+    /// Returns how long script may run that belongs to no call in particular.
+    fn budget(&self) -> Duration {
+        let event = self.engine.shared.setting.limits.event;
+        self.calls.values().map(|call| call.left).max().unwrap_or(event)
+    }
+
+    /// Counts the time that script took, and does what it wished for. Answers are given last: whoever gets one knows
+    /// that everything before it has been told.
+    fn after(&mut self, rest: Rest, took: Duration) -> Rest {
+        for message in self.engine.shared.take_rejections() {
+            self.report("promise", message);
+        }
+        for call in self.calls.values_mut() {
+            call.left = call.left.saturating_sub(took);
+        }
+        if rest != Rest::Quiet {
+            return rest;
+        }
+        if self.calls.values().any(|call| call.left.is_zero() && call.kind != Kind::Screen) {
+            return Rest::Broken("it ran longer than it may".to_owned());
+        }
+        let wishes = std::mem::take(&mut *self.engine.shared.outbox.borrow_mut());
+        let (answers, others): (Vec<_>, Vec<_>) =
+            wishes.into_iter().partition(|wish| matches!(wish, Wish::Finish { .. }));
+        others.into_iter().for_each(|wish| self.fulfil(wish));
+        if self.timers.len() > self.engine.shared.setting.limits.timers {
+            return Rest::Broken("it set more timers than it may".to_owned());
+        }
+        answers.into_iter().for_each(|wish| self.fulfil(wish));
+        self.note_stuck();
+        Rest::Quiet
+    }
+
+    fn fulfil(&mut self, wish: Wish) {
+        match wish {
+            Wish::Start { op, name, arguments } => {
+                let stop = Cancel::new();
+                self.stops.insert(op, stop.clone());
+                let is_in_event = self.is_in_event(arguments["call"].as_u64());
+                let work = ops::start(&self.engine.shared, &name, arguments, is_in_event, stop);
+                self.ops.push(Box::pin(async move { (op, work.await) }));
+            }
+            Wish::Stop { op } => {
+                if let Some(stop) = self.stops.get(&op) {
+                    stop.cancel();
+                }
+            }
+            Wish::Finish { call, result } => self.finish(call, result),
+            Wish::Timer { id, delay } => {
+                self.cleared.remove(&id);
+                self.timers.push(Reverse((Instant::now() + delay, id)));
+            }
+            Wish::ClearTimer { id } => {
+                if self.timers.iter().any(|Reverse((_, other))| *other == id) {
+                    self.cleared.insert(id);
+                }
+            }
+        }
+    }
+
+    /// Tells whether an event is being handled, unless the wish comes from a command that is going on.
+    fn is_in_event(&self, call: Option<u64>) -> bool {
+        let of_command =
+            call.and_then(|id| self.calls.get(&id)).is_some_and(|call| call.kind == Kind::Command);
+        !of_command && self.calls.values().any(|call| call.kind == Kind::Event)
+    }
+
+    fn finish(&mut self, call: u64, result: Result<String, String>) {
+        let Some(call) = self.calls.remove(&call) else { return };
+        let most = self.engine.shared.setting.limits.answer;
+        let result = match result {
+            Ok(text) if text.len() > most => Err(format!("its answer is longer than {most} bytes")),
+            result => result,
+        };
+        match call.reply {
+            Some(reply) => drop(reply.send(result)),
+            None => {
+                if let Err(message) = result {
+                    self.report(&call.doing, message);
+                }
+            }
+        }
+    }
+
+    /// Notes which calls nothing can answer any more: nothing runs, nothing ticks, nobody is asked.
+    fn note_stuck(&mut self) {
+        let is_stuck = self.ops.is_empty() && self.timers.len() <= self.cleared.len();
+        let now = Instant::now();
+        for call in self.calls.values_mut() {
+            call.stuck_since = is_stuck.then(|| call.stuck_since.unwrap_or(now));
+        }
+    }
+
+    fn next_wake_up(&self) -> Instant {
+        let limits = &self.engine.shared.setting.limits;
+        let stuck = self.calls.values().filter_map(|call| Some(call.stuck_since? + limits.stuck));
+        let patience = limits.patience.into_iter();
+        let patience =
+            patience.flat_map(|patience| self.calls.values().map(move |call| call.begun + patience));
+        let timer = self.timers.peek().map(|Reverse((at, _))| *at);
+        stuck.chain(patience).chain(timer).min().unwrap_or_else(|| Instant::now() + FAR)
+    }
+
+    /// Wakes script up, and gives calls up that were waited for long enough.
+    fn wake_up(&mut self) -> Rest {
+        let now = Instant::now();
+        while let Some(Reverse((at, id))) = self.timers.peek().copied() {
+            if at > now {
+                break;
+            }
+            self.timers.pop();
+            if self.cleared.remove(&id) {
+                continue;
+            }
+            let (rest, took) = self.engine.tick(self.budget(), id);
+            if let broken @ Rest::Broken(_) = self.after(rest, took) {
+                return broken;
+            }
+        }
+        let limits = self.engine.shared.setting.limits.clone();
+        self.abandon(|call| call.stuck_since.is_some_and(|since| since + limits.stuck <= now), STUCK);
+        if let Some(patience) = limits.patience {
+            self.abandon(|call| call.begun + patience <= now, LATE);
+        }
+        Rest::Quiet
+    }
+
+    fn abandon(&mut self, is_over: impl Fn(&Call) -> bool, reason: &str) {
+        let over: Vec<u64> = self.calls.iter().filter(|(_, call)| is_over(call)).map(|(id, _)| *id).collect();
+        for id in over {
+            self.finish(id, Err(reason.to_owned()));
+        }
+    }
+
+    /// Ends the extension for good.
+    fn give_up(&mut self, reason: &str) {
+        let doing = self.calls.values().next().map_or(&self.latest, |call| &call.doing).clone();
+        if let Some(handle) = self.handle.upgrade() {
+            handle.disable(&doing, reason);
+        }
+        let message = format!("the extension is not used any more: {reason}");
+        for (_, call) in std::mem::take(&mut self.calls) {
+            if let Some(reply) = call.reply {
+                drop(reply.send(Err(message.clone())));
+            }
+        }
+        self.stop_ops();
+    }
+
+    fn stop_ops(&mut self) {
+        self.stops.values().for_each(Cancel::cancel);
+    }
+
+    fn report(&self, doing: &str, message: String) {
+        let setting = &self.engine.shared.setting;
+        let (extension, doing) = (setting.name.clone(), doing.to_owned());
+        setting.host.report(Trouble { extension, doing, message, disabled: false });
+    }
+}
+
+const STUCK: &str = "it waits for something that nothing can bring any more";
+const LATE: &str = "it did not answer in time";

@@ -1,0 +1,13 @@
+//! Extensions, from their files to what comes of them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod basics;
+mod dialects;
+mod events;
+mod examples;
+mod hostile;
+mod screen;
+mod seeds;
+mod session;
+#[allow(dead_code, reason = "the stage is shared with the tests of pi's extensions")]
+mod support;
