@@ -187,6 +187,22 @@ impl Agent {
         Ok(id)
     }
 
+    /// Writes into the session which model answers and how hard it thinks, if the path says otherwise.
+    ///
+    /// Front ends call it before they send what somebody said, so that looking at a session writes nothing.
+    pub fn keep_choice(&mut self) -> Result<()> {
+        let Some(model) = self.model.clone() else { return Ok(()) };
+        let context = self.session().build_context()?;
+        let said = context.model.map(|said| (said.provider, said.model_id));
+        if said != Some((model.spec().provider.clone(), model.spec().id.clone())) {
+            self.choose_model(model)?;
+        }
+        if context.thinking_level != self.thinking.name() {
+            self.choose_thinking(self.thinking)?;
+        }
+        Ok(())
+    }
+
     /// Returns a handle for extensions, and for whoever else wants to do something at any time.
     pub fn handle(&self) -> AgentHandle {
         AgentHandle {

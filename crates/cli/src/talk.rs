@@ -90,6 +90,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
             let mut agent = args.agent(app)?;
             let submitted = waiting(async |cancel| {
                 agent.start(cancel).await;
+                agent.keep_choice()?;
                 let submitted = agent.submit(Submission::typed(text), cancel).await;
                 agent.grant_all(cancel).await;
                 agent.quit().await;
@@ -190,7 +191,7 @@ impl Args {
             .with_gatekeeper(gate(permissions))
             .with_watcher(watcher);
         let agent = match model {
-            Some(choice) => choice.give_to(agent)?,
+            Some(choice) => choice.give_to(agent),
             None => agent,
         };
         self.open.name(&mut agent.session())?;

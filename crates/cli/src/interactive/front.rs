@@ -376,6 +376,7 @@ async fn counted(counting: &mut Option<JoinHandle<Option<Usage>>>) -> Option<Usa
 }
 
 /// The terminal cannot be used any more.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` gives errors away")]
 fn broken(error: std::io::Error) -> CommandError {
     CommandError::system("use", "the terminal".as_ref(), &error)
 }

@@ -34,7 +34,7 @@ impl Listener {
             AgentEvent::Message { message, .. } => self.message(&message, chat),
             AgentEvent::ToolStart(call) => self.begin_call(&call, &mut chat.transcript),
             AgentEvent::ToolUpdate { call_id, output } => {
-                self.update_call(&call_id, &output, &mut chat.transcript)
+                self.update_call(&call_id, &output, &mut chat.transcript);
             }
             AgentEvent::ToolEnd { call, output } => self.end_call(&call, &output, &mut chat.transcript),
             AgentEvent::RetryStart { attempt, delay, error } => {

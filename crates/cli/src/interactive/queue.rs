@@ -141,7 +141,10 @@ impl Front<'_> {
         self.chat.working.begin(Activity::Turn, now);
         self.moved_at = None;
         self.desk.start(|mut agent, cancel| async move {
-            let result = agent.prompt(vec![message], &cancel).await;
+            let result = match agent.keep_choice() {
+                Ok(()) => agent.prompt(vec![message], &cancel).await,
+                Err(error) => Err(error),
+            };
             let then: Then = Box::new(move |front| {
                 front.chat.working.end();
                 front.chat.transcript.finish_all();

@@ -157,7 +157,7 @@ impl Front<'_> {
             }
             (Some(wanted), Reviewing::Pick(pick)) => self.pick_reviewed(wanted, review, *pick),
             (Some(wanted), Reviewing::Merge(request, draft)) => {
-                self.merge_reviewed(wanted, review, request, draft)
+                self.merge_reviewed(wanted, review, request, draft);
             }
         }
     }

@@ -170,7 +170,7 @@ impl Front<'_> {
         self.when_free(Box::new(move |front| {
             front.desk.start(move |mut agent, cancel| async move {
                 let result = agent.navigate_tree(&request, &cancel).await;
-                let then: Then = Box::new(move |front| front.moved(result, said));
+                let then: Then = Box::new(move |front| front.moved(result, said.as_deref()));
                 (agent, then)
             });
         }));
@@ -187,7 +187,7 @@ impl Front<'_> {
         self.begin_summary(planned.summary != SummaryRequest::Skip);
         self.desk.start(move |mut agent, cancel| async move {
             let result = agent.go(planned, &cancel).await;
-            let then: Then = Box::new(move |front| front.moved(result, Some(said)));
+            let then: Then = Box::new(move |front| front.moved(result, Some(&said)));
             (agent, then)
         });
     }
@@ -200,7 +200,7 @@ impl Front<'_> {
     }
 
     /// A move is over.
-    pub(super) fn moved(&mut self, result: Result<NavigateResult, AgentError>, said: Option<String>) {
+    pub(super) fn moved(&mut self, result: Result<NavigateResult, AgentError>, said: Option<&str>) {
         self.chat.working.end();
         let ended = match &result {
             Ok(result) if result.aborted => Ended::Cancelled,
@@ -219,7 +219,7 @@ impl Front<'_> {
                     Ended::Done => {}
                     Ended::Cancelled => self.tell(Tone::Info, "stopped; nothing changed"),
                     Ended::Refused { .. } => {
-                        self.tell(Tone::Warning, "an extension did not want this; nothing changed")
+                        self.tell(Tone::Warning, "an extension did not want this; nothing changed");
                     }
                     Ended::Failed(reason) => self.fail(&reason),
                 }
@@ -228,7 +228,7 @@ impl Front<'_> {
         if let Ok(result) = result
             && result.moved
         {
-            self.arrive(result.editor_text.as_deref(), said.as_deref());
+            self.arrive(result.editor_text.as_deref(), said);
         }
     }
 

@@ -105,22 +105,8 @@ fn said_level(session: &Session) -> Result<Option<ThinkingLevel>, CommandError> 
 }
 
 impl Choice {
-    /// Gives the model to an agent, and writes the choice into the session if it says otherwise.
-    pub(super) fn give_to(self, agent: Agent) -> Result<Agent, CommandError> {
-        let context = agent.session().build_context()?;
-        let spec = self.model.spec();
-        let is_said = context
-            .model
-            .as_ref()
-            .is_some_and(|said| said.provider == spec.provider && said.model_id == spec.id);
-        let level = spec.clamp(self.level);
-        let mut agent = agent.with_model(self.model.clone(), level);
-        if !is_said {
-            agent.choose_model(self.model)?;
-        }
-        if context.thinking_level != level.name() {
-            agent.choose_thinking(level)?;
-        }
-        Ok(agent)
+    /// Gives the model to an agent. Nothing is written until something is said.
+    pub(super) fn give_to(self, agent: Agent) -> Agent {
+        agent.with_model(self.model, self.level)
     }
 }

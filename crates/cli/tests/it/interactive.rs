@@ -153,6 +153,7 @@ fn every_way_of_leaving_a_branch_works_and_stopping_changes_nothing() {
     screen.wait_for("No summary");
     screen.send("2");
     screen.wait_for("Summarizing branch...");
+    screen.wait_until("a question to the model", |_| server.requests().len() == 3);
     screen.send(ESCAPE);
     screen.wait_for("Session Tree");
     assert_eq!(session(&home).1.len(), before);

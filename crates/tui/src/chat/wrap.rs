@@ -123,7 +123,8 @@ impl Rows<'_> {
         if self.used + wide <= self.columns {
             self.put(blanks, wide, style);
         } else if self.used > self.start {
-            self.next();
+            // The next word begins a row, if there is one.
+            self.used = self.columns;
         }
     }
 
@@ -183,6 +184,7 @@ mod tests {
     #[test]
     fn nothing_is_one_row_and_a_row_too_narrow_still_ends() {
         assert_eq!(rows("", 9, &Margin::default()), [""]);
+        assert_eq!(rows("the end ", 7, &Margin::default()), ["the end"]);
         let margin = Margin::same(Span::raw("........"));
         assert!(!rows("some words", 3, &margin).is_empty());
     }

@@ -152,7 +152,7 @@ impl Front<'_> {
                 );
             }
             Err(error) => {
-                self.fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default())
+                self.fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default());
             }
         }
     }

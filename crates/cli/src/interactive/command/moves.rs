@@ -142,7 +142,7 @@ impl Front<'_> {
                     Ok(popped) => (Ok(popped.navigation), popped.prompt),
                     Err(error) => (Err(error), None),
                 };
-                front.moved(result, Some("popped; /back returns".to_owned()));
+                front.moved(result, Some("popped; /back returns"));
                 if let Some(prompt) = prompt {
                     front.chat.editor.remember(&prompt);
                 }

@@ -137,7 +137,7 @@ impl Front<'_> {
             return match self.app.find(wanted) {
                 Ok(path) => self.open_session(&path),
                 Err(error) => {
-                    self.fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default())
+                    self.fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default());
                 }
             };
         }
@@ -146,7 +146,7 @@ impl Front<'_> {
 
     pub(in super::super) fn open_session(&mut self, path: &Path) {
         let options = self.app.options();
-        let planned = self.desk.agent().map(|agent| agent.plan_resume(&path, options));
+        let planned = self.desk.agent().map(|agent| agent.plan_resume(path, options));
         self.start_replacement(planned, "another session", "opened; the old one is kept");
     }
 

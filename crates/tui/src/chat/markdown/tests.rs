@@ -35,19 +35,20 @@ fn quotations_rules_and_links_say_what_they_are() {
 
     ────────────────────────────────────────
 
-    docs (https://example.org/a) and https://
-    example.org/b gone code
+    docs (https://example.org/a) and
+    https://example.org/b gone code
     ");
 }
 
 #[test]
 fn code_keeps_its_shape_and_long_lines_go_on_below() {
     let text = "Before\n```rust\nfn main() {\n\tlet x = 1;\n}\n```\nafter";
-    insta::assert_snapshot!(shown(text, 16), @"
+    insta::assert_snapshot!(shown(text, 14), @"
     Before
 
       fn main() {
-          let x = 1;
+          let x =
+        1;
       }
 
     after
