@@ -146,6 +146,11 @@ impl Agent {
         self.session.lock()
     }
 
+    /// Gives the model other tools, from the next request on.
+    pub fn set_tools(&mut self, tools: ToolBox) {
+        self.tools = tools;
+    }
+
     /// Returns the session, to be shared with extensions and with whoever draws.
     pub fn shared_session(&self) -> SharedSession {
         self.session.clone()

@@ -1,6 +1,6 @@
 //! Brushes: how text, rules and lines of keys get onto the screen.
 //!
-//! Every text of others goes through [`span`], and with that through [`clean`](crate::clean::clean).
+//! Every text of others goes through [`span`], and with that through [`clean()`].
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

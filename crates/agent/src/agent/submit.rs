@@ -93,7 +93,7 @@ impl Agent {
         });
         let now = self.session().now();
         let added = self.hooks.collect(EVENT, &mut payload, &["systemPrompt"], cancel).await;
-        for message in added.iter().filter_map(|answer| custom_message(&answer["message"])) {
+        for message in added.iter().flat_map(wanted_messages).filter_map(custom_message) {
             messages.extend(message.to_message(now).ok());
         }
         if let Some(system) = payload["systemPrompt"].as_str() {
@@ -160,6 +160,14 @@ fn images_json(images: &[PromptImage]) -> Vec<Json> {
     let image =
         |image: &PromptImage| json!({"type": "image", "data": image.data, "mimeType": image.mime_type});
     images.iter().map(image).collect()
+}
+
+/// Takes the messages of one answer: a list, or one.
+fn wanted_messages(answer: &Json) -> &[Json] {
+    match answer["messages"].as_array() {
+        Some(list) => list,
+        None => answer.get("message").map(std::slice::from_ref).unwrap_or_default(),
+    }
 }
 
 /// Reads a message that an extension wants to be sent.

@@ -13,6 +13,9 @@ use crate::width::{cut, width};
 /// How many rows the footer takes.
 pub const HEIGHT: u16 = 2;
 
+/// Narrower terminals do without the name of the service.
+const ROOMY: u16 = 60;
+
 /// What the footer tells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Footer {
@@ -65,7 +68,7 @@ impl Footer {
             paint::left_and_right(self.place(theme), &self.branch_line(theme, area.width), row(0), buf);
         }
         if area.height > 1 {
-            paint::left_and_right(self.figures(theme), &self.model_line(theme), row(1), buf);
+            paint::left_and_right(self.figures(theme), &self.model_line(theme, area.width), row(1), buf);
         }
     }
 
@@ -99,17 +102,10 @@ impl Footer {
         Line::from(spans)
     }
 
+    /// The context first: where there is little room, it matters most.
     fn figures(&self, theme: Theme) -> Line<'static> {
-        let (up, down) = (theme.pick("↑", "in "), theme.pick("↓", "out "));
-        let mut text = format!("{up}{} {down}{}", tokens(self.input), tokens(self.output));
-        if self.cached > 0 {
-            text.push_str(&format!(" cached {}", tokens(self.cached)));
-        }
-        text.push_str(&format!(" {}", money(self.cost)));
-        let muted = theme.style(Role::Muted);
-        let mut spans = vec![Span::styled(text, muted)];
+        let mut spans = Vec::new();
         if self.window > 0 {
-            spans.push(Span::styled(theme.pick(" · ", " - "), theme.style(Role::Dim)));
             let percent = self.context.map(|used| used as f64 * 100.0 / self.window as f64);
             let role = match percent {
                 Some(percent) if percent > 90.0 => Role::Error,
@@ -117,20 +113,28 @@ impl Footer {
                 _ => Role::Muted,
             };
             let share = percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.1}%"));
-            spans
-                .push(Span::styled(format!("context {share} of {}", tokens(self.window)), theme.style(role)));
+            let text = format!("context {share} of {}", tokens(self.window));
+            spans.push(Span::styled(text, theme.style(role)));
+            spans.push(Span::styled(theme.pick(" · ", " - "), theme.style(Role::Dim)));
         }
+        let (up, down) = (theme.pick("↑", "in "), theme.pick("↓", "out "));
+        let mut text =
+            format!("{} {up}{} {down}{}", money(self.cost), tokens(self.input), tokens(self.output));
+        if self.cached > 0 {
+            text.push_str(&format!(" cached {}", tokens(self.cached)));
+        }
+        spans.push(Span::styled(text, theme.style(Role::Muted)));
         Line::from(spans)
     }
 
-    fn model_line(&self, theme: Theme) -> Line<'static> {
+    fn model_line(&self, theme: Theme, columns: u16) -> Line<'static> {
         let Some(model) = &self.model else {
             return Line::styled("no model: /model", theme.style(Role::Warning));
         };
-        let mut spans = vec![
-            paint::span(&format!("{}/", self.provider), theme.style(Role::Dim)),
-            paint::span(model, theme.style(Role::Muted)),
-        ];
+        let mut spans = vec![paint::span(model, theme.style(Role::Muted))];
+        if columns >= ROOMY {
+            spans.insert(0, paint::span(&format!("{}/", self.provider), theme.style(Role::Dim)));
+        }
         if let Some(level) = &self.thinking {
             spans.push(Span::styled(theme.pick(" • ", " - "), theme.style(Role::Dim)));
             spans.push(paint::span(level, theme.style(Role::Muted)));
@@ -172,15 +176,15 @@ mod tests {
     fn the_footer_fits_every_size() {
         insta::assert_snapshot!(drawn(&footer(), 120), @"
         ~/work/greeter (main) • Greeter CLI                                                              branch 2/4 · go-attempt
-        ↑52k ↓3.4k cached 120k $0.12 · context 5.7% of 200k                                 anthropic/claude-sonnet-4-5 • medium
+        context 5.7% of 200k · $0.12 ↑52k ↓3.4k cached 120k                                 anthropic/claude-sonnet-4-5 • medium
         ");
-        insta::assert_snapshot!(drawn(&footer(), 80), @r"
+        insta::assert_snapshot!(drawn(&footer(), 80), @"
         ~/work/greeter (main) • Greeter CLI                      branch 2/4 · go-attempt
-        ↑52k ↓3.4k cached 120k $0.12 · context…      anthropic/claude-sonnet-4-5 • medium
+        context 5.7% of 200k · $0.12 ↑52k ↓3.4k ca… anthropic/claude-sonnet-4-5 • medium
         ");
-        insta::assert_snapshot!(drawn(&footer(), 40), @r"
-        ~/work/greeter …  branch 2/4 · go-attempt
-        ↑52k…  anthropic/claude-sonnet-4-5 • medium
+        insta::assert_snapshot!(drawn(&footer(), 40), @"
+        ~/work/greeter … branch 2/4 · go-attempt
+        context 5.7%… claude-sonnet-4-5 • medium
         ");
     }
 
@@ -189,7 +193,7 @@ mod tests {
         let footer = Footer { cwd: "~".into(), ..Footer::default() };
         insta::assert_snapshot!(drawn(&footer, 60), @"
         ~
-        ↑0 ↓0 $0.00                                 no model: /model
+        $0.00 ↑0 ↓0                                 no model: /model
         ");
     }
 
