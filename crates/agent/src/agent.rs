@@ -275,19 +275,17 @@ impl Agent {
                 // The machine waits for an answer that will not come.
                 self.turn.step(Input::Aborted(Vec::new()));
             }
-            let late = self.inbox.close();
-            let (after, left): (Vec<_>, Vec<_>) =
-                late.into_iter().partition(|(delivery, _)| *delivery == Delivery::AfterTurn);
-            for (_, message) in after {
+            let left = self.inbox.close();
+            for message in left.after_turn {
                 self.append(message, cancel).await?;
             }
             // Somebody may have sent something while the turn ended.
             match outcome {
-                Ok(Outcome::Done) if !left.is_empty() => {
-                    messages = left.into_iter().map(|(_, message)| message).collect();
+                Ok(Outcome::Done) if !left.messages.is_empty() => {
+                    messages = left.messages.into_iter().map(|(_, message)| message).collect();
                 }
                 outcome => {
-                    left.into_iter().for_each(|(delivery, message)| self.queue(delivery, message));
+                    self.queue(left.messages);
                     return outcome;
                 }
             }
@@ -331,24 +329,20 @@ impl Agent {
                     self.compact_after_overflow(cancel).await?
                 }
             };
-            let mut after = Vec::new();
-            for (delivery, message) in self.inbox.take() {
-                match delivery {
-                    Delivery::AfterTurn => after.push(message),
-                    _ => self.queue(delivery, message),
-                }
-            }
-            after.into_iter().for_each(|message| self.inbox.send(Delivery::AfterTurn, message));
+            let waiting = self.inbox.take();
+            self.queue(waiting);
             effects.extend(self.turn.step(input));
         }
         Ok(Outcome::Done)
     }
 
-    fn queue(&mut self, delivery: Delivery, message: Message) {
-        match delivery {
-            Delivery::Steer => self.turn.steer(message),
-            Delivery::FollowUp => self.turn.follow_up(message),
-            Delivery::AfterTurn | Delivery::NextTurn => self.inbox.send(delivery, message),
+    fn queue(&mut self, messages: Vec<(Delivery, Message)>) {
+        for (delivery, message) in messages {
+            match delivery {
+                Delivery::Steer => self.turn.steer(message),
+                Delivery::FollowUp => self.turn.follow_up(message),
+                Delivery::AfterTurn | Delivery::NextTurn => self.inbox.send(delivery, message),
+            }
         }
     }
 }

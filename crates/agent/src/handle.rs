@@ -187,27 +187,23 @@ impl AgentHandle {
         let previous = session.label(node).map(|label| label.text.clone());
         let id = session.append_label_change(target, label)?;
         drop(session);
-        self.tell_later(json!({
-            "type": "session_label", "targetId": target, "label": label, "previous": previous,
-        }));
+        let (target, label) = (EntryId::from(target), label.map(str::to_owned));
+        self.when_idle(move |agent, cancel| {
+            Box::pin(async move {
+                agent.tell_label(&target, label.as_deref(), previous.as_deref(), cancel).await;
+            })
+        });
         Ok(id)
     }
 
     /// Names the session.
     pub fn set_session_name(&self, name: &str) -> Result<EntryId> {
         let id = self.session().append_session_info(name)?;
-        self.tell_later(json!({"type": "session_info_changed", "name": name}));
-        Ok(id)
-    }
-
-    /// Tells extensions of something as soon as the agent has time.
-    fn tell_later(&self, payload: Json) {
+        let name = Some(name.to_owned());
         self.when_idle(move |agent, cancel| {
-            Box::pin(async move {
-                let event = payload["type"].as_str().unwrap_or_default();
-                agent.tell(event, &payload, cancel).await;
-            })
+            Box::pin(async move { agent.tell_name(name.as_deref(), cancel).await })
         });
+        Ok(id)
     }
 
     /// Lets something be done as soon as the agent has time: see [`Agent::grant`].

@@ -31,19 +31,33 @@ struct Waiting {
     /// What stops the turn that takes the messages; none while there is none.
     turn: Option<Cancel>,
     messages: Vec<(Delivery, Message)>,
+    after_turn: Vec<Message>,
     next_turn: Vec<Message>,
+}
+
+impl Waiting {
+    fn put(&mut self, delivery: Delivery, message: Message) {
+        match delivery {
+            Delivery::Steer | Delivery::FollowUp => self.messages.push((delivery, message)),
+            Delivery::AfterTurn => self.after_turn.push(message),
+            Delivery::NextTurn => self.next_turn.push(message),
+        }
+    }
+}
+
+/// What is left when a turn ends.
+#[derive(Debug)]
+pub(crate) struct Left {
+    /// What was sent to the turn and not taken.
+    pub(crate) messages: Vec<(Delivery, Message)>,
+    /// What was to wait for the end.
+    pub(crate) after_turn: Vec<Message>,
 }
 
 impl Inbox {
     /// Lets a message wait until a turn takes it.
     pub fn send(&self, delivery: Delivery, message: Message) {
-        let mut waiting = self.waiting();
-        match delivery {
-            Delivery::NextTurn => waiting.next_turn.push(message),
-            Delivery::Steer | Delivery::FollowUp | Delivery::AfterTurn => {
-                waiting.messages.push((delivery, message));
-            }
-        }
+        self.waiting().put(delivery, message);
     }
 
     /// Sends a message to the turn that is going on; gives it back if there is none.
@@ -52,7 +66,7 @@ impl Inbox {
         match waiting.turn {
             None => Err(message),
             Some(_) => {
-                waiting.messages.push((delivery, message));
+                waiting.put(delivery, message);
                 Ok(())
             }
         }
@@ -65,7 +79,8 @@ impl Inbox {
 
     /// Tells whether messages wait for the turn that is going on.
     pub fn has_waiting(&self) -> bool {
-        !self.waiting().messages.is_empty()
+        let waiting = self.waiting();
+        !(waiting.messages.is_empty() && waiting.after_turn.is_empty())
     }
 
     /// Stops the turn that is going on.
@@ -79,11 +94,14 @@ impl Inbox {
         self.waiting().turn = Some(cancel.clone());
     }
 
-    /// Ends the turn; gives what was sent and not taken.
-    pub(crate) fn close(&self) -> Vec<(Delivery, Message)> {
+    /// Ends the turn; gives what waits for it or for its end.
+    pub(crate) fn close(&self) -> Left {
         let mut waiting = self.waiting();
         waiting.turn = None;
-        std::mem::take(&mut waiting.messages)
+        Left {
+            messages: std::mem::take(&mut waiting.messages),
+            after_turn: std::mem::take(&mut waiting.after_turn),
+        }
     }
 
     /// Takes back what was sent to the turn and not taken yet.

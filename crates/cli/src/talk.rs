@@ -15,7 +15,7 @@ use offshoot_agent::system::system_prompt;
 use offshoot_agent::tools::{ToolBox, UserCommand};
 use offshoot_agent::turn::Outcome;
 use serde_json::json;
-use session_tree::{Message, Role, Session, Usage};
+use session_tree::{Role, Session, Usage};
 
 use crate::app::{App, file_of};
 use crate::error::{CommandError, Failure};
@@ -289,8 +289,7 @@ fn last_answer(session: &Session) -> Result<Option<String>, CommandError> {
     else {
         return Ok(None);
     };
-    let entry = session.entry_at(node)?;
-    let message = entry.message().and_then(|message| Message::parse(message.raw()).ok());
+    let message = session.entry_at(node)?.to_message();
     Ok(message.map(|message| message.text().into_owned()))
 }
 

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::id::EntryId;
-use crate::json::{Doc, Value};
+use crate::json::{Doc, Kind as JsonKind, Value};
 use crate::kind::Kind;
 use crate::time::Timestamp;
 use crate::tree::Node;
@@ -161,5 +161,10 @@ impl Entry {
             Body::Message(message) => message,
             _ => None,
         }
+    }
+
+    /// Returns that message to be kept; it shares the text of the entry.
+    pub fn to_message(&self) -> Option<Message> {
+        self.message().filter(|message| message.kind() == JsonKind::Object).map(Message::of)
     }
 }

@@ -3,7 +3,7 @@
 //! input -> before_agent_start -> prompt
 
 use serde_json::{Value as Json, json};
-use session_tree::{Message, PromptImage};
+use session_tree::{EntryId, Message, PromptImage};
 
 use super::Agent;
 use crate::cancel::Cancel;
@@ -114,19 +114,22 @@ impl Agent {
         Ok(Message::from_value(&message)?)
     }
 
-    /// Runs a command that a person typed behind `!`, and appends it with its output.
-    ///
-    /// Extensions may run it in their own way.
-    pub async fn user_command(&mut self, command: &UserCommand, place: &ToolPlace) -> Result<Message> {
+    /// Runs a command that a person typed behind `!`; extensions may run it in their own way. Appends nothing: see
+    /// [`Agent::keep_command`].
+    pub async fn run_command(&self, command: &UserCommand, place: &ToolPlace) -> Message {
         let now = self.session().now();
-        let message = match self.run_by_hook(command, place).await {
+        match self.run_by_hook(command, place).await {
             Some(message) => message,
             None => run_user_command(command, place, now).await,
-        };
+        }
+    }
+
+    /// Appends a command with its output.
+    pub fn keep_command(&mut self, message: &Message) -> Result<EntryId> {
         let mut session = self.session();
-        session.append_message(&message)?;
+        let id = session.append_message(message)?;
         session.barrier()?;
-        Ok(message)
+        Ok(id)
     }
 
     async fn run_by_hook(&self, command: &UserCommand, place: &ToolPlace) -> Option<Message> {

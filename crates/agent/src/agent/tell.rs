@@ -1,7 +1,7 @@
-//! Telling what happens: whoever watches first, then extensions, in the order of surface events.
+//! Telling what happens: whoever watches first, then extensions.
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Message};
+use session_tree::{EntryId, Message, Role};
 
 use super::Agent;
 use crate::cancel::Cancel;
@@ -65,7 +65,7 @@ impl Agent {
 
     /// Appends a message. Extensions may change what it says, not who says it.
     pub(super) async fn append(&mut self, message: Message, cancel: &Cancel) -> Result<EntryId> {
-        let is_answer = message.role() == session_tree::Role::Assistant;
+        let is_answer = message.role() == Role::Assistant;
         if !is_answer && self.hooks.wants("message_start") {
             let payload = json!({"type": "message_start", "message": message.value().to_serde()});
             self.tell("message_start", &payload, cancel).await;
@@ -112,8 +112,8 @@ impl Said {
     fn take(&mut self, message: &Message) {
         self.messages.push(message.clone());
         match message.role() {
-            session_tree::Role::Assistant => self.answer = Some(message.clone()),
-            session_tree::Role::ToolResult => self.results.push(message.clone()),
+            Role::Assistant => self.answer = Some(message.clone()),
+            Role::ToolResult => self.results.push(message.clone()),
             _ => {}
         }
     }

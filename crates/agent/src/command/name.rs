@@ -41,11 +41,16 @@ impl Agent {
         }
         let id = self.session().append_session_info(plan.name.as_deref().unwrap_or_default())?;
         self.session().barrier()?;
-        if self.hooks.wants("session_info_changed") {
-            let payload = json!({"type": "session_info_changed", "name": plan.name});
-            self.tell("session_info_changed", &payload, cancel).await;
-        }
+        self.tell_name(plan.name.as_deref(), cancel).await;
         self.report_hook_failures();
         Ok(Some(id))
+    }
+
+    /// Tells extensions that the session has another name.
+    pub(crate) async fn tell_name(&self, name: Option<&str>, cancel: &Cancel) {
+        if self.hooks.wants("session_info_changed") {
+            let payload = json!({"type": "session_info_changed", "name": name});
+            self.tell("session_info_changed", &payload, cancel).await;
+        }
     }
 }

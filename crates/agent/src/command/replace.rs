@@ -206,7 +206,7 @@ impl Agent {
     fn put_session(&mut self, new: Session) -> Session {
         self.turn =
             Turn::new(self.settings.retry.clone(), self.settings.steering_mode, self.settings.follow_up_mode);
-        drop(self.inbox.take());
+        drop(self.inbox.close());
         self.history = History::default();
         std::mem::replace(&mut *self.session(), new)
     }

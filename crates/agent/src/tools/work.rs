@@ -24,16 +24,7 @@ pub(crate) async fn run(
     place: &ToolPlace,
     work: impl FnOnce(&Workplace) -> ToolOutput + Send + 'static,
 ) -> ToolOutput {
-    if place.cancel.is_cancelled() {
-        return cancelled();
-    }
-    let workplace = Workplace::of(place);
-    let done = tokio::task::spawn_blocking(move || work(&workplace));
-    match place.cancel.unless_cancelled(done).await {
-        Some(Ok(output)) => output,
-        Some(Err(_)) => ToolOutput::error("the tool broke off; this is a bug"),
-        None => cancelled(),
-    }
+    place.cancel.unless_cancelled(run_to_the_end(place, work)).await.unwrap_or_else(cancelled)
 }
 
 /// Like [`run`], for work that changes something: it has begun before anybody can stop it, and is waited for.

@@ -367,7 +367,8 @@ async fn an_extension_may_run_the_commands_of_the_user() {
     let mut agent = agent(empty(), &model).with_hooks(hooks);
     let place = ToolPlace { cwd: ".".into(), cancel: Cancel::new(), progress: Arc::new(drop) };
     let command = UserCommand::parse("!!uname").unwrap();
-    let message = agent.user_command(&command, &place).await.unwrap();
+    let message = agent.run_command(&command, &place).await;
+    agent.keep_command(&message).unwrap();
     let said = message.value().to_serde().unwrap();
     assert_eq!((&said["output"], &said["exitCode"]), (&json!("remote"), &json!(3)));
     assert_eq!(said["excludeFromContext"], true);

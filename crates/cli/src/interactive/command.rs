@@ -15,7 +15,7 @@ use offshoot_tui::chat::question::Question;
 use offshoot_tui::dialog::Item;
 use offshoot_tui::help::Help;
 use offshoot_tui::keys::Action;
-use session_tree::{Message, Role, Session};
+use session_tree::{Role, Session};
 
 use super::front::Front;
 use super::view::{Chosen, View};
@@ -208,9 +208,7 @@ impl Front<'_> {
 fn last_answer(session: &Session) -> Option<String> {
     let path = session.branch_path(None);
     let answers = path.into_iter().rev().filter(|node| session.tree().role(*node) == Some(Role::Assistant));
-    let texts = answers.filter_map(|node| {
-        let entry = session.entry_at(node).ok()?;
-        Some(Message::parse(entry.message()?.raw()).ok()?.text().into_owned())
-    });
+    let texts =
+        answers.filter_map(|node| Some(session.entry_at(node).ok()?.to_message()?.text().into_owned()));
     texts.into_iter().find(|text| !text.trim().is_empty())
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use offshoot_tui::chat::item::Tone;
 use rustix::process::{Signal, getpid, kill_process};
-use session_tree::{Message, Session};
+use session_tree::Session;
 
 use super::front::Front;
 use crate::error::CommandError;
@@ -70,8 +70,8 @@ impl Front<'_> {
 /// What an entry says, if it says something.
 fn text_of(session: &Session, id: &str) -> Option<String> {
     let entry = session.entry(id).ok()?;
-    if let Some(message) = entry.message() {
-        return Some(Message::parse(message.raw()).ok()?.text().into_owned());
+    if let Some(message) = entry.to_message() {
+        return Some(message.text().into_owned());
     }
     let value = entry.value()?;
     let text = value.get("summary").or_else(|| value.get("content"))?;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use offshoot_agent::agent::Delivery;
 use offshoot_agent::tool::ToolPlace;
-use offshoot_agent::tools::{UserCommand, run_user_command};
+use offshoot_agent::tools::UserCommand;
 use offshoot_agent::turn::Outcome;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::working::{Activity, Queued};
-use session_tree::{Message, Role, Session};
+use session_tree::{Message, Role};
 
 use super::desk::Then;
 use super::front::Front;
@@ -168,11 +168,11 @@ impl Front<'_> {
         let now = self.now();
         self.chat.working.begin(Activity::Shell, now);
         let item = self.chat.transcript.begin(listen::running(&command.command, command.is_private));
-        let (cwd, time) = (self.cwd.clone(), self.app.now());
-        self.desk.start(move |agent, cancel| async move {
+        let cwd = self.cwd.clone();
+        self.desk.start(move |mut agent, cancel| async move {
             let place = ToolPlace { cwd, cancel, progress: Arc::new(drop) };
-            let message = run_user_command(&command, &place, time).await;
-            let kept = keep(&mut agent.session(), &message);
+            let message = agent.run_command(&command, &place).await;
+            let kept = agent.keep_command(&message);
             let then: Then = Box::new(move |front| {
                 front.chat.working.end();
                 front.chat.transcript.change(item, |item| *item = Item::of_shell(&message));
@@ -218,10 +218,4 @@ impl Front<'_> {
         self.usage.cost += usage["cost"]["total"].as_f64().unwrap_or(0.0);
         self.show_figures();
     }
-}
-
-/// Appends what came of a command.
-fn keep(session: &mut Session, message: &Message) -> session_tree::Result<()> {
-    session.append_message(message)?;
-    session.barrier()
 }

@@ -79,10 +79,8 @@ fn entries(session: &Session) -> Vec<Candidate> {
 }
 
 fn text_of(session: &Session, node: session_tree::Node) -> String {
-    let entry = session.entry_at(node).ok();
-    let message = entry.as_ref().and_then(|entry| entry.message());
-    let text = message.and_then(|message| session_tree::Message::parse(message.raw()).ok());
-    one_line(&text.map(|message| message.text().into_owned()).unwrap_or_default())
+    let message = session.entry_at(node).ok().and_then(|entry| entry.to_message());
+    one_line(&message.map(|message| message.text().into_owned()).unwrap_or_default())
 }
 
 fn one_line(text: &str) -> String {

@@ -1,10 +1,12 @@
 //! `!command` and `!!command` as a prompt: the command of a person runs, and the session keeps what came of it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_agent::agent::Agent;
 use offshoot_agent::event::AgentEvent;
 use offshoot_agent::tool::ToolPlace;
-use offshoot_agent::tools::{UserCommand, run_user_command};
+use offshoot_agent::tools::UserCommand;
 use session_tree::{Message, Session};
 
 use super::{Mode, give_text, waiting};
@@ -14,17 +16,17 @@ use crate::error::{CommandError, Failure};
 /// Runs a command, keeps it in the session and gives what it printed.
 pub(super) fn run(
     command: &UserCommand,
-    mut session: Session,
+    session: Session,
     mode: Mode,
     app: &mut App,
 ) -> Result<(), CommandError> {
-    let (cwd, now) = (app.cwd()?.into(), session.now());
+    let cwd = PathBuf::from(app.cwd()?);
+    let mut agent = Agent::new(session, &cwd);
     let message = waiting(async |cancel| {
         let place = ToolPlace { cwd, cancel: cancel.clone(), progress: Arc::new(drop) };
-        run_user_command(command, &place, now).await
+        agent.run_command(command, &place).await
     })?;
-    let id = session.append_message(&message)?;
-    session.barrier()?;
+    let id = agent.keep_command(&message)?;
     match mode {
         Mode::Json => crate::ui::json_line(&AgentEvent::Message { id, message: message.clone() }.to_json()),
         Mode::Text => give_text(field(&message, "output").trim_end(), app)?,

@@ -3,13 +3,13 @@
 //! They are read from the directory that `OFFSHOOT_PI_EXAMPLES` names: `examples/extensions` of the published package
 //! `@earendil-works/pi-coding-agent`, version 0.74.2 or 1.5.0. None of them is part of this project.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
-#![allow(dead_code, reason = "the stage is shared with the other tests")]
 
 mod components;
 mod guards;
 mod later;
 mod models;
 mod small;
+#[allow(dead_code, reason = "the other tests use more of the stage")]
 #[path = "../it/support.rs"]
 mod support;
 

@@ -107,8 +107,7 @@ fn context_at(session: &Session, node: Node) -> Option<u64> {
         if tree.role(node) == Some(MessageRole::Assistant) && usage > 0 {
             return Some(usage + after);
         }
-        let message = session_tree::Message::parse(message.raw()).ok()?;
-        after += estimate_tokens(&message);
+        after += estimate_tokens(&entry.to_message()?);
     }
     None
 }

@@ -36,7 +36,7 @@ fn messages(source: &Session, nodes: &[Node]) -> Result<Vec<Message>> {
     let mut messages = Vec::new();
     for node in nodes {
         let entry = source.entry_at(*node)?;
-        messages.extend(entry.message().and_then(|message| Message::parse(message.raw()).ok()));
+        messages.extend(entry.to_message());
     }
     Ok(messages)
 }

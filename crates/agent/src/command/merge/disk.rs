@@ -84,9 +84,7 @@ fn calls_of(session: &Session, nodes: &[Node]) -> Result<Vec<Change>> {
     let mut calls: Vec<(String, Change)> = Vec::new();
     for node in nodes {
         let entry = session.entry_at(*node)?;
-        let Some(message) = entry.message().and_then(|message| Message::parse(message.raw()).ok()) else {
-            continue;
-        };
+        let Some(message) = entry.to_message() else { continue };
         calls.extend(changes_in(&message));
         // Ids need not be unique: a result belongs to the latest call that has its id.
         if let Some(failed) = failed_call(&message)

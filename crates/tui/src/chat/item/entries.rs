@@ -5,7 +5,7 @@
 
 use serde_json::Value as Json;
 use session_tree::json::Value;
-use session_tree::{BRANCH_SUMMARY_PREAMBLE, Block, Body, Content, Entry, Message, Node, Role, Session};
+use session_tree::{BRANCH_SUMMARY_PREAMBLE, Block, Body, Content, Message, Node, Role, Session};
 
 use super::{Ending, Item, ShellItem, ToolItem, ToolState};
 
@@ -17,7 +17,9 @@ pub fn items_at(session: &Session, path: &[Node], at: usize) -> Vec<Item> {
     let Some(node) = path.get(at) else { return Vec::new() };
     let Ok(entry) = session.entry_at(*node) else { return Vec::new() };
     match entry.body() {
-        Body::Message(Some(value)) => message_items(session, path, at, value),
+        Body::Message(Some(_)) => {
+            entry.to_message().map_or_else(Vec::new, |message| message_items(session, path, at, &message))
+        }
         Body::ModelChange { provider, model_id, .. } => {
             let name = [provider, model_id].into_iter().flatten().collect::<Vec<_>>().join("/");
             vec![Item::Setting(format!("model: {name}"))]
@@ -63,31 +65,26 @@ pub fn items_at(session: &Session, path: &[Node], at: usize) -> Vec<Item> {
 /// Returns the texts of the last prompts of a path, oldest first, for the history of the editor.
 pub fn prompts(session: &Session, path: &[Node], most: usize) -> Vec<String> {
     let prompts = path.iter().rev().filter(|node| session.tree().role(**node) == Some(Role::User));
-    let texts = prompts.take(most).filter_map(|node| message_of(&session.entry_at(*node).ok()?));
+    let texts = prompts.take(most).filter_map(|node| session.entry_at(*node).ok()?.to_message());
     let mut texts: Vec<String> = texts.map(|message| message.text().into_owned()).collect();
     texts.retain(|text| !text.trim().is_empty());
     texts.reverse();
     texts
 }
 
-fn message_of(entry: &Entry) -> Option<Message> {
-    Message::parse(entry.message()?.raw()).ok()
-}
-
-fn message_items(session: &Session, path: &[Node], at: usize, value: Value<'_>) -> Vec<Item> {
-    let Ok(message) = Message::parse(value.raw()) else { return Vec::new() };
+fn message_items(session: &Session, path: &[Node], at: usize, message: &Message) -> Vec<Item> {
     match message.role() {
-        Role::User => vec![prompt(&message)],
-        Role::Assistant => answer_items(session, path, at, &message),
-        Role::ToolResult => vec![Item::Tool(result_item(session, path, at, &message))],
-        Role::BashExecution => vec![Item::Shell(shell_item(&message))],
+        Role::User => vec![prompt(message)],
+        Role::Assistant => answer_items(session, path, at, message),
+        Role::ToolResult => vec![Item::Tool(result_item(session, path, at, message))],
+        Role::BashExecution => vec![Item::Shell(shell_item(message))],
         Role::System => Vec::new(),
         Role::Custom
         | Role::HookMessage
         | Role::FileMention
         | Role::BranchSummary
         | Role::CompactionSummary
-        | Role::Other => custom(&message).into_iter().collect(),
+        | Role::Other => custom(message).into_iter().collect(),
     }
 }
 
@@ -149,7 +146,7 @@ fn results_after(session: &Session, path: &[Node], at: usize) -> Vec<String> {
     let rest = path.iter().skip(at + 1);
     let turn = rest.take_while(|node| !matches!(tree.role(**node), Some(Role::User | Role::Assistant)));
     let results = turn.filter(|node| tree.role(**node) == Some(Role::ToolResult)).take(FARTHEST_CALL);
-    results.filter_map(|node| call_id(&message_of(&session.entry_at(*node).ok()?)?)).collect()
+    results.filter_map(|node| call_id(&session.entry_at(*node).ok()?.to_message()?)).collect()
 }
 
 fn call_id(message: &Message) -> Option<String> {
@@ -178,7 +175,7 @@ fn call_above(session: &Session, path: &[Node], at: usize, id: &str) -> Option<(
     let above = path.get(..at)?.iter().rev().take(FARTHEST_CALL);
     let mut answers = above.filter(|node| session.tree().role(**node) == Some(Role::Assistant));
     answers.find_map(|node| {
-        let message = message_of(&session.entry_at(*node).ok()?)?;
+        let message = session.entry_at(*node).ok()?.to_message()?;
         message.content().blocks().find_map(|block| match block {
             Block::ToolCall { id: own, name, arguments } if own == id => {
                 Some((name.into_owned(), arguments.and_then(Value::to_serde).unwrap_or_default()))
