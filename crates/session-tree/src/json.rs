@@ -190,6 +190,20 @@ impl<'d> Value<'d> {
         }
     }
 
+    /// The first bytes of the text of a string; a character that is cut there may be replaced.
+    pub(crate) fn beginning(self, bytes: usize) -> Option<Cow<'d, str>> {
+        match self.kind() {
+            Kind::String if self.is_escaped() => {
+                Some(Cow::Owned(text::decode_beginning(self.content(), bytes)))
+            }
+            Kind::String => {
+                let content = self.content();
+                Some(text::read_utf8(content.get(..bytes).unwrap_or(content)))
+            }
+            _ => None,
+        }
+    }
+
     /// The value of a boolean.
     pub fn as_bool(self) -> Option<bool> {
         (self.kind() == Kind::Bool).then(|| self.raw() == b"true")

@@ -41,7 +41,7 @@ pub use row::{Charset, Fold, Level, OutlineRow, RowShape, RowStyle};
 pub use search::{Search, SearchProgress};
 #[cfg(feature = "write")]
 pub(crate) use text::{clip, one_line};
-pub(crate) use text::{prompt_text, shown};
+pub(crate) use text::{prompt_text, shown_content};
 pub use turn::TurnStats;
 
 /// How many bytes a new query looks at before the first hits are shown.

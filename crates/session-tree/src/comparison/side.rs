@@ -10,7 +10,7 @@ use crate::figures::Figures;
 use crate::file_ops::FileOps;
 use crate::json::Value;
 use crate::kind::Role;
-use crate::outline::{answer_above, shown};
+use crate::outline::{answer_above, shown_content};
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -74,7 +74,7 @@ impl Reader<'_> {
     }
 
     fn take_answer(&mut self, node: Node, content: Content<'_>) {
-        let said = shown(&content.text());
+        let said = shown_content(content);
         if !said.is_empty() {
             self.side.ends_with = Some(said);
         }

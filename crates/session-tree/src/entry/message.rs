@@ -180,15 +180,29 @@ impl<'m> Content<'m> {
 
     /// Returns the text blocks, joined without anything between them.
     pub fn text(self) -> Cow<'m, str> {
-        let mut texts = self.blocks().filter_map(|block| match block {
-            Block::Text(text) => Some(text),
-            Block::Image { .. } | Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
-        });
+        let mut texts = self.texts().filter_map(Value::as_str);
         let Some(first) = texts.next() else { return Cow::Borrowed("") };
         texts.fold(first, |mut all, text| {
             all.to_mut().push_str(&text);
             all
         })
+    }
+
+    /// Returns at least so many characters of the text behind the blanks it begins with, or all of it: nobody reads
+    /// a megabyte for one line.
+    pub(crate) fn beginning(self, chars: usize) -> Cow<'m, str> {
+        // Twice the bytes that the characters can take, for the blanks.
+        let beginning = self.texts().next().and_then(|text| text.beginning(8 * chars));
+        let is_enough = |text: &Cow<'_, str>| text.trim_start().chars().nth(chars).is_some();
+        beginning.filter(is_enough).unwrap_or_else(|| self.text())
+    }
+
+    /// The values of the text blocks.
+    fn texts(self) -> impl Iterator<Item = Value<'m>> {
+        let plain = self.value.filter(|value| value.kind() == JsonKind::String);
+        let is_text = |block: &Value<'m>| block.get("type").is_some_and(|kind| kind.is_str("text"));
+        let blocks = self.value.into_iter().flat_map(Value::items).filter(is_text);
+        plain.into_iter().chain(blocks.filter_map(|block| block.get("text")))
     }
 
     /// Returns the number of images.

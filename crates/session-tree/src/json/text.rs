@@ -24,10 +24,18 @@ pub(super) fn read_utf8(bytes: &[u8]) -> Cow<'_, str> {
 
 /// Reads a string; lone surrogates and invalid UTF-8 become U+FFFD.
 pub(super) fn decode_lossy(content: &[u8]) -> String {
-    let mut out = String::with_capacity(content.len());
+    decode_beginning(content, usize::MAX)
+}
+
+/// Reads the beginning of a string, as [`decode_lossy`] does, up to so many bytes; a character that is cut there is
+/// replaced.
+pub(super) fn decode_beginning(content: &[u8], bytes: usize) -> String {
+    let mut out = String::with_capacity(bytes.min(content.len()));
     for piece in pieces(content) {
+        let room = bytes.saturating_sub(out.len());
         match piece {
-            Piece::Plain(bytes) => out.push_str(&read_utf8(bytes)),
+            _ if room == 0 => break,
+            Piece::Plain(bytes) => out.push_str(&read_utf8(bytes.get(..room).unwrap_or(bytes))),
             Piece::Char(char) => out.push(char),
             Piece::Lone(_) => out.push(char::REPLACEMENT_CHARACTER),
         }

@@ -1,6 +1,6 @@
 //! Calls of tools: which call a result answers, and how a call reads in one line.
 
-use super::text::{clip, one_line};
+use super::text::{clip_dots, one_line};
 use crate::error::Result;
 use crate::json::{Doc, Value};
 use crate::kind::{Kind, Role};
@@ -59,7 +59,7 @@ pub(crate) fn describe(name: &str, arguments: Option<Value<'_>>, home: Option<&s
         "read" => format!("[read: {}{}]", path(), line_range(arguments)),
         "write" => format!("[write: {}]", path()),
         "edit" => format!("[edit: {}]", path()),
-        "bash" => format!("[bash: {}]", clip_dots(&one_line(&text("command")), 50)),
+        "bash" => format!("[bash: {}]", clip_dots(&text("command"), 50)),
         "grep" => format!("[grep: /{}/ in {}]", one_line(&text("pattern")), folder()),
         "find" => format!("[find: {} in {}]", one_line(&text("pattern")), folder()),
         "ls" => format!("[ls: {}]", folder()),
@@ -81,11 +81,6 @@ fn line_range(arguments: Option<Value<'_>>) -> String {
             format!(":{start}-{}", start.saturating_add(limit).saturating_sub(1))
         }
     }
-}
-
-fn clip_dots(text: &str, limit: usize) -> String {
-    let head = clip(text, limit);
-    if head.len() < text.len() { format!("{head}...") } else { head.to_owned() }
 }
 
 /// Shortens a path inside the home directory to `~`.

@@ -51,13 +51,13 @@ fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Result<Line> {
     Ok(match entry.body() {
         Body::Message(message) => return message_line(session, entry, message, home),
         Body::CustomMessage { custom_type, content, details, .. } => {
-            let text = Content::of(content).text();
+            let content = Content::of(content);
             match pick_source(session, details) {
-                Some(source) => pick(&source, without_attribution(&text)),
-                None => Line::new(
-                    format!("[{}]: {}", name(custom_type, "custom"), shown(&text)),
-                    RowStyle::Custom,
-                ),
+                Some(source) => pick(&source, without_attribution(&content.text())),
+                None => {
+                    let text = shown_content(content);
+                    Line::new(format!("[{}]: {text}", name(custom_type, "custom")), RowStyle::Custom)
+                }
             }
         }
         Body::Compaction { tokens_before, .. } => {
@@ -116,7 +116,7 @@ fn message_line(
     let content = Content::of(message.get("content"));
     let origin = entry.value().and_then(|value| value.get("origin"));
     if let Some(source) = pick_source(session, origin) {
-        return Ok(pick(&source, &content.text()));
+        return Ok(pick(&source, &content.beginning(SHOWN)));
     }
     Ok(match role {
         Role::User => Line::new(format!("user: {}", prompt_text(content)), RowStyle::User),
@@ -145,7 +145,7 @@ pub(super) fn exited_badly(message: Value<'_>) -> bool {
 fn answer(message: Value<'_>, content: Content<'_>) -> Line {
     let reason = message.get("stopReason").and_then(Value::as_str);
     let failed = reason.as_deref() == Some("error");
-    let said = shown(&content.text());
+    let said = shown_content(content);
     if !said.is_empty() {
         return Line { is_error: failed, ..Line::new(format!("assistant: {said}"), RowStyle::Assistant) };
     }
@@ -190,7 +190,7 @@ fn result_line(
 
 /// The text of a prompt; one that has only images says how many.
 pub(crate) fn prompt_text(content: Content<'_>) -> String {
-    let text = shown(&content.text());
+    let text = shown_content(content);
     if !text.is_empty() {
         return text;
     }
@@ -208,8 +208,8 @@ fn pick(source: &str, text: &str) -> Line {
 /// Describes an entry without looking at any other: for names, which must not lead back to themselves.
 pub(super) fn plain_line(entry: &Entry) -> String {
     let content = match entry.body() {
-        Body::Message(Some(message)) => shown(&Content::of(message.get("content")).text()),
-        Body::CustomMessage { content, .. } => shown(&Content::of(content).text()),
+        Body::Message(Some(message)) => shown_content(Content::of(message.get("content"))),
+        Body::CustomMessage { content, .. } => shown_content(Content::of(content)),
         Body::Compaction { summary, .. } | Body::BranchSummary { summary, .. } => {
             shown(&summary.unwrap_or_default())
         }
@@ -275,8 +275,13 @@ fn without_attribution(text: &str) -> &str {
     }
 }
 
+/// The first characters of what a content says, on one line.
+pub(crate) fn shown_content(content: Content<'_>) -> String {
+    shown(&content.beginning(SHOWN))
+}
+
 /// The first characters of a text, on one line.
-pub(crate) fn shown(text: &str) -> String {
+fn shown(text: &str) -> String {
     // No need to go through a megabyte of text for two hundred characters; a long margin of blanks is the exception.
     let head = clip(text.trim_start(), SHOWN);
     clip(&one_line(head), SHOWN).to_owned()
@@ -284,11 +289,23 @@ pub(crate) fn shown(text: &str) -> String {
 
 /// Puts a text on one line.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    let text = text.trim();
+    without_breaks(text.trim())
+}
+
+/// Makes what would break a line visible.
+fn without_breaks(text: &str) -> Cow<'_, str> {
     if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
         return Cow::Owned(text.chars().map(visible).collect());
     }
     Cow::Borrowed(text)
+}
+
+/// The first characters of a text on one line, with dots if that is not all of it.
+pub(super) fn clip_dots(text: &str, limit: usize) -> String {
+    let text = text.trim();
+    let head = clip(text, limit);
+    let dots = if head.len() < text.len() { "..." } else { "" };
+    format!("{}{dots}", without_breaks(head))
 }
 
 /// Line breaks and tabs become blanks; other control characters would reach a terminal, and show as what they are.
@@ -311,4 +328,41 @@ pub(crate) fn clip(text: &str, limit: usize) -> &str {
         return &text[..limit];
     }
     text.char_indices().nth(limit).map_or(text, |(at, _)| &text[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json::Doc;
+
+    /// Pieces of strings between two quotes: blanks, escapes, halves of pairs, bytes that are no UTF-8.
+    fn content() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            Just(b"abc".to_vec()),
+            Just("é漢😀".as_bytes().to_vec()),
+            Just(b"   \\n\\t".to_vec()),
+            Just(b"\\ud83d\\ude00\\ud800".to_vec()),
+            Just(b"\xff\xc3".to_vec()),
+            Just("\u{3000}\u{85}".as_bytes().to_vec()),
+            Just(b" ".repeat(300)),
+            Just(b"x".repeat(300)),
+        ];
+        proptest::collection::vec(piece, 0..200).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_shows_the_same_whether_all_of_a_text_was_read_or_its_beginning(first in content(), second in content()) {
+            let block = |text: &[u8]| [br#"{"type":"text","text":""#, text, br#""}"#].concat();
+            let blocks = [b"[".as_slice(), &block(&first), b",", &block(&second), b"]"].concat();
+            let plain = [b"\"".as_slice(), &first, b"\""].concat();
+            for json in [blocks, plain] {
+                let doc = Doc::parse(json).unwrap();
+                let content = Content::of(Some(doc.root()));
+                prop_assert_eq!(shown_content(content), shown(&content.text()));
+            }
+        }
+    }
 }
