@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use crate::{Failure, rows};
 
 const USAGE: &str = "usage: offshoot-benches [ROW...] [--quick] [--peer DIR] [--keep DIR]
+       offshoot-benches --compare DIR [--quick] [--keep DIR] [--plot FILE]
   --quick     fewer runs, and nothing of a million entries
   --peer DIR  compare with real pi too, installed below DIR/pi-new
-  --keep DIR  keep the reference files there, and use those that are there already";
+  --keep DIR  keep the reference files there, and use those that are there already
+  --compare DIR  do the same work with ours and with every peer installed below DIR; see benches/compare
+  --plot FILE    draw the comparison as an SVG picture";
 
 /// The arguments of the program.
 #[derive(Default)]
@@ -15,6 +18,10 @@ pub(crate) struct Arguments {
     pub(crate) quick: bool,
     pub(crate) peer: Option<PathBuf>,
     pub(crate) keep: Option<PathBuf>,
+    /// Where the peers are that everything is compared with.
+    pub(crate) compare: Option<PathBuf>,
+    /// Where the plot of the comparison goes.
+    pub(crate) plot: Option<PathBuf>,
     /// A step to do once in this process, whose peak memory is to be known, and its file.
     pub(crate) child: Option<(String, PathBuf)>,
     rows: Vec<String>,
@@ -30,6 +37,8 @@ impl Arguments {
                 "--quick" => arguments.quick = true,
                 "--peer" => arguments.peer = Some(next()?.into()),
                 "--keep" => arguments.keep = Some(next()?.into()),
+                "--compare" => arguments.compare = Some(next()?.into()),
+                "--plot" => arguments.plot = Some(next()?.into()),
                 "--child" => arguments.child = Some((next()?, next()?.into())),
                 row if rows::ROWS.iter().any(|known| known.name == row) => arguments.rows.push(word),
                 _ => return Err(usage().into()),

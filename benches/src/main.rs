@@ -4,10 +4,11 @@
 //!
 //! Times are CPU times, best of several runs that alternate with the reference, so that a busy machine changes
 //! figures but hardly ratios. Nothing here judges the engine's answers; that is what the tests are for.
-#![allow(clippy::print_stdout)] // A command-line program: stdout is where its table goes.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // A command-line program: stdout is where its table goes.
 
 mod arguments;
 mod clock;
+mod compare;
 mod files;
 mod peer;
 mod rows;
@@ -28,6 +29,9 @@ fn main() -> Result<(), Failure> {
         return rows::child(step, file);
     }
     let files = Files::in_directory(arguments.keep.as_deref())?;
+    if let Some(peers) = &arguments.compare {
+        return compare::run(&files, peers, arguments.quick, arguments.plot.as_deref());
+    }
     let bench = rows::Bench {
         files: &files,
         peer: arguments.peer.as_deref().map(Peer::in_directory),

@@ -2,17 +2,17 @@
 
 mod append;
 mod context;
-mod export;
+pub(crate) mod export;
 mod fork;
 mod growth;
 mod list;
 mod open;
 mod outline;
-mod program;
+pub(crate) mod program;
 mod reopen;
-mod selector;
+pub(crate) mod selector;
 mod talk;
-mod tree;
+pub(crate) mod tree;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -94,6 +94,7 @@ fn against_peer(
 pub(crate) fn child(step: &str, file: &Path) -> Result<(), Failure> {
     match step {
         "open" => drop(open::open_and_project(file)?),
+        "context" => drop(Session::open_read_only(file)?.build_context()?),
         "turn" | "stream" => return talk::child(step, &file.to_string_lossy()),
         "export" => export::to_nowhere(file)?,
         "outline" => drop(outline::first_rows(&Session::open_read_only(file)?)?),
@@ -104,7 +105,7 @@ pub(crate) fn child(step: &str, file: &Path) -> Result<(), Failure> {
 }
 
 /// Does one step in a process of its own and returns the most memory it took.
-fn peak_memory_of(step: &str, file: &Path) -> Result<u64, Failure> {
+pub(crate) fn peak_memory_of(step: &str, file: &Path) -> Result<u64, Failure> {
     let output = Command::new(std::env::current_exe()?).args(["--child", step]).arg(file).output()?;
     Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }

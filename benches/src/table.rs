@@ -101,7 +101,8 @@ pub(crate) fn heading() -> String {
     )
 }
 
-fn time(time: Duration) -> String {
+/// Spells a time with three digits.
+pub(crate) fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
         _ if seconds < 1e-6 => format!("{} ns", digits(seconds * 1e9)),
@@ -110,7 +111,8 @@ fn time(time: Duration) -> String {
     }
 }
 
-fn digits(number: f64) -> String {
+/// Spells a number with three digits.
+pub(crate) fn digits(number: f64) -> String {
     match number {
         _ if number < 1.0 => format!("{number:.3}"),
         _ if number < 10.0 => format!("{number:.2}"),

@@ -44,7 +44,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
 }
 
 /// Writes the page of a session, opened anew.
-pub(super) fn export(file: &Path, page: &Path) -> Result<(), Failure> {
+pub(crate) fn export(file: &Path, page: &Path) -> Result<(), Failure> {
     let session = Options::new().cache_bytes(2 << 20).open_read_only(file)?;
     let mut out = BufWriter::with_capacity(1 << 18, File::create(page)?);
     write_html(&session, &ExportOptions::default(), &mut out, &mut |_, _| {})?;

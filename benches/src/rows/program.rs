@@ -44,7 +44,7 @@ fn line(bench: &Bench<'_>, program: &Path, work: &str, arguments: &[&str]) -> Re
 }
 
 /// The program as `cargo build --profile dist` makes it, beside this one.
-pub(super) fn program() -> Result<PathBuf, Failure> {
+pub(crate) fn program() -> Result<PathBuf, Failure> {
     let path = std::env::current_exe()?.with_file_name("offshoot");
     if path.is_file() {
         return Ok(path);

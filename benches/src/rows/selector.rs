@@ -55,13 +55,14 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
 }
 
 /// A selector and the screen it is drawn on.
-struct Shown {
+pub(crate) struct Shown {
     tree: TreeSelector,
     keymap: Keymap,
     cells: Buffer,
 }
 
-fn first_frame(session: &Session) -> Result<Shown, Failure> {
+/// Opens the selector and draws it.
+pub(crate) fn first_frame(session: &Session) -> Result<Shown, Failure> {
     let tree = TreeSelector::open(session, TreeOptions::default()).ok_or("no entries")?;
     let mut shown = Shown { tree, keymap: Keymap::default(), cells: Buffer::empty(SCREEN) };
     shown.frame(session);
@@ -69,6 +70,12 @@ fn first_frame(session: &Session) -> Result<Shown, Failure> {
 }
 
 impl Shown {
+    /// Presses a key and draws what follows.
+    pub(crate) fn press(&mut self, session: &Session, key: &Input) {
+        self.tree.update(session, key);
+        self.frame(session);
+    }
+
     fn frame(&mut self, session: &Session) {
         let local = Local::utc(Timestamp::from_millis(0));
         self.tree.prepare(session, Theme::dark(), local, SCREEN);
@@ -77,13 +84,12 @@ impl Shown {
 }
 
 /// Presses keys one after another and returns the time of the slowest, with its frame.
-fn slowest(session: &Session, keys: Vec<Input>) -> Result<Duration, Failure> {
+pub(crate) fn slowest(session: &Session, keys: Vec<Input>) -> Result<Duration, Failure> {
     let mut shown = first_frame(session)?;
     let mut slowest = Duration::ZERO;
     for key in keys {
         let time = cpu_of(|| {
-            shown.tree.update(session, &key);
-            shown.frame(session);
+            shown.press(session, &key);
             Ok(())
         })?;
         slowest = slowest.max(time);

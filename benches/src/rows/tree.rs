@@ -60,7 +60,8 @@ fn count_children(session: &Session, ids: &[String]) -> usize {
     (0..100).map(|_| ids.iter().map(of).sum::<usize>()).sum()
 }
 
-fn ordered_with_labels(session: &Session) -> Vec<(Node, Option<&str>)> {
+/// The whole tree in order, with the label of each entry.
+pub(crate) fn ordered_with_labels(session: &Session) -> Vec<(Node, Option<&str>)> {
     let ordered = session.tree().ordered();
     let label = |node: Node| session.label(node).map(|label| label.text.as_str());
     ordered.into_iter().map(|(node, _)| (node, label(node))).collect()

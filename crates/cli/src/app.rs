@@ -83,7 +83,7 @@ impl App {
     /// Returns how sessions are opened and made.
     pub(crate) fn options(&self) -> Options {
         // A command reads an entry once or twice and goes on; memory that is used again is faster than new memory.
-        let mut options = Options::new().cache_bytes(2 << 20);
+        let mut options = Options::new().cache_bytes(512 << 10);
         if let Some(dir) = self.env.cache_dir() {
             options = options.sidecar_dir(dir.join("sidecars"));
         }

@@ -76,6 +76,15 @@ struct Node {
     extra: u32,
 }
 
+impl Node {
+    /// The index behind this node, which stands at `index`, and all it holds.
+    #[inline]
+    fn behind(self, index: u32) -> u32 {
+        // Strings keep a flag in `extra`, so only a value beyond this index is a place to go on.
+        self.extra.max(index + 1)
+    }
+}
+
 impl Doc {
     /// Indexes a text that is exactly one JSON value, with whitespace around it or not.
     ///
@@ -159,13 +168,24 @@ impl<'d> Value<'d> {
 
     /// The value of the member `key` of an object; the last one if there are several.
     pub fn get(self, key: &str) -> Option<Value<'d>> {
+        if self.kind() != Kind::Object {
+            return None;
+        }
         // A key of another length cannot match, and its length is known without a look at the text, unless an escape
         // or replaced invalid UTF-8 makes the two differ.
-        let any_len = may_hold_replaced(key);
-        let may_match =
-            |name: Node| any_len || name.extra != 0 || (name.end - name.start) as usize == key.len() + 2;
-        let is_key = |name: Value<'_>| may_match(name.node()) && name.is_str(key);
-        self.members().filter(|(name, _)| is_key(*name)).last().map(|(_, value)| value)
+        let any_len = !key.is_ascii();
+        let nodes = &*self.doc.nodes;
+        let (mut at, end) = (self.index + 1, self.node().extra);
+        let mut found = None;
+        while at < end {
+            let (name, value) = (nodes[at as usize], at + 1);
+            let may_match = name.extra != 0 || (name.end - name.start) as usize == key.len() + 2 || any_len;
+            if may_match && (Value { doc: self.doc, index: at }).is_str(key) {
+                found = Some(Value { doc: self.doc, index: value });
+            }
+            at = nodes[value as usize].behind(value);
+        }
+        found
     }
 
     /// Tells whether this is a string that reads `text`. A lone surrogate equals no text.
@@ -343,8 +363,7 @@ impl<'d> Siblings<'d> {
             return None;
         }
         let value = Value { doc: self.doc, index: self.next };
-        // Strings keep a flag in `extra`, so only a value beyond this index is a place to go on.
-        self.next = value.node().extra.max(self.next + 1);
+        self.next = value.node().behind(self.next);
         Some(value)
     }
 }

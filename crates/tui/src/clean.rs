@@ -106,7 +106,9 @@ fn is_emoji(c: char) -> bool {
 
 /// Tells whether a character is drawn onto the one before it.
 fn is_mark(c: char) -> bool {
-    !c.is_ascii() && unicode_width::UnicodeWidthChar::width(c) == Some(0) && !is_hidden(c)
+    // No mark comes before U+0300, and none is among arrows, signs and the lines that trees are drawn with.
+    let may_be = c >= '\u{300}' && !('\u{2190}'..='\u{2bff}').contains(&c);
+    may_be && unicode_width::UnicodeWidthChar::width(c) == Some(0) && !is_hidden(c)
 }
 
 #[cfg(test)]
@@ -125,6 +127,14 @@ mod tests {
         let cleaned = clean(hostile);
         assert!(cleaned.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{cleaned:?}");
         assert!(cleaned.starts_with("a␛]52;"));
+    }
+
+    #[test]
+    fn the_quick_answer_about_marks_is_right() {
+        let is_mark = |c: char| unicode_width::UnicodeWidthChar::width(c) == Some(0) && !super::is_hidden(c);
+        for c in ('\u{a0}'..=char::MAX).filter(|c| is_mark(*c)) {
+            assert!(super::is_mark(c), "{c:?}");
+        }
     }
 
     #[test]

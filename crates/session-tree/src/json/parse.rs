@@ -2,6 +2,7 @@
 //!
 //! The loop tells a sink what it finds. [`index`] keeps it, [`validate`] does not.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::{Kind, Node, SyntaxError};
@@ -13,19 +14,33 @@ use super::{Kind, Node, SyntaxError};
 /// The same as for [`Doc::parse`](super::Doc::parse).
 pub fn validate(text: &[u8]) -> Result<Kind, SyntaxError> {
     let mut top = Top(0);
-    scan(text, &mut top)?;
+    scan(text, &mut top, &mut Vec::new())?;
     Ok(Kind::of_first_byte(text[top.0]))
 }
 
 /// Lists where the values of one JSON text stand.
 pub(super) fn index(text: &[u8]) -> Result<Arc<[Node]>, SyntaxError> {
-    let mut index = Index { nodes: Vec::with_capacity(FIRST_NODES.min(text.len())), open: Vec::new() };
-    scan(text, &mut index)?;
-    Ok(index.nodes.into())
+    let (mut index, mut in_object) = SCRATCH.take();
+    let scanned = scan(text, &mut index, &mut in_object);
+    let nodes = scanned.map(|()| Arc::from(index.nodes.as_slice()));
+    if index.nodes.len() <= MOST_KEPT {
+        index.nodes.clear();
+        index.open.clear();
+        in_object.clear();
+        SCRATCH.set((index, in_object));
+    }
+    nodes
 }
 
-/// Room for the values of an ordinary line, so that most texts need one allocation.
-const FIRST_NODES: usize = 64;
+thread_local! {
+    /// Memory for the next text: what is kept of a text is one piece that fits it.
+    static SCRATCH: Cell<(Index, Vec<bool>)> = const {
+        Cell::new((Index { nodes: Vec::new(), open: Vec::new() }, Vec::new()))
+    };
+}
+
+/// How many values a text may have for its memory to be used again.
+const MOST_KEPT: usize = 1 << 16;
 
 /// The bytes that may follow a backslash, apart from `u`.
 const IS_SHORT_ESCAPE: [bool; 256] = {
@@ -63,6 +78,7 @@ impl Sink for Top {
 }
 
 /// Keeps everything.
+#[derive(Default)]
 struct Index {
     nodes: Vec<Node>,
     open: Vec<u32>,
@@ -91,12 +107,12 @@ impl Sink for Index {
     fn top(&mut self, _: usize) {}
 }
 
-/// Reads one text from its first to its last byte.
-fn scan(text: &[u8], sink: &mut impl Sink) -> Result<(), SyntaxError> {
+/// Reads one text from its first to its last byte; `in_object` is an empty stack.
+fn scan(text: &[u8], sink: &mut impl Sink, in_object: &mut Vec<bool>) -> Result<(), SyntaxError> {
     if u32::try_from(text.len()).is_err() {
         return Err(SyntaxError { at: 0, reason: "text longer than 4 GiB" });
     }
-    let mut scanner = Scanner { text, at: 0, in_object: Vec::new() };
+    let mut scanner = Scanner { text, at: 0, in_object };
     scanner.skip_space();
     let start = scanner.at;
     while scanner.value(sink)? {}
@@ -108,7 +124,7 @@ struct Scanner<'t> {
     text: &'t [u8],
     at: usize,
     /// One item for each open container: is it an object?
-    in_object: Vec<bool>,
+    in_object: &'t mut Vec<bool>,
 }
 
 impl Scanner<'_> {

@@ -33,8 +33,8 @@ pub(super) fn call_of(
     home: Option<&str>,
 ) -> Result<Option<String>> {
     let Some(answer) = answer_above(session.tree(), result) else { return Ok(None) };
-    let entry = session.entry_at(answer)?;
-    let content = entry.message().and_then(|message| message.get("content"));
+    let doc = session.doc_at(answer)?;
+    let content = doc.as_ref().and_then(message).and_then(|message| message.get("content"));
     // Only the call itself is read; answers can say a lot before it.
     let is_call = |block: &Value<'_>| {
         let is = |key, text| block.get(key).is_some_and(|value| value.is_str(text));

@@ -294,10 +294,18 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Makes what would break a line visible.
 fn without_breaks(text: &str) -> Cow<'_, str> {
-    if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
-        return Cow::Owned(text.chars().map(visible).collect());
+    // 0xc2 begins the control characters that take two bytes.
+    if !text.bytes().any(|byte| byte < b' ' || byte == 0x7f || byte == 0xc2) {
+        return Cow::Borrowed(text);
     }
-    Cow::Borrowed(text)
+    let mut out = String::with_capacity(text.len() + 8);
+    for piece in text.split_inclusive(char::is_control) {
+        let mut plain = piece.chars();
+        let last = plain.next_back();
+        out.push_str(plain.as_str());
+        out.extend(last.map(visible));
+    }
+    Cow::Owned(out)
 }
 
 /// The first characters of a text on one line, with dots if that is not all of it.

@@ -148,6 +148,12 @@ impl Session {
         self.ahead.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
+    /// Gives the text of an entry as version 3 spells it; none for a line that cannot be parsed.
+    pub(crate) fn doc_at(&self, node: Node) -> Result<Option<Doc>> {
+        let known = self.docs().get(node.0);
+        known.map_or_else(|| Ok(self.decoded(node)?.1), |doc| Ok(Some(doc)))
+    }
+
     /// Gives the line of an entry, and its text as version 3 spells it; a line that cannot be parsed is reported.
     fn decoded(&self, node: Node) -> Result<(Arc<[u8]>, Option<Doc>)> {
         let known = self.docs().get(node.0);

@@ -1,0 +1,204 @@
+//! Ours and the peers: the same work on the same files in one run.
+//!
+//! files of four sizes -> ours, each peer, a physical reference -> **one table, one plot**
+//!
+//! Peers are pi in two versions and oh-my-pi, as their registry gives them (`benches/compare` fetches them). They are
+//! asked through `peer/compare.mjs`, which runs inside each of them; ours does the same steps in this process. Work
+//! that a peer cannot do, or does not live to finish, is a dash.
+
+mod ours;
+mod peers;
+mod plot;
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::Failure;
+use crate::files::Files;
+use peers::{Answers, Program};
+
+/// One size of file.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    name: &'static str,
+    entries: usize,
+    /// Whether its entries are small ones: a million realistic ones would be 2 GB.
+    small: bool,
+}
+
+const SIZES: [Size; 4] = [
+    Size { name: "1k", entries: 1_000, small: false },
+    Size { name: "10k", entries: 10_000, small: false },
+    Size { name: "100k", entries: 100_000, small: false },
+    Size { name: "1M", entries: 1_000_000, small: true },
+];
+
+/// The steps that every program is asked for, in this order, and what they are called in the table.
+const STEPS: [(&str, &str); 10] = [
+    ("open", "open"),
+    ("context", "context after open"),
+    ("tree", "tree in order, with labels"),
+    ("branch", "branch, and its context"),
+    ("append", "append a message"),
+    ("view", "tree view: first frame"),
+    ("key", "tree view: a key"),
+    ("search", "tree view: a letter of a query"),
+    ("fork", "fork the whole path"),
+    ("export", "export as a page"),
+];
+
+/// What one piece of work took: ours, each peer, and the reference that physics sets.
+pub(crate) struct Measured {
+    work: &'static str,
+    size: &'static str,
+    ours: Amount,
+    theirs: Vec<Option<Amount>>,
+    reference: Option<(&'static str, Amount)>,
+}
+
+/// A time or an amount of memory; both are plain numbers when it comes to ratios.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Amount {
+    Time(Duration),
+    Bytes(u64),
+}
+
+impl Amount {
+    fn number(self) -> f64 {
+        match self {
+            Self::Time(time) => time.as_secs_f64(),
+            Self::Bytes(bytes) => bytes as f64,
+        }
+    }
+
+    fn shown(self) -> String {
+        match self {
+            Self::Time(time) => crate::table::time(time),
+            Self::Bytes(bytes) => format!("{:.0} MB", bytes as f64 / 1e6),
+        }
+    }
+}
+
+/// Measures everything, prints the table and writes the plot.
+pub(crate) fn run(files: &Files, peers: &Path, quick: bool, plot: Option<&Path>) -> Result<(), Failure> {
+    let programs = Program::all(peers);
+    println!("{}", heading(&programs));
+    let mut measured = Vec::new();
+    for lines in [vec![start(&programs)?], vec![list(files, &programs)?]] {
+        measured.extend(lines.inspect_printed());
+    }
+    for size in SIZES.iter().filter(|size| !quick || size.entries <= 10_000) {
+        measured.extend(at_size(files, &programs, size)?.inspect_printed());
+    }
+    if let Some(path) = plot {
+        let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
+        fs::write(path, plot::svg(&measured, &names))?;
+    }
+    let behind = measured.iter().filter(|line| line.is_behind()).count();
+    println!("\n{behind} behind a peer");
+    Ok(())
+}
+
+/// Prints lines as they come.
+trait InspectPrinted {
+    fn inspect_printed(self) -> Self;
+}
+
+impl InspectPrinted for Vec<Measured> {
+    fn inspect_printed(self) -> Self {
+        self.iter().for_each(|line| println!("{}", line.row()));
+        self
+    }
+}
+
+fn start(programs: &[Program]) -> Result<Measured, Failure> {
+    let ours = ours::start()?;
+    let theirs = programs.iter().map(|program| program.start().map(Amount::Time)).collect();
+    Ok(Measured {
+        work: "start, print the version",
+        size: "",
+        ours: Amount::Time(ours),
+        theirs,
+        reference: None,
+    })
+}
+
+fn list(files: &Files, programs: &[Program]) -> Result<Measured, Failure> {
+    let directory = files.directory()?;
+    let (ours, cat) = ours::list(&directory)?;
+    let theirs = programs
+        .iter()
+        .map(|program| program.ask(files, &directory, 3, &["list"]).get("list").map(Amount::Time))
+        .collect();
+    let reference = Some(("cat", Amount::Time(cat)));
+    Ok(Measured { work: "list 1,000 sessions", size: "211 MB", ours: Amount::Time(ours), theirs, reference })
+}
+
+fn at_size(files: &Files, programs: &[Program], size: &Size) -> Result<Vec<Measured>, Failure> {
+    let file = if size.small { files.small(size.entries)? } else { files.realistic(size.entries)? };
+    let runs = if size.entries > 10_000 { 3 } else { 7 };
+    let ours = ours::steps(files, &file, runs)?;
+    let theirs: Vec<Answers> =
+        programs.iter().map(|program| program.steps(files, &file, runs.min(3))).collect::<Result<_, _>>()?;
+    let references = ours::references(files, &file)?;
+    let mut lines = Vec::new();
+    for (step, work) in STEPS {
+        let Some(time) = ours.get(step) else { continue };
+        lines.push(Measured {
+            work,
+            size: size.name,
+            ours: Amount::Time(time),
+            theirs: theirs.iter().map(|answers| answers.get(step).map(Amount::Time)).collect(),
+            reference: references.get(step).map(|(name, time)| (*name, Amount::Time(*time))),
+        });
+    }
+    lines.push(Measured {
+        work: "most memory: open and context",
+        size: size.name,
+        ours: Amount::Bytes(ours::memory(&file)?),
+        theirs: programs.iter().map(|program| program.memory(files, &file).map(Amount::Bytes)).collect(),
+        reference: None,
+    });
+    Ok(lines)
+}
+
+fn heading(programs: &[Program]) -> String {
+    let mut names = format!("| {:<31} | {:<6} | {:>9} |", "work", "size", "ours");
+    let mut rule = format!("|{:-<33}|{:-<8}|{:->11}|", "", "", ":");
+    for program in programs {
+        names.push_str(&format!(" {:>20} |", program.name));
+        rule.push_str(&format!("{:->22}|", ":"));
+    }
+    format!("{names} {:<24} |\n{rule}{:-<26}|", "reference", "")
+}
+
+impl Measured {
+    /// Tells whether any peer is faster, or takes less.
+    fn is_behind(&self) -> bool {
+        self.theirs.iter().flatten().any(|theirs| theirs.number() < self.ours.number())
+    }
+
+    fn row(&self) -> String {
+        let mut row = format!("| {:<31} | {:<6} | {:>9} |", self.work, self.size, self.ours.shown());
+        for theirs in &self.theirs {
+            row.push_str(&format!(
+                " {:>20} |",
+                theirs.map_or_else(|| "-".to_owned(), |amount| self.ratio(amount))
+            ));
+        }
+        let reference = self.reference.map_or_else(
+            || "-".to_owned(),
+            |(name, amount)| {
+                let ratio = self.ours.number() / amount.number();
+                format!("{name} {} ({} x)", amount.shown(), crate::table::digits(ratio))
+            },
+        );
+        format!("{row} {reference:<24} |")
+    }
+
+    fn ratio(&self, theirs: Amount) -> String {
+        let ratio = theirs.number() / self.ours.number();
+        format!("{} ({} x)", theirs.shown(), crate::table::digits(ratio))
+    }
+}

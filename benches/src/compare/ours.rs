@@ -1,0 +1,158 @@
+//! Ours: the steps that the peers are asked for, in this process, and the references that physics sets.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use offshoot_tui::keys::{Action, Input};
+use session_tree::{Catalog, Destination, Options, Session, SyncPolicy};
+
+use crate::Failure;
+use crate::clock::{best, cpu_of, program, wc, whole_program};
+use crate::files::Files;
+use crate::rows::{export, peak_memory_of, program as offshoot, selector, tree};
+
+const APPENDS: u32 = 50;
+
+/// CPU times by step.
+pub(super) struct Steps(HashMap<&'static str, Duration>);
+
+impl Steps {
+    pub(super) fn get(&self, step: &str) -> Option<Duration> {
+        self.0.get(step).copied()
+    }
+}
+
+/// The CPU time until the version is printed.
+pub(super) fn start() -> Result<Duration, Failure> {
+    let program = offshoot::program()?;
+    best(7, || whole_program(Command::new(&program).arg("--version")))
+}
+
+/// The CPU time of listing a directory of sessions without a cache, and of `cat` of all of them.
+pub(super) fn list(directory: &Path) -> Result<(Duration, Duration), Failure> {
+    let catalog = Catalog::new(directory).flat();
+    let ours = best(3, || cpu_of(|| Ok(catalog.list_all().rows())))?;
+    let files: Vec<_> =
+        fs::read_dir(directory)?.map(|file| Ok(file?.path())).collect::<Result<_, Failure>>()?;
+    let cat = best(3, || program(Command::new("cat").args(&files), None))?;
+    Ok((ours, cat))
+}
+
+/// Does all steps on copies of a file.
+pub(super) fn steps(files: &Files, file: &Path, runs: usize) -> Result<Steps, Failure> {
+    let mut times = HashMap::new();
+    times.insert("open", best(runs, || cpu_of(|| Ok(Session::open_read_only(file)?)))?);
+    times.insert("context", best(runs, || context(file))?);
+    let session = Session::open_read_only(file)?;
+    times.insert("tree", best(runs, || cpu_of(|| Ok(tree::ordered_with_labels(&session))))?);
+    times.insert("view", best(runs, || cpu_of(|| selector::first_frame(&session)))?);
+    times.insert("key", best(runs, || keys(&session))?);
+    times.insert("search", best(runs, || selector::slowest(&session, vec![Input::Char('f')]))?);
+    times.insert("fork", best(runs, || fork(files, &session))?);
+    times.insert("export", best(1, || page(files, file))?);
+    drop(session);
+    let copy = files.copy(file, "ours.jsonl")?;
+    let mut session = Options::new().sync(SyncPolicy::Os).open(&copy)?;
+    times.insert("branch", best(runs, || branch(&mut session))?);
+    times.insert("append", best(runs, || append(&mut session))?);
+    fs::remove_file(copy)?;
+    Ok(Steps(times))
+}
+
+/// The first context after opening: nothing is decoded before.
+fn context(file: &Path) -> Result<Duration, Failure> {
+    let session = Session::open_read_only(file)?;
+    cpu_of(|| Ok(session.build_context()?))
+}
+
+/// Goes back to the middle of the path and makes the context there; then forth again.
+fn branch(session: &mut Session) -> Result<Duration, Failure> {
+    let path = session.branch_path(None);
+    let id =
+        |node: Option<&session_tree::Node>| node.map(|node| session.tree().id(*node)).ok_or("no entries");
+    let (middle, leaf) = (id(path.get(path.len() / 2))?, id(path.last())?);
+    let time = cpu_of(|| {
+        session.branch(middle.as_str())?;
+        Ok(session.build_context()?)
+    })?;
+    session.branch(leaf.as_str())?;
+    Ok(time)
+}
+
+fn append(session: &mut Session) -> Result<Duration, Failure> {
+    let text = "x".repeat(200);
+    let time = cpu_of(|| {
+        for _ in 0..APPENDS {
+            session.append_user_text(&text)?;
+        }
+        Ok(())
+    })?;
+    Ok(time / APPENDS)
+}
+
+/// The mean of four keys that move, each with its frame.
+fn keys(session: &Session) -> Result<Duration, Failure> {
+    let keys = [Action::SelectUp, Action::SelectUp, Action::SelectDown, Action::SelectUp];
+    let mut shown = selector::first_frame(session)?;
+    let time = cpu_of(|| {
+        keys.into_iter().for_each(|key| shown.press(session, &Input::Action(key)));
+        Ok(())
+    })?;
+    Ok(time / 4)
+}
+
+fn fork(files: &Files, session: &Session) -> Result<Duration, Failure> {
+    let to = files.scratch("fork.jsonl");
+    let leaf = session.leaf_id().ok_or("no leaf")?;
+    let time = cpu_of(|| {
+        Ok(session.create_branched_session(leaf.as_str(), Destination::File(to.clone()), Options::new())?)
+    })?;
+    fs::remove_file(to)?;
+    Ok(time)
+}
+
+fn page(files: &Files, file: &Path) -> Result<Duration, Failure> {
+    let page = files.scratch("page.html");
+    let time = cpu_of(|| export::export(file, &page))?;
+    fs::remove_file(page)?;
+    Ok(time)
+}
+
+/// The most memory of a process that opens a file and makes its context.
+pub(super) fn memory(file: &Path) -> Result<u64, Failure> {
+    peak_memory_of("context", file)
+}
+
+/// What the machine needs for the bytes alone, by step.
+pub(super) fn references(
+    files: &Files,
+    file: &Path,
+) -> Result<HashMap<&'static str, (&'static str, Duration)>, Failure> {
+    let copy = files.scratch("copied");
+    let cat = best(3, || program(Command::new("cat").arg(file), Some(File::create(&copy)?)))?;
+    fs::remove_file(copy)?;
+    Ok(HashMap::from([
+        ("open", ("wc -l", best(3, || wc(file))?)),
+        ("append", ("write", bare_write(files)?)),
+        ("fork", ("cat, whole file", cat)),
+        ("export", ("cat, whole file", cat)),
+    ]))
+}
+
+fn bare_write(files: &Files) -> Result<Duration, Failure> {
+    let mut file = File::create(files.scratch("bare"))?;
+    let line = [b'x'; 350];
+    let time = best(7, || {
+        cpu_of(|| {
+            for _ in 0..APPENDS {
+                file.write_all(&line)?;
+            }
+            Ok(())
+        })
+    })?;
+    Ok(time / APPENDS)
+}
