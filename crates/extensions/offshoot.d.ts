@@ -321,6 +321,27 @@ declare module "offshoot" {
     reason: "manual" | "threshold" | "overflow";
   }
 
+  /** A place where entries may be appended and the model asked once more. */
+  export interface Boundary {
+    outcome: "completed" | "aborted" | "error";
+    /** What was proposed so far. */
+    entries: EntryDraft[];
+    continue: boolean;
+    context: { contextMessages: any[]; llmMessages: any[]; pendingMessages: any[]; canContinue: boolean };
+  }
+
+  /** What is left out stays as it was proposed. */
+  export interface BoundaryResult {
+    entries?: EntryDraft[];
+    continue?: boolean;
+  }
+
+  export type EntryDraft =
+    | { type: "custom"; customType: string; data?: unknown }
+    | { type: "custom_message"; customType: string; content: string | any[]; display: boolean; details?: unknown }
+    | { type: "context_edit"; targetId: string; replacement: null | { content: string | any[] } }
+    | { type: "compaction"; summary: string; firstKeptEntryId: string | null; details?: unknown; usage?: any };
+
   /** Events, what their handlers get, and what they may answer. Unknown names are accepted too. */
   export interface Events {
     session_start: [{ reason: "startup" | "reload" | "new" | "resume" | "fork"; previousSessionFile?: string }, void];
@@ -333,27 +354,40 @@ declare module "offshoot" {
     session_before_compact: [SessionBeforeCompactEvent, { cancel?: boolean; compaction?: { summary: string; firstKeptEntryId: string; tokensBefore: number; details?: unknown } }];
     session_compact: [{ compactionEntry: SessionEntry; fromExtension: boolean; reason: string }, void];
     session_compact_failed: [{ reason: string; errorMessage?: string; aborted: boolean }, void];
+    /** Every entry that was appended, and by whom. */
+    session_entry: [{ entry: SessionEntry; source: "agent" | "extension" }, void];
     session_label: [{ targetId: string; label?: string; previous?: string }, void];
     session_info_changed: [{ name?: string }, void];
     project_trust: [{ cwd: string }, { trusted: "yes" | "no" | "undecided"; remember?: boolean }];
     resources_discover: [{ cwd: string; reason: string }, { skillPaths?: string[]; promptPaths?: string[]; themePaths?: string[] }];
     input: [{ text: string; images?: any[]; source: "interactive" | "rpc" | "extension" }, { action: "continue" | "handled" } | { action: "transform"; text: string; images?: any[] }];
-    before_agent_start: [{ prompt: string; images?: any[]; systemPrompt: string }, { message?: CustomMessage; systemPrompt?: string }];
+    before_agent_start: [{ messageType: "user" | "custom"; prompt?: string; images?: any[]; message?: CustomMessage; systemPrompt: string }, { message?: CustomMessage; systemPrompt?: string }];
     agent_start: [{}, void];
     agent_end: [{ messages: any[] }, void];
+    /** The last chance before work on a prompt is over. */
+    agent_before_settle: [Boundary, BoundaryResult];
     agent_settled: [{ aborted: boolean }, void];
     turn_start: [{ turnIndex: number; timestamp: number }, void];
-    turn_end: [{ turnIndex: number; message: any; toolResults: any[] }, void];
+    turn_end: [Boundary & { turnIndex: number; message: any; toolResults: any[]; messageEntryId: string; toolResultEntryIds: string[] }, BoundaryResult];
     context: [{ messages: any[] }, { messages?: any[] }];
+    /** After `context`: what the model is told before the conversation is the first message. */
+    context_with_system: [{ messages: any[] }, { messages?: any[] }];
+    /** The body of a request as the service will get it; what is returned takes its place. */
+    before_provider_request: [{ payload: any }, any];
+    /** Change `event.headers` in place; null takes one away. Keys are not among them. */
+    before_provider_headers: [{ headers: Record<string, string | null> }, void];
+    after_provider_response: [{ status: number; headers: Record<string, string> }, void];
+    model_select: [{ model: Model; previousModel?: Model; source: "set" | "cycle" | "restore" }, void];
+    thinking_level_select: [{ level: string; previousLevel: string }, void];
     message_start: [{ message: any }, void];
     message_update: [{ message: any; assistantMessageEvent: any }, void];
     message_end: [{ message: any }, { message?: any }];
     tool_execution_start: [{ toolCallId: string; toolName: string; args: any }, void];
-    tool_execution_update: [{ toolCallId: string; toolName: string; partialResult: any }, void];
+    tool_execution_update: [{ toolCallId: string; toolName: string; args: any; partialResult: any }, void];
     tool_execution_end: [{ toolCallId: string; toolName: string; result: any; isError: boolean }, void];
     tool_call: [{ toolCallId: string; toolName: string; input: any }, { block?: boolean; reason?: string }];
     tool_result: [{ toolCallId: string; toolName: string; input: any; content: any[]; details: any; isError: boolean }, { content?: any[]; details?: any; isError?: boolean }];
-    user_bash: [{ command: string; cwd: string; excludeFromContext: boolean }, { result?: { output: string; exitCode: number | null; cancelled: boolean; truncated: boolean }; operations?: any }];
+    user_bash: [{ command: string; cwd: string; excludeFromContext: boolean }, { block?: boolean; reason?: string; result?: { output: string; exitCode: number | null; cancelled: boolean; truncated: boolean }; operations?: any }];
   }
 
   // ---------------------------------------------------------------- registering

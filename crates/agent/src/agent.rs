@@ -4,21 +4,24 @@
 //! counts: whatever happens, the next start goes on from what is in the file.
 
 mod ask;
+mod boundary;
+mod choose;
 mod compact;
 mod navigate;
 mod submit;
 mod tell;
+mod wire;
 mod work;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use session_tree::{EntryId, Message, Session};
+use session_tree::{Message, Session};
 use tokio::sync::mpsc;
 
 use crate::cancel::Cancel;
-use crate::command::{History, Reload};
+use crate::command::{History, Reload, Resources};
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, Watcher};
 use crate::extension::ExtensionCommand;
@@ -31,6 +34,7 @@ use crate::shared::{SessionGuard, SharedSession};
 use crate::tools::ToolBox;
 use crate::turn::{Effect, Input, Outcome, Turn};
 
+pub use choose::ChosenBy;
 pub(crate) use compact::readable;
 pub use compact::{CompactRequest, Compacted};
 pub(crate) use navigate::Step;
@@ -51,7 +55,7 @@ pub use work::{Gatekeeper, Permit, Policy};
 /// ```
 #[derive(Debug)]
 pub struct Agent {
-    session: SharedSession,
+    pub(crate) session: SharedSession,
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) thinking: ThinkingLevel,
     system: String,
@@ -71,6 +75,10 @@ pub struct Agent {
     pub(crate) history: History,
     /// Loads extensions for another session.
     pub(crate) reload: Option<Reload>,
+    /// Whether the session was imported, and no tool was called since.
+    pub(crate) is_imported: bool,
+    /// What extensions have found for the session.
+    pub(crate) resources: Resources,
 }
 
 impl Agent {
@@ -94,6 +102,8 @@ impl Agent {
             commands: Vec::new(),
             history: History::default(),
             reload: None,
+            is_imported: false,
+            resources: Resources::default(),
         }
     }
 
@@ -176,38 +186,6 @@ impl Agent {
         self.inbox.clone()
     }
 
-    /// Chooses another model and writes so into the session.
-    pub fn choose_model(&mut self, model: Arc<dyn Model>) -> Result<EntryId> {
-        let id = self.session().append_model_change(&model.spec().provider, &model.spec().id)?;
-        self.thinking = model.spec().clamp(self.thinking);
-        self.model = Some(model);
-        Ok(id)
-    }
-
-    /// Chooses how hard the model thinks and writes so into the session.
-    pub fn choose_thinking(&mut self, level: ThinkingLevel) -> Result<EntryId> {
-        let level = self.model.as_ref().map_or(level, |model| model.spec().clamp(level));
-        let id = self.session().append_thinking_level_change(level.name())?;
-        self.thinking = level;
-        Ok(id)
-    }
-
-    /// Writes into the session which model answers and how hard it thinks, if the path says otherwise.
-    ///
-    /// Front ends call it before they send what somebody said, so that looking at a session writes nothing.
-    pub fn keep_choice(&mut self) -> Result<()> {
-        let Some(model) = self.model.clone() else { return Ok(()) };
-        let context = self.session().build_context()?;
-        let said = context.model.map(|said| (said.provider, said.model_id));
-        if said != Some((model.spec().provider.clone(), model.spec().id.clone())) {
-            self.choose_model(model)?;
-        }
-        if context.thinking_level != self.thinking.name() {
-            self.choose_thinking(self.thinking)?;
-        }
-        Ok(())
-    }
-
     /// Returns a handle for extensions, and for whoever else wants to do something at any time.
     pub fn handle(&self) -> AgentHandle {
         AgentHandle {
@@ -236,7 +214,7 @@ impl Agent {
     /// Does what was wished for.
     pub async fn grant(&mut self, wish: Wish, cancel: &Cancel) {
         wish.grant(self, cancel).await;
-        self.report_hook_failures();
+        self.tell_news(cancel).await;
     }
 
     /// Does all that was wished for so far, and what is wished for meanwhile.
@@ -257,13 +235,28 @@ impl Agent {
         }
         messages.extend(self.inbox.take_for_next_turn());
         self.watch_context(cancel).await?;
-        self.announce(AgentEvent::AgentStart, cancel).await;
-        let outcome = self.run_to_the_end(messages, cancel).await;
+        self.watcher.tell(AgentEvent::AgentStart);
+        let outcome = self.run_until_settled(messages, cancel).await;
         if let Ok(outcome) = &outcome {
             self.tell_end_of_work(outcome, cancel).await;
         }
-        self.report_hook_failures();
+        self.tell_news(cancel).await;
         outcome
+    }
+
+    /// Works until nobody, and no extension, has anything more to say.
+    async fn run_until_settled(&mut self, mut messages: Vec<Message>, cancel: &Cancel) -> Result<Outcome> {
+        loop {
+            if self.hooks.wants("agent_start") {
+                self.tell("agent_start", &AgentEvent::AgentStart.to_json(), cancel).await;
+            }
+            let outcome = self.run_to_the_end(messages, cancel).await?;
+            self.tell_end_of_run(&outcome, cancel).await;
+            if !self.before_settle(&outcome, cancel).await? {
+                return Ok(outcome);
+            }
+            messages = Vec::new();
+        }
     }
 
     /// Works until nobody has anything more to say.
@@ -306,18 +299,20 @@ impl Agent {
                     continue;
                 }
                 Effect::WatchContext => {
-                    self.tell_turn_end(cancel).await;
+                    self.end_turn(cancel).await?;
                     self.watch_context(cancel).await?;
                     continue;
                 }
                 Effect::End(outcome) => {
-                    self.tell_turn_end(cancel).await;
-                    return Ok(outcome);
+                    if !self.end_turn(cancel).await? {
+                        return Ok(outcome);
+                    }
+                    Input::Begin(Vec::new())
                 }
                 Effect::Ask => self.ask(cancel).await?,
                 Effect::RunTools(calls) => self.work(calls, cancel).await,
                 Effect::Wait { delay, attempt, error } => {
-                    self.tell_turn_end(cancel).await;
+                    self.end_turn(cancel).await?;
                     self.watcher.tell(AgentEvent::RetryStart { attempt, delay, error });
                     match cancel.unless_cancelled(tokio::time::sleep(delay)).await {
                         Some(()) => Input::Waited,
@@ -325,7 +320,7 @@ impl Agent {
                     }
                 }
                 Effect::CompactAfterOverflow => {
-                    self.tell_turn_end(cancel).await;
+                    self.end_turn(cancel).await?;
                     self.compact_after_overflow(cancel).await?
                 }
             };

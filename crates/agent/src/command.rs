@@ -26,8 +26,6 @@ mod switch;
 mod totals;
 mod undo;
 
-use std::time::Duration;
-
 use serde_json::Value as Json;
 use session_tree::{Draft, EntryId, Error, Kind, Node, Session};
 
@@ -50,13 +48,11 @@ pub use merge::{
 };
 pub use name::NamePlan;
 pub use pop::{Pop, PopRequest, Popped};
-pub use replace::{HooksFuture, Reload, Replaced, Replacement};
+pub use replace::{HooksFuture, Reload, Replaced, Replacement, Resources};
 pub use switch::SwitchRequest;
 pub use totals::Totals;
+pub(crate) use undo::is_grafted;
 pub use undo::{Undo, Undone};
-
-/// How long extensions may take to hear of something, all together, once somebody does not want to wait.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What came of a command that somebody may stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,22 +141,6 @@ impl Agent {
         Ok(Some(model.spec().context_window.saturating_sub(used)))
     }
 
-    /// Tells extensions of something that has happened. Who stops now does not keep them from hearing of it, but they
-    /// get little time.
-    pub(crate) async fn tell(&self, event: &str, payload: &Json, cancel: &Cancel) {
-        let own = Cancel::new();
-        let told = self.hooks.tell(event, payload, &own);
-        let patience = async {
-            cancel.cancelled().await;
-            tokio::time::sleep(PATIENCE).await;
-        };
-        tokio::select! {
-            biased;
-            () = told => {}
-            () = patience => own.cancel(),
-        }
-    }
-
     /// Tells whoever watches which extensions failed.
     pub(crate) fn report_hook_failures(&self) {
         for failure in self.hooks.take_failures() {
@@ -197,6 +177,12 @@ pub(crate) fn stopped(gate: &Gate, cancel: &Cancel) -> Option<CancelledBy> {
 pub(crate) fn entry_json(session: &Session, id: &EntryId) -> Result<Json> {
     let entry = session.entry(id.as_str())?;
     Ok(entry.value().and_then(|value| value.to_serde()).unwrap_or_default())
+}
+
+/// Returns an entry of the tree in the shape that extensions see; null if it cannot be read.
+pub(crate) fn entry_at_json(session: &Session, node: Node) -> Json {
+    let entry = session.entry_at(node).ok();
+    entry.and_then(|entry| entry.value().and_then(|value| value.to_serde())).unwrap_or_default()
 }
 
 /// Returns entries in the shape that extensions see.

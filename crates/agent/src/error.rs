@@ -26,6 +26,12 @@ pub enum AgentError {
     /// A turn is going on, and nobody said when a message is to be sent.
     #[error("the agent is working: say whether the message is to steer it or to follow")]
     Busy,
+    /// An extension does not want a command of the person to run.
+    #[error("the command was not run: {reason}")]
+    CommandBlocked {
+        /// What it said.
+        reason: String,
+    },
     /// Too little was said to compact anything.
     #[error("Nothing to compact (no messages yet)")]
     NothingSaid,

@@ -1,14 +1,14 @@
 //! What the agent tells whoever watches: a terminal, a script, a machine.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use session_tree::{EntryId, Message, Timestamp};
 
 use crate::hooks::HookFailure;
-use crate::model::{AnswerEvent, BlockStart, ModelError};
+use crate::model::{Answer, AnswerEvent, BlockStart, ModelError};
 use crate::tool::{ToolCall, ToolOutput};
 use crate::turn::Outcome;
 
@@ -103,6 +103,15 @@ impl Watcher {
         Watcher(Arc::new(watch))
     }
 
+    /// Calls a function with everything that happens, spelled as `--mode json` prints it.
+    pub fn spelled(watch: impl Fn(&Json) + Send + Sync + 'static) -> Self {
+        let answer = Mutex::new(Answer::default());
+        Watcher::new(move |event| {
+            let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
+            watch(&spelled(&event, &mut answer));
+        })
+    }
+
     /// Tells what happened.
     pub fn tell(&self, event: AgentEvent) {
         (self.0)(event);
@@ -142,7 +151,7 @@ impl AgentEvent {
         }
     }
 
-    /// Returns the event as a line of `--mode json` shows it.
+    /// Returns the event as a line of JSON; see [`Watcher::spelled`] for one that tells the parts of an answer apart.
     pub fn to_json(&self) -> Json {
         match self {
             AgentEvent::AgentStart => json!({"type": "agent_start"}),
@@ -193,6 +202,22 @@ impl AgentEvent {
             }
         }
     }
+}
+
+/// Spells an event. The parts of an answer are named after what it consists of, so the answer grows along.
+fn spelled(event: &AgentEvent, answer: &mut Answer) -> Json {
+    let mut spelled = event.to_json();
+    match event {
+        AgentEvent::TurnStart { .. } => *answer = Answer::default(),
+        AgentEvent::Answer(step) => {
+            answer.take(step);
+            if let Some(update) = answer.update_json(step) {
+                spelled["assistantMessageEvent"] = update;
+            }
+        }
+        _ => {}
+    }
+    spelled
 }
 
 fn output_json(output: &ToolOutput) -> Json {

@@ -14,8 +14,9 @@ use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, Watcher};
+use crate::hooks::given;
 use crate::inbox::{Delivery, Inbox};
-use crate::shared::{SessionGuard, SharedSession};
+use crate::shared::{SessionGuard, SharedSession, Source};
 
 /// A message of an extension: the model reads it, people see it in its own colours.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +36,16 @@ impl CustomMessage {
     pub fn text(custom_type: impl Into<String>, text: impl Into<String>) -> Self {
         let content = Json::String(text.into());
         CustomMessage { custom_type: custom_type.into(), content, display: true, details: None }
+    }
+
+    /// Reads a message as extensions spell it.
+    pub(crate) fn read(value: &Json) -> Option<Self> {
+        Some(CustomMessage {
+            custom_type: value["customType"].as_str()?.to_owned(),
+            content: value.get("content")?.clone(),
+            display: value["display"].as_bool().unwrap_or(true),
+            details: given(value, "details").cloned(),
+        })
     }
 
     /// Spells it as a message of a conversation.
@@ -100,7 +111,7 @@ pub struct AgentHandle {
 impl AgentHandle {
     /// Takes the session for one step; see [`SharedSession::lock`].
     pub fn session(&self) -> SessionGuard<'_> {
-        self.session.lock()
+        self.session.lock_as(Source::Extension)
     }
 
     /// Tells whether no turn is going on.
@@ -136,13 +147,23 @@ impl AgentHandle {
         let delivery = options.deliver_as.or(late).unwrap_or(Delivery::Steer);
         let Err(spelled) = self.inbox.send_to_turn(delivery, spelled) else { return Ok(Sent::Queued) };
         if options.trigger_turn == Some(true) {
-            self.begin_turn(vec![spelled]);
+            self.begin_turn(spelled);
             return Ok(Sent::Queued);
         }
-        append(&mut self.session(), &spelled).map(|id| {
-            self.watcher.tell(AgentEvent::Message { id: id.clone(), message: spelled });
-            Sent::Appended(id)
-        })
+        self.keep(spelled).map(Sent::Appended)
+    }
+
+    /// Appends a message, and tells whoever watches.
+    fn keep(&self, message: Message) -> Result<EntryId> {
+        let id = append(&mut self.session(), &message)?;
+        self.watcher.tell(AgentEvent::Message { id: id.clone(), message });
+        Ok(id)
+    }
+
+    /// Appends a message of an extension; no model is asked because of it.
+    pub(crate) fn append_message(&self, message: &CustomMessage) -> Result<EntryId> {
+        let spelled = message.to_message(self.session().now())?;
+        self.keep(spelled)
     }
 
     /// Sends what counts as a prompt of the person. While a turn goes on it must be said when it is sent.
@@ -155,19 +176,19 @@ impl AgentHandle {
             Some(Delivery::NextTurn) => self.inbox.send(Delivery::NextTurn, message),
             Some(delivery) => {
                 if let Err(message) = self.inbox.send_to_turn(delivery, message) {
-                    self.begin_turn(vec![message]);
+                    self.begin_turn(message);
                 }
             }
             None if self.inbox.is_busy() => return Err(AgentError::Busy),
-            None => self.begin_turn(vec![message]),
+            None => self.begin_turn(message),
         }
         Ok(Sent::Queued)
     }
 
-    fn begin_turn(&self, messages: Vec<Message>) {
+    fn begin_turn(&self, message: Message) {
         self.when_idle(move |agent, cancel| {
             Box::pin(async move {
-                if let Err(error) = agent.prompt(messages, cancel).await {
+                if let Err(error) = agent.submit_message(message, cancel).await {
                     agent.watcher.tell(AgentEvent::Failed { error: error.to_string() });
                 }
             })

@@ -4,16 +4,19 @@
 //! extensions see. An extension that fails is reported and passed over; it never stops the agent.
 
 mod combine;
+mod names;
 
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::cancel::Cancel;
 
-pub use combine::Gate;
+pub(crate) use combine::given;
+pub use combine::{Gate, Trust};
+pub use names::ALIASES;
 
 /// What a handler becomes while it runs.
 pub type HookFuture<'a> = Pin<Box<dyn Future<Output = Result<Json, String>> + Send + 'a>>;
@@ -81,7 +84,7 @@ impl Hooks {
 
     /// Tells whether anybody wants to hear of an event; if not, its payload need not be made.
     pub fn wants(&self, event: &str) -> bool {
-        self.handlers.iter().any(|handler| handler.wants(event))
+        self.interested(event).next().is_some()
     }
 
     /// Takes the failures that were noted since the last time.
@@ -89,23 +92,52 @@ impl Hooks {
         std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn interested<'h>(&'h self, event: &'h str) -> impl Iterator<Item = &'h Arc<dyn Handler>> {
-        self.handlers.iter().filter(move |handler| handler.wants(event))
+    /// Returns those who want to hear of an event, each with the name under which it does.
+    fn interested<'h>(&'h self, event: &'h str) -> impl Iterator<Item = Interest<'h>> {
+        self.handlers.iter().filter_map(move |handler| {
+            let name = names::names_of(event).find(|name| handler.wants(name))?;
+            Some(Interest { handler: &**handler, name, is_older: name != event })
+        })
     }
 
     /// Calls one handler. Gives what it answered; none if it failed, answered nothing, or was cancelled.
-    async fn ask(&self, handler: &dyn Handler, event: &str, payload: &Json, cancel: &Cancel) -> Option<Json> {
-        match cancel.unless_cancelled(handler.call(event, payload, cancel)).await? {
+    async fn ask(&self, interest: &Interest<'_>, payload: &Json, cancel: &Cancel) -> Option<Json> {
+        let Interest { handler, name, .. } = *interest;
+        let renamed = interest.is_older.then(|| renamed(payload, name));
+        let payload = renamed.as_ref().unwrap_or(payload);
+        match cancel.unless_cancelled(handler.call(name, payload, cancel)).await? {
             Ok(Json::Null) => None,
             Ok(answer) => Some(answer),
             Err(message) => {
-                let (handler, event) = (handler.name().to_owned(), event.to_owned());
-                let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-                failures.push(HookFailure { handler, event, message });
-                None
+                let refusal = names::is_guarded(name)
+                    .then(|| json!({"block": true, "reason": format!("an extension failed: {message}")}));
+                self.report(handler.name(), name, message);
+                refusal
             }
         }
     }
+
+    /// Notes that a handler failed, or that what it answered cannot be used.
+    pub(crate) fn report(&self, handler: &str, event: &str, message: String) {
+        let failure = HookFailure { handler: handler.to_owned(), event: event.to_owned(), message };
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+    }
+}
+
+/// A handler that wants to hear of an event, and how it calls it.
+struct Interest<'h> {
+    handler: &'h dyn Handler,
+    name: &'h str,
+    is_older: bool,
+}
+
+/// Returns a payload under an older name.
+fn renamed(payload: &Json, name: &str) -> Json {
+    let mut payload = payload.clone();
+    if let Some(object) = payload.as_object_mut() {
+        object.insert("type".to_owned(), name.into());
+    }
+    payload
 }
 
 impl fmt::Debug for Hooks {

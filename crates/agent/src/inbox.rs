@@ -83,6 +83,12 @@ impl Inbox {
         !(waiting.messages.is_empty() && waiting.after_turn.is_empty())
     }
 
+    /// Returns the messages that wait for the turn that is going on.
+    pub(crate) fn waiting_messages(&self) -> Vec<Message> {
+        let waiting = self.waiting();
+        waiting.messages.iter().map(|(_, message)| message).chain(&waiting.after_turn).cloned().collect()
+    }
+
     /// Stops the turn that is going on.
     pub fn abort(&self) {
         if let Some(turn) = &self.waiting().turn {

@@ -9,6 +9,7 @@ mod error;
 mod event;
 mod request;
 mod spec;
+mod tap;
 
 use std::fmt;
 use std::pin::Pin;
@@ -21,6 +22,7 @@ pub use error::ModelError;
 pub use event::{AnswerEvent, BlockEnd, BlockStart, StopReason, Usage};
 pub use request::{Request, ToolSpec};
 pub use spec::{ModelSpec, Price, ThinkingLevel};
+pub use tap::{Headers, Tap, TapFuture};
 
 /// The events of an answer, in order. After an error nothing more comes.
 pub type AnswerStream = Pin<Box<dyn Stream<Item = Result<AnswerEvent, ModelError>> + Send>>;

@@ -53,6 +53,24 @@ pub enum Mode {
     DenyAsking,
 }
 
+/// Why the next calls of tools deserve a closer look: the model has just read what may come from strangers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caution {
+    /// The session was imported, and no tool was called since.
+    Imported,
+    /// Another branch was merged or a part of it picked, and no tool was called since.
+    Grafted,
+}
+
+impl fmt::Display for Caution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Caution::Imported => "it is the first since the session was imported",
+            Caution::Grafted => "it is the first since another branch was merged or picked from",
+        })
+    }
+}
+
 /// A decision, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
@@ -84,6 +102,8 @@ pub enum Reason {
     Other(String),
     /// A path leads nowhere, as links in a circle do.
     BadPath(PathBuf),
+    /// It would be allowed, but deserves a closer look.
+    Caution(Caution),
     /// Somebody should be asked, but everything is allowed.
     EverythingAllowed(Box<Reason>),
     /// Somebody should be asked, but nobody is there.
@@ -104,6 +124,7 @@ impl fmt::Display for Reason {
             Reason::Runs(command) => write!(f, "it runs `{command}`"),
             Reason::Other(words) => f.write_str(words),
             Reason::BadPath(path) => write!(f, "{} leads nowhere", path.display()),
+            Reason::Caution(caution) => caution.fmt(f),
             Reason::EverythingAllowed(reason) => write!(f, "everything is allowed ({reason})"),
             Reason::NobodyToAsk(reason) => write!(f, "nobody can be asked ({reason})"),
         }
@@ -158,6 +179,18 @@ impl Permissions {
             Effect::Runs(_) | Effect::Other(_) => self.judge_one(tool, effect, &Target::of(effect), &place),
         };
         self.with_mode(verdict)
+    }
+
+    /// Judges a call as [`Permissions::judge`] does; if there is reason for caution, somebody is asked about what would
+    /// be allowed, where somebody can be asked.
+    pub fn judge_after(&self, caution: Option<Caution>, tool: &str, effect: &Effect, cwd: &Path) -> Verdict {
+        let verdict = self.judge(tool, effect, cwd);
+        match (caution, verdict.decision, self.mode) {
+            (Some(caution), Decision::Allow, Mode::AskFor) => {
+                Verdict { decision: Decision::Ask, reason: Reason::Caution(caution) }
+            }
+            _ => verdict,
+        }
     }
 
     /// Judges every path; the strictest verdict counts.

@@ -1,13 +1,33 @@
 //! A session that several parts of a program hold at once: the agent, extensions, whoever draws.
 //!
-//! Everybody takes it for as long as one step lasts. It is never held while something is waited for.
+//! Everybody takes it for as long as one step lasts. It is never held while something is waited for. Who appended what
+//! is noted, so that others can be told.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use session_tree::Session;
+use session_tree::{Node, Session};
+
+/// Who appends to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The agent: what was said, and what commands do.
+    Agent,
+    /// An extension, or a program that embeds the agent.
+    Extension,
+}
+
+impl Source {
+    /// Returns the name that extensions read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Source::Agent => "agent",
+            Source::Extension => "extension",
+        }
+    }
+}
 
 /// A session behind a lock; clones share it.
 #[derive(Clone)]
@@ -17,25 +37,78 @@ struct Shared {
     session: Mutex<Session>,
     /// Who holds the session, to tell a deadlock from a wait.
     holder: Mutex<Option<ThreadId>>,
+    news: Mutex<News>,
+}
+
+/// Entries that nobody was told of yet: how many from which source, oldest first.
+#[derive(Debug, Default)]
+struct News {
+    /// How many entries were there when the session was last let go.
+    known: usize,
+    counts: Vec<(usize, Source)>,
+}
+
+impl News {
+    fn note(&mut self, len: usize, source: Source) {
+        let new = len.saturating_sub(self.known);
+        self.known = len;
+        match self.counts.last_mut() {
+            _ if new == 0 => {}
+            Some((count, last)) if *last == source => *count += new,
+            _ => self.counts.push((new, source)),
+        }
+    }
 }
 
 impl SharedSession {
     /// Shares a session.
     pub fn new(session: Session) -> Self {
-        SharedSession(Arc::new(Shared { session: Mutex::new(session), holder: Mutex::new(None) }))
+        let news = News { known: session.tree().len(), counts: Vec::new() };
+        SharedSession(Arc::new(Shared {
+            session: Mutex::new(session),
+            holder: Mutex::new(None),
+            news: Mutex::new(news),
+        }))
     }
 
     /// Waits for the session. Whoever holds it already must not ask again, and must not wait for anything.
     pub fn lock(&self) -> SessionGuard<'_> {
+        self.lock_as(Source::Agent)
+    }
+
+    /// Waits for the session, to append what comes from this source.
+    pub fn lock_as(&self, source: Source) -> SessionGuard<'_> {
         let me = Some(thread::current().id());
         debug_assert_ne!(*self.holder(), me, "the session is taken twice in one step");
         let session = self.0.session.lock().unwrap_or_else(PoisonError::into_inner);
         *self.holder() = me;
-        SessionGuard { shared: self, session }
+        SessionGuard { shared: self, session, source }
+    }
+
+    /// Puts another session into the place of this one, which is given back.
+    pub(crate) fn replace(&self, new: Session) -> Session {
+        let mut guard = self.lock();
+        *self.news() = News { known: new.tree().len(), counts: Vec::new() };
+        std::mem::replace(&mut *guard, new)
+    }
+
+    /// Takes the entries that were appended since the last time, oldest first.
+    pub(crate) fn take_news(&self) -> Vec<(Node, Source)> {
+        let session = self.lock();
+        let counts = std::mem::take(&mut self.news().counts);
+        let new = counts.iter().map(|(count, _)| count).sum();
+        let mut nodes: Vec<Node> = session.tree().nodes().rev().take(new).collect();
+        nodes.reverse();
+        let sources = counts.into_iter().flat_map(|(count, source)| std::iter::repeat_n(source, count));
+        nodes.into_iter().zip(sources).collect()
     }
 
     fn holder(&self) -> MutexGuard<'_, Option<ThreadId>> {
         self.0.holder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn news(&self) -> MutexGuard<'_, News> {
+        self.0.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -49,6 +122,7 @@ impl fmt::Debug for SharedSession {
 pub struct SessionGuard<'s> {
     shared: &'s SharedSession,
     session: MutexGuard<'s, Session>,
+    source: Source,
 }
 
 impl Deref for SessionGuard<'_> {
@@ -67,6 +141,7 @@ impl DerefMut for SessionGuard<'_> {
 
 impl Drop for SessionGuard<'_> {
     fn drop(&mut self) {
+        self.shared.news().note(self.session.tree().len(), self.source);
         *self.shared.holder() = None;
     }
 }
@@ -89,6 +164,24 @@ mod tests {
         let other = shared.clone();
         let id = shared.lock().append_user_text("hi").unwrap();
         assert_eq!(thread::spawn(move || other.lock().leaf_id()).join().unwrap(), Some(id));
+    }
+
+    #[test]
+    fn what_is_appended_is_noted_with_who_did_it() {
+        let shared = SharedSession::new(Options::new().in_memory("/w").unwrap());
+        let said = |text| shared.lock().append_user_text(text).unwrap();
+        let (first, second) = (said("a"), said("b"));
+        let third = shared.lock_as(Source::Extension).append_custom_entry("state", None).unwrap();
+        let fourth = said("c");
+        let news = shared.take_news().into_iter();
+        let news: Vec<_> = news.map(|(node, source)| (shared.lock().tree().id(node), source)).collect();
+        let (agent, extension) = (Source::Agent, Source::Extension);
+        assert_eq!(news, [(first, agent), (second, agent), (third, extension), (fourth, agent)]);
+        assert_eq!(shared.take_news(), []);
+        let mut other = Options::new().in_memory("/w").unwrap();
+        other.append_user_text("another session").unwrap();
+        drop(shared.replace(other));
+        assert_eq!(shared.take_news(), [], "what a session brings along is not new");
     }
 
     #[test]

@@ -296,7 +296,7 @@ fn last_answer(session: &Session) -> Result<Option<String>, CommandError> {
 /// Prints everything that happens as lines of JSON; the text of an answer is printed when it is complete.
 fn watcher(mode: Mode) -> Watcher {
     match mode {
-        Mode::Json => Watcher::new(|event| crate::ui::json_line(&event.to_json())),
+        Mode::Json => Watcher::spelled(crate::ui::json_line),
         Mode::Text => Watcher::default(),
     }
 }

@@ -6,8 +6,10 @@ import { listeners } from "offshoot:events";
 
 const CHAINED = new Set([
   "input", "context", "context_with_system", "message_end", "tool_result", "before_provider_request",
-  "before_provider_headers",
+  "before_provider_headers", "turn_end", "agent_before_settle",
 ]);
+/// Who was to look and failed does not let anything through.
+const GUARDED = new Set(["tool_call", "user_bash"]);
 const COLLECTED = new Set(["before_agent_start", "resources_discover"]);
 const FIRST = new Set(["user_bash", "project_trust"]);
 
@@ -21,7 +23,7 @@ export async function dispatch(event, payload, signal, dialect) {
       return await one.handler(value, context);
     } catch (error) {
       errors.push(described(error));
-      if (event === "tool_call") return { block: true, reason: `an extension failed: ${error?.message ?? error}` };
+      if (GUARDED.has(event)) return { block: true, reason: `an extension failed: ${error?.message ?? error}` };
       return undefined;
     }
   };
@@ -107,6 +109,8 @@ const PATCHES = {
   message_end: ["message"],
   tool_result: ["content", "details", "isError"],
   before_provider_headers: ["headers"],
+  turn_end: ["entries", "continue"],
+  agent_before_settle: ["entries", "continue"],
 };
 
 /// Each handler sees what the one before made of it.
@@ -174,15 +178,14 @@ async function ranByExtension(payload, operations, signal) {
   return { result: { output, exitCode, cancelled: Boolean(signal?.aborted), truncated: false } };
 }
 
-/// Most of these only tell; what is answered to the others is put together.
+/// What is answered does not matter to the agent; of two answers to one field the later one is given back.
 async function tell(payload, signal, asked, ask) {
   const answer = {};
   for (const one of asked) {
-    const result = await ask(one, seen(payload, signal, one));
-    if (!isObject(result)) continue;
-    const { entries, ...rest } = result;
-    Object.assign(answer, rest);
-    if (Array.isArray(entries)) answer.entries = [...(answer.entries ?? []), ...entries];
+    const value = seen(payload, signal, one);
+    if (isObject(value.assistantMessageEvent)) value.assistantMessageEvent.partial = value.message;
+    const result = await ask(one, value);
+    if (isObject(result)) Object.assign(answer, result);
   }
   return answer;
 }

@@ -1,21 +1,15 @@
 // Events: who listens to what.
 
+import { facts } from "offshoot:native";
+
 /// Older names, and the event that is meant.
-const ALIASES = {
-  session_before_branch: "session_before_fork",
-  session_branch: "session_fork",
-  before_compact: "session_before_compact",
-  "session.compacting": "session_before_compact",
-  compact: "session_compact",
-  before_switch: "session_before_switch",
-  before_tree: "session_before_tree",
-};
+const ALIASES = new Map(facts.aliases);
 
 const handlers = [];
 
 export function listen(name, handler) {
   if (typeof handler !== "function") throw new TypeError(`the handler of ${name} is no function`);
-  const one = { name: String(name), event: ALIASES[name] ?? String(name), handler };
+  const one = { name: String(name), event: ALIASES.get(String(name)) ?? String(name), handler };
   handlers.push(one);
   return () => {
     const at = handlers.indexOf(one);

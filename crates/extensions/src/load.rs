@@ -148,6 +148,7 @@ async fn load_one(
         "dialect": found.dialect.name(),
         "trusted": options.trusted,
         "flags": options.flags,
+        "aliases": offshoot_agent::hooks::ALIASES,
     });
     let root = options.confined.then(|| found.root.clone());
     worker::start(&handle, orders, options.trusted, root, facts)

@@ -8,7 +8,8 @@ use std::future::Future;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER};
+use offshoot_agent::model::{Headers, Tap};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER, SET_COOKIE};
 use reqwest::{Client, Response, redirect};
 
 use crate::fault::{self, Complaint, Fault};
@@ -72,12 +73,15 @@ impl Http {
         Self { client: OnceLock::new(), options }
     }
 
-    /// Posts and returns the body of the answer if it may be a stream of events.
-    pub(crate) async fn post(&self, post: Post) -> Result<Incoming, Fault> {
+    /// Posts and returns the body of the answer if it may be a stream of events. Who taps hears of every response.
+    pub(crate) async fn post(&self, post: Post, tap: Option<&dyn Tap>) -> Result<Incoming, Fault> {
         let request = self.client()?.post(post.url).headers(post.headers).body(post.body);
         let idle_timeout = self.options.idle_timeout;
         let response =
             in_time(idle_timeout, request.send()).await?.map_err(|error| Fault::Network(reason(error)))?;
+        if let Some(tap) = tap {
+            tap.response(response.status().as_u16(), spelled(response.headers())).await;
+        }
         if !response.status().is_success() {
             return Err(self.complaint(response).await);
         }
@@ -168,6 +172,13 @@ fn reason(error: reqwest::Error) -> String {
         source = cause.source();
     }
     reason
+}
+
+/// Headers as a tap sees them: by name, without what is secret and without what is no text.
+pub(crate) fn spelled(headers: &HeaderMap) -> Headers {
+    let open = headers.iter().filter(|(name, value)| !value.is_sensitive() && *name != SET_COOKIE);
+    open.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
+        .collect()
 }
 
 /// The content type of a response that is surely no stream of events.

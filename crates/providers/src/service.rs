@@ -5,13 +5,13 @@
 use std::sync::Arc;
 
 use futures_util::stream;
-use offshoot_agent::model::{AnswerEvent, AnswerStream, Model, ModelError, ModelSpec, Request};
+use offshoot_agent::model::{AnswerEvent, AnswerStream, Model, ModelError, ModelSpec, Request, Tap};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use crate::catalogue::Target;
 use crate::error::{Error, Result};
 use crate::fault::Fault;
-use crate::http::{Http, Incoming, Post};
+use crate::http::{Http, Incoming, Post, spelled};
 use crate::secret::Secret;
 use crate::sse;
 use crate::wire::{self, Decoder, Events};
@@ -92,9 +92,13 @@ async fn next(state: State) -> Option<(Result<AnswerEvent, ModelError>, State)> 
 
 async fn open(model: Arc<Inner>, request: &Request) -> Result<Open, Fault> {
     let target = &model.target;
-    let body = wire::body(target, request).to_string();
-    let post = Post { url: target.api.url(target), headers: model.headers.clone(), body };
-    let incoming = model.http.post(post).await?;
+    let (mut body, mut headers) = (wire::body(target, request), model.headers.clone());
+    if let Some(tap) = &request.tap {
+        body = tap.request(body).await;
+        headers = tapped(headers, &**tap).await;
+    }
+    let post = Post { url: target.api.url(target), headers, body: body.to_string() };
+    let incoming = model.http.post(post, request.tap.as_deref()).await?;
     let frames = sse::Decoder::new(model.http.options.longest_event);
     let decoder = target.api.decoder();
     Ok(Open { model, incoming, frames, decoder, events: Events::default(), fault: None })
@@ -158,6 +162,23 @@ fn headers(target: &Target, key: Option<&Secret>) -> Result<HeaderMap> {
         headers.insert(HeaderName::from_static(name), hidden(&value).ok_or_else(bad)?);
     }
     Ok(headers)
+}
+
+/// Lets somebody change the headers. What is secret is not shown, and stays unless it is given anew.
+async fn tapped(headers: HeaderMap, tap: &dyn Tap) -> HeaderMap {
+    let (secret, shown): (HeaderMap, HeaderMap) = split(headers);
+    let mut changed = secret;
+    for (name, value) in tap.headers(spelled(&shown)).await {
+        if let (Ok(name), Some(value)) = (HeaderName::from_bytes(name.as_bytes()), hidden(&value)) {
+            changed.insert(name, value);
+        }
+    }
+    changed
+}
+
+fn split(headers: HeaderMap) -> (HeaderMap, HeaderMap) {
+    let named = headers.into_iter().filter_map(|(name, value)| Some((name?, value)));
+    named.partition(|(_, value)| value.is_sensitive())
 }
 
 /// A value that does not show itself; the user's own headers may be keys as well.

@@ -4,14 +4,16 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use session_tree::{Block, Message, Role};
 
 use super::Agent;
+use super::tell::messages_json;
+use super::wire::HookTap;
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::AgentEvent;
-use crate::model::{Answer, Model, ModelError, Request};
+use crate::model::{Answer, Model, ModelError, Request, Tap};
 use crate::tool::ToolCall;
 use crate::turn::Input;
 
@@ -29,6 +31,7 @@ impl Agent {
             thinking: self.thinking,
             max_output: None,
             cache: true,
+            tap: None,
         })
     }
 
@@ -40,6 +43,10 @@ impl Agent {
         if self.hooks.wants("context") {
             request.messages = self.changed_by_hooks(request.messages, cancel).await;
         }
+        if self.hooks.wants("context_with_system") {
+            self.change_with_system(&mut request, cancel).await;
+        }
+        request.tap = HookTap::new(&self.hooks, cancel).map(|tap| Arc::new(tap) as Arc<dyn Tap>);
         let (answer, end) = self.listen(&model, request, cancel).await;
         let (spec, now) = (model.spec(), self.session().now());
         Ok(match end {
@@ -84,12 +91,33 @@ impl Agent {
 
     /// Lets extensions change the messages that are about to be sent; the session stays as it is.
     async fn changed_by_hooks(&self, messages: Vec<Message>, cancel: &Cancel) -> Vec<Message> {
-        let values: Vec<_> = messages.iter().filter_map(|message| message.value().to_serde()).collect();
-        let payload = json!({"type": "context", "messages": values});
+        let payload = json!({"type": "context", "messages": messages_json(&messages)});
         let changed = self.hooks.chain("context", payload, cancel).await;
-        let Some(list) = changed["messages"].as_array() else { return messages };
-        list.iter().filter_map(|value| Message::from_value(value).ok()).collect()
+        read_messages(&changed["messages"]).unwrap_or(messages)
     }
+
+    /// Lets extensions change all that is about to be sent, with what the model is told before the conversation as its
+    /// first message.
+    async fn change_with_system(&self, request: &mut Request, cancel: &Cancel) {
+        const EVENT: &str = "context_with_system";
+        let system = json!({"role": "system", "content": request.system});
+        let mut messages = messages_json(&request.messages);
+        if let Json::Array(list) = &mut messages {
+            list.insert(0, system);
+        }
+        let payload = json!({"type": EVENT, "messages": messages});
+        let changed = self.hooks.chain(EVENT, payload, cancel).await;
+        let Some(messages) = read_messages(&changed["messages"]) else { return };
+        let (system, said): (Vec<Message>, _) =
+            messages.into_iter().partition(|message| message.role() == Role::System);
+        request.system = system.iter().map(Message::text).collect::<Vec<_>>().join("\n\n");
+        request.messages = said;
+    }
+}
+
+/// Reads messages that extensions answered; what is none is left out.
+fn read_messages(list: &Json) -> Option<Vec<Message>> {
+    Some(list.as_array()?.iter().filter_map(|value| Message::from_value(value).ok()).collect())
 }
 
 /// How a stream ended.

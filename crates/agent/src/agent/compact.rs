@@ -11,6 +11,7 @@ use crate::cancel::Cancel;
 use crate::command::{entries_json, entry_json};
 use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
 use crate::event::AgentEvent;
+use crate::hooks::{Gate, given};
 use crate::summary::{self, Material, Task};
 use crate::turn::Input;
 
@@ -19,6 +20,13 @@ use crate::turn::Input;
 pub struct CompactRequest {
     /// What the summary should pay attention to.
     pub focus: Option<String>,
+}
+
+/// Why it is compacted, and whether the model is asked again afterwards.
+#[derive(Debug, Clone, Copy)]
+struct Occasion {
+    reason: &'static str,
+    will_retry: bool,
 }
 
 /// What came of a compaction.
@@ -33,6 +41,10 @@ pub enum Compacted {
     },
 }
 
+const MANUAL: Occasion = Occasion { reason: "manual", will_retry: false };
+const THRESHOLD: Occasion = Occasion { reason: "threshold", will_retry: false };
+const OVERFLOW: Occasion = Occasion { reason: "overflow", will_retry: true };
+
 impl Agent {
     /// Compacts the path because somebody asks for it.
     pub async fn compact(&mut self, request: &CompactRequest, cancel: &Cancel) -> Result<Compacted> {
@@ -40,7 +52,7 @@ impl Agent {
             return Err(AgentError::NothingSaid);
         }
         let plan = self.session().plan_compaction(&self.settings.compaction)?;
-        self.compact_as_planned(&plan, request, "manual", false, cancel).await
+        self.compact_as_planned(&plan, request, MANUAL, cancel).await
     }
 
     fn has_said_something(&self) -> bool {
@@ -58,7 +70,7 @@ impl Agent {
         }
         let Some(plan) = self.plan_compaction()? else { return Ok(()) };
         // Who watches has been told; the turn goes on and may still succeed.
-        match self.compact_as_planned(&plan, &CompactRequest::default(), "threshold", false, cancel).await {
+        match self.compact_as_planned(&plan, &CompactRequest::default(), THRESHOLD, cancel).await {
             Ok(_) | Err(AgentError::Summary { .. }) => Ok(()),
             Err(error) => Err(error),
         }
@@ -91,7 +103,7 @@ impl Agent {
             self.session().append_context_edit(leaf.as_str(), &NewContent::Omit)?;
         }
         let Some(plan) = self.plan_compaction()? else { return Ok(Input::Compacted(false)) };
-        match self.compact_as_planned(&plan, &CompactRequest::default(), "overflow", true, cancel).await {
+        match self.compact_as_planned(&plan, &CompactRequest::default(), OVERFLOW, cancel).await {
             Ok(Compacted::Done(_)) => Ok(Input::Compacted(true)),
             Ok(Compacted::Cancelled { .. }) if cancel.is_cancelled() => Ok(Input::Aborted(Vec::new())),
             Ok(Compacted::Cancelled { .. }) | Err(AgentError::Summary { .. }) => Ok(Input::Compacted(false)),
@@ -104,12 +116,13 @@ impl Agent {
         &mut self,
         plan: &CompactionPlan,
         request: &CompactRequest,
-        reason: &'static str,
-        will_retry: bool,
+        occasion: Occasion,
         cancel: &Cancel,
     ) -> Result<Compacted> {
+        let Occasion { reason, will_retry } = occasion;
         self.watcher.tell(AgentEvent::CompactionStart { reason });
-        let result = self.compaction(plan, request, reason, will_retry, cancel).await;
+        let mut from_extension = false;
+        let result = self.compaction(plan, request, occasion, &mut from_extension, cancel).await;
         let (entry, error) = match &result {
             Ok(Compacted::Done(id)) => (Some(id.clone()), None),
             Ok(Compacted::Cancelled { .. }) => (None, None),
@@ -118,11 +131,12 @@ impl Agent {
         if entry.is_none() && self.hooks.wants("session_compact_failed") {
             let payload = json!({
                 "type": "session_compact_failed", "reason": reason, "errorMessage": error,
-                "aborted": error.is_none(), "willRetry": will_retry, "fromExtension": false,
+                "aborted": error.is_none(), "willRetry": will_retry, "fromExtension": from_extension,
             });
-            self.hooks.tell("session_compact_failed", &payload, &Cancel::new()).await;
+            self.tell("session_compact_failed", &payload, cancel).await;
         }
         self.watcher.tell(AgentEvent::CompactionEnd { reason, entry, error });
+        self.tell_news(cancel).await;
         result
     }
 
@@ -130,20 +144,17 @@ impl Agent {
         &mut self,
         plan: &CompactionPlan,
         request: &CompactRequest,
-        reason: &'static str,
-        will_retry: bool,
+        occasion: Occasion,
+        from_extension: &mut bool,
         cancel: &Cancel,
     ) -> Result<Compacted> {
-        let mut summary = None;
-        if self.hooks.wants("session_before_compact") {
-            let payload = self.before_compact(plan, request, reason, will_retry)?;
-            let gate = self.hooks.gate("session_before_compact", &payload, cancel).await;
-            if gate.cancelled_by.is_some() {
-                return Ok(Compacted::Cancelled { by: gate.cancelled_by });
-            }
-            summary = gate.get("compaction").and_then(|made| from_hook(made, plan));
+        let gate = self.before_compact(plan, request, occasion, cancel).await?;
+        if gate.cancelled_by.is_some() {
+            return Ok(Compacted::Cancelled { by: gate.cancelled_by });
         }
-        let summary = match summary {
+        let made = gate.get("compaction").and_then(|made| from_hook(made, plan));
+        *from_extension = made.is_some();
+        let summary = match made {
             Some(summary) => summary,
             None => match self.summarize(plan, request.focus.as_deref(), cancel).await? {
                 Some(summary) => summary,
@@ -154,10 +165,11 @@ impl Agent {
         self.session().barrier()?;
         if self.hooks.wants("session_compact") {
             let payload = json!({
-                "type": "session_compact", "compactionEntry": entry_json(&self.session(), &id)?, "fromExtension": summary.from_hook,
-                "fromHook": summary.from_hook, "reason": reason, "willRetry": will_retry,
+                "type": "session_compact", "compactionEntry": entry_json(&self.session(), &id)?,
+                "fromExtension": summary.from_hook, "fromHook": summary.from_hook,
+                "reason": occasion.reason, "willRetry": occasion.will_retry,
             });
-            self.hooks.tell("session_compact", &payload, cancel).await;
+            self.tell("session_compact", &payload, cancel).await;
         }
         Ok(Compacted::Done(id))
     }
@@ -202,34 +214,43 @@ impl Agent {
         }))
     }
 
-    fn before_compact(
+    /// Asks extensions, who may not want it or bring a summary of their own.
+    async fn before_compact(
         &self,
         plan: &CompactionPlan,
         request: &CompactRequest,
-        reason: &str,
-        will_retry: bool,
-    ) -> Result<Json> {
+        occasion: Occasion,
+        cancel: &Cancel,
+    ) -> Result<Gate> {
+        const EVENT: &str = "session_before_compact";
+        if !self.hooks.wants(EVENT) {
+            return Ok(Gate::default());
+        }
+        let payload = json!({
+            "type": EVENT, "preparation": self.preparation_json(plan), "branchEntries": self.path_json()?,
+            "customInstructions": request.focus, "reason": occasion.reason, "willRetry": occasion.will_retry,
+            "model": self.model_json(),
+        });
+        Ok(self.hooks.gate(EVENT, &payload, cancel).await)
+    }
+
+    fn preparation_json(&self, plan: &CompactionPlan) -> Json {
         let list = |messages: &[(Node, Message)]| -> Vec<Json> {
             messages.iter().filter_map(|(_, message)| message.value().to_serde()).collect()
         };
         let settings = &self.settings.compaction;
-        Ok(json!({
-            "type": "session_before_compact",
-            "preparation": {
-                "firstKeptEntryId": plan.first_kept_id.as_str(),
-                "messagesToSummarize": list(&plan.messages_to_summarize),
-                "turnPrefixMessages": list(&plan.turn_prefix),
-                "isSplitTurn": plan.is_split_turn,
-                "tokensBefore": plan.tokens_before,
-                "previousSummary": plan.previous_summary,
-                "settings": {
-                    "enabled": settings.enabled, "reserveTokens": settings.reserve_tokens,
-                    "keepRecentTokens": settings.keep_recent_tokens,
-                },
+        json!({
+            "firstKeptEntryId": plan.first_kept_id.as_str(),
+            "messagesToSummarize": list(&plan.messages_to_summarize),
+            "turnPrefixMessages": list(&plan.turn_prefix),
+            "isSplitTurn": plan.is_split_turn,
+            "tokensBefore": plan.tokens_before,
+            "previousSummary": plan.previous_summary,
+            "settings": {
+                "enabled": settings.enabled, "reserveTokens": settings.reserve_tokens,
+                "keepRecentTokens": settings.keep_recent_tokens,
             },
-            "branchEntries": self.path_json()?,
-            "customInstructions": request.focus, "reason": reason, "willRetry": will_retry,
-        }))
+        })
     }
 }
 
@@ -244,13 +265,12 @@ fn from_hook(made: &Json, plan: &CompactionPlan) -> Option<NewCompaction> {
     let summary = made["summary"].as_str().filter(|summary| !summary.is_empty())?;
     let first_kept =
         made["firstKeptEntryId"].as_str().map_or_else(|| plan.first_kept_id.clone(), EntryId::from);
-    let optional = |key: &str| made.get(key).filter(|value| !value.is_null()).cloned();
     Some(NewCompaction {
         summary: summary.to_owned(),
         first_kept: FirstKept::Entry(first_kept),
         tokens_before: made["tokensBefore"].as_u64().unwrap_or(plan.tokens_before),
-        details: optional("details"),
-        usage: optional("usage"),
+        details: given(made, "details").cloned(),
+        usage: given(made, "usage").cloned(),
         from_hook: true,
     })
 }

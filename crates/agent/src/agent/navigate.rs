@@ -15,7 +15,7 @@ use super::compact::readable;
 use crate::cancel::Cancel;
 use crate::command::{PlannedIn, entries_json, entry_json};
 use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
-use crate::hooks::Gate;
+use crate::hooks::{Gate, given};
 use crate::summary::{self, Material, Task};
 
 /// Where to go, and what to leave there.
@@ -259,11 +259,10 @@ impl Agent {
         let plan = &planned.plan;
         let id = |node| self.session().tree().id(node).to_string();
         let (instructions, replace) = planned.summary.instructions();
-        let model = self.model.as_ref().map(|model| model.spec());
         let payload = json!({
             "type": "session_before_tree",
             "targetId": plan.target_id.as_str(),
-            "model": model.map(|spec| json!({"provider": spec.provider, "id": spec.id})),
+            "model": self.model_json(),
             "preparation": {
                 "targetId": plan.target_id.as_str(),
                 "oldLeafId": plan.old_leaf.map(id),
@@ -369,7 +368,7 @@ impl Agent {
             }
             self.tell("session_tree_end", &payload, cancel).await;
         }
-        self.report_hook_failures();
+        self.tell_news(cancel).await;
     }
 
     fn after_tree(
@@ -431,11 +430,10 @@ impl Wishes {
 /// Takes the summary that an extension made; it counts only if a model would have been asked for one.
 fn told_by_hook(wishes: &Wishes, gate: &Gate) -> Option<NewBranchSummary> {
     let made = gate.get("summary").filter(|_| wishes.summary.needs_model())?;
-    let optional = |key: &str| made.get(key).filter(|value| !value.is_null()).cloned();
     Some(NewBranchSummary {
         summary: made["summary"].as_str().unwrap_or_default().to_owned(),
-        details: optional("details"),
-        usage: optional("usage"),
+        details: given(made, "details").cloned(),
+        usage: given(made, "usage").cloned(),
         from_hook: true,
     })
 }

@@ -3,7 +3,8 @@
 //! input -> before_agent_start -> prompt
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Message, PromptImage};
+use session_tree::json::Value;
+use session_tree::{EntryId, Message, PromptImage, Role};
 
 use super::Agent;
 use crate::cancel::Cancel;
@@ -51,13 +52,34 @@ impl Agent {
         if self.model.is_none() {
             return Err(AgentError::NoModel);
         }
-        let mut messages = vec![self.prompt_message(&submission)?];
+        let message = self.prompt_message(&submission)?;
+        let payload = json!({
+            "messageType": "user", "prompt": submission.text, "images": images_json(&submission.images),
+        });
+        self.begin(message, payload, cancel).await.map(Submitted::Answered)
+    }
+
+    /// Works on a message that an extension sent while nothing was going on. A prompt is submitted as if a person had
+    /// typed it.
+    pub(crate) async fn submit_message(&mut self, message: Message, cancel: &Cancel) -> Result<()> {
+        if message.role() == Role::User {
+            let (text, images) = (message.text().into_owned(), images_of(&message));
+            let submission = Submission { text, images, source: "extension" };
+            return self.submit(submission, cancel).await.map(drop);
+        }
+        let payload = json!({"messageType": "custom", "message": message.value().to_serde()});
+        self.begin(message, payload, cancel).await.map(drop)
+    }
+
+    /// Lets extensions have their say before the model is asked, and works until it has answered.
+    async fn begin(&mut self, message: Message, payload: Json, cancel: &Cancel) -> Result<Outcome> {
         let own_system = self.system.clone();
-        messages.extend(self.before_agent_start(&submission, cancel).await);
+        let mut messages = vec![message];
+        messages.extend(self.before_agent_start(payload, cancel).await);
         let outcome = self.prompt(messages, cancel).await;
         // What an extension told the model holds for one prompt.
         self.system = own_system;
-        Ok(Submitted::Answered(outcome?))
+        outcome
     }
 
     /// Lets extensions change what was typed; none if one of them took it over.
@@ -77,23 +99,24 @@ impl Agent {
         if let Some(text) = answer["text"].as_str() {
             text.clone_into(&mut submission.text);
         }
+        if let Some(images) = answer["images"].as_array() {
+            submission.images = images.iter().filter_map(image_of).collect();
+        }
         Some(submission)
     }
 
     /// Lets extensions add messages behind the prompt, and change what the model is told before it.
-    async fn before_agent_start(&mut self, submission: &Submission, cancel: &Cancel) -> Vec<Message> {
+    async fn before_agent_start(&mut self, mut payload: Json, cancel: &Cancel) -> Vec<Message> {
         const EVENT: &str = "before_agent_start";
         let mut messages = Vec::new();
         if !self.hooks.wants(EVENT) {
             return messages;
         }
-        let mut payload = json!({
-            "type": EVENT, "prompt": submission.text, "images": images_json(&submission.images),
-            "systemPrompt": self.system,
-        });
+        payload["type"] = EVENT.into();
+        payload["systemPrompt"] = self.system.as_str().into();
         let now = self.session().now();
         let added = self.hooks.collect(EVENT, &mut payload, &["systemPrompt"], cancel).await;
-        for message in added.iter().flat_map(wanted_messages).filter_map(custom_message) {
+        for message in added.iter().flat_map(wanted_messages).filter_map(CustomMessage::read) {
             messages.extend(message.to_message(now).ok());
         }
         if let Some(system) = payload["systemPrompt"].as_str() {
@@ -116,11 +139,15 @@ impl Agent {
 
     /// Runs a command that a person typed behind `!`; extensions may run it in their own way. Appends nothing: see
     /// [`Agent::keep_command`].
-    pub async fn run_command(&self, command: &UserCommand, place: &ToolPlace) -> Message {
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::CommandBlocked`] if an extension does not want it to run, or was to look at it and failed.
+    pub async fn run_command(&self, command: &UserCommand, place: &ToolPlace) -> Result<Message> {
         let now = self.session().now();
-        match self.run_by_hook(command, place).await {
-            Some(message) => message,
-            None => run_user_command(command, place, now).await,
+        match self.run_by_hook(command, place).await? {
+            Some(message) => Ok(message),
+            None => Ok(run_user_command(command, place, now).await),
         }
     }
 
@@ -132,9 +159,9 @@ impl Agent {
         Ok(id)
     }
 
-    async fn run_by_hook(&self, command: &UserCommand, place: &ToolPlace) -> Option<Message> {
+    async fn run_by_hook(&self, command: &UserCommand, place: &ToolPlace) -> Result<Option<Message>> {
         if !self.hooks.wants("user_bash") {
-            return None;
+            return Ok(None);
         }
         let payload = json!({
             "type": "user_bash", "command": command.command, "excludeFromContext": command.is_private,
@@ -142,8 +169,12 @@ impl Agent {
         });
         let answer = self.hooks.first("user_bash", &payload, &place.cancel).await;
         self.report_hook_failures();
-        let answer = answer?;
-        let result = answer.get("result").filter(|result| result.is_object())?;
+        let answer = answer.unwrap_or_default();
+        if answer["block"] == true {
+            let reason = answer["reason"].as_str().unwrap_or("an extension does not want it").to_owned();
+            return Err(AgentError::CommandBlocked { reason });
+        }
+        let Some(result) = answer.get("result").filter(|result| result.is_object()) else { return Ok(None) };
         let mut message = json!({
             "role": "bashExecution", "command": command.command,
             "output": result["output"].as_str().unwrap_or_default(),
@@ -155,7 +186,7 @@ impl Agent {
         if command.is_private {
             message["excludeFromContext"] = Json::Bool(true);
         }
-        Message::from_value(&message).ok()
+        Ok(Some(Message::from_value(&message)?))
     }
 }
 
@@ -165,20 +196,21 @@ fn images_json(images: &[PromptImage]) -> Vec<Json> {
     images.iter().map(image).collect()
 }
 
+fn image_of(value: &Json) -> Option<PromptImage> {
+    let text = |key: &str| value[key].as_str().map(str::to_owned);
+    Some(PromptImage { data: text("data")?, mime_type: text("mimeType")? })
+}
+
+fn images_of(message: &Message) -> Vec<PromptImage> {
+    let blocks = message.value().get("content").and_then(Value::to_serde).unwrap_or_default();
+    let blocks = blocks.as_array().map(Vec::as_slice).unwrap_or_default();
+    blocks.iter().filter(|block| block["type"] == "image").filter_map(image_of).collect()
+}
+
 /// Takes the messages of one answer: a list, or one.
 fn wanted_messages(answer: &Json) -> &[Json] {
     match answer["messages"].as_array() {
         Some(list) => list,
         None => answer.get("message").map(std::slice::from_ref).unwrap_or_default(),
     }
-}
-
-/// Reads a message that an extension wants to be sent.
-fn custom_message(value: &Json) -> Option<CustomMessage> {
-    Some(CustomMessage {
-        custom_type: value["customType"].as_str()?.to_owned(),
-        content: value.get("content")?.clone(),
-        display: value["display"].as_bool().unwrap_or(true),
-        details: value.get("details").filter(|details| !details.is_null()).cloned(),
-    })
 }

@@ -1,10 +1,16 @@
 //! Telling what happens: whoever watches first, then extensions.
+//!
+//! Who stops the work does not keep extensions from hearing of what has happened; they get little time then.
+
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use session_tree::{EntryId, Message, Role};
 
 use super::Agent;
+use super::boundary::outcome_of;
 use crate::cancel::Cancel;
+use crate::command::entry_at_json;
 use crate::error::Result;
 use crate::event::{AgentEvent, answer_name};
 use crate::handle;
@@ -17,29 +23,87 @@ pub(super) struct Said {
     messages: Vec<Message>,
     turns: u32,
     /// The answer of the turn that is going on, and the results of its tools.
-    answer: Option<Message>,
-    results: Vec<Message>,
+    answer: Option<(EntryId, Message)>,
+    results: Vec<(EntryId, Message)>,
 }
+
+/// How long extensions may take to hear of something, all together, once somebody does not want to wait.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Agent {
     /// Tells whoever watches, then extensions.
     pub(super) async fn announce(&self, event: AgentEvent, cancel: &Cancel) {
+        self.announce_with(event, |_| {}, cancel).await;
+    }
+
+    /// Tells whoever watches, then extensions, who hear more of it.
+    pub(super) async fn announce_with(
+        &self,
+        event: AgentEvent,
+        add: impl FnOnce(&mut Json),
+        cancel: &Cancel,
+    ) {
         let name = event.name();
         let payload = self.hooks.wants(name).then(|| event.to_json());
         self.watcher.tell(event);
-        if let Some(payload) = payload {
+        if let Some(mut payload) = payload {
+            add(&mut payload);
             self.tell(name, &payload, cancel).await;
         }
     }
 
-    /// Tells that work on a prompt is over, with all that was said.
-    pub(super) async fn tell_end_of_work(&mut self, outcome: &Outcome, cancel: &Cancel) {
+    /// Lets extensions hear of something that has happened. They get a signal of their own, which is used when there
+    /// is no more time; none if they were not done by then.
+    pub(super) async fn patiently<T>(
+        &self,
+        work: impl AsyncFnOnce(&Cancel) -> T,
+        cancel: &Cancel,
+    ) -> Option<T> {
+        let own = Cancel::new();
+        let patience = async {
+            cancel.cancelled().await;
+            tokio::time::sleep(PATIENCE).await;
+        };
+        tokio::select! {
+            biased;
+            done = work(&own) => Some(done),
+            () = patience => {
+                own.cancel();
+                None
+            }
+        }
+    }
+
+    /// Tells extensions of something that has happened.
+    pub(crate) async fn tell(&self, event: &str, payload: &Json, cancel: &Cancel) {
+        self.patiently(async |own| self.hooks.tell(event, payload, own).await, cancel).await;
+    }
+
+    /// Tells extensions which entries are new, and whoever watches which extensions failed.
+    pub(crate) async fn tell_news(&self, cancel: &Cancel) {
+        let news = self.session.take_news();
+        if self.hooks.wants("session_entry") {
+            for (node, source) in news {
+                let entry = entry_at_json(&self.session(), node);
+                let payload = json!({"type": "session_entry", "entry": entry, "source": source.name()});
+                self.tell("session_entry", &payload, cancel).await;
+            }
+        }
+        self.report_hook_failures();
+    }
+
+    /// Tells extensions that the model will not be asked any more for now, with all that was said.
+    pub(super) async fn tell_end_of_run(&mut self, outcome: &Outcome, cancel: &Cancel) {
         let said = std::mem::take(&mut self.said);
         if self.hooks.wants("agent_end") {
             let mut payload = AgentEvent::AgentEnd(outcome.clone()).to_json();
             payload["messages"] = messages_json(&said.messages);
             self.tell("agent_end", &payload, cancel).await;
         }
+    }
+
+    /// Tells that work on a prompt is over.
+    pub(super) async fn tell_end_of_work(&mut self, outcome: &Outcome, cancel: &Cancel) {
         self.watcher.tell(AgentEvent::AgentEnd(outcome.clone()));
         if self.hooks.wants("agent_settled") {
             let aborted = *outcome == Outcome::Aborted;
@@ -55,12 +119,21 @@ impl Agent {
         self.announce(AgentEvent::TurnStart { index, time }, cancel).await;
     }
 
-    /// Tells that the model has answered and its tools are done.
-    pub(super) async fn tell_turn_end(&mut self, cancel: &Cancel) {
-        let Some(message) = self.said.answer.take() else { return };
-        let results = std::mem::take(&mut self.said.results);
+    /// Tells that the model has answered and its tools are done. Tells back whether extensions want it to be asked
+    /// once more.
+    pub(super) async fn end_turn(&mut self, cancel: &Cancel) -> Result<bool> {
+        let Some((answer_id, message)) = self.said.answer.take() else { return Ok(false) };
+        let (result_ids, results): (Vec<EntryId>, _) =
+            std::mem::take(&mut self.said.results).into_iter().unzip();
         let index = self.said.turns.saturating_sub(1);
-        self.announce(AgentEvent::TurnEnd { index, message, results }, cancel).await;
+        let outcome = outcome_of(&message);
+        let event = AgentEvent::TurnEnd { index, message, results };
+        let payload = self.hooks.wants("turn_end").then(|| event.to_json());
+        self.watcher.tell(event);
+        let Some(mut payload) = payload else { return Ok(false) };
+        payload["messageEntryId"] = answer_id.as_str().into();
+        payload["toolResultEntryIds"] = result_ids.iter().map(EntryId::as_str).collect();
+        self.boundary(payload, outcome, cancel).await
     }
 
     /// Appends a message. Extensions may change what it says, not who says it.
@@ -72,8 +145,9 @@ impl Agent {
         }
         let message = self.changed_at_end(message, cancel).await;
         let id = handle::append(&mut self.session(), &message)?;
-        self.said.take(&message);
+        self.said.take(&id, &message);
         self.watcher.tell(AgentEvent::Message { id: id.clone(), message });
+        self.tell_news(cancel).await;
         Ok(id)
     }
 
@@ -82,10 +156,8 @@ impl Agent {
             return message;
         }
         let payload = json!({"type": "message_end", "message": message.value().to_serde()});
-        // A message that was stopped is told too: its sender has a right to know.
-        let told = Cancel::new();
-        let cancel = if cancel.is_cancelled() { &told } else { cancel };
-        let answer = self.hooks.chain("message_end", payload, cancel).await;
+        let chained = self.patiently(async |own| self.hooks.chain("message_end", payload, own).await, cancel);
+        let Some(answer) = chained.await else { return message };
         let changed = Message::from_value(&answer["message"]).ok();
         changed.filter(|changed| changed.role() == message.role()).unwrap_or(message)
     }
@@ -101,6 +173,9 @@ impl Agent {
         let name = answer_name(event);
         if self.hooks.wants(name) {
             let mut payload = AgentEvent::Answer(event.clone()).to_json();
+            if let Some(update) = answer.update_json(event) {
+                payload["assistantMessageEvent"] = update;
+            }
             let so_far = answer.clone().into_message(spec, self.session().now());
             payload["message"] = so_far.value().to_serde().unwrap_or_default();
             self.tell(name, &payload, cancel).await;
@@ -109,16 +184,16 @@ impl Agent {
 }
 
 impl Said {
-    fn take(&mut self, message: &Message) {
+    fn take(&mut self, id: &EntryId, message: &Message) {
         self.messages.push(message.clone());
         match message.role() {
-            Role::Assistant => self.answer = Some(message.clone()),
-            Role::ToolResult => self.results.push(message.clone()),
+            Role::Assistant => self.answer = Some((id.clone(), message.clone())),
+            Role::ToolResult => self.results.push((id.clone(), message.clone())),
             _ => {}
         }
     }
 }
 
-fn messages_json(messages: &[Message]) -> Json {
+pub(super) fn messages_json(messages: &[Message]) -> Json {
     messages.iter().filter_map(|message| message.value().to_serde()).collect()
 }

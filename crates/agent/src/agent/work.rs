@@ -7,24 +7,27 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
-use session_tree::{Message, Timestamp};
+use session_tree::{Message, Role, Timestamp};
 use tokio::sync::mpsc;
 
 use super::Agent;
 use crate::cancel::Cancel;
+use crate::command::is_grafted;
 use crate::event::AgentEvent;
-use crate::permission::{Decision, Permissions};
+use crate::hooks::given;
+use crate::permission::{Caution, Decision, Permissions};
 use crate::tool::{Effect, ToolCall, ToolOutput, ToolPlace};
 use crate::tools::ReadyCall;
 use crate::turn::Input;
 
 /// Somebody who decides which tool calls may run: a policy, or a person who is asked.
 pub trait Gatekeeper: fmt::Debug + Send + Sync {
-    /// Decides about one call.
+    /// Decides about one call. If there is reason for caution, a person should look at what would be allowed otherwise.
     fn permit<'a>(
         &'a self,
         call: &'a ToolCall,
         effect: &'a Effect,
+        caution: Option<Caution>,
     ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>>;
 }
 
@@ -51,8 +54,9 @@ impl Gatekeeper for Policy {
         &'a self,
         call: &'a ToolCall,
         effect: &'a Effect,
+        caution: Option<Caution>,
     ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>> {
-        let verdict = self.permissions.judge(&call.name, effect, &self.cwd);
+        let verdict = self.permissions.judge_after(caution, &call.name, effect, &self.cwd);
         let permit = match verdict.decision {
             Decision::Allow => Permit::Yes,
             Decision::Ask | Decision::Deny => Permit::No(format!("not allowed: {}", verdict.reason)),
@@ -65,21 +69,36 @@ const ABORTED: &str = "Operation aborted";
 
 impl Agent {
     /// Runs tool calls side by side and gives their results in the order of the calls.
-    pub(super) async fn work(&self, calls: Vec<ToolCall>, cancel: &Cancel) -> Input {
-        let outputs = join_all(calls.iter().map(|call| self.run_call(call, cancel))).await;
+    pub(super) async fn work(&mut self, calls: Vec<ToolCall>, cancel: &Cancel) -> Input {
+        let caution = self.take_caution();
+        let agent = &*self;
+        let outputs = join_all(calls.iter().map(|call| agent.run_call(call, caution, cancel))).await;
         let now = self.session().now();
         let results =
             calls.iter().zip(outputs).map(|(call, output)| result_message(call, &output, now)).collect();
         if cancel.is_cancelled() { Input::Aborted(results) } else { Input::ToolsDone(results) }
     }
 
-    async fn run_call(&self, call: &ToolCall, cancel: &Cancel) -> ToolOutput {
+    /// Tells whether the model has read what may come from strangers since it last called a tool.
+    fn take_caution(&mut self) -> Option<Caution> {
+        if std::mem::take(&mut self.is_imported) {
+            return Some(Caution::Imported);
+        }
+        let session = self.session();
+        let tree = session.tree();
+        let since = session.branch_path(None).into_iter().rev();
+        let mut since = since.take_while(|node| tree.role(*node) != Some(Role::ToolResult));
+        let is_grafted = |node| session.entry_at(node).is_ok_and(|entry| is_grafted(&entry));
+        since.any(is_grafted).then_some(Caution::Grafted)
+    }
+
+    async fn run_call(&self, call: &ToolCall, caution: Option<Caution>, cancel: &Cancel) -> ToolOutput {
         if cancel.is_cancelled() {
             return ToolOutput::error(ABORTED);
         }
         let mut call = call.clone();
         self.announce(AgentEvent::ToolStart(call.clone()), cancel).await;
-        let output = match self.permitted(call.clone(), cancel).await {
+        let output = match self.permitted(call.clone(), caution, cancel).await {
             Ok(ready) => {
                 call = ready.call().clone();
                 self.run_watched(ready, cancel).await
@@ -93,26 +112,39 @@ impl Agent {
 
     /// Runs a tool and tells what it has to show meanwhile.
     async fn run_watched(&self, ready: ReadyCall, cancel: &Cancel) -> ToolOutput {
-        let call_id = ready.call().id.clone();
+        let call = ready.call().clone();
         let (send, mut shown) = mpsc::unbounded_channel();
         let progress = move |output| drop(send.send(output));
         let place = ToolPlace { cwd: self.cwd.clone(), cancel: cancel.child(), progress: Arc::new(progress) };
         let mut running = pin!(ready.run(&place));
-        let shown_as = |output| AgentEvent::ToolUpdate { call_id: call_id.clone(), output };
         let output = loop {
             tokio::select! {
-                Some(output) = shown.recv() => self.announce(shown_as(output), cancel).await,
+                Some(output) = shown.recv() => self.tell_progress(&call, output, cancel).await,
                 output = &mut running => break output,
             }
         };
         while let Ok(output) = shown.try_recv() {
-            self.announce(shown_as(output), cancel).await;
+            self.tell_progress(&call, output, cancel).await;
         }
         output
     }
 
+    async fn tell_progress(&self, call: &ToolCall, output: ToolOutput, cancel: &Cancel) {
+        let event = AgentEvent::ToolUpdate { call_id: call.id.clone(), output };
+        let add = |payload: &mut Json| {
+            payload["toolName"] = call.name.as_str().into();
+            payload["args"] = call.arguments.clone();
+        };
+        self.announce_with(event, add, cancel).await;
+    }
+
     /// Asks extensions and the gatekeeper. Extensions may change what a tool is called with.
-    async fn permitted(&self, mut call: ToolCall, cancel: &Cancel) -> Result<ReadyCall, ToolOutput> {
+    async fn permitted(
+        &self,
+        mut call: ToolCall,
+        caution: Option<Caution>,
+        cancel: &Cancel,
+    ) -> Result<ReadyCall, ToolOutput> {
         if self.hooks.wants("tool_call") {
             let payload = json!({
                 "type": "tool_call", "toolCallId": call.id, "toolName": call.name, "input": call.arguments,
@@ -127,7 +159,7 @@ impl Agent {
         let ready = self.tools.check(call)?;
         if let Some(gatekeeper) = &self.gatekeeper {
             let effect = ready.effect();
-            let asked = cancel.unless_cancelled(gatekeeper.permit(ready.call(), &effect)).await;
+            let asked = cancel.unless_cancelled(gatekeeper.permit(ready.call(), &effect, caution)).await;
             match asked.unwrap_or_else(|| Permit::No(ABORTED.to_owned())) {
                 Permit::Yes => {}
                 Permit::No(reason) => return Err(ToolOutput::error(reason)),
@@ -147,7 +179,7 @@ impl Agent {
         let answer = self.hooks.chain("tool_result", payload, cancel).await;
         ToolOutput {
             content: answer["content"].as_array().cloned().unwrap_or(output.content),
-            details: Some(answer["details"].clone()).filter(|details| !details.is_null()),
+            details: given(&answer, "details").cloned(),
             is_error: answer["isError"].as_bool().unwrap_or(output.is_error),
         }
     }

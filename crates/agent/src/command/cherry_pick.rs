@@ -237,7 +237,7 @@ impl Agent {
             PickedContent::Prompts(prompts) => self.ask_again(prompts, cancel).await?,
             PickedContent::Editor { text, images } => CherryPicked::Editor { text, images },
         };
-        self.report_hook_failures();
+        self.tell_news(cancel).await;
         Ok(Applied::Done(done))
     }
 
@@ -324,7 +324,7 @@ impl Agent {
                 PickWarning::SetsModel { model } => named = Some(model.clone()),
                 PickWarning::SetsThinkingLevel { level } => {
                     let level = ThinkingLevel::from_name(level).unwrap_or_default();
-                    self.thinking = self.model.as_ref().map_or(level, |model| model.spec().clamp(level));
+                    self.think(self.model.as_ref().map_or(level, |model| model.spec().clamp(level)));
                 }
                 _ => {}
             }

@@ -44,6 +44,8 @@ impl Agent {
         }
         let copy = import(&planned.file, &planned.directory, &options)?;
         let session = options.open(copy)?;
-        Ok(Applied::Done(self.replace(session, Reason::Resume, cancel).await?))
+        let replaced = self.replace(session, Reason::Resume, cancel).await?;
+        self.is_imported = true;
+        Ok(Applied::Done(replaced))
     }
 }

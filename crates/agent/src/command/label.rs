@@ -58,7 +58,7 @@ impl Agent {
         let id = self.session().append_label_change(plan.target.as_str(), plan.label.as_deref())?;
         self.session().barrier()?;
         self.tell_label(&plan.target, plan.label.as_deref(), plan.previous.as_deref(), cancel).await;
-        self.report_hook_failures();
+        self.tell_news(cancel).await;
         Ok(Some(id))
     }
 

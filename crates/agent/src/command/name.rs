@@ -42,7 +42,7 @@ impl Agent {
         let id = self.session().append_session_info(plan.name.as_deref().unwrap_or_default())?;
         self.session().barrier()?;
         self.tell_name(plan.name.as_deref(), cancel).await;
-        self.report_hook_failures();
+        self.tell_news(cancel).await;
         Ok(Some(id))
     }
 

@@ -17,7 +17,7 @@ use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::hooks::Hooks;
-use crate::model::{Model, ThinkingLevel};
+use crate::model::ThinkingLevel;
 use crate::turn::Turn;
 
 /// The extensions of a session while they are loaded.
@@ -37,6 +37,32 @@ impl Reload {
 impl fmt::Debug for Reload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Reload")
+    }
+}
+
+/// What extensions have found for a session: directories and files that a front end may use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Where skills are.
+    pub skill_paths: Vec<PathBuf>,
+    /// Where prompts are.
+    pub prompt_paths: Vec<PathBuf>,
+    /// Where themes are.
+    pub theme_paths: Vec<PathBuf>,
+}
+
+impl Resources {
+    /// Takes one answer in; paths start from the working directory.
+    fn take(&mut self, answer: &Json, cwd: &Path) {
+        let lists = [
+            ("skillPaths", &mut self.skill_paths),
+            ("promptPaths", &mut self.prompt_paths),
+            ("themePaths", &mut self.theme_paths),
+        ];
+        for (key, list) in lists {
+            let paths = answer[key].as_array().into_iter().flatten().filter_map(Json::as_str);
+            list.extend(paths.map(|path| cwd.join(path)));
+        }
     }
 }
 
@@ -96,12 +122,6 @@ impl Agent {
         self
     }
 
-    /// Uses a model that the session names already. Nothing is written: see [`Agent::choose_model`].
-    pub fn restore_model(&mut self, model: Arc<dyn Model>, thinking: ThinkingLevel) {
-        self.thinking = model.spec().clamp(thinking);
-        self.model = Some(model);
-    }
-
     /// Puts a session that was planned by [`Agent::plan_new`] or [`Agent::plan_resume`] into the place of this one.
     ///
     /// Model and working directory stay the agent's; [`Replaced`] tells what the session says of them. The thinking
@@ -123,9 +143,47 @@ impl Agent {
     }
 
     /// Tells extensions that the agent begins to work.
-    pub async fn start(&self, cancel: &Cancel) {
+    pub async fn start(&mut self, cancel: &Cancel) {
         self.tell_start("startup", None, cancel).await;
-        self.report_hook_failures();
+        self.discover("startup", cancel).await;
+        self.tell_news(cancel).await;
+    }
+
+    /// Loads extensions anew for the session at hand, if somebody said how: [`Agent::with_reload`].
+    pub async fn reload(&mut self, cancel: &Cancel) {
+        if self.reload.is_none() {
+            return;
+        }
+        self.tell_shutdown("reload", None).await;
+        self.load_anew().await;
+        self.tell_start("reload", None, cancel).await;
+        self.discover("reload", cancel).await;
+        self.tell_news(cancel).await;
+    }
+
+    async fn load_anew(&mut self) {
+        if let Some(Reload(load)) = self.reload.clone() {
+            let loading = load(&self.session());
+            self.hooks = loading.await;
+        }
+    }
+
+    /// Returns what extensions have found for the session at hand.
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// Asks extensions where further resources are.
+    async fn discover(&mut self, reason: &str, cancel: &Cancel) {
+        const EVENT: &str = "resources_discover";
+        self.resources = Resources::default();
+        if !self.hooks.wants(EVENT) {
+            return;
+        }
+        let mut payload = json!({"type": EVENT, "cwd": self.cwd.to_string_lossy(), "reason": reason});
+        for answer in self.hooks.collect(EVENT, &mut payload, &[], cancel).await {
+            self.resources.take(&answer, &self.cwd);
+        }
     }
 
     /// Tells extensions that the agent ends, and keeps the position.
@@ -171,14 +229,12 @@ impl Agent {
         let old = self.put_session(new);
         let previous = old.file().map(Path::to_path_buf);
         drop(old);
-        if let Some(Reload(load)) = self.reload.clone() {
-            let loading = load(&self.session());
-            self.hooks = loading.await;
-        }
+        self.load_anew().await;
         self.restore_thinking(&context.thinking_level);
         self.tell_start(reason.name(), previous.as_deref(), cancel).await;
         self.tell_replaced(reason, previous.as_deref(), cancel).await;
-        self.report_hook_failures();
+        self.discover("startup", cancel).await;
+        self.tell_news(cancel).await;
         let own = self.cwd.to_string_lossy();
         let session = self.session();
         let cwd = session.header().cwd().filter(|cwd| !cwd.is_empty() && *cwd != own);
@@ -198,7 +254,8 @@ impl Agent {
         drop(session);
         let level = ThinkingLevel::from_name(level).filter(|_| is_said);
         if let (Some(model), Some(level)) = (&self.model, level) {
-            self.thinking = model.spec().clamp(level);
+            let level = model.spec().clamp(level);
+            self.think(level);
         }
     }
 
@@ -208,7 +265,8 @@ impl Agent {
             Turn::new(self.settings.retry.clone(), self.settings.steering_mode, self.settings.follow_up_mode);
         drop(self.inbox.close());
         self.history = History::default();
-        std::mem::replace(&mut *self.session(), new)
+        self.is_imported = false;
+        self.session.replace(new)
     }
 
     /// Keeps the position of a session that is left.

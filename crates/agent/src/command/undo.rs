@@ -93,6 +93,11 @@ enum Graft {
     Merge,
 }
 
+/// Tells whether a pick or a merge brought an entry here.
+pub(crate) fn is_grafted(entry: &Entry) -> bool {
+    graft_of(entry).is_some()
+}
+
 fn graft_of(entry: &Entry) -> Option<Graft> {
     let details = entry.value()?.get("details");
     if details.and_then(|details| details.get("merge")).is_some() {

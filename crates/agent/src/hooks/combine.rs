@@ -1,9 +1,14 @@
 //! How the answers of several handlers become one.
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::Hooks;
 use crate::cancel::Cancel;
+
+/// Returns a field of an answer that is set to something.
+pub(crate) fn given<'a>(answer: &'a Json, field: &str) -> Option<&'a Json> {
+    answer.get(field).filter(|value| !value.is_null())
+}
 
 /// What came of asking everybody before something is done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,18 +31,27 @@ impl Gate {
     }
 }
 
+/// What somebody has decided about a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trust {
+    /// Whether its resources may be loaded.
+    pub is_trusted: bool,
+    /// Whether this holds for the next time too.
+    pub remember: bool,
+}
+
 impl Hooks {
     /// Asks before something is done: answers are merged field by field, `cancel: true` ends the asking.
     pub async fn gate(&self, event: &str, payload: &Json, cancel: &Cancel) -> Gate {
         let mut gate = Gate::default();
-        for handler in self.interested(event) {
-            let Some(Json::Object(fields)) = self.ask(&**handler, event, payload, cancel).await else {
+        for interest in self.interested(event) {
+            let Some(Json::Object(fields)) = self.ask(&interest, payload, cancel).await else {
                 continue;
             };
             let is_cancelled = fields.get("cancel").and_then(Json::as_bool) == Some(true);
             gate.fields.extend(fields);
             if is_cancelled {
-                gate.cancelled_by = Some(handler.name().to_owned());
+                gate.cancelled_by = Some(interest.handler.name().to_owned());
                 break;
             }
         }
@@ -47,8 +61,8 @@ impl Hooks {
     /// Lets everybody change a payload in turn: fields of an answer replace those of the payload, and the next one
     /// sees what the one before made of it.
     pub async fn chain(&self, event: &str, mut payload: Json, cancel: &Cancel) -> Json {
-        for handler in self.interested(event) {
-            let answer = self.ask(&**handler, event, &payload, cancel).await;
+        for interest in self.interested(event) {
+            let answer = self.ask(&interest, &payload, cancel).await;
             if let (Some(Json::Object(fields)), Json::Object(all)) = (answer, &mut payload) {
                 let stops = fields.get("action").is_some_and(|action| action == "handled")
                     || fields.get("block").and_then(Json::as_bool) == Some(true);
@@ -71,10 +85,10 @@ impl Hooks {
         cancel: &Cancel,
     ) -> Vec<Json> {
         let mut answers = Vec::new();
-        for handler in self.interested(event) {
-            let Some(answer) = self.ask(&**handler, event, payload, cancel).await else { continue };
+        for interest in self.interested(event) {
+            let Some(answer) = self.ask(&interest, payload, cancel).await else { continue };
             for field in chained {
-                if let Some(value) = answer.get(*field).filter(|value| !value.is_null()) {
+                if let Some(value) = given(&answer, field) {
                     payload[*field] = value.clone();
                 }
             }
@@ -85,18 +99,35 @@ impl Hooks {
 
     /// Asks one after the other until somebody answers.
     pub async fn first(&self, event: &str, payload: &Json, cancel: &Cancel) -> Option<Json> {
-        for handler in self.interested(event) {
-            if let Some(answer) = self.ask(&**handler, event, payload, cancel).await {
+        for interest in self.interested(event) {
+            if let Some(answer) = self.ask(&interest, payload, cancel).await {
                 return Some(answer);
             }
         }
         None
     }
 
+    /// Asks whether the resources of a project may be loaded, until somebody has decided. Front ends ask before they
+    /// load anything of the project, and only those who do not come from it.
+    pub async fn project_trust(&self, cwd: &str, cancel: &Cancel) -> Option<Trust> {
+        const EVENT: &str = "project_trust";
+        let payload = json!({"type": EVENT, "cwd": cwd});
+        for interest in self.interested(EVENT) {
+            let answer = self.ask(&interest, &payload, cancel).await.unwrap_or_default();
+            let is_trusted = match answer["trusted"].as_str() {
+                Some("yes") => true,
+                Some("no") => false,
+                _ => continue,
+            };
+            return Some(Trust { is_trusted, remember: answer["remember"].as_bool().unwrap_or(false) });
+        }
+        None
+    }
+
     /// Tells everybody; what they answer does not matter.
     pub async fn tell(&self, event: &str, payload: &Json, cancel: &Cancel) {
-        for handler in self.interested(event) {
-            drop(self.ask(&**handler, event, payload, cancel).await);
+        for interest in self.interested(event) {
+            drop(self.ask(&interest, payload, cancel).await);
         }
     }
 }

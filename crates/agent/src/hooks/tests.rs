@@ -75,3 +75,71 @@ async fn a_handler_that_hangs_is_left_when_the_work_is_cancelled() {
     let gate = hooks.gate("before", &json!({}), &cancel).await;
     assert_eq!(gate, Gate::default());
 }
+
+#[tokio::test]
+async fn who_listens_under_an_older_name_hears_of_the_event_once_and_under_that_name() {
+    for (older, event) in ALIASES {
+        let mut hooks = Hooks::new();
+        assert!(!hooks.wants(event));
+        hooks.on("old", older, |payload, _| {
+            let kind = payload["type"].clone();
+            Box::pin(async move { Ok(json!({"heard": kind})) })
+        });
+        assert!(hooks.wants(event));
+        let mut payload = json!({"type": event});
+        let answers = hooks.collect(event, &mut payload, &[], &Cancel::new()).await;
+        assert_eq!(answers, [json!({"heard": older})]);
+        assert_eq!(payload, json!({"type": event}), "the others see its own name");
+    }
+}
+
+/// Listens under every name that there is.
+struct Everything;
+
+impl Handler for Everything {
+    fn name(&self) -> &str {
+        "everything"
+    }
+
+    fn wants(&self, _: &str) -> bool {
+        true
+    }
+
+    fn call<'a>(&'a self, event: &'a str, _: &'a Json, _: &'a Cancel) -> HookFuture<'a> {
+        Box::pin(async move { Ok(json!([event])) })
+    }
+}
+
+#[tokio::test]
+async fn who_listens_under_both_names_hears_of_the_event_once() {
+    let mut hooks = Hooks::new();
+    hooks.register(Arc::new(Everything));
+    let answers = hooks.collect("session_before_compact", &mut json!({}), &[], &Cancel::new()).await;
+    assert_eq!(answers, [json!(["session_before_compact"])]);
+}
+
+#[tokio::test]
+async fn a_guard_that_fails_lets_nothing_through() {
+    let mut hooks = Hooks::new();
+    failing(&mut hooks, "guard", "tool_call");
+    failing(&mut hooks, "guard", "user_bash");
+    let called = hooks.chain("tool_call", json!({"input": {}}), &Cancel::new()).await;
+    let refused = json!({"block": true, "reason": "an extension failed: it broke"});
+    assert_eq!((&called["block"], &called["reason"]), (&refused["block"], &refused["reason"]));
+    assert_eq!(hooks.first("user_bash", &json!({}), &Cancel::new()).await, Some(refused));
+    assert_eq!(hooks.take_failures().len(), 2);
+}
+
+#[tokio::test]
+async fn a_project_is_trusted_by_the_first_who_decides() {
+    let mut hooks = Hooks::new();
+    let cancel = Cancel::new();
+    assert_eq!(hooks.project_trust("/w", &cancel).await, None);
+    failing(&mut hooks, "a", "project_trust");
+    answering(&mut hooks, "b", "project_trust", json!({"trusted": "undecided"}));
+    assert_eq!(hooks.project_trust("/w", &cancel).await, None);
+    answering(&mut hooks, "c", "project_trust", json!({"trusted": "no", "remember": true}));
+    answering(&mut hooks, "d", "project_trust", json!({"trusted": "yes"}));
+    let trust = hooks.project_trust("/w", &cancel).await;
+    assert_eq!(trust, Some(Trust { is_trusted: false, remember: true }));
+}

@@ -78,6 +78,32 @@ impl Answer {
         texts.map(|block| block.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
+    /// Spells how the answer has just grown, as extensions know it; none if no block has.
+    pub(crate) fn update_json(&self, event: &AnswerEvent) -> Option<Json> {
+        let (index, step) = match event {
+            AnswerEvent::BlockStart { index, .. } => (*index, "start"),
+            AnswerEvent::BlockDelta { index, .. } => (*index, "delta"),
+            AnswerEvent::BlockEnd { index, .. } => (*index, "end"),
+            AnswerEvent::Begin { .. } | AnswerEvent::Usage(_) | AnswerEvent::End { .. } => return None,
+        };
+        let block = self.blocks.get(index)?;
+        let kind = match block.start {
+            BlockStart::Text => "text",
+            BlockStart::Thinking => "thinking",
+            BlockStart::ToolCall { .. } => "toolcall",
+        };
+        let mut update = json!({"type": format!("{kind}_{step}"), "contentIndex": index});
+        match (event, &block.start) {
+            (AnswerEvent::BlockDelta { text, .. }, _) => update["delta"] = text.as_str().into(),
+            (AnswerEvent::BlockEnd { .. }, BlockStart::ToolCall { .. }) => {
+                update["toolCall"] = block.stored(false).unwrap_or_default();
+            }
+            (AnswerEvent::BlockEnd { .. }, _) => update["content"] = block.text.as_str().into(),
+            _ => {}
+        }
+        Some(update)
+    }
+
     /// Makes the message of a complete answer.
     pub fn into_message(self, model: &ModelSpec, time: Timestamp) -> Message {
         let stop = self.stop.map_or("stop", StopReason::name);

@@ -1,9 +1,12 @@
 //! What a model is asked.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 use session_tree::Message;
 
 use super::spec::ThinkingLevel;
+use super::tap::Tap;
 
 /// What a model is asked.
 ///
@@ -24,6 +27,8 @@ pub struct Request {
     pub max_output: Option<u64>,
     /// Whether the service should keep the conversation in its cache.
     pub cache: bool,
+    /// Who sees the request on its way to the service; models without a service have no use for it.
+    pub tap: Option<Arc<dyn Tap>>,
 }
 
 /// A tool as models see it.

@@ -279,3 +279,17 @@ fn the_output_of_an_earlier_command_may_be_read() {
     symlink("/etc/passwd", &link).unwrap();
     assert_eq!(read(&link), Ask, "a name alone does not help");
 }
+
+#[test]
+fn after_words_of_strangers_somebody_is_asked_about_what_would_be_allowed() {
+    let effect = Effect::Runs("cargo test".into());
+    let judged = |mode, rules: &str, caution| {
+        permissions(mode, rules).judge_after(caution, "bash", &effect, Path::new("/w")).decision
+    };
+    let strange = Some(Caution::Imported);
+    assert_eq!(judged(Mode::AskFor, "allow bash", None), Decision::Allow);
+    assert_eq!(judged(Mode::AskFor, "allow bash", strange), Decision::Ask);
+    assert_eq!(judged(Mode::AskFor, "deny bash", strange), Decision::Deny);
+    assert_eq!(judged(Mode::AllowAll, "allow bash", strange), Decision::Allow);
+    assert_eq!(judged(Mode::DenyAsking, "allow bash", strange), Decision::Allow);
+}

@@ -78,3 +78,19 @@ impl Listing {
         if self.details.is_empty() { output } else { output.with_details(Json::Object(self.details)) }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::fs;
+
+    /// Makes a directory with these files: path and content of each.
+    pub(in crate::tools) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, content) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        dir
+    }
+}

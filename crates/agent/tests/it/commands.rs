@@ -8,6 +8,7 @@ mod moves;
 mod navigation;
 mod picks;
 mod replace;
+mod table;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -62,14 +63,18 @@ impl Desk {
     }
 
     fn with_hooks(drawing: &str, replies: Vec<Reply>, mut hooks: Hooks) -> Self {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        note_all(&mut hooks, &seen);
+        Desk { seen, ..Self::without_noter(drawing, replies, hooks) }
+    }
+
+    fn without_noter(drawing: &str, replies: Vec<Reply>, hooks: Hooks) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");
         std::fs::write(&path, session_text(drawing)).unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        note_all(&mut hooks, &seen);
         let model = Scripted::new(replies);
         let agent = agent(options().open(path).unwrap(), &model).with_hooks(hooks);
-        Desk { dir, agent, model, seen }
+        Desk { dir, agent, model, seen: Arc::default() }
     }
 
     fn file(&self) -> PathBuf {

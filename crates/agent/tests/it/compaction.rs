@@ -9,7 +9,7 @@ use offshoot_agent::turn::Outcome;
 use serde_json::json;
 use session_tree::CompactionSettings;
 
-use crate::support::{Reply, Scripted, agent, empty, overflow, path, prompt, watched};
+use crate::support::{Reply, Scripted, agent, empty, overflow, overloaded, path, prompt, watched};
 
 /// Keeps as little as possible.
 fn eager() -> Settings {
@@ -62,7 +62,9 @@ async fn too_little_is_not_compacted() {
 
 #[tokio::test]
 async fn a_compaction_that_fails_or_is_stopped_changes_nothing() {
-    for reply in [Reply::Cut("half"), Reply::Calls("x", vec![("c", "bash", json!({}))]), Reply::Text("")] {
+    for reply in [
+        Reply::Fails("half", overloaded()),
+        Reply::Cut("half"), Reply::Calls("x", vec![("c", "bash", json!({}))]), Reply::Text("")] {
         let model = two_answers(vec![reply]);
         let mut agent = talked(&model).await;
         let before = path(&agent.session());

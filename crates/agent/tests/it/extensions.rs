@@ -17,10 +17,10 @@ use session_tree::{Message, Timestamp};
 
 use crate::support::{Reply, Scripted, agent, empty, path, prompt};
 
-type Seen = Arc<Mutex<Vec<Json>>>;
+pub(crate) type Seen = Arc<Mutex<Vec<Json>>>;
 
 /// Notes every event of these names, and answers nothing.
-fn noting(events: &[&str]) -> (Hooks, Seen) {
+pub(crate) fn noting(events: &[&str]) -> (Hooks, Seen) {
     let (mut hooks, seen) = (Hooks::new(), Seen::default());
     for event in events {
         let seen = seen.clone();
@@ -32,7 +32,7 @@ fn noting(events: &[&str]) -> (Hooks, Seen) {
     (hooks, seen)
 }
 
-fn names(seen: &Seen) -> Vec<String> {
+pub(crate) fn names(seen: &Seen) -> Vec<String> {
     let names = seen.lock().unwrap();
     names.iter().map(|payload| payload["type"].as_str().unwrap().to_owned()).collect()
 }
@@ -72,13 +72,13 @@ impl Tool for Calls {
     }
 }
 
-fn with_tool(call: impl Fn() + Send + Sync + 'static) -> ToolBox {
+pub(crate) fn with_tool(call: impl Fn() + Send + Sync + 'static) -> ToolBox {
     let mut tools = ToolBox::new();
     tools.add(Arc::new(Calls(Box::new(call))));
     tools
 }
 
-fn call() -> Reply {
+pub(crate) fn call() -> Reply {
     Reply::Calls("look", vec![("c1", "calls", json!({}))])
 }
 
@@ -367,7 +367,7 @@ async fn an_extension_may_run_the_commands_of_the_user() {
     let mut agent = agent(empty(), &model).with_hooks(hooks);
     let place = ToolPlace { cwd: ".".into(), cancel: Cancel::new(), progress: Arc::new(drop) };
     let command = UserCommand::parse("!!uname").unwrap();
-    let message = agent.run_command(&command, &place).await;
+    let message = agent.run_command(&command, &place).await.unwrap();
     agent.keep_command(&message).unwrap();
     let said = message.value().to_serde().unwrap();
     assert_eq!((&said["output"], &said["exitCode"]), (&json!("remote"), &json!(3)));

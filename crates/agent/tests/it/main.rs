@@ -1,6 +1,8 @@
 //! What the agent promises, through its public face.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod boundaries;
+mod caution;
 mod commands;
 mod compaction;
 mod crash;

@@ -60,6 +60,17 @@ impl Scripted {
         })
     }
 
+    /// Another model, that has nothing to say.
+    pub(crate) fn named(id: &str) -> Arc<Self> {
+        let plain = Arc::into_inner(Self::new(Vec::new())).unwrap();
+        Arc::new(Scripted { spec: ModelSpec { id: id.into(), ..plain.spec }, ..plain })
+    }
+
+    /// Leaves the next replies out.
+    pub(crate) fn skip(&self, count: usize) {
+        drop(self.replies.lock().unwrap().drain(..count));
+    }
+
     /// Sets what the next answers will have cost.
     pub(crate) fn uses(&self, input: u64) {
         self.usage.lock().unwrap().input = input;

@@ -10,6 +10,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::ToolSpec;
+use offshoot_agent::permission::Caution;
 use offshoot_agent::settings::Settings;
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use offshoot_agent::tools::ToolBox;
@@ -111,6 +112,7 @@ impl Gatekeeper for Nobody {
         &'a self,
         call: &'a ToolCall,
         _: &'a Effect,
+        _: Option<Caution>,
     ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>> {
         Box::pin(async { Permit::No(format!("{} is not allowed here", call.name)) })
     }

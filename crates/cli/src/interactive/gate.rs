@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
 use offshoot_agent::agent::{Gatekeeper, Permit};
-use offshoot_agent::permission::{Decision, Permissions, Rule};
+use offshoot_agent::permission::{Caution, Decision, Permissions, Reason, Rule};
 use offshoot_agent::tool::{Effect, ToolCall};
 use offshoot_tui::chat::question::Question;
 use offshoot_tui::dialog::Item;
@@ -44,10 +44,9 @@ impl AskingGate {
         AskingGate { permissions: Mutex::new(permissions), cwd, questions }
     }
 
-    async fn ask(&self, call: &ToolCall, effect: &Effect, reason: String) -> Permit {
+    async fn ask(&self, call: &ToolCall, about: String, effect: &Effect) -> Permit {
         let (answer, answered) = oneshot::channel();
-        let asked =
-            Asked { tool: call.name.clone(), about: about(effect, &reason), rule: rule(effect), answer };
+        let asked = Asked { tool: call.name.clone(), about, rule: rule(effect), answer };
         if self.questions.send(asked).is_err() {
             return Permit::No("nobody can be asked".to_owned());
         }
@@ -73,16 +72,18 @@ impl Gatekeeper for AskingGate {
         &'a self,
         call: &'a ToolCall,
         effect: &'a Effect,
+        caution: Option<Caution>,
     ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>> {
         let verdict = {
             let permissions = self.permissions.lock().unwrap_or_else(PoisonError::into_inner);
-            permissions.judge(&call.name, effect, &self.cwd)
+            permissions.judge_after(caution, &call.name, effect, &self.cwd)
         };
-        let reason = verdict.reason.to_string();
         match verdict.decision {
             Decision::Allow => Box::pin(std::future::ready(Permit::Yes)),
-            Decision::Deny => Box::pin(std::future::ready(Permit::No(format!("not allowed: {reason}")))),
-            Decision::Ask => Box::pin(self.ask(call, effect, reason)),
+            Decision::Deny => {
+                Box::pin(std::future::ready(Permit::No(format!("not allowed: {}", verdict.reason))))
+            }
+            Decision::Ask => Box::pin(self.ask(call, about(effect, &verdict.reason), effect)),
         }
     }
 }
@@ -111,10 +112,18 @@ impl Asked {
 }
 
 /// What would happen, in full.
-fn about(effect: &Effect, reason: &str) -> String {
-    match effect {
+fn about(effect: &Effect, reason: &Reason) -> String {
+    let what = match effect {
         Effect::Runs(command) => command.clone(),
-        Effect::Reads(_) | Effect::Writes(_) | Effect::Other(_) => reason.to_owned(),
+        Effect::Reads(paths) | Effect::Writes(paths) => {
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+        }
+        Effect::Other(words) => words.clone(),
+    };
+    match (effect, reason) {
+        (_, Reason::Caution(caution)) => format!("{what}\nasked because {caution}"),
+        (Effect::Runs(_), _) => what,
+        _ => reason.to_string(),
     }
 }
 

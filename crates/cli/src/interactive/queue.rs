@@ -171,13 +171,15 @@ impl Front<'_> {
         let cwd = self.cwd.clone();
         self.desk.start(move |mut agent, cancel| async move {
             let place = ToolPlace { cwd, cancel, progress: Arc::new(drop) };
-            let message = agent.run_command(&command, &place).await;
-            let kept = agent.keep_command(&message);
+            let ran = agent.run_command(&command, &place).await;
+            let kept = ran.as_ref().map_or(Ok(None), |message| agent.keep_command(message).map(Some));
             let then: Then = Box::new(move |front| {
                 front.chat.working.end();
-                front.chat.transcript.change(item, |item| *item = Item::of_shell(&message));
+                if let Ok(message) = &ran {
+                    front.chat.transcript.change(item, |item| *item = Item::of_shell(message));
+                }
                 front.chat.transcript.finish(item);
-                if let Err(error) = kept {
+                if let Some(error) = ran.err().or(kept.err()) {
                     front.fail(&error.to_string());
                 }
             });

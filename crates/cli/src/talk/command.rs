@@ -25,7 +25,7 @@ pub(super) fn run(
     let message = waiting(async |cancel| {
         let place = ToolPlace { cwd, cancel: cancel.clone(), progress: Arc::new(drop) };
         agent.run_command(command, &place).await
-    })?;
+    })??;
     let id = agent.keep_command(&message)?;
     match mode {
         Mode::Json => crate::ui::json_line(&AgentEvent::Message { id, message: message.clone() }.to_json()),

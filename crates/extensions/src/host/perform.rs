@@ -123,6 +123,7 @@ fn request(context: &Json, options: &Json) -> Request {
         thinking: level.and_then(ThinkingLevel::from_name).unwrap_or_default(),
         max_output: options["maxTokens"].as_u64(),
         cache: false,
+        tap: None,
     }
 }
 

@@ -16,14 +16,7 @@ async fn hook(text: &str) -> Stage {
 
 #[tokio::test]
 async fn older_names_of_events_mean_the_new_ones() {
-    let names = [
-        ("session_before_branch", "session_before_fork"),
-        ("session_branch", "session_fork"),
-        ("before_compact", "session_before_compact"),
-        ("session.compacting", "session_before_compact"),
-        ("compact", "session_compact"),
-    ];
-    for (old, new) in names {
+    for (old, new) in offshoot_agent::hooks::ALIASES {
         let stage =
             stage(&format!("export default (pi) => pi.on('{old}', (e) => ({{ type: e.type }}))")).await;
         assert_eq!(stage.fire(new, json!({"type": new})).await, json!({"type": old}), "{old}");

@@ -139,6 +139,41 @@ async fn what_is_chained_goes_from_hand_to_hand() {
 }
 
 #[tokio::test]
+async fn what_is_proposed_at_a_boundary_goes_from_hand_to_hand() {
+    let one = |name: &str| {
+        format!(
+            "export default (pi) => {{ for (const event of ['turn_end', 'agent_before_settle'])
+                 pi.on(event, (e) => ({{ entries: [...e.entries, {{ type: 'custom', customType: '{name}' }}],
+                                        continue: e.entries.length > 0 }})); }}"
+        )
+    };
+    let stage = both(&one("a"), &one("b")).await;
+    for event in ["turn_end", "agent_before_settle"] {
+        let payload = json!({"type": event, "entries": [], "continue": false, "outcome": "completed"});
+        let answer = hooks(&stage).chain(event, payload, &Cancel::new()).await;
+        let proposed = json!([{"type": "custom", "customType": "a"}, {"type": "custom", "customType": "b"}]);
+        assert_eq!((&answer["entries"], &answer["continue"]), (&proposed, &json!(true)), "{event}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_of_the_user_is_blocked_by_a_guard_that_fails() {
+    let stage = both(
+        "export default (pi) => pi.on('user_bash', () => { throw new Error('hm'); })",
+        "export default (pi) => pi.on('user_bash', () => ({ result: { output: 'never', exitCode: 0 } }))",
+    )
+    .await;
+    let answer = hooks(&stage).first("user_bash", &json!({"command": "ls"}), &Cancel::new()).await.unwrap();
+    assert_eq!((&answer["block"], &answer["reason"]), (&json!(true), &json!("an extension failed: hm")));
+}
+
+#[tokio::test]
+async fn a_name_that_every_object_has_is_an_event_like_any_other() {
+    let stage = stage("export default (pi) => pi.on('constructor', () => ({ heard: true }))").await;
+    assert_eq!(stage.fire("constructor", json!({})).await, json!({"heard": true}));
+}
+
+#[tokio::test]
 async fn who_handles_input_keeps_it_from_the_others() {
     let stage = both(
         "export default (pi) => pi.on('input', () => ({ action: 'handled' }))",

@@ -91,6 +91,7 @@ pub(super) fn asked(messages: Vec<Message>) -> Request {
         thinking: ThinkingLevel::High,
         max_output: None,
         cache: true,
+        tap: None,
     }
 }
 

@@ -6,3 +6,4 @@ mod keys;
 mod prefix;
 mod stream;
 mod support;
+mod tap;

@@ -10,7 +10,7 @@ use crate::cancel::Cancel;
 use crate::command::cherry_pick::session_json;
 use crate::command::{Applied, CancelledBy, entries_json, stopped};
 use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
-use crate::hooks::Gate;
+use crate::hooks::{Gate, given};
 use crate::shared::SharedSession;
 use crate::summary;
 
@@ -160,7 +160,7 @@ fn told_by_hook(with: &MergeWith, gate: &Gate) -> Option<MergeText> {
     Some(MergeText {
         text: text.to_owned(),
         mode: MergeMode::Summary,
-        usage: made.get("usage").filter(|usage| !usage.is_null()).cloned(),
+        usage: given(made, "usage").cloned(),
         from_hook: true,
         ..MergeText::default()
     })

@@ -168,7 +168,7 @@ impl Agent {
             }
             self.tell("session_merge", &payload, cancel).await;
         }
-        self.report_hook_failures();
+        self.tell_news(cancel).await;
         Ok(())
     }
 }

@@ -1,18 +1,8 @@
-use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::*;
 use crate::cancel::Cancel;
-
-fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (path, content) in files {
-        let path = dir.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
-    }
-    dir
-}
+use crate::tools::walk::tests::tree;
 
 fn found(dir: &tempfile::TempDir, arguments: &Json) -> String {
     let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };

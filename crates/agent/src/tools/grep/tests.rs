@@ -3,16 +3,7 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 use crate::cancel::Cancel;
-
-fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (path, content) in files {
-        let path = dir.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
-    }
-    dir
-}
+use crate::tools::walk::tests::tree;
 
 fn run(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
     grep(arguments, &Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() })

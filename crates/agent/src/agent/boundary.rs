@@ -1,0 +1,192 @@
+//! Boundaries of work: the end of a turn, and the moment before all work on a prompt is over.
+//!
+//! Extensions may append entries there, and want the model to be asked once more. What they propose is checked as a
+//! whole before anything of it is appended.
+
+use serde_json::{Value as Json, json};
+use session_tree::{
+    Draft, EntryId, FirstKept, Kind, Message, NewCompaction, NewContent, Role, Session, convert_to_llm,
+};
+
+use super::Agent;
+use super::tell::messages_json;
+use crate::cancel::Cancel;
+use crate::error::Result;
+use crate::handle::CustomMessage;
+use crate::hooks::given;
+use crate::turn::Outcome;
+
+/// An entry that extensions want to be appended.
+enum Proposed {
+    State(Draft),
+    Message(CustomMessage),
+    Edit { target: EntryId, content: NewContent },
+    Compaction { value: Json, first_kept: FirstKept },
+}
+
+impl Agent {
+    /// Lets extensions act at a boundary; tells whether the model is to be asked once more.
+    pub(super) async fn boundary(
+        &mut self,
+        mut payload: Json,
+        outcome: &str,
+        cancel: &Cancel,
+    ) -> Result<bool> {
+        let event = payload["type"].as_str().unwrap_or_default().to_owned();
+        payload["outcome"] = outcome.into();
+        payload["entries"] = json!([]);
+        payload["continue"] = false.into();
+        payload["context"] = self.boundary_context()?;
+        let answer = self.patiently(async |own| self.hooks.chain(&event, payload, own).await, cancel).await;
+        let answer = answer.unwrap_or_default();
+        if let Err(refused) = self.append_proposed(&answer["entries"])? {
+            self.hooks.report("entries", &event, refused);
+        }
+        let wants_more = answer["continue"] == true && outcome == COMPLETED && !cancel.is_cancelled();
+        if wants_more && !self.can_go_on()? {
+            let reason = "the model is to be asked once more, but there is nothing to answer".to_owned();
+            self.hooks.report("continue", &event, reason);
+            return Ok(false);
+        }
+        Ok(wants_more)
+    }
+
+    /// Asks extensions before all work on a prompt is over. Work that was stopped is over at once.
+    pub(super) async fn before_settle(&mut self, outcome: &Outcome, cancel: &Cancel) -> Result<bool> {
+        const EVENT: &str = "agent_before_settle";
+        let outcome = match outcome {
+            Outcome::Done => COMPLETED,
+            Outcome::Failed(_) => "error",
+            Outcome::Aborted => return Ok(false),
+        };
+        if !self.hooks.wants(EVENT) {
+            return Ok(false);
+        }
+        self.boundary(json!({"type": EVENT}), outcome, cancel).await
+    }
+
+    /// What the model would read now.
+    fn boundary_context(&self) -> Result<Json> {
+        let context = self.session().build_context()?;
+        let messages: Vec<Message> = context.messages().cloned().collect();
+        let readable: Vec<Message> = messages.iter().filter_map(convert_to_llm).collect();
+        Ok(json!({
+            "contextMessages": messages_json(&messages),
+            "llmMessages": messages_json(&readable),
+            "pendingMessages": messages_json(&self.inbox.waiting_messages()),
+            "canContinue": can_be_answered(&readable) || self.inbox.has_waiting(),
+        }))
+    }
+
+    fn can_go_on(&self) -> Result<bool> {
+        Ok(can_be_answered(&self.request()?.messages) || self.inbox.has_waiting())
+    }
+
+    /// Appends what was proposed if all of it can be; otherwise says why not.
+    fn append_proposed(&mut self, entries: &Json) -> Result<std::result::Result<(), String>> {
+        let entries = entries.as_array().map(Vec::as_slice).unwrap_or_default();
+        let checked: std::result::Result<Vec<Proposed>, String> = {
+            let session = self.session();
+            entries.iter().map(|entry| proposed(&session, entry)).collect()
+        };
+        let proposal = match checked {
+            Ok(proposal) => proposal,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        for entry in &proposal {
+            self.append_one(entry)?;
+        }
+        if !proposal.is_empty() {
+            self.session().barrier()?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn append_one(&mut self, entry: &Proposed) -> Result<()> {
+        let handle = self.handle();
+        match entry {
+            Proposed::State(draft) => drop(handle.session().append(draft)?),
+            Proposed::Message(message) => drop(handle.append_message(message)?),
+            Proposed::Edit { target, content } => {
+                handle.session().append_context_edit(target.as_str(), content)?;
+            }
+            Proposed::Compaction { value, first_kept } => {
+                let new = NewCompaction {
+                    summary: value["summary"].as_str().unwrap_or_default().to_owned(),
+                    first_kept: first_kept.clone(),
+                    tokens_before: self.projected_tokens()?,
+                    details: given(value, "details").cloned(),
+                    usage: given(value, "usage").cloned(),
+                    from_hook: true,
+                };
+                handle.session().append_compaction(&new)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+const COMPLETED: &str = "completed";
+
+/// Spells how an answer ended, as boundaries tell it.
+pub(super) fn outcome_of(answer: &Message) -> &'static str {
+    let stop = answer.value().get("stopReason");
+    let is = |name: &str| stop.is_some_and(|stop| stop.is_str(name));
+    match (is("aborted"), is("error")) {
+        (true, _) => "aborted",
+        (_, true) => "error",
+        _ => COMPLETED,
+    }
+}
+
+/// Tells whether a model could answer: the last word must not be its own.
+fn can_be_answered(messages: &[Message]) -> bool {
+    let mut said = messages.iter().rev().filter(|message| message.role() != Role::System);
+    said.next().is_some_and(|last| last.role() != Role::Assistant)
+}
+
+/// Reads one entry of a proposal, and checks it against the path.
+fn proposed(session: &Session, value: &Json) -> std::result::Result<Proposed, String> {
+    let on_path = |field: &str| {
+        let id = value[field].as_str().unwrap_or_default();
+        let node = session.tree().node(id).filter(|node| session.branch_path(None).contains(node));
+        node.ok_or_else(|| format!("`{field}`: no entry `{id}` on the path"))
+    };
+    match value["type"].as_str() {
+        Some("custom") => {
+            Draft::parse(value.to_string()).map(Proposed::State).map_err(|error| error.to_string())
+        }
+        Some("custom_message") => {
+            Draft::parse(value.to_string()).map_err(|error| error.to_string())?;
+            let message = CustomMessage::read(value).ok_or("a message without type or content")?;
+            Ok(Proposed::Message(message))
+        }
+        Some("context_edit") => {
+            let node = on_path("targetId")?;
+            let tree = session.tree();
+            match (tree.kind(node), tree.role(node)) {
+                (Kind::CustomMessage, _) | (_, Some(Role::User | Role::Assistant | Role::ToolResult)) => {}
+                _ => return Err("`targetId`: the entry says nothing that could be changed".to_owned()),
+            }
+            Ok(Proposed::Edit { target: tree.id(node), content: new_content(value)? })
+        }
+        Some("compaction") if value["summary"].is_string() => {
+            let first_kept = match value.get("firstKeptEntryId") {
+                None | Some(Json::Null) => FirstKept::Nothing,
+                Some(_) => FirstKept::Entry(session.tree().id(on_path("firstKeptEntryId")?)),
+            };
+            Ok(Proposed::Compaction { value: value.clone(), first_kept })
+        }
+        Some("compaction") => Err("a compaction without summary".to_owned()),
+        other => Err(format!("`{}` cannot be appended here", other.unwrap_or("an entry without type"))),
+    }
+}
+
+fn new_content(value: &Json) -> std::result::Result<NewContent, String> {
+    match (value.get("replacement"), &value["replacement"]["content"]) {
+        (Some(Json::Null), _) => Ok(NewContent::Omit),
+        (_, Json::String(text)) => Ok(NewContent::Text(text.clone())),
+        (_, blocks @ Json::Array(_)) => Ok(NewContent::Blocks(blocks.clone())),
+        _ => Err("`replacement` is neither null nor an object with `content`".to_owned()),
+    }
+}

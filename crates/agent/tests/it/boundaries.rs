@@ -1,0 +1,338 @@
+//! What extensions may do at the end of a turn and before work is over, and what else of their answers counts.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use offshoot_agent::agent::Submission;
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::Reload;
+use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::handle::{CustomMessage, SendOptions};
+use offshoot_agent::hooks::Hooks;
+use offshoot_agent::model::ThinkingLevel;
+use offshoot_agent::tool::ToolPlace;
+use offshoot_agent::tools::UserCommand;
+use offshoot_agent::turn::Outcome;
+use serde_json::{Value as Json, json};
+use session_tree::{Message, Timestamp};
+
+use crate::extensions::{call, names, noting, with_tool};
+use crate::support::{Reply, Scripted, agent, empty, overloaded, path, prompt};
+
+/// Answers once, and nothing from then on.
+fn once(hooks: &mut Hooks, event: &str, answer: impl Fn(&Json) -> Json + Send + Sync + 'static) {
+    let asked = AtomicUsize::new(0);
+    hooks.on("once", event, move |payload, _| {
+        let is_first = asked.fetch_add(1, Ordering::Relaxed) == 0;
+        let answer = if is_first { answer(payload) } else { Json::Null };
+        Box::pin(async move { Ok(answer) })
+    });
+}
+
+/// Notes which extensions failed, and why.
+fn failures() -> (Watcher, Arc<Mutex<Vec<String>>>) {
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let into = seen.clone();
+    let watcher = Watcher::new(move |event| {
+        if let AgentEvent::HookFailed(failure) = event {
+            into.lock().unwrap().push(format!("{}: {}", failure.event, failure.message));
+        }
+    });
+    (watcher, seen)
+}
+
+#[tokio::test]
+async fn the_end_of_a_turn_may_take_an_answer_back_and_ask_for_another() {
+    let mut hooks = Hooks::new();
+    once(&mut hooks, "turn_end", |payload| {
+        assert_eq!(payload["outcome"], "completed");
+        json!({
+            "entries": [
+                {"type": "custom", "customType": "state", "data": 1},
+                {"type": "context_edit", "targetId": payload["messageEntryId"], "replacement": null},
+                {"type": "custom_message", "customType": "again", "content": "once more", "display": false},
+            ],
+            "continue": true,
+        })
+    });
+    let model = Scripted::new(vec![Reply::Text("poor"), Reply::Text("good")]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks);
+    let outcome = agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(
+        path(&agent.session()),
+        ["user: hi", "assistant: poor", "custom", "context_edit", "custom_message", "assistant: good"]
+    );
+    assert_eq!(model.asked(1), ["user: hi", "user: once more"]);
+}
+
+#[tokio::test]
+async fn the_next_one_sees_what_was_proposed_so_far() {
+    let mut hooks = Hooks::new();
+    let entry = |name: &str| json!({"type": "custom", "customType": name});
+    let (one, other) = (entry("one"), entry("other"));
+    once(&mut hooks, "turn_end", move |_| json!({"entries": [one]}));
+    once(&mut hooks, "turn_end", move |payload| {
+        let mut entries = payload["entries"].clone();
+        assert_eq!((entries[0]["customType"].as_str(), &payload["continue"]), (Some("one"), &json!(false)));
+        entries.as_array_mut().unwrap().push(other.clone());
+        json!({ "entries": entries })
+    });
+    let model = Scripted::new(vec![Reply::Text("fine")]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks);
+    agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert_eq!(path(&agent.session()), ["user: hi", "assistant: fine", "custom", "custom"]);
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_proposal_is_taken_as_a_whole_or_not_at_all() {
+    let fine = json!({"type": "custom", "customType": "state"});
+    for (bad, why) in [
+        (json!({"type": "label", "targetId": "x"}), "`label` cannot be appended here"),
+        (json!({"customType": "state"}), "`an entry without type` cannot be appended here"),
+        (
+            json!({"type": "context_edit", "targetId": "none", "replacement": null}),
+            "`targetId`: no entry `none` on the path",
+        ),
+        (json!({"type": "compaction", "firstKeptEntryId": null}), "a compaction without summary"),
+    ] {
+        let (mut hooks, fine) = (Hooks::new(), fine.clone());
+        let (watcher, failures) = failures();
+        once(&mut hooks, "turn_end", move |_| json!({"entries": [fine, bad]}));
+        let model = Scripted::new(vec![Reply::Text("fine")]);
+        let mut agent = agent(empty(), &model).with_hooks(hooks).with_watcher(watcher);
+        agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+        assert_eq!(path(&agent.session()), ["user: hi", "assistant: fine"]);
+        assert_eq!(*failures.lock().unwrap(), [format!("turn_end: {why}")]);
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_asked_where_there_is_nothing_to_answer() {
+    let mut hooks = Hooks::new();
+    let (watcher, failures) = failures();
+    once(&mut hooks, "turn_end", |_| json!({"continue": true}));
+    let model = Scripted::new(vec![Reply::Text("fine")]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks).with_watcher(watcher);
+    agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert_eq!(model.requests().len(), 1);
+    let why = "turn_end: the model is to be asked once more, but there is nothing to answer";
+    assert_eq!(*failures.lock().unwrap(), [why]);
+}
+
+#[tokio::test]
+async fn before_work_is_over_the_model_may_be_asked_once_more() {
+    let (mut hooks, seen) = noting(&["agent_start", "agent_end", "agent_settled"]);
+    once(&mut hooks, "agent_before_settle", |_| {
+        let reminder =
+            json!({"type": "custom_message", "customType": "note", "content": "and tests?", "display": true});
+        json!({"entries": [reminder], "continue": true})
+    });
+    let model = Scripted::new(vec![Reply::Text("done"), Reply::Text("tested")]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks);
+    agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert_eq!(
+        path(&agent.session()),
+        ["user: hi", "assistant: done", "custom_message", "assistant: tested"]
+    );
+    assert_eq!(names(&seen), ["agent_start", "agent_end", "agent_start", "agent_end", "agent_settled"]);
+}
+
+#[tokio::test]
+async fn work_that_was_stopped_or_failed_is_not_gone_on_with() {
+    let mut hooks = Hooks::new();
+    let proposal = json!({
+        "entries": [{"type": "custom_message", "customType": "n", "content": "go on", "display": true}],
+        "continue": true,
+    });
+    once(&mut hooks, "turn_end", move |payload| {
+        assert_eq!(payload["outcome"], "error");
+        proposal.clone()
+    });
+    let refused = offshoot_agent::model::ModelError::Key { service: "s".into(), message: "no".into() };
+    let model = Scripted::new(vec![Reply::Fails("hm", refused), Reply::Text("never")]);
+    let mut failing = agent(empty(), &model).with_hooks(hooks);
+    let outcome = failing.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert!(matches!(outcome, Outcome::Failed(_)));
+    assert_eq!(model.requests().len(), 1);
+
+    let (hooks, seen) = noting(&["turn_end", "agent_before_settle", "agent_settled"]);
+    let model = Scripted::new(vec![call(), Reply::Hangs("hm")]);
+    let stopped = agent(empty(), &model);
+    let handle = stopped.handle();
+    let mut stopped = stopped.with_hooks(hooks).with_tools(with_tool(move || handle.abort()));
+    stopped.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert_eq!(names(&seen), ["turn_end", "agent_settled"], "who was stopped still tells how it ended");
+}
+
+#[tokio::test]
+async fn every_entry_is_told_with_who_appended_it() {
+    let (hooks, seen) = noting(&["session_entry"]);
+    let model = Scripted::new(vec![call(), Reply::Text("two")]);
+    let agent = agent(empty(), &model);
+    let handle = agent.handle();
+    let tools = with_tool(move || drop(handle.append_entry("state", None).unwrap()));
+    let mut agent = agent.with_tools(tools).with_hooks(hooks);
+    agent.choose_thinking(ThinkingLevel::High).unwrap();
+    agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    let seen = seen.lock().unwrap();
+    let told: Vec<_> = seen.iter().map(|one| format!("{} {}", one["entry"]["type"], one["source"])).collect();
+    let by = |kind: &str, source: &str| format!("\"{kind}\" \"{source}\"");
+    let message = || by("message", "agent");
+    let expected = [
+        by("thinking_level_change", "agent"),
+        message(),
+        message(),
+        by("custom", "extension"),
+        message(),
+        message(),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn extensions_find_resources_and_find_them_again_when_they_are_loaded_anew() {
+    let finding = |name: &'static str| {
+        let mut hooks = Hooks::new();
+        hooks.on("finder", "resources_discover", move |payload, _| {
+            let reason = payload["reason"].as_str().unwrap().to_owned();
+            Box::pin(
+                async move { Ok(json!({"skillPaths": [format!("{name}-{reason}")], "themePaths": ["/t"]})) },
+            )
+        });
+        hooks.on("other", "resources_discover", |_, _| Box::pin(async { Ok(json!({"promptPaths": ["p"]})) }));
+        hooks
+    };
+    let model = Scripted::new(vec![]);
+    let reload = Reload::new(move |_| Box::pin(async move { finding("new") }));
+    let mut agent = agent(empty(), &model).with_hooks(finding("old")).with_reload(reload);
+    agent.start(&Cancel::new()).await;
+    let found = agent.resources().clone();
+    assert_eq!(found.skill_paths, [std::path::Path::new("/w/old-startup")]);
+    assert_eq!(found.prompt_paths, [std::path::Path::new("/w/p")]);
+    assert_eq!(found.theme_paths, [std::path::Path::new("/t")]);
+    agent.reload(&Cancel::new()).await;
+    assert_eq!(agent.resources().skill_paths, [std::path::Path::new("/w/new-reload")]);
+}
+
+#[tokio::test]
+async fn choosing_what_is_chosen_already_is_no_news() {
+    let (hooks, seen) = noting(&["model_select", "thinking_level_select"]);
+    let model = Scripted::new(vec![]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks);
+    agent.choose_model(model.clone()).unwrap();
+    agent.restore_model(Scripted::named("other"), ThinkingLevel::High);
+    agent.choose_thinking(ThinkingLevel::High).unwrap();
+    agent.grant_all(&Cancel::new()).await;
+    assert_eq!(names(&seen), ["model_select", "thinking_level_select"]);
+    let seen = seen.lock().unwrap();
+    let chosen = (&seen[0]["model"]["id"], &seen[0]["previousModel"]["id"], &seen[0]["source"]);
+    assert_eq!(chosen, (&json!("other"), &json!("mod"), &json!("restore")));
+    assert_eq!((&seen[1]["level"], &seen[1]["previousLevel"]), (&json!("high"), &json!("off")));
+}
+
+#[tokio::test]
+async fn a_message_that_wakes_the_agent_is_told_before_the_start() {
+    let (hooks, seen) = noting(&["input", "before_agent_start"]);
+    let model = Scripted::new(vec![Reply::Text("one"), Reply::Text("two")]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks);
+    let wake = SendOptions { trigger_turn: Some(true), ..SendOptions::default() };
+    agent.handle().send_message(&CustomMessage::text("note", "wake up"), wake).unwrap();
+    agent.handle().send_user_message(Message::user("and you", Timestamp::from_millis(5)), None).unwrap();
+    agent.grant_all(&Cancel::new()).await;
+    assert_eq!(names(&seen), ["before_agent_start", "input", "before_agent_start"]);
+    let seen = seen.lock().unwrap();
+    assert_eq!(
+        (&seen[0]["messageType"], &seen[0]["message"]["content"]),
+        (&json!("custom"), &json!("wake up"))
+    );
+    assert_eq!((&seen[1]["source"], &seen[1]["text"]), (&json!("extension"), &json!("and you")));
+    assert_eq!((&seen[2]["messageType"], &seen[2]["prompt"]), (&json!("user"), &json!("and you")));
+}
+
+#[tokio::test]
+async fn what_is_typed_may_get_images_and_the_whole_request_may_be_changed() {
+    let mut hooks = Hooks::new();
+    let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
+    once(&mut hooks, "input", move |_| json!({"action": "transform", "text": "look", "images": [image]}));
+    once(&mut hooks, "context_with_system", |payload| {
+        let mut messages = payload["messages"].clone();
+        assert_eq!(messages[0], json!({"role": "system", "content": "You are a test."}));
+        messages[0]["content"] = "You are somebody else.".into();
+        messages[1]["content"] = "seen".into();
+        json!({ "messages": messages })
+    });
+    let model = Scripted::new(vec![Reply::Text("one")]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks);
+    agent.submit(Submission::typed("hi"), &Cancel::new()).await.unwrap();
+    let kept = agent.session().build_context().unwrap();
+    assert_eq!(kept.messages().next().unwrap().content().image_count(), 1);
+    assert_eq!(
+        (model.requests()[0].system.as_str(), model.asked(0)),
+        ("You are somebody else.", vec!["user: seen".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn a_command_that_an_extension_blocks_does_not_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = ToolPlace { cwd: dir.path().into(), cancel: Cancel::new(), progress: Arc::new(drop) };
+    let command = UserCommand::parse("!touch made").unwrap();
+    for (answer, why) in [
+        (Ok(json!({"block": true, "reason": "not today"})), "not today"),
+        (Err("it broke".to_owned()), "an extension failed: it broke"),
+    ] {
+        let mut hooks = Hooks::new();
+        hooks.on("guard", "user_bash", move |_, _| {
+            let answer = answer.clone();
+            Box::pin(async move { answer })
+        });
+        let model = Scripted::new(vec![]);
+        let agent = agent(empty(), &model).with_hooks(hooks);
+        let error = agent.run_command(&command, &place).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("the command was not run: {why}"));
+        assert!(!dir.path().join("made").exists());
+    }
+}
+
+#[tokio::test]
+async fn an_extension_hears_how_an_answer_grows_block_by_block() {
+    let (hooks, seen) = noting(&["message_update"]);
+    let model = Scripted::new(vec![call(), Reply::Text("fine")]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks).with_tools(with_tool(|| {}));
+    agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    let seen = seen.lock().unwrap();
+    let kinds: Vec<_> =
+        seen.iter().map(|one| one["assistantMessageEvent"]["type"].as_str().unwrap()).collect();
+    let [text, tool] =
+        [["text_start", "text_delta", "text_end"], ["toolcall_start", "toolcall_delta", "toolcall_end"]];
+    assert_eq!(kinds, [text, tool, text].concat());
+    assert_eq!(seen[2]["assistantMessageEvent"]["content"], "look");
+    assert_eq!(seen[5]["assistantMessageEvent"]["toolCall"]["name"], "calls");
+}
+
+#[tokio::test]
+async fn whoever_reads_lines_hears_so_too() {
+    let lines: Arc<Mutex<Vec<Json>>> = Arc::default();
+    let into = lines.clone();
+    let watcher = Watcher::spelled(move |line| into.lock().unwrap().push(line.clone()));
+    let model = Scripted::new(vec![Reply::Fails("h", overloaded()), Reply::Text("fine")]);
+    let mut agent = agent(empty(), &model).with_watcher(watcher);
+    tokio::time::pause();
+    agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    let lines = lines.lock().unwrap();
+    let updates = lines.iter().filter_map(|line| line["assistantMessageEvent"]["type"].as_str());
+    let expected = ["text_start", "text_delta", "text_start", "text_delta", "text_end"];
+    assert_eq!(updates.collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn a_failure_that_passes_is_told_as_turns_and_settles_once() {
+    let (hooks, seen) = noting(&["turn_end", "agent_end", "agent_settled"]);
+    let model = Scripted::new(vec![Reply::Fails("hm", overloaded()), Reply::Text("fine")]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks);
+    tokio::time::pause();
+    agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert_eq!(names(&seen), ["turn_end", "turn_end", "agent_end", "agent_settled"]);
+}

@@ -1,0 +1,103 @@
+//! Words of strangers: after an import, a merge or a pick, the first call of a tool is shown to whoever guards the tools.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+use offshoot_agent::agent::{Agent, Gatekeeper, Permit};
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::{CherryPickMode, CherryPickRequest, MergeBranchRequest, MergeWith};
+use offshoot_agent::permission::Caution;
+use offshoot_agent::tool::{Effect, ToolCall};
+use session_tree::Options;
+use testkit::drawing::session_text;
+
+use crate::extensions::{call, with_tool};
+use crate::support::{Reply, Scripted, agent, prompt};
+
+/// Lets everything pass and notes how careful it was told to be.
+#[derive(Debug, Clone, Default)]
+struct Guard(Arc<Mutex<Vec<Option<Caution>>>>);
+
+impl Gatekeeper for Guard {
+    fn permit<'a>(
+        &'a self,
+        _: &'a ToolCall,
+        _: &'a Effect,
+        caution: Option<Caution>,
+    ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>> {
+        self.0.lock().unwrap().push(caution);
+        Box::pin(std::future::ready(Permit::Yes))
+    }
+}
+
+const TREE: &str = "
+    a user one
+    b<a assistant 1
+    c<b user two
+    d<c assistant 2
+    e<b user three
+    f<e assistant 3
+";
+
+struct World {
+    dir: tempfile::TempDir,
+    agent: Agent,
+    guard: Guard,
+}
+
+fn world() -> World {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("s.jsonl");
+    std::fs::write(&file, session_text(TREE)).unwrap();
+    let model = Scripted::new(vec![call(), call(), Reply::Text("done")]);
+    let guard = Guard::default();
+    let agent = agent(Options::new().open(file).unwrap(), &model).with_tools(with_tool(|| {}));
+    World { agent: agent.with_gatekeeper(Arc::new(guard.clone())), guard, dir }
+}
+
+/// Lets the model call a tool twice; gives how careful the guard was told to be.
+async fn cautions(world: &mut World) -> Vec<Option<Caution>> {
+    world.agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
+    world.guard.0.lock().unwrap().clone()
+}
+
+#[tokio::test]
+async fn ones_own_words_call_for_no_caution() {
+    assert_eq!(cautions(&mut world()).await, [None, None]);
+}
+
+#[tokio::test]
+async fn the_first_call_after_an_import_does() {
+    let mut world = world();
+    let other = world.dir.path().join("other.jsonl");
+    std::fs::write(&other, session_text("x user hi\ny<x call calls sure\nz<y tool calls fine")).unwrap();
+    let directory = world.dir.path().join("sessions");
+    std::fs::create_dir(&directory).unwrap();
+    let import = world.agent.plan_import(&other, &directory, Options::new()).unwrap();
+    world.agent.import(import, Options::new(), &Cancel::new()).await.unwrap();
+    assert_eq!(cautions(&mut world).await, [Some(Caution::Imported), None]);
+}
+
+#[tokio::test]
+async fn the_first_call_after_a_merge_does() {
+    let mut world = world();
+    let with = MergeWith::Digest { budget_tokens: None };
+    let request = MergeBranchRequest { branch: "d".into(), with, ..Default::default() };
+    let planned = world.agent.plan_merge(None, &request).unwrap();
+    let draft = world.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap();
+    world.agent.merge(&draft, &Cancel::new()).await.unwrap();
+    assert_eq!(cautions(&mut world).await, [Some(Caution::Grafted), None]);
+}
+
+#[tokio::test]
+async fn the_first_call_after_a_pick_does_even_after_a_restart() {
+    let mut world = world();
+    let request = CherryPickRequest { what: "d".into(), mode: CherryPickMode::Quote, ..Default::default() };
+    let planned = world.agent.plan_cherry_pick(None, &request).unwrap();
+    world.agent.cherry_pick(planned, None, &Cancel::new()).await.unwrap();
+    let session = Options::new().open(world.dir.path().join("s.jsonl")).unwrap();
+    let model = Scripted::new(vec![call(), call(), Reply::Text("done")]);
+    let again = agent(session, &model).with_tools(with_tool(|| {}));
+    world.agent = again.with_gatekeeper(Arc::new(world.guard.clone()));
+    assert_eq!(cautions(&mut world).await, [Some(Caution::Grafted), None]);
+}
