@@ -123,7 +123,9 @@ impl Answer {
     fn message(self, model: &ModelSpec, time: Timestamp, stop: &str, error: Option<&str>) -> Message {
         let content: Vec<Json> =
             self.blocks.iter().filter_map(|block| block.stored(error.is_some())).collect();
-        let [input, output, read, write] = model.cost(&self.usage);
+        let cost = model.cost(&self.usage);
+        let total = plain(cost.iter().sum());
+        let [input, output, read, write] = cost.map(plain);
         let mut message = json!({
             "role": "assistant",
             "content": content,
@@ -137,8 +139,7 @@ impl Answer {
                 "cacheWrite": self.usage.cache_write,
                 "totalTokens": self.usage.total(),
                 "cost": {
-                    "input": input, "output": output, "cacheRead": read, "cacheWrite": write,
-                    "total": input + output + read + write,
+                    "input": input, "output": output, "cacheRead": read, "cacheWrite": write, "total": total,
                 },
             },
             "stopReason": stop,
@@ -153,6 +154,11 @@ impl Answer {
         // An object with a role is always a message.
         Message::from_value(&message).unwrap_or_else(|_| Message::user("", time))
     }
+}
+
+/// Spells a number as pi does: without a fraction if it has none.
+fn plain(number: f64) -> Json {
+    serde_json::from_str(&number.to_string()).unwrap_or_default()
 }
 
 impl Block {

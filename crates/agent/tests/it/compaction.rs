@@ -64,7 +64,10 @@ async fn too_little_is_not_compacted() {
 async fn a_compaction_that_fails_or_is_stopped_changes_nothing() {
     for reply in [
         Reply::Fails("half", overloaded()),
-        Reply::Cut("half"), Reply::Calls("x", vec![("c", "bash", json!({}))]), Reply::Text("")] {
+        Reply::Cut("half"),
+        Reply::Calls("x", vec![("c", "bash", json!({}))]),
+        Reply::Text(""),
+    ] {
         let model = two_answers(vec![reply]);
         let mut agent = talked(&model).await;
         let before = path(&agent.session());

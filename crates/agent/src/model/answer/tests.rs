@@ -74,7 +74,7 @@ fn blocks_stay_in_the_order_in_which_they_began_with_their_signatures() {
             "api": "test", "provider": "prov", "model": "mod",
             "usage": {
                 "input": 1_000_000, "output": 500_000, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 1_500_000,
-                "cost": {"input": 1.0, "output": 1.0, "cacheRead": 0.0, "cacheWrite": 0.0, "total": 2.0},
+                "cost": {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "total": 2},
             },
             "stopReason": "toolUse", "responseId": "r1", "timestamp": 7,
         })
