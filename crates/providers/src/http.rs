@@ -4,13 +4,14 @@
 //! told, never keeps more of a body than it was told.
 
 use std::error::Error as _;
-use std::future::Future;
+use std::pin::{Pin, pin};
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use offshoot_agent::model::{Headers, Tap};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER, SET_COOKIE};
 use reqwest::{Client, Response, redirect};
+use tokio::time::{Instant, Sleep};
 
 use crate::fault::{self, Complaint, Fault};
 
@@ -63,8 +64,40 @@ pub(crate) struct Post {
 #[derive(Debug)]
 pub(crate) struct Incoming {
     response: Response,
-    idle_timeout: Duration,
+    patience: Patience,
     left: usize,
+}
+
+/// How long it is waited for the next piece. One clock for the whole body: an answer comes in thousands of pieces.
+#[derive(Debug)]
+struct Patience {
+    limit: Duration,
+    alarm: Pin<Box<Sleep>>,
+}
+
+impl Patience {
+    fn new(limit: Duration) -> Self {
+        Self { limit, alarm: Box::pin(tokio::time::sleep(limit)) }
+    }
+
+    /// Waits for something, but not too long.
+    async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Fault> {
+        let last = Instant::now() + self.limit;
+        let mut future = pin!(future);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut future => return Ok(done),
+                () = &mut self.alarm => {
+                    if Instant::now() >= last {
+                        return Err(Fault::Idle(self.limit));
+                    }
+                    // It was set for an earlier piece.
+                    self.alarm.as_mut().reset(last);
+                }
+            }
+        }
+    }
 }
 
 impl Http {
@@ -76,9 +109,9 @@ impl Http {
     /// Posts and returns the body of the answer if it may be a stream of events. Who taps hears of every response.
     pub(crate) async fn post(&self, post: Post, tap: Option<&dyn Tap>) -> Result<Incoming, Fault> {
         let request = self.client()?.post(post.url).headers(post.headers).body(post.body);
-        let idle_timeout = self.options.idle_timeout;
-        let response =
-            in_time(idle_timeout, request.send()).await?.map_err(|error| Fault::Network(reason(error)))?;
+        let mut patience = Patience::new(self.options.idle_timeout);
+        let response = patience.wait(request.send()).await?;
+        let response = response.map_err(|error| Fault::Network(reason(error)))?;
         if let Some(tap) = tap {
             tap.response(response.status().as_u16(), spelled(response.headers())).await;
         }
@@ -88,7 +121,7 @@ impl Http {
         if let Some(found) = other_type(&response) {
             return Err(self.misfit(response, &found).await);
         }
-        Ok(Incoming { response, idle_timeout, left: self.options.longest_answer })
+        Ok(Incoming { response, patience, left: self.options.longest_answer })
     }
 
     fn client(&self) -> Result<&Client, Fault> {
@@ -122,7 +155,8 @@ impl Http {
     /// Reads a body as far as it interests; a body that breaks off says what it said so far.
     async fn beginning(&self, response: Response) -> String {
         let longest = self.options.longest_error;
-        let mut incoming = Incoming { response, idle_timeout: self.options.idle_timeout, left: usize::MAX };
+        let patience = Patience::new(self.options.idle_timeout);
+        let mut incoming = Incoming { response, patience, left: usize::MAX };
         let mut bytes = Vec::new();
         while bytes.len() < longest
             && let Ok(Some(piece)) = incoming.piece().await
@@ -137,7 +171,7 @@ impl Http {
 impl Incoming {
     /// Returns the next piece of the body; none at its end.
     pub(crate) async fn piece(&mut self) -> Result<Option<Vec<u8>>, Fault> {
-        let piece = in_time(self.idle_timeout, self.response.chunk()).await?;
+        let piece = self.patience.wait(self.response.chunk()).await?;
         let Some(piece) = piece.map_err(|error| Fault::BrokenOff(reason(error)))? else { return Ok(None) };
         if piece.len() > self.left {
             return Err(Fault::Malformed("the answer is larger than allowed".into()));
@@ -156,10 +190,6 @@ fn build(options: &HttpOptions) -> Result<Client, String> {
         .redirect(redirect::Policy::none());
     let builder = if options.use_proxies { builder } else { builder.no_proxy() };
     builder.build().map_err(reason)
-}
-
-async fn in_time<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Fault> {
-    tokio::time::timeout(limit, future).await.map_err(|_| Fault::Idle(limit))
 }
 
 /// What the client says about an error and its causes, without the address: it may contain what is nobody's business.

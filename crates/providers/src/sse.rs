@@ -4,6 +4,8 @@
 //! character that was cut is whole again; bytes that are no UTF-8 become replacement characters. Never touches a
 //! network.
 
+use std::ops::Range;
+
 use memchr::memchr2;
 
 /// One event of a stream.
@@ -54,7 +56,7 @@ impl Decoder {
                     return Ok(Some(frame));
                 }
             } else {
-                self.field(&line)?;
+                self.field(line)?;
             }
         }
         let waiting = self.bytes.len() - self.start;
@@ -70,8 +72,8 @@ impl Decoder {
         self.data.take().map(|data| Frame { data })
     }
 
-    /// Cuts off the next complete line.
-    fn line(&mut self) -> Option<String> {
+    /// Cuts off the next complete line; tells where it is.
+    fn line(&mut self) -> Option<Range<usize>> {
         if self.after_cr {
             let next = *self.bytes.get(self.start)?;
             self.start += usize::from(next == b'\n');
@@ -84,14 +86,18 @@ impl Decoder {
         };
         let end = self.seen + length;
         self.after_cr = self.bytes[end] == b'\r';
-        let line = String::from_utf8_lossy(&self.bytes[self.start..end]).into_owned();
+        let mut line = self.start..end;
+        if std::mem::take(&mut self.is_first_line) && self.bytes[line.clone()].starts_with(MARK) {
+            line.start += MARK.len();
+        }
         self.start = end + 1;
         self.seen = self.start;
-        Some(if std::mem::take(&mut self.is_first_line) { without_mark(line) } else { line })
+        Some(line)
     }
 
     /// Takes one line in: only data counts for us, the services repeat the name of the event in it.
-    fn field(&mut self, line: &str) -> Result<(), TooLarge> {
+    fn field(&mut self, line: Range<usize>) -> Result<(), TooLarge> {
+        let line = String::from_utf8_lossy(&self.bytes[line]);
         let Some(rest) = line.strip_prefix("data") else { return Ok(()) };
         let value = match rest.strip_prefix(':') {
             Some(value) => value.strip_prefix(' ').unwrap_or(value),
@@ -109,9 +115,8 @@ impl Decoder {
     }
 }
 
-fn without_mark(line: String) -> String {
-    line.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(line)
-}
+/// What some servers put in front of everything to say that UTF-8 follows.
+const MARK: &[u8] = "\u{feff}".as_bytes();
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use super::tell::messages_json;
 use super::wire::HookTap;
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
-use crate::event::AgentEvent;
+use crate::event::{AgentEvent, answer_name};
 use crate::model::{Answer, Model, ModelError, Request, Tap};
 use crate::tool::ToolCall;
 use crate::turn::Input;
@@ -76,7 +76,9 @@ impl Agent {
             match next {
                 Some(Ok(event)) => {
                     answer.take(&event);
-                    self.tell_growth(&answer, &event, model.spec(), cancel).await;
+                    if self.hooks.wants(answer_name(&event)) {
+                        self.tell_growth(&answer, &event, model.spec(), cancel).await;
+                    }
                     self.watcher.tell(AgentEvent::Answer(event));
                 }
                 Some(Err(error)) => return (answer, End::Broken(error)),

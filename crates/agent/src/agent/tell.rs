@@ -170,16 +170,13 @@ impl Agent {
         spec: &ModelSpec,
         cancel: &Cancel,
     ) {
-        let name = answer_name(event);
-        if self.hooks.wants(name) {
-            let mut payload = AgentEvent::Answer(event.clone()).to_json();
-            if let Some(update) = answer.update_json(event) {
-                payload["assistantMessageEvent"] = update;
-            }
-            let so_far = answer.clone().into_message(spec, self.session().now());
-            payload["message"] = so_far.value().to_serde().unwrap_or_default();
-            self.tell(name, &payload, cancel).await;
+        let mut payload = AgentEvent::Answer(event.clone()).to_json();
+        if let Some(update) = answer.update_json(event) {
+            payload["assistantMessageEvent"] = update;
         }
+        let so_far = answer.clone().into_message(spec, self.session().now());
+        payload["message"] = so_far.value().to_serde().unwrap_or_default();
+        self.tell(answer_name(event), &payload, cancel).await;
     }
 }
 
