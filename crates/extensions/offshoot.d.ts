@@ -319,6 +319,9 @@ declare module "offshoot" {
     previousCompactions: SessionEntry[];
     customInstructions?: string;
     reason: "manual" | "threshold" | "overflow";
+    /** Whether the model is asked again afterwards. */
+    willRetry: boolean;
+    model?: Model;
   }
 
   /** A place where entries may be appended and the model asked once more. */
