@@ -74,17 +74,17 @@ impl Agent {
     }
 
     fn use_model(&mut self, model: Arc<dyn Model>, thinking: ThinkingLevel, source: &'static str) {
-        let previous = self.model.replace(model.clone());
-        let previous = previous.map(|previous| previous.spec().clone());
-        if previous.as_ref() != Some(model.spec()) {
+        let spec = model.spec().clone();
+        let previous = self.model.replace(model).map(|previous| previous.spec().clone());
+        if previous.as_ref() != Some(&spec) {
             self.tell_when_idle("model_select", || {
                 json!({
-                    "type": "model_select", "model": spec_json(model.spec()),
+                    "type": "model_select", "model": spec_json(&spec),
                     "previousModel": previous.as_ref().map(spec_json), "source": source,
                 })
             });
         }
-        self.think(model.spec().clamp(thinking));
+        self.think(spec.clamp(thinking));
     }
 
     /// Thinks this hard from now on.
