@@ -31,7 +31,7 @@ pub use crate::inbox::{Delivery, Inbox};
 use crate::model::{Model, ThinkingLevel};
 use crate::settings::Settings;
 use crate::shared::{SessionGuard, SharedSession};
-use crate::tools::ToolBox;
+use crate::tools::{SharedTools, ToolBox};
 use crate::turn::{Effect, Input, Outcome, Turn};
 
 pub use choose::ChosenBy;
@@ -59,7 +59,7 @@ pub struct Agent {
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) thinking: ThinkingLevel,
     system: String,
-    tools: ToolBox,
+    tools: SharedTools,
     gatekeeper: Option<Arc<dyn Gatekeeper>>,
     pub(crate) hooks: Hooks,
     pub(crate) settings: Settings,
@@ -89,7 +89,7 @@ impl Agent {
             model: None,
             thinking: ThinkingLevel::Off,
             system: String::new(),
-            tools: ToolBox::new(),
+            tools: SharedTools::default(),
             gatekeeper: None,
             hooks: Hooks::new(),
             settings: Settings::default(),
@@ -121,8 +121,8 @@ impl Agent {
     }
 
     /// Gives the model tools.
-    pub fn with_tools(mut self, tools: ToolBox) -> Self {
-        self.tools = tools;
+    pub fn with_tools(self, tools: ToolBox) -> Self {
+        self.tools.set(tools);
         self
     }
 
@@ -158,7 +158,12 @@ impl Agent {
 
     /// Gives the model other tools, from the next request on.
     pub fn set_tools(&mut self, tools: ToolBox) {
-        self.tools = tools;
+        self.tools.set(tools);
+    }
+
+    /// Tells the model something else before the conversation, from the next request on.
+    pub fn set_system(&mut self, system: impl Into<String>) {
+        self.system = system.into();
     }
 
     /// Returns the session, to be shared with extensions and with whoever draws.
@@ -193,6 +198,7 @@ impl Agent {
             inbox: self.inbox.clone(),
             watcher: self.watcher.clone(),
             wishes: self.wishes.0.clone(),
+            tools: self.tools.clone(),
         }
     }
 

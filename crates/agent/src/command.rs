@@ -48,7 +48,7 @@ pub use merge::{
 };
 pub use name::NamePlan;
 pub use pop::{Pop, PopRequest, Popped};
-pub use replace::{HooksFuture, Reload, Replaced, Replacement, Resources};
+pub use replace::{Reload, ReloadFuture, Replaced, Replacement, Resources};
 pub use switch::SwitchRequest;
 pub use totals::Totals;
 pub(crate) use undo::is_grafted;

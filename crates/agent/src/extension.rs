@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::handle::AgentHandle;
+use crate::hooks::Hooks;
 
 /// What a command becomes while it runs. It may give a text, which becomes the next prompt.
 pub type CommandFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<String>, String>> + Send + 'a>>;
@@ -30,6 +31,21 @@ pub trait ExtensionCommand: std::fmt::Debug + Send + Sync {
     -> CommandFuture<'a>;
 }
 
+/// What extensions bring along.
+#[derive(Debug, Clone, Default)]
+pub struct Brought {
+    /// Their handlers.
+    pub hooks: Hooks,
+    /// Their commands.
+    pub commands: Vec<Arc<dyn ExtensionCommand>>,
+}
+
+impl From<Hooks> for Brought {
+    fn from(hooks: Hooks) -> Self {
+        Brought { hooks, commands: Vec::new() }
+    }
+}
+
 /// What came of running a command by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandRun {
@@ -45,6 +61,12 @@ impl Agent {
     /// Brings a command along.
     pub fn register_command(&mut self, command: Arc<dyn ExtensionCommand>) {
         self.commands.push(command);
+    }
+
+    /// Takes what extensions bring along in place of what others brought.
+    pub fn bring(&mut self, brought: Brought) {
+        self.hooks = brought.hooks;
+        self.commands = brought.commands;
     }
 
     /// Lists the commands that were brought along, under the names by which they run: of several that want one name,

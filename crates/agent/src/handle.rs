@@ -17,6 +17,7 @@ use crate::event::{AgentEvent, Watcher};
 use crate::hooks::given;
 use crate::inbox::{Delivery, Inbox};
 use crate::shared::{SessionGuard, SharedSession, Source};
+use crate::tools::{SharedTools, ToolBox};
 
 /// A message of an extension: the model reads it, people see it in its own colours.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,6 +107,7 @@ pub struct AgentHandle {
     pub(crate) inbox: Inbox,
     pub(crate) watcher: Watcher,
     pub(crate) wishes: mpsc::UnboundedSender<Wish>,
+    pub(crate) tools: SharedTools,
 }
 
 impl AgentHandle {
@@ -193,6 +195,11 @@ impl AgentHandle {
                 }
             })
         });
+    }
+
+    /// Gives the model other tools, from the next request on, also while a turn goes on.
+    pub fn set_tools(&self, tools: ToolBox) {
+        self.tools.set(tools);
     }
 
     /// Appends state of an extension; it never reaches a model.

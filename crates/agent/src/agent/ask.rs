@@ -27,7 +27,7 @@ impl Agent {
         Ok(Request {
             system: self.system.clone(),
             messages: messages.filter(|message| message.role() != Role::System).collect(),
-            tools: self.tools.specs(),
+            tools: self.tools.lock().specs(),
             thinking: self.thinking,
             max_output: None,
             cache: true,

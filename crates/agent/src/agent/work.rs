@@ -156,7 +156,7 @@ impl Agent {
             }
             call.arguments = answer["input"].clone();
         }
-        let ready = self.tools.check(call)?;
+        let ready = self.tools.lock().check(call)?;
         if let Some(gatekeeper) = &self.gatekeeper {
             let effect = ready.effect();
             let asked = cancel.unless_cancelled(gatekeeper.permit(ready.call(), &effect, caution)).await;

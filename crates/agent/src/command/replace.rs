@@ -16,20 +16,20 @@ use super::{Applied, History, stopped};
 use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::hooks::Hooks;
+use crate::extension::Brought;
 use crate::model::ThinkingLevel;
 use crate::turn::Turn;
 
 /// The extensions of a session while they are loaded.
-pub type HooksFuture = Pin<Box<dyn Future<Output = Hooks> + Send>>;
+pub type ReloadFuture = Pin<Box<dyn Future<Output = Brought> + Send>>;
 
 /// Loads extensions anew for a session that takes the place of another.
 #[derive(Clone)]
-pub struct Reload(Arc<dyn Fn(&Session) -> HooksFuture + Send + Sync>);
+pub struct Reload(Arc<dyn Fn(&Session) -> ReloadFuture + Send + Sync>);
 
 impl Reload {
     /// Loads extensions with a function.
-    pub fn new(load: impl Fn(&Session) -> HooksFuture + Send + Sync + 'static) -> Self {
+    pub fn new(load: impl Fn(&Session) -> ReloadFuture + Send + Sync + 'static) -> Self {
         Reload(Arc::new(load))
     }
 }
@@ -118,8 +118,13 @@ impl Reason {
 impl Agent {
     /// Lets extensions be loaded anew whenever a session takes the place of another; without, they stay.
     pub fn with_reload(mut self, reload: Reload) -> Self {
-        self.reload = Some(reload);
+        self.set_reload(reload);
         self
+    }
+
+    /// Lets extensions be loaded anew from now on, as [`Agent::with_reload`] does.
+    pub fn set_reload(&mut self, reload: Reload) {
+        self.reload = Some(reload);
     }
 
     /// Puts a session that was planned by [`Agent::plan_new`] or [`Agent::plan_resume`] into the place of this one.
@@ -164,7 +169,8 @@ impl Agent {
     async fn load_anew(&mut self) {
         if let Some(Reload(load)) = self.reload.clone() {
             let loading = load(&self.session());
-            self.hooks = loading.await;
+            let brought = loading.await;
+            self.bring(brought);
         }
     }
 

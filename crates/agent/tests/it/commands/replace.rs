@@ -262,7 +262,7 @@ async fn extensions_are_loaded_anew_between_the_farewell_and_the_start() {
         let mut hooks = Hooks::new();
         note_all(&mut hooks, &into);
         into.lock().unwrap().push(json!({"type": "loaded", "entries": session.tree().len()}));
-        Box::pin(async { hooks })
+        Box::pin(async { hooks.into() })
     });
     let mut agent = desk.agent.with_reload(reload);
     let clone = agent.plan_clone(None).unwrap();
