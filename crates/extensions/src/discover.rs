@@ -53,6 +53,8 @@ pub struct Found {
     pub root: PathBuf,
     /// How it speaks.
     pub dialect: Dialect,
+    /// Whether it may import only what lies in its directory: what was trusted by its hash.
+    pub is_confined: bool,
 }
 
 /// Finds the extensions in a directory, sorted by name: `*.ts`, `*.js`, `*/index.ts`, `*/package.json`.
@@ -80,7 +82,8 @@ pub fn by_path(path: &Path) -> Result<Vec<Found>, PathBuf> {
 
 /// Finds the extensions of a project.
 pub fn in_project(project: &Path) -> Vec<Found> {
-    PROJECT_DIRECTORIES.iter().flat_map(|directory| in_directory(&project.join(directory))).collect()
+    let found = PROJECT_DIRECTORIES.iter().flat_map(|directory| in_directory(&project.join(directory)));
+    found.map(|one| Found { is_confined: true, ..one }).collect()
 }
 
 /// Finds the extensions of a user.
@@ -162,7 +165,7 @@ fn found(path: &Path, name: String, dialect: Option<Dialect>) -> Found {
     let usual = if is_in_hooks { Dialect::Hooks } else { Dialect::Extension };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    Found { name, path, root, dialect: dialect.unwrap_or(usual) }
+    Found { name, path, root, dialect: dialect.unwrap_or(usual), is_confined: false }
 }
 
 fn stem(path: &Path) -> String {

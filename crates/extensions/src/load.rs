@@ -150,7 +150,7 @@ async fn load_one(
         "flags": options.flags,
         "aliases": offshoot_agent::hooks::ALIASES,
     });
-    let root = options.confined.then(|| found.root.clone());
+    let root = (options.confined || found.is_confined).then(|| found.root.clone());
     worker::start(&handle, orders, options.trusted, root, facts)
         .map_err(|error| failed(error.to_string()))?;
     let extension = Extension { handle, path: found.path.clone() };

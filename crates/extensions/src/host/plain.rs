@@ -100,6 +100,11 @@ impl PlainHost {
         self.inner().tools = tools;
     }
 
+    /// Returns the handle of the agent.
+    pub fn agent(&self) -> &AgentHandle {
+        &self.agent
+    }
+
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
