@@ -40,6 +40,11 @@ impl App {
         self.env.config_dir()
     }
 
+    /// Returns where pi keeps its extensions.
+    pub(crate) fn pi_dir(&self) -> Option<PathBuf> {
+        self.env.pi_dir().ok()
+    }
+
     /// Returns where lies what is remembered from one run to the next.
     pub(crate) fn state_dir(&self) -> Result<PathBuf, CommandError> {
         self.env.state_dir()

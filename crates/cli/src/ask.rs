@@ -20,6 +20,17 @@ pub(crate) fn yes(ui: &mut Ui, question: &str) -> Result<bool, CommandError> {
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
+/// Asks for one of a few words, which may be shortened; nothing if the answer is none of them.
+pub(crate) fn word(
+    ui: &mut Ui,
+    question: &str,
+    words: &[&'static str],
+) -> Result<Option<&'static str>, CommandError> {
+    let answer = line(ui, &format!("{question} [{}] ", words.join("/")))?.unwrap_or_default();
+    let answer = answer.trim().to_ascii_lowercase();
+    Ok(words.iter().copied().find(|word| !answer.is_empty() && word.starts_with(&answer)))
+}
+
 /// Asks for a number from one to `most`; nothing if the answer is none.
 pub(crate) fn number(ui: &mut Ui, question: &str, most: usize) -> Result<Option<usize>, CommandError> {
     let answer = line(ui, &format!("{question} [1-{most}] "))?.unwrap_or_default();

@@ -13,6 +13,7 @@ mod diff;
 mod entries;
 mod export;
 mod export_branch;
+mod extension;
 mod follow;
 mod fork;
 mod import;
@@ -37,7 +38,8 @@ mod stats;
 mod switch;
 mod texts;
 mod tree;
-mod trust;
+pub(crate) mod trust;
+mod types;
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -113,6 +115,10 @@ pub(crate) enum Command {
     Settings(settings::Args),
     /// Show what a project would load, and decide whether it may.
     Trust(trust::Args),
+    /// Write a first extension, or list those that would be loaded.
+    Extension(extension::Args),
+    /// Print type declarations for extensions.
+    Types(types::Args),
     /// Print a script that completes commands, sessions and entries in a shell.
     Completions(completions::Args),
     /// Print manual pages.
@@ -157,6 +163,8 @@ impl Command {
             Command::Logout(args) => login::logout(args, app),
             Command::Settings(args) => settings::run(args, app),
             Command::Trust(args) => trust::run(args, app),
+            Command::Extension(args) => extension::run(args, app),
+            Command::Types(args) => types::run(args, app),
             Command::Completions(args) => completions::run(args, app),
             Command::Man(args) => man::run(args, app),
         }

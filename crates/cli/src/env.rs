@@ -70,11 +70,15 @@ impl Environment {
         if let Some(path) = &self.pi_session_dir {
             return Ok(SessionDir { path: path.clone(), is_flat: true });
         }
-        let agent = match &self.pi_dir {
-            Some(dir) => dir.clone(),
-            None => base()?.home_dir().join(".pi").join("agent"),
-        };
-        Ok(SessionDir { path: agent.join("sessions"), is_flat: false })
+        Ok(SessionDir { path: self.pi_dir()?.join("sessions"), is_flat: false })
+    }
+
+    /// Returns where pi keeps what belongs to its user.
+    pub(crate) fn pi_dir(&self) -> Result<PathBuf, CommandError> {
+        match &self.pi_dir {
+            Some(dir) => Ok(dir.clone()),
+            None => Ok(base()?.home_dir().join(".pi").join("agent")),
+        }
     }
 
     /// Returns where settings and keys lie.

@@ -6,6 +6,7 @@
 
 mod command;
 mod desk;
+mod extensions;
 mod front;
 mod gate;
 mod listen;
@@ -27,9 +28,9 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::Watcher;
 use offshoot_agent::permission::Mode;
+use offshoot_agent::tools::ToolBox;
 use offshoot_providers::Providers;
 use offshoot_tui::chat::Chat;
 use offshoot_tui::chat::highlight::Grammars;
@@ -42,6 +43,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use crate::app::App;
 use crate::error::{CommandError, chain};
+use crate::extensions::Sources;
 use crate::setup::Setup;
 use crate::talk;
 use front::{Front, Parts};
@@ -52,7 +54,12 @@ pub(crate) use terminal::is_there as is_possible;
 
 /// Talks until the person leaves.
 pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> {
-    let setup = args.setup(app)?;
+    let setup = args.setup_asking(app)?;
+    let sources = Sources::new(&args.extensions, &setup, true, app)?;
+    if sources.is_empty() {
+        args.extensions.check_flags(None)?;
+        args.check_tools(&ToolBox::all())?;
+    }
     let (tell, told) = unbounded_channel();
     let (ask, questions) = unbounded_channel();
     let cwd = setup.cwd.clone();
@@ -70,16 +77,15 @@ pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> 
     let is_kept = runtime.block_on(async {
         let terminal = Terminal::enter()
             .map_err(|error| CommandError::system("use", "the terminal".as_ref(), &error))?;
-        agent.start(&Cancel::new()).await;
         let home = app.home();
-        let parts = Parts { chat, agent, app, setup, providers, home, terminal, told, questions };
+        let parts = Parts { chat, agent, app, args, setup, providers, home, terminal, told, questions };
         let mut front = Front::new(parts);
-        front.welcome();
+        front.open(sources);
         for warning in warnings {
             front.fail(&warning);
         }
         if let Some(text) = first {
-            front.submit(&text);
+            front.follow_up(&text);
         }
         let agent = front.run().await?;
         let Some(mut agent) = agent else { return Ok(false) };

@@ -10,6 +10,7 @@ mod cmd;
 mod complete;
 mod env;
 mod error;
+mod extensions;
 mod interactive;
 mod json;
 mod reading;
@@ -19,9 +20,11 @@ mod talk;
 mod trust;
 mod ui;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use app::{App, Places};
 use env::Environment;
@@ -59,7 +62,7 @@ struct Args {
 
 fn main() -> ExitCode {
     complete::answer();
-    let args = Args::parse();
+    let args = arguments();
     let env = Environment::read();
     let ui = Ui::new(args.color, env.no_color);
     let mut app = App::new(ui, env, args.places);
@@ -75,4 +78,45 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(&mut app.ui),
     }
+}
+
+/// Reads the command line. Options that the program does not know are kept: an extension may know them, and which
+/// there are shows only when they are loaded.
+fn arguments() -> Args {
+    let mut line: Vec<OsString> = std::env::args_os().collect();
+    let mut foreign: Vec<(String, clap::Error)> = Vec::new();
+    loop {
+        let error = match Args::try_parse_from(&line) {
+            Ok(mut args) if args.command.is_none() => {
+                foreign.iter().for_each(|(option, error)| args.talk.add_flag(option, error));
+                return args;
+            }
+            Ok(args) => match foreign.into_iter().next() {
+                Some((_, first)) => first.exit(),
+                None => return args,
+            },
+            Err(error) => error,
+        };
+        match unknown_option(&error, &line) {
+            Some(at) => foreign.push((line.remove(at).to_string_lossy().into_owned(), error)),
+            // What was wrong first is told first.
+            None if error.use_stderr() => foreign.into_iter().next().map_or(error, |(_, first)| first).exit(),
+            None => error.exit(),
+        }
+    }
+}
+
+/// Returns where the option stands that the program does not know.
+fn unknown_option(error: &clap::Error, line: &[OsString]) -> Option<usize> {
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    let is_meant = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word == *option || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
+    };
+    let options = line.iter().take_while(|word| *word != "--");
+    option.starts_with("--").then(|| options.into_iter().position(is_meant)).flatten()
 }

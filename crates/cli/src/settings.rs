@@ -70,6 +70,23 @@ impl Settings {
         self.pick(|file| file.default_project_trust).unwrap_or_default()
     }
 
+    /// Returns the extensions that the person wants to be loaded.
+    pub(crate) fn extensions(&self, home: Option<&str>) -> Vec<PathBuf> {
+        let paths = self.layers.iter().flat_map(|layer| {
+            let directory = layer.path.parent().unwrap_or(Path::new("."));
+            layer.values.extensions.iter().map(move |path| match (path.strip_prefix("~/"), home) {
+                (Some(path), Some(home)) => Path::new(home).join(path),
+                _ => directory.join(path),
+            })
+        });
+        paths.collect()
+    }
+
+    /// Tells whether the extensions in pi's own directory are loaded.
+    pub(crate) fn uses_pi_extensions(&self) -> bool {
+        self.pick(|file| file.pi_extensions).unwrap_or(true)
+    }
+
     /// Returns the model services of the person's own.
     pub(crate) fn models(&self) -> offshoot_providers::Settings {
         let providers = self.layers.iter().flat_map(|layer| layer.values.providers.clone());

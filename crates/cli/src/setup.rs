@@ -29,21 +29,42 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Reads the settings of the person and, if it is trusted, of the project.
+    /// Reads the settings of the person and, if it is trusted, of the project; tells what is odd and what is left out.
     pub(crate) fn load(app: &mut App, trust: trust::Args) -> Result<Self, CommandError> {
+        let (setup, left_out) = Self::read(app, trust)?;
+        let words = setup.warnings().into_iter().chain(left_out.iter().flat_map(LeftOut::words));
+        for text in words.collect::<Vec<_>>() {
+            app.ui.tell(&text)?;
+        }
+        Ok(setup)
+    }
+
+    /// Reads the settings of the person and, if it is trusted, of the project; otherwise gives what is left out.
+    pub(crate) fn read(app: &App, trust: trust::Args) -> Result<(Self, Option<LeftOut>), CommandError> {
         let config = app.config_dir()?;
         let cwd = PathBuf::from(app.cwd()?);
         let mut settings = Settings::read(&config)?;
-        let project = trusted_project(app, trust, &settings, &cwd)?;
+        let (project, left_out) = match trusted_project(app, trust, &settings, &cwd)? {
+            None => (None, None),
+            Some(Ok(project)) => (Some(project), None),
+            Some(Err(left_out)) => (None, Some(left_out)),
+        };
         if let Some((path, text)) =
             project.as_ref().and_then(|project| project.text(&[".offshoot/settings.json"]))
         {
             settings = settings.with_project(path, text)?;
         }
-        for warning in settings.warnings() {
-            app.ui.tell(&format!("warning: {warning}"))?;
-        }
-        Ok(Setup { settings, project, cwd, config })
+        Ok((Setup { settings, project, cwd, config }, left_out))
+    }
+
+    /// Returns what a person should know about the settings.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.settings.warnings().map(|warning| format!("warning: {warning}")).collect()
+    }
+
+    /// Returns the directory of the person's own settings, keys and extensions.
+    pub(crate) fn config_dir(&self) -> &Path {
+        &self.config
     }
 
     /// Returns the models, with the keys that are there.
@@ -93,13 +114,44 @@ pub(crate) fn credentials_file(config: &Path) -> CredentialsFile {
     CredentialsFile::new(config.join("credentials.json"))
 }
 
-/// Returns the project if it is trusted; otherwise tells what of it is left out, and why.
+/// What of a project is not used, and why.
+#[derive(Debug)]
+pub(crate) enum LeftOut {
+    /// It cannot be looked through.
+    Unreadable(String),
+    /// Nobody has said yes to what there is now.
+    Undecided {
+        /// What it would load.
+        project: Box<Project>,
+        /// Whether somebody said yes to something else.
+        is_changed: bool,
+    },
+}
+
+impl LeftOut {
+    /// Says so.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let (project, is_changed) = match self {
+            LeftOut::Unreadable(why) => return vec![format!("note: nothing of this project is used: {why}")],
+            LeftOut::Undecided { project, is_changed } => (project, *is_changed),
+        };
+        let why = if is_changed { "changed since you trusted it" } else { "is not trusted yet" };
+        let first = project.items.first().map(|item| item.path.display().to_string()).unwrap_or_default();
+        let more = if project.items.len() > 1 { " and more" } else { "" };
+        vec![
+            format!("note: {first}{more} of this project is not used: it {why}"),
+            "hint: `offshoot trust` shows and trusts it, `--approve` uses it once".to_owned(),
+        ]
+    }
+}
+
+/// Returns the project if it is trusted; what is left out, if it is not.
 fn trusted_project(
-    app: &mut App,
+    app: &App,
     trust: trust::Args,
     settings: &Settings,
     cwd: &Path,
-) -> Result<Option<Project>, CommandError> {
+) -> Result<Option<Result<Project, LeftOut>>, CommandError> {
     if trust.refuses() {
         return Ok(None);
     }
@@ -108,21 +160,17 @@ fn trusted_project(
         Err(error) if trust.is_used() => return Err(error),
         Err(error) => {
             let why = error.failure().map(|failure| failure.message.clone()).unwrap_or_default();
-            app.ui.tell(&format!("note: nothing of this project is used: {why}"))?;
-            None
+            return Ok(Some(Err(LeftOut::Unreadable(why))));
         }
     };
     let Some(project) = found else { return Ok(None) };
     let file = TrustFile::in_directory(&app.state_dir()?);
-    let why = match trust.standing(&project, &file, settings.default_trust())? {
-        Standing::Trusted => return Ok(Some(project)),
-        Standing::Refused => return Ok(None),
-        Standing::Changed => "changed since you trusted it",
-        Standing::Undecided => "is not trusted yet",
-    };
-    let first = project.items.first().map(|item| item.path.display().to_string()).unwrap_or_default();
-    let more = if project.items.len() > 1 { " and more" } else { "" };
-    app.ui.tell(&format!("note: {first}{more} of this project is not used: it {why}"))?;
-    app.ui.tell("hint: `offshoot trust` shows and trusts it, `--approve` uses it once")?;
-    Ok(None)
+    let undecided =
+        |project, is_changed| Ok(Some(Err(LeftOut::Undecided { project: Box::new(project), is_changed })));
+    match trust.standing(&project, &file, settings.default_trust())? {
+        Standing::Trusted => Ok(Some(Ok(project))),
+        Standing::Refused => Ok(None),
+        Standing::Changed => undecided(project, true),
+        Standing::Undecided => undecided(project, false),
+    }
 }

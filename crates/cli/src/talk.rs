@@ -3,23 +3,22 @@
 mod command;
 mod model;
 mod open;
+mod say;
 
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 
-use offshoot_agent::agent::{Agent, Gatekeeper, Policy, Submission, Submitted};
+use offshoot_agent::agent::{Agent, Gatekeeper};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::Watcher;
 use offshoot_agent::permission::{Mode as PermissionMode, Permissions};
-use offshoot_agent::system::system_prompt;
+use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
-use offshoot_agent::turn::Outcome;
-use serde_json::json;
-use session_tree::{Role, Session, Usage};
 
-use crate::app::{App, file_of};
+use crate::app::App;
 use crate::error::{CommandError, Failure};
-use crate::setup::Setup;
+use crate::extensions;
+use crate::setup::{LeftOut, Setup};
 use crate::trust;
 use crate::ui::Tone;
 
@@ -61,6 +60,8 @@ pub(crate) struct Args {
     #[arg(long)]
     no_context_files: bool,
     #[command(flatten)]
+    pub(crate) extensions: extensions::Args,
+    #[command(flatten)]
     trust: trust::Args,
 }
 
@@ -74,7 +75,11 @@ enum Mode {
 
 /// What a person says.
 enum Said {
-    Prompt(String),
+    Prompt {
+        text: String,
+        /// Whether a person typed all of it, so that it may name a command of an extension.
+        is_typed: bool,
+    },
     Command(UserCommand),
 }
 
@@ -86,21 +91,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
             args.open.name(&mut session)?;
             command::run(&command, session, args.mode, app)
         }
-        Said::Prompt(text) => {
-            let mut agent = args.agent(app)?;
-            let submitted = waiting(async |cancel| {
-                agent.start(cancel).await;
-                agent.keep_choice()?;
-                let submitted = agent.submit(Submission::typed(text), cancel).await;
-                agent.grant_all(cancel).await;
-                agent.quit().await;
-                submitted
-            })??;
-            match submitted {
-                Submitted::Answered(outcome) => args.give(&agent, outcome, app),
-                Submitted::Handled => Ok(()),
-            }
-        }
+        Said::Prompt { text, is_typed } => say::run(args, &text, is_typed, app),
     }
 }
 
@@ -126,7 +117,7 @@ impl Args {
     /// Commands do not talk to models; who asks for both meant something else.
     pub(crate) fn refuse_beside_command(&self) -> Result<(), CommandError> {
         let is_used = self.print || self.model.is_used() || self.open.is_used() || self.trust.is_used();
-        if !is_used {
+        if !is_used && !self.extensions.is_used() {
             return Ok(());
         }
         let failure = Failure::new("this is a command, which takes no options for talking to a model");
@@ -147,26 +138,49 @@ impl Args {
             let failure = Failure::new("a command takes nothing from a pipe");
             return Err(CommandError::Usage(failure.hint("`offshoot -p '!command' < /dev/null`")));
         }
+        let is_typed = piped.is_empty();
         let parts: Vec<String> = [piped, words].into_iter().filter(|part| !part.is_empty()).collect();
         let text = parts.join("\n\n");
         if text.trim().is_empty() {
             let failure = Failure::new("there is nothing to say");
             return Err(CommandError::Usage(failure.hint("`offshoot -p \"…\"`, or a command")));
         }
-        Ok(Said::Prompt(text))
+        Ok(Said::Prompt { text, is_typed })
     }
 
-    /// Puts everything together that a turn needs without anybody to ask.
-    fn agent(&self, app: &mut App) -> Result<Agent, CommandError> {
-        let setup = self.setup(app)?;
-        let cwd = setup.cwd.clone();
-        let gate = |permissions| Arc::new(Policy { permissions, cwd }) as Arc<dyn Gatekeeper>;
-        self.agent_for(&setup, PermissionMode::DenyAsking, gate, watcher(self.mode), app)
+    /// Keeps an option that the program does not know for extensions.
+    pub(crate) fn add_flag(&mut self, option: &str, error: &clap::Error) {
+        self.extensions.add_flag(option, error);
     }
 
     /// Reads the settings, and the project if it is trusted.
     pub(crate) fn setup(&self, app: &mut App) -> Result<Setup, CommandError> {
         Setup::load(app, self.trust)
+    }
+
+    /// Reads the settings, and the project if it is trusted; asks whether it is, if nobody has said so yet.
+    pub(crate) fn setup_asking(&self, app: &mut App) -> Result<Setup, CommandError> {
+        let (setup, left_out) = Setup::read(app, self.trust)?;
+        let setup = match left_out {
+            Some(LeftOut::Undecided { project, is_changed }) => {
+                match crate::cmd::trust::ask_before(&project, is_changed, app)? {
+                    true => Setup::read(app, self.trust)?.0,
+                    false => setup,
+                }
+            }
+            Some(unreadable @ LeftOut::Unreadable(_)) => {
+                unreadable.words().iter().try_for_each(|text| app.ui.tell(text))?;
+                setup
+            }
+            None => setup,
+        };
+        setup.warnings().iter().try_for_each(|text| app.ui.tell(text))?;
+        Ok(setup)
+    }
+
+    /// Reads the settings and the project anew, without a word; gives what of the project is left out.
+    pub(crate) fn setup_again(&self, app: &App) -> Result<(Setup, Option<LeftOut>), CommandError> {
+        Setup::read(app, self.trust)
     }
 
     /// Puts everything together that a turn needs; `mode` says what happens to calls that somebody must be asked about.
@@ -178,10 +192,10 @@ impl Args {
         watcher: Watcher,
         app: &mut App,
     ) -> Result<Agent, CommandError> {
-        let tools = self.tool_box()?;
+        let tools = self.tool_box();
         let mode = if self.yes { PermissionMode::AllowAll } else { mode };
         let permissions = setup.settings.permissions(mode, &self.allow)?;
-        let system = self.system(setup, &tools)?;
+        let system = system_prompt(&setup.cwd, &tools.specs(), &self.instructions(setup)?);
         let session = self.open.open(app)?;
         let model = self.model.choose(&session, setup, app)?;
         let agent = Agent::new(session, &setup.cwd)
@@ -209,39 +223,37 @@ impl Args {
         (!words.trim().is_empty()).then_some(words)
     }
 
-    fn system(&self, setup: &Setup, tools: &ToolBox) -> Result<String, CommandError> {
+    /// Returns what the model is told besides the conversation.
+    pub(crate) fn instructions(&self, setup: &Setup) -> Result<Instructions, CommandError> {
         let mut instructions = setup.instructions(!self.no_context_files)?;
         if let Some(text) = &self.system_prompt {
             instructions.base = Some(text.clone());
         }
         instructions.appended.extend(self.append_system_prompt.iter().cloned());
-        Ok(system_prompt(&setup.cwd, &tools.specs(), &instructions))
+        Ok(instructions)
     }
 
-    fn tool_box(&self) -> Result<ToolBox, CommandError> {
-        let Some(wanted) = &self.tools else { return Ok(ToolBox::standard()) };
+    /// Returns the names of the tools that the model may call, if somebody said so.
+    pub(crate) fn wanted_tools(&self) -> Option<Vec<String>> {
+        let wanted = self.tools.as_ref()?;
+        Some(wanted.iter().filter(|name| !name.is_empty()).cloned().collect())
+    }
+
+    /// Returns our own tools that the model may call; extensions may bring others along.
+    fn tool_box(&self) -> ToolBox {
+        let Some(wanted) = self.wanted_tools() else { return ToolBox::standard() };
         let mut tools = ToolBox::all();
-        let wanted: Vec<&str> = wanted.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
-        if let Some(unknown) = wanted.iter().find(|name| tools.tool(name).is_none()) {
-            let names: Vec<&str> = tools.names().collect();
-            let failure = Failure::new(format!("there is no tool `{unknown}`"));
-            return Err(failure.hint(format!("the tools are: {}", names.join(", "))).into());
-        }
-        tools.retain(|name| wanted.contains(&name));
-        Ok(tools)
+        tools.retain(|name| wanted.iter().any(|wanted| wanted == name));
+        tools
     }
 
-    /// Gives the answer.
-    fn give(&self, agent: &Agent, outcome: Outcome, app: &mut App) -> Result<(), CommandError> {
-        match self.mode {
-            Mode::Json => give_totals(&agent.session())?,
-            Mode::Text => give_text(&last_answer(&agent.session())?.unwrap_or_default(), app)?,
-        }
-        match outcome {
-            Outcome::Done => Ok(()),
-            Outcome::Aborted => Err(CommandError::Interrupted),
-            Outcome::Failed(error) => Err(Failure::new(error.to_string()).into()),
-        }
+    /// Refuses names of tools that nobody has.
+    pub(crate) fn check_tools(&self, tools: &ToolBox) -> Result<(), CommandError> {
+        let wanted = self.wanted_tools().unwrap_or_default();
+        let Some(unknown) = wanted.iter().find(|name| tools.tool(name).is_none()) else { return Ok(()) };
+        let names: Vec<&str> = tools.names().collect();
+        let failure = Failure::new(format!("there is no tool `{unknown}`"));
+        Err(failure.hint(format!("the tools are: {}", names.join(", "))).into())
     }
 }
 
@@ -261,42 +273,5 @@ fn give_text(text: &str, app: &mut App) -> Result<(), CommandError> {
         "" => Ok(()),
         text if io::stdout().is_terminal() => app.ui.block(Tone::Plain, 0, text),
         text => app.ui.raw(format!("{text}\n").as_bytes()),
-    }
-}
-
-/// Prints what the session has cost so far: on this branch, and in the whole file.
-fn give_totals(session: &Session) -> Result<(), CommandError> {
-    let sum = |usage: Usage| {
-        json!({
-            "input": usage.input, "output": usage.output,
-            "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,
-            "totalTokens": usage.total, "cost": usage.cost,
-        })
-    };
-    let branch = session.figures_of_path(session.leaf())?.usage;
-    let file = session.figures_of_all()?.usage;
-    crate::ui::json_line(&json!({
-        "type": "session_totals", "sessionId": session.header().id(), "sessionFile": file_of(session),
-        "thisBranch": sum(branch), "wholeFile": sum(file),
-    }));
-    Ok(())
-}
-
-/// The text of the last answer on the path.
-fn last_answer(session: &Session) -> Result<Option<String>, CommandError> {
-    let path = session.branch_path(None);
-    let Some(node) = path.into_iter().rev().find(|node| session.tree().role(*node) == Some(Role::Assistant))
-    else {
-        return Ok(None);
-    };
-    let message = session.entry_at(node)?.to_message();
-    Ok(message.map(|message| message.text().into_owned()))
-}
-
-/// Prints everything that happens as lines of JSON; the text of an answer is printed when it is complete.
-fn watcher(mode: Mode) -> Watcher {
-    match mode {
-        Mode::Json => Watcher::spelled(crate::ui::json_line),
-        Mode::Text => Watcher::default(),
     }
 }

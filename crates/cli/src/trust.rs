@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::settings::DefaultTrust;
 
 pub(crate) use file::TrustFile;
-pub(crate) use project::Project;
+pub(crate) use project::{CODE, Project};
 
 /// What is said on the command line about the project.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -50,6 +50,11 @@ impl Args {
     /// Tells whether anything was said.
     pub(crate) fn is_used(self) -> bool {
         self.approve || self.no_approve
+    }
+
+    /// Tells whether the project is to be used in this run, whatever was decided before.
+    pub(crate) fn approves(self) -> bool {
+        self.approve
     }
 
     /// Tells whether nothing of the project is to be used.

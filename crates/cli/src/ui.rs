@@ -189,6 +189,15 @@ pub(crate) fn json_line(value: &serde_json::Value) {
     drop(writeln!(out, "{value}").and_then(|()| out.flush()));
 }
 
+/// Tells a person something that is no data, from wherever it happens; every line is cleaned.
+pub(crate) fn words(text: &str) {
+    let mut err = io::stderr().lock();
+    for line in text.lines() {
+        // Whoever is gone misses it.
+        drop(writeln!(err, "{}", clean(line)));
+    }
+}
+
 fn terminal_columns() -> Option<usize> {
     terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| usize::from(columns))
 }

@@ -15,6 +15,7 @@ pub mod question;
 pub mod command;
 pub mod completion;
 pub mod editor;
+pub mod extras;
 pub mod footer;
 pub mod highlight;
 pub mod inline;
@@ -38,6 +39,7 @@ use crate::theme::{Role, Theme};
 use command::Completes;
 use completion::{Completion, Sources};
 use editor::{EDITOR_ACTIONS, Edited, Editor};
+use extras::Extras;
 use footer::Footer;
 use item::Tone;
 use transcript::Transcript;
@@ -100,12 +102,16 @@ pub struct Chat {
     pub working: Working,
     /// The lines at the bottom.
     pub footer: Footer,
+    /// Rows of extensions.
+    pub extras: Extras,
     /// Which key does what.
     pub keymap: Keymap,
     theme: Theme,
     completion: Option<Completion>,
     escaped: Option<Duration>,
     cleared: Option<Duration>,
+    /// The rows of the terminal.
+    rows: u16,
 }
 
 /// A part of the screen that takes the place of the editor.
@@ -136,10 +142,12 @@ impl Chat {
             editor: Editor::default(),
             working: Working::default(),
             footer: Footer::default(),
+            extras: Extras::default(),
             keymap,
             completion: None,
             escaped: None,
             cleared: None,
+            rows: 0,
         }
     }
 
@@ -286,6 +294,7 @@ impl Chat {
 
     /// Puts a frame together that fits into a terminal of this size.
     pub fn frame(&mut self, columns: u16, rows: u16, now: Duration, overlay: Option<Overlay<'_>>) -> Frame {
+        self.rows = rows;
         let width = usize::from(columns);
         let working = self.working.rows(self.theme, &self.keymap, width, now);
         let bottom = match &overlay {
@@ -324,18 +333,24 @@ impl Chat {
         let most = (rows / 3).max(1);
         let editor = self.editor.height(columns.saturating_sub(2)).min(most);
         let list = self.completion.as_ref().map_or(0, Completion::height);
-        (2 + editor + list + footer::HEIGHT).min(rows)
+        let extras = self.extras.above(rows) + self.extras.below(rows);
+        (2 + editor + list + extras + self.extras.footer(footer::HEIGHT, rows)).min(rows)
     }
 
     /// Draws the editor between two lines, the list of candidates and the footer; returns where the cursor is.
     fn draw_bottom(&mut self, area: Rect, buf: &mut Buffer) -> Position {
         let list = self.completion.as_ref().map_or(0, Completion::height);
-        let footer = footer::HEIGHT.min(area.height.saturating_sub(1));
-        let lines = area.height.saturating_sub(footer + list + 1).min(2);
-        let editor = area.height.saturating_sub(footer + list + lines).max(1);
+        let room = area.height.saturating_sub(1);
+        let footer = self.extras.footer(footer::HEIGHT, self.rows).min(room);
+        let above = self.extras.above(self.rows).min(room.saturating_sub(footer + list));
+        let below = self.extras.below(self.rows).min(room.saturating_sub(footer + list + above));
+        let others = footer + list + above + below;
+        let lines = area.height.saturating_sub(others + 1).min(2);
+        let editor = area.height.saturating_sub(others + lines).max(1);
         let style = self.theme.style(self.border());
         let dash = self.theme.pick("─", "-").repeat(usize::from(area.width));
-        let mut y = area.y;
+        extras::draw(&self.extras.above, Rect { height: above, ..area }, buf);
+        let mut y = area.y + above;
         if lines > 0 {
             paint::line(&Line::styled(dash.clone(), style), Rect { y, height: 1, ..area }, buf);
             y += 1;
@@ -353,8 +368,21 @@ impl Chat {
             completion.draw(self.theme, Rect { y, height: list, ..area }, buf);
             y += list;
         }
-        self.footer.draw(self.theme, Rect { y, height: area.bottom().saturating_sub(y), ..area }, buf);
+        extras::draw(&self.extras.below, Rect { y, height: below, ..area }, buf);
+        y += below;
+        self.draw_footer(Rect { y, height: area.bottom().saturating_sub(y), ..area }, buf);
         cursor
+    }
+
+    fn draw_footer(&self, area: Rect, buf: &mut Buffer) {
+        let status = u16::from(self.extras.status.is_some()).min(area.height);
+        let place = Rect { height: area.height - status, ..area };
+        match &self.extras.footer {
+            Some(lines) => extras::draw(lines, place, buf),
+            None => self.footer.draw(self.theme, place, buf),
+        }
+        let row = Rect { y: place.bottom(), height: status, ..area };
+        extras::draw(self.extras.status.as_slice(), row, buf);
     }
 
     /// The colour of the lines around the editor tells how hard the model thinks, or that a shell command is typed.

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 // The base.
+pub mod ansi;
 pub mod clean;
 pub mod help;
 pub mod input;

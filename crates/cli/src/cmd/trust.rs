@@ -100,6 +100,22 @@ fn decide(args: &Args, file: &TrustFile, project: &Project, app: &mut App) -> Re
     app.ui.tell(&format!("{verb} {}", shown(&project.dir)))
 }
 
+/// Shows what a project would load before a conversation in it begins, and asks whether it may. Tells whether somebody
+/// said yes.
+pub(crate) fn ask_before(project: &Project, is_changed: bool, app: &mut App) -> Result<bool, CommandError> {
+    let standing = if is_changed { Standing::Changed } else { Standing::Undecided };
+    show(project, standing, app)?;
+    app.ui.flush()?;
+    let answer = ask::word(&mut app.ui, "trust all of this?", &["yes", "no", "never"])?;
+    let file = TrustFile::in_directory(&app.state_dir()?);
+    match answer {
+        Some("yes") => file.remember(project, true)?,
+        Some("never") => file.remember(project, false)?,
+        _ => {}
+    }
+    Ok(answer == Some("yes"))
+}
+
 fn show(project: &Project, standing: Standing, app: &mut App) -> Result<(), CommandError> {
     let mut table = Table::new([Column::words(""), Column::wide(""), Column::numbers("")]);
     for item in &project.items {

@@ -26,6 +26,7 @@ impl Front<'_> {
     pub(super) fn submit(&mut self, text: &str) {
         match read(text) {
             Typed::Command(command, rest) => self.command(command, &rest, text),
+            Typed::Unknown(..) | Typed::Text(_) if self.run_foreign(text) => {}
             Typed::Unknown(name, near) => self.ask_unknown(text, &name, near),
             Typed::Text(text) => match UserCommand::parse(&text) {
                 Some(command) => self.run_shell(command),

@@ -11,6 +11,7 @@ use std::pin::Pin;
 
 use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
+use offshoot_agent::handle::Wish;
 use offshoot_agent::shared::SharedSession;
 use session_tree::Session;
 
@@ -18,6 +19,14 @@ use super::front::Front;
 
 /// What is to be done when work is done.
 pub(super) type Then = Box<dyn FnOnce(&mut Front<'_>)>;
+
+/// What happens at the desk.
+pub(super) enum Next {
+    /// The work is done.
+    Done(Then),
+    /// An extension wishes for some.
+    Wished(Wish),
+}
 
 type Work = Pin<Box<dyn Future<Output = (Agent, Then)>>>;
 
@@ -90,8 +99,16 @@ impl Desk {
         }
     }
 
-    /// Waits until the work is done; for ever if there is none.
-    pub(super) async fn done(&mut self) -> Then {
+    /// Waits until the work is done; while there is none, until somebody wishes for some.
+    pub(super) async fn next(&mut self) -> Next {
+        match &mut self.state {
+            State::Busy { .. } => Next::Done(self.done().await),
+            State::Free(agent) => Next::Wished(agent.next_wish().await),
+            State::Between => std::future::pending().await,
+        }
+    }
+
+    async fn done(&mut self) -> Then {
         let State::Busy { work, .. } = &mut self.state else { return std::future::pending().await };
         let (agent, then) = work.await;
         self.session = agent.shared_session();

@@ -11,10 +11,12 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use offshoot_agent::agent::{Agent, Inbox};
 use offshoot_agent::event::AgentEvent;
+use offshoot_agent::handle::Wish;
 use offshoot_agent::model::{ModelSpec, ThinkingLevel};
 use offshoot_providers::Providers;
 use offshoot_tui::chat::inline::{self, Inline};
 use offshoot_tui::chat::item::{Item, Tone};
+use offshoot_tui::chat::working::Activity;
 use offshoot_tui::chat::{Chat, Intent, Overlay};
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::keys::Keymap;
@@ -26,7 +28,8 @@ use session_tree::Usage;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
-use super::desk::{Desk, Then};
+use super::desk::{Desk, Next, Then};
+use super::extensions::{Guests, News};
 use super::gate::Asked;
 use super::listen::Listener;
 use super::presence::Presence;
@@ -36,6 +39,7 @@ use super::view::View;
 use crate::app::App;
 use crate::error::CommandError;
 use crate::setup::Setup;
+use crate::talk;
 
 /// How often a frame is drawn while something moves.
 const BEAT: Duration = Duration::from_millis(100);
@@ -49,6 +53,9 @@ pub(super) struct Front<'a> {
     pub(super) chat: Chat,
     pub(super) desk: Desk,
     pub(super) app: &'a App,
+    pub(super) args: &'a talk::Args,
+    /// The extensions, and what they show.
+    pub(super) guests: Guests,
     pub(super) setup: Setup,
     pub(super) providers: Providers,
     pub(super) keymap: Keymap,
@@ -94,6 +101,7 @@ pub(super) struct Parts<'a> {
     pub(super) chat: Chat,
     pub(super) agent: Agent,
     pub(super) app: &'a App,
+    pub(super) args: &'a talk::Args,
     pub(super) setup: Setup,
     pub(super) providers: Providers,
     pub(super) home: Option<String>,
@@ -108,6 +116,8 @@ enum Happened {
     Told(Option<AgentEvent>),
     Asked(Option<Asked>),
     Done(Then),
+    News(News),
+    Wished(Wish),
     Counted(Option<Usage>),
     Signal,
     Time,
@@ -116,7 +126,7 @@ enum Happened {
 impl<'a> Front<'a> {
     /// Puts the parts together.
     pub(super) fn new(parts: Parts<'a>) -> Self {
-        let Parts { chat, agent, app, setup, providers, home, terminal, told, questions } = parts;
+        let Parts { chat, agent, app, args, setup, providers, home, terminal, told, questions } = parts;
         let columns = terminal.size().0;
         Front {
             keymap: chat.keymap.clone(),
@@ -126,7 +136,9 @@ impl<'a> Front<'a> {
             thinking: agent.thinking(),
             desk: Desk::new(agent),
             chat,
+            guests: Guests::new(app.no_color()),
             app,
+            args,
             setup,
             providers,
             home,
@@ -186,10 +198,14 @@ impl<'a> Front<'a> {
             biased;
             event = self.terminal.events().next() => Happened::Terminal(event),
             () = signals.arrived() => Happened::Signal,
-            then = self.desk.done() => Happened::Done(then),
+            next = self.desk.next() => match next {
+                Next::Done(then) => Happened::Done(then),
+                Next::Wished(wish) => Happened::Wished(wish),
+            },
             event = self.told.recv() => Happened::Told(event),
             counted = counted(&mut self.counting) => Happened::Counted(counted),
             asked = self.questions.recv() => Happened::Asked(asked),
+            news = self.guests.next() => Happened::News(news),
             () = tokio::time::sleep(pause) => Happened::Time,
         }
     }
@@ -209,10 +225,13 @@ impl<'a> Front<'a> {
                 while let Ok(event) = self.told.try_recv() {
                     self.hear(event);
                 }
+                self.hear_extensions();
                 then(self);
                 self.refresh();
                 self.go_on();
             }
+            Happened::News(news) => self.take_news(news),
+            Happened::Wished(wish) => self.grant(wish),
             Happened::Counted(counted) => self.counted(counted),
             Happened::Time => self.on_time(),
             Happened::Told(None) | Happened::Asked(None) => {}
@@ -224,21 +243,27 @@ impl<'a> Front<'a> {
         if let Event::Resize(columns, _) = event {
             self.columns = *columns;
             self.inline.resized(*columns);
+            self.redraw_extensions();
             return Ok(());
         }
         if self.view.is_some() {
             self.view_event(event);
             return Ok(());
         }
+        if self.press_foreign(event) {
+            return Ok(());
+        }
         let now = self.now();
         let sources = super::sources::Known {
             desk: &self.desk,
+            guests: &self.guests,
             providers: &self.providers,
             cwd: &self.cwd,
             app: self.app,
         };
-        let Some(intent) = self.chat.update(event, &sources, now) else { return Ok(()) };
-        self.want(intent)
+        let intent = self.chat.update(event, &sources, now);
+        self.inform_extensions();
+        intent.map_or(Ok(()), |intent| self.want(intent))
     }
 
     /// Does what the person wants.
@@ -263,7 +288,12 @@ impl<'a> Front<'a> {
     fn hear(&mut self, event: AgentEvent) {
         let now = self.now();
         self.count(&event);
-        self.listener.take(event, &mut self.chat, now);
+        if matches!(event, AgentEvent::AgentStart) && self.chat.working.activity() != Some(&Activity::Turn) {
+            self.chat.working.begin(Activity::Turn, now);
+        }
+        if !self.show_foreign(&event) {
+            self.listener.take(event, &mut self.chat, now);
+        }
         self.hand_over();
     }
 

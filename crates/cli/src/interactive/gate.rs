@@ -46,7 +46,7 @@ impl AskingGate {
 
     async fn ask(&self, call: &ToolCall, about: String, effect: &Effect) -> Permit {
         let (answer, answered) = oneshot::channel();
-        let asked = Asked { tool: call.name.clone(), about, rule: rule(effect), answer };
+        let asked = Asked { tool: call.name.clone(), about, rule: rule(&call.name, effect), answer };
         if self.questions.send(asked).is_err() {
             return Permit::No("nobody can be asked".to_owned());
         }
@@ -128,12 +128,12 @@ fn about(effect: &Effect, reason: &Reason) -> String {
 }
 
 /// The rule that would allow this and what is like it; none where nothing sensible can be said.
-fn rule(effect: &Effect) -> Option<Rule> {
+fn rule(tool: &str, effect: &Effect) -> Option<Rule> {
     let text = match effect {
         Effect::Runs(command) => format!("bash({} *)", first_word(command)?),
         Effect::Writes(_) => "write(./**)".to_owned(),
         Effect::Reads(paths) => format!("read({})", paths.first()?.display()),
-        Effect::Other(_) => return None,
+        Effect::Other(_) => tool.to_owned(),
     };
     Rule::parse(Decision::Allow, &text).ok()
 }
@@ -151,9 +151,10 @@ mod tests {
 
     #[test]
     fn always_means_what_is_like_it() {
-        let always = |effect: &Effect| rule(effect).map(|rule| rule.to_string());
+        let always = |effect: &Effect| rule("todo", effect).map(|rule| rule.to_string());
         assert_eq!(always(&Effect::Runs("cargo test -p x".into())).as_deref(), Some("bash(cargo *)"));
         assert_eq!(always(&Effect::Runs("$(x) y".into())), None);
         assert_eq!(always(&Effect::Writes(vec!["a".into()])).as_deref(), Some("write(./**)"));
+        assert_eq!(always(&Effect::Other("a tool".into())).as_deref(), Some("todo"));
     }
 }

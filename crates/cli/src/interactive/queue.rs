@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::agent::Delivery;
+use offshoot_agent::agent::{Delivery, Submission, Submitted};
 use offshoot_agent::tool::ToolPlace;
 use offshoot_agent::tools::UserCommand;
 use offshoot_agent::turn::Outcome;
@@ -130,27 +130,28 @@ impl Front<'_> {
         for asked in self.asked.drain(..) {
             asked.give(None);
         }
+        self.guests.stop();
         self.desk.stop();
     }
 
     /// Begins a turn.
     fn prompt(&mut self, text: &str) {
         let now = self.now();
-        let message = Message::user(text, self.app.now());
+        let text = text.to_owned();
         self.chat.working.hush();
         self.chat.working.begin(Activity::Turn, now);
         self.moved_at = None;
         self.desk.start(|mut agent, cancel| async move {
             let result = match agent.keep_choice() {
-                Ok(()) => agent.prompt(vec![message], &cancel).await,
+                Ok(()) => agent.submit(Submission::typed(text), &cancel).await,
                 Err(error) => Err(error),
             };
             let then: Then = Box::new(move |front| {
                 front.chat.working.end();
                 front.chat.transcript.finish_all();
                 match result {
-                    Ok(Outcome::Aborted) => front.tell(Tone::Info, AFTER_STOP),
-                    Ok(Outcome::Done | Outcome::Failed(_)) => {}
+                    Ok(Submitted::Answered(Outcome::Aborted)) => front.tell(Tone::Info, AFTER_STOP),
+                    Ok(Submitted::Handled | Submitted::Answered(Outcome::Done | Outcome::Failed(_))) => {}
                     Err(error) => front.fail(&super::words(&error)),
                 }
             });

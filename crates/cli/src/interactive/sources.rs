@@ -9,6 +9,7 @@ use offshoot_tui::chat::completion::{Candidate, Sources};
 use session_tree::Session;
 
 use super::desk::Desk;
+use super::extensions::Guests;
 use crate::app::App;
 
 /// How many entries of the path are offered.
@@ -19,6 +20,7 @@ const FILES: usize = 20_000;
 /// What there is to complete.
 pub(super) struct Known<'a> {
     pub(super) desk: &'a Desk,
+    pub(super) guests: &'a Guests,
     pub(super) providers: &'a Providers,
     pub(super) cwd: &'a Path,
     pub(super) app: &'a App,
@@ -27,13 +29,18 @@ pub(super) struct Known<'a> {
 impl Sources for Known<'_> {
     fn candidates(&self, kind: Completes, word: &str) -> Vec<Candidate> {
         match kind {
-            Completes::Nothing | Completes::Commands => Vec::new(),
+            Completes::Nothing | Completes::Foreign => Vec::new(),
+            Completes::Commands => self.guests.candidates(),
             Completes::Entries => self.desk.read(entries),
             Completes::Files => files(self.cwd, word),
             Completes::Models => self.models(),
             Completes::Levels => ThinkingLevel::ALL.iter().map(|level| candidate(level.name(), "")).collect(),
             Completes::Sessions => self.sessions(),
         }
+    }
+
+    fn arguments(&self, command: &str, typed: &str) -> Vec<Candidate> {
+        self.guests.arguments(command, typed)
     }
 }
 

@@ -40,6 +40,7 @@ impl Front<'_> {
             None => *footer = Footer { model: None, thinking: None, window: 0, ..std::mem::take(footer) },
         }
         self.show_figures();
+        self.inform_extensions();
     }
 
     /// Shows what all branches cost.

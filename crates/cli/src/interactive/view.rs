@@ -18,6 +18,7 @@ use offshoot_tui::tree::TreeSelector;
 use session_tree::{EntryId, Node};
 
 use super::desk::Desk;
+use super::extensions::Dialog;
 use super::front::Front;
 use crate::app::App;
 
@@ -40,6 +41,8 @@ pub(super) enum View {
     Picker(Box<SessionPicker>),
     /// The keys.
     Keys(Help),
+    /// A question of an extension.
+    Extension(Box<Dialog>),
     /// The path in full, on a screen of its own.
     Viewer(Box<Viewer>, Vec<Node>),
 }
@@ -138,6 +141,7 @@ pub(super) fn draw(
         View::Review(review, _) => review.draw(theme, keymap, beat, area, buf),
         View::Picker(picker) => picker.draw(theme, keymap, local, area, buf),
         View::Keys(help) => help.draw(theme, keymap, "Keys", GROUPS, area, buf),
+        View::Extension(dialog) => dialog.draw(theme, keymap, area, buf),
         View::Viewer(..) => {}
     }
 }
@@ -152,6 +156,7 @@ impl Front<'_> {
             View::Question(question, _) => question.height(columns),
             View::Review(..) | View::Picker(_) => (rows * 2 / 3).max(12),
             View::Keys(_) => 24,
+            View::Extension(dialog) => dialog.height(columns),
             View::Viewer(..) => rows,
         };
         wanted.clamp(1, rows)
@@ -173,6 +178,7 @@ impl Front<'_> {
                 }
             }
             View::Picker(picker) => self.picker_event(picker, event),
+            View::Extension(dialog) => self.dialog_event(dialog, event),
             View::Viewer(viewer, path) => self.viewer_event(viewer, path, event),
         }
         if self.view.is_none() {
@@ -212,7 +218,7 @@ impl Front<'_> {
         if self.view.is_some() {
             return;
         }
-        let Some(asked) = self.asked.pop_front() else { return };
+        let Some(asked) = self.asked.pop_front() else { return self.show_dialog() };
         let question = asked.question();
         let chosen: Chosen<Option<usize>> = Box::new(move |_, answer| asked.give(answer));
         self.view = Some(View::Question(question, chosen));

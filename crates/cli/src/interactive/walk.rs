@@ -3,7 +3,7 @@
 use offshoot_agent::agent::{Move, NavigateRequest, NavigateResult, SummaryRequest};
 use offshoot_agent::error::AgentError;
 use offshoot_tui::chat::highlight::{CodeCache, Plain};
-use offshoot_tui::chat::item::{Item, Tone, items_at, prompts, rows};
+use offshoot_tui::chat::item::{Item, Tone, prompts, rows};
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow, SummaryModel};
@@ -11,6 +11,7 @@ use offshoot_tui::tree::{Outcome, TreeOptions, TreeSelector};
 use session_tree::{EntryId, Node, Session};
 
 use super::desk::Then;
+use super::extensions::Foreign;
 use super::front::Front;
 use super::view::{Chosen, View};
 use super::words;
@@ -253,21 +254,23 @@ impl Front<'_> {
 
     fn print_path(&mut self) {
         let look = self.chat.transcript.look().clone();
-        let columns = usize::from(self.columns);
+        let (columns, guests) = (usize::from(self.columns), &self.guests);
         let shown = self.desk.read(|session| {
             let path = session.branch_path(None);
-            let mut parts: Vec<Vec<Item>> = Vec::new();
+            let mut parts: Vec<Vec<Result<Item, Foreign>>> = Vec::new();
             let mut height = 0;
             let mut first = path.len();
             while first > 0 && height < ROWS_OF_PATH {
                 first -= 1;
-                let items = items_at(session, &path, first);
-                let count =
-                    |item: &Item| rows(item, columns, &look, &Plain, &mut CodeCache::default()).len() + 1;
+                let items = guests.items_at(session, &path, first);
+                let count = |item: &Result<Item, Foreign>| match item {
+                    Ok(item) => rows(item, columns, &look, &Plain, &mut CodeCache::default()).len() + 1,
+                    Err(_) => 2,
+                };
                 height += items.iter().map(count).sum::<usize>();
                 parts.push(items);
             }
-            (first, parts.into_iter().rev().flatten().collect::<Vec<Item>>())
+            (first, parts.into_iter().rev().flatten().collect::<Vec<_>>())
         });
         let (earlier, items) = shown;
         if earlier > 0 {
@@ -277,7 +280,10 @@ impl Front<'_> {
                 .push(Item::Setting(format!("… {earlier} earlier entries · {key} shows them")));
         }
         for item in items {
-            self.chat.transcript.push(item);
+            match item {
+                Ok(item) => self.chat.transcript.push(item),
+                Err(foreign) => self.push_foreign(foreign),
+            }
         }
     }
 }

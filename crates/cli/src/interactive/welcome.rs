@@ -9,13 +9,16 @@ use super::front::Front;
 const OFFLINE: &str = "offshoot";
 
 impl Front<'_> {
+    /// Tells whether nothing was said in the session yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.desk
+            .read(|session| session.build_context().is_ok_and(|context| context.messages().next().is_none()))
+    }
+
     /// Greets, or shows where an old session stands.
     pub(super) fn welcome(&mut self) {
         self.refresh();
-        let is_new = self
-            .desk
-            .read(|session| session.build_context().is_ok_and(|context| context.messages().next().is_none()));
-        if is_new {
+        if self.is_new() {
             self.greet();
         } else {
             self.count_all();

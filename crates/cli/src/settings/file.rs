@@ -36,6 +36,12 @@ pub(crate) struct File {
     pub(crate) follow_up_mode: Option<Queue>,
     /// Which tool calls may run. A project can ask and deny, but not allow.
     pub(crate) permissions: Rules,
+    /// Extensions to load besides those in the directories of extensions: files or directories, seen from this file;
+    /// `~` is the home directory. Counts only in your own settings.
+    pub(crate) extensions: Vec<String>,
+    /// Whether to load the extensions in pi's own directory, too. Counts only in your own settings.
+    #[schemars(extend("default" = true))]
+    pub(crate) pi_extensions: Option<bool>,
     /// What becomes of projects whose own settings and code nobody has decided about. Counts only in your own settings.
     #[schemars(extend("default" = "ask"))]
     pub(crate) default_project_trust: Option<DefaultTrust>,

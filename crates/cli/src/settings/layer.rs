@@ -35,7 +35,8 @@ pub(crate) struct Layer {
 }
 
 /// What would let a project send keys elsewhere, or allow itself what its user has not allowed.
-const ONLY_OWN: [&[&str]; 3] = [&["providers"], &["permissions", "allow"], &["defaultProjectTrust"]];
+const ONLY_OWN: [&[&str]; 5] =
+    [&["providers"], &["permissions", "allow"], &["defaultProjectTrust"], &["extensions"], &["piExtensions"]];
 
 impl Layer {
     /// Reads a file; none if there is none.

@@ -33,13 +33,17 @@ pub(crate) struct Item {
     pub(crate) bytes: u64,
 }
 
+/// What extensions are for.
+pub(crate) const CODE: &str = "code";
+
 /// What is looked for, in our directory and in those of others.
-const PLACES: [(&str, &str); 8] = [
+const PLACES: [(&str, &str); 9] = [
     ("settings.json", "settings"),
     ("SYSTEM.md", "system prompt"),
     ("APPEND_SYSTEM.md", "system prompt"),
     ("mcp.json", "tool servers"),
-    ("extensions", "code"),
+    ("extensions", CODE),
+    ("hooks", CODE),
     ("skills", "skill"),
     ("prompts", "prompt"),
     ("themes", "theme"),

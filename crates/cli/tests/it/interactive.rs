@@ -1,5 +1,6 @@
 //! A conversation at a terminal, from the first prompt to coming back: what the screen shows and what the file holds.
 
+mod extensions;
 mod screen;
 
 use std::path::PathBuf;

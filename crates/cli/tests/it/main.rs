@@ -7,6 +7,7 @@ mod completions;
 mod demo;
 mod docs;
 mod export;
+mod extensions;
 mod follow;
 mod forks;
 mod graft;

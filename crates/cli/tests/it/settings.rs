@@ -35,6 +35,8 @@ fn the_list_tells_what_counts_and_which_file_says_so() {
     permissions.allow                 bash(cargo *)       [home]/offshoot/settings.json
     permissions.ask                   -                   as usual
     permissions.deny                  -                   as usual
+    extensions                        -                   as usual
+    piExtensions                      true                as usual
     defaultProjectTrust               ask                 as usual
     providers.lab                     http://127.0.0.1:1  [home]/offshoot/settings.json
     ");

@@ -43,7 +43,7 @@ fn sessions(home: &Home) -> usize {
 }
 
 /// The messages of the latest session, as role and text.
-fn said(home: &Home) -> Vec<String> {
+pub(crate) fn said(home: &Home) -> Vec<String> {
     said_in(home, "-")
 }
 

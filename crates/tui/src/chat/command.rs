@@ -43,6 +43,8 @@ pub enum Completes {
     Sessions,
     /// Commands.
     Commands,
+    /// What follows a command that is not ours; whoever brought it along knows.
+    Foreign,
 }
 
 use Completes::{Commands, Entries, Files, Levels, Models, Nothing, Sessions};
@@ -121,7 +123,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     spec("thinking", "[LEVEL]", Levels, &[], "choose how hard the model thinks"),
     spec("settings", "", Nothing, &[], "show the settings that count"),
     spec("hotkeys", "", Nothing, &[], "show all keys"),
-    spec("reload", "", Nothing, &[], "read settings and keybindings anew"),
+    spec("reload", "", Nothing, &[], "load extensions, keys and keybindings anew"),
     spec("help", "[COMMAND]", Commands, &[], "show all commands"),
     spec("quit", "", Nothing, &[], "leave; the session is kept"),
 ];

@@ -27,6 +27,11 @@ pub struct Candidate {
 pub trait Sources {
     /// Returns everything of a kind; files may be limited to those that a word could mean.
     fn candidates(&self, kind: Completes, word: &str) -> Vec<Candidate>;
+
+    /// Returns what may follow a command that is not ours, given what is typed behind it.
+    fn arguments(&self, _command: &str, _typed: &str) -> Vec<Candidate> {
+        Vec::new()
+    }
 }
 
 /// What is being completed.
@@ -66,7 +71,10 @@ fn command_wanted(before: &str) -> Option<Wanted> {
         let replaces = rest.chars().count();
         return Some(Wanted { kind: Completes::Commands, word: rest.to_owned(), replaces });
     };
-    let command = find(name)?;
+    let Some(command) = find(name) else {
+        let replaces = arguments.chars().count();
+        return Some(Wanted { kind: Completes::Foreign, word: rest.to_owned(), replaces });
+    };
     let word = arguments.rsplit(' ').next().unwrap_or_default();
     let is_first = !arguments.trim_start().contains(' ') || command.completes == Completes::Entries;
     let is_option = word.starts_with("--");
@@ -80,13 +88,24 @@ impl Completion {
     /// Finds the candidates for what is wanted, the best first; none if nothing fits.
     pub fn find(wanted: Wanted, sources: &dyn Sources) -> Option<Self> {
         let all = match wanted.kind {
-            Completes::Commands => commands(),
+            Completes::Commands => {
+                commands().into_iter().chain(sources.candidates(wanted.kind, &wanted.word)).collect()
+            }
+            Completes::Foreign => {
+                let (command, typed) = wanted.word.split_once(' ').unwrap_or((&wanted.word, ""));
+                let found = sources.arguments(command, typed);
+                return Self::offered(found, Wanted { word: typed.to_owned(), ..wanted.clone() });
+            }
             kind => sources.candidates(kind, &wanted.word),
         };
         let mut ranked: Vec<(u32, Candidate)> =
             all.into_iter().filter_map(|one| Some((rank(&one, &wanted)?, one))).collect();
         ranked.sort_by_key(|(rank, _)| *rank);
-        let candidates: Vec<Candidate> = ranked.into_iter().map(|(_, one)| one).take(MOST).collect();
+        Self::offered(ranked.into_iter().map(|(_, one)| one).collect(), wanted)
+    }
+
+    fn offered(mut candidates: Vec<Candidate>, wanted: Wanted) -> Option<Self> {
+        candidates.truncate(MOST);
         let is_said = candidates.len() == 1 && candidates.first().is_some_and(|one| one.text == wanted.word);
         (!candidates.is_empty() && !is_said).then_some(Completion {
             candidates,

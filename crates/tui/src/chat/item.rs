@@ -63,6 +63,8 @@ pub enum Item {
     Notice(Tone, String),
     /// A line across, with a title: something new begins.
     Divider(String),
+    /// What an extension drew.
+    Drawn(Vec<ratatui::text::Line<'static>>),
 }
 
 /// A call of a tool and what came of it.

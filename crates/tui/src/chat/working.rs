@@ -49,6 +49,8 @@ pub struct Working {
     retry: Option<Retry>,
     /// Messages that wait, in their order.
     pub queue: Vec<Queued>,
+    /// What is said while a model works, if not the usual.
+    pub words: Option<String>,
     notice: Option<(Tone, String, Duration)>,
 }
 
@@ -141,11 +143,14 @@ impl Working {
                     retry.attempt
                 )
             }
-            (None, Activity::Turn) => "Working…".to_owned(),
+            (None, Activity::Turn) => match &self.words {
+                Some(words) => crate::clean::clean(words).into_owned(),
+                None => "Working…".to_owned(),
+            },
             (None, Activity::Summary) => "Summarizing the branch…".to_owned(),
             (None, Activity::Compaction) => "Compacting the context…".to_owned(),
             (None, Activity::Shell) => "Running…".to_owned(),
-            (None, Activity::Other(words)) => words.clone(),
+            (None, Activity::Other(words)) => crate::clean::clean(words).into_owned(),
         };
         let role = if self.retry.is_some() { Role::Warning } else { Role::Muted };
         let seconds = now.saturating_sub(*since).as_secs();

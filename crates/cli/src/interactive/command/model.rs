@@ -136,7 +136,7 @@ impl Front<'_> {
         self.print(lines.join("\n"));
     }
 
-    /// Reads settings, keys of services and keybindings anew.
+    /// Reads keys of services and keybindings anew, and loads extensions anew.
     pub(super) fn reload(&mut self) {
         match super::super::reloaded(self.app, &self.setup) {
             Ok((providers, keymap, warnings)) => {
@@ -150,6 +150,7 @@ impl Front<'_> {
                     Tone::Success,
                     "keys and keybindings are read anew; settings count from the next start",
                 );
+                self.reload_extensions();
             }
             Err(error) => {
                 self.fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default());

@@ -81,7 +81,7 @@ impl Front<'_> {
     }
 
     /// Shows a session that took the place of another.
-    fn take_place(&mut self, title: &str) {
+    pub(in super::super) fn take_place(&mut self, title: &str) {
         self.tree = None;
         self.always = None;
         self.moved_at = None;

@@ -64,6 +64,7 @@ pub fn rows(
         Item::Setting(text) => pen.plain(text, Role::Dim),
         Item::Notice(tone, text) => pen.notice(*tone, text),
         Item::Divider(title) => pen.divider(title),
+        Item::Drawn(lines) => pen.out.extend(lines.iter().cloned()),
     }
     pen.out
 }

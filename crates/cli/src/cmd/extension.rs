@@ -1,0 +1,99 @@
+//! `offshoot extension`: a first extension to begin with, and what would be loaded here.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::app::App;
+use crate::error::{CommandError, Failure};
+use crate::extensions::{self, Sources};
+use crate::setup::Setup;
+use crate::trust;
+use crate::ui::{Column, Table, Tone};
+
+/// Arguments of `offshoot extension`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Write a small extension that works, to begin with.
+    New(New),
+    /// List the extensions that a conversation here would load, in order.
+    List(List),
+}
+
+#[derive(Debug, clap::Args)]
+struct New {
+    /// Its name, which is also that of its file and of its command.
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Where to write it; where your own extensions are, if not given.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    dir: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+struct List {
+    /// Print a JSON object per extension.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    match &args.command {
+        Command::New(new) => write(new, app),
+        Command::List(list) => show(list, app),
+    }
+}
+
+/// What a new extension says.
+const TEMPLATE: &str = include_str!("extension/template.ts");
+
+fn write(new: &New, app: &mut App) -> Result<(), CommandError> {
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if new.name.is_empty() || new.name.starts_with('-') || !new.name.chars().all(is_letter) {
+        let failure = Failure::new(format!("`{}` is no name for an extension", new.name));
+        return Err(CommandError::Usage(failure.hint("small letters, digits and `-`, such as `keep-main`")));
+    }
+    let own = app.config_dir()?.join("extensions");
+    let directory = new.dir.as_ref().unwrap_or(&own);
+    let path = directory.join(format!("{}.ts", new.name));
+    let failed = |error: std::io::Error| CommandError::system("write", &path, &error);
+    fs::create_dir_all(directory).map_err(failed)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
+    file.write_all(TEMPLATE.replace("NAME", &new.name).as_bytes()).map_err(failed)?;
+    app.ui.plain(&path.display().to_string())?;
+    let is_found = new.dir.is_none();
+    let load = if is_found { String::new() } else { format!(" -e {}", shown(&path)) };
+    app.ui
+        .tell(&format!("start `offshoot{load}` and type /{}; /reload loads it anew after a change", new.name))
+}
+
+fn shown(path: &Path) -> String {
+    crate::change::quoted(&path.to_string_lossy())
+}
+
+fn show(list: &List, app: &mut App) -> Result<(), CommandError> {
+    let setup = Setup::load(app, trust::Args::default())?;
+    let sources = Sources::new(&extensions::Args::default(), &setup, true, app)?;
+    let (found, odd) = sources.find();
+    let mut table = Table::new([Column::words(""), Column::words(""), Column::wide("")]);
+    for one in &found {
+        let whose = if one.is_confined { "project" } else { "own" };
+        let path = one.path.display().to_string();
+        if list.json {
+            let value = serde_json::json!({
+                "name": one.name, "path": path, "dialect": one.dialect.name(), "project": one.is_confined,
+            });
+            app.ui.json(&value)?;
+            continue;
+        }
+        table.push([(Tone::Accent, one.name.clone()), (Tone::Dim, whose.to_owned()), (Tone::Plain, path)]);
+    }
+    table.print(&mut app.ui)?;
+    odd.iter().try_for_each(|text| app.ui.tell(&format!("warning: {text}")))
+}

@@ -1,0 +1,12 @@
+//! `offshoot types`: the declarations of everything that extensions may use.
+
+use crate::app::App;
+use crate::error::CommandError;
+
+/// Arguments of `offshoot types`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: &Args, app: &mut App) -> Result<(), CommandError> {
+    app.ui.raw(offshoot_extensions::DECLARATIONS.as_bytes())
+}

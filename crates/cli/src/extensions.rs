@@ -1,0 +1,180 @@
+//! Extensions of the program: which files are loaded, into which surroundings, and what of them the agent gets.
+//!
+//! command line, directories, settings, trust -> **sources** -> engines behind a **host** -> hooks, commands, tools
+//!
+//! Without a file to load nothing of this exists: no engine, no thread. Never reads anything of a project that is not
+//! trusted as it is at that very moment.
+
+mod host;
+mod roster;
+mod sources;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::error::{ContextKind, ContextValue};
+use offshoot_agent::agent::Agent;
+use offshoot_agent::command::Reload;
+use offshoot_agent::extension::Brought;
+use offshoot_agent::handle::AgentHandle;
+use offshoot_agent::model::Model;
+use offshoot_extensions::host::{Host, Mode, PlainHost};
+use offshoot_extensions::{Extensions, LoadOptions};
+use serde_json::{Map, Value as Json};
+
+use crate::error::{CommandError, Failure};
+use crate::setup::Setup;
+
+pub(crate) use host::{AskedBy, ExtensionHost, Tell, Told};
+pub(crate) use roster::Roster;
+pub(crate) use sources::{Sources, has_extensions};
+
+/// What is said on the command line about extensions.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Args {
+    /// Load this extension, a file or a directory; may be given several times.
+    #[arg(long = "extension", short = 'e', value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    paths: Vec<PathBuf>,
+    /// Load no extensions but those of `-e`.
+    #[arg(long)]
+    no_extensions: bool,
+    /// Options that the program does not know; extensions may.
+    #[arg(skip)]
+    flags: Map<String, Json>,
+    /// What is told if no extension knows them either.
+    #[arg(skip)]
+    refusals: Vec<(String, Failure)>,
+}
+
+impl Args {
+    /// Tells whether anything was said.
+    pub(crate) fn is_used(&self) -> bool {
+        self.no_extensions || !self.paths.is_empty()
+    }
+
+    /// Takes an option that the program does not know: `--name`, or `--name=value`.
+    pub(crate) fn add_flag(&mut self, option: &str, error: &clap::Error) {
+        let named = option.trim_start_matches('-');
+        let (name, value) = match named.split_once('=') {
+            Some((name, value)) => (name, Json::from(value)),
+            None => (named, Json::Bool(true)),
+        };
+        let failure = Failure::new(format!("there is no option `--{name}`"));
+        let failure = match error.get(ContextKind::SuggestedArg) {
+            Some(ContextValue::String(near)) => failure.hint(format!("there is `{near}`")),
+            _ => failure.hint("`offshoot --help` lists the options; extensions may bring others along"),
+        };
+        self.flags.insert(name.to_owned(), value);
+        self.refusals.push((name.to_owned(), failure));
+    }
+
+    /// Refuses options that neither the program nor an extension knows.
+    pub(crate) fn check_flags(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
+        let known = extended.map(Extended::flags).unwrap_or_default();
+        let unknown = self.refusals.iter().find(|(name, _)| !known.contains(name));
+        unknown.map_or(Ok(()), |(_, failure)| Err(CommandError::Usage(failure.clone())))
+    }
+}
+
+/// The extensions of one agent.
+#[derive(Clone)]
+pub(crate) struct Extended {
+    host: Arc<ExtensionHost>,
+    sources: Arc<Mutex<Sources>>,
+    flags: Map<String, Json>,
+}
+
+impl Extended {
+    /// Makes the surroundings of extensions; nothing is loaded yet.
+    pub(crate) fn new(
+        args: &Args,
+        sources: Sources,
+        agent: &Agent,
+        setup: &Setup,
+        mode: Mode,
+        tell: Tell,
+    ) -> Result<Self, CommandError> {
+        let models = models(agent, setup)?;
+        let plain = PlainHost::new(agent.handle(), &setup.cwd)
+            .with_mode(mode)
+            .with_config_dir(setup.config_dir())
+            .with_trust(setup.project.is_some())
+            .with_models(models);
+        plain.set_state(|state| {
+            state.model = agent.model().map(|model| model.spec().clone());
+            state.thinking = agent.thinking();
+        });
+        let roster = Roster::new(agent.handle(), setup.cwd.clone());
+        let host = Arc::new(ExtensionHost::new(plain, roster, tell));
+        Ok(Extended { host, sources: Arc::new(Mutex::new(sources)), flags: args.flags.clone() })
+    }
+
+    /// Returns the surroundings.
+    pub(crate) fn host(&self) -> &Arc<ExtensionHost> {
+        &self.host
+    }
+
+    /// Returns the handle of the agent.
+    pub(crate) fn agent(&self) -> AgentHandle {
+        self.host.agent().clone()
+    }
+
+    /// Returns the extensions that are loaded.
+    pub(crate) fn loaded(&self) -> Extensions {
+        self.host.roster().extensions()
+    }
+
+    /// Looks for extensions elsewhere from now on.
+    pub(crate) fn set_sources(&self, sources: Sources) {
+        *self.sources.lock().unwrap_or_else(PoisonError::into_inner) = sources;
+    }
+
+    /// Loads extensions and gives what they bring along to the agent, now and whenever they are loaded anew.
+    pub(crate) async fn begin(&self, agent: &mut Agent) {
+        let brought = self.load().await;
+        agent.bring(brought);
+        let own = self.clone();
+        agent.set_reload(Reload::new(move |_| {
+            let own = own.clone();
+            Box::pin(async move { own.load().await })
+        }));
+    }
+
+    /// Finds and loads extensions; what cannot be loaded is told and left out.
+    async fn load(&self) -> Brought {
+        let (found, odd) = self.sources.lock().unwrap_or_else(PoisonError::into_inner).find();
+        for text in odd {
+            self.host.tell(Told::Failed(text));
+        }
+        let host: Arc<dyn Host> = self.host.clone();
+        let options = LoadOptions { trusted: true, flags: self.flags.clone(), ..LoadOptions::default() };
+        let (extensions, errors) = Extensions::load(&found, &host, &options).await;
+        for error in errors {
+            self.host.tell(Told::Failed(error.to_string()));
+        }
+        let brought = Brought { hooks: extensions.hooks(), commands: extensions.commands() };
+        self.host.roster().put(extensions);
+        self.host.tell(Told::Loaded);
+        brought
+    }
+
+    /// Returns the names of all options that extensions know.
+    fn flags(&self) -> Vec<String> {
+        let loaded = self.loaded();
+        loaded.iter().flat_map(|extension| extension.registry().flags).map(|flag| flag.name).collect()
+    }
+}
+
+/// The models that extensions may choose and ask: the agent's, then all whose keys are there.
+fn models(agent: &Agent, setup: &Setup) -> Result<Vec<Arc<dyn Model>>, CommandError> {
+    let providers = setup.providers()?;
+    let mut models: Vec<Arc<dyn Model>> = agent.model().cloned().into_iter().collect();
+    for available in providers.models().into_iter().filter(|model| model.has_key) {
+        let name = available.spec.full_name();
+        if !models.iter().any(|model| model.spec().full_name() == name) {
+            models.extend(providers.model(&name));
+        }
+    }
+    Ok(models)
+}

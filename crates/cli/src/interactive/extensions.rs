@@ -1,0 +1,411 @@
+//! Extensions in the conversation: what they ask, show and draw, and what the person does with them.
+//!
+//! ```text
+//!   threads of extensions -> news -> front -> dialogs, rows around the editor, items
+//! ```
+//!
+//! Nothing here waits for script: whatever an extension has to do runs beside the loop, and what came of it is news.
+
+mod bytes;
+mod commands;
+mod dialog;
+mod drawing;
+mod surface;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::extension::ExtensionCommand;
+use offshoot_agent::handle::Wish;
+use offshoot_agent::tools::ToolBox;
+use offshoot_extensions::Extension;
+use offshoot_extensions::host::{Mode, Notice};
+use offshoot_tui::ansi;
+use offshoot_tui::chat::item::{Item, Tone};
+use offshoot_tui::chat::question::Question;
+use offshoot_tui::chat::transcript::ItemId;
+use offshoot_tui::clean::clean;
+use offshoot_tui::dialog::Item as Answer;
+use offshoot_tui::keys::{Chord, Input};
+use offshoot_tui::ratatui::style::Style;
+use offshoot_tui::ratatui::text::Line;
+use session_tree::{EntryId, Session};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
+
+use super::desk::Then;
+use super::front::Front;
+use super::view::{Chosen, View};
+use crate::error::CommandError;
+use crate::extensions::{AskedBy, Extended, Sources, Tell, Told};
+use crate::setup::{LeftOut, Setup};
+use crate::trust::TrustFile;
+
+pub(super) use dialog::Dialog;
+pub(super) use drawing::Foreign;
+use surface::Surface;
+
+/// The extensions of a conversation.
+pub(super) struct Guests {
+    extended: Option<Extended>,
+    send: UnboundedSender<News>,
+    news: UnboundedReceiver<News>,
+    /// What runs beside the loop; it ends with the conversation.
+    tasks: JoinSet<()>,
+    commands: Vec<(String, Arc<dyn ExtensionCommand>)>,
+    shortcuts: Vec<(Chord, String, Extension)>,
+    surface: Surface,
+    asked: VecDeque<AskedBy>,
+    /// Commands that run, and what stops them.
+    running: Vec<(String, Cancel)>,
+    is_loading: bool,
+    /// Whether the session is shown when they are loaded: they may draw some of it.
+    is_awaited: bool,
+    /// How many entries were looked at for something to draw.
+    seen: usize,
+}
+
+/// Something that extensions did.
+pub(super) enum News {
+    /// They want something.
+    Told(Told),
+    /// A part of the screen is drawn.
+    Part { extension: String, component: u64, drawn: Result<Vec<String>, String> },
+    /// The component of a dialog is drawn.
+    Dialog { component: u64, drawn: Result<Vec<String>, String> },
+    /// An item of the conversation is drawn; nothing if it is to stay as it is.
+    Item { item: ItemId, drawn: Result<Option<Vec<String>>, String> },
+    /// A command or a key is done; it may give a prompt.
+    Done { name: String, result: Result<Option<String>, String> },
+}
+
+/// Where the conversation stands.
+pub(super) struct Place {
+    session: String,
+    leaf: Option<EntryId>,
+}
+
+impl Guests {
+    /// Makes a conversation without extensions.
+    pub(super) fn new(is_plain: bool) -> Self {
+        let (send, news) = unbounded_channel();
+        Guests {
+            extended: None,
+            send,
+            news,
+            tasks: JoinSet::new(),
+            commands: Vec::new(),
+            shortcuts: Vec::new(),
+            surface: Surface::new(is_plain),
+            asked: VecDeque::new(),
+            running: Vec::new(),
+            is_loading: false,
+            is_awaited: false,
+            seen: 0,
+        }
+    }
+
+    /// Waits for news; for ever if there are no extensions.
+    pub(super) async fn next(&mut self) -> News {
+        while self.tasks.try_join_next().is_some() {}
+        match self.news.recv().await {
+            Some(news) => news,
+            // We hold a sender ourselves.
+            None => std::future::pending().await,
+        }
+    }
+
+    fn tell(&self) -> Tell {
+        let send = self.send.clone();
+        // Who leaves needs to hear nothing any more.
+        Arc::new(move |told| drop(send.send(News::Told(told))))
+    }
+
+    /// Runs something beside the loop; what comes of it is news.
+    fn spawn(&mut self, work: impl Future<Output = News> + Send + 'static) {
+        let send = self.send.clone();
+        self.tasks.spawn(async move { drop(send.send(work.await)) });
+    }
+
+    /// Stops all commands that run.
+    pub(super) fn stop(&self) {
+        self.running.iter().for_each(|(_, cancel)| cancel.cancel());
+    }
+}
+
+impl Front<'_> {
+    /// Opens the conversation: greets or shows the session, and loads extensions.
+    pub(super) fn open(&mut self, sources: Sources) {
+        self.guests.is_awaited = !sources.is_empty() && !self.is_new();
+        if !self.guests.is_awaited {
+            self.welcome();
+        }
+        self.begin_extensions(sources);
+        if self.guests.extended.is_none() {
+            self.welcome_late();
+        }
+    }
+
+    fn welcome_late(&mut self) {
+        if std::mem::take(&mut self.guests.is_awaited) {
+            self.welcome();
+        }
+    }
+
+    /// Loads extensions, if there are any, and tells them that the conversation begins.
+    fn begin_extensions(&mut self, sources: Sources) {
+        if sources.is_empty() {
+            return;
+        }
+        let tell = self.guests.tell();
+        let (args, setup) = (&self.args.extensions, &self.setup);
+        let Some(agent) = self.desk.agent() else { return };
+        let extended = match Extended::new(args, sources, agent, setup, Mode::Tui, tell) {
+            Ok(extended) => extended,
+            Err(error) => return self.fail_with(&error),
+        };
+        extended.host().roster().want(self.args.wanted_tools());
+        self.guests.extended = Some(extended.clone());
+        self.load(extended, true);
+    }
+
+    /// Loads extensions for the first time, or anew.
+    fn load(&mut self, extended: Extended, is_first: bool) {
+        let instructions = match self.args.instructions(&self.setup) {
+            Ok(instructions) => instructions,
+            Err(error) => return self.fail_with(&error),
+        };
+        self.guests.is_loading = true;
+        self.guests.stop();
+        self.desk.start(move |mut agent, cancel| async move {
+            match is_first {
+                true => extended.begin(&mut agent).await,
+                false => agent.reload(&cancel).await,
+            }
+            agent.set_system(extended.host().roster().system(instructions));
+            if is_first {
+                agent.start(&cancel).await;
+            }
+            let then: Then = Box::new(move |front| front.extensions_are_loaded(is_first));
+            (agent, then)
+        });
+    }
+
+    fn extensions_are_loaded(&mut self, is_first: bool) {
+        self.guests.is_loading = false;
+        let known = self.guests.extended.as_ref();
+        let all = known.map_or_else(ToolBox::all, |extended| extended.host().roster().all());
+        let checked = self.args.extensions.check_flags(known).and_then(|()| self.args.check_tools(&all));
+        if let Err(error) = checked {
+            self.fail_with(&error);
+        }
+        if !is_first {
+            let count = known_count(self.guests.extended.as_ref());
+            self.tell(Tone::Success, format!("{count} loaded anew; keys and keybindings are read anew"));
+        }
+    }
+
+    /// Loads extensions anew: settings, directories and trust are looked at again.
+    pub(super) fn reload_extensions(&mut self) {
+        match self.args.setup_again(self.app) {
+            Ok((setup, Some(LeftOut::Undecided { project, is_changed }))) => {
+                self.ask_for_trust(setup, *project, is_changed);
+            }
+            Ok((setup, _)) => self.load_again(setup),
+            Err(error) => self.fail_with(&error),
+        }
+    }
+
+    fn load_again(&mut self, setup: Setup) {
+        self.setup = setup;
+        let sources = match Sources::new(&self.args.extensions, &self.setup, true, self.app) {
+            Ok(sources) => sources,
+            Err(error) => return self.fail_with(&error),
+        };
+        match self.guests.extended.clone() {
+            None => self.begin_extensions(sources),
+            Some(extended) => {
+                extended.set_sources(sources);
+                self.load(extended, false);
+            }
+        }
+    }
+
+    /// Asks whether what a project would load now is trusted.
+    fn ask_for_trust(&mut self, setup: Setup, project: crate::trust::Project, is_changed: bool) {
+        let files: Vec<String> =
+            project.items.iter().map(|item| format!("{} {}", item.purpose, item.path.display())).collect();
+        let title = match is_changed {
+            true => "This project changed since you trusted it. Trust it as it is now?",
+            false => "This project brings settings and code along. Trust them?",
+        };
+        let answers = vec![
+            Answer::new("Not now", "nothing of it is used"),
+            Answer::new("Trust", "until any of these files changes"),
+        ];
+        let chosen: Chosen<Option<usize>> = Box::new(move |front, answer| {
+            if answer != Some(1) {
+                return front.load_again(setup);
+            }
+            let state = front.app.state_dir();
+            let kept = state.and_then(|state| TrustFile::in_directory(&state).remember(&project, true));
+            match kept.and_then(|()| front.args.setup_again(front.app)) {
+                Ok((setup, _)) => front.load_again(setup),
+                Err(error) => front.fail_with(&error),
+            }
+        });
+        self.view = Some(View::Question(Question::new(title, files.join("\n"), answers), chosen));
+    }
+
+    /// Takes all news that are there already.
+    pub(super) fn hear_extensions(&mut self) {
+        while let Ok(news) = self.guests.news.try_recv() {
+            self.take_news(news);
+        }
+    }
+
+    /// Takes news.
+    pub(super) fn take_news(&mut self, news: News) {
+        match news {
+            News::Told(told) => self.told(told),
+            News::Part { extension, component, drawn } => self.part_drawn(&extension, component, drawn),
+            News::Dialog { component, drawn } => self.dialog_drawn(component, drawn),
+            News::Item { item, drawn } => self.item_drawn(item, drawn),
+            News::Done { name, result } => self.command_done(&name, result),
+        }
+        self.show_new_entries();
+    }
+
+    fn told(&mut self, told: Told) {
+        match told {
+            Told::Failed(text) => self.fail(&text),
+            Told::Show { extension, notice } => self.show_notice(&extension, notice),
+            Told::Ask(asked) => {
+                self.guests.asked.push_back(asked);
+                self.show_question();
+            }
+            Told::Close(id) => self.close_dialog(id),
+            Told::Loaded => {
+                self.guests.surface.clear();
+                self.guests.seen = self.desk.read(|session| session.tree().len());
+                self.show_extras();
+                self.know_commands();
+                self.welcome_late();
+            }
+            Told::Registered => self.know_commands(),
+            Told::Offer(text) => {
+                if self.chat.editor.is_blank() {
+                    self.chat.editor.set_text(&text);
+                }
+            }
+            Told::Reload => self.follow_up("/reload"),
+            Told::Shutdown => self.follow_up("/quit"),
+        }
+    }
+
+    fn show_notice(&mut self, extension: &str, notice: Notice) {
+        match notice {
+            Notice::Notify { message, level } => {
+                let tone = match level.as_str() {
+                    "error" => Tone::Error,
+                    "warning" => Tone::Warning,
+                    _ => Tone::Info,
+                };
+                self.chat.transcript.push(Item::Notice(tone, message));
+            }
+            Notice::Title(text) => {
+                if self.write(&format!("\x1b]0;{}\x07", clean(&text))).is_err() {
+                    self.leave();
+                }
+            }
+            Notice::EditorText(text) => self.chat.editor.set_text(&text),
+            Notice::Paste(text) => drop(self.chat.editor.update(&Input::Paste(text))),
+            Notice::Working(words) => self.chat.working.words = words,
+            Notice::Waiting { event } => {
+                let said = format!("waiting for the extension {extension} ({event}); Esc goes on without it");
+                self.tell(Tone::Warning, said);
+            }
+            Notice::Redraw(component) => self.redraw(extension, component),
+            notice => {
+                self.guests.surface.take(extension, notice);
+                self.draw_parts();
+            }
+        }
+    }
+
+    /// Does what an extension wished for, now that the agent has time.
+    pub(super) fn grant(&mut self, wish: Wish) {
+        let before = self.place();
+        self.desk.start(move |mut agent, cancel| async move {
+            agent.grant(wish, &cancel).await;
+            let then: Then = Box::new(move |front| front.granted(&before));
+            (agent, then)
+        });
+    }
+
+    fn granted(&mut self, before: &Place) {
+        if self.guests.running.is_empty() {
+            self.chat.working.end();
+        }
+        self.chat.transcript.finish_all();
+        self.follow_extension(before);
+    }
+
+    /// Shows where the conversation stands, if an extension took it elsewhere.
+    fn follow_extension(&mut self, before: &Place) {
+        let now = self.place();
+        if now.session != before.session {
+            return self.take_place("another session, opened by an extension");
+        }
+        let is_elsewhere = self.desk.read(|session| !goes_on(session, before.leaf.as_ref()));
+        if now.leaf != before.leaf && is_elsewhere {
+            self.arrive(None, Some("an extension went here; /back returns"));
+        }
+    }
+
+    fn place(&self) -> Place {
+        self.desk
+            .read(|session| Place { session: session.header().id().into_owned(), leaf: session.leaf_id() })
+    }
+
+    /// Lets extensions know how the agent and the screen are.
+    pub(super) fn inform_extensions(&self) {
+        let Some(extended) = &self.guests.extended else { return };
+        extended.host().set_state(|state| {
+            state.model.clone_from(&self.model);
+            state.thinking = self.thinking;
+            state.editor_text = self.chat.editor.text();
+        });
+    }
+
+    fn fail_with(&mut self, error: &CommandError) {
+        let failure = error.failure();
+        self.fail(&failure.map(|failure| failure.message.clone()).unwrap_or_default());
+    }
+}
+
+/// Tells whether the path goes on from an entry.
+fn goes_on(session: &Session, from: Option<&EntryId>) -> bool {
+    let Some(from) = from.and_then(|id| session.tree().node(id.as_str())) else { return true };
+    session.branch_path(None).contains(&from)
+}
+
+fn known_count(extended: Option<&Extended>) -> String {
+    let count = extended.map_or(0, |extended| extended.loaded().iter().count());
+    offshoot_tui::numbers::count(count, "extension")
+}
+
+/// Reads lines that an extension drew.
+fn lines(drawn: &[String], is_plain: bool) -> Vec<Line<'static>> {
+    let read = |text: &String| {
+        let mut line = ansi::line(text);
+        if is_plain {
+            line.spans.iter_mut().for_each(|span| {
+                span.style = Style { fg: None, bg: None, ..span.style };
+            });
+        }
+        line
+    };
+    drawn.iter().map(read).collect()
+}

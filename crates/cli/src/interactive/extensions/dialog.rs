@@ -1,0 +1,275 @@
+//! Questions of extensions: one of several, yes or no, a line, a text, or a component that takes the keyboard.
+
+use offshoot_extensions::Component;
+use offshoot_extensions::host::Question as Asked;
+use offshoot_tui::chat::question::Question;
+use offshoot_tui::crossterm::event::{Event, KeyCode, KeyModifiers};
+use offshoot_tui::dialog::{Answer, Item, Prompt, SelectList, TextDialog, Typed};
+use offshoot_tui::keys::Keymap;
+use offshoot_tui::paint;
+use offshoot_tui::ratatui::buffer::Buffer;
+use offshoot_tui::ratatui::layout::Rect;
+use offshoot_tui::ratatui::text::Line;
+use offshoot_tui::theme::Theme;
+use serde_json::Value as Json;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+use super::super::front::Front;
+use super::super::view::View;
+use super::{News, bytes};
+use crate::extensions::AskedBy;
+
+/// More options than this are searched, not numbered.
+const FEW: usize = 9;
+
+/// A question of an extension.
+pub(in super::super) struct Dialog {
+    id: u64,
+    extension: String,
+    kind: Kind,
+    answer: oneshot::Sender<Option<Json>>,
+}
+
+enum Kind {
+    Few(Question, Vec<String>),
+    Many(SelectList, Vec<String>),
+    Confirm(Question),
+    Line(Prompt),
+    Text(Box<TextDialog>),
+    Component(Shown),
+}
+
+/// A component that has the keyboard.
+struct Shown {
+    component: Component,
+    drawn: Vec<Line<'static>>,
+    keys: UnboundedSender<Want>,
+    /// Whether the last key asked it to end.
+    was_asked_to_end: bool,
+}
+
+/// What a component is to do next.
+enum Want {
+    Key(String),
+    Draw(u16),
+}
+
+/// What came of a key.
+enum Came {
+    Nothing,
+    Answer(Option<Json>),
+    External(String),
+}
+
+impl Dialog {
+    /// Returns how many rows the dialog wants.
+    pub(in super::super) fn height(&self, columns: u16) -> u16 {
+        match &self.kind {
+            Kind::Few(question, _) | Kind::Confirm(question) => question.height(columns),
+            Kind::Many(list, _) => list.height(),
+            Kind::Line(_) => 3,
+            Kind::Text(_) => 12,
+            Kind::Component(shown) => shown.drawn.len().max(1) as u16,
+        }
+    }
+
+    /// Draws the dialog.
+    pub(in super::super) fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
+        match &mut self.kind {
+            Kind::Few(question, _) | Kind::Confirm(question) => question.draw(theme, keymap, area, buf),
+            Kind::Many(list, _) => list.draw(theme, keymap, area, buf),
+            Kind::Line(prompt) => prompt.draw(theme, keymap, area, buf),
+            Kind::Text(text) => text.draw(theme, keymap, area, buf),
+            Kind::Component(shown) => {
+                for (line, y) in shown.drawn.iter().zip(area.top()..area.bottom()) {
+                    paint::line(line, Rect { y, height: 1, ..area }, buf);
+                }
+            }
+        }
+    }
+
+    fn update(&mut self, keymap: &Keymap, event: &Event) -> Came {
+        match &mut self.kind {
+            Kind::Few(question, options) => {
+                let input = question.input(keymap, event);
+                chosen(input.and_then(|input| question.update(&input)).as_ref(), options)
+            }
+            Kind::Many(list, options) => {
+                let input = list.input(keymap, event);
+                chosen(input.and_then(|input| list.update(&input)).as_ref(), options)
+            }
+            Kind::Confirm(question) => {
+                let input = question.input(keymap, event);
+                match input.and_then(|input| question.update(&input)) {
+                    None => Came::Nothing,
+                    Some(answer) => Came::Answer(Some(Json::Bool(matches!(answer, Answer::Given(0))))),
+                }
+            }
+            Kind::Line(prompt) => {
+                let input = prompt.input(keymap, event);
+                match input.and_then(|input| prompt.update(&input)) {
+                    None => Came::Nothing,
+                    Some(Answer::Given(text)) => Came::Answer(Some(text.into())),
+                    Some(Answer::Cancelled) => Came::Answer(None),
+                }
+            }
+            Kind::Text(text) => {
+                let input = text.input(keymap, event);
+                match input.and_then(|input| text.update(&input)) {
+                    None => Came::Nothing,
+                    Some(Typed::Done(text)) => Came::Answer(Some(text.into())),
+                    Some(Typed::External(text)) => Came::External(text),
+                    Some(Typed::Cancelled(_)) => Came::Answer(None),
+                }
+            }
+            Kind::Component(shown) => shown.update(event),
+        }
+    }
+}
+
+impl Shown {
+    /// Hands a key over. Who asks twice to end it ends it, whatever the component makes of it.
+    fn update(&mut self, event: &Event) -> Came {
+        let is_end = matches!(event, Event::Key(key)
+            if key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL);
+        if is_end && self.was_asked_to_end {
+            return Came::Answer(None);
+        }
+        self.was_asked_to_end = is_end;
+        if let Some(data) = bytes::spelled(event) {
+            // Its task ends with it.
+            drop(self.keys.send(Want::Key(data)));
+        }
+        Came::Nothing
+    }
+}
+
+fn chosen(answer: Option<&Answer<usize>>, options: &[String]) -> Came {
+    match answer {
+        None => Came::Nothing,
+        Some(Answer::Given(at)) => Came::Answer(options.get(*at).map(|option| option.as_str().into())),
+        Some(Answer::Cancelled) => Came::Answer(None),
+    }
+}
+
+/// The first line is the title, the rest is what it is about.
+fn titled(text: &str, more: &str) -> (String, String) {
+    let (title, rest) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
+    let about = [rest.trim_matches('\n'), more].into_iter().filter(|part| !part.is_empty());
+    (title.to_owned(), about.collect::<Vec<_>>().join("\n"))
+}
+
+fn items(options: &[String]) -> Vec<Item> {
+    options.iter().map(|option| Item::new(option.replace('\n', " "), "")).collect()
+}
+
+impl Front<'_> {
+    /// Asks the next question of an extension, unless something else is asked.
+    pub(in super::super) fn show_dialog(&mut self) {
+        if self.view.is_some() {
+            return;
+        }
+        let Some(AskedBy { id, extension, question, answer }) = self.guests.asked.pop_front() else { return };
+        let kind = match question {
+            Asked::Select { title, options } => {
+                let (title, about) = titled(&title, "");
+                match options.len() > FEW && about.is_empty() {
+                    true => Kind::Many(SelectList::searchable(title, items(&options)), options),
+                    false => Kind::Few(Question::new(title, about, items(&options)), options),
+                }
+            }
+            Asked::Confirm { title, message } => {
+                let (title, about) = titled(&title, &message);
+                Kind::Confirm(Question::new(title, about, vec![Item::new("Yes", ""), Item::new("No", "")]))
+            }
+            Asked::Input { title, placeholder } => {
+                let title = titled(&title, "").0;
+                let hint = if placeholder.is_empty() { title } else { format!("{title} ({placeholder})") };
+                Kind::Line(Prompt::new(hint, ""))
+            }
+            Asked::Editor { title, prefill } => Kind::Text(Box::new(TextDialog::new(title, "", &prefill))),
+            Asked::Custom { component, .. } => Kind::Component(self.attend(component)),
+        };
+        self.view = Some(View::Extension(Box::new(Dialog { id, extension, kind, answer })));
+    }
+
+    /// Lets a component be drawn and take keys, one after the other.
+    fn attend(&mut self, component: Component) -> Shown {
+        let (keys, mut wants) = unbounded_channel();
+        let (send, own, mut width) = (self.guests.send.clone(), component.clone(), self.columns);
+        self.guests.tasks.spawn(async move {
+            loop {
+                let drawn = own.render(width).await;
+                let is_over = drawn.is_err();
+                if send.send(News::Dialog { component: own.id(), drawn }).is_err() || is_over {
+                    return;
+                }
+                match wants.recv().await {
+                    Some(Want::Key(data)) => {
+                        if own.input(&data).await.is_ok_and(|is_done| is_done) {
+                            return;
+                        }
+                    }
+                    Some(Want::Draw(columns)) => width = columns,
+                    // The dialog is closed.
+                    None => return drop(own.close().await),
+                }
+            }
+        });
+        Shown { component, drawn: Vec::new(), keys, was_asked_to_end: false }
+    }
+
+    /// Gives an event to a question of an extension.
+    pub(in super::super) fn dialog_event(&mut self, mut dialog: Box<Dialog>, event: &Event) {
+        match dialog.update(&self.keymap, event) {
+            Came::Nothing => self.view = Some(View::Extension(dialog)),
+            // Who asked may have been stopped meanwhile.
+            Came::Answer(answer) => drop(dialog.answer.send(answer)),
+            Came::External(text) => {
+                if let (Some(edited), Kind::Text(text)) = (self.edit_externally(&text), &mut dialog.kind) {
+                    text.set_text(edited.trim_end());
+                }
+                self.view = Some(View::Extension(dialog));
+            }
+        }
+    }
+
+    /// Takes what the component of a dialog drew.
+    pub(super) fn dialog_drawn(&mut self, component: u64, drawn: Result<Vec<String>, String>) {
+        let is_plain = self.guests.surface.is_plain;
+        let Some(View::Extension(dialog)) = &mut self.view else { return };
+        let Kind::Component(shown) = &mut dialog.kind else { return };
+        if shown.component.id() != component {
+            return;
+        }
+        match drawn {
+            Ok(drawn) => shown.drawn = super::lines(&drawn, is_plain),
+            Err(error) => {
+                let failed = format!("extension `{}`: {error}", dialog.extension);
+                self.view = None;
+                self.fail(&failed);
+                self.show_question();
+            }
+        }
+    }
+
+    /// Closes a question that nobody waits for any more.
+    pub(super) fn close_dialog(&mut self, id: u64) {
+        self.guests.asked.retain(|asked| asked.id != id);
+        if matches!(&self.view, Some(View::Extension(dialog)) if dialog.id == id) {
+            self.view = None;
+            self.show_question();
+            self.go_on();
+        }
+    }
+
+    /// Draws the component of a dialog anew, if it is that one.
+    pub(super) fn redraw_dialog(&mut self, extension: &str, component: Option<u64>) {
+        let Some(View::Extension(dialog)) = &self.view else { return };
+        let Kind::Component(shown) = &dialog.kind else { return };
+        if component.is_none_or(|id| id == shown.component.id() && dialog.extension == extension) {
+            drop(shown.keys.send(Want::Draw(self.columns)));
+        }
+    }
+}

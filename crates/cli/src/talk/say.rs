@@ -1,0 +1,181 @@
+//! One prompt without a terminal: extensions are loaded, the prompt or the command of an extension runs, the answer is
+//! given.
+
+use std::sync::Arc;
+
+use offshoot_agent::agent::{Agent, Gatekeeper, Policy, Submission, Submitted};
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::extension::CommandRun;
+use offshoot_agent::hooks::HookFailure;
+use offshoot_agent::permission::Mode as PermissionMode;
+use offshoot_agent::tools::ToolBox;
+use offshoot_agent::turn::Outcome;
+use offshoot_extensions::host::Mode as HostMode;
+use serde_json::json;
+use session_tree::{EntryId, Role, Session, Usage};
+
+use super::{Args, Mode, give_text, waiting};
+use crate::app::{App, file_of};
+use crate::error::{CommandError, Failure};
+use crate::extensions::{Extended, Sources, Tell, Told, has_extensions};
+use crate::setup::Setup;
+use crate::ui;
+
+/// Says something to the model, or runs the command of an extension that it names, and gives the answer.
+pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Result<(), CommandError> {
+    let setup = args.setup(app)?;
+    let cwd = setup.cwd.clone();
+    let gate = |permissions| Arc::new(Policy { permissions, cwd }) as Arc<dyn Gatekeeper>;
+    let mut agent = args.agent_for(&setup, PermissionMode::DenyAsking, gate, watcher(args.mode), app)?;
+    let extended = extended(args, &agent, &setup, app)?;
+    let instructions = args.instructions(&setup)?;
+    let before = agent.session().leaf_id();
+    let said = waiting(async |cancel| {
+        if let Some(extended) = &extended {
+            extended.begin(&mut agent).await;
+            agent.set_system(extended.host().roster().system(instructions));
+        }
+        args.check(extended.as_ref())?;
+        agent.start(cancel).await;
+        let said = say(&mut agent, text, is_typed, cancel).await;
+        agent.grant_all(cancel).await;
+        agent.quit().await;
+        said
+    })??;
+    args.give(&agent, before.as_ref(), said, app)
+}
+
+/// Makes the surroundings of extensions; none if there are none.
+fn extended(
+    args: &Args,
+    agent: &Agent,
+    setup: &Setup,
+    app: &mut App,
+) -> Result<Option<Extended>, CommandError> {
+    let is_approved = args.trust.approves();
+    if !is_approved && setup.project.as_ref().is_some_and(has_extensions) {
+        app.ui.tell("note: the extensions of this project are not loaded: nobody can be asked here")?;
+        app.ui.tell("hint: `--approve` loads them in this run")?;
+    }
+    let sources = Sources::new(&args.extensions, setup, is_approved, app)?;
+    if sources.is_empty() {
+        return Ok(None);
+    }
+    let (mode, tell) = match args.mode {
+        Mode::Text => (HostMode::Print, telling(false)),
+        Mode::Json => (HostMode::Json, telling(true)),
+    };
+    let extended = Extended::new(&args.extensions, sources, agent, setup, mode, tell)?;
+    extended.host().roster().want(args.wanted_tools());
+    Ok(Some(extended))
+}
+
+/// Tells what goes wrong in extensions; nothing else can be shown here.
+fn telling(is_json: bool) -> Tell {
+    Arc::new(move |told| {
+        if let Told::Failed(text) = told {
+            ui::words(&format!("warning: {text}"));
+            if is_json {
+                ui::json_line(&json!({"type": "extension_error", "error": text}));
+            }
+        }
+    })
+}
+
+/// Does what was said; none if no model was asked by it.
+async fn say(
+    agent: &mut Agent,
+    text: &str,
+    is_typed: bool,
+    cancel: &Cancel,
+) -> Result<Option<Outcome>, CommandError> {
+    let Some(line) = text.strip_prefix('/').filter(|_| is_typed) else {
+        return submit(agent, text, cancel).await;
+    };
+    let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    match agent.run_extension_command(name, arguments, cancel).await {
+        CommandRun::Unknown => submit(agent, text, cancel).await,
+        CommandRun::Done(Some(prompt)) => submit(agent, &prompt, cancel).await,
+        CommandRun::Done(None) if cancel.is_cancelled() => Err(CommandError::Interrupted),
+        CommandRun::Done(None) => Ok(None),
+        CommandRun::Failed(error) => Err(Failure::new(format!("/{name} failed: {error}")).into()),
+    }
+}
+
+async fn submit(agent: &mut Agent, text: &str, cancel: &Cancel) -> Result<Option<Outcome>, CommandError> {
+    agent.keep_choice()?;
+    match agent.submit(Submission::typed(text), cancel).await? {
+        Submitted::Answered(outcome) => Ok(Some(outcome)),
+        Submitted::Handled => Ok(None),
+    }
+}
+
+impl Args {
+    /// Refuses names of tools and options that nobody knows.
+    fn check(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
+        self.extensions.check_flags(extended)?;
+        self.check_tools(&extended.map_or_else(ToolBox::all, |extended| extended.host().roster().all()))
+    }
+
+    /// Gives the answer to what was said since an entry.
+    fn give(
+        &self,
+        agent: &Agent,
+        before: Option<&EntryId>,
+        said: Option<Outcome>,
+        app: &mut App,
+    ) -> Result<(), CommandError> {
+        match self.mode {
+            Mode::Json => give_totals(&agent.session())?,
+            Mode::Text => give_text(&answer_since(&agent.session(), before)?.unwrap_or_default(), app)?,
+        }
+        match said {
+            None | Some(Outcome::Done) => Ok(()),
+            Some(Outcome::Aborted) => Err(CommandError::Interrupted),
+            Some(Outcome::Failed(error)) => Err(Failure::new(error.to_string()).into()),
+        }
+    }
+}
+
+/// Prints what the session has cost so far: on this branch, and in the whole file.
+fn give_totals(session: &Session) -> Result<(), CommandError> {
+    let sum = |usage: Usage| {
+        json!({
+            "input": usage.input, "output": usage.output,
+            "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,
+            "totalTokens": usage.total, "cost": usage.cost,
+        })
+    };
+    let branch = session.figures_of_path(session.leaf())?.usage;
+    let file = session.figures_of_all()?.usage;
+    ui::json_line(&json!({
+        "type": "session_totals", "sessionId": session.header().id(), "sessionFile": file_of(session),
+        "thisBranch": sum(branch), "wholeFile": sum(file),
+    }));
+    Ok(())
+}
+
+/// The text of the last answer on the path that came after an entry.
+fn answer_since(session: &Session, before: Option<&EntryId>) -> Result<Option<String>, CommandError> {
+    let tree = session.tree();
+    let path = session.branch_path(None);
+    let mut since = path.into_iter().rev().take_while(|node| Some(tree.id(*node)) != before.cloned());
+    let Some(node) = since.find(|node| tree.role(*node) == Some(Role::Assistant)) else { return Ok(None) };
+    let message = session.entry_at(node)?.to_message();
+    Ok(message.map(|message| message.text().into_owned()))
+}
+
+/// Prints everything that happens as lines of JSON; the text of an answer is printed when it is complete.
+fn watcher(mode: Mode) -> Watcher {
+    let spelled = match mode {
+        Mode::Json => Watcher::spelled(ui::json_line),
+        Mode::Text => Watcher::default(),
+    };
+    Watcher::new(move |event| {
+        if let AgentEvent::HookFailed(HookFailure { handler, event, message }) = &event {
+            ui::words(&format!("warning: extension `{handler}` ({event}): {message}"));
+        }
+        spelled.tell(event);
+    })
+}

@@ -1,0 +1,271 @@
+//! Extensions in the program: found, loaded and used by print and JSON mode, against a scripted model.
+
+mod projects;
+
+use serde_json::{Value, json};
+use testkit::model_server::{ModelServer, Reply};
+
+use crate::support::{Home, Run};
+use crate::talk::{said, set_up};
+
+/// A home with one extension, `project/x.ts`, and a model that says these things.
+fn stage(text: &str, replies: impl IntoIterator<Item = Reply>) -> (Home, ModelServer) {
+    let (home, server) = (Home::new(), ModelServer::start(replies).unwrap());
+    set_up(&home, &server, "anthropic-messages");
+    home.file("project/x.ts", text);
+    (home, server)
+}
+
+fn one(text: &str) -> [Reply; 1] {
+    [Reply::answer().text(text)]
+}
+
+/// Says something with the extension loaded.
+fn print(home: &Home, arguments: &[&str]) -> Run {
+    home.run(&[&["-e", "x.ts", "-p"], arguments].concat())
+}
+
+const DICE: &str = r#"
+import { Type } from "typebox";
+export default function (pi: any) {
+  pi.registerTool({
+    name: "dice",
+    label: "Dice",
+    description: "Throws dice",
+    promptSnippet: "throw dice when luck decides",
+    parameters: Type.Object({ sides: Type.Number() }),
+    async execute(_id: string, { sides }: { sides: number }) {
+      return { content: [{ type: "text", text: `a ${sides}-sided seven` }], details: { sides } };
+    },
+  });
+}
+"#;
+
+#[test]
+fn a_tool_of_an_extension_is_offered_called_and_answered() {
+    let call = Reply::answer().call("c1", "dice", json!({"sides": 20}));
+    let (home, server) = stage(DICE, [call, Reply::answer().text("seven it is")]);
+    let run = print(&home, &["throw", "--allow", "dice"]);
+    assert_eq!(run.ok(), "seven it is\n", "{run}");
+    let requests = server.requests();
+    let offered = requests[0].body["tools"].as_array().unwrap();
+    assert!(offered.iter().any(|tool| tool["name"] == "dice"), "{offered:?}");
+    assert!(requests[0].body["system"].to_string().contains("throw dice when luck decides"));
+    assert!(requests[1].body.to_string().contains("a 20-sided seven"), "{}", requests[1].body);
+}
+
+#[test]
+fn a_tool_of_an_extension_runs_only_if_somebody_allows_it() {
+    let call = Reply::answer().call("c1", "dice", json!({"sides": 6}));
+    let (home, server) = stage(DICE, [call, Reply::answer().text("oh")]);
+    assert_eq!(print(&home, &["throw"]).ok(), "oh\n");
+    let body = server.requests()[1].body.to_string();
+    assert!(body.contains("not allowed") && !body.contains("seven"), "{body}");
+}
+
+#[test]
+fn tools_are_named_on_the_command_line_wherever_they_come_from() {
+    let (home, server) = stage(DICE, one("ok"));
+    assert_eq!(print(&home, &["hi", "--tools", "dice,read"]).ok(), "ok\n");
+    let names: Vec<String> = server.requests()[0].body["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names, ["read", "dice"]);
+    let run = print(&home, &["hi", "--tools", "dance", "--no-session"]);
+    assert!(run.err().contains("there is no tool `dance`") && run.err().contains("dice"), "{run}");
+}
+
+#[test]
+fn a_permission_gate_blocks_a_command_and_tells_the_model_why() {
+    let gate = include_str!("../../../../examples/extensions/permission-gate.ts");
+    let call = Reply::answer().call("c1", "bash", json!({"command": "rm -rf notes"}));
+    let (home, server) = stage(gate, [call, Reply::answer().text("then not")]);
+    home.file("project/notes/a", "kept");
+    assert_eq!(print(&home, &["clean up", "--yes"]).ok(), "then not\n");
+    assert!(home.path("project/notes/a").exists());
+    assert!(server.requests()[1].body.to_string().contains("nobody is there to be asked"));
+}
+
+#[test]
+fn a_command_runs_by_its_name_and_may_give_a_prompt() {
+    let text = r#"
+    export const dialect = "hooks";
+    export default (pi: any) => {
+      pi.registerCommand("note", { handler: async (ctx: any) => { pi.appendEntry("note", { text: ctx.args }); } });
+      pi.registerCommand("ask", { handler: async (ctx: any) => `tell me about ${ctx.args}` });
+      pi.registerCommand("fail", { handler: async () => { throw new Error("so it is"); } });
+    };"#;
+    let (home, server) = stage(text, one("a tree"));
+    assert_eq!(print(&home, &["/note", "buy", "milk", "--no-session"]).ok(), "");
+    assert_eq!(server.requests().len(), 0, "no model is asked");
+    assert_eq!(print(&home, &["/ask birches"]).ok(), "a tree\n");
+    assert_eq!(said(&home)[0], "user: tell me about birches");
+    let run = print(&home, &["/fail", "--no-session"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err().contains("error: /fail failed: so it is"), "{run}");
+    assert!(run.err().contains("x.ts:6:"), "{run}");
+}
+
+#[test]
+fn what_a_pipe_brings_names_no_command() {
+    let text = r#"export default (pi: any) => pi.registerCommand("go", { handler: async () => { throw new Error("ran"); } });"#;
+    let (home, _server) = stage(text, one("ok"));
+    assert_eq!(home.run_with_input(&["-e", "x.ts", "-p"], b"/go\n").ok(), "ok\n");
+    assert_eq!(said(&home)[0], "user: /go");
+}
+
+#[test]
+fn what_is_typed_can_be_changed_or_taken_over() {
+    let text = r#"
+    export default (pi: any) => pi.on("input", (event: any) => {
+      if (event.text === "ping") return { action: "handled" };
+      return { action: "transform", text: event.text.toUpperCase() };
+    });"#;
+    let (home, server) = stage(text, one("ok"));
+    assert_eq!(print(&home, &["ping", "--no-session"]).ok(), "");
+    assert_eq!(server.requests().len(), 0);
+    assert_eq!(print(&home, &["hello"]).ok(), "ok\n");
+    assert_eq!(said(&home)[0], "user: HELLO");
+}
+
+#[test]
+fn a_broken_extension_is_told_with_its_place_and_the_program_goes_on() {
+    let (home, _server) =
+        stage("export default function (pi: any) {\n  pi.on('input', () => { boom(); });\n}\n", one("ok"));
+    let bad = home.file("project/bad.ts", "type A = string;\n\nconst b: = 2;\n");
+    let run = print(&home, &["hi", "-e", &bad]);
+    assert_eq!(run.ok(), "ok\n");
+    assert!(
+        run.err().contains("warning: cannot load extension ") && run.err().contains("bad.ts:3:10"),
+        "{run}"
+    );
+    assert!(run.err().contains("warning: extension `x` (input): ") && run.err().contains("x.ts:2:"), "{run}");
+}
+
+#[test]
+fn an_extension_that_never_ends_is_stopped_and_used_no_more() {
+    let text = "export default (pi: any) => { pi.on('input', () => { for (;;) {} }); pi.on('context', () => { throw new Error('asked again'); }); };";
+    let (home, _server) = stage(text, one("ok"));
+    let run = print(&home, &["hi"]);
+    assert_eq!(run.ok(), "ok\n");
+    assert!(run.err().contains("it is not used any more"), "{run}");
+    assert!(!run.err().contains("asked again"), "{run}");
+}
+
+#[test]
+fn the_beginning_and_the_end_are_told() {
+    let text = r#"
+    import * as fs from "node:fs";
+    export default (pi: any) => {
+      for (const event of ["session_start", "session_shutdown"])
+        pi.on(event, (e: any) => fs.appendFileSync("seen", `${e.type} ${e.reason}\n`));
+    };"#;
+    let (home, _server) = stage(text, one("ok"));
+    print(&home, &["hi"]).ok();
+    let seen = std::fs::read_to_string(home.path("project/seen")).unwrap();
+    assert_eq!(seen, "session_start startup\nsession_shutdown quit\n");
+}
+
+#[test]
+fn options_of_extensions_stand_on_the_command_line() {
+    let text = r#"
+    export default (pi: any) => {
+      pi.registerFlag("loud", { type: "boolean", default: false });
+      pi.registerFlag("greeting", { type: "string" });
+      pi.on("input", (e: any) => ({ action: "transform", text: `${pi.getFlag("greeting")} ${pi.getFlag("loud")} ${e.text}` }));
+    };"#;
+    let (home, _server) = stage(text, one("ok"));
+    assert_eq!(print(&home, &["hi", "--loud", "--greeting=moin"]).ok(), "ok\n");
+    assert_eq!(said(&home)[0], "user: moin true hi");
+    let run = print(&home, &["hi", "--laud", "--no-session"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err().contains("there is no option `--laud`"), "{run}");
+    let run = home.run(&["-p", "hi", "--prnt", "--no-session"]);
+    assert_eq!((run.code, run.err()), (2, "error: there is no option `--prnt`\nhint: there is `--print`\n"));
+    assert!(home.run(&["tree", "--laud"]).err().contains("unexpected argument '--laud'"));
+}
+
+#[test]
+fn json_mode_tells_of_extensions_as_events() {
+    let (home, _server) =
+        stage("export default (pi: any) => pi.on('input', () => { throw new Error('no'); });", one("ok"));
+    let run = print(&home, &["hi", "--mode", "json"]);
+    let lines: Vec<Value> = run.ok().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = lines.iter().find(|line| line["type"] == "extension_error").unwrap();
+    assert_eq!((&told["extension"], &told["event"]), (&json!("x"), &json!("input")));
+}
+
+#[test]
+fn extensions_come_from_the_command_line_the_directories_and_the_settings_each_once() {
+    let server = ModelServer::start(one("ok")).unwrap();
+    let home = Home::new();
+    set_up(&home, &server, "anthropic-messages");
+    let add = |name: &str| {
+        let text = format!(
+            "export default (pi: any) => pi.on('input', (e: any) => ({{ action: 'transform', text: e.text + ' {name}' }}));"
+        );
+        home.file(&format!("{name}.ts"), text)
+    };
+    let given = add("given");
+    add("offshoot/extensions/own");
+    add("offshoot/hooks/old");
+    add("pi/extensions/of-pi");
+    add("listed");
+    let mut settings: Value =
+        serde_json::from_slice(&std::fs::read(home.path("offshoot/settings.json")).unwrap()).unwrap();
+    settings["extensions"] = json!(["../listed.ts", "~/given.ts"]);
+    home.file("offshoot/settings.json", settings.to_string());
+    assert_eq!(home.run(&["-p", "x", "-e", &given]).ok(), "ok\n");
+    assert_eq!(
+        said(&home)[0],
+        "user: x given offshoot/extensions/own offshoot/hooks/old pi/extensions/of-pi listed"
+    );
+}
+
+#[test]
+fn without_extensions_means_only_those_that_are_named() {
+    let (home, _server) = stage(
+        "export default (pi: any) => pi.on('input', (e: any) => ({ action: 'transform', text: e.text + '!' }));",
+        one("ok"),
+    );
+    home.file(
+        "offshoot/extensions/own.ts",
+        "export default (pi: any) => pi.on('input', () => ({ action: 'handled' }));",
+    );
+    assert_eq!(print(&home, &["hi", "--no-extensions"]).ok(), "ok\n");
+    assert_eq!(said(&home)[0], "user: hi!");
+    let run = home.run(&["-p", "hi", "-e", "gone.ts", "--no-session"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err().starts_with("error: there is no extension at gone.ts\nhint: "), "{run}");
+}
+
+#[test]
+fn a_new_extension_works_as_it_is() {
+    let home = Home::new();
+    let made = home.run(&["extension", "new", "hello"]);
+    assert_eq!(made.ok().trim_end(), home.path("offshoot/extensions/hello.ts").to_str().unwrap());
+    assert!(home.run(&["extension", "new", "hello"]).err().starts_with("error: cannot write "));
+    assert_eq!(home.run(&["extension", "new", "../x"]).code, 2);
+    let run = home.run(&["-p", "/hello", "--no-session"]);
+    assert_eq!((run.ok(), run.err()), ("", ""));
+    let run = home.run(&["-p", "hi", "--no-session"]);
+    assert!(run.ok().starts_with("No model is configured") && run.err().is_empty(), "{run}");
+    home.run(&["extension", "new", "other", "--dir", "tools"]).ok();
+    assert!(home.path("project/tools/other.ts").exists());
+    let listed = home.run(&["extension", "list", "--json"]).json();
+    assert_eq!((&listed["name"], &listed["dialect"]), (&json!("hello"), &json!("extension")));
+    assert!(home.run(&["types"]).ok().contains("interface ExtensionAPI"));
+}
+
+#[test]
+fn the_first_example_of_the_document_works() {
+    let document = include_str!("../../../../docs/extensions.md");
+    let code = document.split("```ts\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let (home, _server) = stage(code, one("ok"));
+    assert_eq!(print(&home, &["hi"]).err(), "");
+    let run = print(&home, &["/hello", "--no-session"]);
+    assert_eq!((run.code, run.err()), (0, ""));
+}

@@ -1,0 +1,326 @@
+//! Extensions in a conversation at a terminal: dialogs, rows, drawings, commands, keys, the tree, loading anew, trust.
+
+use super::*;
+
+/// A conversation with one extension, `project/x.ts`, and these answers.
+fn begin(text: &str, answers: &[&str]) -> (Home, ModelServer, Screen) {
+    let (home, server) = (Home::new(), answering(answers));
+    set_up(&home, &server, "anthropic-messages");
+    home.file("project/x.ts", text);
+    let screen = start(&home, &["-e", "x.ts"]);
+    screen.wait_for("every conversation is a tree");
+    (home, server, screen)
+}
+
+fn talk(screen: &mut Screen, prompt: &str, answer: &str) {
+    screen.say(prompt);
+    screen.wait_for(answer);
+    screen.wait_without("Working");
+}
+
+fn quit(mut screen: Screen) {
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+/// Goes to an answer in the tree and chooses what to tell of the branch that is left.
+fn walk(screen: &mut Screen, to: &str, choice: &str) {
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    screen.send(to);
+    screen.wait_for("1 match");
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send(choice);
+}
+
+#[test]
+fn a_custom_summarizer_sums_the_branch_up_that_is_left() {
+    let text = include_str!("../../../../extensions/tests/fixtures/seeds/custom-summarizer.ts");
+    let (home, server, mut screen) = begin(text, &["First.", "Second."]);
+    talk(&mut screen, "one", "First.");
+    talk(&mut screen, "two", "Second.");
+    walk(&mut screen, "First.", "2");
+    screen.wait_for("custom summary of");
+    screen.wait_for("moved; /back returns");
+    assert_eq!(server.requests().len(), 2, "no model was asked for it");
+    let summary = session(&home).1.into_iter().find(|entry| entry["type"] == "branch_summary").unwrap();
+    assert_eq!((&summary["details"], &summary["fromHook"]), (&json!({"custom": true}), &json!(true)));
+    quit(screen);
+}
+
+const WRITES_DOWN: &str = r#"
+import both from "./both.ts";
+import * as fs from "node:fs";
+export const dialect = "events";
+export default (pi: any) => both({
+  getFlag: (name: string) => pi.getFlag(name),
+  on: (name: string, handler: any) => pi.on(name, async (event: any, ctx: any) => {
+    await handler(event, ctx);
+    const summary = event.summaryEntry?.summary.split("\n").pop();
+    fs.appendFileSync("seen", [name, summary].filter(Boolean).join(" ") + "\n");
+  }),
+});
+"#;
+
+#[test]
+fn both_handlers_of_a_move_change_it_and_hear_of_it() {
+    let (home, server) = (Home::new(), answering(&["First.", "Second.", "what the parser did"]));
+    set_up(&home, &server, "anthropic-messages");
+    let seed = include_str!("../../../../extensions/tests/fixtures/seeds/both-handlers.ts");
+    home.file("project/both.ts", seed);
+    // The same, and somebody who writes down that its handlers were called.
+    home.file("project/x.ts", WRITES_DOWN);
+    let mut screen = start(&home, &["-e", "x.ts"]);
+    screen.wait_for("every conversation is a tree");
+    talk(&mut screen, "one", "First.");
+    talk(&mut screen, "two", "Second.");
+    // No summary is wished for; the extension wants one, with words of its own.
+    walk(&mut screen, "First.", "1");
+    screen.wait_for("what the parser did");
+    screen.wait_for("moved; /back returns");
+    let asked = server.requests()[2].body.to_string();
+    assert!(asked.contains("only the parser"), "{asked}");
+    let seen = std::fs::read_to_string(home.path("project/seen")).unwrap();
+    assert_eq!(seen, "session_before_tree\nsession_tree what the parser did\n");
+    quit(screen);
+}
+
+const ASKS: &str = r#"
+export default (pi: any) => {
+  pi.registerCommand("lunch", {
+    description: "Decides about lunch",
+    getArgumentCompletions: (prefix: string) => ["today", "tomorrow"].filter((word) => word.startsWith(prefix)).map((value) => ({ value, label: value })),
+    handler: async (args: string, ctx: any) => {
+      const what = await ctx.ui.select("What to eat?", ["soup", "bread"]);
+      const sure = await ctx.ui.confirm("Sure?", `${what} it is`);
+      const note = await ctx.ui.input("A note", "optional");
+      ctx.ui.notify(`${args}: ${what} ${sure} ${note}`, "info");
+    },
+  });
+  pi.registerShortcut("ctrl+alt+l", { description: "Says so", handler: async (ctx: any) => ctx.ui.notify("pressed the key") });
+};
+"#;
+
+#[test]
+fn a_command_is_offered_completed_and_asks_the_person() {
+    let (_home, _server, mut screen) = begin(ASKS, &[]);
+    screen.send("/lun");
+    screen.wait_for("Decides about lunch");
+    screen.send("\t");
+    screen.wait_for("› /lunch ");
+    screen.send("tom");
+    screen.wait_for("tomorrow");
+    screen.send("\t\r");
+    screen.wait_for("What to eat?");
+    screen.send("2");
+    screen.wait_for("bread it is");
+    screen.send("1");
+    screen.wait_for("A note (optional)");
+    screen.send("with cheese\r");
+    screen.wait_for("tomorrow: bread true with cheese");
+    // A dialog that is closed answers nothing.
+    screen.say("/lunch now");
+    screen.wait_for("What to eat?");
+    screen.send(ESCAPE);
+    screen.wait_for("Sure?");
+    screen.send(ESCAPE);
+    screen.wait_for("A note");
+    screen.send(ESCAPE);
+    screen.wait_for("now: undefined false undefined");
+    screen.send("\x1b\x0c");
+    screen.wait_for("pressed the key");
+    quit(screen);
+}
+
+const SHOWS: &str = r#"
+export default (pi: any) => {
+  pi.on("session_start", (_event: any, ctx: any) => {
+    ctx.ui.setStatus("s", "status of x");
+    ctx.ui.setWidget("w", ["first row", "second row"]);
+    ctx.ui.setTitle("a title");
+  });
+  pi.registerCommand("more", { handler: async (_args: string, ctx: any) => {
+    ctx.ui.setWidget("w", (_tui: any, theme: any) => ({ render: (width: number) => [theme.fg("accent", "drawn at " + width)], invalidate() {} }), { placement: "belowEditor" });
+    ctx.ui.setStatus("s", undefined);
+    ctx.ui.setEditorText("typed by x");
+  } });
+};
+"#;
+
+#[test]
+fn statuses_and_widgets_stand_around_the_editor() {
+    let (_home, _server, mut screen) = begin(SHOWS, &[]);
+    screen.wait_for("status of x");
+    screen.wait_for("first row\nsecond row");
+    screen.say("/more");
+    let shown = screen.wait_for("drawn at 100");
+    assert!(!shown.contains("first row"), "{shown}");
+    screen.wait_without("status of x");
+    screen.wait_for("› typed by x");
+    screen.resize(80, 30);
+    screen.wait_for("drawn at 80");
+    screen.send("\x15");
+    screen.wait_without("typed by x");
+    screen.say("/quit");
+    let (_, bytes) = screen.end();
+    assert!(String::from_utf8_lossy(&bytes).contains("\x1b]0;a title\x07"));
+}
+
+const DRAWS: &str = r#"
+export default (pi: any) => {
+  pi.registerMessageRenderer("poem", (message: any) => ({ render: () => ["~ " + message.content + " ~"], invalidate() {} }));
+  pi.registerEntryRenderer("mark", (entry: any) => ({ render: () => ["<< " + entry.data.text + " >>"], invalidate() {} }));
+  pi.registerCommand("poem", { handler: async () => { pi.sendMessage({ customType: "poem", content: "roses", display: true }); } });
+  pi.registerCommand("mark", { handler: async () => { pi.appendEntry("mark", { text: "here" }); } });
+  pi.registerCommand("count", { handler: async (_args: string, ctx: any) => {
+    const keys = await ctx.ui.custom((_tui: any, _theme: any, _kb: any, done: any) => {
+      let typed = "";
+      return {
+        render: (width: number) => [`typed ${typed} of ${width}`],
+        handleInput(data: string) { if (data === "\r") done(typed); else typed += data === "\x1b[A" ? "^" : data; },
+        invalidate() {},
+      };
+    });
+    ctx.ui.notify(`it was ${keys}`);
+  } });
+};
+"#;
+
+#[test]
+fn messages_entries_and_components_are_drawn_by_their_extension() {
+    let (home, _server, mut screen) = begin(DRAWS, &["Done."]);
+    talk(&mut screen, "hi", "Done.");
+    screen.say("/poem");
+    screen.wait_for("~ roses ~");
+    screen.say("/mark");
+    screen.wait_for("<< here >>");
+    screen.say("/count");
+    screen.wait_for("typed  of 100");
+    screen.send("ab");
+    screen.wait_for("typed ab of 100");
+    screen.send(UP);
+    screen.wait_for("typed ab^ of 100");
+    screen.send(ENTER);
+    screen.wait_for("it was ab^");
+    // Who asks twice to end it ends it.
+    screen.say("/count");
+    screen.wait_for("typed  of 100");
+    screen.send("\x03");
+    screen.send("\x03");
+    screen.wait_for("it was undefined");
+    quit(screen);
+    // They are drawn again when somebody comes back.
+    let screen = start_again(&home, 900, &["-c", "-e", "x.ts"]);
+    screen.wait_for("~ roses ~");
+    screen.wait_for("<< here >>");
+    quit(screen);
+}
+
+#[test]
+fn hooks_see_prompts_and_an_extension_may_move_and_send() {
+    let text = r#"
+    export default (pi: any) => {
+      pi.on("input", (e: any) => e.text === "shout" ? { action: "transform", text: "SHOUT" } : undefined);
+      pi.registerCommand("first", { handler: async (_a: string, ctx: any) => {
+        const prompts = ctx.sessionManager.getBranch().filter((e: any) => e.message?.role === "user");
+        await ctx.navigateTree(prompts[0].id, { summarize: false });
+      } });
+      pi.registerCommand("go", { handler: async () => { pi.sendUserMessage("sent by x"); } });
+    };"#;
+    let (home, _server, mut screen) = begin(text, &["Loud.", "Sent."]);
+    talk(&mut screen, "shout", "Loud.");
+    screen.say("/first");
+    screen.wait_for("an extension went here; /back returns");
+    screen.wait_for("› SHOUT");
+    screen.send("\x15");
+    screen.wait_without("› SHOUT");
+    screen.say("/go");
+    screen.wait_for("Sent.");
+    screen.wait_for("branch 1/2");
+    assert_eq!(said(&home, "user"), ["SHOUT", "sent by x"]);
+    quit(screen);
+}
+
+#[test]
+fn a_changed_file_counts_after_a_reload() {
+    let greet = |word: &str| {
+        format!(
+            "export default (pi: any) => pi.registerCommand('greet', {{ handler: async (_a: string, ctx: any) => ctx.ui.notify('{word}') }});"
+        )
+    };
+    let (home, _server, mut screen) = begin(&greet("good morning"), &[]);
+    screen.say("/greet");
+    screen.wait_for("good morning");
+    home.file("project/x.ts", greet("good evening"));
+    screen.say("/reload");
+    screen.wait_for("1 extension loaded anew");
+    screen.say("/greet");
+    screen.wait_for("good evening");
+    // What cannot be loaded is told with its place, and the rest goes on.
+    home.file("project/x.ts", "const b: = 2;");
+    screen.say("/reload");
+    screen.wait_for("x.ts:1:");
+    screen.wait_for("0 extensions loaded anew");
+    quit(screen);
+}
+
+#[test]
+fn a_project_is_asked_about_and_asked_about_again_when_it_changes() {
+    let home = Home::new();
+    let greet = |word: &str| {
+        format!(
+            "export default (pi: any) => pi.registerCommand('greet', {{ handler: async (_a: string, ctx: any) => ctx.ui.notify('{word}') }});"
+        )
+    };
+    home.file("project/.offshoot/extensions/x.ts", greet("good morning"));
+    let mut screen = start(&home, &[]);
+    let shown = screen.wait_for("trust all of this? [yes/no/never]");
+    assert!(shown.contains(".offshoot/extensions/x.ts"), "{shown}");
+    screen.send("no\r");
+    screen.wait_for("every conversation is a tree");
+    screen.say("/greet");
+    screen.wait_for("There is no command /greet");
+    screen.send(ESCAPE);
+    screen.wait_for("› /greet");
+    screen.send("\x15");
+    quit(screen);
+
+    let mut screen = start(&home, &[]);
+    screen.wait_for("trust all of this?");
+    screen.send("yes\r");
+    screen.wait_for("every conversation is a tree");
+    screen.say("/greet");
+    screen.wait_for("good morning");
+    home.file("project/.offshoot/extensions/x.ts", greet("good evening"));
+    screen.say("/reload");
+    screen.wait_for("This project changed since you trusted it");
+    screen.send("2");
+    screen.wait_for("1 extension loaded anew");
+    screen.say("/greet");
+    screen.wait_for("good evening");
+    quit(screen);
+    let screen = start(&home, &[]);
+    let shown = screen.wait_for("every conversation is a tree");
+    assert!(!shown.contains("trust all of this?"), "{shown}");
+    quit(screen);
+}
+
+#[test]
+fn a_new_session_has_new_extensions() {
+    let text = r#"
+    let count = 0;
+    export default (pi: any) => {
+      pi.on("session_start", (e: any, ctx: any) => ctx.ui.setStatus("s", `began ${e.reason} ${++count}`));
+    };"#;
+    let (home, server) = (Home::new(), answering(&["One."]));
+    set_up(&home, &server, "anthropic-messages");
+    home.file("project/x.ts", text);
+    // A new session needs an id of its own.
+    let mut screen = Screen::start(home.command(&["-e", "x.ts"]).env_remove("OFFSHOOT_IDS"), 100, 30);
+    screen.wait_for("began startup 1");
+    talk(&mut screen, "hi", "One.");
+    screen.say("/new");
+    screen.wait_for("began new 1");
+    quit(screen);
+}
