@@ -161,7 +161,10 @@ impl Front<'_> {
                 if options.is_empty() { String::new() } else { format!("  [{}]", options.join(" ")) };
             format!("{call:widest$}  {}{options}", command.what)
         };
-        let lines: Vec<String> = COMMANDS.iter().filter(wanted).map(line).collect();
+        let mut lines: Vec<String> = COMMANDS.iter().filter(wanted).map(line).collect();
+        let foreign = self.guests.candidates().into_iter();
+        let foreign = foreign.filter(|one| name.is_empty() || one.text == name);
+        lines.extend(foreign.map(|one| format!("{:widest$}  {}", format!("/{}", one.text), one.what)));
         if lines.is_empty() {
             return self.tell(Tone::Warning, format!("there is no command /{name}"));
         }

@@ -25,6 +25,7 @@ use offshoot_tui::ansi;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::question::Question;
 use offshoot_tui::chat::transcript::ItemId;
+use offshoot_tui::chat::working::Activity;
 use offshoot_tui::clean::clean;
 use offshoot_tui::dialog::Item as Answer;
 use offshoot_tui::keys::{Chord, Input};
@@ -128,6 +129,11 @@ impl Guests {
         self.tasks.spawn(async move { drop(send.send(work.await)) });
     }
 
+    /// Tells whether there are any.
+    pub(super) fn are_there(&self) -> bool {
+        self.extended.is_some()
+    }
+
     /// Stops all commands that run.
     pub(super) fn stop(&self) {
         self.running.iter().for_each(|(_, cancel)| cancel.cancel());
@@ -178,6 +184,9 @@ impl Front<'_> {
         };
         self.guests.is_loading = true;
         self.guests.stop();
+        // Who waits for an extension that does not come to an end can stop it.
+        let now = self.now();
+        self.chat.working.begin(Activity::Other("Loading extensions…".to_owned()), now);
         self.desk.start(move |mut agent, cancel| async move {
             match is_first {
                 true => extended.begin(&mut agent).await,
@@ -194,6 +203,7 @@ impl Front<'_> {
 
     fn extensions_are_loaded(&mut self, is_first: bool) {
         self.guests.is_loading = false;
+        self.chat.working.end();
         let known = self.guests.extended.as_ref();
         let all = known.map_or_else(ToolBox::all, |extended| extended.host().roster().all());
         let checked = self.args.extensions.check_flags(known).and_then(|()| self.args.check_tools(&all));

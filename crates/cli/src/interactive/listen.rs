@@ -131,7 +131,19 @@ impl Listener {
     }
 
     fn end_call(&mut self, call: &ToolCall, output: &ToolOutput, transcript: &mut Transcript) {
-        let Some(at) = self.calls.iter().position(|(known, _)| *known == call.id) else { return };
+        if let Some(id) = self.call_ended(call, output, transcript) {
+            transcript.finish(id);
+        }
+    }
+
+    /// Shows what came of a call; its item may still be drawn in another way.
+    pub(super) fn call_ended(
+        &mut self,
+        call: &ToolCall,
+        output: &ToolOutput,
+        transcript: &mut Transcript,
+    ) -> Option<ItemId> {
+        let at = self.calls.iter().position(|(known, _)| *known == call.id)?;
         let (_, id) = self.calls.remove(at);
         transcript.change(id, |item| {
             if let Item::Tool(tool) = item {
@@ -143,7 +155,7 @@ impl Listener {
                 tool.state = if output.is_error { ToolState::Failed } else { ToolState::Done };
             }
         });
-        transcript.finish(id);
+        Some(id)
     }
 
     /// Nothing grows any more, however it ended.

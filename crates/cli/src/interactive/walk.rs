@@ -169,6 +169,11 @@ impl Front<'_> {
         };
         let request = NavigateRequest { target: target.to_string(), summary, label };
         self.when_free(Box::new(move |front| {
+            if front.guests.are_there() {
+                // They are asked first, and may take their time.
+                let now = front.now();
+                front.chat.working.begin(Activity::Other("Moving…".to_owned()), now);
+            }
             front.desk.start(move |mut agent, cancel| async move {
                 let result = agent.navigate_tree(&request, &cancel).await;
                 let then: Then = Box::new(move |front| front.moved(result, said.as_deref()));

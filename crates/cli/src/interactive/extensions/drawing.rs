@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use offshoot_agent::event::AgentEvent;
-use offshoot_extensions::{Drawing, Extension};
+use offshoot_agent::tool::{ToolCall, ToolOutput};
+use offshoot_extensions::{Drawing, Extension, Extensions, RegisteredTool};
 use offshoot_tui::chat::item::{Item, items_at};
 use offshoot_tui::chat::transcript::ItemId;
-use serde_json::Value as Json;
-use session_tree::{Kind, Node, Role, Session};
+use serde_json::{Value as Json, json};
+use session_tree::{Kind, Message, Node, Role, Session};
 
 use super::super::front::Front;
 use super::{Guests, News};
@@ -25,6 +26,8 @@ pub(in super::super) struct Foreign {
 enum What {
     Message(Json),
     Entry(Json),
+    /// A call of a tool: its name, its arguments, and what came of it.
+    Tool(String, Json, Json),
 }
 
 impl Guests {
@@ -36,11 +39,24 @@ impl Guests {
         at: usize,
     ) -> Vec<Result<Item, Foreign>> {
         let items = items_at(session, path, at);
+        if let Some(foreign) = path.get(at).and_then(|node| self.foreign_call(session, *node, &items)) {
+            return vec![Err(foreign)];
+        }
         let foreign = path.get(at).and_then(|node| self.foreign(session, *node, items.first()));
         match foreign {
             Some(foreign) => vec![Err(foreign)],
             None => items.into_iter().map(Ok).collect(),
         }
+    }
+
+    /// Returns who draws the result of a tool that a path shows.
+    fn foreign_call(&self, session: &Session, node: Node, items: &[Item]) -> Option<Foreign> {
+        let [instead @ Item::Tool(tool)] = items else { return None };
+        let extension = drawer(&self.extended.as_ref()?.loaded(), &tool.name)?;
+        let message = session.entry_at(node).ok()?.to_message()?;
+        let result = message.value().to_serde().filter(|_| message.role() == Role::ToolResult)?;
+        let what = What::Tool(tool.name.clone(), tool.arguments.clone(), result);
+        Some(Foreign { extension, what, instead: instead.clone() })
     }
 
     fn foreign(&self, session: &Session, node: Node, usual: Option<&Item>) -> Option<Foreign> {
@@ -67,13 +83,19 @@ impl Guests {
 }
 
 impl Front<'_> {
-    /// Shows a message that an extension draws; tells whether it is one.
+    /// Shows a message or a tool call that an extension draws; tells whether it is one.
     pub(in super::super) fn show_foreign(&mut self, event: &AgentEvent) -> bool {
-        let AgentEvent::Message { message, .. } = event else { return false };
-        let Some(extended) = &self.guests.extended else { return false };
-        if message.role() != Role::Custom {
-            return false;
+        match event {
+            AgentEvent::Message { message, .. } if message.role() == Role::Custom => {
+                self.show_message(message)
+            }
+            AgentEvent::ToolEnd { call, output } => self.show_call(call, output),
+            _ => false,
         }
+    }
+
+    fn show_message(&mut self, message: &Message) -> bool {
+        let Some(extended) = &self.guests.extended else { return false };
         let (Some(value), Some(instead)) = (message.value().to_serde(), Item::of_custom(message)) else {
             return false;
         };
@@ -84,17 +106,29 @@ impl Front<'_> {
         true
     }
 
+    fn show_call(&mut self, call: &ToolCall, output: &ToolOutput) -> bool {
+        let owner = self.guests.extended.as_ref().and_then(|extended| drawer(&extended.loaded(), &call.name));
+        let Some(extension) = owner else { return false };
+        let Some(item) = self.listener.call_ended(call, output, &mut self.chat.transcript) else {
+            return true;
+        };
+        let result =
+            json!({"content": output.content, "details": output.details, "isError": output.is_error});
+        self.draw_item(item, extension, What::Tool(call.name.clone(), call.arguments.clone(), result));
+        true
+    }
+
     /// Shows something that an extension draws, as soon as it has.
     pub(in super::super) fn push_foreign(&mut self, foreign: Foreign) {
         let Foreign { extension, what, instead } = foreign;
         let item = self.chat.transcript.begin(instead);
+        self.draw_item(item, extension, what);
+    }
+
+    fn draw_item(&mut self, item: ItemId, extension: Extension, what: What) {
         let width = self.columns;
         self.guests.spawn(async move {
-            let drawing = match &what {
-                What::Message(message) => Drawing::Message(message),
-                What::Entry(entry) => Drawing::Entry(entry),
-            };
-            let drawn = tokio::time::timeout(PATIENCE, extension.draw(drawing, false, width)).await;
+            let drawn = tokio::time::timeout(PATIENCE, drawn(&extension, &what, width)).await;
             let failed = |error: String| format!("extension `{}`: {error}", extension.name());
             News::Item { item, drawn: drawn.unwrap_or(Ok(None)).map_err(failed) }
         });
@@ -127,4 +161,26 @@ impl Front<'_> {
         self.guests.seen = count;
         new.into_iter().for_each(|foreign| self.push_foreign(foreign));
     }
+}
+
+/// Returns whose tool it is, if it draws its results.
+fn drawer(loaded: &Extensions, tool: &str) -> Option<Extension> {
+    let owner = loaded.owner_of_tool(tool)?;
+    let draws = |one: &RegisteredTool| one.spec.name == tool && one.renders.1;
+    owner.registry().tools.iter().any(draws).then(|| owner.clone())
+}
+
+/// Lets an extension draw something; nothing if it has nothing to say about it.
+async fn drawn(extension: &Extension, what: &What, width: u16) -> Result<Option<Vec<String>>, String> {
+    let (name, arguments, result) = match what {
+        What::Message(message) => return extension.draw(Drawing::Message(message), false, width).await,
+        What::Entry(entry) => return extension.draw(Drawing::Entry(entry), false, width).await,
+        What::Tool(name, arguments, result) => (name, arguments, result),
+    };
+    let Some(below) = extension.draw(Drawing::ToolResult(name, arguments, result), false, width).await?
+    else {
+        return Ok(None);
+    };
+    let title = extension.draw(Drawing::ToolCall(name, arguments), false, width).await?;
+    Ok(Some(title.unwrap_or_else(|| vec![name.clone()]).into_iter().chain(below).collect()))
 }

@@ -130,6 +130,8 @@ fn a_command_is_offered_completed_and_asks_the_person() {
     screen.wait_for("now: undefined false undefined");
     screen.send("\x1b\x0c");
     screen.wait_for("pressed the key");
+    screen.say("/help lunch");
+    screen.wait_for("/lunch  Decides about lunch");
     quit(screen);
 }
 
@@ -214,6 +216,39 @@ fn messages_entries_and_components_are_drawn_by_their_extension() {
     let screen = start_again(&home, 900, &["-c", "-e", "x.ts"]);
     screen.wait_for("~ roses ~");
     screen.wait_for("<< here >>");
+    quit(screen);
+}
+
+const TOOL: &str = r#"
+import { Type } from "typebox";
+import { Text } from "@earendil-works/pi-tui";
+export default (pi: any) => pi.registerTool({
+  name: "dice", label: "Dice", description: "Throws dice", parameters: Type.Object({ sides: Type.Number() }),
+  async execute(_id: string, args: any) { return { content: [{ type: "text", text: "seven" }], details: { thrown: 7 } }; },
+  renderCall: (args: any) => new Text(`throwing a die of ${args.sides}`, 0, 0),
+  renderResult: (result: any) => new Text(`it shows ${result.details.thrown}`, 0, 0),
+});
+"#;
+
+#[test]
+fn a_tool_of_an_extension_is_asked_about_and_draws_its_calls() {
+    let (home, server) = (Home::new(), ModelServer::start([]).unwrap());
+    set_up(&home, &server, "anthropic-messages");
+    server.push(Reply::answer().call("c1", "dice", json!({"sides": 20})));
+    server.push(Reply::answer().text("Thrown."));
+    home.file("project/x.ts", TOOL);
+    let mut screen = start(&home, &["-e", "x.ts"]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("throw");
+    let shown = screen.wait_for("May dice do this?");
+    assert!(shown.contains("Always  dice, until you leave"), "{shown}");
+    screen.send("1");
+    screen.wait_for("throwing a die of 20\nit shows 7");
+    screen.wait_for("Thrown.");
+    screen.wait_without("Working");
+    quit(screen);
+    let screen = start_again(&home, 900, &["-c", "-e", "x.ts"]);
+    screen.wait_for("throwing a die of 20\nit shows 7");
     quit(screen);
 }
 
