@@ -3,6 +3,7 @@
 mod append;
 mod context;
 pub(crate) mod export;
+mod extensions;
 mod fork;
 mod growth;
 mod list;
@@ -43,7 +44,7 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the table.
-pub(crate) const ROWS: [Row; 15] = [
+pub(crate) const ROWS: [Row; 16] = [
     Row { name: "open-100k", measure: open::hundred_thousand },
     Row { name: "open-1m", measure: open::million },
     Row { name: "reopen", measure: reopen::measure },
@@ -58,6 +59,7 @@ pub(crate) const ROWS: [Row; 15] = [
     Row { name: "export", measure: export::measure },
     Row { name: "program", measure: program::measure },
     Row { name: "talk", measure: talk::measure },
+    Row { name: "extensions", measure: extensions::measure },
     Row { name: "growth", measure: growth::measure },
 ];
 
