@@ -50,8 +50,8 @@ fn an_extension_of_a_project_imports_only_what_was_trusted_with_it() {
     home.file("project/.offshoot/extensions/x.ts", "import '../../outside.ts'; export default () => {};");
     home.file("project/.pi/extensions/p/package.json", r#"{"pi": {"extensions": ["../../../outside.ts"]}}"#);
     home.file("project/outside.ts", MARK);
-    std::os::unix::fs::symlink(home.path("project/outside.ts"), home.path("project/.pi/extensions/link.ts"))
-        .unwrap();
+    let other = home.file("project/other.ts", MARK);
+    std::os::unix::fs::symlink(other, home.path("project/.pi/extensions/link.ts")).unwrap();
     let run = home.run(&["-p", "hi", "--no-session", "--approve"]);
     assert_eq!(run.err().matches("cannot load extension").count(), 3, "{run}");
     assert!(!home.path("project/loaded").exists());

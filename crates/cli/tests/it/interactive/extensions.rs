@@ -9,6 +9,7 @@ fn begin(text: &str, answers: &[&str]) -> (Home, ModelServer, Screen) {
     home.file("project/x.ts", text);
     let screen = start(&home, &["-e", "x.ts"]);
     screen.wait_for("every conversation is a tree");
+    screen.wait_without("Loading extensions");
     (home, server, screen)
 }
 
