@@ -66,7 +66,7 @@ pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> 
     let gate = |permissions| Arc::new(AskingGate::new(permissions, cwd, ask)) as Arc<_>;
     // Who leaves needs to hear nothing any more.
     let watcher = Watcher::new(move |event| drop(tell.send(event)));
-    let mut agent = args.agent_for(&setup, Mode::AskFor, gate, watcher, app)?;
+    let agent = args.agent_for(&setup, Mode::AskFor, gate, watcher, app)?;
     let providers = setup.providers()?;
     let (keymap, warnings) = keymap(app)?;
     let chat = chat(app, keymap);
