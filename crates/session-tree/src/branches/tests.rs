@@ -101,6 +101,23 @@ fn bookkeeping_makes_no_tip_and_no_branch_point() {
 }
 
 #[test]
+fn a_branch_that_begins_with_a_summary_is_called_by_what_the_summary_says() {
+    let told = |answer: &str| {
+        let summary = crate::branch_summary_text(answer, &crate::FileOps::default());
+        format!(r#""type":"branch_summary","fromId":"a2","summary":{}"#, serde_json::json!(summary))
+    };
+    let (first, second) = (told("Channels were tried"), told("## Goal\nSpeed"));
+    let session = session(&[
+        ("u1", "", "user: one"),
+        ("a2", "u1", "assistant: two"),
+        ("s1", "u1", &first),
+        ("s2", "u1", &second),
+    ]);
+    let name = |id: &str| session.branch_name(session.tree().node(id).unwrap()).unwrap();
+    assert_eq!((name("s1").as_str(), name("s2").as_str()), ("Channels were tried", "## Goal Speed"));
+}
+
+#[test]
 fn the_newest_tip_below_an_entry_is_where_a_switch_goes() {
     let session = greeter();
     let tip = |id: &str| {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::call;
 use super::result;
 use super::row::RowStyle;
+use crate::branch_summary::BRANCH_SUMMARY_PREAMBLE;
 use crate::entry::{Body, Content, Entry, Replacement};
 use crate::error::Result;
 use crate::json::Value;
@@ -210,8 +211,11 @@ pub(super) fn plain_line(entry: &Entry) -> String {
     let content = match entry.body() {
         Body::Message(Some(message)) => shown_content(Content::of(message.get("content"))),
         Body::CustomMessage { content, .. } => shown_content(Content::of(content)),
-        Body::Compaction { summary, .. } | Body::BranchSummary { summary, .. } => {
-            shown(&summary.unwrap_or_default())
+        Body::Compaction { summary, .. } => shown(&summary.unwrap_or_default()),
+        // The words that all summaries begin with tell none from another.
+        Body::BranchSummary { summary, .. } => {
+            let summary = summary.unwrap_or_default();
+            shown(summary.strip_prefix(BRANCH_SUMMARY_PREAMBLE).unwrap_or(&summary))
         }
         _ => String::new(),
     };
