@@ -191,6 +191,11 @@ impl Agent {
         self.inbox.clone()
     }
 
+    /// Takes back the messages that were sent to a turn which ended before it took them.
+    pub fn take_waiting(&mut self) -> Vec<Message> {
+        self.turn.take_waiting()
+    }
+
     /// Returns a handle for extensions, and for whoever else wants to do something at any time.
     pub fn handle(&self) -> AgentHandle {
         AgentHandle {

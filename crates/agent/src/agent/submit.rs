@@ -4,7 +4,7 @@
 
 use serde_json::{Value as Json, json};
 use session_tree::json::Value;
-use session_tree::{EntryId, Message, PromptImage, Role};
+use session_tree::{EntryId, Message, PromptImage, Role, Timestamp};
 
 use super::Agent;
 use crate::cancel::Cancel;
@@ -30,6 +30,27 @@ impl Submission {
     pub fn typed(text: impl Into<String>) -> Self {
         Submission { text: text.into(), images: Vec::new(), source: "interactive" }
     }
+
+    /// Adds images.
+    #[must_use]
+    pub fn with_images(self, images: Vec<PromptImage>) -> Self {
+        Submission { images, ..self }
+    }
+
+    /// Makes the message of a prompt.
+    ///
+    /// # Errors
+    ///
+    /// What a message refuses.
+    pub fn to_message(&self, now: Timestamp) -> Result<Message> {
+        if self.images.is_empty() {
+            return Ok(Message::user(&self.text, now));
+        }
+        let mut content = vec![json!({"type": "text", "text": self.text})];
+        content.extend(images_json(&self.images));
+        let message = json!({"role": "user", "content": content, "timestamp": now.as_millis()});
+        Ok(Message::from_value(&message)?)
+    }
 }
 
 /// What came of a submission.
@@ -52,7 +73,8 @@ impl Agent {
         if self.model.is_none() {
             return Err(AgentError::NoModel);
         }
-        let message = self.prompt_message(&submission)?;
+        let now = self.session().now();
+        let message = submission.to_message(now)?;
         let payload = json!({
             "messageType": "user", "prompt": submission.text, "images": images_json(&submission.images),
         });
@@ -124,17 +146,6 @@ impl Agent {
         }
         self.report_hook_failures();
         messages
-    }
-
-    fn prompt_message(&self, submission: &Submission) -> Result<Message> {
-        let now = self.session().now();
-        if submission.images.is_empty() {
-            return Ok(Message::user(&submission.text, now));
-        }
-        let mut content = vec![json!({"type": "text", "text": submission.text})];
-        content.extend(images_json(&submission.images));
-        let message = json!({"role": "user", "content": content, "timestamp": now.as_millis()});
-        Ok(Message::from_value(&message)?)
     }
 
     /// Runs a command that a person typed behind `!`; extensions may run it in their own way. Appends nothing: see

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value as Json, json};
+use session_tree::PromptImage;
 
 use super::arguments::Fields;
 use super::files::{self, FileError};
@@ -109,6 +110,12 @@ fn sniff(file: &mut File) -> io::Result<Vec<u8>> {
     file.by_ref().take(SNIFFED as u64).read_to_end(&mut start)?;
     file.rewind()?;
     Ok(start)
+}
+
+/// Makes an image for a prompt from the bytes of a file; none if models do not understand it, or if it is too large.
+pub fn prompt_image(bytes: &[u8]) -> Option<PromptImage> {
+    let mime_type = image_type(bytes).filter(|_| bytes.len() as u64 <= MAX_IMAGE_BYTES)?;
+    Some(PromptImage { data: STANDARD.encode(bytes), mime_type: mime_type.to_owned() })
 }
 
 /// The type of an image that models understand, by its first bytes.
