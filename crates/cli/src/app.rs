@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_tui::time::Zone;
 use session_tree::{Catalog, Error, Node, Options, Session, Timestamp};
 
 use crate::change::quoted;
@@ -78,6 +79,11 @@ impl App {
     /// Returns the time.
     pub(crate) fn now(&self) -> Timestamp {
         self.env.now()
+    }
+
+    /// Returns the zone whose time the person's clocks show.
+    pub(crate) fn zone(&self) -> &'static Zone {
+        self.env.zone()
     }
 
     /// Returns the working directory.

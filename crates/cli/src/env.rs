@@ -2,9 +2,12 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use etcetera::{BaseStrategy, choose_base_strategy};
+use offshoot_tui::time::Zone;
 use session_tree::{Clock, EntryId, IdSource, SystemClock, Timestamp};
 
 use crate::error::CommandError;
@@ -129,10 +132,29 @@ impl Environment {
         self.clock.unwrap_or_else(|| SystemClock.now())
     }
 
+    /// Returns the zone whose time the person's clocks show; UTC when the clock is fixed.
+    pub(crate) fn zone(&self) -> &'static Zone {
+        static ZONE: OnceLock<Zone> = OnceLock::new();
+        ZONE.get_or_init(|| if self.clock.is_some() { Zone::utc() } else { system_zone() })
+    }
+
     /// Returns the clock and the ids that `OFFSHOOT_CLOCK` and `OFFSHOOT_IDS` fix.
     pub(crate) fn fixed(&self) -> (Option<FixedClock>, Option<CountedIds>) {
         (self.clock.map(FixedClock), self.ids.map(|last| CountedIds { entries: last, sessions: last }))
     }
+}
+
+/// The zone that `TZ` names, else that of the system.
+fn system_zone() -> Zone {
+    let named = set("TZ").and_then(|name| name.into_string().ok());
+    let of_file = |path: PathBuf| Zone::from_tzif(&fs::read(path).ok()?);
+    let zone = match named.as_deref().map(|name| name.trim_start_matches(':')) {
+        None => of_file(PathBuf::from("/etc/localtime")),
+        Some(name) => {
+            of_file(PathBuf::from("/usr/share/zoneinfo").join(name)).or_else(|| Zone::from_rule(name))
+        }
+    };
+    zone.unwrap_or_else(Zone::utc)
 }
 
 /// Tells whether somebody chose a character set that is not UTF-8. Who chose none most likely has UTF-8.

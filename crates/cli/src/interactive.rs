@@ -4,16 +4,19 @@
 //!
 //! What is shown is in the terminal crate, what is done in the agent; here both are brought together.
 
+mod background;
 mod command;
 mod desk;
 mod extensions;
 mod front;
 mod gate;
+mod images;
 mod listen;
 mod outside;
 mod picking;
 mod presence;
 mod queue;
+mod reader;
 mod review;
 mod signal;
 mod sources;
@@ -36,7 +39,7 @@ use offshoot_tui::chat::Chat;
 use offshoot_tui::chat::highlight::Grammars;
 use offshoot_tui::chat::item::Look;
 use offshoot_tui::chat::transcript::Transcript;
-use offshoot_tui::keys::{Action, Keymap, Preset};
+use offshoot_tui::keys::{Action, Keymap};
 use offshoot_tui::theme::Theme;
 use session_tree::Charset;
 use tokio::sync::mpsc::unbounded_channel;
@@ -68,11 +71,11 @@ pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> 
     let watcher = Watcher::new(move |event| drop(tell.send(event)));
     let agent = args.agent_for(&setup, Mode::AskFor, gate, watcher, app)?;
     let providers = setup.providers()?;
-    let (keymap, warnings) = keymap(app)?;
-    let chat = chat(app, keymap);
+    let (keymap, warnings) = keymap(app, &setup)?;
     app.ui.flush()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::system("start", "the runtime".as_ref(), &error))?;
+    let chat = chat(app, &setup, keymap);
     let first = args.first_prompt();
     let is_kept = runtime.block_on(async {
         let terminal = Terminal::enter()
@@ -93,41 +96,54 @@ pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> 
         let session = agent.session();
         Ok::<_, CommandError>(session.file().is_some() && session.is_saved())
     })?;
+    // Whoever still reads for the screen may stop in the middle.
+    runtime.shutdown_background();
     if is_kept {
         app.ui.tell("the conversation is kept; `offshoot -c` goes on with it")?;
     }
     Ok(())
 }
 
-/// Makes the chat as the terminal and the person want it.
-fn chat(app: &App, keymap: Keymap) -> Chat {
-    let theme = match app.colours().as_deref().and_then(Theme::for_colorfgbg) {
-        _ if app.no_color() => Theme::plain(),
+/// Chooses the colours: none, those of the settings, or those that suit the terminal.
+fn theme(app: &App, setup: &Setup) -> Theme {
+    if app.no_color() {
+        return Theme::plain();
+    }
+    let told = || app.colours().as_deref().and_then(Theme::for_colorfgbg);
+    match setup.settings.theme().or_else(told) {
         Some(theme) => theme,
-        None => Theme::dark(),
-    };
-    let theme = theme.with_charset(if app.is_ascii() { Charset::Ascii } else { Charset::Unicode });
+        None => background::theme().unwrap_or_default(),
+    }
+}
+
+/// Makes the chat as the terminal and the person want it.
+fn chat(app: &App, setup: &Setup, keymap: Keymap) -> Chat {
+    let theme =
+        theme(app, setup).with_charset(if app.is_ascii() { Charset::Ascii } else { Charset::Unicode });
     let mut look = Look::new(theme);
     look.expand_key = keymap.name(Action::ToolsExpand).unwrap_or_default();
-    Chat::new(Transcript::new(look, Grammars), keymap)
+    let mut chat = Chat::new(Transcript::new(look, Grammars), keymap);
+    chat.double_escape = setup.settings.double_escape();
+    chat
 }
 
 /// Reads the keybindings; what cannot be understood is told.
-fn keymap(app: &App) -> Result<(Keymap, Vec<String>), CommandError> {
+fn keymap(app: &App, setup: &Setup) -> Result<(Keymap, Vec<String>), CommandError> {
+    let preset = setup.settings.keymap();
     let path = app.config_dir()?.join("keybindings.json");
     match fs::read_to_string(&path) {
         Ok(text) => {
-            let (keymap, errors) = Keymap::with_file(Preset::default(), &text);
+            let (keymap, errors) = Keymap::with_file(preset, &text);
             Ok((keymap, errors.iter().map(|error| format!("{}: {error}", path.display())).collect()))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((Keymap::default(), Vec::new())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((Keymap::new(preset), Vec::new())),
         Err(error) => Err(CommandError::system("read", &path, &error)),
     }
 }
 
 /// Reads the keys of services and the keybindings anew.
 fn reloaded(app: &App, setup: &Setup) -> Result<(Providers, Keymap, Vec<String>), CommandError> {
-    let (keymap, warnings) = keymap(app)?;
+    let (keymap, warnings) = keymap(app, setup)?;
     Ok((setup.providers()?, keymap, warnings))
 }
 

@@ -9,6 +9,7 @@ mod check;
 mod file;
 mod layer;
 mod listing;
+mod screen;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

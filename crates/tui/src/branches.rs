@@ -104,6 +104,16 @@ impl BranchList {
         self.filter();
     }
 
+    /// Returns how many rows the list wants.
+    pub fn height(&self) -> u16 {
+        let rows = match self.mode {
+            Mode::Help(_) => ACTIONS.len() + 4,
+            // Title, head and keys; a label is asked for in three rows.
+            Mode::Browse | Mode::Search | Mode::Label(..) => self.shown.len() + 5,
+        };
+        rows.min(usize::from(u16::MAX)) as u16
+    }
+
     /// Returns the branch under the cursor.
     pub fn selected(&self) -> Option<&BranchRow> {
         self.rows.iter().find(|row| Some(row.branch.tip) == self.selected)

@@ -57,14 +57,26 @@ pub enum Intent {
     FollowUp(String),
     /// Stop what is going on.
     Interrupt,
-    /// Open the tree, because Escape was pressed twice.
-    Escaped,
+    /// Do what Escape does when it is pressed twice.
+    Escaped(DoubleEscape),
     /// Leave.
     Quit,
     /// Take waiting messages back.
     Dequeue,
     /// Anything else that a key is bound to.
     Act(Action),
+}
+
+/// What Escape does when it is pressed twice in an empty editor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DoubleEscape {
+    /// The tree opens.
+    #[default]
+    Tree,
+    /// An entry is chosen to go on from in a new session.
+    Fork,
+    /// Nothing.
+    Nothing,
 }
 
 /// The actions of the chat that the editor does not know.
@@ -80,6 +92,7 @@ const CHAT_ACTIONS: &[Action] = &[
     Action::ToolsExpand,
     Action::ExternalEditor,
     Action::MessageCopy,
+    Action::PasteImage,
     Action::FollowUp,
     Action::Dequeue,
     Action::SessionNew,
@@ -106,6 +119,8 @@ pub struct Chat {
     pub extras: Extras,
     /// Which key does what.
     pub keymap: Keymap,
+    /// What Escape does when it is pressed twice.
+    pub double_escape: DoubleEscape,
     theme: Theme,
     completion: Option<Completion>,
     escaped: Option<Duration>,
@@ -144,6 +159,7 @@ impl Chat {
             footer: Footer::default(),
             extras: Extras::default(),
             keymap,
+            double_escape: DoubleEscape::default(),
             completion: None,
             escaped: None,
             cleared: None,
@@ -203,7 +219,7 @@ impl Chat {
         (!self.editor.is_blank()).then(|| self.editor.take())
     }
 
-    /// Stops what is going on; else clears a shell command; else twice opens the tree.
+    /// Stops what is going on; else clears a shell command; else twice does what was chosen.
     fn interrupt(&mut self, now: Duration) -> Option<Intent> {
         if self.working.activity().is_some() {
             self.escaped = None;
@@ -213,6 +229,11 @@ impl Chat {
             self.editor.set_text("");
             return None;
         }
+        let does = match self.double_escape {
+            DoubleEscape::Tree => "opens the tree",
+            DoubleEscape::Fork => "forks",
+            DoubleEscape::Nothing => return None,
+        };
         if !self.editor.is_blank() {
             return None;
         }
@@ -220,9 +241,9 @@ impl Chat {
         self.escaped = if is_twice { None } else { Some(now) };
         if !is_twice {
             let key = self.keymap.name(Action::Interrupt).unwrap_or_default();
-            self.working.tell(Tone::Info, format!("{key} again opens the tree"), now);
+            self.working.tell(Tone::Info, format!("{key} again {does}"), now);
         }
-        is_twice.then_some(Intent::Escaped)
+        is_twice.then_some(Intent::Escaped(self.double_escape))
     }
 
     /// Clears the editor; twice leaves.
@@ -333,15 +354,22 @@ impl Chat {
         let most = (rows / 3).max(1);
         let editor = self.editor.height(columns.saturating_sub(2)).min(most);
         let list = self.completion.as_ref().map_or(0, Completion::height);
+        // On a small screen the conversation matters most.
+        let lines = if rows < 10 { 0 } else { 2 };
         let extras = self.extras.above(rows) + self.extras.below(rows);
-        (2 + editor + list + extras + self.extras.footer(footer::HEIGHT, rows)).min(rows)
+        (lines + editor + list + extras + self.footer_height(rows)).min(rows)
+    }
+
+    fn footer_height(&self, rows: u16) -> u16 {
+        let usual = if rows < 8 { 1 } else { footer::HEIGHT };
+        self.extras.footer(usual, rows)
     }
 
     /// Draws the editor between two lines, the list of candidates and the footer; returns where the cursor is.
     fn draw_bottom(&mut self, area: Rect, buf: &mut Buffer) -> Position {
         let list = self.completion.as_ref().map_or(0, Completion::height);
         let room = area.height.saturating_sub(1);
-        let footer = self.extras.footer(footer::HEIGHT, self.rows).min(room);
+        let footer = self.footer_height(self.rows).min(room);
         let above = self.extras.above(self.rows).min(room.saturating_sub(footer + list));
         let below = self.extras.below(self.rows).min(room.saturating_sub(footer + list + above));
         let others = footer + list + above + below;
@@ -358,7 +386,7 @@ impl Chat {
         let mark = self.theme.pick("› ", "> ");
         paint::line(&Line::from(Span::styled(mark, style)), Rect { y, height: 1, ..area }, buf);
         let place = Rect { x: area.x + 2, y, width: area.width.saturating_sub(2), height: editor };
-        let cursor = self.editor.draw(self.theme, HINT, place, buf);
+        let cursor = self.editor.draw(self.theme, &self.hint(), place, buf);
         y += editor;
         if lines > 1 {
             paint::line(&Line::styled(dash, style), Rect { y, height: 1, ..area }, buf);
@@ -385,6 +413,16 @@ impl Chat {
         extras::draw(self.extras.status.as_slice(), row, buf);
     }
 
+    /// What an empty editor says.
+    fn hint(&self) -> String {
+        let key = self.keymap.name(Action::Interrupt).unwrap_or_default();
+        match self.double_escape {
+            DoubleEscape::Tree => format!("{HINT} · {key} {key} tree"),
+            DoubleEscape::Fork => format!("{HINT} · {key} {key} fork"),
+            DoubleEscape::Nothing => HINT.to_owned(),
+        }
+    }
+
     /// The colour of the lines around the editor tells how hard the model thinks, or that a shell command is typed.
     fn border(&self) -> Role {
         if self.editor.shown_text().starts_with('!') {
@@ -400,8 +438,8 @@ impl Chat {
     }
 }
 
-/// What an empty editor says.
-const HINT: &str = "Say something · / commands · @ files · ! shell · Esc Esc tree";
+/// What an empty editor says at least.
+const HINT: &str = "Say something · / commands · @ files · ! shell";
 
 fn is_completing(input: &Input) -> bool {
     matches!(input, Input::Action(Action::Complete | Action::DeleteBackward))

@@ -205,8 +205,8 @@ impl SessionPicker {
     }
 
     /// Tells which sessions other programs have open.
-    pub fn set_open_elsewhere(&mut self, paths: HashSet<PathBuf>) {
-        self.open_elsewhere = paths;
+    pub fn add_open_elsewhere(&mut self, paths: HashSet<PathBuf>) {
+        self.open_elsewhere.extend(paths);
     }
 
     /// Tells something under the list until the next key.

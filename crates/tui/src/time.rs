@@ -1,22 +1,45 @@
 //! Times as a person reads them: the hour of a label, the age of a session. The zone comes from outside.
 
 use jiff::civil::DateTime;
-use jiff::tz::Offset;
+use jiff::tz::TimeZone;
 use session_tree::Timestamp;
+
+/// How much clocks are ahead of UTC, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Zone(TimeZone);
+
+static UTC: Zone = Zone(TimeZone::UTC);
+
+impl Zone {
+    /// Returns the zone whose clocks show UTC.
+    pub fn utc() -> Self {
+        UTC.clone()
+    }
+
+    /// Reads a zone from the bytes of a file of a system's zones, such as `/etc/localtime`.
+    pub fn from_tzif(bytes: &[u8]) -> Option<Self> {
+        TimeZone::tzif("local", bytes).ok().map(Zone)
+    }
+
+    /// Reads a zone from a rule as `TZ` may hold it, such as `CET-1CEST,M3.5.0,M10.5.0/3`.
+    pub fn from_rule(rule: &str) -> Option<Self> {
+        TimeZone::posix(rule).ok().map(Zone)
+    }
+}
 
 /// What time it is, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Local {
     /// The current time.
     pub now: Timestamp,
-    /// How many seconds local time is ahead of UTC.
-    pub offset_seconds: i32,
+    /// The zone that times are shown in; there is one, as long as a program runs.
+    pub zone: &'static Zone,
 }
 
 impl Local {
     /// Makes a local time in UTC.
     pub fn utc(now: Timestamp) -> Self {
-        Self { now, offset_seconds: 0 }
+        Self { now, zone: &UTC }
     }
 
     /// Returns the time of a label: `HH:MM` today, `M/D HH:MM` this year, else `YY/M/D HH:MM`.
@@ -47,13 +70,14 @@ impl Local {
     }
 
     fn civil(self, time: Timestamp) -> Option<DateTime> {
-        let offset = Offset::from_seconds(self.offset_seconds).ok()?;
-        Some(offset.to_datetime(jiff::Timestamp::from_millisecond(time.as_millis()).ok()?))
+        Some(self.zone.0.to_datetime(jiff::Timestamp::from_millisecond(time.as_millis()).ok()?))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
 
     fn at(text: &str) -> Timestamp {
@@ -62,11 +86,21 @@ mod tests {
 
     #[test]
     fn a_stamp_is_as_short_as_it_can_be() {
-        let local = Local { now: at("2026-03-05T12:00:00Z"), offset_seconds: 3600 };
+        static ZONE: LazyLock<Zone> =
+            LazyLock::new(|| Zone::from_rule("CET-1CEST,M3.5.0,M10.5.0/3").unwrap());
+        let local = Local { now: at("2026-03-05T12:00:00Z"), zone: &ZONE };
         assert_eq!(local.stamp(at("2026-03-05T08:05:00Z")), "09:05");
         assert_eq!(local.stamp(at("2026-03-04T23:30:00Z")), "00:30");
         assert_eq!(local.stamp(at("2026-01-02T08:05:00Z")), "1/2 09:05");
         assert_eq!(local.stamp(at("2025-12-31T10:00:00Z")), "25/12/31 11:00");
+        // In summer clocks showed another hour.
+        assert_eq!(local.stamp(at("2025-07-01T10:00:00Z")), "25/7/1 12:00");
+    }
+
+    #[test]
+    fn what_is_no_zone_is_refused() {
+        assert_eq!(Zone::from_tzif(b"nonsense"), None);
+        assert_eq!(Zone::from_rule("Nowhere/Land"), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Names, arguments and completion are data in the terminal crate; how things are done is the agent's business.
 
+mod branches;
 mod graft;
 mod label;
 mod model;
@@ -123,6 +124,7 @@ impl Front<'_> {
             Action::ModelCycleBackward => self.cycle_model(-1),
             Action::ModelSelect => self.model_command(""),
             Action::MessageCopy => self.copy(&Arguments::default()),
+            Action::PasteImage => self.paste_image(),
             Action::SessionTree => self.open_tree(None),
             Action::SessionNew
             | Action::SessionFork

@@ -17,14 +17,15 @@ use offshoot_providers::Providers;
 use offshoot_tui::chat::inline::{self, Inline};
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::working::Activity;
-use offshoot_tui::chat::{Chat, Intent, Overlay};
+use offshoot_tui::chat::{Chat, DoubleEscape, Intent, Overlay};
 use offshoot_tui::crossterm::event::Event;
-use offshoot_tui::keys::Keymap;
+use offshoot_tui::keys::{Action, Keymap};
 use offshoot_tui::ratatui::buffer::Buffer;
 use offshoot_tui::ratatui::layout::Rect;
 use offshoot_tui::summary::Choice;
+use offshoot_tui::time::{Local, Zone};
 use offshoot_tui::tree::TreeSelector;
-use session_tree::Usage;
+use session_tree::{PromptImage, Usage};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
@@ -32,7 +33,9 @@ use super::desk::{Desk, Next, Then};
 use super::extensions::{Guests, News};
 use super::gate::Asked;
 use super::listen::Listener;
+use super::picking::Trashed;
 use super::presence::Presence;
+use super::reader::{Found, Reader};
 use super::signal::Signals;
 use super::terminal::Terminal;
 use super::view::View;
@@ -60,6 +63,7 @@ pub(super) struct Front<'a> {
     pub(super) providers: Providers,
     pub(super) keymap: Keymap,
     pub(super) home: Option<String>,
+    zone: &'static Zone,
     pub(super) cwd: PathBuf,
     /// What has the keyboard instead of the editor.
     pub(super) view: Option<View>,
@@ -81,6 +85,12 @@ pub(super) struct Front<'a> {
     pub(super) usage: Usage,
     /// Counts what the branches cost that were there before.
     pub(super) counting: Option<JoinHandle<Option<Usage>>>,
+    /// Looks for an image in the clipboard.
+    pub(super) pasting: Option<JoinHandle<Option<PromptImage>>>,
+    /// Reads sessions for the picker, while it is open.
+    pub(super) reader: Option<Reader>,
+    /// Sessions that were thrown away here.
+    pub(super) trash: Vec<Trashed>,
     /// Shows others that the session is open here.
     pub(super) presence: Presence,
     pub(super) listener: Listener,
@@ -119,6 +129,8 @@ enum Happened {
     News(News),
     Wished(Wish),
     Counted(Option<Usage>),
+    Found(Found),
+    Pasted(Option<PromptImage>),
     Signal,
     Time,
 }
@@ -135,6 +147,7 @@ impl<'a> Front<'a> {
             model: agent.model().map(|model| model.spec().clone()),
             thinking: agent.thinking(),
             desk: Desk::new(agent),
+            zone: app.zone(),
             chat,
             guests: Guests::new(app.no_color()),
             app,
@@ -150,6 +163,9 @@ impl<'a> Front<'a> {
             waiting_command: None,
             usage: Usage::default(),
             counting: None,
+            pasting: None,
+            reader: None,
+            trash: Vec::new(),
             presence: Presence::default(),
             listener: Listener::default(),
             terminal,
@@ -175,6 +191,7 @@ impl<'a> Front<'a> {
         let mut signals = Signals::listen()?;
         while !self.is_over {
             self.draw()?;
+            self.feed_picker();
             let happened = self.wait(&mut signals).await;
             self.take(happened)?;
             while let Ok(event) = self.told.try_recv() {
@@ -193,7 +210,11 @@ impl<'a> Front<'a> {
     }
 
     async fn wait(&mut self, signals: &mut Signals) -> Happened {
-        let pause = if self.chat.working.moves() || self.desk.is_busy() { BEAT } else { LOOK };
+        let pause = match self.chat.working.moves() || self.desk.is_busy() {
+            _ if self.search_on() => Duration::ZERO,
+            true => BEAT,
+            false => LOOK,
+        };
         tokio::select! {
             biased;
             event = self.terminal.events().next() => Happened::Terminal(event),
@@ -203,9 +224,11 @@ impl<'a> Front<'a> {
                 Next::Wished(wish) => Happened::Wished(wish),
             },
             event = self.told.recv() => Happened::Told(event),
-            counted = counted(&mut self.counting) => Happened::Counted(counted),
+            counted = finished(&mut self.counting) => Happened::Counted(counted),
+            image = finished(&mut self.pasting) => Happened::Pasted(image),
             asked = self.questions.recv() => Happened::Asked(asked),
             news = self.guests.next() => Happened::News(news),
+            found = found(&mut self.reader) => Happened::Found(found),
             () = tokio::time::sleep(pause) => Happened::Time,
         }
     }
@@ -233,6 +256,8 @@ impl<'a> Front<'a> {
             Happened::News(news) => self.take_news(news),
             Happened::Wished(wish) => self.grant(wish),
             Happened::Counted(counted) => self.counted(counted),
+            Happened::Found(found) => self.found(found),
+            Happened::Pasted(image) => self.pasted(image),
             Happened::Time => self.on_time(),
             Happened::Told(None) | Happened::Asked(None) => {}
         }
@@ -251,6 +276,12 @@ impl<'a> Front<'a> {
             return Ok(());
         }
         if self.press_foreign(event) {
+            return Ok(());
+        }
+        if let Event::Paste(text) = event
+            && !self.chat.editor.shown_text().starts_with(['/', '!'])
+            && self.attach_file(text)
+        {
             return Ok(());
         }
         let now = self.now();
@@ -272,7 +303,8 @@ impl<'a> Front<'a> {
             Intent::Submit(text) => self.submit(&text),
             Intent::FollowUp(text) => self.follow_up(&text),
             Intent::Interrupt => self.interrupt(),
-            Intent::Escaped => self.open_tree(None),
+            Intent::Escaped(DoubleEscape::Fork) => self.act(Action::SessionFork)?,
+            Intent::Escaped(DoubleEscape::Tree | DoubleEscape::Nothing) => self.open_tree(None),
             Intent::Quit => self.leave(),
             Intent::Dequeue => self.take_back(),
             Intent::Act(action) => self.act(action)?,
@@ -306,8 +338,6 @@ impl<'a> Front<'a> {
         if self.moved_at.is_some_and(|moved| now.saturating_sub(moved) >= SETTLED) {
             self.keep_position();
         }
-        self.search_on();
-        self.feed_picker();
     }
 
     /// Makes the position durable, if a move is not followed by an append.
@@ -353,7 +383,7 @@ impl<'a> Front<'a> {
             Some(mut view) => {
                 let height = self.view_height(&view, columns, rows);
                 let (desk, keymap, theme) = (&self.desk, &self.keymap, self.chat.theme());
-                let (tree, local) = (&mut self.tree, super::view::local(self.app));
+                let (tree, local) = (&mut self.tree, Local { now: self.app.now(), zone: self.zone });
                 let mut draw = |area: Rect, buf: &mut Buffer| {
                     super::view::draw(&mut view, tree, desk, theme, keymap, local, beat, area, buf);
                 };
@@ -397,10 +427,18 @@ impl<'a> Front<'a> {
     }
 }
 
-/// Waits until everything is counted; for ever if nothing is.
-async fn counted(counting: &mut Option<JoinHandle<Option<Usage>>>) -> Option<Usage> {
-    match counting {
-        Some(counting) => counting.await.ok().flatten(),
+/// Waits until work beside us is done; for ever if there is none.
+async fn finished<T>(work: &mut Option<JoinHandle<Option<T>>>) -> Option<T> {
+    match work {
+        Some(work) => work.await.ok().flatten(),
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until something was read for the picker; for ever if there is none.
+async fn found(reader: &mut Option<Reader>) -> Found {
+    match reader {
+        Some(reader) => reader.found().await,
         None => std::future::pending().await,
     }
 }

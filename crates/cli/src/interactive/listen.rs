@@ -93,7 +93,9 @@ impl Listener {
         match message.role() {
             Role::User => {
                 let text = message.text().into_owned();
-                chat.working.queue.retain(|queued| queued.text != text);
+                if let Some(at) = chat.working.queue.iter().position(|queued| queued.text == text) {
+                    chat.working.queue.remove(at);
+                }
                 let images = message.content().image_count();
                 chat.transcript.push(Item::Prompt { text, images });
             }

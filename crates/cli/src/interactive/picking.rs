@@ -1,51 +1,45 @@
-//! Choosing another session: lists, texts and previews for the picker, and what it wants to be done to files.
+//! Choosing another session: what the picker asks for, and what it wants to be done to files.
 //!
 //! A session that is thrown away lies in the trash of the state directory and can be taken out again.
 
 use std::collections::HashSet;
 use std::fs;
-use std::ops::ControlFlow;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use offshoot_tui::crossterm::event::Event;
-use offshoot_tui::picker::{Outcome, Scope, SessionPicker, SessionPreview};
-use session_tree::{Catalog, SessionSummary};
+use offshoot_tui::picker::{Outcome, Scope, SessionPicker};
+use session_tree::SessionSummary;
 
+use super::desk::Then;
 use super::front::Front;
 use super::presence;
+use super::reader::{Found, Reader};
 use super::view::View;
+use super::words;
 
-/// How many sessions are read for a query before the next key is looked at.
-const READ_AT_ONCE: usize = 4;
+/// How many sessions are read for a query before the query is looked at again.
+const TEXTS_AT_ONCE: usize = 16;
+
+/// A session that was thrown away, and where it lies.
+pub(super) struct Trashed {
+    path: PathBuf,
+    place: PathBuf,
+}
 
 impl Front<'_> {
     /// Opens the picker with the sessions of this project.
     pub(super) fn open_picker(&mut self) {
-        let here = self.desk.read(|session| session.file().map(Path::to_path_buf));
-        let mut picker = SessionPicker::new(here);
-        self.load_sessions(&mut picker, Scope::Folder);
+        let catalogs = self.app.catalog().into_iter().chain(self.app.pi_catalog()).collect();
+        let reader = Reader::new(catalogs, self.app.cwd().unwrap_or_default());
+        reader.list(Scope::Folder);
+        self.reader = Some(reader);
+        let picker = SessionPicker::new(self.session_file());
         self.view = Some(View::Picker(Box::new(picker)));
     }
 
-    fn catalogs(&self) -> Vec<Catalog> {
-        self.app.catalog().into_iter().chain(self.app.pi_catalog()).collect()
-    }
-
-    fn load_sessions(&self, picker: &mut SessionPicker, scope: Scope) {
-        let cwd = self.app.cwd().unwrap_or_default();
-        let mut rows: Vec<SessionSummary> = Vec::new();
-        for catalog in self.catalogs() {
-            let listing = match scope {
-                Scope::Folder => catalog.list(&cwd),
-                Scope::All => catalog.list_all(),
-            };
-            rows.extend(listing.complete(&mut |_| ControlFlow::Continue(())));
-        }
-        rows.retain(|row| row.is_session() && !row.is_sub_agent);
-        picker.set_open_elsewhere(self.open_elsewhere(&rows));
-        let total = rows.len();
-        picker.add_rows(scope, rows);
-        picker.set_progress(scope, total, total);
+    fn session_file(&self) -> Option<PathBuf> {
+        self.desk.read(|session| session.file().map(Path::to_path_buf))
     }
 
     fn open_elsewhere(&self, rows: &[SessionSummary]) -> HashSet<PathBuf> {
@@ -59,77 +53,125 @@ impl Front<'_> {
     pub(super) fn picker_event(&mut self, mut picker: Box<SessionPicker>, event: &Event) {
         let outcome = picker.input(&self.keymap, event).and_then(|input| picker.update(&input));
         match outcome {
-            Some(Outcome::Cancel) => return,
-            Some(Outcome::Open(path)) => return self.open_session(&path),
-            Some(Outcome::Branches(path)) => {
-                self.open_session(&path);
-                self.waiting_command = Some("/branches");
-                return;
+            Some(Outcome::Cancel) => return self.reader = None,
+            Some(Outcome::Open(path)) => return self.open_picked(&path, None),
+            Some(Outcome::Branches(path)) => return self.open_picked(&path, Some("/branches")),
+            Some(Outcome::Load(scope)) => {
+                if let Some(reader) = &self.reader {
+                    reader.list(scope);
+                }
             }
-            Some(Outcome::Load(scope)) => self.load_sessions(&mut picker, scope),
             Some(Outcome::Rename(path, name)) => self.rename(&mut picker, &path, &name),
             Some(Outcome::Delete(path)) => self.throw_away(&mut picker, &path),
             Some(Outcome::Restore(path)) => self.take_out(&mut picker, &path),
             None => {}
         }
         self.view = Some(View::Picker(picker));
-        self.feed_picker();
     }
 
-    /// Reads what the picker asks for, a little at a time.
-    pub(super) fn feed_picker(&mut self) {
-        let catalogs = self.catalogs();
+    fn open_picked(&mut self, path: &Path, then: Option<&'static str>) {
+        self.reader = None;
+        self.waiting_command = then;
+        self.open_session(path);
+    }
+
+    /// Shows what was read for the picker.
+    pub(super) fn found(&mut self, found: Found) {
+        let elsewhere = match &found {
+            Found::Rows { rows, .. } => self.open_elsewhere(rows),
+            Found::Texts(_) | Found::Preview(..) => HashSet::new(),
+        };
         let Some(View::Picker(picker)) = &mut self.view else { return };
-        if let Some(path) = picker.wants_preview().map(Path::to_path_buf)
-            && let Ok(session) = self.app.options().open_read_only(&path)
-            && let Ok(preview) = SessionPreview::of(&session)
-        {
-            picker.set_preview(&path, preview);
+        match found {
+            Found::Rows { scope, rows, progress } => {
+                picker.add_open_elsewhere(elsewhere);
+                picker.add_rows(scope, rows);
+                if let Some((done, total)) = progress {
+                    picker.set_progress(scope, done, total);
+                }
+            }
+            Found::Texts(texts) => {
+                for (path, text) in texts {
+                    picker.tell_text(&path, &text);
+                }
+            }
+            Found::Preview(path, preview) => picker.set_preview(&path, preview),
         }
-        let paths: Vec<PathBuf> = picker.unsearched().take(READ_AT_ONCE).map(Path::to_path_buf).collect();
-        for path in paths {
-            let text = catalogs.first().and_then(|catalog| catalog.text(&path).ok());
-            picker.tell_text(&path, &text.unwrap_or_default());
+    }
+
+    /// Lets be read what the picker asks for.
+    pub(super) fn feed_picker(&mut self) {
+        let (Some(View::Picker(picker)), Some(reader)) = (&self.view, &mut self.reader) else { return };
+        if let Some(path) = picker.wants_preview() {
+            reader.read_preview(path.to_path_buf(), self.app.options());
         }
+        reader.read_texts(picker.unsearched().take(TEXTS_AT_ONCE).map(Path::to_path_buf).collect());
     }
 
     fn rename(&mut self, picker: &mut SessionPicker, path: &Path, name: &str) {
+        if self.session_file().as_deref() == Some(path) {
+            return self.rename_this(picker, name);
+        }
         let named = self.app.options().open(path).and_then(|mut session| {
             session.append_session_info(name)?;
             session.sync()
         });
-        match named {
-            Ok(()) => self.load_sessions(picker, Scope::Folder),
-            Err(error) => picker.set_notice(error.to_string()),
+        if let Err(error) = named {
+            picker.set_notice(format!("the name is not kept: {}", words(&error)));
         }
     }
 
+    /// Gives the open session a name: whoever has it open must say so.
+    fn rename_this(&mut self, picker: &mut SessionPicker, name: &str) {
+        let plan = match self.desk.agent().map(|agent| agent.plan_name(Some(name))) {
+            Some(Ok(plan)) => plan,
+            Some(Err(error)) => return picker.set_notice(words(&error)),
+            None => return picker.set_notice("the name is not kept: something runs"),
+        };
+        self.desk.start(move |mut agent, cancel| async move {
+            let result = agent.name_session(&plan, &cancel).await;
+            let then: Then = Box::new(move |front| {
+                if let Err(error) = result {
+                    front.fail(&words(&error));
+                }
+            });
+            (agent, then)
+        });
+    }
+
     fn throw_away(&mut self, picker: &mut SessionPicker, path: &Path) {
-        let moved = self.trash_place(path).and_then(|place| fs::rename(path, place));
-        if let Err(error) = moved {
-            picker.put_back(path);
-            picker.set_notice(format!("cannot throw it away: {error}"));
+        let moved = self.trash_place(path).and_then(|place| move_file(path, &place).map(|()| place));
+        match moved {
+            Ok(place) => self.trash.push(Trashed { path: path.to_path_buf(), place }),
+            Err(error) => {
+                picker.put_back(path);
+                picker.set_notice(format!("cannot throw it away: {error}"));
+            }
         }
     }
 
     fn take_out(&mut self, picker: &mut SessionPicker, path: &Path) {
+        let Some(at) = self.trash.iter().rposition(|trashed| trashed.path == path) else { return };
         let moved = match path.exists() {
-            true => Err(std::io::ErrorKind::AlreadyExists.into()),
-            false => self.trash_place(path).and_then(|place| fs::rename(place, path)),
+            true => Err(io::ErrorKind::AlreadyExists.into()),
+            false => move_file(&self.trash[at].place, path),
         };
         match moved {
-            Ok(()) => self.load_sessions(picker, Scope::Folder),
+            Ok(()) => drop(self.trash.remove(at)),
             Err(error) => picker.set_notice(format!("cannot take it out of the trash: {error}")),
         }
     }
 
-    /// Where a session lies that was thrown away.
-    fn trash_place(&self, path: &Path) -> std::io::Result<PathBuf> {
-        let state =
-            self.app.state_dir().map_err(|_| std::io::Error::other("there is no place for a trash"))?;
+    /// Finds a place in the trash where nothing lies yet.
+    fn trash_place(&self, path: &Path) -> io::Result<PathBuf> {
+        let state = self.app.state_dir().map_err(|_| io::Error::other("there is no place for a trash"))?;
         let trash = state.join("trash");
         fs::create_dir_all(&trash)?;
-        Ok(trash.join(path.file_name().unwrap_or_default()))
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let names = std::iter::once(format!("{stem}.jsonl"))
+            .chain((1..1000).map(|number| format!("{stem}-{number}.jsonl")));
+        let free = names.map(|name| trash.join(name)).find(|place| !place.exists());
+        free.ok_or_else(|| io::Error::other("the trash is full of sessions of this name"))
     }
 
     /// Does what waits for another session to be open.
@@ -137,5 +179,17 @@ impl Front<'_> {
         if let Some(text) = self.waiting_command.take() {
             self.submit(text);
         }
+    }
+}
+
+/// Moves a file, also to another file system.
+fn move_file(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            fs::copy(from, to)?;
+            fs::File::open(to)?.sync_all()?;
+            fs::remove_file(from)
+        }
+        moved => moved,
     }
 }

@@ -5,19 +5,20 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent::{Delivery, Submission, Submitted};
+use offshoot_agent::error::AgentError;
 use offshoot_agent::tool::ToolPlace;
 use offshoot_agent::tools::UserCommand;
 use offshoot_agent::turn::Outcome;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::working::{Activity, Queued};
-use session_tree::{Message, Role};
+use session_tree::Role;
 
 use super::desk::Then;
 use super::front::Front;
 use super::listen;
 
 /// What can be done after an answer was stopped.
-const AFTER_STOP: &str = "stopped; /undo takes the prompt back, Esc Esc opens the tree";
+const AFTER_STOP: &str = "stopped; /undo takes the prompt back, /tree shows everything";
 
 /// A message that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,7 @@ impl Front<'_> {
     /// Says something to the model: at once, or after the tools that run.
     pub(super) fn say(&mut self, text: &str) {
         match self.desk.is_busy() {
+            _ if self.is_read_only() => self.chat.editor.set_text(text),
             true => self.enqueue(text, Delivery::Steer),
             false => self.prompt(text),
         }
@@ -75,7 +77,11 @@ impl Front<'_> {
         let next = self.waiting.iter_mut().find(|waiting| waiting.delivery == Delivery::Steer);
         if let Some(next) = next {
             next.is_handed = true;
-            self.inbox.send(Delivery::Steer, Message::user(&next.text, now));
+            let images = self.chat.editor.images_in(&next.text);
+            match Submission::typed(&next.text).with_images(images).to_message(now) {
+                Ok(message) => self.inbox.send(Delivery::Steer, message),
+                Err(error) => self.fail(&super::words(&error)),
+            }
         }
     }
 
@@ -115,7 +121,9 @@ impl Front<'_> {
 
     /// Takes from the agent what it has of the person's and did not take yet.
     fn recall(&mut self) {
-        for (delivery, message) in self.inbox.take() {
+        let left = self.desk.agent().map(|agent| agent.take_waiting()).unwrap_or_default();
+        let left = left.into_iter().map(|message| (Delivery::Steer, message));
+        for (delivery, message) in self.inbox.take().into_iter().chain(left) {
             let text = message.text();
             let is_own = self.waiting.iter().any(|waiting| waiting.is_handed && waiting.text == text);
             if !is_own {
@@ -137,33 +145,42 @@ impl Front<'_> {
     /// Begins a turn.
     fn prompt(&mut self, text: &str) {
         let now = self.now();
-        let text = text.to_owned();
+        let submission = Submission::typed(text).with_images(self.chat.editor.images_in(text));
         self.chat.working.hush();
         self.chat.working.begin(Activity::Turn, now);
         self.moved_at = None;
         self.desk.start(|mut agent, cancel| async move {
             let result = match agent.keep_choice() {
-                Ok(()) => agent.submit(Submission::typed(text), &cancel).await,
+                Ok(()) => agent.submit(submission, &cancel).await,
                 Err(error) => Err(error),
             };
-            let then: Then = Box::new(move |front| {
-                front.chat.working.end();
-                front.chat.transcript.finish_all();
-                match result {
-                    Ok(Submitted::Answered(Outcome::Aborted)) => front.tell(Tone::Info, AFTER_STOP),
-                    Ok(Submitted::Handled | Submitted::Answered(Outcome::Done | Outcome::Failed(_))) => {}
-                    Err(error) => front.fail(&super::words(&error)),
-                }
-            });
+            let then: Then = Box::new(move |front| front.answered(result));
             (agent, then)
         });
     }
 
+    /// A turn is over, however it ended.
+    fn answered(&mut self, result: Result<Submitted, AgentError>) {
+        self.chat.working.end();
+        self.chat.transcript.finish_all();
+        match result {
+            Ok(Submitted::Answered(Outcome::Done) | Submitted::Handled) => return,
+            Ok(Submitted::Answered(Outcome::Aborted)) => self.tell(Tone::Info, AFTER_STOP),
+            Ok(Submitted::Answered(Outcome::Failed(_))) => {}
+            Err(error) => self.fail(&super::words(&error)),
+        }
+        // What waited was meant for an answer that did not come.
+        self.take_back();
+    }
+
     /// Runs a command of the person and keeps it in the session.
     pub(super) fn run_shell(&mut self, command: UserCommand) {
+        let mark = if command.is_private { "!!" } else { "!" };
+        let text = format!("{mark}{}", command.command);
+        if self.is_read_only() {
+            return self.chat.editor.set_text(&text);
+        }
         if self.desk.is_busy() {
-            let mark = if command.is_private { "!!" } else { "!" };
-            let text = format!("{mark}{}", command.command);
             return self.enqueue(&text, Delivery::FollowUp);
         }
         let now = self.now();

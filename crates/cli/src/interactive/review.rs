@@ -128,6 +128,7 @@ impl Front<'_> {
             Ok(Applied::Done(MergedBranch::FastForwarded(result))) => {
                 self.arrive(
                     result.editor_text.as_deref(),
+                    result.images,
                     Some("nothing was said here since, so this is a move; /back returns"),
                 );
             }

@@ -7,11 +7,14 @@ use offshoot_tui::chat::item::Tone;
 use offshoot_tui::chat::question::Question;
 use offshoot_tui::dialog::Item;
 use offshoot_tui::numbers::count;
-use session_tree::{BRANCH_SUMMARY_PREAMBLE, Node, Session, Usage};
+use session_tree::{Node, Session, Usage};
 
 use super::front::Front;
 use super::presence::Presence;
 use super::view::{Chosen, View};
+
+/// What a person can do with a session that cannot be written.
+const READ_ONLY: &str = "read only here; /clone goes on in a copy of your own";
 
 impl Front<'_> {
     /// Looks at the session anew, after something changed.
@@ -87,16 +90,40 @@ impl Front<'_> {
         self.chat.footer.remark = Some("also open elsewhere".to_owned());
         let answers = vec![
             Item::new("Go on here", "what both say becomes two branches; nothing is lost"),
+            Item::new("Read only", "look on; what the other adds shows at once"),
             Item::new("Fork", "go on in a copy of your own"),
             Item::new("Leave", "without changing anything"),
         ];
         let question = Question::new("Another program has this session open", "", answers);
         let chosen: Chosen<Option<usize>> = Box::new(|front, answer| match answer {
-            Some(1) => front.submit("/clone"),
-            Some(2) => front.leave(),
+            Some(1) => front.look_on(),
+            Some(2) => front.submit("/clone"),
+            Some(3) => front.leave(),
             _ => {}
         });
         self.view = Some(View::Question(question, chosen));
+    }
+
+    /// Goes on without writing anything.
+    fn look_on(&mut self) {
+        let Some(path) = self.desk.read(|session| session.file().map(Path::to_path_buf)) else { return };
+        match self.app.options().open_read_only(path) {
+            Ok(session) => {
+                self.desk.change(|open| *open = session);
+                self.chat.footer.remark = Some("read only".to_owned());
+                self.tell(Tone::Info, READ_ONLY);
+            }
+            Err(error) => self.fail(&super::words(&error)),
+        }
+    }
+
+    /// Tells that nothing can be written to this session; true if so.
+    pub(super) fn is_read_only(&mut self) -> bool {
+        let is_read_only = self.desk.read(|session| session.read_only().is_some());
+        if is_read_only {
+            self.tell(Tone::Warning, READ_ONLY);
+        }
+        is_read_only
     }
 
     /// Takes in what other programs appended to the session.
@@ -136,19 +163,7 @@ fn branch_place(session: &Session) -> Option<BranchPlace> {
     let tip = session.newest_tip_below(leaf).unwrap_or(leaf);
     let number = tips.iter().position(|other| *other == tip)? + 1;
     let name = if tips.len() > 1 { session.branch_name(leaf).unwrap_or_default() } else { String::new() };
-    Some(BranchPlace { name: without_preamble(name), number, count: tips.len() })
-}
-
-/// A branch that begins with a summary is not called by the words that all summaries begin with.
-fn without_preamble(name: String) -> String {
-    let preamble = BRANCH_SUMMARY_PREAMBLE.split_whitespace().collect::<Vec<_>>().join(" ");
-    match name.strip_prefix(&preamble) {
-        Some(rest) if !rest.trim().is_empty() => rest.trim().to_owned(),
-        None if !name.is_empty() && preamble.starts_with(name.trim_end_matches('…').trim()) => {
-            "after a summary".to_owned()
-        }
-        Some(_) | None => name,
-    }
+    Some(BranchPlace { name, number, count: tips.len() })
 }
 
 /// Spells a path with the home as `~`.

@@ -1,5 +1,6 @@
 //! Views: what has the keyboard instead of the editor, one at a time.
 
+use offshoot_tui::branches::BranchList;
 use offshoot_tui::chat::highlight::Grammars;
 use offshoot_tui::chat::item::{Item, items_at};
 use offshoot_tui::chat::question::Question;
@@ -20,7 +21,9 @@ use session_tree::{EntryId, Node};
 use super::desk::Desk;
 use super::extensions::Dialog;
 use super::front::Front;
-use crate::app::App;
+
+/// How many bytes are searched before the next key is looked at.
+const SEARCHED_AT_ONCE: u64 = 4 << 20;
 
 /// What is done with an answer.
 pub(super) type Chosen<T> = Box<dyn FnOnce(&mut Front<'_>, T)>;
@@ -35,6 +38,8 @@ pub(super) enum View {
     List(Box<SelectList>, Chosen<usize>),
     /// A question; no answer means no.
     Question(Question, Chosen<Option<usize>>),
+    /// The branches.
+    Branches(Box<BranchList>),
     /// A pick or a merge before it is written.
     Review(Box<Review>, super::review::Reviewing),
     /// The sessions.
@@ -61,6 +66,7 @@ pub(super) const GROUPS: &[Group] = &[
             Action::Exit,
             Action::Suspend,
             Action::ExternalEditor,
+            Action::PasteImage,
         ],
     ),
     (
@@ -110,11 +116,6 @@ impl Pages for PathPages<'_> {
     }
 }
 
-/// Returns what time it is for people.
-pub(super) fn local(app: &App) -> Local {
-    Local::utc(app.now())
-}
-
 /// Draws a view.
 #[expect(clippy::too_many_arguments, reason = "all that views look at, none of it theirs")]
 pub(super) fn draw(
@@ -139,6 +140,7 @@ pub(super) fn draw(
         View::List(list, _) => list.draw(theme, keymap, area, buf),
         View::Question(question, _) => question.draw(theme, keymap, area, buf),
         View::Review(review, _) => review.draw(theme, keymap, beat, area, buf),
+        View::Branches(list) => list.draw(theme, keymap, local, area, buf),
         View::Picker(picker) => picker.draw(theme, keymap, local, area, buf),
         View::Keys(help) => help.draw(theme, keymap, "Keys", GROUPS, area, buf),
         View::Extension(dialog) => dialog.draw(theme, keymap, area, buf),
@@ -154,6 +156,7 @@ impl Front<'_> {
             View::Summary(flow) => flow.height(),
             View::List(list, _) => list.height(),
             View::Question(question, _) => question.height(columns),
+            View::Branches(list) => list.height(),
             View::Review(..) | View::Picker(_) => (rows * 2 / 3).max(12),
             View::Keys(_) => 24,
             View::Extension(dialog) => dialog.height(columns),
@@ -177,6 +180,7 @@ impl Front<'_> {
                     self.view = Some(View::Keys(help));
                 }
             }
+            View::Branches(list) => self.branches_event(list, event),
             View::Picker(picker) => self.picker_event(picker, event),
             View::Extension(dialog) => self.dialog_event(dialog, event),
             View::Viewer(viewer, path) => self.viewer_event(viewer, path, event),
@@ -231,10 +235,14 @@ impl Front<'_> {
         self.view = Some(View::Viewer(Box::new(viewer), path));
     }
 
-    /// Goes on with a search in the tree while nothing else is to be done.
-    pub(super) fn search_on(&mut self) {
-        if let (Some(View::Tree(_)), Some(tree)) = (&self.view, &mut self.tree) {
-            self.desk.read(|session| tree.search_step(session, 4 << 20));
+    /// Goes on with a search in the tree while nothing else is to be done; tells whether there is something to draw.
+    pub(super) fn search_on(&mut self) -> bool {
+        match (&self.view, &mut self.tree) {
+            (Some(View::Tree(_)), Some(tree)) if tree.is_searching() => {
+                self.desk.read(|session| tree.search_step(session, SEARCHED_AT_ONCE));
+                true
+            }
+            _ => false,
         }
     }
 

@@ -8,7 +8,7 @@ use offshoot_tui::chat::working::Activity;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow, SummaryModel};
 use offshoot_tui::tree::{Outcome, TreeOptions, TreeSelector};
-use session_tree::{EntryId, Node, Session};
+use session_tree::{EntryId, Node, PromptImage, Session};
 
 use super::desk::Then;
 use super::extensions::Foreign;
@@ -35,6 +35,7 @@ impl Front<'_> {
         chosen: Option<Chosen<EntryId>>,
     ) {
         let options = TreeOptions {
+            filter: self.setup.settings.tree_filter(),
             home: self.home.clone(),
             purpose: purpose.map(str::to_owned),
             start,
@@ -111,7 +112,8 @@ impl Front<'_> {
 
     fn chosen(&mut self, target: &EntryId) -> Result<summary::Chosen, AgentError> {
         let model = self.model.as_ref().map(|spec| SummaryModel { name: spec.id.clone(), cost: None });
-        let always = self.always.clone();
+        let skips = self.setup.settings.skips_summary_question().then_some(Choice::Skip);
+        let always = self.always.clone().or(skips);
         let settings = self.setup.settings.agent().branch_summary;
         let plan = |session: &Session| -> Result<summary::Chosen, AgentError> {
             let plan = session.plan_navigation(target.as_str())?;
@@ -234,19 +236,24 @@ impl Front<'_> {
         if let Ok(result) = result
             && result.moved
         {
-            self.arrive(result.editor_text.as_deref(), said);
+            self.arrive(result.editor_text.as_deref(), result.images, said);
         }
     }
 
     /// Shows the place where we are now.
-    pub(super) fn arrive(&mut self, editor_text: Option<&str>, said: Option<&str>) {
+    pub(super) fn arrive(&mut self, text: Option<&str>, images: Vec<PromptImage>, said: Option<&str>) {
         self.moved_at = Some(self.now());
         let name = self.desk.read(place_name);
         self.show_path(&name);
-        if let Some(text) = editor_text.filter(|_| self.chat.editor.is_blank()) {
-            self.chat.editor.set_text(text);
-        }
+        self.edit_again(text, images);
         self.tell(Tone::Success, said.unwrap_or("moved; /back returns"));
+    }
+
+    /// Puts a prompt that was taken back into the editor, unless something is typed there.
+    pub(super) fn edit_again(&mut self, text: Option<&str>, images: Vec<PromptImage>) {
+        if let Some(text) = text.filter(|_| self.chat.editor.is_blank()) {
+            self.chat.editor.set_text_with_images(text, images);
+        }
     }
 
     /// Prints a divider and the end of the path.

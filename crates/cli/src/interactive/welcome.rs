@@ -1,5 +1,6 @@
 //! The first thing a person sees: what this is, what to do next, and what is missing.
 
+use offshoot_tui::chat::DoubleEscape;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::keys::Action;
 
@@ -28,14 +29,13 @@ impl Front<'_> {
     }
 
     fn greet(&mut self) {
-        let key = |action| self.keymap.name(action).unwrap_or_default();
+        let escape =
+            self.keymap.name(Action::Interrupt).filter(|_| self.chat.double_escape == DoubleEscape::Tree);
+        let tree = escape.map(|key| format!("{key} {key} or ")).unwrap_or_default();
         let lines = [
             format!("offshoot {} — every conversation is a tree you can walk", env!("CARGO_PKG_VERSION")),
             "type and press Enter to talk; nothing is ever lost".to_owned(),
-            format!(
-                "{0} {0} or /tree  walk the tree, go back to any point and try something else",
-                key(Action::Interrupt)
-            ),
+            format!("{tree}/tree  walk the tree, go back to any point and try something else"),
             "/label NAME  mark a place    /undo  take the last prompt back    /fork  go on in a new session"
                 .to_owned(),
             "/help  all commands    /hotkeys  all keys    /quit  leave".to_owned(),

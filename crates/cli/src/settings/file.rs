@@ -9,6 +9,8 @@ use offshoot_providers::ProviderSettings;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::screen::{EscapeAction, FilterName, KeymapName, ThemeName};
+
 /// Settings of offshoot. Everything may be left out.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -34,6 +36,18 @@ pub(crate) struct File {
     /// Whether messages that wait for the end of a turn are sent one by one.
     #[schemars(extend("default" = "one-at-a-time"))]
     pub(crate) follow_up_mode: Option<Queue>,
+    /// The colours of the conversation at the terminal.
+    #[schemars(extend("default" = "auto"))]
+    pub(crate) theme: Option<ThemeName>,
+    /// Which keys are usual; `keybindings.json` goes over them.
+    #[schemars(extend("default" = "offshoot"))]
+    pub(crate) keymap: Option<KeymapName>,
+    /// What Escape does when it is pressed twice in an empty editor.
+    #[schemars(extend("default" = "tree"))]
+    pub(crate) double_escape_action: Option<EscapeAction>,
+    /// Which entries the tree shows at first.
+    #[schemars(extend("default" = "default"))]
+    pub(crate) tree_filter_mode: Option<FilterName>,
     /// Which tool calls may run. A project can ask and deny, but not allow.
     pub(crate) permissions: Rules,
     /// Extensions to load besides those in the directories of extensions: files or directories, seen from this file;
@@ -74,6 +88,9 @@ pub(crate) struct BranchSummary {
     /// Whether to sum up what lies before the latest compaction of the branch, too.
     #[schemars(extend("default" = false))]
     pub(crate) through_compactions: Option<bool>,
+    /// Whether branches are left without a question what to tell of them.
+    #[schemars(extend("default" = false))]
+    pub(crate) skip_prompt: Option<bool>,
 }
 
 /// How failures of a model service are met.

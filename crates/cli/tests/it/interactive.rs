@@ -1,6 +1,8 @@
 //! A conversation at a terminal, from the first prompt to coming back: what the screen shows and what the file holds.
 
 mod extensions;
+mod journey;
+mod picker;
 mod screen;
 
 use std::path::PathBuf;
@@ -38,8 +40,7 @@ fn entries(bytes: &[u8]) -> Vec<Value> {
 }
 
 /// The texts of all messages of a role, in file order.
-fn said(home: &Home, role: &str) -> Vec<String> {
-    let (_, entries) = session(home);
+fn said(entries: &[Value], role: &str) -> Vec<String> {
     let text = |message: &Value| match &message["content"] {
         Value::String(text) => text.clone(),
         blocks => blocks.as_array().unwrap().iter().filter_map(|block| block["text"].as_str()).collect(),
@@ -70,7 +71,7 @@ fn a_newcomer_without_a_key_is_told_what_to_do_and_gets_an_answer() {
     let bytes = String::from_utf8_lossy(&bytes);
     assert!(bytes.contains("offshoot -c"), "{bytes}");
     assert!(bytes.contains("\x1b[?2004l") && bytes.contains("\x1b[?25h"), "the terminal is as it was");
-    assert_eq!(said(&home, "user"), ["hello there"]);
+    assert_eq!(said(&session(&home).1, "user"), ["hello there"]);
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn a_conversation_can_be_branched_labelled_walked_and_taken_up_again() {
     screen.say("Use Rust");
     screen.wait_for("Rust it is.");
     screen.wait_for("branch 1/2");
-    assert_eq!(said(&home, "user"), ["Use Node", "Use Rust"]);
+    assert_eq!(said(&session(&home).1, "user"), ["Use Node", "Use Rust"]);
 
     // Through the tree to the label, without a summary; the old branch is printed below what was there.
     screen.say("/tree");
@@ -283,6 +284,177 @@ fn escape_stops_an_answer_and_what_came_so_far_is_kept() {
 }
 
 #[test]
+fn a_dragged_image_is_sent_and_comes_back_with_its_prompt() {
+    let home = Home::new();
+    let server = answering(&["A square.", "A circle."]);
+    set_up(&home, &server, "anthropic-messages");
+    home.file("project/my shot.png", b"\x89PNG\r\n\x1a\nsquare");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.send("what is this? \x1b[200~'my shot.png'\x1b[201~");
+    screen.wait_for("› what is this? [image #1]");
+    screen.send(ENTER);
+    screen.wait_for("A square.");
+    screen.wait_without("Working");
+    let images = |home: &Home| {
+        let prompts: Vec<Value> =
+            session(home).1.into_iter().filter(|entry| entry["message"]["role"] == "user").collect();
+        prompts.iter().map(|entry| entry["message"]["content"][1]["data"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(images(&home), ["iVBORw0KGgpzcXVhcmU="]);
+    // Taken back, it is still there, and is sent again.
+    screen.say("/undo");
+    screen.wait_for("› what is this? [image #2]");
+    screen.send(ENTER);
+    screen.wait_for("A circle.");
+    screen.wait_without("Working");
+    assert_eq!(images(&home), ["iVBORw0KGgpzcXVhcmU="; 2]);
+    // What is no image is pasted as it is.
+    screen.send("\x1b[200~no such.png\x1b[201~");
+    screen.wait_for("› no such.png");
+    screen.send("\x15");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn colours_suit_the_background_that_the_terminal_tells() {
+    for (colour, prompt) in [("ffff/ffff/ffff", "48;5;255"), ("0000/0000/0000", "48;5;236")] {
+        let home = Home::new();
+        let mut screen = Screen::start(home.command(&[]).env("COLORFGBG", ""), 100, 30);
+        screen.wait_for_bytes(b"\x1b]11;?\x1b\\\x1b[c");
+        screen.send(&format!("\x1b]11;rgb:{colour}\x1b\\\x1b[?62;4c"));
+        screen.wait_for("every conversation is a tree");
+        screen.say("hello");
+        screen.wait_for("No model is configured");
+        screen.wait_without("Working");
+        screen.say("/quit");
+        let bytes = String::from_utf8_lossy(&screen.end().1).into_owned();
+        assert!(bytes.contains(prompt) && !bytes.contains("]11;rgb"), "{colour}: {bytes:?}");
+    }
+}
+
+#[test]
+fn settings_decide_about_keys_filters_and_questions() {
+    let home = Home::new();
+    let server = answering(&["One.", "Two."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut settings: Value =
+        serde_json::from_slice(&std::fs::read(home.path("offshoot/settings.json")).unwrap()).unwrap();
+    settings["doubleEscapeAction"] = "fork".into();
+    settings["treeFilterMode"] = "user-only".into();
+    settings["keymap"] = "pi".into();
+    settings["theme"] = "plain".into();
+    settings["branchSummary"] = json!({"skipPrompt": true});
+    home.file("offshoot/settings.json", settings.to_string());
+    home.file("offshoot/keybindings.json", r#"{"app.session.tree": "ctrl+r", "nonsense": "x"}"#);
+    let mut screen = start(&home, &[]);
+    let shown = screen.wait_for("every conversation is a tree");
+    assert!(!shown.contains("Esc Esc or /tree"), "{shown}");
+    screen.wait_for("nonsense");
+    screen.wait_for("Esc Esc fork");
+    for (prompt, answer) in [("one", "One."), ("two", "Two.")] {
+        screen.say(prompt);
+        screen.wait_for(answer);
+        screen.wait_without("Working");
+    }
+    screen.send("\x12");
+    let shown = screen.wait_for("filter: user-only");
+    assert!(!shown.contains("assistant: One."), "{shown}");
+    // The key of pi goes through the filters; Escape and Enter go without a question.
+    screen.send("\x0f");
+    screen.wait_for("filter: labeled-only");
+    screen.send("\x04");
+    screen.wait_for("assistant: One.");
+    screen.send("One.");
+    screen.wait_for("1 match");
+    screen.send(ENTER);
+    screen.wait_for("moved; /back returns");
+    screen.send(ESCAPE);
+    screen.wait_for("Esc again forks");
+    screen.send(ESCAPE);
+    screen.wait_for("go on from it in a new session");
+    screen.send(ESCAPE);
+    screen.wait_without("go on from it in a new session");
+    screen.say("/quit");
+    let (code, bytes) = screen.end();
+    assert_eq!(code, 0);
+    let bytes = String::from_utf8_lossy(&bytes);
+    assert!(!bytes.contains("\x1b[38;5;") && !bytes.contains("\x1b[48;5;"), "no colours");
+}
+
+#[test]
+fn what_waits_for_an_answer_that_fails_is_not_lost() {
+    let home = Home::new();
+    let slow = Reply::error(400, "no such luck").delay(std::time::Duration::from_millis(300));
+    let server = ModelServer::start([slow]).unwrap();
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("first");
+    screen.wait_for("Working");
+    screen.say("and then this");
+    screen.wait_for("no such luck");
+    screen.wait_for("› and then this");
+    assert_eq!(said(&session(&home).1, "user"), ["first"]);
+    screen.send("\x15");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn the_list_of_branches_labels_hides_compares_and_merges() {
+    let home = Home::new();
+    let server = answering(&["Node it is.", "Rust it is."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("Use Node");
+    screen.wait_for("Node it is.");
+    screen.wait_without("Working");
+    screen.say("/undo");
+    screen.wait_for("› Use Node");
+    screen.send("\x15");
+    screen.say("Use Rust");
+    screen.wait_for("Rust it is.");
+    screen.wait_without("Working");
+    screen.say("/branches");
+    let shown = screen.wait_for("2 tips");
+    assert!(shown.contains("here"), "{shown}");
+    screen.send(DOWN);
+    screen.send("l");
+    screen.wait_for("Label of the branch");
+    screen.send("node\r");
+    screen.wait_without("Label of the branch");
+    screen.wait_for("2 node");
+    assert_eq!(last(&home)["label"], "node");
+    screen.send("x");
+    screen.wait_for("1 hidden");
+    assert_eq!(last(&home)["customType"], "session-tree.hide");
+    // A search finds it all the same.
+    screen.send("/node");
+    screen.wait_for("2 node");
+    screen.send(ENTER);
+    screen.wait_for("switched; /switch - returns");
+    screen.say("/branches");
+    screen.wait_for("2 tips");
+    screen.send("1");
+    screen.wait_for("branch 1/2");
+    screen.say("/branches");
+    screen.wait_for("2 tips");
+    screen.send("/node");
+    screen.wait_for("2 node");
+    screen.send(ESCAPE);
+    screen.wait_without("2 node");
+    screen.send(ESCAPE);
+    screen.wait_without("2 tips");
+    screen.say("/diff @node");
+    screen.wait_for("prompt   Use Node");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
 fn shell_commands_run_and_only_one_kind_is_told_to_the_model() {
     let home = Home::new();
     let server = answering(&["I see."]);
@@ -319,6 +491,50 @@ fn what_another_program_appends_shows_at_once() {
     screen.wait_for("also used elsewhere");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn a_second_program_is_announced_and_may_look_on_or_take_a_copy() {
+    let home = Home::new();
+    let server = answering(&["Here."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut first = start(&home, &[]);
+    first.wait_for("every conversation is a tree");
+    first.say("hello");
+    first.wait_for("Here.");
+    first.wait_without("Working");
+
+    let mut second = Screen::start(home.command(&["-c"]).env_remove("OFFSHOOT_IDS"), 100, 30);
+    let shown = second.wait_for("Another program has this session open");
+    for answer in ["Go on here", "Read only", "Fork", "Leave"] {
+        assert!(shown.contains(answer), "{answer}:\n{shown}");
+    }
+    second.send("2");
+    second.wait_for("read only here; /clone goes on in a copy of your own");
+    let before = session(&home);
+    second.say("may I?");
+    second.wait_for("› may I?");
+    second.send("\x15");
+    second.wait_without("› may I?");
+    assert_eq!(session(&home), before, "nothing is written");
+
+    // What the first adds, the second sees at once.
+    server.push(Reply::answer().text("Still here."));
+    first.say("and now?");
+    first.wait_for("Still here.");
+    first.wait_without("Working");
+    second.wait_for("another program added");
+    second.say("/clone");
+    second.wait_for("forked to a new session");
+    server.push(Reply::answer().text("In the copy."));
+    second.say("mine");
+    second.wait_for("In the copy.");
+    second.wait_without("Working");
+    for mut screen in [first, second] {
+        screen.say("/quit");
+        assert_eq!(screen.end().0, 0);
+    }
+    assert_eq!(files(&home.path("offshoot/sessions")).len(), 2);
 }
 
 #[test]
@@ -365,7 +581,7 @@ fn lists_completion_and_sizes_work_as_a_person_expects() {
     screen.wait_for("Two.");
     screen.wait_without("Working");
     screen.say("/branches");
-    screen.wait_for("Branches: 2 branches");
+    screen.wait_for("2 tips");
     screen.send(UP);
     screen.send(DOWN);
     screen.send(UP);

@@ -28,10 +28,15 @@ fn the_list_tells_what_counts_and_which_file_says_so() {
     compaction.keepRecentTokens       20000               as usual
     branchSummary.reserveTokens       16384               as usual
     branchSummary.throughCompactions  false               as usual
+    branchSummary.skipPrompt          false               as usual
     retry.maxRetries                  1                   [home]/offshoot/settings.json
     retry.baseDelayMs                 2000                as usual
     steeringMode                      one-at-a-time       as usual
     followUpMode                      one-at-a-time       as usual
+    theme                             auto                as usual
+    keymap                            offshoot            as usual
+    doubleEscapeAction                tree                as usual
+    treeFilterMode                    default             as usual
     permissions.allow                 bash(cargo *)       [home]/offshoot/settings.json
     permissions.ask                   -                   as usual
     permissions.deny                  -                   as usual

@@ -3,17 +3,20 @@
 //! Wraps a text area that edits code points; here Backspace, Delete and the arrows take whole letters.
 
 mod history;
+mod images;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::widgets::Widget;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
+use session_tree::PromptImage;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::keys::{Action, Input};
 use crate::theme::{Role, Theme};
 use history::History;
+use images::Images;
 
 /// The actions that the editor knows, in the order they count.
 pub const EDITOR_ACTIONS: &[Action] = &[
@@ -51,12 +54,19 @@ pub struct Editor {
     history: History,
     /// Pastes that are folded: the mark, and what it stands for.
     pastes: Vec<(String, String)>,
+    images: Images,
     columns: u16,
 }
 
 impl Default for Editor {
     fn default() -> Self {
-        Editor { area: area(""), history: History::default(), pastes: Vec::new(), columns: 80 }
+        Editor {
+            area: area(""),
+            history: History::default(),
+            pastes: Vec::new(),
+            images: Images::default(),
+            columns: 80,
+        }
     }
 }
 
@@ -108,6 +118,24 @@ impl Editor {
         self.pastes.clear();
         self.area = area(&without_controls(text));
         self.history.rest();
+    }
+
+    /// Puts a text with images in place of what is there: marks that stand for images in the text stay in their places.
+    pub fn set_text_with_images(&mut self, text: &str, images: Vec<PromptImage>) {
+        let text = self.images.put(text, images);
+        self.set_text(&text);
+    }
+
+    /// Attaches an image; a mark stands for it where the cursor is.
+    pub fn attach(&mut self, image: PromptImage) {
+        let mark = self.images.add(image);
+        self.area.insert_str(format!("{mark} "));
+        self.history.rest();
+    }
+
+    /// Returns the images that marks in a text stand for, in their order.
+    pub fn images_in(&self, text: &str) -> Vec<PromptImage> {
+        self.images.of(text)
     }
 
     /// Takes the text out and remembers it.
@@ -236,7 +264,8 @@ impl Editor {
     /// How many characters the letter before the cursor has; zero at the start of a line.
     fn letter_before(&self) -> usize {
         let (_, before) = self.before_cursor();
-        if let Some((mark, _)) = self.pastes.iter().find(|(mark, _)| before.ends_with(mark.as_str())) {
+        let mut marks = self.pastes.iter().map(|(mark, _)| mark.as_str()).chain(self.images.marks());
+        if let Some(mark) = marks.find(|mark| before.ends_with(mark)) {
             return mark.chars().count();
         }
         before.graphemes(true).next_back().map_or(0, |letter| letter.chars().count())

@@ -121,7 +121,7 @@ fn escape_stops_what_runs_and_twice_opens_the_tree() {
     chat.working.end();
     chat.editor.set_text("");
     assert_eq!(key(&mut chat, KeyCode::Esc, 1_000), None);
-    assert_eq!(key(&mut chat, KeyCode::Esc, 1_300), Some(Intent::Escaped));
+    assert_eq!(key(&mut chat, KeyCode::Esc, 1_300), Some(Intent::Escaped(DoubleEscape::Tree)));
     assert_eq!(key(&mut chat, KeyCode::Esc, 1_400), None);
     assert_eq!(key(&mut chat, KeyCode::Esc, 2_400), None);
     chat.editor.set_text("! ls");

@@ -1,6 +1,6 @@
 //! Which rows show, in which order, and which hang below others.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
 use session_tree::{Level, SessionSummary, Timestamp};
@@ -61,7 +61,12 @@ impl SessionPicker {
             }
         }
         let by_relevance = self.sort == Sort::Relevance;
-        fitting.sort_by_key(|(tier, at)| (if by_relevance { *tier } else { 0 }, Reverse(rows[*at].modified)));
+        // Rows come in any order; those of the same time have one, too.
+        fitting.sort_by(|(one_tier, one), (other_tier, other)| {
+            let tiers = if by_relevance { one_tier.cmp(other_tier) } else { Ordering::Equal };
+            let newest = || rows[*other].modified.cmp(&rows[*one].modified);
+            tiers.then_with(newest).then_with(|| rows[*one].path.cmp(&rows[*other].path))
+        });
         fitting.into_iter().map(|(_, at)| at).collect()
     }
 }

@@ -55,7 +55,7 @@ impl SessionPicker {
             Mode::Rename(_, prompt) => prompt.draw(theme, keymap, left, buf),
             Mode::Delete(_, confirm) => confirm.draw(theme, keymap, left, buf),
             Mode::Browse | Mode::Help(_) => {
-                self.draw_status(theme, take_rows(&mut left, 1), buf);
+                self.draw_status(theme, keymap, take_rows(&mut left, 1), buf);
                 paint::line(&paint::keys_line(theme, keymap, KEYS, usize::from(area.width)), left, buf);
             }
         }
@@ -220,17 +220,17 @@ impl SessionPicker {
         }
     }
 
-    fn draw_status(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
+    fn draw_status(&self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
         let at = self.selected.as_deref().and_then(|path| self.position_of(path)).map_or(0, |at| at + 1);
         let mut left =
             vec![Span::styled(format!("  ({at}/{})", self.places.len()), theme.style(Role::Muted))];
         if let Some(notice) = &self.notice {
             left.push(span(&format!("  {notice}"), theme.style(Role::Warning)));
         } else if let Some(gone) = self.trash.last() {
-            let text = format!(
-                "  \"{}\" is in the trash",
-                crate::width::cut(&crate::clean::clean(gone.row.title()), 30)
-            );
+            let title = crate::clean::clean(gone.row.title());
+            let title = crate::width::cut(&title, 30);
+            let key = keymap.name(Action::PickerUndo).unwrap_or_default();
+            let text = format!("  \"{title}\" is in the trash · {key} takes it back");
             left.push(span(&text, theme.style(Role::Dim)));
         }
         paint::line(&paint::shorten(Line::from(left), usize::from(area.width)), area, buf);

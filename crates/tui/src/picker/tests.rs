@@ -305,7 +305,7 @@ fn the_open_session_is_not_deleted() {
     let mut picker = picker();
     assert_eq!(act(&mut picker, Action::PickerDelete), None);
     assert!(shown(&mut picker, 80, 10).contains("the session that is open cannot be deleted"));
-    picker.set_open_elsewhere([PathBuf::from("/tar")].into());
+    picker.add_open_elsewhere([PathBuf::from("/tar")].into());
     assert!(shown(&mut picker, 80, 10).contains("(open elsewhere)"));
 }
 

@@ -43,16 +43,21 @@ impl TreeSelector {
         self.settle();
     }
 
+    /// Tells whether there is more to look at for hits.
+    pub fn is_searching(&self) -> bool {
+        self.search.is_some_and(|progress| !progress.done)
+    }
+
     /// Looks at about `bytes` more bytes for hits; tells whether there is more to look at.
     ///
     /// To be called while nothing else is to be done, so that a key never waits for a search.
     pub fn search_step(&mut self, session: &Session, bytes: u64) -> bool {
-        if self.search.is_none_or(|progress| progress.done) {
+        if !self.is_searching() {
             return false;
         }
         self.continue_search(session, bytes);
         self.settle();
-        self.search.is_some_and(|progress| !progress.done)
+        self.is_searching()
     }
 
     pub(super) fn continue_search(&mut self, session: &Session, bytes: u64) {

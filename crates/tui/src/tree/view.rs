@@ -146,12 +146,14 @@ fn pan(row: &OutlineRow, columns: u16) -> usize {
 }
 
 fn areas(area: Rect, preview: Option<bool>) -> Areas {
+    // On a small screen the entries matter most.
+    let from = |rows: u16| u16::from(area.height >= rows);
     let mut left = area;
-    let title = take_top(&mut left, 1);
+    let title = take_top(&mut left, from(6));
     let query = take_top(&mut left, 1);
-    let rule = take_top(&mut left, 1);
-    let keys = take_bottom(&mut left, 1);
-    let status = take_bottom(&mut left, 1);
+    let rule = take_top(&mut left, from(8));
+    let keys = take_bottom(&mut left, from(5));
+    let status = take_bottom(&mut left, from(4));
     let wide = area.width >= WIDE;
     let preview = preview.unwrap_or(wide).then(|| pane(&mut left, wide)).flatten();
     Areas { title, query, rule, list: left, preview, status, keys }

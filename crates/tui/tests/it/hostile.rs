@@ -284,7 +284,7 @@ fn check_picker(rng: &mut Rng, session: &Session, keymap: &Keymap, model: &sessi
     let first = rows[0].path.clone();
     let mut picker = SessionPicker::new(Some(first.clone()));
     picker.add_rows(Scope::Folder, rows);
-    picker.set_open_elsewhere(paths);
+    picker.add_open_elsewhere(paths);
     picker.set_notice(hostile(rng));
     picker.set_preview(&first, SessionPreview::of(session).unwrap());
     check("picker", |theme, area, buf| picker.draw(theme, keymap, local(), area, buf));

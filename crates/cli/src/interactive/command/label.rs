@@ -66,6 +66,7 @@ impl Front<'_> {
                 if let Some(tree) = &mut front.tree {
                     front.desk.read(|session| tree.refresh(session));
                 }
+                front.refresh_branches();
             });
             (agent, then)
         });

@@ -1,16 +1,13 @@
-//! Commands that move: `/tree`, `/undo`, `/back`, `/forward`, `/branch-here`, `/branches`, `/switch`, `/pop`, `/push`.
+//! Commands that move: `/tree`, `/undo`, `/back`, `/forward`, `/branch-here`, `/switch`, `/pop`, `/push`.
 
 use offshoot_agent::agent::SummaryRequest;
 use offshoot_agent::command::{BranchHereRequest, PopRequest, SwitchRequest};
 use offshoot_tui::chat::command::Arguments;
-use offshoot_tui::chat::item::Tone;
-use offshoot_tui::dialog::{Item, SelectList};
-use offshoot_tui::numbers::{count, money, tokens};
-use session_tree::{Charset, Filter, Outline, OutlineOptions, OutlineRow, Session};
+use session_tree::{Charset, Filter, Outline, OutlineOptions, OutlineRow};
 
 use super::super::desk::Then;
 use super::super::front::Front;
-use super::super::view::{Chosen, View};
+use super::super::view::Chosen;
 use super::super::words;
 
 impl Front<'_> {
@@ -79,47 +76,6 @@ impl Front<'_> {
         let request = SwitchRequest { target, exact: arguments.has("--exact"), summary: told(arguments) };
         let Some(planned) = self.desk.agent().map(|agent| agent.plan_switch(&request)) else { return };
         self.start_planned(planned, "switched; /switch - returns");
-    }
-
-    pub(super) fn branches(&mut self) {
-        let rows = match self.desk.read(Session::branch_table) {
-            Ok(rows) => rows,
-            Err(error) => return self.fail(&error.to_string()),
-        };
-        if rows.is_empty() {
-            return self.tell(Tone::Info, "nothing was said yet, so there are no branches");
-        }
-        let here = rows.iter().position(|row| row.branch.is_current).unwrap_or(0);
-        let ids: Vec<String> = rows.iter().map(|row| row.branch.tip_id.to_string()).collect();
-        let now = super::super::view::local(self.app);
-        let items = rows.iter().enumerate().map(|(at, row)| {
-            let (branch, usage) = (&row.branch, row.figures.own.usage);
-            let mut marks = vec![
-                count(branch.turns, "turn"),
-                format!("{} tokens", tokens(usage.total)),
-                money(usage.cost),
-            ];
-            marks.push(now.age(branch.last_activity));
-            marks.extend(branch.is_current.then(|| "here".to_owned()));
-            marks.extend(branch.compacted.then(|| "compacted".to_owned()));
-            marks.extend(branch.ends_in_error.then(|| "ends in error".to_owned()));
-            marks.extend(branch.merged_into.map(|_| "merged".to_owned()));
-            let name: String = branch.name.chars().take(60).collect();
-            Item::new(format!("#{} {name}", at + 1), marks.join(" · "))
-        });
-        let title = format!("Branches: {}", count(rows.len(), "branch"));
-        let list = SelectList::searchable(title, items.collect()).starting_at(here);
-        let chosen: Chosen<usize> = Box::new(move |front, item| {
-            let Some(id) = ids.get(item).cloned() else { return };
-            front.when_free(Box::new(move |front| {
-                let request = SwitchRequest { target: id, exact: false, summary: SummaryRequest::Skip };
-                let Some(planned) = front.desk.agent().map(|agent| agent.plan_switch(&request)) else {
-                    return;
-                };
-                front.start_planned(planned, "switched; /switch - returns");
-            }));
-        });
-        self.view = Some(View::List(Box::new(list), chosen));
     }
 
     pub(super) fn pop(&mut self, arguments: &Arguments) {

@@ -73,9 +73,7 @@ impl Front<'_> {
             return self.tell(Tone::Success, format!("forked into {file}; this session stays open"));
         }
         self.take_place("a new session, forked");
-        if let Some(text) = forked.editor_text.filter(|_| self.chat.editor.is_blank()) {
-            self.chat.editor.set_text(&text);
-        }
+        self.edit_again(forked.editor_text.as_deref(), forked.images);
         let old = forked.previous_session_file.as_deref().map(shown).unwrap_or_default();
         self.tell(Tone::Success, format!("forked to a new session; /resume goes back to {old}"));
     }
@@ -184,10 +182,39 @@ impl Front<'_> {
         let file = file.trim_matches(['"', '\'']);
         let path = self.cwd.join(if file.is_empty() { name.as_str() } else { file });
         let home = self.home.clone();
-        let written = self.desk.read(|session| write_session(session, &path, home));
+        let saved = self.desk.read(|session| {
+            let leaf = session.leaf().map(|leaf| session.tree().id(leaf).to_string());
+            session.file().filter(|_| session.is_saved()).map(|file| (file.to_path_buf(), leaf))
+        });
+        let Some((file, leaf)) = saved else {
+            let written = self.desk.read(|session| write_session(session, &path, home));
+            return self.exported(&path, written);
+        };
+        let (options, now) = (self.app.options(), self.now());
+        self.chat.working.begin(Activity::Other(format!("Writing {}", shown(&path))), now);
+        self.desk.start(move |agent, _| async move {
+            let to = path.clone();
+            let writing = tokio::task::spawn_blocking(move || {
+                let mut session = options.open_read_only(file).map_err(|error| error.to_string())?;
+                match leaf {
+                    Some(leaf) => session.branch(&leaf).map_err(|error| error.to_string())?,
+                    None => session.reset_leaf(),
+                }
+                write_session(&session, &to, home)
+            });
+            let written = writing.await.unwrap_or_else(|error| Err(error.to_string()));
+            let then: Then = Box::new(move |front| {
+                front.chat.working.end();
+                front.exported(&path, written);
+            });
+            (agent, then)
+        });
+    }
+
+    fn exported(&mut self, path: &Path, written: Result<(), String>) {
         match written {
-            Ok(()) => self.tell(Tone::Success, format!("written to {}", shown(&path))),
-            Err(error) => self.fail(&format!("cannot write {}: {error}", shown(&path))),
+            Ok(()) => self.tell(Tone::Success, format!("written to {}", shown(path))),
+            Err(error) => self.fail(&format!("cannot write {}: {error}", shown(path))),
         }
     }
 

@@ -43,6 +43,8 @@ impl Screen {
         builder.args(command.get_args());
         builder.env_clear();
         builder.env("TERM", "xterm-256color");
+        // A terminal that tells its colours is not asked for them.
+        builder.env("COLORFGBG", "15;0");
         for (name, value) in command.get_envs() {
             if let Some(value) = value {
                 builder.env(name, value);
@@ -96,6 +98,18 @@ impl Screen {
             }
             let left = end.saturating_duration_since(Instant::now());
             assert!(!state.is_over && !left.is_zero(), "waited for {what}, but there is:\n{screen}");
+            state = changed.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
+    /// Waits until the terminal got these bytes.
+    pub(crate) fn wait_for_bytes(&self, wanted: &[u8]) {
+        let (seen, changed) = &*self.seen;
+        let end = Instant::now() + PATIENCE;
+        let mut state = seen.lock().unwrap();
+        while !state.bytes.windows(wanted.len()).any(|bytes| bytes == wanted) {
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(!state.is_over && !left.is_zero(), "{}", String::from_utf8_lossy(&state.bytes));
             state = changed.wait_timeout(state, left).unwrap().0;
         }
     }

@@ -1,0 +1,97 @@
+//! `/branches`: the list of what was tried, and everything that can be done with a branch from there.
+
+use offshoot_agent::agent::SummaryRequest;
+use offshoot_agent::command::{CherryPickRequest, SwitchRequest};
+use offshoot_tui::branches::{BranchList, Outcome};
+use offshoot_tui::chat::item::Tone;
+use offshoot_tui::crossterm::event::Event;
+use serde_json::json;
+use session_tree::{EntryId, HIDDEN_BRANCH, Session};
+
+use super::super::front::Front;
+use super::super::view::{Chosen, View};
+use super::super::words;
+
+impl Front<'_> {
+    /// Lists the branches.
+    pub(super) fn branches(&mut self) {
+        let name = self.desk.read(|session| session.name().unwrap_or_default().to_owned());
+        match self.desk.read(Session::branch_table) {
+            Ok(rows) if rows.is_empty() => {
+                self.tell(Tone::Info, "nothing was said yet, so there are no branches");
+            }
+            Ok(rows) => self.view = Some(View::Branches(Box::new(BranchList::new(name, rows)))),
+            Err(error) => self.fail(&words(&error)),
+        }
+    }
+
+    /// Gives an event to the list of branches.
+    pub(in super::super) fn branches_event(&mut self, mut list: Box<BranchList>, event: &Event) {
+        let outcome = list.input(&self.keymap, event).and_then(|input| list.update(&input));
+        match outcome {
+            None => self.view = Some(View::Branches(list)),
+            Some(Outcome::SetLabel(tip, label)) => {
+                self.view = Some(View::Branches(list));
+                self.set_label(tip.as_str(), label.as_deref());
+            }
+            Some(Outcome::Hide(tip, is_hidden)) => {
+                self.view = Some(View::Branches(list));
+                self.hide_branch(&tip, is_hidden);
+            }
+            Some(outcome) => self.branch_outcome(outcome),
+        }
+    }
+
+    fn branch_outcome(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Switch(tip) => self.switch_to(&tip, SummaryRequest::Skip),
+            Outcome::SwitchWithSummary(tip) => self.switch_to(&tip, SummaryRequest::Standard),
+            Outcome::Merge(tip) => self.merge(tip.as_str()),
+            Outcome::Pick(tip) => self.pick_from(&tip),
+            Outcome::Export(tip) => self.export_branch_at(tip.as_str()),
+            Outcome::Diff(tip) => self.print_diff(tip.as_str(), None),
+            Outcome::SetLabel(..) | Outcome::Hide(..) | Outcome::Cancel => {}
+        }
+    }
+
+    fn switch_to(&mut self, tip: &EntryId, summary: SummaryRequest) {
+        let request = SwitchRequest { target: tip.to_string(), exact: false, summary };
+        self.when_free(Box::new(move |front| {
+            let Some(planned) = front.desk.agent().map(|agent| agent.plan_switch(&request)) else { return };
+            front.start_planned(planned, "switched; /switch - returns");
+        }));
+    }
+
+    /// Opens the tree at the end of a branch, to choose what is copied.
+    fn pick_from(&mut self, tip: &EntryId) {
+        let start = self.desk.read(|session| session.tree().node(tip.as_str()));
+        let chosen: Chosen<EntryId> = Box::new(|front, id| {
+            front.plan_pick(&CherryPickRequest { what: id.to_string(), ..CherryPickRequest::default() });
+        });
+        self.choose_entry(start, Some("copy it here"), Some(chosen));
+    }
+
+    /// Takes a branch from lists, or shows it again; nothing of it is deleted.
+    fn hide_branch(&mut self, tip: &EntryId, is_hidden: bool) {
+        if self.is_refused_now() {
+            return;
+        }
+        let data = json!({"targetId": tip.as_str(), "hidden": is_hidden});
+        match self.desk.change(|session| session.append_custom_entry(HIDDEN_BRANCH, Some(&data))) {
+            Ok(_) if is_hidden => {
+                self.tell(Tone::Success, "hidden; a search in the list finds it, x shows it");
+            }
+            Ok(_) => self.tell(Tone::Success, "shown again"),
+            Err(error) => self.fail(&words(&error)),
+        }
+        self.refresh_branches();
+    }
+
+    /// Reads the list of branches anew, if it is open.
+    pub(in super::super) fn refresh_branches(&mut self) {
+        let Some(View::Branches(list)) = &mut self.view else { return };
+        if let Ok(rows) = self.desk.read(Session::branch_table) {
+            list.set_rows(rows);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Images for prompts: from the clipboard, or from a file whose path is pasted, as dragging one into a terminal does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use offshoot_agent::tools::{MAX_IMAGE_BYTES, prompt_image};
+use offshoot_tui::chat::item::Tone;
+use session_tree::PromptImage;
+
+use super::front::Front;
+
+/// Programs that write the image in the clipboard to standard output, on the systems that have them.
+const CLIPBOARDS: [&[&str]; 3] = [
+    &["wl-paste", "--no-newline", "--type", "image/png"],
+    &["xclip", "-selection", "clipboard", "-target", "image/png", "-out"],
+    &["pngpaste", "-"],
+];
+
+impl Front<'_> {
+    /// Attaches the image whose path was pasted; tells whether there is one.
+    pub(super) fn attach_file(&mut self, pasted: &str) -> bool {
+        let Some(image) = dropped_path(pasted, &self.cwd).and_then(|path| image_of_file(&path)) else {
+            return false;
+        };
+        self.attach(image);
+        true
+    }
+
+    /// Looks for an image in the clipboard, beside everything else: its owner may take a while.
+    pub(super) fn paste_image(&mut self) {
+        if self.pasting.is_none() {
+            self.pasting = Some(tokio::task::spawn_blocking(image_of_clipboard));
+        }
+    }
+
+    /// Attaches what the clipboard had.
+    pub(super) fn pasted(&mut self, image: Option<PromptImage>) {
+        self.pasting = None;
+        match image {
+            Some(image) => self.attach(image),
+            None => self.tell(Tone::Warning, "no image in the clipboard; the path of a file works, too"),
+        }
+    }
+
+    fn attach(&mut self, image: PromptImage) {
+        self.chat.editor.attach(image);
+        if self.model.as_ref().is_some_and(|model| !model.reads_images) {
+            self.tell(Tone::Warning, "this model reads no images; /model chooses another");
+        }
+    }
+}
+
+/// Reads an image; none if it is none that models understand, or too large.
+fn image_of_file(path: &Path) -> Option<PromptImage> {
+    let size = fs::metadata(path).ok().filter(|meta| meta.is_file())?.len();
+    prompt_image(&fs::read(path).ok().filter(|_| size <= MAX_IMAGE_BYTES)?)
+}
+
+fn image_of_clipboard() -> Option<PromptImage> {
+    CLIPBOARDS.iter().find_map(|command| {
+        let output = Command::new(command[0])
+            .args(&command[1..])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output()
+            .ok()?;
+        prompt_image(&output.stdout)
+    })
+}
+
+/// Reads a path as terminals paste it when a file is dragged into them: quoted, with backslashes, or as an address.
+fn dropped_path(pasted: &str, cwd: &Path) -> Option<PathBuf> {
+    let text = pasted.trim();
+    if text.is_empty() || text.len() > 4096 || text.contains(['\n', '\r', '\0']) {
+        return None;
+    }
+    let inside = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    let path = match inside('\'').or_else(|| inside('"')) {
+        Some(quoted) => quoted.to_owned(),
+        None => match text.strip_prefix("file://") {
+            Some(address) => unescaped_address(address)?,
+            None => unescaped(text),
+        },
+    };
+    Some(cwd.join(path))
+}
+
+/// Takes away the backslashes that keep blanks together.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => out.extend(letters.next()),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// Reads `%20` and the like.
+fn unescaped_address(address: &str) -> Option<String> {
+    let bytes = address.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = address.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dragged_file_is_found_however_the_terminal_spells_it() {
+        let cwd = Path::new("/work");
+        let read = |text: &str| dropped_path(text, cwd).map(|path| path.display().to_string());
+        for spelled in
+            ["/a b/c.png", "'/a b/c.png' ", "\"/a b/c.png\"", "/a\\ b/c.png", "file:///a%20b/c.png"]
+        {
+            assert_eq!(read(spelled).as_deref(), Some("/a b/c.png"), "{spelled}");
+        }
+        assert_eq!(read("shot.png").as_deref(), Some("/work/shot.png"));
+        assert_eq!(read("two\nlines.png"), None);
+        assert_eq!(read("file:///%ff.png"), None);
+    }
+
+    #[test]
+    fn only_images_are_attached() {
+        let dir = tempfile::tempdir().unwrap();
+        let (text, image) = (dir.path().join("a.png"), dir.path().join("b"));
+        fs::write(&text, "no image").unwrap();
+        fs::write(&image, b"\x89PNG\r\n\x1a\n....").unwrap();
+        assert_eq!(image_of_file(&text), None);
+        assert_eq!(image_of_file(dir.path()), None);
+        assert_eq!(image_of_file(&image).unwrap().mime_type, "image/png");
+    }
+}

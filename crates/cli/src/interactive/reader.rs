@@ -1,0 +1,166 @@
+//! Reads sessions for the picker beside everything else, so that no key ever waits for a file.
+//!
+//! ```text
+//!   picker asks -> a thread reads -> found -> picker shows
+//! ```
+//!
+//! A reader goes with its picker: who reads for it then notices at the next row and stops.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use offshoot_tui::picker::{Scope, SessionPreview};
+use session_tree::{Catalog, Options, SessionSummary};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// How many rows are told at once, so that the first ones show soon.
+const ROWS_AT_ONCE: usize = 50;
+
+/// Something was read.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Rows of a scope, and how far its list has come, once that is known.
+    Rows { scope: Scope, rows: Vec<SessionSummary>, progress: Option<(usize, usize)> },
+    /// What was said in these sessions.
+    Texts(Vec<(PathBuf, String)>),
+    /// What a session looks like; nothing if it cannot be read.
+    Preview(PathBuf, SessionPreview),
+}
+
+/// Reads sessions for the picker.
+#[derive(Debug)]
+pub(super) struct Reader {
+    catalogs: Vec<Catalog>,
+    cwd: String,
+    tell: UnboundedSender<Found>,
+    found: UnboundedReceiver<Found>,
+    reads_texts: bool,
+    reads_preview: bool,
+}
+
+impl Reader {
+    /// Makes a reader of the sessions of these catalogs.
+    pub(super) fn new(catalogs: Vec<Catalog>, cwd: String) -> Self {
+        let (tell, found) = unbounded_channel();
+        Reader { catalogs, cwd, tell, found, reads_texts: false, reads_preview: false }
+    }
+
+    /// Waits for something that was read.
+    pub(super) async fn found(&mut self) -> Found {
+        match self.found.recv().await {
+            Some(found) => {
+                match &found {
+                    Found::Texts(_) => self.reads_texts = false,
+                    Found::Preview(..) => self.reads_preview = false,
+                    Found::Rows { .. } => {}
+                }
+                found
+            }
+            // The reader itself holds a sender.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Lists the sessions of a scope: first what is known at once, then everything.
+    pub(super) fn list(&self, scope: Scope) {
+        let (catalogs, cwd, tell) = (self.catalogs.clone(), self.cwd.clone(), self.tell.clone());
+        tokio::task::spawn_blocking(move || {
+            let listings = || {
+                catalogs.iter().map(|catalog| match scope {
+                    Scope::Folder => catalog.list(&cwd),
+                    Scope::All => catalog.list_all(),
+                })
+            };
+            let mut list = List { scope, tell, rows: Vec::new(), done: 0, total: None };
+            for listing in listings() {
+                if listing.quick().any(|row| list.put(row).is_break()) {
+                    return;
+                }
+            }
+            list.begin_again();
+            for listing in listings() {
+                listing.complete(&mut |progress| {
+                    progress.row.map_or(ControlFlow::Continue(()), |row| list.put(row.clone()))
+                });
+            }
+            list.end();
+        });
+    }
+
+    /// Reads what was said in sessions, unless it reads already.
+    pub(super) fn read_texts(&mut self, paths: Vec<PathBuf>) {
+        if self.reads_texts || paths.is_empty() {
+            return;
+        }
+        self.reads_texts = true;
+        let (catalog, tell) = (self.catalogs.first().cloned(), self.tell.clone());
+        tokio::task::spawn_blocking(move || {
+            let text = |path: &PathBuf| catalog.as_ref().and_then(|catalog| catalog.text(path).ok());
+            let texts = paths.into_iter().map(|path| {
+                let text = text(&path).unwrap_or_default();
+                (path, text)
+            });
+            // Who closed the picker needs nothing any more.
+            drop(tell.send(Found::Texts(texts.collect())));
+        });
+    }
+
+    /// Reads what a session looks like, unless it reads already.
+    pub(super) fn read_preview(&mut self, path: PathBuf, options: Options) {
+        if std::mem::replace(&mut self.reads_preview, true) {
+            return;
+        }
+        let tell = self.tell.clone();
+        tokio::task::spawn_blocking(move || {
+            let session = options.open_read_only(&path).ok();
+            let preview = session.and_then(|session| SessionPreview::of(&session).ok()).unwrap_or_default();
+            drop(tell.send(Found::Preview(path, preview)));
+        });
+    }
+}
+
+/// Rows on their way to the picker.
+struct List {
+    scope: Scope,
+    tell: UnboundedSender<Found>,
+    rows: Vec<SessionSummary>,
+    done: usize,
+    /// How many rows there will be, once they were counted.
+    total: Option<usize>,
+}
+
+impl List {
+    /// Adds a row; breaks off when nobody wants it any more.
+    fn put(&mut self, row: SessionSummary) -> ControlFlow<()> {
+        self.done += 1;
+        if row.is_session() && !row.is_sub_agent {
+            self.rows.push(row);
+        }
+        match self.rows.len() < ROWS_AT_ONCE {
+            true if !self.tell.is_closed() => ControlFlow::Continue(()),
+            true => ControlFlow::Break(()),
+            // A list is done when it says so, not when the numbers are equal.
+            false => self.send(self.total.map(|total| (self.done.min(total.saturating_sub(1)), total))),
+        }
+    }
+
+    /// All rows are known; now they are read in full.
+    fn begin_again(&mut self) {
+        self.total = Some(self.done);
+        self.done = 0;
+        // Who closed the picker is noticed at the next row.
+        let _ = self.send(None);
+    }
+
+    fn end(&mut self) {
+        let _ = self.send(Some((self.done, self.done)));
+    }
+
+    fn send(&mut self, progress: Option<(usize, usize)>) -> ControlFlow<()> {
+        let rows = std::mem::take(&mut self.rows);
+        match self.tell.send(Found::Rows { scope: self.scope, rows, progress }) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+}
