@@ -1,6 +1,7 @@
 //! The rows of the table: each measures one kind of work of the engine against its reference.
 
 mod append;
+mod chat;
 mod context;
 pub(crate) mod export;
 mod extensions;
@@ -56,6 +57,7 @@ pub(crate) const ROWS: [Row; 16] = [
     Row { name: "list", measure: list::measure },
     Row { name: "outline", measure: outline::measure },
     Row { name: "selector", measure: selector::measure },
+    Row { name: "chat", measure: chat::measure },
     Row { name: "export", measure: export::measure },
     Row { name: "program", measure: program::measure },
     Row { name: "talk", measure: talk::measure },

@@ -50,7 +50,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
         Line::limit("slowest key that moves or folds, with its frame", walk, key),
         against_peer("slowest filter key, with its frame (pi: of 12k)", filter, peer, "filter", 20.0)?,
         Line::limit("the same", filter, key),
-        Line::limit("slowest letter of a query, with its frame", typed, key),
+        against_peer("slowest letter of a query, with its frame (pi: of 12k)", typed, peer, "search", 20.0)?,
+        Line::limit("the same", typed, key),
     ])
 }
 
