@@ -279,7 +279,7 @@ fn fork_and_come_back(evening: &mut Evening) {
     // Back to the first session, through the picker; its file is as it was.
     evening.screen.say("/resume");
     evening.screen.wait_for("Resume Session");
-    evening.screen.send("rewrite");
+    evening.screen.send("\"Try a rewrite\"");
     evening.screen.wait_for("(1/1)");
     evening.screen.send(ENTER);
     evening.screen.wait_for("opened; the old one is kept");
