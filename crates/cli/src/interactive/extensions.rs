@@ -370,7 +370,7 @@ impl Front<'_> {
         }
         let is_elsewhere = self.desk.read(|session| !goes_on(session, before.leaf.as_ref()));
         if now.leaf != before.leaf && is_elsewhere {
-            self.arrive(None, Some("an extension went here; /back returns"));
+            self.arrive(None, Vec::new(), Some("an extension went here; /back returns"));
         }
     }
 
