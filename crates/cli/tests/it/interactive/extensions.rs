@@ -274,7 +274,7 @@ fn hooks_see_prompts_and_an_extension_may_move_and_send() {
     screen.say("/go");
     screen.wait_for("Sent.");
     screen.wait_for("branch 1/2");
-    assert_eq!(said(&home, "user"), ["SHOUT", "sent by x"]);
+    assert_eq!(said(&session(&home).1, "user"), ["SHOUT", "sent by x"]);
     quit(screen);
 }
 
