@@ -205,7 +205,7 @@ async fn extensions_find_resources_and_find_them_again_when_they_are_loaded_anew
         hooks
     };
     let model = Scripted::new(vec![]);
-    let reload = Reload::new(move |_| Box::pin(async move { finding("new") }));
+    let reload = Reload::new(move |_| Box::pin(async move { finding("new").into() }));
     let mut agent = agent(empty(), &model).with_hooks(finding("old")).with_reload(reload);
     agent.start(&Cancel::new()).await;
     let found = agent.resources().clone();
