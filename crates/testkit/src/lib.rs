@@ -1,7 +1,9 @@
-//! test kit
+//! What the tests of the workspace share: drawings of trees, clocks, ids, a simulated disk, seeded session files.
 
+pub mod canonical;
 pub mod clock;
 pub mod corpus;
+pub mod crash;
 pub mod drawing;
 pub mod ids;
 pub mod mangle;

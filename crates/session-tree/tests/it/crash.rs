@@ -4,38 +4,25 @@
 //! any of these changes. `SOAK=1` runs many more workloads.
 
 mod journal;
-mod oracle;
-pub(crate) mod workload;
+
+use std::sync::Arc;
 
 use session_tree::SyncPolicy;
+use testkit::crash::workload::{self, Start, Step, Workload};
+use testkit::crash::{oracle, survive};
 use testkit::sim_fs::SimFs;
 
 use crate::support::rounds;
-use workload::{Start, Step, Workload};
-
-/// Runs one workload and checks all disks it may leave behind; gives their number.
-fn survive(workload: &Workload, policy: SyncPolicy) -> usize {
-    let fs = SimFs::new();
-    let record = workload::run(workload, policy, &fs);
-    let mut count = 0;
-    for state in fs.crash_states(workload.seed) {
-        if let Err(reason) = oracle::check(&record, &state) {
-            let (number, completed, kind) = (state.number, state.completed, state.kind);
-            let disk = &state.fs;
-            panic!(
-                "{reason}\n{workload:?}\n{policy:?}, state {number}: {kind:?} after {completed} changes\n{disk:#?}"
-            );
-        }
-        count += 1;
-    }
-    count
-}
 
 #[allow(clippy::print_stdout, reason = "the number of disks is what a reader of the log wants to know")]
 fn survive_all(policy: SyncPolicy, seeds: std::ops::Range<u64>, at_least: usize) {
-    let count: usize = seeds.map(|seed| survive(&Workload::drawn(seed), policy)).sum();
+    let count: usize = seeds.map(|seed| checked(&Workload::drawn(seed), policy)).sum();
     println!("{count} disks after crashes, {policy:?}");
     assert!(count >= at_least, "only {count} disks were checked");
+}
+
+fn checked(workload: &Workload, policy: SyncPolicy) -> usize {
+    survive(workload, policy, |fs| Arc::new(fs.clone())).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
 #[test]

@@ -566,3 +566,24 @@ fn labels_between_all_entries_cost_nothing_but_their_own_splices() {
     assert_eq!(fork.labels().len(), 399);
     assert_eq!(fork.branch_path(None).len(), 799);
 }
+
+#[test]
+fn a_fork_behind_a_compaction_has_the_context_of_its_source() {
+    let dir = Dir::new();
+    let session = dir.draw(
+        "u1 user one
+         a1<u1 assistant two
+         l1<a1 label a1 kept from here
+         u2<l1 user three
+         c1<u2 compaction keep=a1 so far
+         u3<c1 user four
+         a3<u3 assistant five",
+    );
+    let fork = session.create_branched_session("a3", dir.to("fork.jsonl"), options()).unwrap();
+    let texts = |session: &Session| -> Vec<String> {
+        let context = session.build_context().unwrap();
+        context.messages().map(|message| format!("{}: {}", message.role(), message.text())).collect()
+    };
+    assert_eq!(texts(&fork), texts(&session));
+    assert!(texts(&fork).len() >= 4, "{:?}", texts(&fork));
+}

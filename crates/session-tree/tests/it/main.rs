@@ -20,6 +20,8 @@ mod pi_fork;
 mod pi_list;
 mod pi_summary;
 mod pi_tree;
+#[cfg(unix)]
+mod planted_files;
 mod processes;
 mod properties;
 mod repair;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use session_tree::json::Value;
 use session_tree::{Context, Message, Session};
 
-use crate::support::canonical::{canonical, canonical_text};
 use crate::support::recorded::{Recorded, named, recorded};
+use testkit::canonical::{canonical, canonical_text};
 
 /// Where we differ on purpose: file, parts of the answer, reason.
 const DIFFERENT: &[(&str, &[&str], &str)] = &[

@@ -3,8 +3,8 @@
 use session_tree::json::Doc;
 use session_tree::{Destination, EntryId, Extract, Kind, NewSession, Options, Session, Timestamp};
 
-use crate::support::canonical::canonical;
 use crate::support::recorded::{Recorded, recorded};
+use testkit::canonical::canonical;
 
 /// Where we differ on purpose, and why.
 const DIFFERENT: &[(&str, &str)] = &[

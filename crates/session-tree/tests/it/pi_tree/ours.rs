@@ -4,7 +4,7 @@ use serde_json::json;
 use session_tree::json::Value;
 use session_tree::{Entry, Node, Session, Timestamp};
 
-use crate::support::canonical::{canonical, canonical_text};
+use testkit::canonical::{canonical, canonical_text};
 
 /// The parts of an answer that are compared, in the order in which they are looked at.
 pub(crate) const PARTS: [&str; 7] = ["ids", "parents", "types", "kept", "leaf", "name", "tree"];

@@ -9,7 +9,7 @@ use std::vec;
 use session_tree::json::{Doc, Items, Kind, Value};
 
 /// Writes a value in its one spelling.
-pub(crate) fn canonical(value: Value<'_>) -> String {
+pub fn canonical(value: Value<'_>) -> String {
     let mut out = String::new();
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut next = Some(value);
@@ -31,7 +31,12 @@ pub(crate) fn canonical(value: Value<'_>) -> String {
 }
 
 /// Writes a text in its one spelling.
-pub(crate) fn canonical_text(text: &str) -> String {
+///
+/// # Panics
+///
+/// Panics when the text is no JSON.
+#[allow(clippy::unwrap_used, reason = "a test that spells its own text wrong has failed")]
+pub fn canonical_text(text: &str) -> String {
     let doc = Doc::parse(text.as_bytes()).unwrap();
     canonical(doc.root())
 }

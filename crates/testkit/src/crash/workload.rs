@@ -5,21 +5,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
+use session_tree::fs::Fs;
 use session_tree::{
     Body, Destination, Draft, Message, NewBranchSummary, Options, Result, Session, SyncPolicy, Timestamp,
 };
-use testkit::clock::TickingClock;
-use testkit::drawing::{entry_lines, session_text};
-use testkit::ids::CountingIds;
-use testkit::rng::Rng;
-use testkit::sim_fs::SimFs;
+
+use crate::clock::TickingClock;
+use crate::drawing::{entry_lines, session_text};
+use crate::ids::CountingIds;
+use crate::rng::Rng;
+use crate::sim_fs::SimFs;
 
 /// The file that every workload works on.
-pub(crate) const PATH: &str = "/home/sessions/s.jsonl";
+pub const PATH: &str = "/home/sessions/s.jsonl";
 
 /// What is there before the first step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Start {
+pub enum Start {
     /// Nothing but the directory.
     Fresh,
     /// A session with two branches.
@@ -34,12 +36,13 @@ pub(crate) enum Start {
     VersionOne,
 }
 
-pub(crate) const STARTS: [Start; 6] =
+/// Every start.
+pub const STARTS: [Start; 6] =
     [Start::Fresh, Start::Existing, Start::TornTail, Start::NoLineFeed, Start::Damaged, Start::VersionOne];
 
 /// One thing done to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
     /// A prompt of so many characters.
     Prompt(usize),
     /// A long answer of a model.
@@ -50,14 +53,21 @@ pub(crate) enum Step {
     Mark,
     /// Goes to an earlier entry with a summary of what is left behind.
     Summary,
+    /// Names an entry.
     Label,
+    /// Names the session.
     Name,
+    /// Changes the model.
     Model,
+    /// Asks for what came before to be durable, as the policy has it.
     Barrier,
+    /// Asks for what came before to be durable.
     Sync,
     /// Copies the path of an entry into a new session.
     Fork,
+    /// Writes the session in the current version.
     Migrate,
+    /// Repairs what a check finds.
     Repair,
     /// Closes the session and opens it again.
     Reopen,
@@ -69,15 +79,18 @@ pub(crate) enum Step {
 
 /// What one workload does.
 #[derive(Debug, Clone)]
-pub(crate) struct Workload {
-    pub(crate) start: Start,
-    pub(crate) steps: Vec<Step>,
-    pub(crate) seed: u64,
+pub struct Workload {
+    /// What is there before.
+    pub start: Start,
+    /// What is done.
+    pub steps: Vec<Step>,
+    /// What all choices are drawn from.
+    pub seed: u64,
 }
 
 impl Workload {
     /// Draws a workload of 3 to 12 steps.
-    pub(crate) fn drawn(seed: u64) -> Self {
+    pub fn drawn(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let start = *rng.pick(&STARTS);
         let count = rng.range(3, 12);
@@ -88,7 +101,7 @@ impl Workload {
     }
 
     /// Puts the files there that the workload starts with.
-    pub(crate) fn set_up(&self, fs: &SimFs) {
+    pub fn set_up(&self, fs: &SimFs) {
         set_up(fs, self.start);
     }
 }
@@ -113,7 +126,8 @@ fn drawn_step(rng: &mut Rng) -> Step {
     }
 }
 
-pub(crate) fn set_up(fs: &SimFs, start: Start) {
+/// Puts the files of a start there.
+pub fn set_up(fs: &SimFs, start: Start) {
     fs.put_dir(Path::new(PATH).parent().unwrap()).unwrap();
     let mut text = session_text(
         "a user hello
@@ -152,36 +166,40 @@ fn version_one() -> String {
 
 /// A line that was written, or tried to be.
 #[derive(Debug)]
-pub(crate) struct Line {
-    pub(crate) id: String,
-    pub(crate) parent: Option<String>,
+pub struct Line {
+    /// The id of the entry.
+    pub id: String,
+    /// The id of its parent.
+    pub parent: Option<String>,
     /// When the call returned that wrote it; from there on it survives the death of the process.
-    pub(crate) written_at: Option<usize>,
+    pub written_at: Option<usize>,
     /// When the session first said that it is safe; from there on it survives a power cut.
-    pub(crate) durable_at: Option<usize>,
+    pub durable_at: Option<usize>,
     /// Others wrote it; this session promises nothing about it.
     foreign: bool,
 }
 
 /// What was done and promised.
 #[derive(Debug, Default)]
-pub(crate) struct Record {
+pub struct Record {
     /// The lines in file order.
-    pub(crate) lines: Vec<Line>,
+    pub lines: Vec<Line>,
     /// The position in `lines` of each spelling of a line.
-    pub(crate) by_bytes: HashMap<Vec<u8>, usize>,
+    pub by_bytes: HashMap<Vec<u8>, usize>,
     positions: HashMap<String, usize>,
     /// The forks that were made.
-    pub(crate) forks: Vec<Fork>,
+    pub forks: Vec<Fork>,
 }
 
 /// A session that was made of another one.
 #[derive(Debug, Clone)]
-pub(crate) struct Fork {
-    pub(crate) path: String,
-    pub(crate) bytes: Vec<u8>,
+pub struct Fork {
+    /// Where it lies.
+    pub path: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
     /// When the call returned that made it.
-    pub(crate) made_at: usize,
+    pub made_at: usize,
 }
 
 impl Record {
@@ -217,39 +235,53 @@ impl Record {
 }
 
 /// Opens sessions on one disk, each with ids of its own.
-pub(crate) struct Opener {
-    pub(crate) fs: SimFs,
-    pub(crate) policy: SyncPolicy,
-    pub(crate) forks: Vec<Fork>,
+pub struct Opener {
+    fs: SimFs,
+    /// The disk as the engine sees it.
+    seen: Arc<dyn Fs>,
+    policy: SyncPolicy,
+    forks: Vec<Fork>,
     opened: u64,
 }
 
 impl Opener {
-    pub(crate) fn new(fs: &SimFs, policy: SyncPolicy) -> Self {
-        Self { fs: fs.clone(), policy, forks: Vec::new(), opened: 0 }
+    /// Makes an opener for a disk that the engine sees as it is.
+    pub fn new(fs: &SimFs, policy: SyncPolicy) -> Self {
+        Self::through(fs, Arc::new(fs.clone()), policy)
     }
 
-    pub(crate) fn options(&mut self) -> Options {
+    /// Makes an opener for a disk that the engine sees through something else.
+    pub fn through(fs: &SimFs, seen: Arc<dyn Fs>, policy: SyncPolicy) -> Self {
+        Self { fs: fs.clone(), seen, policy, forks: Vec::new(), opened: 0 }
+    }
+
+    fn options(&mut self) -> Options {
         self.opened += 1;
         // Forty milliseconds a step: now and then a second passes between two syncs.
         let start = Timestamp::from_millis(1_735_700_000_000 + 10_000 * self.opened as i64);
         Options::new()
-            .file_system(Arc::new(self.fs.clone()))
+            .file_system(self.seen.clone())
             .sync(self.policy)
             .clock(TickingClock::new(start, 140))
             .ids(CountingIds::after(0x1000 * self.opened))
     }
 
-    pub(crate) fn open_or_create(&mut self) -> Result<Session> {
+    /// Opens the session of the workload, or begins it.
+    pub fn open_or_create(&mut self) -> Result<Session> {
         self.options().open_or_create(PATH, "/w")
     }
 }
 
 /// Runs a workload on a disk; every call has to succeed.
-pub(crate) fn run(workload: &Workload, policy: SyncPolicy, fs: &SimFs) -> Record {
+pub fn run(workload: &Workload, policy: SyncPolicy, fs: &SimFs) -> Record {
+    run_through(workload, policy, fs, Arc::new(fs.clone()))
+}
+
+/// Runs a workload on a disk that the engine sees through `seen`.
+pub fn run_through(workload: &Workload, policy: SyncPolicy, fs: &SimFs, seen: Arc<dyn Fs>) -> Record {
     workload.set_up(fs);
     let mut rng = Rng::new(workload.seed ^ 0x5eed);
-    let mut opener = Opener::new(fs, policy);
+    let mut opener = Opener::through(fs, seen, policy);
     let mut session = opener.open_or_create().unwrap();
     let mut record = Record::default();
     if session.is_saved() {
@@ -281,7 +313,7 @@ pub(crate) fn run(workload: &Workload, policy: SyncPolicy, fs: &SimFs) -> Record
 }
 
 /// Does one step.
-pub(crate) fn perform(step: Step, session: &mut Session, opener: &mut Opener, rng: &mut Rng) -> Result<()> {
+pub fn perform(step: Step, session: &mut Session, opener: &mut Opener, rng: &mut Rng) -> Result<()> {
     match step {
         Step::Prompt(length) => session.append_message(&user(&"p".repeat(length))).map(drop),
         Step::Answer(length) => session.append_message(&assistant(&"a".repeat(length))).map(drop),
@@ -369,17 +401,19 @@ fn some_entry(session: &Session, rng: &mut Rng) -> Option<String> {
     if nodes.is_empty() { None } else { Some(session.tree().id(*rng.pick(&nodes)).to_string()) }
 }
 
-pub(crate) fn user(text: &str) -> Message {
+/// A prompt.
+pub fn user(text: &str) -> Message {
     Message::user(text, Timestamp::from_millis(0))
 }
 
-pub(crate) fn assistant(text: &str) -> Message {
+/// An answer of a model.
+pub fn assistant(text: &str) -> Message {
     let message = json!({"role": "assistant", "content": [{"type": "text", "text": text}], "api": "api",
         "provider": "prov", "model": "mod", "stopReason": "stop", "timestamp": 0});
     Message::from_value(&message).unwrap()
 }
 
 /// The path of the file, and of what lies beside it.
-pub(crate) fn path() -> PathBuf {
+pub fn path() -> PathBuf {
     PATH.into()
 }

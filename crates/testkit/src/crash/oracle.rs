@@ -4,17 +4,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use session_tree::{Body, Node, Options, Session, SyncPolicy};
-use testkit::clock::TickingClock;
-use testkit::ids::CountingIds;
-use testkit::sim_fs::{CrashKind, CrashState, SimFs};
 
 use super::workload::{Fork, PATH, Record, path, user};
+use crate::clock::TickingClock;
+use crate::ids::CountingIds;
+use crate::sim_fs::{CrashKind, CrashState, SimFs};
 
 /// What is wrong with a disk, as a sentence.
-pub(crate) type Verdict = Result<(), String>;
+pub type Verdict = Result<(), String>;
 
 /// Checks one disk: what was promised is there, nothing was made up, and life goes on.
-pub(crate) fn check(record: &Record, state: &CrashState) -> Verdict {
+pub fn check(record: &Record, state: &CrashState) -> Verdict {
     record.forks.iter().try_for_each(|fork| a_fork_is_whole(fork, state))?;
     let needed = needed(record, state);
     let Some(before) = state.fs.bytes(PATH) else {

@@ -1,0 +1,226 @@
+//! Names, links and files that somebody planted: nothing outside the chosen place is read as ours, changed or replaced.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use session_tree::{Destination, Error, NewSession, Options, Session, is_valid_session_id};
+use testkit::drawing::session_text;
+
+use crate::support::live::{Folder, user};
+
+/// What somebody may have put where we want to write.
+const PLANTED: [&str; 6] =
+    ["file", "link to a file", "link to nothing", "link to a device", "directory", "pipe"];
+
+fn plant(what: &str, at: &Path, outside: &Path) {
+    let victim = outside.join("victim");
+    match what {
+        "file" => fs::write(at, "theirs").unwrap(),
+        "link to a file" => symlink(&victim, at).unwrap(),
+        "link to nothing" => symlink(outside.join("nothing"), at).unwrap(),
+        "link to a device" => symlink("/dev/null", at).unwrap(),
+        "directory" => fs::create_dir(at).unwrap(),
+        _ => assert!(Command::new("mkfifo").arg(at).status().unwrap().success()),
+    }
+}
+
+/// Every name below a directory with what it is: a link with its target, a file with its bytes.
+fn snapshot(dir: &Path) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    for path in fs::read_dir(dir).unwrap().map(|file| file.unwrap().path()) {
+        let kind = fs::symlink_metadata(&path).unwrap().file_type();
+        let what = if kind.is_symlink() {
+            format!("-> {}", fs::read_link(&path).unwrap().display())
+        } else if kind.is_file() {
+            String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
+        } else {
+            format!("{kind:?}")
+        };
+        found.insert(path, what);
+    }
+    found
+}
+
+struct Trap {
+    inside: Folder,
+    outside: Folder,
+}
+
+impl Trap {
+    fn new() -> Self {
+        let trap = Trap { inside: Folder::new(), outside: Folder::new() };
+        trap.outside.put("victim", "precious");
+        trap
+    }
+
+    fn set(&self, what: &str, name: &str) -> PathBuf {
+        let at = self.inside.at(name);
+        plant(what, &at, self.outside.at("").as_path());
+        at
+    }
+
+    fn assert_untouched(&self, what: &str) {
+        let outside: Vec<(PathBuf, String)> = snapshot(&self.outside.at("")).into_iter().collect();
+        assert_eq!(outside, [(self.outside.at("victim"), "precious".to_owned())], "{what}");
+    }
+}
+
+#[test]
+fn a_new_session_takes_the_place_of_nothing_that_is_there() {
+    for what in PLANTED {
+        let trap = Trap::new();
+        let path = trap.set(what, "s.jsonl");
+        let before = snapshot(&trap.inside.at(""));
+        let made =
+            Options::new().create(&path, "/w").and_then(|mut session| session.append_message(&user("x")));
+        assert!(made.is_err(), "{what}");
+        assert_eq!(snapshot(&trap.inside.at("")), before, "{what}: nothing is left, nothing is changed");
+        trap.assert_untouched(what);
+    }
+}
+
+#[test]
+fn a_fork_takes_the_place_of_nothing_that_is_there() {
+    let mut source = Options::new().in_memory("/w").unwrap();
+    let id = source.append_message(&user("x")).unwrap();
+    for what in PLANTED {
+        let trap = Trap::new();
+        let path = trap.set(what, "f.jsonl");
+        let before = snapshot(&trap.inside.at(""));
+        let made = source.create_branched_session(id.as_str(), Destination::File(path), Options::new());
+        assert!(made.is_err(), "{what}");
+        assert_eq!(snapshot(&trap.inside.at("")), before, "{what}");
+        trap.assert_untouched(what);
+    }
+}
+
+#[test]
+fn a_migration_goes_around_what_is_planted_under_its_names() {
+    let old = "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"cwd\":\"/p\"}\n\
+        {\"type\":\"message\",\"timestamp\":\"2025-01-01T00:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"old\"}}\n";
+    for what in PLANTED {
+        for name in [".s.jsonl.0.tmp", "s.jsonl.bak-v1"] {
+            let trap = Trap::new();
+            let path = trap.inside.put("s.jsonl", old);
+            trap.set(what, name);
+            let planted = snapshot(&trap.inside.at("")).remove(&trap.inside.at(name));
+            let kept = Session::open(&path).unwrap().migrate().unwrap().unwrap();
+            assert_eq!(fs::read_to_string(&kept).unwrap(), old, "{what} at {name}");
+            assert_eq!(Session::open_read_only(&path).unwrap().header().version(), 3, "{what} at {name}");
+            assert_eq!(
+                snapshot(&trap.inside.at("")).remove(&trap.inside.at(name)),
+                planted,
+                "{what} at {name}"
+            );
+            trap.assert_untouched(what);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_regular_file_is_refused_at_once() {
+    for what in ["link to nothing", "link to a device", "directory", "pipe"] {
+        let trap = Trap::new();
+        let path = trap.set(what, "s.jsonl");
+        assert!(Session::open(&path).is_err(), "{what}");
+        assert!(Session::open_read_only(&path).is_err(), "{what}");
+        trap.assert_untouched(what);
+    }
+}
+
+#[test]
+fn a_link_is_followed_once_and_then_the_file_stays_the_same() {
+    let trap = Trap::new();
+    let real = trap.inside.put("real.jsonl", session_text("a user hello"));
+    let link = trap.inside.at("link.jsonl");
+    symlink(&real, &link).unwrap();
+    let mut session = Session::open(&link).unwrap();
+    fs::remove_file(&link).unwrap();
+    symlink(trap.outside.at("victim"), &link).unwrap();
+    session.append_message(&user("more")).unwrap();
+    assert_eq!(Session::open_read_only(&real).unwrap().tree().len(), 2);
+    trap.assert_untouched("a link that was turned elsewhere");
+}
+
+#[test]
+fn a_file_that_is_swapped_while_it_is_written_to_never_gets_bytes_of_ours() {
+    let trap = Trap::new();
+    let path = trap.inside.put("s.jsonl", session_text("a user hello"));
+    let (aside, victim) =
+        (trap.inside.at("aside"), trap.inside.put("victim.jsonl", "precious, and no session\n"));
+    let mut session = Session::open(&path).unwrap();
+    for round in 0..crate::support::rounds(200) {
+        fs::rename(&path, &aside).unwrap();
+        fs::rename(&victim, &path).unwrap();
+        match session.append_message(&user("lost?")) {
+            Err(Error::Replaced { .. } | Error::ReadOnly { .. }) => {}
+            other => panic!("round {round}: {other:?}"),
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), "precious, and no session\n", "round {round}");
+        fs::rename(&path, &victim).unwrap();
+        fs::rename(&aside, &path).unwrap();
+        session = Session::open(&path).unwrap();
+    }
+}
+
+/// Names that want to leave their directory, hide, or mean something to a system.
+fn hostile_names() -> Vec<String> {
+    let parts = [
+        "..",
+        ".",
+        "",
+        "/",
+        "//",
+        "\\",
+        "\0",
+        "\n",
+        "\r",
+        "\t",
+        "\u{1b}[2J",
+        "\u{202e}",
+        "*",
+        "?",
+        "~",
+        "$HOME",
+        ":",
+        "|",
+    ];
+    let mut names: Vec<String> = parts.iter().map(ToString::to_string).collect();
+    for part in parts.iter().filter(|part| !["", "."].contains(part)) {
+        names.extend([format!("x/{part}/y"), format!("{part}x"), format!("x{part}"), format!("../{part}")]);
+    }
+    names
+        .extend(["x/../../escaped", "/etc/passwd", "C:\\x", "-rf", ".hidden", "x.", "x "].map(str::to_owned));
+    names.push("x".repeat(129));
+    names
+}
+
+#[test]
+fn no_session_id_leaves_its_directory() {
+    let names = hostile_names();
+    assert!(names.len() >= 80, "{}", names.len());
+    for name in names {
+        let trap = Trap::new();
+        assert!(!is_valid_session_id(&name), "{name:?}");
+        let new = NewSession { id: Some(name.clone()), ..NewSession::from("/w") };
+        let made = Options::new().create_in(trap.inside.at("here"), new);
+        assert!(made.and_then(|mut session| session.append_message(&user("x"))).is_err(), "{name:?}");
+        assert_eq!(snapshot(&trap.inside.at("")), BTreeMap::new(), "{name:?}");
+        trap.assert_untouched(&name);
+    }
+}
+
+#[test]
+fn files_that_a_migration_leaves_are_private_too() {
+    let dir = Folder::new();
+    let path = dir.put(
+        "s.jsonl",
+        "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"cwd\":\"/p\"}\n",
+    );
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    Session::open(&path).unwrap().append_message(&user("x")).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+}
