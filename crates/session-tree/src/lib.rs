@@ -82,6 +82,11 @@ mod kind;
 #[cfg(feature = "file")]
 mod naming;
 mod pattern;
+#[cfg(feature = "planted")]
+#[doc(hidden)]
+pub mod planted;
+#[cfg(not(feature = "planted"))]
+mod planted;
 mod time;
 
 // The straight walk: a module uses only modules above it.

@@ -185,3 +185,38 @@ async fn the_test_would_notice_a_disk_that_does_not_keep_its_word() {
     });
     assert!(broken);
 }
+
+#[tokio::test]
+async fn a_full_disk_ends_the_turn_and_not_the_agent() {
+    let fs = SimFs::new();
+    fs.put_dir("/d").unwrap();
+    let plug = Plug { fs: fs.clone(), runs: Arc::default(), left: Arc::default() };
+    let script = Scripted::new(vec![
+        Reply::Calls("look", vec![("c1", "count", json!({}))]),
+        Reply::Text("fine"),
+        Reply::Text("back"),
+    ]);
+    let model: Arc<dyn Model> = script.clone();
+    let session = options(&fs).create(FILE, "/w").unwrap();
+    let full = fs.clone();
+    let watcher = Watcher::new(move |event| {
+        if let AgentEvent::ToolEnd { .. } = event {
+            // The result of the tool no longer fits.
+            full.set_capacity(Some(full.bytes(FILE).map_or(0, |bytes| bytes.len() as u64)));
+        }
+    });
+    let mut agent = Agent::new(session, "/w")
+        .with_model(model, ThinkingLevel::Off)
+        .with_tools(counting(&plug))
+        .with_watcher(watcher);
+    agent.prompt(prompt("count it"), &Cancel::new()).await.unwrap_err();
+    let before = path(&options(&fs.killed()).open_read_only(FILE).unwrap());
+    assert_eq!(before, ["user: count it", "assistant: look"], "what fitted is there, and nothing else");
+    assert_eq!(path(&agent.session()), before, "and nothing else is in memory");
+    fs.set_capacity(None);
+    agent.prompt(prompt("where were we?"), &Cancel::new()).await.unwrap();
+    let after = path(&options(&fs.killed()).open_read_only(FILE).unwrap());
+    assert_eq!(after[..2], before[..]);
+    assert!(after.contains(&"user: where were we?".to_owned()), "{after:?}");
+    assert_eq!(plug.runs.load(Ordering::Relaxed), 1, "the tool did not run again by itself");
+}

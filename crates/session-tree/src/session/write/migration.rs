@@ -12,6 +12,7 @@ use crate::error::{Error, Loss, Result};
 use crate::index::{self, Dialect, GapKind, Index, LineAt};
 use crate::journal::{ReadAt, name_of, read_range};
 use crate::migrate;
+use crate::planted::{self, Bug};
 
 impl Session {
     /// Writes the session in the current version, if it has an older one. Returns where the original is kept.
@@ -157,6 +158,7 @@ pub(crate) fn write_current(index: &Index, source: &dyn ReadAt, out: &mut dyn Wr
         let (position, len) = index.place_of(line);
         let changed = match line {
             LineAt::Gap(gap) if gap.kind == GapKind::Header => migrate::current_header(index),
+            LineAt::Gap(_) if planted::has(Bug::MigrationDropsBadLines) => continue,
             LineAt::Gap(_) => None,
             LineAt::Row(node) => {
                 let raw = read_range(source, position, len as usize)?;

@@ -1,0 +1,64 @@
+// What the reference program makes of session files: one JSON line per path on standard input.
+//
+//   node answer.mjs PACKAGE_DIR < paths
+//
+// Works on the files it is given: hand it copies. The home directory is a scratch one.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [packageDir] = process.argv.slice(2);
+const home = mkdtempSync(join(tmpdir(), "peer-home-"));
+process.on("exit", () => rmSync(home, { recursive: true, force: true }));
+process.env.HOME = home;
+process.env.PI_CODING_AGENT_DIR = join(home, "agent");
+process.env.PI_OFFLINE = "1";
+
+const bundle = join(packageDir, "dist/bundle/index.js");
+const peer = await import(pathToFileURL(existsSync(bundle) ? bundle : join(packageDir, "dist/index.js")).href);
+
+// Keys in one order, so that equal values are equal texts.
+function canonical(value) {
+	if (Array.isArray(value)) return `[${value.map((item) => canonical(item === undefined ? null : item)).join(",")}]`;
+	if (value === null || typeof value !== "object") return JSON.stringify(value);
+	const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+	return `{${keys.sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
+}
+
+// A circle of parents would be followed for ever.
+function hasCircle(entries) {
+	const byId = new Map(entries.map((entry) => [entry.id, entry]));
+	const sound = new Set();
+	for (const entry of entries) {
+		const seen = new Set();
+		for (let at = entry; at && !sound.has(at.id); at = byId.get(at.parentId)) {
+			if (seen.has(at.id)) return true;
+			seen.add(at.id);
+		}
+		for (const id of seen) sound.add(id);
+	}
+	return false;
+}
+
+function answer(path) {
+	const manager = peer.SessionManager.open(path);
+	const entries = manager.getEntries();
+	if (hasCircle(entries)) return { circle: true };
+	return {
+		ids: entries.map((entry) => String(entry.id)),
+		leaf: manager.getLeafId() ?? null,
+		path: manager.getBranch().map((entry) => String(entry.id)),
+		context: manager.buildSessionContext().messages.map(canonical),
+	};
+}
+
+for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
+	let line;
+	try {
+		line = answer(path);
+	} catch (error) {
+		line = { error: String(error?.message ?? error) };
+	}
+	process.stdout.write(`${JSON.stringify(line)}\n`);
+}

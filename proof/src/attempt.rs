@@ -1,0 +1,99 @@
+//! Runs work that may panic, on all cores, and gives up on work that does not end.
+
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+thread_local! {
+    /// What the last panic of this thread said; `None`: panics are printed as usual.
+    static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs `work`; a panic becomes an error that says what the panic said.
+pub fn attempt<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    listen();
+    let before = SAID.replace(Some(String::new()));
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    let said = SAID.replace(before).unwrap_or_default();
+    result.map_err(|_| said)
+}
+
+/// Lets panics inside of [`attempt`] be kept instead of printed.
+fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |about| {
+            let is_kept = SAID.with_borrow_mut(|said| match said {
+                Some(said) => {
+                    *said = about.to_string();
+                    true
+                }
+                None => false,
+            });
+            if !is_kept {
+                usual(about);
+            }
+        }));
+    });
+}
+
+/// Does the work for the numbers `0..count` on all cores; gives the sum of the results, or the first failure.
+pub fn sum_over(count: u64, work: impl Fn(u64) -> Result<u64, String> + Sync) -> Result<u64, String> {
+    let next = AtomicU64::new(0);
+    let stop = AtomicBool::new(false);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let one = || {
+        let mut sum = 0;
+        while !stop.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
+            }
+            match attempt(|| work(number)).and_then(|result| result) {
+                Ok(done) => sum += done,
+                Err(reason) => {
+                    stop.store(true, Ordering::Relaxed);
+                    return Err(reason);
+                }
+            }
+        }
+        Ok(sum)
+    };
+    thread::scope(|scope| {
+        let all: Vec<_> = (0..cores).map(|_| scope.spawn(one)).collect();
+        let results =
+            all.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a thread died".into())));
+        results.collect::<Result<Vec<u64>, String>>().map(|sums| sums.into_iter().sum())
+    })
+}
+
+/// Fails if one piece of work took longer than nothing of its size should.
+pub fn in_time<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Result<T, String> {
+    let begin = Instant::now();
+    let done = work();
+    let took = begin.elapsed();
+    if took > limit { Err(format!("{what} took {took:?}")) } else { Ok(done) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_its_message() {
+        let said = attempt(|| panic!("the disk is gone")).unwrap_err();
+        assert!(said.contains("the disk is gone"), "{said}");
+        assert_eq!(attempt(|| 7), Ok(7));
+    }
+
+    #[test]
+    fn work_is_summed_up_and_the_first_failure_ends_it() {
+        assert_eq!(sum_over(100, Ok), Ok(4950));
+        let failed = sum_over(1000, |n| if n == 3 { Err("three".into()) } else { Ok(1) });
+        assert_eq!(failed, Err("three".into()));
+    }
+}

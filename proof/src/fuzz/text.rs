@@ -1,0 +1,146 @@
+//! Hostile texts: escape codes, marks that turn or hide text, and markup that wants to run something.
+
+use offshoot_tui::clean::{clean, clean_lines};
+use serde_json::Value;
+use testkit::rng::Rng;
+
+const PIECES: [&str; 44] = [
+    "\u{1b}[2J",
+    "\u{1b}]0;title\u{7}",
+    "\u{1b}]52;c;eA==\u{1b}\\",
+    "\u{1b}P1$r\u{1b}\\",
+    "\u{1b}[6n",
+    "\u{1b}c",
+    "\u{9b}31m",
+    "\u{9d}0;x\u{9c}",
+    "\r",
+    "\n",
+    "\t",
+    "\u{8}",
+    "\u{0}",
+    "\u{7f}",
+    "\u{202e}txt.exe",
+    "\u{2066}a\u{2069}",
+    "\u{200b}",
+    "\u{200d}",
+    "\u{feff}",
+    "\u{2028}",
+    "\u{e0041}",
+    "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
+    "漢字",
+    "👩\u{200d}👧",
+    "plain words ",
+    "<script>__x=1</script>",
+    "</template><script>__x=1</script>",
+    "</script><script>__x=1</script>",
+    "<img src=x onerror=__x=1>",
+    "\" onmouseover=\"__x=1",
+    "' onfocus='__x=1",
+    "![x\" onerror=__x=1](data:image/png;base64,AA==)",
+    "[a](javascript:__x=1)",
+    "[a](java\tscript:__x=1)",
+    "[a](https://example.org/\"onclick=__x=1)",
+    "![t](http://evil.example/t.png)",
+    "<iframe srcdoc=x>",
+    "<base href=//evil.example>",
+    "```x\" onload=\n<b>\n```",
+    "> > > - 1. # ",
+    "<!--",
+    "]]>",
+    "&lt;script&gt;",
+    "| a | b |\n|---|---|\n| <i> | `<u>` |",
+];
+
+/// Draws a hostile text.
+pub(super) fn hostile(rng: &mut Rng) -> String {
+    let piece = |rng: &mut Rng| match rng.below(5) {
+        0 => char::from_u32(rng.below(0x11_0000) as u32).map_or_else(String::new, String::from),
+        _ => (*rng.pick(&PIECES)).to_owned(),
+    };
+    (0..rng.range(1, 14)).map(|_| piece(rng)).collect()
+}
+
+/// Cleans one text and looks at what a terminal would make of it.
+pub(super) fn clean_one(rng: &mut Rng) -> Result<(), String> {
+    let text = hostile(rng);
+    let cleaned = clean(&text);
+    for line in std::iter::once(cleaned.clone()).chain(clean_lines(&text)) {
+        let mut obeyed = Obeyed(None);
+        vte::Parser::new().advance(&mut obeyed, line.as_bytes());
+        if let Some(what) = obeyed.0 {
+            return Err(format!("{what} in {line:?}, from {text:?}"));
+        }
+    }
+    if clean(&cleaned) == cleaned {
+        Ok(())
+    } else {
+        Err(format!("cleaning twice changes {cleaned:?}, from {text:?}"))
+    }
+}
+
+/// Notes whatever is not a letter.
+struct Obeyed(Option<String>);
+
+impl vte::Perform for Obeyed {
+    fn print(&mut self, c: char) {
+        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if c.is_control() || turns {
+            self.0 = Some(format!("{c:?}"));
+        }
+    }
+
+    fn execute(&mut self, byte: u8) {
+        self.0 = Some(format!("control {byte:#x}"));
+    }
+
+    fn csi_dispatch(&mut self, _: &vte::Params, _: &[u8], _: bool, action: char) {
+        self.0 = Some(format!("CSI {action}"));
+    }
+
+    fn osc_dispatch(&mut self, _: &[&[u8]], _: bool) {
+        self.0 = Some("OSC".into());
+    }
+
+    fn esc_dispatch(&mut self, _: &[u8], _: bool, byte: u8) {
+        self.0 = Some(format!("ESC {byte:#x}"));
+    }
+
+    fn hook(&mut self, _: &vte::Params, _: &[u8], _: bool, action: char) {
+        self.0 = Some(format!("DCS {action}"));
+    }
+}
+
+/// Writes a session whose every text is hostile.
+pub(super) fn hostile_session(rng: &mut Rng) -> Vec<u8> {
+    let time = "2025-01-01T00:00:00.000Z";
+    let cwd = Value::from(hostile(rng));
+    let mut out = format!(r#"{{"type":"session","version":3,"id":"s","timestamp":"{time}","cwd":{cwd}}}"#);
+    for number in 0..rng.range(2, 12) {
+        let [one, two] = [hostile(rng), hostile(rng)].map(Value::from);
+        let body = match rng.below(9) {
+            0 | 1 => format!(r#""type":"message","message":{{"role":"user","content":{one}}}"#),
+            2 => format!(
+                r#""type":"message","message":{{"role":"assistant","content":[{{"type":"text","text":{one}}},{{"type":"toolCall","id":{two},"name":{one},"arguments":{{{two}:{one}}}}}],"model":{two},"stopReason":"error","errorMessage":{two}}}"#
+            ),
+            3 => format!(
+                r#""type":"message","message":{{"role":"toolResult","toolCallId":{two},"toolName":{one},"content":[{{"type":"image","mimeType":{one},"data":{two}}}],"details":{{"diff":{two}}},"isError":{one}}}"#
+            ),
+            4 => format!(r#""type":"custom_message","customType":{one},"content":{two},"display":true"#),
+            5 => format!(r#""type":"label","targetId":"e0","label":{one}"#),
+            6 => format!(
+                r#""type":"compaction","summary":{one},"firstKeptEntryId":{two},"tokensBefore":{two}"#
+            ),
+            7 => format!(
+                r#""type":"message","message":{{"role":"bashExecution","command":{one},"output":{two},"exitCode":{one}}}"#
+            ),
+            _ => format!(r#""type":"session_info","name":{one}"#),
+        };
+        let parent =
+            number.checked_sub(1 + rng.below(2)).map_or("null".into(), |parent| format!("\"e{parent}\""));
+        out.push_str(&format!(
+            "\n{{{body},\"id\":\"e{number}\",\"parentId\":{parent},\"timestamp\":\"{time}\"}}"
+        ));
+    }
+    out.push('\n');
+    out.into_bytes()
+}

@@ -1,0 +1,26 @@
+//! Shows that the promises of the engine and the program hold, and says with what.
+//!
+//! A [part](part::Part) is one kind of proof: it does something many times, drawn from a seed, and complains when a
+//! promise is broken. `offshoot-proof quick` runs all parts in minutes, `soak` for hours; see `docs/reliability.md`.
+//! Works on simulated disks and on temporary directories; never touches a session of anybody.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken promise is told by a panic, which the part that runs it catches"
+)]
+
+pub mod attempt;
+pub mod crash;
+pub mod differential;
+pub mod fuzz;
+pub mod growth;
+pub mod incidents;
+pub mod kills;
+pub mod model;
+pub mod part;
+pub mod planted;
+pub mod power;
+pub mod suites;
+pub mod supply;
