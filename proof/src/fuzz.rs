@@ -227,7 +227,9 @@ fn migrate_file(bytes: &[u8]) -> Result<bool, String> {
     }
     let found = options(&fs).open_read_only(PATH).map_err(|error| format!("cannot open again: {error}"))?;
     let after = shown(&found)?;
-    if after == before { Ok(true) } else { Err(format!("{before:?} became {after:?}")) }
+    // A torn line whose id can be read holds its place once it has an end, and with it a compaction its first kept entry.
+    let is_same = if bytes.ends_with(b"\n") { after == before } else { after.0 == before.0 };
+    if is_same { Ok(true) } else { Err(format!("{before:?} became {after:?}")) }
 }
 
 /// The ids, the leaf and the texts of the context.

@@ -434,15 +434,17 @@ impl Tree {
                 has_child[parent as usize] = true;
             }
         }
-        // Backwards, so that a row of damaged lines is shown as far as somebody hangs below it.
-        for at in self.placeholders.iter().rev().copied() {
+        // A row of damaged lines is shown as far as somebody hangs below it, in whatever order they stand in the file.
+        let mut open: Vec<u32> =
+            self.placeholders.iter().copied().filter(|at| has_child[*at as usize]).collect();
+        while let Some(at) = open.pop() {
+            let is_hidden = self.columns.flags(at) & Flags::HIDDEN != 0;
+            let is_damaged = self.columns.flags(at) & Flags::PLACEHOLDER != 0;
             let lost_its_id = self.moved.iter().any(|(from, _)| *from == at);
-            if has_child[at as usize] && !lost_its_id && self.columns.flags(at) & Flags::HIDDEN != 0 {
+            if is_hidden && is_damaged && !lost_its_id {
                 self.columns.clear_flag(at, Flags::HIDDEN);
                 self.hidden -= 1;
-                if let Some(parent) = self.columns.parent(at) {
-                    has_child[parent as usize] = true;
-                }
+                open.extend(self.columns.parent(at));
             }
         }
     }

@@ -247,3 +247,17 @@ fn a_time_may_be_a_number_of_milliseconds() {
     assert_eq!(ids, ["u2", "u3"]);
     assert_eq!(session.entry("u2").unwrap().timestamp().to_string(), "2025-01-01T00:00:00.500Z");
 }
+
+#[test]
+fn damaged_lines_that_stand_before_their_parents_are_all_shown() {
+    let text = session_text(
+        r#"! {"type":"message","id":"b","parentId":"c","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"us
+           d<b user the only one below
+           ! {"type":"message","id":"c","parentId":"a","timestamp":"2025-01-01T00:00:03.000Z","message":{"role":"us
+           a user the first one"#,
+    );
+    let session = Session::from_bytes(text).unwrap();
+    assert_eq!(path(&session, Some("d")), ["a", "c", "b", "d"]);
+    assert_eq!(session.tree().len(), 4);
+    assert_eq!(session.tree().ordered().len(), 4);
+}
