@@ -12,6 +12,7 @@ use std::fs;
 use std::path::Path;
 
 use session_tree::{Options, Session, SyncPolicy};
+use testkit::crash::workload::assistant;
 use testkit::mangle;
 
 use crate::model;
@@ -89,6 +90,8 @@ fn side_by_side(peer: &Peer, count: usize) -> Result<usize, String> {
     let path = dir.path().join("s.jsonl");
     let mut session = Options::new().sync(SyncPolicy::Os).create(&path, "/w").map_err(text)?;
     session.append_user_text("start").map_err(text)?;
+    // The older version writes nothing before there is an answer.
+    session.append_message(&assistant("begun")).map_err(text)?;
     let mut theirs = peer.append_to(&path, count)?;
     let mut ours = Vec::new();
     while !theirs.is_done()? || ours.len() < count {
@@ -101,7 +104,7 @@ fn side_by_side(peer: &Peer, count: usize) -> Result<usize, String> {
     if let Some(id) = lost {
         return Err(format!("{id} is lost"));
     }
-    let total = ours.len() + theirs.len() + 1;
+    let total = ours.len() + theirs.len() + 2;
     if found.tree().len() != total || theirs.len() != count || !found.diagnostics().is_empty() {
         return Err(format!("{} entries of {total}, {:?}", found.tree().len(), found.diagnostics()));
     }
