@@ -113,7 +113,7 @@ mod tests {
             "<p onclick=\"x\">",
             "<a href=\"javascript:x\">",
             "<img src=\"http://e\">",
-            "<script>",
+            "<script></script>",
             "<iframe>",
             "<p a='b' ONload=x>",
             "<meta>",
