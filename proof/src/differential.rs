@@ -42,7 +42,7 @@ pub fn run(plan: &Plan) -> Outcome {
     let others: Vec<String> = tally
         .iter()
         .filter(|(name, _)| **name != "equal")
-        .map(|(name, count)| format!("{name} {count}"))
+        .map(|(name, count)| format!(", {name} {count}"))
         .collect();
     let version = &peer.version;
     let what = format!(
