@@ -37,6 +37,9 @@ pub fn run(plan: &Plan) -> Outcome {
             .map(u64::from)
             .map_err(|reason| format!("{} killed at {point:?}: {reason}", scenario.name))
     })?;
+    if killed == 0 {
+        return Err("no run was killed".into());
+    }
     let left = left.into_inner().unwrap_or_default();
     let asked = match &plan.peer {
         Some(peer) => differential::opens_all(peer, left.iter().map(Vec::as_slice))?,
@@ -65,8 +68,8 @@ fn program() -> Result<PathBuf, String> {
 /// A moment at which a run is killed.
 #[derive(Debug, Clone, Copy)]
 enum Point {
-    /// Before this call.
-    Call(u32),
+    /// Before the call of this name and number.
+    Call(&'static str, u32),
     /// After so many microseconds.
     Time(u64),
 }

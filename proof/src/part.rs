@@ -63,7 +63,7 @@ const fn part(name: &'static str, rows: &'static str, quick: bool, run: fn(&Plan
 pub const PARTS: &[Part] = &[
     part("crash", "D1", true, crash::states),
     part("faults", "D2", true, crash::faults),
-    part("kills", "D3", false, kills::run),
+    part("kills", "D3", true, kills::run),
     part("power", "D4", false, power::run),
     part("lying-disk", "D5", true, crash::lying_disk),
     part("planted", "D6", true, planted::run),
