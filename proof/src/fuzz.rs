@@ -1,6 +1,6 @@
 //! Odd input, a lot of it: session files and texts, drawn and then broken, thrown at whatever reads them.
 //!
-//! Runs on the pinned toolchain without a fuzzing engine: a seeded mutator that knows the format ([`mutate`]) starts
+//! Runs on the pinned toolchain without a fuzzing engine: a seeded mutator that knows the format (`mutate`) starts
 //! from the files of `testkit::mangle` and from the corpus in `proof/corpus`. A run is its part, seed and number, so a
 //! failure can be seen again.
 
@@ -149,11 +149,10 @@ fn append_to(bytes: &[u8]) -> Result<bool, String> {
     let kept = || fs.paths().into_iter().any(|path| fs.bytes(path).is_some_and(|now| now.starts_with(bytes)));
     let opened = options(&fs).open(PATH);
     let result = opened.and_then(|mut session| {
-        let is_old = session.header().version() < 3;
         let above = session.leaf_id();
-        session.append_user_text("appended").map(|id| (id, above, is_old))
+        session.append_user_text("appended").map(|id| (id, above))
     });
-    let Ok((id, above, is_old)) = result else {
+    let Ok((id, above)) = result else {
         // No session, a newer version: refused, and nothing was touched.
         return if fs.bytes(PATH).as_deref() == Some(bytes) {
             Ok(false)
@@ -167,8 +166,7 @@ fn append_to(bytes: &[u8]) -> Result<bool, String> {
     let found = options(&fs).open_read_only(PATH).map_err(|error| format!("cannot open again: {error}"))?;
     let tree = found.tree();
     let parent = tree.node(id.as_str()).and_then(|node| tree.parent(node)).map(|node| tree.id(node));
-    // In an old file a damaged line with an id of its own is another entry once it is migrated.
-    if found.leaf_id().as_ref() != Some(&id) || parent != above && !is_old {
+    if found.leaf_id().as_ref() != Some(&id) || parent != above {
         return Err(format!(
             "{id} hangs below {parent:?} instead of {above:?}, the leaf is {:?}",
             found.leaf_id()

@@ -1,7 +1,7 @@
 //! Fifteen bugs on purpose: each must be noticed by the part that is named beside it.
 //!
 //! Seven live in the engine (`session_tree::planted`); eight are calls to the system that a careless engine would not
-//! make, or not look at, and live in a file system that leaves them out ([`view`]). One build holds them all; a bug is
+//! make, or not look at, and live in a file system that leaves them out (`view`). One build holds them all; a bug is
 //! chosen while the program runs, and counts for the whole process.
 
 mod view;

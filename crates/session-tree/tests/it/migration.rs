@@ -235,3 +235,22 @@ fn a_stray_line_with_an_id_does_not_hide_the_entries_of_version_1_63() {
 
 const STRAY: &str = r#"{"id":"typeless","parentId":null}"#;
 const TYPED: &str = r#"{"type":"custom","customType":"x","id":"late","parentId":null}"#;
+
+/// A line that was cut off and has an end now is read with the damaged line of the same id, and rows move.
+#[test]
+fn an_append_that_migrates_goes_below_the_leaf_whatever_a_torn_line_turns_into() {
+    let dir = Folder::new();
+    let first =
+        r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p","version":1}"#;
+    let damaged = r#"{"type":"thinking_level_change","id":"d15ae07b","parentId":"7a639{"id":"989cb37d","parentId":null}"#;
+    let odd = r#"{"type":"message","id":"7a639459","parentId":"989cb37d","timestamp":"2025-01-01T00:00:02.800Z","message":1,"message":{"role":"user","content":"one"}}"#;
+    let torn = r#"{"type":"thinking_level_change","id":"d15ae07b","parentId":"7a639"#;
+    let file = dir.put("s.jsonl", text(&[first, V2, damaged, odd]) + torn);
+    let mut session = Session::open(&file).unwrap();
+    let leaf = session.leaf_id().unwrap();
+    let id = session.append_user_text("next").unwrap();
+    assert_eq!(session.header().version(), 3);
+    for session in [session, Session::open(&file).unwrap()] {
+        assert_eq!(context(&session), [leaf.to_string(), id.to_string()]);
+    }
+}

@@ -24,6 +24,22 @@ pub(super) enum Place {
     Aside(Option<Node>),
 }
 
+impl Place {
+    /// The entry that new ones go below.
+    pub(super) fn parent(self) -> Option<Node> {
+        let (Place::Under(parent) | Place::Aside(parent)) = self;
+        parent
+    }
+
+    /// The same below another entry.
+    pub(super) fn at(self, parent: Option<Node>) -> Self {
+        match self {
+            Place::Under(_) => Place::Under(parent),
+            Place::Aside(_) => Place::Aside(parent),
+        }
+    }
+}
+
 /// Where lines that were written are.
 enum Written {
     /// At this position, and not in the index yet.
@@ -99,7 +115,7 @@ impl Session {
 
     /// Writes the lines; the lock is held and the index is up to date.
     fn write_locked(&mut self, place: Place, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
-        let (Place::Under(parent) | Place::Aside(parent)) = place;
+        let parent = place.parent();
         let prepared = self.prepare(parent, drafts);
         let begins = drafts.iter().any(Draft::is_conversation);
         let written = self.write_lines(&prepared.lines, begins || self.writer.has_conversation);

@@ -21,23 +21,19 @@ impl Session {
         let Ok(index) = index::load(&*journal, journal.path()) else { return Ok(None) };
         let same = index.header.id() == self.index.header.id();
         let find = |node: Option<Node>| same_node(&self.index.tree, node, &index.tree);
-        let (Place::Under(parent) | Place::Aside(parent)) = place;
-        let (Some(parent), Some(leaf), true) = (find(parent), find(self.leaf), same) else { return Ok(None) };
+        let (parent, leaf) = (find(place.parent()), find(self.leaf));
+        let (Some(parent), Some(leaf), true) = (parent, leaf, same) else { return Ok(None) };
         self.journal = journal;
         self.index = index;
         self.leaf = leaf;
         self.foreign.clear();
         self.forget_lines();
-        Ok(Some(match place {
-            Place::Under(_) => Place::Under(parent),
-            Place::Aside(_) => Place::Aside(parent),
-        }))
+        Ok(Some(place.at(parent)))
     }
 
     /// Saves all that this session can still read, and the lines that were to be appended, beside the lost file.
     pub(super) fn rescue(&mut self, loss: Loss, place: Place, drafts: &[Draft]) -> Error {
-        let (Place::Under(parent) | Place::Aside(parent)) = place;
-        let lines = self.prepare_lines(parent, drafts);
+        let lines = self.prepare_lines(place.parent(), drafts);
         let bytes = match self.readable_bytes() {
             Ok(bytes) => bytes,
             // A part of a session under the name of a rescue would be believed to be all of it.
@@ -62,7 +58,7 @@ impl Session {
     }
 }
 
-fn same_node(old: &Tree, node: Option<Node>, new: &Tree) -> Option<Option<Node>> {
+pub(super) fn same_node(old: &Tree, node: Option<Node>, new: &Tree) -> Option<Option<Node>> {
     match node {
         None => Some(None),
         Some(node) => new.node(old.id(node).as_str()).map(Some),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::super::Session;
 use super::append::Place;
-use super::loss::Reader;
+use super::loss::{Reader, same_node};
 use crate::error::{Error, Loss, Result};
 use crate::index::{self, Dialect, GapKind, Index, LineAt};
 use crate::journal::{ReadAt, name_of, read_range};
@@ -45,11 +45,11 @@ impl Session {
             let locked = self.journal.lock()?;
             let loss = locked.loss.or((locked.len < self.index.known_end()).then_some(Loss::Truncated));
             let Some(loss) = loss else {
-                let kept = self.catch_up_to(locked.len).and_then(|()| self.migrate_locked(version));
+                let kept = self.catch_up_to(locked.len).and_then(|()| self.migrate_locked(version, place));
                 self.journal.unlock();
                 match kept {
                     Err(error) if tries > 0 && is_busy(&error) => tries -= 1,
-                    kept => return kept.map(|kept| (place, kept)),
+                    kept => return kept,
                 }
                 continue;
             };
@@ -61,7 +61,7 @@ impl Session {
         }
     }
 
-    fn migrate_locked(&mut self, version: u32) -> Result<Option<PathBuf>> {
+    fn migrate_locked(&mut self, version: u32, place: Place) -> Result<(Place, Option<PathBuf>)> {
         let source = self.journal.reopened()?;
         let path = name_of(&*self.journal);
         let ended;
@@ -78,6 +78,8 @@ impl Session {
             written.set(summing.sum);
             Ok(())
         };
+        let tree = &self.index.tree;
+        let held = [place.parent(), self.leaf];
         let mut loaded = None;
         let mut verify = |copy: &dyn ReadAt| {
             if sum_of(copy).map_err(Error::io("read", &path))? != written.get() {
@@ -85,19 +87,22 @@ impl Session {
                 return Err(Error::Verify { path: path.clone(), reason });
             }
             let found = index::load(copy, Some(&path))?;
-            let result =
-                compare(index, &found).map_err(|reason| Error::Verify { path: path.clone(), reason });
-            loaded = Some(found);
-            result
+            let failed = |reason| Error::Verify { path: path.clone(), reason };
+            compare(index, &found).map_err(failed)?;
+            // A line that was cut off and has an end now may be an entry of its own and move the rows behind it.
+            let [Some(parent), Some(leaf)] = held.map(|node| same_node(tree, node, &found.tree)) else {
+                return Err(failed("the position is not in it".into()));
+            };
+            loaded = Some((found, parent, leaf));
+            Ok(())
         };
         let kept = self.journal.replace(&format!("bak-v{version}"), &mut write, &mut verify)?;
-        if let Some(loaded) = loaded {
-            // Rows keep their numbers, so nodes that somebody holds stay valid.
-            let old = std::mem::replace(&mut self.index, loaded);
-            self.forget_lines();
-            self.bring_late_lines(old, &*source)?;
-        }
-        Ok(kept)
+        let Some((loaded, parent, leaf)) = loaded else { return Ok((place, kept)) };
+        let old = std::mem::replace(&mut self.index, loaded);
+        self.leaf = leaf;
+        self.forget_lines();
+        self.bring_late_lines(old, &*source)?;
+        Ok((place.at(parent), kept))
     }
 
     /// Brings lines over that a program that does not lock wrote to the old file while it lost its name.
