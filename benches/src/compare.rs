@@ -84,16 +84,15 @@ impl Amount {
 pub(crate) fn run(files: &Files, peers: &Path, quick: bool, plot: Option<&Path>) -> Result<(), Failure> {
     let programs = Program::all(peers);
     println!("{}", heading(&programs));
-    let mut measured = Vec::new();
-    for lines in [vec![start(&programs)?], vec![list(files, &programs)?]] {
-        measured.extend(lines.inspect_printed());
-    }
+    let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
+    let mut measured = printed(vec![start(&programs)?]);
+    measured.extend(printed(vec![list(files, &programs)?]));
     for size in SIZES.iter().filter(|size| !quick || size.entries <= 10_000) {
-        measured.extend(at_size(files, &programs, size)?.inspect_printed());
-    }
-    if let Some(path) = plot {
-        let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
-        fs::write(path, plot::svg(&measured, &names))?;
+        measured.extend(printed(at_size(files, &programs, size)?));
+        // After each size: the largest may be too much for the machine.
+        if let Some(path) = plot {
+            fs::write(path, plot::svg(&measured, &names))?;
+        }
     }
     let behind = measured.iter().filter(|line| line.is_behind()).count();
     println!("\n{behind} behind a peer");
@@ -101,15 +100,9 @@ pub(crate) fn run(files: &Files, peers: &Path, quick: bool, plot: Option<&Path>)
 }
 
 /// Prints lines as they come.
-trait InspectPrinted {
-    fn inspect_printed(self) -> Self;
-}
-
-impl InspectPrinted for Vec<Measured> {
-    fn inspect_printed(self) -> Self {
-        self.iter().for_each(|line| println!("{}", line.row()));
-        self
-    }
+fn printed(lines: Vec<Measured>) -> Vec<Measured> {
+    lines.iter().for_each(|line| println!("{}", line.row()));
+    lines
 }
 
 fn start(programs: &[Program]) -> Result<Measured, Failure> {
