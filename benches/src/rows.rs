@@ -2,10 +2,10 @@
 
 mod append;
 mod chat;
-mod context;
+pub(crate) mod context;
 pub(crate) mod export;
 mod extensions;
-mod fork;
+pub(crate) mod fork;
 mod growth;
 mod list;
 mod open;

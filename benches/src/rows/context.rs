@@ -31,7 +31,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     ])
 }
 
-fn first_time(file: &Path) -> Result<Duration, Failure> {
+/// The first context after opening: nothing is decoded before.
+pub(crate) fn first_time(file: &Path) -> Result<Duration, Failure> {
     let session = Session::open_read_only(file)?;
     cpu_of(|| Ok(session.build_context()?))
 }

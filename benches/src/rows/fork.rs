@@ -10,6 +10,7 @@ use session_tree::{Destination, Options, Session, SyncPolicy};
 use super::Bench;
 use crate::Failure;
 use crate::clock::{best_of_pairs, cpu_of, program};
+use crate::files::Files;
 use crate::table::Line;
 
 const LABELS: usize = 500;
@@ -27,17 +28,19 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     }
     let unlabelled = Session::open_read_only(&plain)?;
     let runs = bench.runs.min(4);
-    let (ours, cat) = best_of_pairs(runs, || fork(bench, &session, leaf.as_str()), || copy(bench, &plain))?;
+    let (ours, cat) =
+        best_of_pairs(runs, || fork(bench.files, &session, leaf.as_str()), || copy(bench, &plain))?;
     let (_, without) =
-        best_of_pairs(runs, || Ok(Duration::ZERO), || fork(bench, &unlabelled, leaf.as_str()))?;
+        best_of_pairs(runs, || Ok(Duration::ZERO), || fork(bench.files, &unlabelled, leaf.as_str()))?;
     Ok(vec![
         Line::cost("fork of a path of 100k entries with 500 labels", ours, ("cat", cat), 5.0),
         Line::cost("the same", ours, ("without labels", without), 1.1),
     ])
 }
 
-fn fork(bench: &Bench<'_>, session: &Session, leaf: &str) -> Result<Duration, Failure> {
-    let to = bench.files.scratch("fork.jsonl");
+/// Forks the whole path to an entry, and deletes what was made.
+pub(crate) fn fork(files: &Files, session: &Session, leaf: &str) -> Result<Duration, Failure> {
+    let to = files.scratch("fork.jsonl");
     let time = cpu_of(|| {
         Ok(session.create_branched_session(leaf, Destination::File(to.clone()), Options::new())?)
     })?;

@@ -10,6 +10,8 @@ use serde_json::Value;
 
 const ANSWER: &str = include_str!("../../peer/answer.mjs");
 const APPEND: &str = include_str!("../../peer/append.mjs");
+/// What both import.
+const REFERENCE: &str = include_str!("../../peer/reference.mjs");
 
 /// An installed reference program.
 pub(super) struct Peer {
@@ -45,8 +47,7 @@ impl Peer {
             fs::write(&path, bytes).map_err(|error| error.to_string())?;
             paths.push(path);
         }
-        let script = dir.path().join("answer.mjs");
-        fs::write(&script, ANSWER).map_err(|error| error.to_string())?;
+        let script = script(dir.path(), "answer.mjs", ANSWER)?;
         let mut answers = Vec::new();
         while answers.len() < paths.len() {
             let some = self.ask_some(&script, &paths[answers.len()..])?;
@@ -84,8 +85,7 @@ impl Peer {
 
     /// Lets the program append to a file of ours.
     pub(super) fn append_to(&self, path: &Path, count: usize) -> Result<Appending, String> {
-        let script = path.with_file_name("append.mjs");
-        fs::write(&script, APPEND).map_err(|error| error.to_string())?;
+        let script = script(path.parent().unwrap_or(Path::new(".")), "append.mjs", APPEND)?;
         let mut child = Command::new(&self.node)
             .arg(&script)
             .arg(&self.package)
@@ -101,6 +101,15 @@ impl Peer {
         });
         Ok(Appending { child, lines, ids: Vec::new() })
     }
+}
+
+/// Writes a script into a folder, with what it imports.
+fn script(folder: &Path, name: &str, text: &str) -> Result<PathBuf, String> {
+    let script = folder.join(name);
+    fs::write(folder.join("reference.mjs"), REFERENCE)
+        .and_then(|()| fs::write(&script, text))
+        .map_err(|error| error.to_string())?;
+    Ok(script)
 }
 
 /// The program while it appends.
