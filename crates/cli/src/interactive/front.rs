@@ -201,6 +201,7 @@ impl<'a> Front<'a> {
         self.close_full_screen()?;
         let bytes = self.inline.leave();
         self.write(&bytes)?;
+        self.chat.transcript.close();
         let printed = self.chat.transcript.take_done(usize::from(self.columns), 0);
         let nothing = Buffer::empty(Rect::new(0, 0, self.columns, 0));
         let bytes = self.inline.frame(&printed, &nothing, None);

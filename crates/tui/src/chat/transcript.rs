@@ -39,6 +39,8 @@ struct Cell {
     id: ItemId,
     item: Item,
     is_done: bool,
+    /// Whether only the one who draws it says that it is done.
+    is_held: bool,
     codes: CodeCache,
     /// Rows that were made, and for which width.
     made: Option<(usize, Vec<Line<'static>>)>,
@@ -81,6 +83,7 @@ impl Transcript {
             id,
             item,
             is_done: false,
+            is_held: false,
             codes: CodeCache::default(),
             made: None,
             printed: 0,
@@ -104,16 +107,28 @@ impl Transcript {
         }
     }
 
+    /// Keeps an item that somebody draws later: only [`finish`](Self::finish) ends it.
+    pub fn hold(&mut self, id: ItemId) {
+        if let Some(cell) = self.cells.iter_mut().find(|cell| cell.id == id) {
+            cell.is_held = true;
+        }
+    }
+
     /// Takes an item away that was not printed.
     pub fn remove(&mut self, id: ItemId) {
         self.cells.retain(|cell| cell.id != id);
     }
 
-    /// Notes that all items are done.
+    /// Notes that all items are done, but for those that are held.
     pub fn finish_all(&mut self) {
-        for cell in &mut self.cells {
+        for cell in self.cells.iter_mut().filter(|cell| !cell.is_held) {
             cell.is_done = true;
         }
+    }
+
+    /// Notes that nothing changes any more, held or not.
+    pub fn close(&mut self) {
+        self.cells.iter_mut().for_each(|cell| cell.is_done = true);
     }
 
     /// Tells whether nothing waits to be printed.
@@ -168,6 +183,7 @@ impl Transcript {
                 id,
                 item: Item::Text(before),
                 is_done: true,
+                is_held: false,
                 codes: CodeCache::default(),
                 made: None,
                 printed: 0,

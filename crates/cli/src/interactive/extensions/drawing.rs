@@ -13,8 +13,8 @@ use session_tree::{Kind, Message, Node, Role, Session};
 use super::super::front::Front;
 use super::{Guests, News};
 
-/// How long a drawing is waited for before the usual one shows.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a drawing is waited for before the usual one, which shows until then, is kept.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Something that an extension draws, and what shows if it does not.
 pub(in super::super) struct Foreign {
@@ -127,6 +127,8 @@ impl Front<'_> {
 
     fn draw_item(&mut self, item: ItemId, extension: Extension, what: What) {
         let width = self.columns;
+        // The turn may end before the drawing is there.
+        self.chat.transcript.hold(item);
         self.guests.spawn(async move {
             let drawn = tokio::time::timeout(PATIENCE, drawn(&extension, &what, width)).await;
             let failed = |error: String| format!("extension `{}`: {error}", extension.name());

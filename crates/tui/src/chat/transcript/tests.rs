@@ -38,6 +38,24 @@ fn what_is_done_is_handed_out_once_and_in_order() {
 }
 
 #[test]
+fn what_somebody_draws_later_outlives_the_turn() {
+    let mut transcript = transcript();
+    let drawn = transcript.begin(Item::Tool(ToolItem { name: "dice".into(), ..ToolItem::default() }));
+    transcript.hold(drawn);
+    transcript.push(Item::Text("after".into()));
+    transcript.finish_all();
+    assert!(transcript.take_done(40, 10).is_empty());
+    transcript.change(drawn, |item| *item = Item::Text("it shows 7".into()));
+    transcript.finish(drawn);
+    assert_eq!(text(&transcript.take_done(40, 10)), ["it shows 7", "", "after"]);
+
+    let never = transcript.begin(Item::Text("never drawn".into()));
+    transcript.hold(never);
+    transcript.close();
+    assert_eq!(text(&transcript.take_done(40, 10)), ["", "never drawn"]);
+}
+
+#[test]
 fn blocks_of_a_growing_text_are_handed_out_when_the_next_begins() {
     let mut transcript = transcript();
     let id = transcript.begin(Item::Text(String::new()));
