@@ -97,6 +97,12 @@ impl Doc {
         Ok(Self { text, nodes })
     }
 
+    /// Indexes the JSON value that a text begins with, whatever follows it.
+    pub(crate) fn parse_first(text: &[u8]) -> Result<Self, SyntaxError> {
+        let (nodes, end) = parse::index_first(text)?;
+        Ok(Self { text: text[..end].into(), nodes })
+    }
+
     /// The value that the text is.
     pub fn root(&self) -> Value<'_> {
         Value { doc: self, index: 0 }

@@ -32,6 +32,11 @@ pub fn clean(text: &str) -> Cow<'_, str> {
             continue;
         }
         rest = &rest[c.len_utf8()..];
+        if is_sign(c) {
+            out.push(c);
+            (marks, before) = (0, Some(c));
+            continue;
+        }
         marks = if is_mark(c) { marks + 1 } else { 0 };
         if marks > MOST_MARKS {
             continue;
@@ -104,10 +109,15 @@ fn is_emoji(c: char) -> bool {
     matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1f1e5}' | '\u{1f200}'..='\u{1faff}')
 }
 
+/// Tells whether a character is an arrow, a sign or one of the lines that trees are drawn with: none of them hides.
+fn is_sign(c: char) -> bool {
+    ('\u{2190}'..='\u{2bff}').contains(&c)
+}
+
 /// Tells whether a character is drawn onto the one before it.
 fn is_mark(c: char) -> bool {
-    // No mark comes before U+0300, and none is among arrows, signs and the lines that trees are drawn with.
-    let may_be = c >= '\u{300}' && !('\u{2190}'..='\u{2bff}').contains(&c);
+    // No mark comes before U+0300, and none is among signs.
+    let may_be = c >= '\u{300}' && !is_sign(c);
     may_be && unicode_width::UnicodeWidthChar::width(c) == Some(0) && !is_hidden(c)
 }
 

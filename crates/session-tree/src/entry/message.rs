@@ -191,10 +191,13 @@ impl<'m> Content<'m> {
     /// Returns at least so many characters of the text behind the blanks it begins with, or all of it: nobody reads
     /// a megabyte for one line.
     pub(crate) fn beginning(self, chars: usize) -> Cow<'m, str> {
-        // Twice the bytes that the characters can take, for the blanks.
-        let beginning = self.texts().next().and_then(|text| text.beginning(8 * chars));
-        let is_enough = |text: &Cow<'_, str>| text.trim_start().chars().nth(chars).is_some();
-        beginning.filter(is_enough).unwrap_or_else(|| self.text())
+        let first = self.texts().next();
+        let of = |bytes| {
+            let text = first?.beginning(bytes)?;
+            text.trim_start().chars().nth(chars).is_some().then_some(text)
+        };
+        // Enough for plain text; then twice the bytes that the characters can take, for the blanks.
+        of(chars + chars / 4).or_else(|| of(8 * chars)).unwrap_or_else(|| self.text())
     }
 
     /// The values of the text blocks.

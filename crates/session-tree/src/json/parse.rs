@@ -14,15 +14,24 @@ use super::{Kind, Node, SyntaxError};
 /// The same as for [`Doc::parse`](super::Doc::parse).
 pub fn validate(text: &[u8]) -> Result<Kind, SyntaxError> {
     let mut top = Top(0);
-    scan(text, &mut top, &mut Vec::new())?;
+    scan(text, &mut top, &mut Vec::new(), true)?;
     Ok(Kind::of_first_byte(text[top.0]))
 }
 
 /// Lists where the values of one JSON text stand.
 pub(super) fn index(text: &[u8]) -> Result<Arc<[Node]>, SyntaxError> {
+    index_until(text, true).map(|(nodes, _)| nodes)
+}
+
+/// Lists where the values of the JSON text stand that other text follows, and tells where it ends.
+pub(super) fn index_first(text: &[u8]) -> Result<(Arc<[Node]>, usize), SyntaxError> {
+    index_until(text, false)
+}
+
+fn index_until(text: &[u8], is_all: bool) -> Result<(Arc<[Node]>, usize), SyntaxError> {
     let (mut index, mut in_object) = SCRATCH.take();
-    let scanned = scan(text, &mut index, &mut in_object);
-    let nodes = scanned.map(|()| Arc::from(index.nodes.as_slice()));
+    let scanned = scan(text, &mut index, &mut in_object, is_all);
+    let nodes = scanned.map(|end| (Arc::from(index.nodes.as_slice()), end));
     if index.nodes.len() <= MOST_KEPT {
         index.nodes.clear();
         index.open.clear();
@@ -107,17 +116,23 @@ impl Sink for Index {
     fn top(&mut self, _: usize) {}
 }
 
-/// Reads one text from its first to its last byte; `in_object` is an empty stack.
-fn scan(text: &[u8], sink: &mut impl Sink, in_object: &mut Vec<bool>) -> Result<(), SyntaxError> {
+/// Reads one text from its first to its last byte, or one that other text follows; `in_object` is an empty stack.
+/// Returns where it ended.
+fn scan(
+    text: &[u8],
+    sink: &mut impl Sink,
+    in_object: &mut Vec<bool>,
+    is_all: bool,
+) -> Result<usize, SyntaxError> {
     if u32::try_from(text.len()).is_err() {
         return Err(SyntaxError { at: 0, reason: "text longer than 4 GiB" });
     }
-    let mut scanner = Scanner { text, at: 0, in_object };
+    let mut scanner = Scanner { text, at: 0, in_object, is_all };
     scanner.skip_space();
     let start = scanner.at;
     while scanner.value(sink)? {}
     sink.top(start);
-    Ok(())
+    Ok(scanner.at)
 }
 
 struct Scanner<'t> {
@@ -125,6 +140,8 @@ struct Scanner<'t> {
     at: usize,
     /// One item for each open container: is it an object?
     in_object: &'t mut Vec<bool>,
+    /// Whether nothing may follow the value.
+    is_all: bool,
 }
 
 impl Scanner<'_> {
@@ -172,7 +189,7 @@ impl Scanner<'_> {
         loop {
             self.skip_space();
             let Some(&in_object) = self.in_object.last() else {
-                return if self.at == self.text.len() {
+                return if self.at == self.text.len() || !self.is_all {
                     Ok(false)
                 } else {
                     Err(self.error("unexpected text after the value"))

@@ -1,5 +1,6 @@
 //! Calls of tools: which call a result answers, and how a call reads in one line.
 
+use super::result::call_in;
 use super::text::{clip_dots, one_line};
 use crate::error::Result;
 use crate::json::{Doc, Value};
@@ -33,7 +34,13 @@ pub(super) fn call_of(
     home: Option<&str>,
 ) -> Result<Option<String>> {
     let Some(answer) = answer_above(session.tree(), result) else { return Ok(None) };
-    let doc = session.doc_at(answer)?;
+    let known = session.known_doc(answer);
+    if known.is_none()
+        && let Some(call) = call_in(session, answer, call_id)?
+    {
+        return Ok(Some(describe(&call.tool, Some(call.arguments.root()), home)));
+    }
+    let doc = known.map_or_else(|| session.doc_at(answer), |doc| Ok(Some(doc)))?;
     let content = doc.as_ref().and_then(message).and_then(|message| message.get("content"));
     // Only the call itself is read; answers can say a lot before it.
     let is_call = |block: &Value<'_>| {

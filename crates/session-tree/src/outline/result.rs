@@ -1,21 +1,28 @@
-//! What a row tells of a tool result, without reading the result.
+//! What a row tells of a tool result, without reading the result or all of the answer that called the tool.
 //!
 //! Most bytes of a session are output of tools, of which a row shows nothing but the call and whether it failed. In
-//! the spelling of pi both stand at the ends of the line; any other spelling is read as a whole.
+//! the spelling of pi both stand at the ends of the line, and the call stands in one piece in the line of its answer;
+//! any other spelling is read as a whole.
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
 use crate::error::Result;
+use crate::json::Doc;
 use crate::session::Session;
 use crate::tree::Node;
 
 const FRONT: usize = 512;
 const BACK: usize = 96;
+/// Longer answers are decoded once and kept.
+const LONGEST_ANSWER: usize = 64 << 10;
 
 const START: &[u8] = br#","message":{"role":"toolResult","toolCallId":""#;
 static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(START));
+const CALL: &[u8] = br#"{"type":"toolCall","id":""#;
+const NAME: &[u8] = br#"","name":""#;
+static CALLS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(CALL));
 static ORIGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("origin"));
 
 /// What stands at the ends of the line of a tool result.
@@ -36,6 +43,31 @@ pub(super) fn ends_of(session: &Session, node: Node) -> Result<Option<ResultEnds
     let Some((call_id, tool)) = session.with_bytes(position, front, call)? else { return Ok(None) };
     let is_error = session.with_bytes(position + u64::from(len) - back as u64, back, is_error)?;
     Ok(is_error.map(|is_error| ResultEnds { call_id, tool, is_error }))
+}
+
+/// A call as an answer has it.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) tool: String,
+    pub(super) arguments: Doc,
+}
+
+/// Reads a call out of the line of its answer; `None` if it is not spelled as pi spells it.
+pub(super) fn call_in(session: &Session, answer: Node, call_id: &str) -> Result<Option<Call>> {
+    let (position, len) = session.tree().place(answer);
+    let is_plain = session.index.reads_as_written() && !session.tree().is_placeholder(answer);
+    if !is_plain || len as usize > LONGEST_ANSWER {
+        return Ok(None);
+    }
+    session.with_bytes(position, len as usize, |line| find_call(line, call_id))
+}
+
+fn find_call(line: &[u8], call_id: &str) -> Option<Call> {
+    // Inside a string the quotes would be escaped: what is found is a part of the structure.
+    let behind = |at: usize| line[at + CALL.len()..].strip_prefix(call_id.as_bytes())?.strip_prefix(NAME);
+    let (tool, rest) = plain(CALLS.find_iter(line).find_map(behind)?)?;
+    let arguments = Doc::parse_first(rest.strip_prefix(br#"","arguments":"#)?).ok()?;
+    Some(Call { tool: tool.to_owned(), arguments })
 }
 
 /// Reads id and tool of the call at the start of a line.
@@ -83,6 +115,16 @@ mod tests {
         let expected = ResultEnds { call_id: "c1".into(), tool: "bash".into(), is_error: false };
         assert_eq!(of(line), Some(expected));
         assert!(of(&line.replace("\"isError\":false", "\"isError\":true")).unwrap().is_error);
+    }
+
+    #[test]
+    fn a_call_is_found_in_the_line_of_its_answer() {
+        let line = r#"{"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"{\"type\":\"toolCall\",\"id\":\"c2\",\"name\":\"no\""},{"type":"toolCall","id":"c1","name":"ls","arguments":{}},{"type":"toolCall","id":"c2","name":"read","arguments":{"path":"a}\"b"}}]}}"#;
+        let call = find_call(line.as_bytes(), "c2").unwrap();
+        assert_eq!((call.tool.as_str(), call.arguments.text()), ("read", br#"{"path":"a}\"b"}"#.as_slice()));
+        assert!(find_call(line.as_bytes(), "c").is_none());
+        assert!(find_call(line[..line.len() - 10].as_bytes(), "c2").is_none());
+        assert!(find_call(line.replace("\"arguments\":", "\"arguments\" :").as_bytes(), "c1").is_none());
     }
 
     #[test]

@@ -299,16 +299,21 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
 /// Makes what would break a line visible.
 fn without_breaks(text: &str) -> Cow<'_, str> {
     // 0xc2 begins the control characters that take two bytes.
-    if !text.bytes().any(|byte| byte < b' ' || byte == 0x7f || byte == 0xc2) {
+    let is_odd = |byte: u8| byte < b' ' || byte == 0x7f || byte == 0xc2;
+    // No early end, so that many bytes are looked at together.
+    if !text.bytes().fold(false, |found, byte| found | is_odd(byte)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
-    for piece in text.split_inclusive(char::is_control) {
-        let mut plain = piece.chars();
-        let last = plain.next_back();
-        out.push_str(plain.as_str());
-        out.extend(last.map(visible));
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(is_odd) {
+        let (plain, odd) = rest.split_at(at);
+        let mut behind = odd.chars();
+        out.push_str(plain);
+        out.extend(behind.next().map(visible));
+        rest = behind.as_str();
     }
+    out.push_str(rest);
     Cow::Owned(out)
 }
 

@@ -150,14 +150,17 @@ impl Session {
 
     /// Gives the text of an entry as version 3 spells it; none for a line that cannot be parsed.
     pub(crate) fn doc_at(&self, node: Node) -> Result<Option<Doc>> {
-        let known = self.docs().get(node.0);
-        known.map_or_else(|| Ok(self.decoded(node)?.1), |doc| Ok(Some(doc)))
+        self.known_doc(node).map_or_else(|| Ok(self.decoded(node)?.1), |doc| Ok(Some(doc)))
+    }
+
+    /// Gives the text of an entry that was decoded before.
+    pub(crate) fn known_doc(&self, node: Node) -> Option<Doc> {
+        self.docs().get(node.0)
     }
 
     /// Gives the line of an entry, and its text as version 3 spells it; a line that cannot be parsed is reported.
     fn decoded(&self, node: Node) -> Result<(Arc<[u8]>, Option<Doc>)> {
-        let known = self.docs().get(node.0);
-        match known {
+        match self.known_doc(node) {
             Some(doc) if self.index.reads_as_written() => Ok((doc.shared_text(), Some(doc))),
             Some(doc) => Ok((self.read_line(node)?, Some(doc))),
             None => {
