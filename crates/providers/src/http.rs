@@ -161,7 +161,7 @@ impl Http {
         while bytes.len() < longest
             && let Ok(Some(piece)) = incoming.piece().await
         {
-            bytes.extend_from_slice(&piece);
+            bytes.extend_from_slice(piece.as_ref());
         }
         bytes.truncate(longest);
         String::from_utf8_lossy(&bytes).into_owned()
@@ -170,14 +170,14 @@ impl Http {
 
 impl Incoming {
     /// Returns the next piece of the body; none at its end.
-    pub(crate) async fn piece(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+    pub(crate) async fn piece(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, Fault> {
         let piece = self.patience.wait(self.response.chunk()).await?;
         let Some(piece) = piece.map_err(|error| Fault::BrokenOff(reason(error)))? else { return Ok(None) };
         if piece.len() > self.left {
             return Err(Fault::Malformed("the answer is larger than allowed".into()));
         }
         self.left -= piece.len();
-        Ok(Some(piece.into()))
+        Ok(Some(piece))
     }
 }
 

@@ -127,7 +127,7 @@ impl Open {
             Err(sse::TooLarge) => return Err(Fault::Malformed("an event is larger than allowed".into())),
         }
         if let Some(piece) = self.incoming.piece().await? {
-            self.frames.feed(&piece);
+            self.frames.feed(piece.as_ref());
             return Ok(());
         }
         if let Some(frame) = self.frames.flush() {

@@ -10,6 +10,7 @@ mod completions;
 mod events;
 mod gemini;
 mod responses;
+mod view;
 
 use offshoot_agent::model::{Request, ThinkingLevel};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,7 @@ use crate::sse::Frame;
 use crate::transform::digest;
 
 pub(crate) use events::Events;
+use view::View;
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,7 +46,7 @@ pub enum Api {
 /// Turns the frames of a stream into events.
 pub(crate) trait Decoder: Send {
     /// Takes one frame in.
-    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault>;
+    fn frame(&mut self, frame: View<'_>, out: &mut Events) -> Result<(), Fault>;
 
     /// Takes in that the stream is over, or that the service has said so.
     fn finish(&mut self, out: &mut Events) -> Result<(), Fault>;
@@ -135,22 +137,18 @@ pub(crate) fn decode(decoder: &mut dyn Decoder, frame: &Frame, out: &mut Events)
     if data.is_empty() {
         return Ok(());
     }
-    let json = read(data)?;
+    // Half characters, which some servers escape apart, are no reason to give up.
+    let doc = Doc::parse(data.as_bytes())
+        .map_err(|error| Fault::Malformed(format!("an event is no JSON: {error}")))?;
+    let frame = View::from(doc.root());
     // Every format may break off with an error in the place of a frame.
-    if let Some(complaint) =
-        json.get("error").filter(|error| !error.is_null()).and_then(|_| Complaint::read(0, &json))
+    let error = frame.at("error");
+    if error.is_there()
+        && let Some(complaint) = Complaint::read(0, &frame.to_json())
     {
         return Err(Fault::Complaint(complaint));
     }
-    decoder.frame(&json, out)
-}
-
-/// Reads the JSON of a frame; half characters, which some servers escape apart, are no reason to give up.
-fn read(data: &str) -> Result<Json, Fault> {
-    serde_json::from_str(data).or_else(|error| {
-        let tolerant = Doc::parse(data.as_bytes()).ok().and_then(|doc| doc.root().to_serde());
-        tolerant.ok_or_else(|| Fault::Malformed(format!("an event is no JSON: {error}")))
-    })
+    decoder.frame(frame, out)
 }
 
 /// The level to ask for: a model that cannot stop thinking thinks as little as it can.
@@ -182,11 +180,6 @@ fn cache_key(request: &Request) -> String {
 /// An image as a URL that contains it.
 fn data_url(data: &str, mime_type: &str) -> String {
     format!("data:{mime_type};base64,{data}")
-}
-
-/// A text inside JSON, empty if it is not there.
-fn text<'j>(json: &'j Json, key: &str) -> &'j str {
-    json.get(key).and_then(Json::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 //! Blocks keep their order and borders both ways, so an answer goes back byte for byte. Tokens of the request are
 //! known from the first frame on, so an answer that is stopped has its usage.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use offshoot_agent::model::{BlockStart, Request, StopReason, ThinkingLevel, Usage};
 use serde_json::{Map, Value as Json, json};
 
 use super::events::{Events, fields};
-use super::{Decoder, level, level_word, max_output, text};
+use super::{Decoder, View, level, level_word, max_output};
 use crate::catalogue::{Target, ThinkingStyle};
 use crate::fault::Fault;
 use crate::transform::{Part, Said, Thinking, ToolResult, Turn, fitting_id, turns};
@@ -160,18 +161,18 @@ struct Open {
 }
 
 impl Decoder for AnthropicDecoder {
-    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
-        match text(frame, "type") {
+    fn frame(&mut self, frame: View<'_>, out: &mut Events) -> Result<(), Fault> {
+        match &*frame.text("type") {
             "message_start" => {
-                out.begin(text(&frame["message"], "id"));
-                self.count(&frame["message"]["usage"], out);
+                out.begin(&frame.at("message").text("id"));
+                self.count(frame.at("message").at("usage"), out);
             }
             "content_block_start" => self.start(frame, out),
             "content_block_delta" => self.delta(frame, out),
             "content_block_stop" => self.end(frame, out),
             "message_delta" => {
-                self.count(&frame["usage"], out);
-                return self.stop(text(&frame["delta"], "stop_reason"));
+                self.count(frame.at("usage"), out);
+                return self.stop(&frame.at("delta").text("stop_reason"));
             }
             "message_stop" => return self.finish(out),
             // `ping`, and what comes in later versions.
@@ -193,8 +194,8 @@ impl Decoder for AnthropicDecoder {
 
 impl AnthropicDecoder {
     /// Takes counts in; those that are not mentioned stay as they were.
-    fn count(&mut self, counts: &Json, out: &mut Events) {
-        let set = |value: &mut u64, key: &str| *value = counts[key].as_u64().unwrap_or(*value);
+    fn count(&mut self, counts: View<'_>, out: &mut Events) {
+        let set = |value: &mut u64, key: &str| *value = counts.at(key).as_u64().unwrap_or(*value);
         set(&mut self.usage.input, "input_tokens");
         set(&mut self.usage.output, "output_tokens");
         set(&mut self.usage.cache_read, "cache_read_input_tokens");
@@ -204,44 +205,46 @@ impl AnthropicDecoder {
         }
     }
 
-    fn start(&mut self, frame: &Json, out: &mut Events) {
-        let block = &frame["content_block"];
-        let (start, first) = match text(block, "type") {
-            "text" => (BlockStart::Text, text(block, "text")),
-            "thinking" => (BlockStart::Thinking, text(block, "thinking")),
-            "redacted_thinking" => (BlockStart::Thinking, ""),
+    fn start(&mut self, frame: View<'_>, out: &mut Events) {
+        let block = frame.at("content_block");
+        let kind = block.text("type");
+        let (start, first) = match &*kind {
+            "text" => (BlockStart::Text, block.text("text")),
+            "thinking" => (BlockStart::Thinking, block.text("thinking")),
+            "redacted_thinking" => (BlockStart::Thinking, Cow::default()),
             "tool_use" => {
-                (BlockStart::ToolCall { id: text(block, "id").into(), name: text(block, "name").into() }, "")
+                let (id, name) = (block.text("id").into(), block.text("name").into());
+                (BlockStart::ToolCall { id, name }, Cow::default())
             }
             // Blocks of tools that the service runs itself, which we never ask for.
             _ => return,
         };
         let index = out.start(start);
-        out.delta(index, first);
-        let is_redacted = text(block, "type") == "redacted_thinking";
-        let signature = text(block, if is_redacted { "data" } else { "signature" }).into();
-        let input =
-            block.get("input").filter(|input| input.as_object().is_some_and(|input| !input.is_empty()));
-        let input = input.map(Json::to_string).unwrap_or_default();
+        out.delta(index, &first);
+        let is_redacted = kind == "redacted_thinking";
+        let signature = block.text(if is_redacted { "data" } else { "signature" }).into();
+        let input = block.at("input");
+        let is_given = input.members().next().is_some();
+        let input = if is_given { input.to_json().to_string() } else { String::new() };
         self.open.insert(number(frame), Open { index, signature, is_redacted, input });
     }
 
-    fn delta(&mut self, frame: &Json, out: &mut Events) {
+    fn delta(&mut self, frame: View<'_>, out: &mut Events) {
         let Some(open) = self.open.get_mut(&number(frame)) else { return };
-        let delta = &frame["delta"];
-        match text(delta, "type") {
-            "text_delta" => out.delta(open.index, text(delta, "text")),
-            "thinking_delta" => out.delta(open.index, text(delta, "thinking")),
-            "signature_delta" => open.signature.push_str(text(delta, "signature")),
+        let delta = frame.at("delta");
+        match &*delta.text("type") {
+            "text_delta" => out.delta(open.index, &delta.text("text")),
+            "thinking_delta" => out.delta(open.index, &delta.text("thinking")),
+            "signature_delta" => open.signature.push_str(&delta.text("signature")),
             "input_json_delta" => {
                 open.input.clear();
-                out.delta(open.index, text(delta, "partial_json"));
+                out.delta(open.index, &delta.text("partial_json"));
             }
             _ => {}
         }
     }
 
-    fn end(&mut self, frame: &Json, out: &mut Events) {
+    fn end(&mut self, frame: View<'_>, out: &mut Events) {
         let Some(open) = self.open.remove(&number(frame)) else { return };
         out.delta(open.index, &open.input);
         let mut fields: Map<String, Json> = fields([("thinkingSignature", open.signature)]);
@@ -264,8 +267,8 @@ impl AnthropicDecoder {
 }
 
 /// The service's number of a block.
-fn number(frame: &Json) -> u64 {
-    frame["index"].as_u64().unwrap_or(0)
+fn number(frame: View<'_>) -> u64 {
+    frame.at("index").as_u64().unwrap_or(0)
 }
 
 #[cfg(test)]

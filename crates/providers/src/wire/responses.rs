@@ -9,7 +9,7 @@ mod decoder;
 use offshoot_agent::model::{Request, ToolSpec};
 use serde_json::{Value as Json, json};
 
-use super::{cache_key, data_url, level, level_word, max_output, text};
+use super::{cache_key, data_url, level, level_word, max_output};
 use crate::catalogue::{Target, ThinkingStyle};
 use crate::transform::{Part, Said, Thinking, ToolResult, Turn, fitting_id, item_id, turns};
 
@@ -78,7 +78,7 @@ fn said(said: &Said) -> Option<Json> {
 /// Thoughts go back as the item they came in; others cannot be said.
 fn thought(thinking: &Thinking) -> Option<Json> {
     let item: Json = serde_json::from_str(thinking.signature.as_deref()?).ok()?;
-    (text(&item, "type") == "reasoning").then_some(item)
+    (item["type"] == "reasoning").then_some(item)
 }
 
 /// A text; its signature is its id, or an object with its id and its phase.

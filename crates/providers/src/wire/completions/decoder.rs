@@ -7,7 +7,7 @@ use super::THOUGHTS;
 use crate::fault::Fault;
 use crate::transform::DETAILS;
 use crate::wire::events::{Events, fields};
-use crate::wire::{Decoder, text};
+use crate::wire::{Decoder, View};
 
 /// Turns frames into events.
 #[derive(Debug, Default)]
@@ -38,18 +38,18 @@ const TEXT: &str = "content";
 const GROWING: [&str; 3] = ["text", "summary", "data"];
 
 impl Decoder for CompletionsDecoder {
-    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
+    fn frame(&mut self, frame: View<'_>, out: &mut Events) -> Result<(), Fault> {
         if !std::mem::replace(&mut self.has_begun, true) {
-            out.begin(text(frame, "id"));
+            out.begin(&frame.text("id"));
         }
-        let choice = &frame["choices"][0];
-        for counts in [&frame["usage"], &choice["usage"]] {
+        let choice = frame.at("choices").first();
+        for counts in [frame.at("usage"), choice.at("usage")] {
             if counts.is_object() {
                 out.usage(usage(counts));
             }
         }
-        self.delta(&choice["delta"], out);
-        self.stop(text(choice, "finish_reason"))
+        self.delta(choice.at("delta"), out);
+        self.stop(&choice.text("finish_reason"))
     }
 
     fn finish(&mut self, out: &mut Events) -> Result<(), Fault> {
@@ -72,20 +72,16 @@ impl Decoder for CompletionsDecoder {
 }
 
 impl CompletionsDecoder {
-    fn delta(&mut self, delta: &Json, out: &mut Events) {
+    fn delta(&mut self, delta: View<'_>, out: &mut Events) {
         // Gateways send the same thoughts under two names.
-        if let Some(field) = THOUGHTS.into_iter().find(|field| !text(delta, field).is_empty()) {
-            self.grow(field, text(delta, field), out);
+        if let Some(field) = THOUGHTS.into_iter().find(|field| !delta.text(field).is_empty()) {
+            self.grow(field, &delta.text(field), out);
         }
-        for said in [text(delta, TEXT), text(delta, "refusal")] {
-            self.grow(TEXT, said, out);
+        for key in [TEXT, "refusal"] {
+            self.grow(TEXT, &delta.text(key), out);
         }
-        for call in delta["tool_calls"].as_array().into_iter().flatten() {
-            self.call(call, out);
-        }
-        for detail in delta["reasoning_details"].as_array().into_iter().flatten() {
-            self.detail(detail);
-        }
+        delta.at("tool_calls").items().for_each(|call| self.call(call, out));
+        delta.at("reasoning_details").items().for_each(|detail| self.detail(&detail.to_json()));
     }
 
     /// Lets the text or the thoughts grow; a change from one to the other ends a block and begins one.
@@ -109,33 +105,35 @@ impl CompletionsDecoder {
         out.end(index, fields([("thinkingSignature", signature)]));
     }
 
-    fn call(&mut self, delta: &Json, out: &mut Events) {
+    fn call(&mut self, delta: View<'_>, out: &mut Events) {
         self.close(out);
         let place = self.place(delta);
         let call = &mut self.calls[place];
-        let function = &delta["function"];
+        let function = delta.at("function");
         if call.name.is_empty() {
-            call.name = text(function, "name").into();
+            call.name = function.text("name").into();
         }
         // Small servers send an object where a text belongs.
-        let object = function.get("arguments").filter(|arguments| arguments.is_object()).map(Json::to_string);
-        let arguments = object.as_deref().unwrap_or_else(|| text(function, "arguments"));
+        let arguments = match function.at("arguments") {
+            object if object.is_object() => object.to_json().to_string().into(),
+            _ => function.text("arguments"),
+        };
         match call.index {
-            Some(index) => out.delta(index, arguments),
-            None if call.name.is_empty() => call.early.push_str(arguments),
+            Some(index) => out.delta(index, &arguments),
+            None if call.name.is_empty() => call.early.push_str(&arguments),
             None => {
                 let id = if call.id.is_empty() { format!("call_{}", out.calls()) } else { call.id.clone() };
                 let index = out.start(BlockStart::ToolCall { id, name: call.name.clone() });
                 call.index = Some(index);
                 out.delta(index, &std::mem::take(&mut call.early));
-                out.delta(index, arguments);
+                out.delta(index, &arguments);
             }
         }
     }
 
     /// Finds the call a delta belongs to: by its number, by its id, or the last one; or begins one.
-    fn place(&mut self, delta: &Json) -> usize {
-        let (number, id) = (delta["index"].as_u64(), text(delta, "id"));
+    fn place(&mut self, delta: View<'_>) -> usize {
+        let (number, id) = (delta.at("index").as_u64(), delta.text("id"));
         let is_same = |call: &Call| match number {
             // Some servers number all calls zero and tell them apart by their ids.
             Some(_) => call.number == number && (id.is_empty() || call.id.is_empty() || call.id == id),
@@ -143,11 +141,11 @@ impl CompletionsDecoder {
         };
         if let Some(place) = self.calls.iter().rposition(is_same) {
             if self.calls[place].id.is_empty() {
-                self.calls[place].id = id.into();
+                self.calls[place].id = id.into_owned();
             }
             return place;
         }
-        self.calls.push(Call { number, id: id.into(), ..Call::default() });
+        self.calls.push(Call { number, id: id.into_owned(), ..Call::default() });
         self.calls.len() - 1
     }
 
@@ -174,8 +172,8 @@ impl CompletionsDecoder {
     /// Keeps what cannot be told from the thoughts themselves.
     fn add_details(&mut self, out: &mut Events) {
         let details = std::mem::take(&mut self.details);
-        let is_sealed =
-            |detail: &Json| !text(detail, "signature").is_empty() || !text(detail, "data").is_empty();
+        let has = |detail: &Json, key: &str| detail[key].as_str().is_some_and(|text| !text.is_empty());
+        let is_sealed = |detail: &Json| has(detail, "signature") || has(detail, "data");
         if details.iter().any(is_sealed) {
             let index = out.start(BlockStart::Thinking);
             out.end(index, Map::from_iter([(DETAILS.to_owned(), details.into())]));
@@ -199,16 +197,16 @@ impl CompletionsDecoder {
 }
 
 /// Counts as services send them: the tokens of the request contain those of the cache.
-fn usage(counts: &Json) -> Usage {
-    let count = |value: &Json| value.as_u64();
-    let details = &counts["prompt_tokens_details"];
-    let cache_read = count(&details["cached_tokens"]).or_else(|| count(&counts["prompt_cache_hit_tokens"]));
-    let (cache_read, cache_write) =
-        (cache_read.unwrap_or(0), count(&details["cache_write_tokens"]).unwrap_or(0));
-    let input = count(&counts["prompt_tokens"]).unwrap_or(0);
+fn usage(counts: View<'_>) -> Usage {
+    let details = counts.at("prompt_tokens_details");
+    let count = |value: View<'_>| value.as_u64().unwrap_or(0);
+    let cache_read = details.at("cached_tokens").as_u64();
+    let cache_read = cache_read.unwrap_or_else(|| count(counts.at("prompt_cache_hit_tokens")));
+    let cache_write = count(details.at("cache_write_tokens"));
+    let input = count(counts.at("prompt_tokens"));
     Usage {
         input: input.saturating_sub(cache_read + cache_write),
-        output: count(&counts["completion_tokens"]).unwrap_or(0),
+        output: count(counts.at("completion_tokens")),
         cache_read,
         cache_write,
     }

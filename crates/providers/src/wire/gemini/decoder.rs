@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::fault::{Complaint, Fault};
 use crate::wire::events::{Events, fields};
-use crate::wire::{Decoder, text};
+use crate::wire::{Decoder, View};
 
 /// Turns frames into events.
 #[derive(Debug, Default)]
@@ -26,24 +26,22 @@ struct Open {
 }
 
 impl Decoder for GeminiDecoder {
-    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
+    fn frame(&mut self, frame: View<'_>, out: &mut Events) -> Result<(), Fault> {
         if !std::mem::replace(&mut self.has_begun, true) {
-            self.response_id = text(frame, "responseId").into();
+            self.response_id = frame.text("responseId").into();
             out.begin(&self.response_id);
         }
-        let counts = &frame["usageMetadata"];
+        let counts = frame.at("usageMetadata");
         if counts.is_object() {
             out.usage(usage(counts));
         }
-        let blocked = text(&frame["promptFeedback"], "blockReason");
+        let blocked = frame.at("promptFeedback").text("blockReason");
         if !blocked.is_empty() {
             return Err(Fault::refusal(&format!("the service blocked the prompt: {blocked}")));
         }
-        let candidate = &frame["candidates"][0];
-        for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
-            self.part(part, out);
-        }
-        self.stop(text(candidate, "finishReason"))
+        let candidate = frame.at("candidates").first();
+        candidate.at("content").at("parts").items().for_each(|part| self.part(part, out));
+        self.stop(&candidate.text("finishReason"))
     }
 
     /// The format has no mark for the end; the reason to stop is one, and counts may follow it.
@@ -60,29 +58,29 @@ impl Decoder for GeminiDecoder {
 }
 
 impl GeminiDecoder {
-    fn part(&mut self, part: &Json, out: &mut Events) {
-        let signature = text(part, "thoughtSignature");
-        if part["functionCall"].is_object() {
+    fn part(&mut self, part: View<'_>, out: &mut Events) {
+        let (signature, call) = (part.text("thoughtSignature"), part.at("functionCall"));
+        if call.is_object() {
             self.close(out);
-            self.call(&part["functionCall"], signature, out);
-        } else if part["text"].is_string() {
-            self.grow(part["thought"] == true, text(part, "text"), signature, out);
+            self.call(call, &signature, out);
+        } else if part.at("text").is_string() {
+            self.grow(part.at("thought").is_true(), &part.text("text"), &signature, out);
         }
     }
 
     /// A call comes whole.
-    fn call(&self, call: &Json, signature: &str, out: &mut Events) {
-        let own_id = text(call, "id");
-        let id = match (own_id, self.response_id.as_str()) {
+    fn call(&self, call: View<'_>, signature: &str, out: &mut Events) {
+        let own_id = call.text("id");
+        let id = match (&*own_id, self.response_id.as_str()) {
             ("", "") => format!("call_{}", out.calls()),
             ("", response) => format!("{response}_{}", out.calls()),
             (id, _) => id.to_owned(),
         };
-        let index = out.start(BlockStart::ToolCall { id, name: text(call, "name").into() });
-        out.delta(
-            index,
-            &call.get("args").filter(|args| args.is_object()).map(Json::to_string).unwrap_or_default(),
-        );
+        let index = out.start(BlockStart::ToolCall { id, name: call.text("name").into() });
+        let arguments = call.at("args");
+        if arguments.is_object() {
+            out.delta(index, &arguments.to_json().to_string());
+        }
         out.end(index, fields([("thoughtSignature", signature.to_owned())]));
     }
 
@@ -131,8 +129,8 @@ impl GeminiDecoder {
 
 /// Counts as the service sends them: the tokens of the request contain those of the cache, those of the answer do not
 /// contain the thoughts.
-fn usage(counts: &Json) -> Usage {
-    let count = |key: &str| counts[key].as_u64().unwrap_or(0);
+fn usage(counts: View<'_>) -> Usage {
+    let count = |key: &str| counts.at(key).as_u64().unwrap_or(0);
     let cache_read = count("cachedContentTokenCount");
     let input = count("promptTokenCount") + count("toolUsePromptTokenCount");
     Usage {

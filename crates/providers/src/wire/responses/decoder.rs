@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::fault::{Complaint, Fault};
 use crate::wire::events::{Events, fields};
-use crate::wire::{Decoder, text};
+use crate::wire::{Decoder, View};
 
 /// Turns frames into events.
 #[derive(Debug, Default)]
@@ -27,9 +27,9 @@ struct Open {
 }
 
 impl Decoder for ResponsesDecoder {
-    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
-        match text(frame, "type") {
-            "response.created" => out.begin(text(&frame["response"], "id")),
+    fn frame(&mut self, frame: View<'_>, out: &mut Events) -> Result<(), Fault> {
+        match &*frame.text("type") {
+            "response.created" => out.begin(&frame.at("response").text("id")),
             "response.output_item.added" => self.start(frame, out),
             "response.output_item.done" => self.end(frame, out),
             "response.reasoning_summary_text.delta" => self.delta(frame, "summary_index", out),
@@ -38,10 +38,10 @@ impl Decoder for ResponsesDecoder {
             }
             "response.function_call_arguments.delta" => self.delta(frame, "", out),
             "response.completed" | "response.incomplete" | "response.done" => {
-                return self.complete(&frame["response"], out);
+                return self.complete(frame.at("response"), out);
             }
-            "response.failed" => return Err(failure(&frame["response"])),
-            "error" => return Err(failure(&json!({"error": frame}))),
+            "response.failed" => return Err(failure(&frame.at("response").to_json())),
+            "error" => return Err(failure(&json!({"error": frame.to_json()}))),
             // Repetitions of what has come in pieces, and what comes in later versions.
             _ => {}
         }
@@ -58,43 +58,44 @@ impl Decoder for ResponsesDecoder {
 }
 
 impl ResponsesDecoder {
-    fn start(&mut self, frame: &Json, out: &mut Events) {
-        if let Some(block) = block(&frame["item"]) {
+    fn start(&mut self, frame: View<'_>, out: &mut Events) {
+        if let Some(block) = block(frame.at("item")) {
             let index = out.start(block);
             self.open.insert(number(frame), Open { index, has_grown: false, part: 0 });
         }
     }
 
-    fn delta(&mut self, frame: &Json, part_key: &str, out: &mut Events) {
+    fn delta(&mut self, frame: View<'_>, part_key: &str, out: &mut Events) {
         let Some(open) = self.open.get_mut(&number(frame)) else { return };
-        let part = frame[part_key].as_u64().unwrap_or(0);
+        let part = frame.at(part_key).as_u64().unwrap_or(0);
         if part != open.part && open.has_grown {
             out.delta(open.index, PARTS);
         }
         open.part = part;
         open.has_grown = true;
-        out.delta(open.index, text(frame, "delta"));
+        out.delta(open.index, &frame.text("delta"));
     }
 
-    fn end(&mut self, frame: &Json, out: &mut Events) {
+    fn end(&mut self, frame: View<'_>, out: &mut Events) {
         if !self.open.contains_key(&number(frame)) {
             self.start(frame, out);
         }
         let Some(open) = self.open.remove(&number(frame)) else { return };
-        let item = &frame["item"];
+        let item = frame.at("item");
         if !open.has_grown {
             out.delta(open.index, &whole(item));
         }
         out.end(open.index, signature(item));
     }
 
-    fn complete(&mut self, response: &Json, out: &mut Events) -> Result<(), Fault> {
-        if response["usage"].is_object() {
-            out.usage(usage(&response["usage"]));
+    fn complete(&mut self, response: View<'_>, out: &mut Events) -> Result<(), Fault> {
+        let counts = response.at("usage");
+        if counts.is_object() {
+            out.usage(usage(counts));
         }
-        let reason = text(&response["incomplete_details"], "reason");
-        let stop = match (text(response, "status"), reason) {
-            ("failed" | "cancelled", _) => return Err(failure(response)),
+        let reason = response.at("incomplete_details").text("reason");
+        let stop = match (&*response.text("status"), &*reason) {
+            ("failed" | "cancelled", _) => return Err(failure(&response.to_json())),
             ("incomplete", "content_filter") => {
                 return Err(Fault::refusal("the service filtered the answer"));
             }
@@ -110,40 +111,40 @@ impl ResponsesDecoder {
 /// What stands between two parts of the thoughts or of a text.
 const PARTS: &str = "\n\n";
 
-fn number(frame: &Json) -> u64 {
-    frame["output_index"].as_u64().unwrap_or(0)
+fn number(frame: View<'_>) -> u64 {
+    frame.at("output_index").as_u64().unwrap_or(0)
 }
 
-fn block(item: &Json) -> Option<BlockStart> {
-    match text(item, "type") {
+fn block(item: View<'_>) -> Option<BlockStart> {
+    match &*item.text("type") {
         "message" => Some(BlockStart::Text),
         "reasoning" => Some(BlockStart::Thinking),
         "function_call" => {
-            let id = format!("{}|{}", text(item, "call_id"), text(item, "id"));
-            Some(BlockStart::ToolCall { id, name: text(item, "name").into() })
+            let id = format!("{}|{}", item.text("call_id"), item.text("id"));
+            Some(BlockStart::ToolCall { id, name: item.text("name").into() })
         }
         _ => None,
     }
 }
 
 /// What a complete item says.
-fn whole(item: &Json) -> String {
-    if text(item, "type") == "function_call" {
-        return text(item, "arguments").into();
+fn whole(item: View<'_>) -> String {
+    if item.text("type") == "function_call" {
+        return item.text("arguments").into();
     }
-    let parts = ["summary", "content"].iter().filter_map(|key| item[*key].as_array()).flatten();
-    let texts = parts.map(|part| [text(part, "text"), text(part, "refusal")].concat());
+    let parts = ["summary", "content"].into_iter().flat_map(|key| item.at(key).items());
+    let texts = parts.map(|part| [part.text("text"), part.text("refusal")].concat());
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(PARTS)
 }
 
 /// What is needed to send an item back.
-fn signature(item: &Json) -> Map<String, Json> {
-    match text(item, "type") {
-        "reasoning" => fields([("thinkingSignature", item.to_string())]),
+fn signature(item: View<'_>) -> Map<String, Json> {
+    match &*item.text("type") {
+        "reasoning" => fields([("thinkingSignature", item.to_json().to_string())]),
         "message" => {
-            let mut signature = json!({"v": 1, "id": text(item, "id")});
-            if let Some(phase) = item.get("phase").filter(|phase| phase.is_string()) {
-                signature["phase"] = phase.clone();
+            let mut signature = json!({"v": 1, "id": item.text("id")});
+            if let Some(phase) = item.at("phase").as_str() {
+                signature["phase"] = phase.into();
             }
             fields([("textSignature", signature.to_string())])
         }
@@ -157,12 +158,12 @@ fn failure(response: &Json) -> Fault {
 }
 
 /// Counts as the service sends them: the tokens of the request contain those of the cache.
-fn usage(counts: &Json) -> Usage {
-    let count = |value: &Json| value.as_u64().unwrap_or(0);
-    let cache_read = count(&counts["input_tokens_details"]["cached_tokens"]);
+fn usage(counts: View<'_>) -> Usage {
+    let count = |value: View<'_>| value.as_u64().unwrap_or(0);
+    let cache_read = count(counts.at("input_tokens_details").at("cached_tokens"));
     Usage {
-        input: count(&counts["input_tokens"]).saturating_sub(cache_read),
-        output: count(&counts["output_tokens"]),
+        input: count(counts.at("input_tokens")).saturating_sub(cache_read),
+        output: count(counts.at("output_tokens")),
         cache_read,
         cache_write: 0,
     }
