@@ -7,6 +7,7 @@
 mod call;
 mod filter;
 mod forest;
+mod glance;
 mod haystack;
 mod marks;
 mod noted;

@@ -23,7 +23,7 @@ pub(super) fn read_utf8(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// Reads a string; lone surrogates and invalid UTF-8 become U+FFFD.
-pub(super) fn decode_lossy(content: &[u8]) -> String {
+pub(crate) fn decode_lossy(content: &[u8]) -> String {
     decode_beginning(content, usize::MAX)
 }
 

@@ -22,8 +22,8 @@ const START: &[u8] = br#","message":{"role":"toolResult","toolCallId":""#;
 static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(START));
 const CALL: &[u8] = br#"{"type":"toolCall","id":""#;
 const NAME: &[u8] = br#"","name":""#;
-static CALLS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(CALL));
-static ORIGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("origin"));
+pub(super) static CALLS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(CALL));
+pub(super) static ORIGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("origin"));
 
 /// What stands at the ends of the line of a tool result.
 #[derive(Debug, PartialEq, Eq)]
@@ -93,11 +93,16 @@ fn plain(text: &[u8]) -> Option<(&str, &[u8])> {
 
 /// Reads `"isError":…,"timestamp":…}}` at the end of a line: two brackets, so it is the message that says so.
 fn is_error(back: &[u8]) -> Option<bool> {
-    let rest = back.strip_suffix(b"}}")?;
-    let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    let rest = rest[..rest.len() - digits].strip_suffix(b",\"timestamp\":").filter(|_| digits > 0)?;
+    let rest = before_time(back)?;
     let is_error = rest.ends_with(b"\"isError\":true");
     (is_error || rest.ends_with(b"\"isError\":false")).then_some(is_error)
+}
+
+/// Gives what stands before `,"timestamp":…}}` at the end of a line.
+pub(super) fn before_time(back: &[u8]) -> Option<&[u8]> {
+    let rest = back.strip_suffix(b"}}")?;
+    let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    rest[..rest.len() - digits].strip_suffix(b",\"timestamp\":").filter(|_| digits > 0)
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::call;
-use super::result;
 use super::row::RowStyle;
+use super::{call, glance, result};
 use crate::branch_summary::BRANCH_SUMMARY_PREAMBLE;
 use crate::entry::{Body, Content, Entry, Replacement};
 use crate::error::Result;
@@ -38,12 +37,28 @@ impl Line {
 
 /// Tells what an entry is.
 pub(super) fn line_at(session: &Session, node: Node, home: Option<&str>) -> Result<Line> {
-    if session.tree().role(node) == Some(Role::ToolResult)
-        && let Some(ends) = result::ends_of(session, node)?
-    {
-        return result_line(session, node, Some(&ends.call_id), Some(&ends.tool), ends.is_error, home);
-    }
-    line(session, &session.entry_at(node)?, home)
+    let known = match session.tree().role(node) {
+        Some(Role::ToolResult) => match result::ends_of(session, node)? {
+            Some(ends) => {
+                let (id, tool) = (Some(ends.call_id.as_str()), Some(ends.tool.as_str()));
+                Some(result_line(session, node, id, tool, ends.is_error, home)?)
+            }
+            None => None,
+        },
+        Some(role @ (Role::User | Role::Assistant)) => said_line(session, node, role)?,
+        _ => None,
+    };
+    known.map_or_else(|| line(session, &session.entry_at(node)?, home), Ok)
+}
+
+/// Tells what a prompt or an answer says, if that can be told at a glance.
+fn said_line(session: &Session, node: Node, role: Role) -> Result<Option<Line>> {
+    let said = glance::said_at(session, node, role, SHOWN)?;
+    let said = said.map(|said| shown(&said)).filter(|said| !said.is_empty());
+    Ok(said.map(|said| match role {
+        Role::User => Line::new(format!("user: {said}"), RowStyle::User),
+        _ => Line::new(format!("assistant: {said}"), RowStyle::Assistant),
+    }))
 }
 
 /// Describes an entry in one line.
