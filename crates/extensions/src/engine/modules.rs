@@ -1,11 +1,14 @@
 //! Modules: which file or which of our own a name means, and how its text becomes a module.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 
-use rquickjs::loader::ImportAttributes;
-use rquickjs::module::Declared;
+use rquickjs::loader::bundle::{Bundle, ScaBundleData};
+use rquickjs::loader::{ImportAttributes, Loader as _};
+use rquickjs::module::{Declared, WriteOptions};
 use rquickjs::{Ctx, Exception, Module, Result};
 use serde_json::Value as Json;
 
@@ -77,13 +80,32 @@ pub(crate) fn builtin_names() -> impl Iterator<Item = &'static str> {
 /// Runs one of our own modules at once.
 #[allow(clippy::needless_pass_by_value, reason = "natives take what they are called with")]
 pub(super) fn run(ctx: Ctx<'_>, name: String) -> Result<()> {
-    let source = own_source(&ctx, &name)?;
-    Module::declare(ctx, format!("offshoot:{name}"), source)?.eval().map(drop)
+    own(&ctx, &name)?.eval().map(drop)
 }
 
-fn own_source(ctx: &Ctx<'_>, name: &str) -> Result<&'static str> {
-    let source = BUILTIN.iter().find(|(key, ..)| *key == name).map(|(_, source, _)| *source);
-    source.ok_or_else(|| Exception::throw_reference(ctx, "no such module"))
+/// One of our own modules, compiled.
+type Compiled = ScaBundleData<&'static [u8]>;
+
+/// Our own modules as far as they were needed, for all engines of the program: reading one is much quicker than
+/// compiling it.
+static COMPILED: Mutex<BTreeMap<&'static str, Compiled>> = Mutex::new(BTreeMap::new());
+
+/// Makes one of our own modules.
+fn own<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Module<'js, Declared>> {
+    let found = BUILTIN.iter().find(|(key, ..)| *key == name);
+    let (name, source, _) = found.ok_or_else(|| Exception::throw_reference(ctx, "no such module"))?;
+    let full = format!("offshoot:{name}");
+    // Whoever comes second waits for the first.
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(module) = compiled.get(name).copied() {
+        drop(compiled);
+        return Bundle(module).load(ctx, &full, None);
+    }
+    let module = Module::declare(ctx.clone(), full.clone(), *source)?;
+    let code = module.write(WriteOptions { strip_source: true, ..WriteOptions::default() })?;
+    let module_of_all: Compiled = vec![(&*full.leak(), &*code.leak())].leak();
+    compiled.insert(name, module_of_all);
+    Ok(module)
 }
 
 /// Finds what a name means.
@@ -192,8 +214,8 @@ impl rquickjs::loader::Loader for Loader {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> Result<Module<'js, Declared>> {
-        if let Some(own) = name.strip_prefix("offshoot:") {
-            return Module::declare(ctx.clone(), name, own_source(ctx, own)?);
+        if let Some(own_name) = name.strip_prefix("offshoot:") {
+            return own(ctx, own_name);
         }
         let code = self.code(name).map_err(|message| Exception::throw_syntax(ctx, &message))?;
         let module = Module::declare(ctx.clone(), name, code)?;
