@@ -142,8 +142,11 @@ impl Args {
         let parts: Vec<String> = [piped, words].into_iter().filter(|part| !part.is_empty()).collect();
         let text = parts.join("\n\n");
         if text.trim().is_empty() {
-            let failure = Failure::new("there is nothing to say");
-            return Err(CommandError::Usage(failure.hint("`offshoot -p \"…\"`, or a command")));
+            let failure =
+                Failure::new("there is nothing to say: no prompt is given, and nothing comes from a pipe");
+            let hint = "`offshoot -p \"…\"` asks once, `offshoot` in a terminal begins a conversation, \
+                        `offshoot --help` shows all commands";
+            return Err(CommandError::Usage(failure.hint(hint)));
         }
         Ok(Said::Prompt { text, is_typed })
     }

@@ -285,8 +285,8 @@ fn what_cannot_be_done_is_told_and_nothing_is_written() {
     ");
     assert_snapshot!(refused(&["-p", ""]), @r#"
     --- words
-    error: there is nothing to say
-    hint: `offshoot -p "…"`, or a command
+    error: there is nothing to say: no prompt is given, and nothing comes from a pipe
+    hint: `offshoot -p "…"` asks once, `offshoot` in a terminal begins a conversation, `offshoot --help` shows all commands
     --- exit code 2
     "#);
     assert_snapshot!(refused(&["-c", "-p", "hi"]), @"

@@ -1,5 +1,6 @@
 //! Commands about models and settings: `/model`, `/thinking`, `/settings`, `/reload`.
 
+use offshoot_agent::agent::ChosenBy;
 use offshoot_agent::model::ThinkingLevel;
 use offshoot_providers::Available;
 use offshoot_tui::chat::item::{Look, Tone};
@@ -17,7 +18,7 @@ impl Front<'_> {
             return;
         }
         if !wanted.is_empty() {
-            return self.choose_model(wanted);
+            return self.choose_model(wanted, ChosenBy::Name);
         }
         let models = self.providers.models();
         let here = self.model.as_ref().map(|spec| spec.full_name());
@@ -25,14 +26,14 @@ impl Front<'_> {
         let items = models.iter().map(item).collect();
         let chosen: Chosen<usize> = Box::new(move |front, item| {
             if let Some(model) = models.get(item) {
-                front.choose_model(&model.spec.full_name());
+                front.choose_model(&model.spec.full_name(), ChosenBy::Name);
             }
         });
         self.view =
             Some(View::List(Box::new(SelectList::searchable("Model", items).starting_at(at)), chosen));
     }
 
-    fn choose_model(&mut self, name: &str) {
+    fn choose_model(&mut self, name: &str, by: ChosenBy) {
         let model = match self.providers.model(name) {
             Ok(model) => model,
             Err(error) => {
@@ -41,7 +42,7 @@ impl Front<'_> {
             }
         };
         let said = format!("{} answers from now on", model.spec().full_name());
-        match self.desk.agent().map(|agent| agent.choose_model(model)) {
+        match self.desk.agent().map(|agent| agent.choose_model_by(model, by)) {
             Some(Ok(_)) => self.tell(Tone::Success, said),
             Some(Err(error)) => self.fail(&words(&error)),
             None => {}
@@ -63,7 +64,7 @@ impl Front<'_> {
         let here = self.model.as_ref().map(|spec| spec.full_name());
         let at = ready.iter().position(|model| Some(model.spec.full_name()) == here).unwrap_or(0);
         let next = (at as isize + step).rem_euclid(ready.len() as isize) as usize;
-        self.choose_model(&ready[next].spec.full_name());
+        self.choose_model(&ready[next].spec.full_name(), ChosenBy::Cycling);
     }
 
     pub(super) fn thinking_command(&mut self, wanted: &str) {
