@@ -4,6 +4,7 @@ mod fix;
 mod targets;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 use session_tree::fs::RealFs;
@@ -157,7 +158,7 @@ fn check(target: &Target, app: &App) -> Result<Found, CommandError> {
 
 /// A file that lost its header is damaged; one that never had any is somebody else's.
 fn headless(path: &Path, reason: &'static str, is_named: bool) -> Result<Found, CommandError> {
-    match salvage(&RealFs, path) {
+    match salvage(Arc::new(RealFs), path) {
         Ok(left) => {
             let header = left.lost_header().unwrap_or(0..0);
             let entries = left.session().tree().len();

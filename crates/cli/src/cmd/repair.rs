@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use session_tree::fs::RealFs;
@@ -128,7 +129,7 @@ fn repair_copy(args: &Args, session: &Session, copy: &Path, app: &mut App) -> Re
     let entries = if args.how.dry_run {
         session.tree().len()
     } else {
-        session.write_repaired_copy(&plan, &RealFs, copy)?;
+        session.write_repaired_copy(&plan, Arc::new(RealFs), copy)?;
         finish_copy(args, copy, &mut done, app)?
     };
     tell_fixes(&done, args.how, app)?;
@@ -142,7 +143,8 @@ fn repair_headless(
     reason: &'static str,
     app: &mut App,
 ) -> Result<(), CommandError> {
-    let left = salvage(&RealFs, path).map_err(|_| Error::NotASession { path: path.into(), reason })?;
+    let left =
+        salvage(Arc::new(RealFs), path).map_err(|_| Error::NotASession { path: path.into(), reason })?;
     let Some(copy) = args.copy.as_ref().filter(|_| !args.undo) else {
         let entries = plural(left.session().tree().len(), "entry", "entries");
         let message = format!("the header of {} cannot be read; {entries} can", path.display());
@@ -154,7 +156,7 @@ fn repair_headless(
     let entries = if args.how.dry_run {
         left.session().tree().len()
     } else {
-        left.write_to(&RealFs, copy)?;
+        left.write_to(Arc::new(RealFs), copy)?;
         finish_copy(args, copy, &mut done, app)?
     };
     tell_fixes(&done, args.how, app)?;

@@ -3,15 +3,16 @@
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::{RepairPlan, Step};
 use crate::check::{Fix, STUB};
 use crate::draft::Draft;
 use crate::error::{Error, Result};
-use crate::fs::{Access, Fs, FsFile};
+use crate::fs::Fs;
 use crate::id::{EntryId, IdSource, RandomIds};
 use crate::index::{self, LONGEST_LINE};
-use crate::journal::{Piece, ReadAt, each_line, read_range};
+use crate::journal::{FileJournal, Journal, Piece, ReadAt, WriteCopy, each_line, read_range};
 use crate::json::{Doc, Edit};
 use crate::session::Session;
 use crate::time::Timestamp;
@@ -29,8 +30,14 @@ impl Session {
     /// Writes a new file with everything the plan heals: lines that were fused stand apart again, lost entries have
     /// their stubs in place, circles are cut, a byte order mark is left out. All other lines are copied as they are.
     ///
-    /// The file is private to its owner and must not exist yet; it is read back before this returns.
-    pub fn write_repaired_copy(&self, plan: &RepairPlan, fs: &dyn Fs, path: &Path) -> Result<RepairedCopy> {
+    /// The file is private to its owner and must not exist yet. It appears under its name when it is whole and was
+    /// read back.
+    pub fn write_repaired_copy(
+        &self,
+        plan: &RepairPlan,
+        fs: Arc<dyn Fs>,
+        path: &Path,
+    ) -> Result<RepairedCopy> {
         new_file(fs, path, &mut |out| Copier { session: self, plan, out }.copy(), &|copy| {
             let found = index::load(copy, Some(path))?;
             let whole = self.tree().nodes().filter(|node| !self.tree().is_placeholder(*node));
@@ -164,57 +171,20 @@ impl Copier<'_, '_> {
     }
 }
 
-/// Writes a file that must not exist yet, and reads it back; after an error there is none.
+/// Writes a file that must not exist yet: all of it, read back and durable, or none.
 pub(super) fn new_file<T>(
-    fs: &dyn Fs,
+    fs: Arc<dyn Fs>,
     path: &Path,
-    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    write: WriteCopy<'_>,
     verify: &dyn Fn(&dyn ReadAt) -> Result<T>,
 ) -> Result<T> {
-    let file = fs.open(path, Access::CreateNew).map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists => Error::Exists { path: path.into() },
-        _ => Error::Io { action: "create", path: path.into(), source },
-    })?;
-    let result = fill(&*file, path, write).and_then(|()| verify(&OpenFile(&*file)));
-    if result.is_err() {
-        // Half a copy helps nobody; the original is as it was.
-        drop(fs.remove_file(path));
-        return result;
-    }
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs.sync_dir(directory).map_err(Error::io("sync", directory))?;
-    result
-}
-
-fn fill(
-    file: &dyn FsFile,
-    path: &Path,
-    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<()> {
-    let mut out = io::BufWriter::with_capacity(1 << 20, OpenFile(file));
-    write(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", path))?;
-    file.sync().map_err(Error::io("sync", path))
-}
-
-/// An open file, to be read anywhere and written at its end.
-pub(super) struct OpenFile<'f>(pub(super) &'f dyn FsFile);
-
-impl Write for OpenFile<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.append(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
+    let mut journal = FileJournal::held(fs, path.into());
+    let mut verified = None;
+    journal.replace("", write, &mut |copy| {
+        verified = Some(verify(copy)?);
         Ok(())
-    }
-}
-
-impl ReadAt for OpenFile<'_> {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len)
-    }
-
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(position, buffer)
-    }
+    })?;
+    // Tells if the name did not reach the disk.
+    journal.sync()?;
+    verified.ok_or(Error::NotSaved)
 }

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::copy::{OpenFile, RepairedCopy, new_file};
+use super::copy::{RepairedCopy, new_file};
 use crate::check::hint;
 use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::fs::{Access, Fs};
 use crate::id::{IdSource, RandomIds, is_valid_session_id};
 use crate::index;
-use crate::journal::{ReadAt, read_range};
+use crate::journal::{FileJournal, ReadAt, read_range};
 use crate::json::{Doc, Kind, Value};
 use crate::kind::Kind as EntryKind;
 use crate::line::trim;
@@ -29,7 +30,7 @@ pub struct Salvage {
 ///
 /// Every line that can be read becomes an entry of a session in memory, below a header made of what the old one
 /// still tells. Fails if there is not a single entry: then the file is none of ours.
-pub fn salvage(fs: &dyn Fs, path: &Path) -> Result<Salvage> {
+pub fn salvage(fs: Arc<dyn Fs>, path: &Path) -> Result<Salvage> {
     let bytes = read_file(fs, path)?;
     let first = first_line(&bytes);
     let old = first.clone().map_or(&[][..], |line| &bytes[line]);
@@ -73,7 +74,7 @@ impl Salvage {
     /// Writes a new file with a fresh header and all other lines as they are.
     ///
     /// The file is private to its owner and must not exist yet.
-    pub fn write_to(&self, fs: &dyn Fs, path: &Path) -> Result<RepairedCopy> {
+    pub fn write_to(&self, fs: Arc<dyn Fs>, path: &Path) -> Result<RepairedCopy> {
         new_file(fs, path, &mut |out| out.write_all(&self.bytes), &|copy| {
             let found = index::load(copy, Some(path))?;
             if found.tree.len() != self.session.tree().len() {
@@ -107,13 +108,8 @@ impl FirstLine {
     }
 }
 
-fn read_file(fs: &dyn Fs, path: &Path) -> Result<Vec<u8>> {
-    let meta = fs.metadata(path).map_err(Error::io("open", path))?;
-    if !meta.is_file {
-        return Err(Error::NotAFile { path: path.into() });
-    }
-    let file = fs.open(path, Access::Read).map_err(Error::io("open", path))?;
-    let source = OpenFile(&*file);
+fn read_file(fs: Arc<dyn Fs>, path: &Path) -> Result<Vec<u8>> {
+    let source = FileJournal::open(fs, path, Access::Read)?;
     let len = source.len().map_err(Error::io("read", path))?;
     read_range(&source, 0, len as usize).map_err(Error::io("read", path))
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use session_tree::fs::RealFs;
@@ -352,13 +353,13 @@ fn a_copy_holds_what_appending_cannot_heal() {
     let plan = session.plan_repair(&session.check().unwrap());
     assert!(plan.needs_copy() && !plan.is_empty());
     let copy = dir.path("copy.jsonl");
-    let written = session.write_repaired_copy(&plan, &RealFs, &copy).unwrap();
+    let written = session.write_repaired_copy(&plan, Arc::new(RealFs), &copy).unwrap();
     assert_eq!((written.entries, written.bytes), (20, fs::metadata(&copy).unwrap().len()));
     assert_eq!(fs::read(&path).unwrap(), bytes, "the original is as it was");
     assert_eq!((context(&copy), context_elsewhere(&copy)), (20, 20));
     assert_eq!(leaf(&copy), "000000bd");
     assert_nothing_left_to_do(&copy);
-    let twice = session.write_repaired_copy(&plan, &RealFs, &copy);
+    let twice = session.write_repaired_copy(&plan, Arc::new(RealFs), &copy);
     assert!(matches!(twice, Err(Error::Exists { .. })));
 }
 
@@ -369,7 +370,7 @@ fn a_copy_of_a_sound_file_is_the_same_file() {
     let path = dir.file("s.jsonl", &bytes);
     let session = Session::open(&path).unwrap();
     let plan = session.plan_repair(&session.check().unwrap());
-    session.write_repaired_copy(&plan, &RealFs, &dir.path("copy.jsonl")).unwrap();
+    session.write_repaired_copy(&plan, Arc::new(RealFs), &dir.path("copy.jsonl")).unwrap();
     assert_eq!(fs::read(dir.path("copy.jsonl")).unwrap(), bytes);
 }
 
@@ -385,10 +386,10 @@ fn a_file_whose_header_lost_one_byte_is_salvaged_with_everything_in_it() {
         if Session::open(&path).is_ok() {
             continue;
         }
-        let found = salvage(&RealFs, &path).unwrap();
+        let found = salvage(Arc::new(RealFs), &path).unwrap();
         assert_eq!(found.session().build_context().unwrap().items.len(), 20, "byte {at}");
         let copy = dir.path("copy.jsonl");
-        assert_eq!(found.write_to(&RealFs, &copy).unwrap().entries, 20, "byte {at}");
+        assert_eq!(found.write_to(Arc::new(RealFs), &copy).unwrap().entries, 20, "byte {at}");
         assert_eq!((context(&copy), context_elsewhere(&copy)), (20, 20), "byte {at}");
         assert_eq!(fs::read(&path).unwrap(), damaged);
         fs::remove_file(copy).unwrap();
@@ -402,20 +403,20 @@ fn a_salvaged_header_keeps_what_the_old_one_still_tells() {
     lines[0] =
         String::from_utf8(lines[0].clone()).unwrap().replacen("{\"type\"", "{\"ty\u{1}e\"", 1).into_bytes();
     let path = dir.file("s.jsonl", &joined(&lines));
-    let found = salvage(&RealFs, &path).unwrap();
+    let found = salvage(Arc::new(RealFs), &path).unwrap();
     let header = found.session().header();
     assert_eq!((&*header.id(), header.cwd().as_deref()), ("ses", Some("/w")));
     assert_eq!(found.lost_header(), Some(0..lines[0].len() as u64));
     lines[0] = b"\0\0\0\0".to_vec();
     let path = dir.file("2025-01-01_abc-1.jsonl", &joined(&lines));
-    assert_eq!(salvage(&RealFs, &path).unwrap().session().header().id(), "abc-1");
+    assert_eq!(salvage(Arc::new(RealFs), &path).unwrap().session().header().id(), "abc-1");
 }
 
 #[test]
 fn a_file_that_never_was_a_session_is_not_salvaged() {
     let dir = Dir::new();
     let path = dir.file("notes.txt", b"dear diary\n{\"a\":1}\n");
-    assert!(matches!(salvage(&RealFs, &path), Err(Error::NotASession { .. })));
+    assert!(matches!(salvage(Arc::new(RealFs), &path), Err(Error::NotASession { .. })));
 }
 
 #[derive(Debug, Clone)]
@@ -474,15 +475,15 @@ proptest! {
         let opened = Session::open(&path);
         prop_assert_eq!(fs::read(&path).unwrap(), bytes.clone(), "opening writes nothing");
         let Ok(mut session) = opened else {
-            if let Ok(found) = salvage(&RealFs, &path) {
-                found.write_to(&RealFs, &dir.path("copy.jsonl")).unwrap();
+            if let Ok(found) = salvage(Arc::new(RealFs), &path) {
+                found.write_to(Arc::new(RealFs), &dir.path("copy.jsonl")).unwrap();
                 prop_assert!(Session::open(dir.path("copy.jsonl")).is_ok());
             }
             return Ok(());
         };
         let report = session.check().unwrap();
         let plan = session.plan_repair(&report);
-        session.write_repaired_copy(&plan, &RealFs, &dir.path("copy.jsonl")).unwrap();
+        session.write_repaired_copy(&plan, Arc::new(RealFs), &dir.path("copy.jsonl")).unwrap();
         prop_assert_eq!(fs::read(&path).unwrap(), bytes.clone(), "checking writes nothing");
         if session.read_only().is_some() {
             return Ok(());

@@ -5,8 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use session_tree::Options;
 use session_tree::fs::{Access, Fs};
 use session_tree::journal::{FileJournal, Journal};
+use testkit::drawing::session_text;
 use testkit::sim_fs::{CrashKind, SimFs};
 
 const FILE: &str = "/d/s.jsonl";
@@ -132,5 +134,27 @@ fn a_crash_while_a_torn_tail_is_closed_off_leaves_the_tail_as_it_was() {
     journal.sync().unwrap();
     for state in fs.crash_states(1) {
         assert!(state.fs.bytes(FILE).unwrap().starts_with(b"0\nto"), "{state:?}");
+    }
+}
+
+#[test]
+fn a_repaired_copy_appears_whole_or_not_at_all() {
+    let fs = disk();
+    let damaged =
+        session_text("a user hello\n! {\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\nc<b user go on");
+    fs.put(FILE, &damaged).unwrap();
+    fs.forget_history();
+    let shared: Arc<dyn Fs> = Arc::new(fs.clone());
+    let session = Options::new().file_system(shared.clone()).open_read_only(FILE).unwrap();
+    let plan = session.plan_repair(&session.check().unwrap());
+    let copy = Path::new("/d/copy.jsonl");
+    session.write_repaired_copy(&plan, shared, copy).unwrap();
+    let (whole, written) = (fs.bytes(copy).unwrap(), fs.op_count());
+    for state in fs.crash_states(1) {
+        match state.fs.bytes(copy) {
+            Some(bytes) => assert_eq!(bytes, whole, "{state:?}"),
+            None => assert!(state.completed < written, "written, then gone"),
+        }
+        assert_eq!(state.fs.bytes(FILE).as_ref(), Some(&damaged), "the original is only read");
     }
 }
