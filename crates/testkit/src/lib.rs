@@ -1,10 +1,11 @@
-//! What the tests of the workspace share: drawings of trees, clocks, ids, a simulated disk, seeded session files.
+//! What the tests of the workspace share: drawings of trees, clocks, ids, a simulated disk, seeded session files, hostile texts.
 
 pub mod canonical;
 pub mod clock;
 pub mod corpus;
 pub mod crash;
 pub mod drawing;
+pub mod hostile;
 pub mod ids;
 pub mod mangle;
 pub mod model_server;

@@ -2,63 +2,8 @@
 
 use offshoot_tui::clean::{clean, clean_lines};
 use serde_json::Value;
+use testkit::hostile::text as hostile;
 use testkit::rng::Rng;
-
-const PIECES: [&str; 44] = [
-    "\u{1b}[2J",
-    "\u{1b}]0;title\u{7}",
-    "\u{1b}]52;c;eA==\u{1b}\\",
-    "\u{1b}P1$r\u{1b}\\",
-    "\u{1b}[6n",
-    "\u{1b}c",
-    "\u{9b}31m",
-    "\u{9d}0;x\u{9c}",
-    "\r",
-    "\n",
-    "\t",
-    "\u{8}",
-    "\u{0}",
-    "\u{7f}",
-    "\u{202e}txt.exe",
-    "\u{2066}a\u{2069}",
-    "\u{200b}",
-    "\u{200d}",
-    "\u{feff}",
-    "\u{2028}",
-    "\u{e0041}",
-    "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
-    "漢字",
-    "👩\u{200d}👧",
-    "plain words ",
-    "<script>__x=1</script>",
-    "</template><script>__x=1</script>",
-    "</script><script>__x=1</script>",
-    "<img src=x onerror=__x=1>",
-    "\" onmouseover=\"__x=1",
-    "' onfocus='__x=1",
-    "![x\" onerror=__x=1](data:image/png;base64,AA==)",
-    "[a](javascript:__x=1)",
-    "[a](java\tscript:__x=1)",
-    "[a](https://example.org/\"onclick=__x=1)",
-    "![t](http://evil.example/t.png)",
-    "<iframe srcdoc=x>",
-    "<base href=//evil.example>",
-    "```x\" onload=\n<b>\n```",
-    "> > > - 1. # ",
-    "<!--",
-    "]]>",
-    "&lt;script&gt;",
-    "| a | b |\n|---|---|\n| <i> | `<u>` |",
-];
-
-/// Draws a hostile text.
-pub(super) fn hostile(rng: &mut Rng) -> String {
-    let piece = |rng: &mut Rng| match rng.below(5) {
-        0 => char::from_u32(rng.below(0x11_0000) as u32).map_or_else(String::new, String::from),
-        _ => (*rng.pick(&PIECES)).to_owned(),
-    };
-    (0..rng.range(1, 14)).map(|_| piece(rng)).collect()
-}
 
 /// Cleans one text and looks at what a terminal would make of it.
 pub(super) fn clean_one(rng: &mut Rng) -> Result<(), String> {

@@ -19,65 +19,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use session_tree::{Filter, Session, Timestamp};
+use testkit::hostile::text as hostile;
 use testkit::rng::Rng;
-
-/// What is put together into hostile strings.
-const PIECES: &[&str] = &[
-    "\u{1b}[2J",
-    "\u{1b}]0;title\u{7}",
-    "\u{1b}]52;c;eA==\u{1b}\\",
-    "\u{1b}P1$r\u{1b}\\",
-    "\u{1b}[6n",
-    "\u{1b}c",
-    "\u{9b}31m",
-    "\u{9d}0;x\u{9c}",
-    "\u{90}q",
-    "\r",
-    "\n",
-    "\t",
-    "\u{8}\u{8}",
-    "\u{0}",
-    "\u{7}",
-    "\u{7f}",
-    "\u{e}",
-    "\u{202e}txt.exe",
-    "\u{2066}abc\u{2069}",
-    "\u{200b}",
-    "\u{200d}",
-    "\u{feff}",
-    "\u{2028}",
-    "\u{e0041}\u{e0042}",
-    "\u{ad}",
-    "\u{34f}",
-    "漢字",
-    "ｗｉｄｅ",
-    "👩\u{200d}👧\u{200d}👦",
-    "🇩🇪",
-    "👍🏽",
-    "❤\u{fe0f}",
-    "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
-    "שלום",
-    "مرحبا",
-    "ไทย",
-    "हिन्दी",
-    "\u{1160}",
-    "\u{fdfd}",
-    "\u{12031}",
-    "plain words",
-    " ",
-    "a",
-    "--",
-    "\\\"'{}[]",
-];
-
-fn hostile(rng: &mut Rng) -> String {
-    let count = 1 + rng.below(12);
-    let piece = |rng: &mut Rng| match rng.below(4) {
-        0 => char::from_u32(rng.below(0x11_0000) as u32).map_or_else(String::new, String::from),
-        _ => PIECES[rng.below(PIECES.len() as u64) as usize].to_owned(),
-    };
-    (0..count).map(|_| piece(rng)).collect()
-}
 
 /// A session whose every text is hostile: prompts, answers, tools, labels, names, summaries, unknown types.
 fn session(rng: &mut Rng, strings: usize) -> Session {
