@@ -14,17 +14,13 @@ function canonical(value) {
 	return `{${keys.sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
 }
 
-// A circle of parents would be followed for ever.
-function hasCircle(entries) {
+// A circle of parents above the leaf would be followed for ever.
+function hasCircle(manager, entries) {
 	const byId = new Map(entries.map((entry) => [entry.id, entry]));
-	const sound = new Set();
-	for (const entry of entries) {
-		const seen = new Set();
-		for (let at = entry; at && !sound.has(at.id); at = byId.get(at.parentId)) {
-			if (seen.has(at.id)) return true;
-			seen.add(at.id);
-		}
-		for (const id of seen) sound.add(id);
+	const seen = new Set();
+	for (let id = manager.getLeafId(); id && byId.has(id); id = byId.get(id).parentId) {
+		if (seen.has(id)) return true;
+		seen.add(id);
 	}
 	return false;
 }
@@ -32,10 +28,11 @@ function hasCircle(entries) {
 function answer(path) {
 	const manager = peer.SessionManager.open(path);
 	const entries = manager.getEntries();
-	if (hasCircle(entries)) return { circle: true };
+	if (hasCircle(manager, entries)) return { circle: true };
+	const leaf = manager.getLeafId();
 	return {
 		ids: entries.map((entry) => String(entry.id)),
-		leaf: manager.getLeafId() ?? null,
+		leaf: leaf === null ? null : String(leaf),
 		path: manager.getBranch().map((entry) => String(entry.id)),
 		context: manager.buildSessionContext().messages.map(canonical),
 	};

@@ -1,16 +1,20 @@
-//! The reference program and the engine on the same files: entries, leaf, path and context are equal, or the
-//! difference is one of those that `docs/compat.md` lists. And both at once on one file.
+//! The reference program and the engine on the same files: entries, leaf, path and context are equal, or become equal
+//! when the file is taken as pi takes it, in one of the ways that `docs/compat.md` lists. And both at once on one file.
 //!
 //! `--peer DIR` names the folder in which pi is installed (`DIR/node_modules/...`). It works on copies in a temporary
 //! directory; many files go to one process.
 
 mod compared;
+mod cures;
+mod habits;
+mod lines;
 mod peer;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
 use session_tree::{Options, Session, SyncPolicy};
 use testkit::crash::workload::assistant;
 use testkit::mangle;
@@ -36,42 +40,79 @@ pub fn run(plan: &Plan) -> Outcome {
         let bytes = model::written(plan.seed, number)?;
         files.extend(bytes.map(|bytes| (format!("written-{number}"), bytes)));
     }
-    let tally = tally(&peer, &files)?;
+    let count = files.len() as u64;
+    let tally = tally(&peer, files)?;
     let shared = side_by_side(&peer, if plan.soak { 5_000 } else { 300 })?;
-    let equal = tally.get("equal").copied().unwrap_or(0);
-    let others: Vec<String> = tally
-        .iter()
-        .filter(|(name, _)| **name != "equal")
-        .map(|(name, count)| format!(", {name} {count}"))
-        .collect();
-    let version = &peer.version;
-    let what = format!(
-        "files compared with pi {version}: {equal} equal, {}; {shared} entries side by side",
-        others.join(", ")
-    );
-    Ok(Done::new(files.len() as u64, what))
+    let mut known: Vec<(String, usize)> = tally.into_iter().collect();
+    known.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let known: Vec<String> = known.into_iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+    let (version, known) = (&peer.version, known.join("; "));
+    let what = format!("files compared with pi {version}: {known}; {shared} entries side by side");
+    Ok(Done::new(count, what))
 }
 
-/// Asks about all files; gives how many had each verdict.
-fn tally(peer: &Peer, files: &[(String, Vec<u8>)]) -> Result<BTreeMap<&'static str, usize>, String> {
-    let mut tally = BTreeMap::new();
+/// How many files had each verdict: `equal`, or why they are not.
+type Tally = BTreeMap<String, usize>;
+
+/// Asks about all files, and again about those that have to be cured before pi can read them.
+fn tally(peer: &Peer, files: Vec<(String, Vec<u8>)>) -> Result<Tally, String> {
+    let mut tally = Tally::new();
     let mut different = Vec::new();
-    for batch in files.chunks(BATCH) {
-        let answers = peer.ask(batch.iter().map(|(_, bytes)| bytes.as_slice()))?;
-        for ((name, bytes), answer) in batch.iter().zip(&answers) {
-            match compare(bytes, answer, peer.is_reference()) {
-                Verdict::Equal => *tally.entry("equal").or_insert(0) += 1,
-                Verdict::Known(reason) => *tally.entry(reason).or_insert(0) += 1,
-                Verdict::Different(what) => different.push(format!("{name}: {what}")),
+    let mut asked: Vec<Asked> =
+        files.into_iter().map(|(name, bytes)| Asked { name, bytes, cured_of: Vec::new() }).collect();
+    while !asked.is_empty() {
+        let mut again = Vec::new();
+        for batch in asked.chunks(BATCH) {
+            let answers = peer.ask(batch.iter().map(|asked| asked.bytes.as_slice()))?;
+            for (asked, answer) in batch.iter().zip(&answers) {
+                match asked.verdict(answer, peer.is_reference()) {
+                    Next::Counted(verdict) => *tally.entry(verdict).or_insert(0) += 1,
+                    Next::Ask(cured) => again.push(cured),
+                    Next::Different(what) => different.push(format!("{}: {what}", asked.name)),
+                }
             }
         }
+        asked = again;
     }
     if different.is_empty() {
         return Ok(tally);
     }
     let count = different.len();
     different.truncate(20);
-    Err(format!("{count} of {} files differ; known: {tally:?}\n{}", files.len(), different.join("\n")))
+    Err(format!("{count} files differ; the others: {tally:?}\n{}", different.join("\n")))
+}
+
+/// A file about which pi is asked.
+struct Asked {
+    name: String,
+    bytes: Vec<u8>,
+    /// What was in the way of an answer, and is no longer in the file.
+    cured_of: Vec<&'static str>,
+}
+
+/// What becomes of a file after an answer.
+enum Next {
+    Counted(String),
+    Ask(Asked),
+    Different(String),
+}
+
+impl Asked {
+    fn verdict(&self, answer: &Value, is_reference: bool) -> Next {
+        match compare(&self.bytes, answer, is_reference) {
+            Verdict::Equal if self.cured_of.is_empty() => Next::Counted("equal".into()),
+            Verdict::Equal => Next::Counted(self.cured_of.join(" + ")),
+            Verdict::Known(habits) => Next::Counted(
+                self.cured_of.iter().copied().chain([habits.as_str()]).collect::<Vec<_>>().join(" + "),
+            ),
+            Verdict::GaveUp(cured) if !self.cured_of.contains(&cured.reason) => {
+                let cured_of = [self.cured_of.as_slice(), &[cured.reason]].concat();
+                Next::Ask(Self { name: self.name.clone(), bytes: cured.bytes, cured_of })
+            }
+            Verdict::GaveUp(cured) => Next::Different(format!("{} even when cured", cured.reason)),
+            Verdict::Different(what) => Next::Different(what),
+        }
+    }
 }
 
 /// Checks that the reference program opens files that the engine calls sessions, with all entries.
@@ -79,8 +120,9 @@ pub fn opens_all<'f>(folder: &Path, files: impl Iterator<Item = &'f [u8]>) -> Re
     let peer = Peer::find(folder)?;
     let files: Vec<(String, Vec<u8>)> =
         files.enumerate().map(|(number, bytes)| (format!("left {number}"), bytes.to_vec())).collect();
-    tally(&peer, &files)?;
-    Ok(files.len())
+    let count = files.len();
+    tally(&peer, files)?;
+    Ok(count)
 }
 
 /// Lets the reference program and the engine append to one file at the same time.
@@ -114,6 +156,6 @@ fn side_by_side(peer: &Peer, count: usize) -> Result<usize, String> {
         return Err(format!("our session has not noticed {id}"));
     }
     let bytes = fs::read(&path).map_err(|error| error.to_string())?;
-    tally(peer, &[("the shared file".into(), bytes)])?;
+    tally(peer, vec![("the shared file".into(), bytes)])?;
     Ok(total)
 }

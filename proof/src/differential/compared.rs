@@ -1,113 +1,161 @@
-//! One file, two answers: equal, known to differ, or different.
+//! One file, two answers: equal, different for a reason that is known, or different.
+//!
+//! That something is odd in a file excuses nothing by itself. A [habit](super::habits) says what pi makes of one oddity
+//! that the engine reports; the file as pi takes it then has to give what pi said, in every entry, the leaf, the path
+//! and the context.
+
+use std::collections::HashMap;
 
 use serde_json::Value;
-use session_tree::{Entry, Kind, Session};
+use session_tree::{Node, Session};
 use testkit::canonical::canonical;
+
+use super::cures::{Cured, cure};
+use super::habits::{HABITS, Habit, NO_ID, NULL_ID, Taken};
 
 /// How two answers compare.
 pub(super) enum Verdict {
     Equal,
-    /// A difference that `docs/compat.md` lists, in a word.
-    Known(&'static str),
+    /// Differences that `docs/compat.md` lists, in a few words.
+    Known(String),
+    /// Nothing to compare with before the file is cured.
+    GaveUp(Cured),
     Different(String),
 }
 
 /// Compares what the engine and the reference program say of a file.
 pub(super) fn compare(bytes: &[u8], answer: &Value, is_reference: bool) -> Verdict {
-    let ours = Session::from_bytes(bytes.to_vec());
-    let is_refused = !answer["error"].is_null();
-    match ours {
-        Err(_) if is_refused => Verdict::Equal,
-        Err(_) => Verdict::Known("refused by us only"),
-        Ok(_) if answer.is_null() => Verdict::Known("pi dies"),
-        Ok(_) if answer["circle"] == true => Verdict::Known("pi follows a circle for ever"),
-        Ok(_) if is_refused => Verdict::Known("refused by pi only"),
-        Ok(session) => compare_sessions(&session, answer, is_reference),
+    let session = match Session::from_bytes(bytes.to_vec()) {
+        Err(_) if answer.get("error").is_some() => return Verdict::Equal,
+        Err(error) => return Verdict::Different(format!("refused by us only: {error}")),
+        Ok(session) => session,
+    };
+    let taken = Taken::new(bytes, &session);
+    if answer.get("ids").is_none() {
+        return match cure(bytes, &session, answer) {
+            Some(cured) if shows_the_same(&taken, &cured) => Verdict::GaveUp(cured),
+            _ => Verdict::Different(format!("pi says {answer}")),
+        };
+    }
+    if difference(&taken, answer, is_reference).is_none() {
+        return Verdict::Equal;
+    }
+    match explained(&taken, answer, is_reference) {
+        Ok(reasons) => Verdict::Known(reasons),
+        Err(difference) => Verdict::Different(difference),
     }
 }
 
-fn compare_sessions(session: &Session, answer: &Value, is_reference: bool) -> Verdict {
-    let differences: Vec<(&str, String)> = parts(session)
-        .into_iter()
-        .filter(|(part, _)| is_reference || *part == "context")
-        .filter(|(part, _)| !(has_drawn_ids(session) && *part != "context"))
-        .filter_map(|(part, ours)| difference(part, &ours, &answer[part]).map(|text| (part, text)))
-        .collect();
-    if differences.is_empty() {
-        return Verdict::Equal;
+/// The habits of pi without which its answer is not ours, or what differs even if it has them all.
+fn explained(taken: &Taken, answer: &Value, is_reference: bool) -> Result<String, String> {
+    let remaining = |habits: &[&Habit]| {
+        let mut taken = taken.clone();
+        for habit in habits {
+            (habit.show)(&mut taken);
+        }
+        difference(&taken, answer, is_reference)
+    };
+    let mut needed: Vec<&Habit> = HABITS.iter().collect();
+    if let Some(difference) = remaining(&needed) {
+        return Err(difference);
     }
-    match known(session) {
-        Some(reason) => Verdict::Known(reason),
-        None => {
-            let texts: Vec<String> =
-                differences.iter().map(|(part, text)| format!("\n  {part}{text}")).collect();
-            Verdict::Different(texts.concat())
+    for habit in HABITS {
+        let fewer: Vec<&Habit> = needed.iter().copied().filter(|other| other.name != habit.name).collect();
+        if remaining(&fewer).is_none() {
+            needed = fewer;
         }
     }
+    Ok(needed.iter().map(|habit| habit.name).collect::<Vec<_>>().join(" + "))
+}
+
+/// Tells whether a cure changed nothing that the engine shows.
+fn shows_the_same(taken: &Taken, cured: &Cured) -> bool {
+    let shown = |bytes: Vec<u8>| Session::from_bytes(bytes).ok().map(|session| said(&session, taken));
+    shown(taken.bytes()) == shown(cured.bytes.clone())
+}
+
+/// What differs, if anything does.
+fn difference(taken: &Taken, answer: &Value, is_reference: bool) -> Option<String> {
+    let ours = match Session::from_bytes(taken.bytes()) {
+        Ok(session) => said(&session, taken),
+        Err(error) => return Some(format!("as pi takes it the file is refused: {error}")),
+    };
+    let mut theirs = taken.read(answer);
+    if taken.has_drawn_ids {
+        number(&mut theirs);
+    }
+    let parts = ["ids", "leaf", "path", "context"];
+    let compared = parts.into_iter().filter(|part| is_reference || *part == "context");
+    let texts: Vec<String> = compared
+        .filter_map(|part| Some(format!("\n  {part}{}", unequal(&ours[part], &theirs[part])?)))
+        .collect();
+    if texts.is_empty() { None } else { Some(texts.concat()) }
 }
 
 /// What the engine says.
-fn parts(session: &Session) -> [(&'static str, Value); 4] {
+fn said(session: &Session, taken: &Taken) -> HashMap<&'static str, Value> {
     let tree = session.tree();
-    let ids = |nodes: Vec<_>| {
-        Value::from(nodes.into_iter().map(|node| tree.id(node).to_string()).collect::<Vec<_>>())
-    };
-    let messages: Vec<String> = match session.build_context() {
+    let leaf = if taken.leaf_is_last { tree.last() } else { session.leaf() };
+    let ids = |nodes: &[Node]| Value::from_iter(nodes.iter().map(|node| tree.id(*node).to_string()));
+    let messages: Vec<String> = match session.context_at(leaf) {
         Ok(context) => context.messages().map(|message| canonical(message.value())).collect(),
         Err(error) => vec![error.to_string()],
     };
-    [
-        ("ids", ids(tree.nodes().collect())),
-        ("leaf", session.leaf_id().map_or(Value::Null, |id| Value::from(id.to_string()))),
-        ("path", ids(session.branch_path(None))),
+    let name = leaf.map(|leaf| tree.id(leaf).to_string());
+    let path = name.as_deref().map_or_else(Vec::new, |name| session.branch_path(Some(name)));
+    let mut said = HashMap::from([
+        ("ids", ids(&tree.nodes().collect::<Vec<_>>())),
+        ("leaf", name.as_deref().map_or(Value::Null, Value::from)),
+        ("path", ids(&path)),
         ("context", Value::from(messages)),
-    ]
+    ]);
+    match name.as_deref() {
+        // Without an id there is no path for pi, but the last entry of the file still has a context.
+        Some(NO_ID) => drop(said.insert("path", Value::Array(Vec::new()))),
+        Some(NULL_ID) => {
+            said.insert("leaf", Value::Null);
+            said.extend(["path", "context"].map(|part| (part, Value::Array(Vec::new()))));
+        }
+        _ => {}
+    }
+    if taken.has_drawn_ids {
+        number(&mut said);
+    }
+    said
 }
 
-fn difference(part: &str, ours: &Value, theirs: &Value) -> Option<String> {
+/// Calls entries by their place in the list.
+fn number(said: &mut HashMap<&'static str, Value>) {
+    let places: HashMap<Value, usize> = said["ids"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .cloned()
+        .enumerate()
+        .map(|(place, id)| (id, place))
+        .collect();
+    let place = |id: &Value| places.get(id).map_or(Value::Null, |place| Value::from(*place));
+    for part in ["ids", "leaf", "path"] {
+        let numbered = match &said[part] {
+            Value::Array(ids) => ids.iter().map(place).collect(),
+            id => place(id),
+        };
+        said.insert(part, numbered);
+    }
+}
+
+fn unequal(ours: &Value, theirs: &Value) -> Option<String> {
     if ours == theirs {
         return None;
     }
-    if let ("context" | "ids" | "path", Some(ours), Some(theirs)) = (part, ours.as_array(), theirs.as_array())
-    {
-        let at = ours
-            .iter()
-            .zip(theirs)
-            .position(|(one, other)| one != other)
-            .unwrap_or(ours.len().min(theirs.len()));
-        let (count, other) = (ours.len(), theirs.len());
-        return Some(format!(
-            " {count} and {other}, first at {at}:\n    {:?}\n    {:?}",
-            ours.get(at),
-            theirs.get(at)
-        ));
-    }
-    Some(format!("\n    {ours}\n    {theirs}"))
+    let (Some(ours), Some(theirs)) = (ours.as_array(), theirs.as_array()) else {
+        return Some(format!("\n    {ours}\n    {theirs}"));
+    };
+    let same = ours.iter().zip(theirs).take_while(|(one, other)| one == other).count();
+    let (count, other) = (ours.len(), theirs.len());
+    let (ours, theirs) = (ours.get(same), theirs.get(same));
+    Some(format!(" {count} and {other}, first at {same}:\n    {ours:?}\n    {theirs:?}"))
 }
 
-/// Version 1 has no ids; pi draws its own.
-fn has_drawn_ids(session: &Session) -> bool {
-    session.header().version() < 2
-}
-
-/// Why a session may look different to pi.
-fn known(session: &Session) -> Option<&'static str> {
-    if let Some(diagnostic) = session.diagnostics().first() {
-        return Some(diagnostic.problem.code());
-    }
-    let tree = session.tree();
-    if tree.nodes().any(|node| tree.kind(node) == Kind::ResetBoundary) {
-        return Some("extras of oh-my-pi");
-    }
-    let has_id = |entry: &Entry| entry.value().is_some_and(|value| value.get("id").is_some());
-    if has_drawn_ids(session) && session.entries().flatten().any(|entry| has_id(&entry)) {
-        return Some("no version, but ids");
-    }
-    let last = tree.last()?;
-    if matches!(tree.kind(last), Kind::SessionInfo | Kind::Usage | Kind::LeafMove)
-        || tree.is_leaf_marker(last)
-    {
-        return Some("rule of the leaf");
-    }
-    session.check().ok()?.findings().next().map(|(diagnostic, _)| diagnostic.problem.code())
-}
+#[cfg(test)]
+mod tests;
