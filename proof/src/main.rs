@@ -1,11 +1,13 @@
-//! `offshoot-proof quick | soak | PART... [--seed N] [--runs N] [--peer DIR]`: one line per part, 1 if one is broken.
+//! `offshoot-proof quick | soak | PART... [--seed N] [--runs N] [--percent N] [--peer DIR]`: one line
+//! per part, 1 if one is broken. `--percent` asks for a part of the hours of `soak`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what it does")]
 
 use std::process::ExitCode;
 
 use offshoot_proof::part::{PARTS, Part, Plan};
 
-const USAGE: &str = "usage: offshoot-proof quick | soak | list | PART... [--seed N] [--runs N] [--peer DIR]";
+const USAGE: &str =
+    "usage: offshoot-proof quick | soak | list | PART... [--seed N] [--runs N] [--percent N] [--peer DIR]";
 
 /// What was asked for.
 struct Request {
@@ -57,6 +59,7 @@ fn request(mut arguments: impl Iterator<Item = String>) -> Result<Option<Request
             }
             "--seed" => plan.seed = number(value()?)?,
             "--runs" | "--states" => plan.runs = Some(number(value()?)?),
+            "--percent" => plan.percent = Some(number(value()?)?),
             "--peer" => plan.peer = Some(value()?.into()),
             name => parts.push(Part::named(name).ok_or(format!("there is no part `{name}`"))?),
         }

@@ -12,6 +12,8 @@ pub struct Plan {
     pub seed: u64,
     /// Hours instead of minutes.
     pub soak: bool,
+    /// So much of the hours, in hundredths; all if nothing is said.
+    pub percent: Option<u64>,
     /// How often, instead of what the mode says.
     pub runs: Option<u64>,
     /// Where the reference program is installed, if it is to be asked too.
@@ -19,9 +21,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns how often something is done: as asked for, or as the mode says.
+    /// Returns how often something is done: as asked for, or as the mode says, but never less than in minutes.
     pub fn runs(&self, quick: u64, soak: u64) -> u64 {
-        self.runs.unwrap_or(if self.soak { soak } else { quick })
+        let hours = soak.saturating_mul(self.percent.unwrap_or(100)) / 100;
+        self.runs.unwrap_or(if self.soak { hours.max(quick) } else { quick })
     }
 }
 

@@ -14,46 +14,82 @@ use testkit::rng::Rng;
 
 use crate::part::{Done, Outcome, Plan};
 
+/// A kind of file system.
+struct Kind {
+    name: &'static str,
+    make: &'static [&'static str],
+    /// The least that it takes.
+    size: &'static str,
+    options: &'static str,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind { name: "ext4", make: &["mkfs.ext4", "-q", "-F"], size: "64M", options: "loop" },
+    Kind {
+        name: "ext4 with data=writeback",
+        make: &["mkfs.ext4", "-q", "-F"],
+        size: "64M",
+        options: "loop,data=writeback",
+    },
+    // The copy has the name of the original, which is still mounted.
+    Kind { name: "xfs", make: &["mkfs.xfs", "-q", "-f"], size: "300M", options: "loop,nouuid" },
+];
+
 /// Cuts the power again and again; whatever was called durable must be in every copy.
 pub fn run(plan: &Plan) -> Outcome {
     let cuts = plan.runs(20, 2_000);
     let mut rng = Rng::new(plan.seed);
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut entries = 0;
-    for cut in 0..cuts {
-        let disk = Disk::new(dir.path(), cut)?;
+    for (cut, kind) in (0..cuts).zip(KINDS.iter().cycle()) {
+        let disk = Disk::new(dir.path(), cut, kind)?;
         let wait = Duration::from_millis(rng.range(20, 1_500));
-        entries += one_cut(&disk, wait).map_err(|reason| format!("cut {cut} after {wait:?}: {reason}"))?;
+        let told = |reason| format!("cut {cut} of {} after {wait:?}: {reason}", kind.name);
+        let after = one_cut(&disk, wait, SyncPolicy::Always).map_err(told)?;
+        entries += after.promised;
+        if let Some(lost) = after.lost {
+            return Err(told(format!("{lost} was durable and is lost")));
+        }
     }
-    Ok(Done::new(cuts, format!("power cuts on ext4, {entries} durable entries, none lost")))
+    for (number, kind) in (cuts..).zip(&KINDS) {
+        let disk = Disk::new(dir.path(), number, kind)?;
+        if one_cut(&disk, Duration::from_millis(500), SyncPolicy::Os)?.lost.is_none() {
+            return Err(format!("{} kept what was never synced: a cut shows nothing", kind.name));
+        }
+    }
+    let names = KINDS.map(|kind| kind.name).join(", ");
+    let what =
+        format!("power cuts on {names}, {entries} durable entries, none lost; without syncs each lost some");
+    Ok(Done::new(cuts, what))
 }
 
 /// A file system in a file, mounted.
 struct Disk {
+    kind: &'static Kind,
     image: PathBuf,
     place: PathBuf,
 }
 
 impl Disk {
-    fn new(dir: &Path, number: u64) -> Result<Self, String> {
-        let disk =
-            Self { image: dir.join(format!("{number}.img")), place: dir.join(format!("{number}.mnt")) };
+    fn new(dir: &Path, number: u64, kind: &'static Kind) -> Result<Self, String> {
+        let (image, place) = (dir.join(format!("{number}.img")), dir.join(format!("{number}.mnt")));
+        let disk = Self { kind, image, place };
         std::fs::create_dir_all(&disk.place).map_err(|error| error.to_string())?;
-        tell("truncate", &["-s", "64M", &shown(&disk.image)])?;
-        tell("mkfs.ext4", &["-q", "-F", &shown(&disk.image)])?;
+        tell("truncate", &["-s", kind.size, &shown(&disk.image)])?;
+        tell(kind.make[0], &[&kind.make[1..], &[&shown(&disk.image)]].concat())?;
         disk.mount()?;
         Ok(disk)
     }
 
     fn mount(&self) -> Result<(), String> {
-        tell("mount", &["-o", "loop", &shown(&self.image), &shown(&self.place)])
+        tell("mount", &["-o", self.kind.options, &shown(&self.image), &shown(&self.place)])
     }
 
     /// The disk as it is after a power cut right now.
     fn cut(&self) -> Result<Self, String> {
-        let copy =
-            Self { image: self.image.with_extension("cut"), place: self.place.with_extension("cut-mnt") };
-        std::fs::copy(&self.image, &copy.image).map_err(|error| error.to_string())?;
+        let image = self.image.with_extension("cut");
+        let copy = Self { kind: self.kind, image, place: self.place.with_extension("cut-mnt") };
+        tell("cp", &["--sparse=always", &shown(&self.image), &shown(&copy.image)])?;
         std::fs::create_dir_all(&copy.place).map_err(|error| error.to_string())?;
         copy.mount()?;
         Ok(copy)
@@ -80,13 +116,21 @@ fn tell(program: &str, arguments: &[&str]) -> Result<(), String> {
     Err(format!("{program} {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Writes until the power is cut; gives how many entries had been called durable.
-fn one_cut(disk: &Disk, wait: Duration) -> Result<usize, String> {
+/// What a power cut left.
+struct After {
+    /// How many entries had been acknowledged.
+    promised: usize,
+    /// One of them that is gone.
+    lost: Option<String>,
+}
+
+/// Writes until the power is cut.
+fn one_cut(disk: &Disk, wait: Duration, policy: SyncPolicy) -> Result<After, String> {
     let path = disk.place.join("sessions/s.jsonl");
     let promised = Mutex::new(Vec::new());
     let stop = AtomicBool::new(false);
     let (kept, after) = std::thread::scope(|scope| {
-        let writer = scope.spawn(|| write(&path, &promised, &stop));
+        let writer = scope.spawn(|| write(&path, policy, &promised, &stop));
         std::thread::sleep(wait);
         let kept = promised.lock().map(|ids| ids.clone()).unwrap_or_default();
         let after = disk.cut();
@@ -94,20 +138,19 @@ fn one_cut(disk: &Disk, wait: Duration) -> Result<usize, String> {
         writer.join().map_err(|_| "the writer died".to_owned())??;
         after.map(|after| (kept, after))
     })?;
-    if kept.is_empty() {
-        return Ok(0);
-    }
-    let found =
-        Session::open_read_only(after.place.join("sessions/s.jsonl")).map_err(|error| error.to_string())?;
-    match kept.iter().find(|id| found.tree().node(id).is_none()) {
-        Some(lost) => Err(format!("{lost} was durable and is lost")),
-        None => Ok(kept.len()),
-    }
+    let found = Session::open_read_only(after.place.join("sessions/s.jsonl"));
+    let is_lost = |id: &&String| !found.as_ref().is_ok_and(|found| found.tree().node(id).is_some());
+    Ok(After { promised: kept.len(), lost: kept.iter().find(is_lost).cloned() })
 }
 
-fn write(path: &Path, promised: &Mutex<Vec<String>>, stop: &AtomicBool) -> Result<(), String> {
+fn write(
+    path: &Path,
+    policy: SyncPolicy,
+    promised: &Mutex<Vec<String>>,
+    stop: &AtomicBool,
+) -> Result<(), String> {
     let text = |error: session_tree::Error| error.to_string();
-    let mut session = Options::new().sync(SyncPolicy::Always).create(path, "/w").map_err(text)?;
+    let mut session = Options::new().sync(policy).create(path, "/w").map_err(text)?;
     while !stop.load(Ordering::Relaxed) {
         let id = session.append_user_text("durable").map_err(text)?;
         if let Ok(mut ids) = promised.lock() {

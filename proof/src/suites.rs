@@ -75,7 +75,7 @@ fn run_suite(plan: &Plan, suite: &Suite, programs: &[(String, String, PathBuf)])
         programs.iter().find(is_it).ok_or(format!("{} has no tests {}", suite.package, suite.program))?;
     let mut command = Command::new(program);
     command.arg(suite.tests);
-    if plan.soak {
+    if plan.soak && plan.percent.is_none() {
         command.env("SOAK", "1");
     }
     let output = command.output().map_err(|error| error.to_string())?;
