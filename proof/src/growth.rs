@@ -136,7 +136,7 @@ pub fn growth(plan: &Plan) -> Outcome {
         (write_session(&dir, "small", many / 100, chain)?, write_session(&dir, "large", many, chain)?);
     let mut ratios = Vec::new();
     for (name, work) in WORK {
-        let ratio = best(&large, work, 1)? / best(&small, work, 5)?;
+        let ratio = best(&large, work, 2)? / best(&small, work, 10)?;
         if ratio > MOST {
             return Err(format!("{name} of a hundred times as many entries took {ratio:.0} times as long"));
         }

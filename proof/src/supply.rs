@@ -60,7 +60,9 @@ impl Rules {
     fn complaint(&self, package: &Value) -> Option<String> {
         let name = package["name"].as_str().unwrap_or_default();
         let source = package["source"].as_str();
-        let Some(source) = source else { return forbids_unsafe(package).err() };
+        let Some(source) = source else {
+            return forbids_unsafe(package).err().or_else(|| any_version(package));
+        };
         if self.banned.contains(name) {
             return Some(format!("{name} is banned"));
         }
@@ -85,6 +87,13 @@ fn forbids_unsafe(package: &Value) -> Result<(), String> {
     let text = std::fs::read_to_string(manifest).map_err(|error| format!("{manifest}: {error}"))?;
     let takes_lints = text.contains("[lints]\nworkspace = true");
     if takes_lints { Ok(()) } else { Err(format!("{manifest} does not take the lints of the workspace")) }
+}
+
+/// Finds a dependency of ours that takes any version of a package that is not ours.
+fn any_version(package: &Value) -> Option<String> {
+    let dependencies = package["dependencies"].as_array()?;
+    let any = dependencies.iter().find(|one| one["req"] == "*" && one["path"].is_null())?;
+    Some(format!("{} takes any version of {}", package["name"], any["name"]))
 }
 
 /// The strings of a list in a section of a TOML file.
@@ -135,5 +144,9 @@ mod tests {
         assert!(rules().complaint(&package("openssl", "registry+r", "MIT")).is_some());
         assert!(rules().complaint(&package("a", "git+https://example.org", "MIT")).is_some());
         assert!(rules().complaint(&package("a", "registry+r", "GPL-3.0")).is_some());
+        let of_any = serde_json::json!({"name": "ours", "dependencies": [{"name": "a", "req": "*"}]});
+        let of_ours =
+            serde_json::json!({"name": "ours", "dependencies": [{"name": "b", "req": "*", "path": "/b"}]});
+        assert!(any_version(&of_any).is_some() && any_version(&of_ours).is_none());
     }
 }
