@@ -5,33 +5,31 @@
 //! Made by one pass over the journal and extended by what is appended later. Reads, never writes.
 
 mod labels;
+mod leaf;
 mod lines;
+mod load;
 mod report;
 mod v1;
 
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 use crate::entry::Header;
-use crate::error::{Error, ReadOnlyReason, Result};
+use crate::error::ReadOnlyReason;
 use crate::id::IdKey;
 use crate::journal::{Piece, ReadAt, each_line, read_range};
 use crate::json::{self, Doc, Value};
 use crate::kind::{Kind, Role};
 use crate::line::{self, Head, Parent, Scan, Scanner};
-use crate::planted::{self, Bug};
 use crate::tree::{Link, Node, Row, Tree};
 
 pub use labels::Label;
 pub(crate) use labels::Labels;
 pub(crate) use lines::{Gap, GapKind, LineAt};
+pub(crate) use load::load;
 
 /// The longest line the engine reads into memory.
 pub(crate) const LONGEST_LINE: u64 = 256 << 20;
-
-/// How many entries are read before the size of the rest is guessed.
-const SAMPLE: usize = 256;
 
 /// How the lines of a session are spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,18 +65,6 @@ pub(crate) struct Index {
     header_uuid: Option<IdKey<'static>>,
     /// How many of the gaps are JSON objects.
     object_gaps: usize,
-}
-
-/// Reads the journal of a session from its beginning.
-pub(crate) fn load(source: &dyn ReadAt, path: Option<&Path>) -> Result<Index> {
-    let mut loader = Loader::new(path, None);
-    loader.read(source)?;
-    if loader.first_has_id == Some(true) {
-        // The version is missing but the entries form a tree: numbering them anew would flatten it.
-        loader = Loader::new(path, Some(Dialect::V2));
-        loader.read(source)?;
-    }
-    loader.finish(source)
 }
 
 impl Index {
@@ -167,14 +153,6 @@ impl Index {
             self.settle(source);
         }
         Ok((before..self.tree.row_count()).filter_map(|at| self.tree.shown(at)).collect())
-    }
-
-    fn read_anew(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
-        let forced = Some(self.dialect).filter(|dialect| *dialect != dialect_of(&self.header));
-        let mut loader = Loader::new(None, forced);
-        let read = loader.read(&Beginning { source, len: to }).and_then(|()| loader.finish(source));
-        *self = read.map_err(io::Error::other)?;
-        Ok(())
     }
 
     /// Takes one line into the index.
@@ -359,65 +337,6 @@ impl Index {
             None => Ok(Vec::new()),
         }
     }
-
-    /// Returns the current position that the file asks for: see `docs/format.md`, "The leaf".
-    pub(crate) fn leaf(&self, source: &dyn ReadAt) -> io::Result<Option<Node>> {
-        if planted::has(Bug::LeafIsLastLine) {
-            return Ok(self.tree.nodes().next_back());
-        }
-        let mut late = Vec::new();
-        let mut leaf = None;
-        for node in self.tree.nodes().rev() {
-            if self.tree.is_placeholder(node) || !self.is_whole(source, node)? {
-                continue;
-            }
-            if matches!(self.tree.kind(node), Kind::SessionInfo | Kind::Usage) {
-                late.push(node);
-                continue;
-            }
-            leaf = Some(node);
-            break;
-        }
-        if let (true, Some(marker)) = (late.is_empty(), leaf)
-            && let Some(target) = self.marked_position(source, marker)?
-        {
-            return Ok(target);
-        }
-        for node in late.into_iter().rev() {
-            // A name given by somebody whose position is old moves nobody else.
-            if self.tree.parent(node) == leaf {
-                leaf = Some(node);
-            }
-        }
-        Ok(leaf)
-    }
-
-    /// Tells whether the line of an entry can be read. Loading looks into the last line only, and what stands below
-    /// an entry that nobody can read is lost to other programs.
-    pub(crate) fn is_whole(&self, source: &dyn ReadAt, node: Node) -> io::Result<bool> {
-        let (position, len) = self.tree.place(node);
-        if u64::from(len) > LONGEST_LINE {
-            return Ok(true);
-        }
-        Ok(json::validate(&read_range(source, position, len as usize)?).is_ok())
-    }
-
-    /// Reads the position from a trailing marker; `None`: the entry is no marker.
-    fn marked_position(&self, source: &dyn ReadAt, node: Node) -> io::Result<Option<Option<Node>>> {
-        let is_marker = self.tree.is_leaf_marker(node) || self.tree.kind(node) == Kind::LeafMove;
-        if !is_marker {
-            return Ok(None);
-        }
-        let (position, len) = self.tree.place(node);
-        let Ok(doc) = Doc::parse(read_range(source, position, len as usize)?) else { return Ok(None) };
-        let holder = if self.tree.is_leaf_marker(node) { doc.root().get("data") } else { Some(doc.root()) };
-        let Some(target) = holder.and_then(|holder| holder.get("targetId")) else { return Ok(None) };
-        if target.is_null() {
-            return Ok(Some(None));
-        }
-        let known = target.as_str().and_then(|id| self.tree.node(&id));
-        Ok(Some(known.or_else(|| self.tree.parent(node))))
-    }
 }
 
 fn dialect_of(header: &Header) -> Dialect {
@@ -426,23 +345,6 @@ fn dialect_of(header: &Header) -> Dialect {
         2 => Dialect::V2,
         3 => Dialect::V3,
         version => Dialect::Newer(version),
-    }
-}
-
-/// A journal up to a position.
-struct Beginning<'j> {
-    source: &'j dyn ReadAt,
-    len: u64,
-}
-
-impl ReadAt for Beginning<'_> {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.len)
-    }
-
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let room = usize::try_from(self.len.saturating_sub(position)).unwrap_or(usize::MAX).min(buffer.len());
-        self.source.read_at(position, &mut buffer[..room])
     }
 }
 
@@ -484,154 +386,6 @@ impl<'l> Taken<'l> {
             Piece::Ends { .. } => Ok(is_object(&self.read_whole()?)),
         }
     }
-}
-
-/// Reads a journal from its beginning: finds the header first, then hands lines to the index.
-struct Loader {
-    path: PathBuf,
-    forced: Option<Dialect>,
-    index: Option<Index>,
-    /// Lines before the header.
-    early: Vec<Gap>,
-    title_slot: Option<String>,
-    byte_order_mark: bool,
-    refusal: Option<&'static str>,
-    /// Whether the first entry of a file without version has an id and a parent. It speaks for all: a stray line
-    /// further down must not hide every entry that has no id.
-    first_has_id: Option<bool>,
-}
-
-impl Loader {
-    fn new(path: Option<&Path>, forced: Option<Dialect>) -> Self {
-        Loader {
-            path: path.map_or_else(|| PathBuf::from("memory"), Path::to_path_buf),
-            forced,
-            index: None,
-            early: Vec::new(),
-            title_slot: None,
-            byte_order_mark: false,
-            refusal: None,
-            first_has_id: None,
-        }
-    }
-
-    fn read(&mut self, source: &dyn ReadAt) -> Result<()> {
-        let len = source.len().map_err(Error::io("read", &self.path))?;
-        let scanner = Scanner::default();
-        let read = each_line(source, 0, len, &mut |position, piece, ended| {
-            let line = Taken { source, scanner: &scanner, position, piece };
-            match &mut self.index {
-                Some(index) => {
-                    if index.dialect == Dialect::V1 && self.first_has_id.is_none() {
-                        self.first_has_id = forms_a_tree(&line);
-                    }
-                    if self.first_has_id == Some(true) {
-                        // This pass will be thrown away.
-                        return Ok(());
-                    }
-                    index.take(&line, ended)?;
-                    if index.tree.row_count() == SAMPLE {
-                        // What the first entries need tells how many there will be; growing step by step costs twice.
-                        let expected = len.saturating_sub(index.end) / (index.end / SAMPLE as u64 + 1);
-                        index.tree.reserve(usize::try_from(expected + expected / 16).unwrap_or(0));
-                    }
-                    Ok(())
-                }
-                None => self.take_early(&line, ended),
-            }
-        });
-        read.map_err(Error::io("read", &self.path))
-    }
-
-    /// Takes a line while the header has not been seen.
-    fn take_early(&mut self, line: &Taken<'_>, ended: bool) -> io::Result<()> {
-        if self.refusal.is_some() {
-            return Ok(());
-        }
-        let bytes = line.read_whole()?;
-        let bytes = match bytes.strip_prefix(b"\xEF\xBB\xBF") {
-            Some(rest) if line.position == 0 => {
-                self.byte_order_mark = true;
-                rest.to_vec()
-            }
-            _ => bytes,
-        };
-        let kind = match Doc::parse(bytes.as_slice()) {
-            Err(_) if crate::line::trim(&bytes).is_empty() => GapKind::Blank,
-            Err(error) => GapKind::NotJson { reason: error.reason },
-            Ok(doc) if doc.root().kind() != json::Kind::Object => GapKind::NotAnObject,
-            Ok(doc) if self.early.iter().all(|gap| !gap.kind.is_object()) && is_title_slot(doc.root()) => {
-                self.title_slot =
-                    doc.root().get("title").and_then(Value::as_str).map(|title| title.into_owned());
-                GapKind::TitleSlot
-            }
-            Ok(doc) => {
-                self.take_header(doc, line, ended);
-                return Ok(());
-            }
-        };
-        let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
-        self.early.push(Gap { rows: 0, position: line.position, len, kind });
-        Ok(())
-    }
-
-    fn take_header(&mut self, doc: Doc, line: &Taken<'_>, ended: bool) {
-        let Some(header) = Header::read(doc) else {
-            self.refusal = Some("its first entry is not a session header");
-            return;
-        };
-        let mut index = Index::new(header, line.len() + 1);
-        index.gaps = std::mem::take(&mut self.early);
-        index.object_gaps = index.gaps.iter().filter(|gap| gap.kind.is_object()).count();
-        index.byte_order_mark = self.byte_order_mark;
-        index.end = line.position + line.len() + u64::from(ended);
-        index.open_tail = !ended;
-        let header_title = index.header.title().map(|title| title.into_owned());
-        index.labels.title = self.title_slot.take().or(header_title);
-        if let Some(dialect) = self.forced {
-            index.dialect = dialect;
-        }
-        index.gap(line, GapKind::Header);
-        self.index = Some(index);
-    }
-
-    fn finish(self, source: &dyn ReadAt) -> Result<Index> {
-        let Some(mut index) = self.index else {
-            let reason = self.refusal.unwrap_or("it has no session header");
-            return Err(Error::NotASession { path: self.path, reason });
-        };
-        validate_last_line(&mut index, source).map_err(Error::io("read", &self.path))?;
-        index.settle(source);
-        if index.tree.has_withdrawals(0) {
-            index.note_bodies_anew(source).map_err(Error::io("read", &self.path))?;
-        }
-        Ok(index)
-    }
-}
-
-/// The last line is where a crash leaves its mark, so it alone is checked at once.
-fn validate_last_line(index: &mut Index, source: &dyn ReadAt) -> io::Result<()> {
-    let Some(last) = index.tree.last_row() else { return Ok(()) };
-    let (position, len) = index.tree.place(last);
-    if u64::from(len) > LONGEST_LINE || index.gaps.last().is_some_and(|gap| gap.position > position) {
-        return Ok(());
-    }
-    if json::validate(&read_range(source, position, len as usize)?).is_err() {
-        index.tree.demote_last();
-    }
-    Ok(())
-}
-
-/// Tells whether an entry of a file without version has an id and a parent; `None` if the line is no entry.
-fn forms_a_tree(line: &Taken<'_>) -> Option<bool> {
-    let Some(Scan::Object(head)) = line.scan() else { return None };
-    head.kind.as_ref()?;
-    Some(head.id.is_some() && head.parent != Parent::Absent)
-}
-
-/// oh-my-pi keeps the title in a line of fixed size before the header.
-fn is_title_slot(object: Value<'_>) -> bool {
-    object.get("type").is_some_and(|kind| kind.is_str("title"))
 }
 
 #[cfg(test)]

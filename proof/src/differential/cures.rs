@@ -3,7 +3,7 @@
 //! A cured file has to show the engine what the file itself shows it, and is then compared with pi like any other.
 
 use serde_json::Value;
-use session_tree::{Kind, Problem, Session};
+use session_tree::{Kind, Node, Problem, Session};
 
 use super::lines::{Lines, lines_with};
 
@@ -55,10 +55,11 @@ fn drop_values(lines: &mut Lines, session: &Session) -> bool {
 /// Turns message entries that carry no message into entries that pi ignores.
 fn keep_envelopes(lines: &mut Lines, session: &Session) -> bool {
     let tree = session.tree();
-    let empty = tree.nodes().filter(|node| tree.kind(*node) == Kind::Message).filter(|node| {
+    let is_empty = |node: &Node| {
         let entry = session.entry_at(*node).ok();
-        !entry.is_some_and(|entry| entry.value().is_some_and(|value| value.get("message").is_some()))
-    });
+        entry.is_none_or(|entry| entry.value().is_none_or(|value| value.get("message").is_none()))
+    };
+    let empty = tree.nodes().filter(|node| tree.kind(*node) == Kind::Message && is_empty(node));
     let empty: Vec<usize> = empty.map(|node| session.line_number(node) as usize - 1).collect();
     lines.edit(&empty, |_, entry| entry.set("type", b"\"custom\""))
 }

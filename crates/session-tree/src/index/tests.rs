@@ -1,5 +1,6 @@
 use super::*;
 use crate::diagnostic::Problem;
+use crate::error::Error;
 use crate::journal::MemoryJournal;
 
 fn index(text: &[u8]) -> Index {

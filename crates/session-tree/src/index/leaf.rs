@@ -1,0 +1,71 @@
+//! The leaf: where a file asks to go on.
+
+use std::io;
+
+use super::{Index, LONGEST_LINE};
+use crate::journal::{ReadAt, read_range};
+use crate::json::{self, Doc};
+use crate::kind::Kind;
+use crate::planted::{self, Bug};
+use crate::tree::Node;
+
+impl Index {
+    /// Returns the current position that the file asks for: see `docs/format.md`, "The leaf".
+    pub(crate) fn leaf(&self, source: &dyn ReadAt) -> io::Result<Option<Node>> {
+        if planted::has(Bug::LeafIsLastLine) {
+            return Ok(self.tree.nodes().next_back());
+        }
+        let mut late = Vec::new();
+        let mut leaf = None;
+        for node in self.tree.nodes().rev() {
+            if self.tree.is_placeholder(node) || !self.is_whole(source, node)? {
+                continue;
+            }
+            if matches!(self.tree.kind(node), Kind::SessionInfo | Kind::Usage) {
+                late.push(node);
+                continue;
+            }
+            leaf = Some(node);
+            break;
+        }
+        if let (true, Some(marker)) = (late.is_empty(), leaf)
+            && let Some(target) = self.marked_position(source, marker)?
+        {
+            return Ok(target);
+        }
+        for node in late.into_iter().rev() {
+            // A name given by somebody whose position is old moves nobody else.
+            if self.tree.parent(node) == leaf {
+                leaf = Some(node);
+            }
+        }
+        Ok(leaf)
+    }
+
+    /// Tells whether the line of an entry can be read. Loading looks into the last line only, and what stands below
+    /// an entry that nobody can read is lost to other programs.
+    pub(crate) fn is_whole(&self, source: &dyn ReadAt, node: Node) -> io::Result<bool> {
+        let (position, len) = self.tree.place(node);
+        if u64::from(len) > LONGEST_LINE {
+            return Ok(true);
+        }
+        Ok(json::validate(&read_range(source, position, len as usize)?).is_ok())
+    }
+
+    /// Reads the position from a trailing marker; `None`: the entry is no marker.
+    fn marked_position(&self, source: &dyn ReadAt, node: Node) -> io::Result<Option<Option<Node>>> {
+        let is_marker = self.tree.is_leaf_marker(node) || self.tree.kind(node) == Kind::LeafMove;
+        if !is_marker {
+            return Ok(None);
+        }
+        let (position, len) = self.tree.place(node);
+        let Ok(doc) = Doc::parse(read_range(source, position, len as usize)?) else { return Ok(None) };
+        let holder = if self.tree.is_leaf_marker(node) { doc.root().get("data") } else { Some(doc.root()) };
+        let Some(target) = holder.and_then(|holder| holder.get("targetId")) else { return Ok(None) };
+        if target.is_null() {
+            return Ok(Some(None));
+        }
+        let known = target.as_str().and_then(|id| self.tree.node(&id));
+        Ok(Some(known.or_else(|| self.tree.parent(node))))
+    }
+}

@@ -1,0 +1,202 @@
+//! Loading: one pass over a journal, which finds the header first and then hands lines to the index.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Dialect, Gap, GapKind, Index, LONGEST_LINE, Taken, dialect_of};
+use crate::entry::Header;
+use crate::error::{Error, Result};
+use crate::journal::{ReadAt, each_line, read_range};
+use crate::json::{self, Doc, Value};
+use crate::line::{Parent, Scan, Scanner, trim};
+
+/// How many entries are read before the size of the rest is guessed.
+const SAMPLE: usize = 256;
+
+/// Reads the journal of a session from its beginning.
+pub(crate) fn load(source: &dyn ReadAt, path: Option<&Path>) -> Result<Index> {
+    let mut loader = Loader::new(path, None);
+    loader.read(source)?;
+    if loader.first_has_id == Some(true) {
+        // The version is missing but the entries form a tree: numbering them anew would flatten it.
+        loader = Loader::new(path, Some(Dialect::V2));
+        loader.read(source)?;
+    }
+    loader.finish(source)
+}
+
+impl Index {
+    /// Reads the journal once more from its beginning.
+    pub(super) fn read_anew(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
+        let forced = Some(self.dialect).filter(|dialect| *dialect != dialect_of(&self.header));
+        let mut loader = Loader::new(None, forced);
+        let read = loader.read(&Beginning { source, len: to }).and_then(|()| loader.finish(source));
+        *self = read.map_err(io::Error::other)?;
+        Ok(())
+    }
+}
+
+/// Reads a journal from its beginning: finds the header first, then hands lines to the index.
+struct Loader {
+    path: PathBuf,
+    forced: Option<Dialect>,
+    index: Option<Index>,
+    /// Lines before the header.
+    early: Vec<Gap>,
+    title_slot: Option<String>,
+    byte_order_mark: bool,
+    refusal: Option<&'static str>,
+    /// Whether the first entry of a file without version has an id and a parent. It speaks for all: a stray line
+    /// further down must not hide every entry that has no id.
+    first_has_id: Option<bool>,
+}
+
+impl Loader {
+    fn new(path: Option<&Path>, forced: Option<Dialect>) -> Self {
+        Loader {
+            path: path.map_or_else(|| PathBuf::from("memory"), Path::to_path_buf),
+            forced,
+            index: None,
+            early: Vec::new(),
+            title_slot: None,
+            byte_order_mark: false,
+            refusal: None,
+            first_has_id: None,
+        }
+    }
+
+    fn read(&mut self, source: &dyn ReadAt) -> Result<()> {
+        let len = source.len().map_err(Error::io("read", &self.path))?;
+        let scanner = Scanner::default();
+        let read = each_line(source, 0, len, &mut |position, piece, ended| {
+            let line = Taken { source, scanner: &scanner, position, piece };
+            match &mut self.index {
+                Some(index) => {
+                    if index.dialect == Dialect::V1 && self.first_has_id.is_none() {
+                        self.first_has_id = forms_a_tree(&line);
+                    }
+                    if self.first_has_id == Some(true) {
+                        // This pass will be thrown away.
+                        return Ok(());
+                    }
+                    index.take(&line, ended)?;
+                    if index.tree.row_count() == SAMPLE {
+                        // What the first entries need tells how many there will be; growing step by step costs twice.
+                        let expected = len.saturating_sub(index.end) / (index.end / SAMPLE as u64 + 1);
+                        index.tree.reserve(usize::try_from(expected + expected / 16).unwrap_or(0));
+                    }
+                    Ok(())
+                }
+                None => self.take_early(&line, ended),
+            }
+        });
+        read.map_err(Error::io("read", &self.path))
+    }
+
+    /// Takes a line while the header has not been seen.
+    fn take_early(&mut self, line: &Taken<'_>, ended: bool) -> io::Result<()> {
+        if self.refusal.is_some() {
+            return Ok(());
+        }
+        let bytes = line.read_whole()?;
+        let bytes = match bytes.strip_prefix(b"\xEF\xBB\xBF") {
+            Some(rest) if line.position == 0 => {
+                self.byte_order_mark = true;
+                rest.to_vec()
+            }
+            _ => bytes,
+        };
+        let kind = match Doc::parse(bytes.as_slice()) {
+            Err(_) if trim(&bytes).is_empty() => GapKind::Blank,
+            Err(error) => GapKind::NotJson { reason: error.reason },
+            Ok(doc) if doc.root().kind() != json::Kind::Object => GapKind::NotAnObject,
+            Ok(doc) if self.early.iter().all(|gap| !gap.kind.is_object()) && is_title_slot(doc.root()) => {
+                self.title_slot =
+                    doc.root().get("title").and_then(Value::as_str).map(|title| title.into_owned());
+                GapKind::TitleSlot
+            }
+            Ok(doc) => {
+                self.take_header(doc, line, ended);
+                return Ok(());
+            }
+        };
+        let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
+        self.early.push(Gap { rows: 0, position: line.position, len, kind });
+        Ok(())
+    }
+
+    fn take_header(&mut self, doc: Doc, line: &Taken<'_>, ended: bool) {
+        let Some(header) = Header::read(doc) else {
+            self.refusal = Some("its first entry is not a session header");
+            return;
+        };
+        let mut index = Index::new(header, line.len() + 1);
+        index.gaps = std::mem::take(&mut self.early);
+        index.object_gaps = index.gaps.iter().filter(|gap| gap.kind.is_object()).count();
+        index.byte_order_mark = self.byte_order_mark;
+        index.end = line.position + line.len() + u64::from(ended);
+        index.open_tail = !ended;
+        let header_title = index.header.title().map(|title| title.into_owned());
+        index.labels.title = self.title_slot.take().or(header_title);
+        if let Some(dialect) = self.forced {
+            index.dialect = dialect;
+        }
+        index.gap(line, GapKind::Header);
+        self.index = Some(index);
+    }
+
+    fn finish(self, source: &dyn ReadAt) -> Result<Index> {
+        let Some(mut index) = self.index else {
+            let reason = self.refusal.unwrap_or("it has no session header");
+            return Err(Error::NotASession { path: self.path, reason });
+        };
+        validate_last_line(&mut index, source).map_err(Error::io("read", &self.path))?;
+        index.settle(source);
+        if index.tree.has_withdrawals(0) {
+            index.note_bodies_anew(source).map_err(Error::io("read", &self.path))?;
+        }
+        Ok(index)
+    }
+}
+
+/// A journal up to a position.
+struct Beginning<'j> {
+    source: &'j dyn ReadAt,
+    len: u64,
+}
+
+impl ReadAt for Beginning<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = usize::try_from(self.len.saturating_sub(position)).unwrap_or(usize::MAX).min(buffer.len());
+        self.source.read_at(position, &mut buffer[..room])
+    }
+}
+
+/// The last line is where a crash leaves its mark, so it alone is checked at once.
+fn validate_last_line(index: &mut Index, source: &dyn ReadAt) -> io::Result<()> {
+    let Some(last) = index.tree.last_row() else { return Ok(()) };
+    let (position, len) = index.tree.place(last);
+    if u64::from(len) > LONGEST_LINE || index.gaps.last().is_some_and(|gap| gap.position > position) {
+        return Ok(());
+    }
+    if json::validate(&read_range(source, position, len as usize)?).is_err() {
+        index.tree.demote_last();
+    }
+    Ok(())
+}
+
+/// Tells whether an entry of a file without version has an id and a parent; `None` if the line is no entry.
+fn forms_a_tree(line: &Taken<'_>) -> Option<bool> {
+    let Some(Scan::Object(head)) = line.scan() else { return None };
+    head.kind.as_ref()?;
+    Some(head.id.is_some() && head.parent != Parent::Absent)
+}
+
+/// oh-my-pi keeps the title in a line of fixed size before the header.
+fn is_title_slot(object: Value<'_>) -> bool {
+    object.get("type").is_some_and(|kind| kind.is_str("title"))
+}
