@@ -61,7 +61,8 @@ impl FileJournal {
         // Asked for now: once the file has its name there must be nothing left that can fail.
         let id = file.metadata().map(|meta| meta.id).map_err(Error::io("create", &self.path));
         let result = id.and_then(|id| {
-            let other = self.publish_as(&temporary, file.as_ref(), write, verify)?;
+            self.fill_copy(file.as_ref(), &temporary, write, verify)?;
+            let other = self.publish_as(&self.path, &temporary, file.as_ref())?;
             Ok(other.unwrap_or((file, id)))
         });
         // Its work is done, or it failed: the temporary name goes either way. If it stays it is clutter, and no
@@ -92,31 +93,29 @@ impl FileJournal {
         self.trouble.unsynced_directories = failed.collect();
     }
 
-    /// Fills the temporary file and gives it the final name, which must be free. Where files cannot have two
-    /// names the final one is created directly and returned.
+    /// Gives a temporary file its final name, which must be free. Where files cannot have two names the final one is
+    /// created directly and returned.
     fn publish_as(
         &self,
+        path: &Path,
         temporary: &Path,
         file: &dyn FsFile,
-        write: WriteCopy<'_>,
-        verify: VerifyCopy<'_>,
     ) -> Result<Option<(Box<dyn FsFile>, FileId)>> {
-        self.fill_copy(file, temporary, write, verify)?;
-        match self.fs.hard_link(temporary, &self.path) {
+        match self.fs.hard_link(temporary, path) {
             Ok(()) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(Error::Exists { path: self.path.clone() })
+                Err(Error::Exists { path: path.into() })
             }
-            Err(error) if has_no_links(&error) => self.publish_directly(file).map(Some),
-            Err(source) => Err(Error::Io { action: "create", path: self.path.clone(), source }),
+            Err(error) if has_no_links(&error) => self.publish_directly(path, file).map(Some),
+            Err(source) => Err(Error::Io { action: "create", path: path.into(), source }),
         }
     }
 
     /// Creates the file under its final name as a copy of the temporary one.
-    fn publish_directly(&self, temporary: &dyn FsFile) -> Result<(Box<dyn FsFile>, FileId)> {
-        let file = self.fs.open(&self.path, Access::CreateNew).map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => Error::Exists { path: self.path.clone() },
-            _ => Error::Io { action: "create", path: self.path.clone(), source },
+    fn publish_directly(&self, path: &Path, temporary: &dyn FsFile) -> Result<(Box<dyn FsFile>, FileId)> {
+        let file = self.fs.open(path, Access::CreateNew).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists { path: path.into() },
+            _ => Error::Io { action: "create", path: path.into(), source },
         })?;
         let mut lines = Cursor { source: temporary, at: 0 };
         let mut out = io::BufWriter::with_capacity(1 << 20, Appender(file.as_ref()));
@@ -125,10 +124,25 @@ impl FileJournal {
         match written.and_then(|()| file.sync()).and_then(|()| file.metadata()) {
             Ok(meta) => Ok((file, meta.id)),
             Err(source) => {
-                drop(self.fs.remove_file(&self.path));
-                Err(Error::Io { action: "write", path: self.path.clone(), source })
+                drop(self.fs.remove_file(path));
+                Err(Error::Io { action: "write", path: path.into(), source })
             }
         }
+    }
+
+    /// Gives a temporary file the first name for rescued sessions that is free.
+    fn publish_rescue(&self, temporary: &Path, file: &dyn FsFile) -> Result<PathBuf> {
+        let stem = self.path.file_stem().unwrap_or_default();
+        for count in 1..10_000 {
+            let mut name = stem.to_os_string();
+            name.push(format!(".rescue-{count}.jsonl"));
+            let path = self.path.with_file_name(name);
+            match self.publish_as(&path, temporary, file) {
+                Err(Error::Exists { .. }) => {}
+                published => return published.map(|_| path),
+            }
+        }
+        Err(Error::Exists { path: self.path.clone() })
     }
 
     /// Takes back a write that failed half-way, as far as that can be done without touching bytes of others.
@@ -365,25 +379,14 @@ impl Journal for FileJournal {
     }
 
     fn rescue(&mut self, lines: &mut dyn Read) -> Result<Option<PathBuf>> {
-        let stem = self.path.file_stem().unwrap_or_default().to_os_string();
-        for count in 1..10_000 {
-            let mut name = stem.clone();
-            name.push(format!(".rescue-{count}.jsonl"));
-            let path = self.path.with_file_name(name);
-            let file = match self.fs.open(&path, Access::CreateNew) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(source) => return Err(Error::Io { action: "create", path, source }),
-                Ok(file) => file,
-            };
-            let saved = io::copy(lines, &mut Appender(file.as_ref()))
-                .and_then(|_| file.sync())
-                .and_then(|()| self.fs.sync_dir(self.directory()));
-            return match saved {
-                Ok(()) => Ok(Some(path)),
-                Err(source) => Err(Error::Io { action: "write", path, source }),
-            };
-        }
-        Err(Error::Exists { path: self.path.clone() })
+        let (temporary, file) = self.temporary()?;
+        let rescue = self
+            .fill_copy(file.as_ref(), &temporary, &mut |out| io::copy(lines, out).map(drop), &mut |_| Ok(()))
+            .and_then(|()| self.publish_rescue(&temporary, file.as_ref()));
+        drop(self.fs.remove_file(&temporary));
+        let rescue = rescue?;
+        self.fs.sync_dir(self.directory()).map_err(Error::io("sync", self.directory()))?;
+        Ok(Some(rescue))
     }
 }
 
