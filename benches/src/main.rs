@@ -35,6 +35,7 @@ fn main() -> Result<(), Failure> {
     let bench = rows::Bench {
         files: &files,
         peer: arguments.peer.as_deref().map(Peer::in_directory),
+        older: arguments.peer.as_deref().and_then(Peer::older),
         runs: if arguments.quick { 2 } else { 7 },
         quick: arguments.quick,
     };

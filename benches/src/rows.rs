@@ -32,6 +32,8 @@ use crate::{Failure, clock};
 pub(crate) struct Bench<'b> {
     pub(crate) files: &'b Files,
     pub(crate) peer: Option<Peer>,
+    /// The older version of it, for work that its issues give figures of.
+    pub(crate) older: Option<Peer>,
     /// How often a step is repeated; the best run counts.
     pub(crate) runs: usize,
     /// Whether everything of a million entries is left out.
@@ -76,8 +78,19 @@ impl Bench<'_> {
         questions: &[&str],
         ids: &str,
     ) -> Result<Option<HashMap<String, Duration>>, Failure> {
+        self.ask(self.peer.as_ref(), file, questions, ids)
+    }
+
+    /// Asks a version of the reference program, if it is there.
+    fn ask(
+        &self,
+        peer: Option<&Peer>,
+        file: &Path,
+        questions: &[&str],
+        ids: &str,
+    ) -> Result<Option<HashMap<String, Duration>>, Failure> {
         let script = self.files.scratch("measure.mjs");
-        self.peer.as_ref().map(|peer| peer.ask(file, 3, questions, ids, &script)).transpose()
+        peer.map(|peer| peer.ask(file, 3, questions, ids, &script)).transpose()
     }
 }
 
@@ -89,9 +102,21 @@ fn against_peer(
     answer: &str,
     bar: f64,
 ) -> Result<Line, Failure> {
+    against("pi", work, ours, peer, answer, bar)
+}
+
+/// Makes the line of a comparison with a version of the reference program, or says that there is none.
+fn against(
+    name: &str,
+    work: &str,
+    ours: Duration,
+    peer: Option<&HashMap<String, Duration>>,
+    answer: &str,
+    bar: f64,
+) -> Result<Line, Failure> {
     let Some(peer) = peer else { return Ok(Line::skipped(work, NEEDS_PEER)) };
     let theirs = peer.get(answer).ok_or_else(|| format!("the peer did not answer `{answer}`"))?;
-    Ok(Line::gain(work, ours, ("pi", *theirs), bar))
+    Ok(Line::gain(work, ours, (name, *theirs), bar))
 }
 
 /// Does one step in this process and prints the most memory it took; see [`peak_memory_of`].

@@ -51,7 +51,7 @@ pub(super) fn steps(files: &Files, file: &Path, runs: usize) -> Result<Steps, Fa
     times.insert("tree", best(runs, || cpu_of(|| Ok(tree::ordered_with_labels(&session))))?);
     times.insert("view", best(runs, || cpu_of(|| selector::first_frame(&session)))?);
     times.insert("key", best(runs, || keys(&session))?);
-    times.insert("search", best(runs, || selector::slowest(&session, vec![Input::Char('f')]))?);
+    times.insert("search", selector::slowest(runs, &session, &[Input::Char('f')])?);
     let leaf = session.leaf_id().ok_or("no leaf")?;
     times.insert("fork", best(runs, || fork::fork(files, &session, leaf.as_str()))?);
     times.insert("export", best(1, || page(files, file))?);

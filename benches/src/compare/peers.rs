@@ -47,7 +47,7 @@ impl Program {
             Self {
                 name: "pi 1.5.0",
                 kind: "pi",
-                runtime: newest.node(),
+                runtime: newest.node().to_path_buf(),
                 package: newest.package(),
                 cli: PROGRAM,
                 entry: "dist/bundle/index.js",
@@ -55,7 +55,7 @@ impl Program {
             Self {
                 name: "pi 0.74.2",
                 kind: "pi",
-                runtime: newest.node(),
+                runtime: newest.node().to_path_buf(),
                 package: modules("pi-old").join(PACKAGE),
                 cli: "dist/cli.js",
                 entry: "dist/index.js",

@@ -11,7 +11,7 @@ use offshoot_tui::time::Local;
 use offshoot_tui::tree::{TreeOptions, TreeSelector};
 use session_tree::{Session, Timestamp};
 
-use super::{Bench, against_peer};
+use super::{Bench, against};
 use crate::Failure;
 use crate::clock::{best, cpu_of};
 use crate::table::Line;
@@ -34,46 +34,72 @@ const FILTERS: [Action; 6] = [
     Action::TreeFilterBranches,
     Action::TreeFilterAll,
 ];
+/// The filters that pi has too, in the order that its script has them.
+const SHARED_FILTERS: [Action; 5] = [
+    Action::TreeFilterUser,
+    Action::TreeFilterNoTools,
+    Action::TreeFilterLabeled,
+    Action::TreeFilterAll,
+    Action::TreeFilterDefault,
+];
 const QUERY: &str = "parser";
+/// How many times as fast as pi every key has to be.
+const BAR: f64 = 20.0;
 
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
-    let large = Session::open_read_only(bench.files.realistic(100_000)?)?;
-    let Times { open, walk, filter, typed } = Times::of(bench, &large)?;
-    let key = Duration::from_millis(16);
-    let mut lines = vec![
-        Line::limit("tree of 100k entries: first frame", open, Duration::from_millis(50)),
-        Line::limit("slowest key that moves or folds, with its frame", walk, key),
-        Line::limit("slowest filter key, with its frame", filter, key),
-        Line::limit("slowest letter of a query, with its frame", typed, key),
-    ];
-    let file = bench.files.realistic(12_000)?;
-    let Times { open, filter, typed, .. } = Times::of(bench, &Session::open_read_only(&file)?)?;
-    let peer = bench.ask_peer(&file, &["outline"], "")?;
-    let peer = peer.as_ref();
-    lines.push(against_peer("tree of 12k entries: first frame", open, peer, "outline", 20.0)?);
-    lines.push(against_peer("slowest filter key, with its frame", filter, peer, "filter", 20.0)?);
-    lines.push(against_peer("slowest letter of a query, with its frame", typed, peer, "search", 20.0)?);
+    let mut lines = large(bench)?;
+    lines.extend(beside_pi(bench)?);
     Ok(lines)
 }
 
-/// What opening and the slowest key of each kind take.
-struct Times {
-    open: Duration,
-    walk: Duration,
-    filter: Duration,
-    typed: Duration,
+fn large(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
+    let session = Session::open_read_only(bench.files.realistic(100_000)?)?;
+    let slowest = |keys| slowest(bench.runs, &session, keys);
+    let key = Duration::from_millis(16);
+    Ok(vec![
+        Line::limit("tree of 100k entries: first frame", open(bench, &session)?, Duration::from_millis(50)),
+        Line::limit("slowest key that moves or folds, with its frame", slowest(&actions(&WALK))?, key),
+        Line::limit("slowest filter key, with its frame", slowest(&actions(&FILTERS))?, key),
+        Line::limit("slowest letter of a query, with its frame", slowest(&letters(QUERY))?, key),
+    ])
 }
 
-impl Times {
-    fn of(bench: &Bench<'_>, session: &Session) -> Result<Self, Failure> {
-        let keys = |keys: Vec<Input>| best(bench.runs, || slowest(session, keys.clone()));
-        Ok(Self {
-            open: best(bench.runs, || cpu_of(|| first_frame(session)))?,
-            walk: keys(WALK.map(Input::Action).to_vec())?,
-            filter: keys(FILTERS.map(Input::Action).to_vec())?,
-            typed: keys(QUERY.chars().map(Input::Char).collect())?,
-        })
+fn beside_pi(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
+    let file = bench.files.realistic(12_000)?;
+    let session = Session::open_read_only(&file)?;
+    let works = [
+        ("tree of 12k entries: first frame", open(bench, &session)?, "outline"),
+        (
+            "slowest of pi's filters, with its frame",
+            slowest(bench.runs, &session, &actions(&SHARED_FILTERS))?,
+            "filterKey",
+        ),
+        (
+            "slowest letter of a query, with its frame",
+            slowest(bench.runs, &session, &letters(QUERY))?,
+            "letter",
+        ),
+    ];
+    let mut lines = Vec::new();
+    for (name, peer) in [("pi 0.74.2", &bench.older), ("pi 1.5.0", &bench.peer)] {
+        let answers = bench.ask(peer.as_ref(), &file, &["keys"], "")?;
+        for (work, ours, answer) in works {
+            lines.push(against(name, work, ours, answers.as_ref(), answer, BAR)?);
+        }
     }
+    Ok(lines)
+}
+
+fn open(bench: &Bench<'_>, session: &Session) -> Result<Duration, Failure> {
+    best(bench.runs, || cpu_of(|| first_frame(session)))
+}
+
+fn actions(actions: &[Action]) -> Vec<Input> {
+    actions.iter().copied().map(Input::Action).collect()
+}
+
+fn letters(text: &str) -> Vec<Input> {
+    text.chars().map(Input::Char).collect()
 }
 
 /// A selector and the screen it is drawn on.
@@ -105,16 +131,19 @@ impl Shown {
     }
 }
 
-/// Presses keys one after another and returns the time of the slowest, with its frame.
-pub(crate) fn slowest(session: &Session, keys: Vec<Input>) -> Result<Duration, Failure> {
-    let mut shown = first_frame(session)?;
-    let mut slowest = Duration::ZERO;
-    for key in keys {
-        let time = cpu_of(|| {
-            shown.press(session, &key);
-            Ok(())
-        })?;
-        slowest = slowest.max(time);
+/// Presses keys one after another, several times over; returns the best time of each key with its frame, and of these
+/// the slowest.
+pub(crate) fn slowest(runs: usize, session: &Session, keys: &[Input]) -> Result<Duration, Failure> {
+    let mut times = vec![Duration::MAX; keys.len()];
+    for _ in 0..runs {
+        let mut shown = first_frame(session)?;
+        for (key, least) in keys.iter().zip(&mut times) {
+            let time = cpu_of(|| {
+                shown.press(session, key);
+                Ok(())
+            })?;
+            *least = time.min(*least);
+        }
     }
-    Ok(slowest)
+    Ok(times.into_iter().max().unwrap_or_default())
 }
