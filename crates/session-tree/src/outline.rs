@@ -45,8 +45,8 @@ pub(crate) use text::{clip, one_line};
 pub(crate) use text::{prompt_text, shown_content};
 pub use turn::TurnStats;
 
-/// How many bytes a new query looks at before the first hits are shown.
-const FIRST_LOOK: u64 = 1 << 20;
+/// How many bytes a new query looks at before the first hits are shown: enough for a screen of them near the leaf.
+const FIRST_LOOK: u64 = 256 << 10;
 
 /// How an outline starts out.
 #[derive(Debug, Clone, Default)]

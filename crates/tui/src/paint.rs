@@ -2,7 +2,7 @@
 //!
 //! Every text of others goes through [`span`], and with that through [`clean()`].
 
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -22,9 +22,48 @@ pub fn span(text: &str, style: Style) -> Span<'static> {
 /// Writes a line into an area that is one row high; what does not fit is cut.
 pub fn line(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
     let area = area.intersection(buf.area);
-    if !area.is_empty() {
-        buf.set_line(area.x, area.y, line, area.width);
+    if area.is_empty() {
+        return;
     }
+    let mut x = area.x;
+    for span in line {
+        let style = line.style.patch(span.style);
+        let room = area.right() - x;
+        if room == 0 {
+            break;
+        }
+        x = if is_plain(&span.content) {
+            plain(&span.content, (x, area.y), room, style, buf)
+        } else {
+            buf.set_stringn(x, area.y, &span.content, usize::from(room), style).0
+        };
+    }
+}
+
+/// Tells whether every byte is a letter that takes one column: by far the most common text.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
+}
+
+/// Writes plain text, one byte into each cell; returns the column after it.
+fn plain(text: &str, (x, y): (u16, u16), room: u16, style: Style, buf: &mut Buffer) -> u16 {
+    let first = buf.index_of(x, y);
+    let count = text.len().min(usize::from(room));
+    for (cell, byte) in buf.content[first..first + count].iter_mut().zip(text.bytes()) {
+        cell.set_char(char::from(byte)).set_style(style);
+    }
+    x + count as u16
+}
+
+/// The cells of an area, row by row.
+fn cells(area: Rect, buf: &mut Buffer) -> impl Iterator<Item = &mut Cell> {
+    let area = area.intersection(buf.area);
+    let rows = usize::from(area.top() - buf.area.top().min(area.top()));
+    let columns = usize::from(area.left() - buf.area.left().min(area.left()));
+    let columns = columns..columns + usize::from(area.width);
+    let width = usize::from(buf.area.width).max(1);
+    let rows = buf.content.chunks_mut(width).skip(rows).take(usize::from(area.height));
+    rows.flat_map(move |row| row.get_mut(columns.clone()).unwrap_or_default())
 }
 
 /// Writes one line to the left and one to the right; the left one gives way.
@@ -40,7 +79,7 @@ pub fn left_and_right(left: Line<'_>, right: &Line<'_>, area: Rect, buf: &mut Bu
 
 /// Cuts a line so that it takes at most `columns`, and shows that something is missing.
 pub fn shorten(line: Line<'_>, columns: usize) -> Line<'_> {
-    if line.width() <= columns {
+    if line.spans.iter().map(|span| width(&span.content)).sum::<usize>() <= columns {
         return line;
     }
     let Some(mut room) = columns.checked_sub(1) else { return Line::default() };
@@ -63,9 +102,8 @@ pub fn shorten(line: Line<'_>, columns: usize) -> Line<'_> {
 ///
 /// Text is clean before it is drawn; but widgets of others draw text as it is, and letters may be cut apart on the way.
 pub fn finish(theme: Theme, area: Rect, buf: &mut Buffer) {
-    for position in area.intersection(buf.area).positions() {
-        let cell = &mut buf[position];
-        if cell.symbol().is_ascii() && cell.symbol().bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+    for cell in cells(area, buf) {
+        if is_plain(cell.symbol()) {
             continue;
         }
         let cleaned = clean(cell.symbol());
@@ -77,6 +115,18 @@ pub fn finish(theme: Theme, area: Rect, buf: &mut Buffer) {
             cell.set_symbol(ascii(cell.symbol()));
         }
     }
+}
+
+/// Spells a line for the terminal: what one without UTF-8 cannot show is replaced.
+pub fn spelled(theme: Theme, mut line: Line<'static>) -> Line<'static> {
+    if theme.charset == Charset::Ascii {
+        for span in line.spans.iter_mut().filter(|span| !span.content.is_ascii()) {
+            let letters = span.content.graphemes(true);
+            let letters = letters.map(|letter| if letter.is_ascii() { letter } else { ascii(letter) });
+            span.content = letters.collect::<String>().into();
+        }
+    }
+    line
 }
 
 /// Spells a letter for a terminal without UTF-8.
@@ -109,10 +159,7 @@ pub fn titled_rule(theme: Theme, title: &str, area: Rect, buf: &mut Buffer) {
 
 /// Wipes an area, so that nothing below it shows through.
 pub fn wipe(area: Rect, buf: &mut Buffer) {
-    let area = area.intersection(buf.area);
-    for position in area.positions() {
-        buf[position].reset();
-    }
+    cells(area, buf).for_each(Cell::reset);
 }
 
 /// Puts a style over a whole area and keeps what is written there.
@@ -120,25 +167,42 @@ pub fn tint(style: Style, area: Rect, buf: &mut Buffer) {
     buf.set_style(area.intersection(buf.area), style);
 }
 
-/// Makes a line of help: as many of the keys, in order, as fit whole.
+/// Makes a line of help: as many of the keys, in order, as fit whole. The way out is always among them.
 pub fn keys_line(theme: Theme, keymap: &Keymap, keys: &[(Action, &str)], columns: usize) -> Line<'static> {
-    let mut spans: Vec<Span<'static>> = Vec::new();
-    let mut used = 1;
-    for (action, what) in keys {
-        let Some(name) = keymap.name(*action) else { continue };
-        let wide = width(&name) + 1 + width(what) + if spans.is_empty() { 0 } else { 3 };
-        if used + wide > columns {
-            break;
-        }
-        used += wide;
-        if !spans.is_empty() {
+    let named = keys
+        .iter()
+        .filter_map(|(action, what)| Some((*action, ascii_arrows(theme, keymap.name(*action)?), *what)));
+    let named: Vec<(Action, String, &str)> = named.collect();
+    let way_out = named.iter().position(|(action, ..)| *action == Action::SelectCancel);
+    let wide = |count: usize| {
+        let out = way_out.filter(|at| *at >= count);
+        let shown = named[..count].iter().chain(out.map(|at| &named[at]));
+        shown.map(|(_, name, what)| width(name) + width(what) + 4).sum::<usize>().saturating_sub(2)
+    };
+    let count = (0..=named.len()).rev().find(|count| wide(*count) <= columns).unwrap_or(0);
+    let out = way_out.filter(|at| *at >= count && wide(count) <= columns).map(|at| &named[at]);
+    let mut spans = vec![Span::raw(" ")];
+    for (_, name, what) in named[..count].iter().chain(out) {
+        if spans.len() > 1 {
             spans.push(Span::styled(theme.pick(" · ", " | "), theme.style(Role::Dim)));
         }
-        spans.push(Span::styled(ascii_arrows(theme, name), theme.style(Role::Key)));
+        spans.push(Span::styled(name.clone(), theme.style(Role::Key)));
         spans.push(Span::styled(format!(" {what}"), theme.style(Role::Muted)));
     }
-    spans.insert(0, Span::raw(" "));
     Line::from(spans)
+}
+
+/// Draws a line of help, with something to the right that it gives way to.
+pub fn keys_and_right(
+    theme: Theme,
+    keymap: &Keymap,
+    keys: &[(Action, &str)],
+    right: &Line<'_>,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let room = usize::from(area.width).saturating_sub(right.width() + 1);
+    left_and_right(keys_line(theme, keymap, keys, room), right, area, buf);
 }
 
 /// Spells arrows out on terminals without them.
@@ -163,6 +227,17 @@ pub fn wrap(text: &str, columns: usize, most: usize) -> Vec<String> {
         wrap_line(&text, columns.max(2), most, &mut rows);
     }
     rows.truncate(most);
+    rows
+}
+
+/// Breaks a text like [`wrap`]; the last row says if something is missing.
+pub fn wrap_short(text: &str, columns: usize, most: usize) -> Vec<String> {
+    let mut rows = wrap(text, columns, most + 1);
+    if rows.len() > most {
+        let rest = rows[most.saturating_sub(1)..].join(" ");
+        rows.truncate(most.saturating_sub(1));
+        rows.push(format!("{}…", first_columns(&rest, columns.saturating_sub(1)).trim_end()));
+    }
     rows
 }
 
@@ -209,6 +284,39 @@ mod tests {
         assert_eq!(wrap("漢字かな", 5, 9), ["漢字", "かな"]);
         assert_eq!(wrap("a\n\nb", 5, 9), ["a", "", "b"]);
         assert_eq!(wrap("a b c d e f", 1, 3).len(), 3);
+    }
+
+    #[test]
+    fn however_little_room_there_is_the_keys_tell_the_way_out() {
+        let keys = [
+            (Action::SelectConfirm, "merge"),
+            (Action::ReviewEdit, "edit"),
+            (Action::ReviewMode, "mode"),
+            (Action::SelectCancel, "cancel"),
+        ];
+        let line = |columns| keys_line(Theme::plain(), &Keymap::default(), &keys, columns).to_string();
+        assert_eq!(line(80), " Enter merge · e edit · m mode · Esc cancel");
+        assert_eq!(line(43), " Enter merge · e edit · m mode · Esc cancel");
+        assert_eq!(line(42), " Enter merge · e edit · Esc cancel");
+        assert_eq!(line(30), " Enter merge · Esc cancel");
+        assert_eq!(line(20), " Esc cancel");
+        assert_eq!(line(5), " ");
+    }
+
+    #[test]
+    fn plain_text_and_any_other_are_written_the_same_way() {
+        let area = Rect::new(1, 0, 6, 1);
+        for text in ["hello", "hello world", "h漢llo world", "", "é", "漢字漢字漢字"] {
+            let style = Style::new().bold();
+            let spans = Line::from(vec![Span::styled(text, style), Span::raw("!?")]);
+            let (mut ours, mut theirs) =
+                (Buffer::empty(Rect::new(0, 0, 9, 2)), Buffer::empty(Rect::new(0, 0, 9, 2)));
+            line(&spans, area, &mut ours);
+            theirs.set_line(area.x, area.y, &spans, area.width);
+            assert_eq!(ours, theirs, "{text}");
+            wipe(Rect::new(0, 0, 50, 50), &mut ours);
+            assert_eq!(ours, Buffer::empty(ours.area));
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// Returns how many columns a cleaned text takes.
 pub fn width(text: &str) -> usize {
-    text.width()
+    if text.is_ascii() { text.len() } else { text.width() }
 }
 
 /// Cuts a cleaned text so that it takes at most `columns`, and shows that something is missing.
@@ -22,6 +22,9 @@ pub fn cut(text: &str, columns: usize) -> Cow<'_, str> {
 
 /// Returns the beginning of a text that takes at most `columns`; letters are never cut in parts.
 pub(crate) fn first_columns(text: &str, columns: usize) -> &str {
+    if text.is_ascii() {
+        return &text[..columns.min(text.len())];
+    }
     let mut used = 0;
     for (at, letter) in text.grapheme_indices(true) {
         used += width(letter);

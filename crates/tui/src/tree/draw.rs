@@ -90,7 +90,8 @@ impl TreeSelector {
             return;
         }
         if self.view.rows.is_empty() {
-            paint::line(&Line::styled("  No entries found", theme.style(Role::Muted)), area, buf);
+            let none = if self.is_searching() { "  searching…" } else { "  No entries found" };
+            paint::line(&Line::styled(none, theme.style(Role::Muted)), area, buf);
             return;
         }
         let look = Look {
