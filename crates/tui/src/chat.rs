@@ -36,6 +36,7 @@ use ratatui::text::{Line, Span};
 use crate::keys::{Action, Input, Keymap, Letters};
 use crate::paint;
 use crate::theme::{Role, Theme};
+use crate::width::width;
 use command::Completes;
 use completion::{Completion, Sources};
 use editor::{EDITOR_ACTIONS, Edited, Editor};
@@ -323,7 +324,8 @@ impl Chat {
             None => self.bottom_height(columns, rows),
         };
         let room = usize::from(rows.saturating_sub(bottom)).saturating_sub(working.len() + 1);
-        let printed = self.transcript.take_done(width, room);
+        let printed = self.transcript.take_done(width, room).into_iter();
+        let printed = printed.map(|line| paint::spelled(self.theme, line)).collect();
         let live = self.transcript.live_rows(width, room);
         let working_height = working.len().min(usize::from(rows.saturating_sub(bottom))) as u16;
         let gap = u16::from(rows > bottom + working_height);
@@ -386,7 +388,7 @@ impl Chat {
         let mark = self.theme.pick("› ", "> ");
         paint::line(&Line::from(Span::styled(mark, style)), Rect { y, height: 1, ..area }, buf);
         let place = Rect { x: area.x + 2, y, width: area.width.saturating_sub(2), height: editor };
-        let cursor = self.editor.draw(self.theme, &self.hint(), place, buf);
+        let cursor = self.editor.draw(self.theme, &self.hint(place.width), place, buf);
         y += editor;
         if lines > 1 {
             paint::line(&Line::styled(dash, style), Rect { y, height: 1, ..area }, buf);
@@ -414,13 +416,16 @@ impl Chat {
     }
 
     /// What an empty editor says.
-    fn hint(&self) -> String {
+    fn hint(&self, columns: u16) -> String {
         let key = self.keymap.name(Action::Interrupt).unwrap_or_default();
-        match self.double_escape {
-            DoubleEscape::Tree => format!("{HINT} · {key} {key} tree"),
-            DoubleEscape::Fork => format!("{HINT} · {key} {key} fork"),
-            DoubleEscape::Nothing => HINT.to_owned(),
-        }
+        let escaped = match self.double_escape {
+            DoubleEscape::Tree => format!(" · {key} {key} tree"),
+            DoubleEscape::Fork => format!(" · {key} {key} fork"),
+            DoubleEscape::Nothing => String::new(),
+        };
+        let fits = |hint: &String| width(hint) + 2 <= usize::from(columns);
+        let hints = HINTS.map(|hint| format!("{hint}{escaped}"));
+        hints.into_iter().find(fits).unwrap_or_default()
     }
 
     /// The colour of the lines around the editor tells how hard the model thinks, or that a shell command is typed.
@@ -438,8 +443,9 @@ impl Chat {
     }
 }
 
-/// What an empty editor says at least.
-const HINT: &str = "Say something · / commands · @ files · ! shell";
+/// What an empty editor says, for less and less room.
+const HINTS: [&str; 3] =
+    ["Say something · / commands · @ files · ! shell", "/ commands · @ files · ! shell", "/ commands"];
 
 fn is_completing(input: &Input) -> bool {
     matches!(input, Input::Action(Action::Complete | Action::DeleteBackward))

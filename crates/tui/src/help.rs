@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::keys::{Action, Input, Keymap};
 use crate::paint;
 use crate::theme::{Role, Theme};
-use crate::width::{pad, width};
+use crate::width::{cut, pad, width};
 
 /// Some keys that belong together.
 pub type Group = (&'static str, &'static [Action]);
@@ -62,14 +62,14 @@ impl Help {
         let lines = lines(theme, keymap, groups, usize::from(area.width));
         let top = self.top.min(lines.len().saturating_sub(usize::from(body.height)));
         for (line, y) in lines.iter().skip(top).zip(body.top()..body.bottom()) {
-            paint::line(line, Rect { y, height: 1, ..body }, buf);
+            let line = paint::shorten(line.clone(), usize::from(body.width));
+            paint::line(&line, Rect { y, height: 1, ..body }, buf);
         }
         let more = lines.len().saturating_sub(top + usize::from(body.height));
         let more = if more > 0 { format!("{more} more below  ") } else { String::new() };
         let keys = [(Action::SelectDown, "scroll"), (Action::SelectCancel, "close")];
-        let left = paint::keys_line(theme, keymap, &keys, usize::from(area.width));
         let right = Line::styled(more, theme.style(Role::Dim));
-        paint::left_and_right(left, &right, foot, buf);
+        paint::keys_and_right(theme, keymap, &keys, &right, foot, buf);
         paint::finish(theme, area, buf);
     }
 }
@@ -90,7 +90,7 @@ fn lines(theme: Theme, keymap: &Keymap, groups: &[Group], columns: usize) -> Vec
         paint::ascii_arrows(theme, if columns < NARROW { first() } else { keymap.names(*action) })
     };
     let keys = groups.iter().flat_map(|(_, actions)| actions.iter().map(names));
-    let longest = keys.map(|keys| width(&keys)).max().unwrap_or(0).min(columns / 2);
+    let longest = keys.map(|keys| width(&keys)).max().unwrap_or(0).min(columns / 3);
     let mut lines = Vec::new();
     for (title, actions) in groups {
         if !lines.is_empty() {
@@ -99,7 +99,10 @@ fn lines(theme: Theme, keymap: &Keymap, groups: &[Group], columns: usize) -> Vec
         lines.push(Line::styled(format!("  {title}"), theme.style(Role::Title)));
         for action in actions.iter().filter(|action| !keymap.keys(**action).is_empty()) {
             lines.push(Line::from(vec![
-                Span::styled(format!("  {}  ", pad(&names(action), longest, false)), theme.style(Role::Key)),
+                Span::styled(
+                    format!("  {}  ", pad(&cut(&names(action), longest), longest, false)),
+                    theme.style(Role::Key),
+                ),
                 Span::styled(action.what(), theme.style(Role::Text)),
             ]));
         }

@@ -22,6 +22,12 @@ pub fn text(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> St
     lines(&buffer(width, height, draw))
 }
 
+/// Draws at every size of [`SIZES`], one screen below the other, each with its size above it.
+pub fn at_all_sizes(mut draw: impl FnMut(u16, u16) -> String) -> String {
+    let screens = SIZES.map(|(width, height)| format!("{width}x{height}\n{}\n", draw(width, height)));
+    screens.concat()
+}
+
 /// Draws into a screen of this size and returns its cells.
 pub fn buffer(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> Buffer {
     let area = Rect::new(0, 0, width, height);

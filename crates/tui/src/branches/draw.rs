@@ -112,32 +112,29 @@ impl BranchList {
             Span::styled(format!("{:>2} ", at + 1), theme.style(Role::Dim)),
             span(&cell(&row.branch.name, name_width(columns)), bold),
             span(&cells, theme.style(Role::Muted)),
-            span(&self.marks(theme, row), theme.style(Role::Warning)),
+            span(&self.marks(theme, row, columns >= NARROW), theme.style(Role::Warning)),
         ])
     }
 
-    /// What is special about a branch.
-    fn marks(&self, theme: Theme, row: &BranchRow) -> String {
+    /// What is special about a branch; in words where there is room for them.
+    fn marks(&self, theme: Theme, row: &BranchRow, in_words: bool) -> String {
         let branch = &row.branch;
-        let mut marks = Vec::new();
-        if branch.is_current {
-            marks.push(theme.pick("◀ here", "< here").to_owned());
+        let merged = || {
+            let into = self.rows.iter().position(|row| Some(row.branch.tip) == branch.merged_into);
+            into.map_or_else(|| "merged".to_owned(), |at| format!("merged into {}", at + 1))
+        };
+        let marks = [
+            (branch.is_current, theme.pick("◀", "<"), "here".to_owned()),
+            (branch.merged_into.is_some(), theme.pick("⇢", ">"), merged()),
+            (branch.compacted, theme.pick("⌂", "c"), "compacted".to_owned()),
+            (branch.ends_in_error, theme.pick("⚠", "!"), "ends in error".to_owned()),
+            (branch.is_hidden, theme.pick("∅", "-"), "hidden".to_owned()),
+        ];
+        let told = marks.into_iter().filter(|(holds, ..)| *holds);
+        match in_words {
+            true => told.map(|(_, sign, words)| format!("  {sign} {words}")).collect(),
+            false => told.map(|(_, sign, _)| format!(" {sign}")).collect(),
         }
-        if let Some(into) = branch.merged_into {
-            let number =
-                self.rows.iter().position(|row| row.branch.tip == into).map(|at| format!(" into {}", at + 1));
-            marks.push(format!("{} merged{}", theme.pick("⇢", ">"), number.unwrap_or_default()));
-        }
-        if branch.compacted {
-            marks.push(theme.pick("⌂ compacted", "c compacted").to_owned());
-        }
-        if branch.ends_in_error {
-            marks.push(theme.pick("⚠ ends in error", "! ends in error").to_owned());
-        }
-        if branch.is_hidden {
-            marks.push("hidden".to_owned());
-        }
-        if marks.is_empty() { String::new() } else { format!("  {}", marks.join("  ")) }
     }
 }
 

@@ -65,7 +65,7 @@ fn a_large_screen_tells_more_and_a_tiny_one_less() {
     insta::assert_snapshot!(shown(&mut list(), 40, 6), @r#"
      Branches of "Greeter"           2 tips
          # name              turns  last
-    › ●  1 rust                  1    1h  ◀…
+    › ●  1 rust                  1    1h ◀
          2 Use Node              1    1h
 
      Enter switch · ? all keys · Esc back
@@ -118,5 +118,38 @@ fn no_branches_are_no_trouble() {
     for action in ACTIONS.iter().filter(|action| **action != Action::SelectCancel) {
         assert_eq!(act(&mut list, *action), None, "{action:?}");
         list.mode = Mode::Browse;
+    }
+}
+
+#[test]
+fn every_state_at_every_size() {
+    let states: [(&str, fn(&mut BranchList)); 5] = [
+        ("listed", |_| {}),
+        ("marked", |list| {
+            let here = list.rows[0].branch.tip;
+            let other = &mut list.rows[1].branch;
+            (other.merged_into, other.compacted, other.ends_in_error, other.is_hidden) =
+                (Some(here), true, true, true);
+        }),
+        ("searched", |list| {
+            act(list, Action::BranchSearch);
+            "no".chars().for_each(|c| {
+                list.update(&Input::Char(c));
+            });
+        }),
+        ("labelled", |list| {
+            act(list, Action::BranchLabel);
+        }),
+        ("help", |list| {
+            act(list, Action::Help);
+        }),
+    ];
+    for (name, steps) in states {
+        let shown = screen::at_all_sizes(|width, height| {
+            let mut list = list();
+            steps(&mut list);
+            shown(&mut list, width, height.min(14))
+        });
+        insta::assert_snapshot!(name, shown);
     }
 }

@@ -56,7 +56,12 @@ pub struct Editor {
     pastes: Vec<(String, String)>,
     images: Images,
     columns: u16,
+    /// Whether the text area knows how wide it is.
+    is_fitted: bool,
 }
+
+/// The most rows that are counted.
+const MOST_ROWS: u16 = 200;
 
 impl Default for Editor {
     fn default() -> Self {
@@ -66,6 +71,7 @@ impl Default for Editor {
             pastes: Vec::new(),
             images: Images::default(),
             columns: 80,
+            is_fitted: false,
         }
     }
 }
@@ -116,8 +122,13 @@ impl Editor {
     /// Puts a text in place of what is there, with the cursor at its end.
     pub fn set_text(&mut self, text: &str) {
         self.pastes.clear();
-        self.area = area(&without_controls(text));
+        self.replace(&without_controls(text));
         self.history.rest();
+    }
+
+    fn replace(&mut self, text: &str) {
+        self.area = area(text);
+        self.is_fitted = false;
     }
 
     /// Puts a text with images in place of what is there: marks that stand for images in the text stay in their places.
@@ -233,7 +244,7 @@ impl Editor {
         if self.area.cursor() == before
             && let Some(text) = self.history.older(&self.shown_text())
         {
-            self.area = area(&text);
+            self.replace(&text);
         }
         Edited::Changed
     }
@@ -244,7 +255,7 @@ impl Editor {
         if self.area.cursor() == before
             && let Some(text) = self.history.newer()
         {
-            self.area = area(&text);
+            self.replace(&text);
         }
         Edited::Changed
     }
@@ -299,16 +310,21 @@ impl Editor {
         self.fit(columns);
         let row = |row: usize| self.area.screen_to_data(row, 0);
         let mut rows: u16 = 1;
-        while rows < 200 && row(usize::from(rows)) != row(usize::from(rows) - 1) {
+        while rows < MOST_ROWS && row(usize::from(rows)) != row(usize::from(rows) - 1) {
             rows += 1;
         }
         rows
     }
 
-    /// Lets the text area know how wide it is; it learns so only by being drawn.
+    /// Lets the text area know how wide it is; it learns so only by being drawn. So that it does not begin somewhere in
+    /// the middle of the text, there is room for all of it.
     fn fit(&mut self, columns: u16) {
-        self.columns = columns.max(1);
-        let scratch = Rect::new(0, 0, self.columns, 1);
+        let columns = columns.max(1);
+        if self.columns == columns && self.is_fitted {
+            return;
+        }
+        (self.columns, self.is_fitted) = (columns, true);
+        let scratch = Rect::new(0, 0, columns, MOST_ROWS);
         (&self.area).render(scratch, &mut Buffer::empty(scratch));
     }
 
@@ -323,6 +339,7 @@ impl Editor {
             return area.as_position();
         }
         self.area.set_style(theme.style(Role::Text));
+        self.fit(area.width);
         (&self.area).render(area, buf);
         let (top, left) = self.area.scroll_offset();
         let cursor = self.area.screen_cursor();

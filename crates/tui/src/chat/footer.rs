@@ -68,7 +68,9 @@ impl Footer {
             paint::left_and_right(self.place(theme), &self.branch_line(theme, area.width), row(0), buf);
         }
         if area.height > 1 {
-            paint::left_and_right(self.figures(theme), &self.model_line(theme, area.width), row(1), buf);
+            let model = self.model_line(theme, area.width);
+            let room = usize::from(area.width).saturating_sub(model.width() + 1);
+            paint::left_and_right(self.figures(theme, room), &model, row(1), buf);
         }
     }
 
@@ -102,8 +104,8 @@ impl Footer {
         Line::from(spans)
     }
 
-    /// The context first: where there is little room, it matters most.
-    fn figures(&self, theme: Theme) -> Line<'static> {
+    /// The context first: where there is little room, it matters most. What does not fit whole is left out.
+    fn figures(&self, theme: Theme, room: usize) -> Line<'static> {
         let mut spans = Vec::new();
         if self.window > 0 {
             let percent = self.context.map(|used| used as f64 * 100.0 / self.window as f64);
@@ -115,16 +117,28 @@ impl Footer {
             let share = percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.1}%"));
             let text = format!("context {share} of {}", tokens(self.window));
             spans.push(Span::styled(text, theme.style(role)));
-            spans.push(Span::styled(theme.pick(" · ", " - "), theme.style(Role::Dim)));
         }
-        let (up, down) = (theme.pick("↑", "in "), theme.pick("↓", "out "));
-        let mut text =
-            format!("{} {up}{} {down}{}", money(self.cost), tokens(self.input), tokens(self.output));
-        if self.cached > 0 {
-            text.push_str(&format!(" cached {}", tokens(self.cached)));
+        let mut used: usize = spans.iter().map(Span::width).sum();
+        for (nth, piece) in self.spent(theme).into_iter().enumerate() {
+            let between = if nth > 0 || spans.is_empty() { " " } else { theme.pick(" · ", " - ") };
+            used += width(between) + width(&piece);
+            if used > room + usize::from(spans.is_empty()) {
+                break;
+            }
+            if !spans.is_empty() {
+                spans.push(Span::styled(between, theme.style(Role::Dim)));
+            }
+            spans.push(Span::styled(piece, theme.style(Role::Muted)));
         }
-        spans.push(Span::styled(text, theme.style(Role::Muted)));
         Line::from(spans)
+    }
+
+    /// Cost and tokens, the most important first.
+    fn spent(&self, theme: Theme) -> Vec<String> {
+        let (up, down) = (theme.pick("↑", "in "), theme.pick("↓", "out "));
+        let tokens_used = format!("{up}{} {down}{}", tokens(self.input), tokens(self.output));
+        let cached = (self.cached > 0).then(|| format!("cached {}", tokens(self.cached)));
+        [money(self.cost), tokens_used].into_iter().chain(cached).collect()
     }
 
     fn model_line(&self, theme: Theme, columns: u16) -> Line<'static> {
@@ -180,7 +194,7 @@ mod tests {
         ");
         insta::assert_snapshot!(drawn(&footer(), 80), @"
         ~/work/greeter (main) • Greeter CLI                      branch 2/4 · go-attempt
-        context 5.7% of 200k · $0.12 ↑52k ↓3.4k ca… anthropic/claude-sonnet-4-5 • medium
+        context 5.7% of 200k · $0.12 ↑52k ↓3.4k     anthropic/claude-sonnet-4-5 • medium
         ");
         insta::assert_snapshot!(drawn(&footer(), 40), @"
         ~/work/greeter … branch 2/4 · go-attempt

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::completion::Candidate;
 use super::highlight::Plain;
-use super::item::{Item, Look, ToolItem, ToolState};
+use super::item::{Ending, Item, Look, ShellItem, Tone, ToolItem, ToolState};
 use super::working::{Activity, Queued};
 use super::*;
 use crate::chat::footer::BranchPlace;
@@ -25,7 +25,11 @@ impl Sources for Known {
 }
 
 fn chat() -> Chat {
-    let mut chat = Chat::new(Transcript::new(Look::new(Theme::dark()), Plain), Keymap::default());
+    chat_in(Theme::dark())
+}
+
+fn chat_in(theme: Theme) -> Chat {
+    let mut chat = Chat::new(Transcript::new(Look::new(theme), Plain), Keymap::default());
     chat.footer = Footer {
         cwd: "~/greeter".into(),
         git_branch: Some("main".into()),
@@ -89,6 +93,110 @@ fn the_chat_fits_every_size() {
             shown(&mut completing, columns, rows)
         );
     }
+}
+
+fn tool(name: &str, arguments: serde_json::Value, output: &str, state: ToolState) -> ToolItem {
+    ToolItem { name: name.into(), arguments, output: output.into(), state, ..ToolItem::default() }
+}
+
+/// One of each thing that a conversation may hold.
+fn everything(theme: Theme) -> Chat {
+    let mut chat = chat_in(theme);
+    let long =
+        "It greets people by name, in as many languages as there are files in the folder, and says so.";
+    let numbers = (1..=20).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+    let diff = " 1 fn main() {\n-2     println!(\"hello\");\n+2     println!(\"hello, {name}\");\n 3 }";
+    let edited = tool("edit", json!({"path": "src/main.rs"}), "", ToolState::Done);
+    let shell = ShellItem {
+        command: "git status -sb".into(),
+        output: "## main\n M src/main.rs".into(),
+        exit_code: Some(0),
+        ..ShellItem::default()
+    };
+    let items = [
+        Item::Setting("model: anthropic/claude-sonnet-4-5".into()),
+        Item::Prompt { text: "Build a CLI that greets people, see @notes.md".into(), images: 1 },
+        Item::Thinking("The person wants a greeting. I should look at the file first.".into()),
+        Item::Tool(tool("read", json!({"path": "notes.md"}), &numbers, ToolState::Done)),
+        Item::Tool(tool(
+            "bash",
+            json!({"command": "cargo test --workspace"}),
+            "error: 1 failed",
+            ToolState::Failed,
+        )),
+        Item::Tool(ToolItem { diff: Some(diff.into()), ..edited }),
+        Item::Text(format!("## Done\n\n{long}\n\n- one\n- two\n\n```rust\nfn main() {{}}\n```")),
+        Item::Shell(shell.clone()),
+        Item::Shell(ShellItem { is_private: true, exit_code: Some(1), ..shell }),
+        Item::Custom { kind: "git-checkpoint".into(), text: "Checkpoint abc123 saved".into() },
+        Item::Summary { title: "summary of the branch that was left".into(), text: long.into() },
+        Item::Compaction { text: "The story so far".into(), tokens: 52_000 },
+        Item::Ending(Ending::Aborted),
+        Item::Ending(Ending::Failed("529 overloaded_error: Overloaded, please try again later".into())),
+        Item::Notice(Tone::Success, "Navigated to selected point · /back returns".into()),
+        Item::Notice(Tone::Warning, "this session is also open elsewhere".into()),
+        Item::Divider("branch 2/4 · go-attempt".into()),
+    ];
+    items.into_iter().for_each(|item| chat.transcript.push(item));
+    chat
+}
+
+#[test]
+fn every_state_at_every_size() {
+    let states: [(&str, fn() -> Chat); 7] = [
+        ("everything", || everything(Theme::dark())),
+        ("retrying", || {
+            let mut chat = busy();
+            chat.working.retry(2, Duration::from_secs(7), "529 overloaded".into());
+            chat
+        }),
+        ("queued", || {
+            let mut chat = busy();
+            let queued = |text: &str, is_follow_up| Queued { text: text.into(), is_follow_up };
+            let texts =
+                ["then look at the second of the three files, which is the one that matters", "commit"];
+            chat.working.queue.extend(texts.map(|text| queued(text, true)));
+            chat
+        }),
+        ("told", || {
+            let mut chat = chat();
+            let text =
+                "Moved to \"Use Go instead\" without a summary · /back returns · /undo takes back the prompt";
+            chat.working.tell(Tone::Success, text, Duration::from_secs(2));
+            chat
+        }),
+        ("shell", || {
+            let mut chat = chat();
+            type_text(&mut chat, "!cargo test");
+            chat
+        }),
+        ("draft_of_many_lines", || {
+            let mut chat = chat();
+            let text: String = (1..=20).map(|n| format!("line {n} of what I want to say\n")).collect();
+            chat.editor.set_text(&text);
+            chat
+        }),
+        ("folded_paste", || {
+            let mut chat = chat();
+            let pasted = Event::Paste("x\n".repeat(1_000));
+            chat.update(&pasted, &Known, Duration::ZERO);
+            chat
+        }),
+    ];
+    for (name, made) in states {
+        insta::assert_snapshot!(
+            name,
+            screen::at_all_sizes(|columns, rows| shown(&mut made(), columns, rows))
+        );
+    }
+}
+
+#[test]
+fn a_terminal_without_colours_and_letters_shows_the_same_in_ascii() {
+    let ascii = Theme::plain().with_charset(session_tree::Charset::Ascii);
+    let shown = screen::at_all_sizes(|columns, rows| shown(&mut everything(ascii), columns, rows));
+    assert!(shown.is_ascii(), "{}", shown.chars().filter(|c| !c.is_ascii()).collect::<String>());
+    insta::assert_snapshot!("ascii", shown);
 }
 
 #[test]

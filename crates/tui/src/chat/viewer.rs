@@ -191,9 +191,9 @@ impl Viewer {
             (Action::ThinkingToggle, "fold"),
             (Action::SelectCancel, "close"),
         ];
-        let left = paint::keys_line(theme, keymap, &keys, usize::from(area.width));
         let place = format!("{}/{} ", at.min(pages.len()), pages.len());
-        paint::left_and_right(left, &Line::styled(place, theme.style(Role::Dim)), foot, buf);
+        let place = Line::styled(place, theme.style(Role::Dim));
+        paint::keys_and_right(theme, keymap, &keys, &place, foot, buf);
         paint::finish(theme, area, buf);
     }
 
@@ -248,7 +248,7 @@ mod tests {
 
         message 9999
 
-         ↑ up · PgUp page up · Hom… 10000/10000
+         ↑ up · Esc close           10000/10000
         ");
         viewer.update(&Input::Action(Action::SelectUp), &pages);
         viewer.update(&Input::Action(Action::SelectPageUp), &pages);

@@ -270,15 +270,15 @@ impl Review {
     }
 
     fn draw_facts(&self, theme: Theme, body: &mut Rect, buf: &mut Buffer) {
-        let columns = usize::from(body.width);
-        for fact in &self.facts {
-            let line = Line::from(span(&format!(" {fact}"), theme.style(Role::Muted)));
-            paint::line(&paint::shorten(line, columns), take_rows(body, 1), buf);
-        }
-        for warning in &self.warnings {
-            let text = format!(" {} {warning}", theme.pick("⚠", "!"));
-            let line = Line::from(span(&text, theme.style(Role::Warning)));
-            paint::line(&paint::shorten(line, columns), take_rows(body, 1), buf);
+        let warning = |text: &String| (format!("{} {text}", theme.pick("⚠", "!")), Role::Warning);
+        let facts = self.facts.iter().map(|fact| (fact.clone(), Role::Muted));
+        for (text, role) in facts.chain(self.warnings.iter().map(warning)) {
+            // Two rows for each, so that half of a small screen is left for the text.
+            let columns = usize::from(body.width).saturating_sub(1);
+            for row in paint::wrap_short(&text, columns, 2) {
+                let line = Line::from(span(&format!(" {row}"), theme.style(role)));
+                paint::line(&line, take_rows(body, 1), buf);
+            }
         }
     }
 

@@ -111,7 +111,7 @@ fn a_text_has_many_lines() {
      two
 
 
-     Enter done · Shift+Enter new line
+     Enter done · Esc back
     ");
     assert_eq!(
         dialog.update(&Input::Action(Action::ExternalEditor)),
@@ -176,7 +176,8 @@ fn a_review_on_large_and_tiny_screens() {
     insta::assert_snapshot!(draw(40, 12, |t, k, a, b| merge().draw(t, k, 0, a, b)), @r#"
     ── Merge "No, channels" into "go-atte… ─
      base: Creating Go CLI...
-     6 entries · 1 turn · est. 3.9k tokens …
+     6 entries · 1 turn · est. 3.9k tokens →
+     640 in context · mode: summary
      ⚠ contested: main.go (edited on both)
     ── text that will enter the context ────
      ## Goal
@@ -184,8 +185,7 @@ fn a_review_on_large_and_tiny_screens() {
 
      ## Conflicts with the current branch
      Concurrency model.
-
-     Enter merge · e edit · m mode · f focus
+     Enter merge · e edit · Esc cancel
     "#);
 }
 
@@ -228,4 +228,70 @@ fn a_pick_has_neither_focus_nor_difference() {
 
      Enter pick · m mode · e edit · Esc cancel · ? keys
     "#);
+}
+
+fn pick() -> Review {
+    let text = "Copied from branch No, channels, entry a1b2, 2025-01-01. File changes mentioned here were not applied \
+                on this branch unless noted.\n\nUse a channel per worker.";
+    Review::new(ReviewKind::Pick, "Cherry-pick into \"go-attempt\"", ReviewText::Ready(text.into()))
+        .with_facts(vec!["1 entry · est. 120 tokens · mode: quote".into()])
+}
+
+#[test]
+fn every_state_of_a_review_at_every_size() {
+    let states: [(&str, fn() -> Review); 7] = [
+        ("merge", merge),
+        ("merge_waiting", || Review::new(ReviewKind::Merge, "Merge \"No, channels\"", ReviewText::Waiting)),
+        ("merge_failed", || {
+            let reason = "no key for haiku: set ANTHROPIC_API_KEY, or choose another model with /model";
+            Review::new(ReviewKind::Merge, "Merge \"No, channels\"", ReviewText::Failed(reason.into()))
+        }),
+        ("merge_edited", || {
+            let mut review = merge();
+            review.update(&Input::Action(Action::ReviewEdit));
+            review
+        }),
+        ("merge_focus", || {
+            let mut review = merge();
+            review.update(&Input::Action(Action::ReviewFocus));
+            review
+        }),
+        ("review_help", || {
+            let mut review = merge();
+            review.update(&Input::Action(Action::Help));
+            review
+        }),
+        ("pick", pick),
+    ];
+    for (name, made) in states {
+        let shown = screen::at_all_sizes(|width, height| {
+            draw(width, height.min(16), |t, k, a, b| made().draw(t, k, 0, a, b))
+        });
+        insta::assert_snapshot!(name, shown);
+    }
+}
+
+#[test]
+fn every_small_dialog_at_every_size() {
+    let models = || {
+        vec![
+            Item::new("anthropic/claude-sonnet-4-5", "200k context, thinks, sees images"),
+            Item::new("openai/gpt-5-codex", "400k context"),
+            Item::new("offshoot/offline", "answers without a network"),
+        ]
+    };
+    let shown = screen::at_all_sizes(|width, height| {
+        let height = height.min(8);
+        let searched = draw(width, height, |t, k, a, b| {
+            SelectList::searchable("Which model?", models()).draw(t, k, a, b)
+        });
+        let confirm = Confirm {
+            question: "Replace the current session with ~/work/sessions/2025-01-01.jsonl?".into(),
+            detail: "The current one stays where it is; /resume opens it again.".into(),
+        };
+        let confirm = draw(width, 4, |t, k, a, b| confirm.draw(t, k, a, b));
+        let prompt = draw(width, 3, |t, k, a, b| Prompt::new("Rename session", "Greeter").draw(t, k, a, b));
+        format!("{searched}{confirm}{prompt}")
+    });
+    insta::assert_snapshot!("small", shown);
 }

@@ -130,7 +130,8 @@ impl SessionPicker {
         self.page = usize::from(list.height).max(1);
         if self.places.is_empty() {
             let text = format!("  {}", self.why_empty(keymap));
-            paint::line(&Line::styled(text, theme.style(Role::Muted)), list, buf);
+            let line = Line::styled(text, theme.style(Role::Muted));
+            paint::line(&paint::shorten(line, usize::from(list.width)), list, buf);
         }
         self.draw_rows(theme, local, list, buf);
     }
@@ -141,7 +142,7 @@ impl SessionPicker {
             (.., Loading::Running { .. }) => "reading sessions…".to_owned(),
             (_, true, ..) => format!("no sessions with a name · {} shows all", key(Action::PickerNamed)),
             (false, _, Scope::Folder, _) => {
-                format!("nothing found in this folder · {} searches all", key(Action::PickerScope))
+                format!("nothing found here · {} searches all", key(Action::PickerScope))
             }
             (false, _, Scope::All, _) => "nothing found".to_owned(),
             (true, _, Scope::Folder, _) => {

@@ -209,7 +209,7 @@ fn a_query_finds_exactly_before_it_finds_scattered_letters() {
     act(&mut picker, Action::SelectCancel);
     type_text(&mut picker, "re:(");
     assert_eq!(order(&mut picker), "");
-    assert!(shown(&mut picker, 80, 10).contains("nothing found in this folder · Tab searches all"));
+    assert!(shown(&mut picker, 80, 10).contains("nothing found here · Tab searches all"));
 }
 
 #[test]
@@ -374,4 +374,39 @@ fn five_thousand_rows_that_come_one_by_one_are_arranged_once() {
         assert!(picker.is_stale && picker.places.is_empty());
     }
     assert!(shown(&mut picker, 80, 24).contains("(1/5000)"));
+}
+
+#[test]
+fn every_state_at_every_size() {
+    let states: [(&str, fn(&mut SessionPicker)); 9] = [
+        ("threads", |_| {}),
+        ("recent", |picker| {
+            act(picker, Action::PickerSort);
+        }),
+        ("paths", |picker| {
+            act(picker, Action::PickerPath);
+        }),
+        ("searched", |picker| type_text(picker, "port")),
+        ("nothing_found", |picker| type_text(picker, "zzz")),
+        ("renamed", |picker| {
+            act(picker, Action::SelectLast);
+            act(picker, Action::PickerRename);
+        }),
+        ("deleted", |picker| {
+            act(picker, Action::SelectDown);
+            act(picker, Action::PickerDelete);
+        }),
+        ("open_elsewhere", |picker| picker.add_open_elsewhere([PathBuf::from("/tar")].into())),
+        ("help", |picker| {
+            act(picker, Action::Help);
+        }),
+    ];
+    for (name, steps) in states {
+        let shown = screen::at_all_sizes(|width, height| {
+            let mut picker = picker();
+            steps(&mut picker);
+            shown(&mut picker, width, height.min(18))
+        });
+        insta::assert_snapshot!(name, shown);
+    }
 }

@@ -14,7 +14,7 @@ use crate::theme::{Role, Theme};
 
 const KEYS: &[(Action, &str)] = &[
     (Action::SelectConfirm, "choose (or 1-5)"),
-    (Action::SelectCancel, "back to the tree"),
+    (Action::SelectCancel, "back"),
     (Action::SummaryRemember, "remember"),
     (Action::SummaryLabel, "label"),
     (Action::Help, "keys"),
@@ -85,8 +85,9 @@ impl SummaryFlow {
 
     fn draw_remember(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
         let (mark, role) = if self.remember { ("[x]", Role::Accent) } else { ("[ ]", Role::Muted) };
-        let text = format!(" {mark} do the same for the rest of this session, without asking");
-        paint::line(&Line::styled(text, theme.style(role)), area, buf);
+        let text = format!(" {mark} do the same from now on, without asking");
+        let line = paint::shorten(Line::styled(text, theme.style(role)), usize::from(area.width));
+        paint::line(&line, area, buf);
     }
 
     fn draw_label(&self, theme: Theme, area: Rect, buf: &mut Buffer) {

@@ -251,9 +251,9 @@ fn the_question_tells_sizes_files_and_cost() {
       3 Summarize, focus on…  say what matters
       4 Keep a note           write one line yourself, no model call
       5 Merge instead…        bring its results here without leaving
-     [ ] do the same for the rest of this session, without asking
+     [ ] do the same from now on, without asking
      label: none
-     Enter choose (or 1-5) · Esc back to the tree · a remember · l label · ? keys
+     Enter choose (or 1-5) · Esc back · a remember · l label · ? keys
     "#);
 }
 
@@ -267,11 +267,11 @@ fn the_question_on_a_large_screen() {
       3 Summarize, focus on…  say what matters
       4 Keep a note           write one line yourself, no model call
       5 Merge instead…        bring its results here without leaving
-     [ ] do the same for the rest of this session, without asking
+     [ ] do the same from now on, without asking
      label: none
 
 
-     Enter choose (or 1-5) · Esc back to the tree · a remember · l label · ? keys
+     Enter choose (or 1-5) · Esc back · a remember · l label · ? keys
     "#);
 }
 
@@ -285,12 +285,53 @@ fn the_question_on_a_tiny_screen() {
       3 Summarize, focus on…  say what matt…
       4 Keep a note           write one lin…
       5 Merge instead…        bring its res…
-     [ ] do the same for the rest of this se
+     [ ] do the same from now on, without a…
      label: none
 
 
-     Enter choose (or 1-5)
+     Enter choose (or 1-5) · Esc back
     "#);
+}
+
+#[test]
+fn every_stage_at_every_size() {
+    let stages: [(&str, fn(&mut SummaryFlow)); 8] = [
+        ("asked", |_| {}),
+        ("remembered", |flow| {
+            act(flow, Action::SummaryRemember);
+        }),
+        ("focus", |flow| {
+            press(flow, '3');
+            type_text(flow, "what the parser does with blanks");
+        }),
+        ("note", |flow| {
+            press(flow, '4');
+            type_text(flow, "too slow");
+        }),
+        ("label", |flow| {
+            act(flow, Action::SummaryLabel);
+            type_text(flow, "channels");
+        }),
+        ("running", |flow| {
+            press(flow, '2');
+        }),
+        ("failed", |flow| {
+            press(flow, '2');
+            flow.update(Event::Ended(Ended::Failed("no key for haiku: set ANTHROPIC_API_KEY".into())));
+        }),
+        ("help", |flow| {
+            act(flow, Action::Help);
+        }),
+    ];
+    for (name, steps) in stages {
+        let shown = screen::at_all_sizes(|width, height| {
+            let mut flow = asking();
+            steps(&mut flow);
+            let height = flow.height().min(height);
+            shown(&mut flow, width, height)
+        });
+        insta::assert_snapshot!(name, shown);
+    }
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl TreeSelector {
             Action::TreeFilterPrevious => self.change_filter(session, self.filter().previous()),
             Action::TreeEditLabel => self.start_label(session),
             Action::TreeLabelTimes => self.label_times = !self.label_times,
-            Action::TreePreview => self.preview = Some(!self.view.shows_preview()),
+            Action::TreePreview => self.toggle_preview(),
             Action::TreePreviewUp => {
                 self.preview_top = self.preview_top.saturating_sub(self.view.preview_page());
             }
@@ -206,6 +206,14 @@ impl TreeSelector {
         let Some(node) = self.selected else { return };
         let label = session.label(node).map(|label| label.text.as_str()).unwrap_or_default();
         self.mode = Mode::Label { node, input: LineInput::new(label) };
+    }
+
+    fn toggle_preview(&mut self) {
+        let shows = self.view.shows_preview();
+        if !shows && !self.view.has_room_for_preview() {
+            return self.set_notice("no room for a preview here");
+        }
+        self.preview = Some(!shows);
     }
 
     fn toggle_filter(&mut self, session: &Session, filter: Filter) {

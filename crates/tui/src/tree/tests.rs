@@ -2,6 +2,7 @@
 
 mod labels;
 mod looks;
+mod screens;
 mod search;
 mod vectors;
 mod walking;

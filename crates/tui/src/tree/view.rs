@@ -79,6 +79,11 @@ impl View {
         self.areas.preview.is_some()
     }
 
+    pub(super) fn has_room_for_preview(&self) -> bool {
+        let Areas { list, query, .. } = self.areas;
+        pane(&mut list.clone(), query.width >= WIDE).is_some()
+    }
+
     /// Forgets what was read of entries.
     pub(super) fn forget(&mut self) {
         self.preview = None;

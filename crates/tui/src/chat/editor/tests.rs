@@ -1,4 +1,5 @@
 use super::*;
+use crate::screen;
 
 fn typed(text: &str) -> Editor {
     let mut editor = Editor::default();
@@ -87,4 +88,19 @@ fn the_cursor_stands_behind_what_was_typed() {
     let area = Rect::new(2, 3, 20, 2);
     let cursor = editor.draw(Theme::plain(), "", area, &mut Buffer::empty(Rect::new(0, 0, 30, 10)));
     assert_eq!(cursor, Position::new(6, 3));
+}
+
+#[test]
+fn a_text_of_many_lines_shows_as_much_as_fits_with_the_cursor() {
+    let mut editor = Editor::default();
+    editor.set_text("one\ntwo\nthree\nfour");
+    let mut shown = |rows: u16| {
+        assert_eq!(editor.height(20), 4);
+        screen::text(20, rows, |area, buf| {
+            editor.draw(Theme::plain(), "", area, buf);
+        })
+    };
+    assert_eq!(shown(4), "one\ntwo\nthree\nfour\n");
+    assert_eq!(shown(2), "three\nfour\n");
+    assert_eq!(shown(2), "three\nfour\n");
 }

@@ -219,8 +219,8 @@ fn the_help_overlay_on_a_tiny_screen() {
       PgDn         one page down
       Home         go to the first row
       End          go to the last row
-      Ctrl+←       fold, or to the start of
-      Ctrl+→       unfold, or to the end of
+      Ctrl+←       fold, or to the start of…
+      Ctrl+→       unfold, or to the end of…
       [            previous branch
      ↓ scroll · Esc close    35 more below
     ");
