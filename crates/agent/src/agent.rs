@@ -7,6 +7,7 @@ mod ask;
 mod boundary;
 mod choose;
 mod compact;
+mod mention;
 mod navigate;
 mod submit;
 mod tell;
@@ -37,6 +38,7 @@ use crate::turn::{Effect, Input, Outcome, Turn};
 pub use choose::ChosenBy;
 pub(crate) use compact::readable;
 pub use compact::{CompactRequest, Compacted};
+pub use mention::FILE_MESSAGE;
 pub(crate) use navigate::Step;
 pub use navigate::{Move, NavigateRequest, NavigateResult, SummaryRequest};
 pub use submit::{Submission, Submitted};
@@ -284,12 +286,13 @@ impl Agent {
                 self.append(message, cancel).await?;
             }
             // Somebody may have sent something while the turn ended.
+            let left = self.heard(left.messages, cancel).await;
             match outcome {
-                Ok(Outcome::Done) if !left.messages.is_empty() => {
-                    messages = left.messages.into_iter().map(|(_, message)| message).collect();
+                Ok(Outcome::Done) if !left.is_empty() => {
+                    messages = left.into_iter().map(|(_, message)| message).collect();
                 }
                 outcome => {
-                    self.queue(left.messages);
+                    self.queue(left);
                     return outcome;
                 }
             }
@@ -335,7 +338,7 @@ impl Agent {
                     self.compact_after_overflow(cancel).await?
                 }
             };
-            let waiting = self.inbox.take();
+            let waiting = self.heard(self.inbox.take_sent(), cancel).await;
             self.queue(waiting);
             effects.extend(self.turn.step(input));
         }

@@ -30,15 +30,24 @@ pub struct Inbox(Arc<Mutex<Waiting>>);
 struct Waiting {
     /// What stops the turn that takes the messages; none while there is none.
     turn: Option<Cancel>,
-    messages: Vec<(Delivery, Message)>,
+    messages: Vec<Sent>,
     after_turn: Vec<Message>,
     next_turn: Vec<Message>,
 }
 
+/// A message for a turn that is going on, and who sent it.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) delivery: Delivery,
+    pub(crate) message: Message,
+    /// As the source of a submission.
+    pub(crate) source: &'static str,
+}
+
 impl Waiting {
-    fn put(&mut self, delivery: Delivery, message: Message) {
+    fn put(&mut self, delivery: Delivery, message: Message, source: &'static str) {
         match delivery {
-            Delivery::Steer | Delivery::FollowUp => self.messages.push((delivery, message)),
+            Delivery::Steer | Delivery::FollowUp => self.messages.push(Sent { delivery, message, source }),
             Delivery::AfterTurn => self.after_turn.push(message),
             Delivery::NextTurn => self.next_turn.push(message),
         }
@@ -49,7 +58,7 @@ impl Waiting {
 #[derive(Debug)]
 pub(crate) struct Left {
     /// What was sent to the turn and not taken.
-    pub(crate) messages: Vec<(Delivery, Message)>,
+    pub(crate) messages: Vec<Sent>,
     /// What was to wait for the end.
     pub(crate) after_turn: Vec<Message>,
 }
@@ -57,7 +66,12 @@ pub(crate) struct Left {
 impl Inbox {
     /// Lets a message wait until a turn takes it.
     pub fn send(&self, delivery: Delivery, message: Message) {
-        self.waiting().put(delivery, message);
+        self.waiting().put(delivery, message, "extension");
+    }
+
+    /// Lets a message of the person wait until a turn takes it.
+    pub fn submit(&self, delivery: Delivery, message: Message) {
+        self.waiting().put(delivery, message, "interactive");
     }
 
     /// Sends a message to the turn that is going on; gives it back if there is none.
@@ -66,7 +80,7 @@ impl Inbox {
         match waiting.turn {
             None => Err(message),
             Some(_) => {
-                waiting.put(delivery, message);
+                waiting.put(delivery, message, "extension");
                 Ok(())
             }
         }
@@ -86,7 +100,7 @@ impl Inbox {
     /// Returns the messages that wait for the turn that is going on.
     pub(crate) fn waiting_messages(&self) -> Vec<Message> {
         let waiting = self.waiting();
-        waiting.messages.iter().map(|(_, message)| message).chain(&waiting.after_turn).cloned().collect()
+        waiting.messages.iter().map(|sent| &sent.message).chain(&waiting.after_turn).cloned().collect()
     }
 
     /// Stops the turn that is going on.
@@ -112,6 +126,10 @@ impl Inbox {
 
     /// Takes back what was sent to the turn and not taken yet.
     pub fn take(&self) -> Vec<(Delivery, Message)> {
+        self.take_sent().into_iter().map(|sent| (sent.delivery, sent.message)).collect()
+    }
+
+    pub(crate) fn take_sent(&self) -> Vec<Sent> {
         std::mem::take(&mut self.waiting().messages)
     }
 

@@ -2,14 +2,18 @@
 //!
 //! input -> before_agent_start -> prompt
 
+use std::path::Path;
+
 use serde_json::{Value as Json, json};
 use session_tree::json::Value;
 use session_tree::{EntryId, Message, PromptImage, Role, Timestamp};
 
 use super::Agent;
+use super::mention::{self, Mentioned};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::handle::CustomMessage;
+use crate::inbox::{Delivery, Sent};
 use crate::tool::ToolPlace;
 use crate::tools::{UserCommand, run_user_command};
 use crate::turn::Outcome;
@@ -23,12 +27,20 @@ pub struct Submission {
     pub images: Vec<PromptImage>,
     /// Where it comes from: `interactive`, `rpc` or `extension`.
     pub source: &'static str,
+    /// What of the text a person typed: files that it names as `@path` go with it.
+    pub typed: String,
 }
 
 impl Submission {
     /// Submits a text that somebody typed.
     pub fn typed(text: impl Into<String>) -> Self {
-        Submission { text: text.into(), images: Vec::new(), source: "interactive" }
+        Submission { text: text.into(), source: "interactive", ..Submission::default() }
+    }
+
+    /// Lets the files go with it that a person named as `@path` in what they typed.
+    #[must_use]
+    pub fn naming_files_in(self, typed: impl Into<String>) -> Self {
+        Submission { typed: typed.into(), ..self }
     }
 
     /// Adds images.
@@ -37,12 +49,22 @@ impl Submission {
         Submission { images, ..self }
     }
 
-    /// Makes the message of a prompt.
+    /// Makes the message of a prompt, and one for each file that goes with it.
     ///
     /// # Errors
     ///
     /// What a message refuses.
-    pub fn to_message(&self, now: Timestamp) -> Result<Message> {
+    pub fn to_messages(&self, now: Timestamp, cwd: &Path) -> Result<Vec<Message>> {
+        let Mentioned { files, images } = mention::read(&self.typed, cwd);
+        let images = [self.images.as_slice(), &images].concat();
+        let mut messages = vec![Submission { images, ..self.clone() }.to_message(now)?];
+        for file in files {
+            messages.push(file.to_message(now)?);
+        }
+        Ok(messages)
+    }
+
+    fn to_message(&self, now: Timestamp) -> Result<Message> {
         if self.images.is_empty() {
             return Ok(Message::user(&self.text, now));
         }
@@ -74,11 +96,11 @@ impl Agent {
             return Err(AgentError::NoModel);
         }
         let now = self.session().now();
-        let message = submission.to_message(now)?;
+        let messages = submission.to_messages(now, &self.cwd)?;
         let payload = json!({
             "messageType": "user", "prompt": submission.text, "images": images_json(&submission.images),
         });
-        self.begin(message, payload, cancel).await.map(Submitted::Answered)
+        self.begin(messages, payload, cancel).await.map(Submitted::Answered)
     }
 
     /// Works on a message that an extension sent while nothing was going on. A prompt is submitted as if a person had
@@ -86,17 +108,16 @@ impl Agent {
     pub(crate) async fn submit_message(&mut self, message: Message, cancel: &Cancel) -> Result<()> {
         if message.role() == Role::User {
             let (text, images) = (message.text().into_owned(), images_of(&message));
-            let submission = Submission { text, images, source: "extension" };
+            let submission = Submission { text, images, source: "extension", ..Submission::default() };
             return self.submit(submission, cancel).await.map(drop);
         }
         let payload = json!({"messageType": "custom", "message": message.value().to_serde()});
-        self.begin(message, payload, cancel).await.map(drop)
+        self.begin(vec![message], payload, cancel).await.map(drop)
     }
 
     /// Lets extensions have their say before the model is asked, and works until it has answered.
-    async fn begin(&mut self, message: Message, payload: Json, cancel: &Cancel) -> Result<Outcome> {
+    async fn begin(&mut self, mut messages: Vec<Message>, payload: Json, cancel: &Cancel) -> Result<Outcome> {
         let own_system = self.system.clone();
-        let mut messages = vec![message];
         messages.extend(self.before_agent_start(payload, cancel).await);
         let outcome = self.prompt(messages, cancel).await;
         // What an extension told the model holds for one prompt.
@@ -125,6 +146,28 @@ impl Agent {
             submission.images = images.iter().filter_map(image_of).collect();
         }
         Some(submission)
+    }
+
+    /// Lets extensions hear what was sent to a turn that is going on, as if it had been sent to one that begins.
+    pub(super) async fn heard(&self, sent: Vec<Sent>, cancel: &Cancel) -> Vec<(Delivery, Message)> {
+        let mut heard = Vec::with_capacity(sent.len());
+        for Sent { delivery, message, source } in sent {
+            let is_asked = message.role() == Role::User && self.hooks.wants("input");
+            let message = if is_asked { self.reheard(message, source, cancel).await } else { Some(message) };
+            heard.extend(message.map(|message| (delivery, message)));
+        }
+        heard
+    }
+
+    /// Lets extensions change a prompt; none if one of them took it over.
+    async fn reheard(&self, message: Message, source: &'static str, cancel: &Cancel) -> Option<Message> {
+        let (text, images) = (message.text().into_owned(), images_of(&message));
+        let told = Submission { text, images, source, ..Submission::default() };
+        let changed = self.input(told.clone(), cancel).await?;
+        if changed.text == told.text && changed.images == told.images {
+            return Some(message);
+        }
+        changed.to_message(self.session().now()).ok()
     }
 
     /// Lets extensions add messages behind the prompt, and change what the model is told before it.

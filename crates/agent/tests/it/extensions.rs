@@ -164,6 +164,29 @@ async fn what_is_typed_can_be_changed_or_taken_over() {
 }
 
 #[tokio::test]
+async fn what_is_typed_while_the_model_answers_is_heard_too() {
+    let mut hooks = Hooks::new();
+    hooks.on("loud", "input", |payload, _| {
+        let (text, source) = (payload["text"].as_str().unwrap_or_default(), payload["source"].clone());
+        let answer = match text {
+            "gone" => json!({"action": "handled"}),
+            text => json!({"action": "transform", "text": format!("{text} by {}", source.as_str().unwrap_or_default())}),
+        };
+        Box::pin(async move { Ok(answer) })
+    });
+    let model = Scripted::new(vec![Reply::Text("one"), Reply::Text("two")]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks);
+    let inbox = agent.inbox();
+    let message = |text: &str| session_tree::Message::user(text, session_tree::Timestamp::from_millis(0));
+    inbox.submit(Delivery::Steer, message("gone"));
+    inbox.submit(Delivery::Steer, message("typed"));
+    inbox.send(Delivery::Steer, message("sent"));
+    agent.submit(Submission::typed("hi"), &Cancel::new()).await.unwrap();
+    let asked = model.asked(1);
+    assert_eq!(asked[2..], ["user: typed by interactive", "user: sent by extension"]);
+}
+
+#[tokio::test]
 async fn before_the_start_messages_are_added_and_the_system_prompt_changes_for_one_prompt() {
     let mut hooks = Hooks::new();
     hooks.on("first", "before_agent_start", |payload, _| {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::agent::{Delivery, Submission, Submitted};
+use offshoot_agent::agent::{Delivery, FILE_MESSAGE, Submission, Submitted};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::tool::ToolPlace;
 use offshoot_agent::tools::UserCommand;
@@ -78,8 +78,11 @@ impl Front<'_> {
         if let Some(next) = next {
             next.is_handed = true;
             let images = self.chat.editor.images_in(&next.text);
-            match Submission::typed(&next.text).with_images(images).to_message(now) {
-                Ok(message) => self.inbox.send(Delivery::Steer, message),
+            let submission = Submission::typed(&next.text).with_images(images).naming_files_in(&next.text);
+            match submission.to_messages(now, &self.cwd) {
+                Ok(messages) => {
+                    messages.into_iter().for_each(|message| self.inbox.submit(Delivery::Steer, message));
+                }
                 Err(error) => self.fail(&super::words(&error)),
             }
         }
@@ -98,8 +101,9 @@ impl Front<'_> {
         }
         // What the agent has it will send itself.
         self.waiting.retain(|waiting| !waiting.is_handed);
-        if let Some(next) = self.waiting.pop_front() {
-            self.show_waiting();
+        let next = self.waiting.pop_front();
+        self.show_waiting();
+        if let Some(next) = next {
             self.submit(&next.text);
         }
     }
@@ -125,7 +129,9 @@ impl Front<'_> {
         let left = left.into_iter().map(|message| (Delivery::Steer, message));
         for (delivery, message) in self.inbox.take().into_iter().chain(left) {
             let text = message.text();
-            let is_own = self.waiting.iter().any(|waiting| waiting.is_handed && waiting.text == text);
+            let is_file = message.value().get("customType").is_some_and(|kind| kind.is_str(FILE_MESSAGE));
+            let is_own =
+                is_file || self.waiting.iter().any(|waiting| waiting.is_handed && waiting.text == text);
             if !is_own {
                 self.inbox.send(delivery, message);
             }
@@ -145,7 +151,8 @@ impl Front<'_> {
     /// Begins a turn.
     fn prompt(&mut self, text: &str) {
         let now = self.now();
-        let submission = Submission::typed(text).with_images(self.chat.editor.images_in(text));
+        let images = self.chat.editor.images_in(text);
+        let submission = Submission::typed(text).with_images(images).naming_files_in(text);
         self.chat.working.hush();
         self.chat.working.begin(Activity::Turn, now);
         self.moved_at = None;

@@ -38,7 +38,9 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
         }
         args.check(extended.as_ref())?;
         agent.start(cancel).await;
-        let said = say(&mut agent, text, is_typed, cancel).await;
+        let typed = args.prompt.join(" ");
+        let submission = Submission::typed(text).naming_files_in(typed);
+        let said = say(&mut agent, submission, is_typed, cancel).await;
         agent.grant_all(cancel).await;
         agent.quit().await;
         said
@@ -86,26 +88,31 @@ fn telling(is_json: bool) -> Tell {
 /// Does what was said; none if no model was asked by it.
 async fn say(
     agent: &mut Agent,
-    text: &str,
+    said: Submission,
     is_typed: bool,
     cancel: &Cancel,
 ) -> Result<Option<Outcome>, CommandError> {
+    let text = said.text.clone();
     let Some(line) = text.strip_prefix('/').filter(|_| is_typed) else {
-        return submit(agent, text, cancel).await;
+        return submit(agent, said, cancel).await;
     };
     let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match agent.run_extension_command(name, arguments, cancel).await {
-        CommandRun::Unknown => submit(agent, text, cancel).await,
-        CommandRun::Done(Some(prompt)) => submit(agent, &prompt, cancel).await,
+        CommandRun::Unknown => submit(agent, said, cancel).await,
+        CommandRun::Done(Some(prompt)) => submit(agent, Submission::typed(prompt), cancel).await,
         CommandRun::Done(None) if cancel.is_cancelled() => Err(CommandError::Interrupted),
         CommandRun::Done(None) => Ok(None),
         CommandRun::Failed(error) => Err(Failure::new(format!("/{name} failed: {error}")).into()),
     }
 }
 
-async fn submit(agent: &mut Agent, text: &str, cancel: &Cancel) -> Result<Option<Outcome>, CommandError> {
+async fn submit(
+    agent: &mut Agent,
+    said: Submission,
+    cancel: &Cancel,
+) -> Result<Option<Outcome>, CommandError> {
     agent.keep_choice()?;
-    match agent.submit(Submission::typed(text), cancel).await? {
+    match agent.submit(said, cancel).await? {
         Submitted::Answered(outcome) => Ok(Some(outcome)),
         Submitted::Handled => Ok(None),
     }

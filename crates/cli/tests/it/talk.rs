@@ -72,6 +72,20 @@ fn with_nothing_set_up_the_offline_model_says_so_and_the_session_is_kept() {
 }
 
 #[test]
+fn a_file_that_is_named_on_the_command_line_goes_with_the_prompt_and_one_from_a_pipe_does_not() {
+    let home = Home::new();
+    let notes = home.file("notes.md", "greet kindly\n");
+    let named = format!("see @{notes}");
+    home.run(&["-p", &named]).ok();
+    let file = format!("<file name=\"{notes}\">\ngreet kindly\n</file>");
+    assert_eq!(said(&home)[0], format!("user: {named}"));
+    assert!(said(&home)[1].ends_with(&file), "{:?}", said(&home));
+    let home = Home::new();
+    home.run_with_input(&["-p", "and", "this"], named.as_bytes()).ok();
+    assert!(said(&home)[1].starts_with("assistant: "), "{:?}", said(&home));
+}
+
+#[test]
 fn the_answer_comes_from_the_server_in_every_wire_format() {
     for api in FORMATS {
         let usage = ScriptedUsage { input: 12, output: 3, ..ScriptedUsage::default() };

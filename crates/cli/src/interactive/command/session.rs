@@ -1,10 +1,11 @@
 //! Commands about whole sessions: `/fork`, `/clone`, `/new`, `/resume`, `/import`, `/export`, `/export-branch`, `/session`, `/compact`.
 
-use std::fs::OpenOptions;
-use std::io::{BufWriter, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use offshoot_agent::agent::{CompactRequest, Compacted};
+use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{
     Applied, ExportRequest, ExportScope, Fork, ForkRequest, Forked, Replaced, Replacement,
 };
@@ -187,25 +188,29 @@ impl Front<'_> {
             session.file().filter(|_| session.is_saved()).map(|file| (file.to_path_buf(), leaf))
         });
         let Some((file, leaf)) = saved else {
-            let written = self.desk.read(|session| write_session(session, &path, home));
+            let never = Cancel::new();
+            let written = self.desk.read(|session| write_session(session, &path, home, &never));
             return self.exported(&path, written);
         };
         let (options, now) = (self.app.options(), self.now());
         self.chat.working.begin(Activity::Other(format!("Writing {}", shown(&path))), now);
-        self.desk.start(move |agent, _| async move {
-            let to = path.clone();
+        self.desk.start(move |agent, cancel| async move {
+            let (to, stop) = (path.clone(), cancel.clone());
             let writing = tokio::task::spawn_blocking(move || {
                 let mut session = options.open_read_only(file).map_err(|error| error.to_string())?;
                 match leaf {
                     Some(leaf) => session.branch(&leaf).map_err(|error| error.to_string())?,
                     None => session.reset_leaf(),
                 }
-                write_session(&session, &to, home)
+                write_session(&session, &to, home, &stop)
             });
             let written = writing.await.unwrap_or_else(|error| Err(error.to_string()));
             let then: Then = Box::new(move |front| {
                 front.chat.working.end();
-                front.exported(&path, written);
+                match cancel.is_cancelled() && written.is_err() {
+                    true => front.tell(Tone::Info, "stopped; nothing was written"),
+                    false => front.exported(&path, written),
+                }
             });
             (agent, then)
         });
@@ -311,9 +316,9 @@ fn figures_table(branch: &Figures, file: &Figures) -> Vec<String> {
     ]
 }
 
-/// Writes a session in the form that the name of the file asks for; no file is ever replaced.
-fn write_session(session: &Session, path: &Path, home: Option<String>) -> Result<(), String> {
-    let failed = |error: std::io::Error| error.to_string();
+/// Writes a session in the form that the name of the file asks for; no file is ever replaced, and none is left half
+/// written.
+fn write_session(session: &Session, path: &Path, home: Option<String>, stop: &Cancel) -> Result<(), String> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if extension == "jsonl" {
         let leaf = session.leaf().ok_or("nothing was said yet")?;
@@ -323,17 +328,65 @@ fn write_session(session: &Session, path: &Path, home: Option<String>) -> Result
             session.extract(&plan, to, session_tree::Options::new()).map_err(|error| error.to_string())?;
         return copy.save().map_err(|error| error.to_string());
     }
-    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    let mut out = BufWriter::new(file);
+    let file =
+        OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| error.to_string())?;
+    let mut out = BufWriter::new(Stoppable { file, stop });
     let options = ExportOptions { home, ..ExportOptions::default() };
-    match extension {
+    let written = match extension {
         "md" | "markdown" => write_markdown(session, &options, &mut out, &mut |_, _| {}).map(drop),
         _ => write_html(session, &options, &mut out, &mut |_, _| {}).map(drop),
+    };
+    let written = written.map_err(|error| error.to_string());
+    let written = written.and_then(|()| out.flush().map_err(|error| error.to_string()));
+    if written.is_err() {
+        // It is ours: nobody else had a file of this name.
+        fs::remove_file(path).ok();
     }
-    .map_err(|error| error.to_string())?;
-    out.flush().map_err(failed)
+    written
+}
+
+/// A file that takes nothing more once somebody wants to stop.
+struct Stoppable<'s> {
+    file: File,
+    stop: &'s Cancel,
+}
+
+impl Write for Stoppable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.stop.is_cancelled() {
+            return Err(io::Error::other("stopped"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_export_that_is_stopped_leaves_no_file_and_an_ordinary_one_replaces_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let session =
+            Session::from_bytes(testkit::drawing::session_text("a user hello\nb<a assistant hi")).unwrap();
+        let stopped = Cancel::new();
+        stopped.cancel();
+        for name in ["a.html", "a.md"] {
+            let path = dir.path().join(name);
+            assert!(write_session(&session, &path, None, &stopped).is_err());
+            assert!(!path.exists(), "{name}");
+            write_session(&session, &path, None, &Cancel::new()).unwrap();
+            let written = fs::read(&path).unwrap();
+            assert!(write_session(&session, &path, None, &Cancel::new()).is_err());
+            assert_eq!(fs::read(&path).unwrap(), written);
+        }
+    }
 }

@@ -66,11 +66,11 @@ fn sessions_are_found_by_what_was_said_and_in_all_folders() {
     screen.send(ESCAPE);
     screen.wait_for("(1/3)");
     screen.send("monoid");
-    screen.wait_for("nothing found in this folder");
+    screen.wait_for("nothing found here");
     screen.send("\t");
     screen.wait_for("A monad tutorial");
     screen.send("\t");
-    screen.wait_for("nothing found in this folder");
+    screen.wait_for("nothing found here");
     screen.send("\t");
     screen.wait_for("A monad tutorial");
     screen.send(ENTER);

@@ -95,6 +95,10 @@ pub(crate) fn custom(message: &Message) -> Option<Item> {
     let is_hidden = value.get("display").and_then(Value::as_bool) == Some(false);
     let kind = value.get("customType").and_then(Value::as_str);
     let kind = kind.map_or_else(|| message.role().to_string(), |kind| kind.into_owned());
+    let file = value.get("details").and_then(|details| details.get("path")?.as_str());
+    if let Some(path) = file.filter(|_| kind == "file") {
+        return Some(Item::Setting(format!("attached: {path}")));
+    }
     (!is_hidden && !text.is_empty()).then_some(Item::Custom { kind, text })
 }
 

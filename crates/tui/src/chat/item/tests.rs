@@ -168,6 +168,13 @@ fn messages_of_extensions_are_purple_and_hidden_ones_do_not_show() {
 }
 
 #[test]
+fn of_a_file_that_a_prompt_names_only_the_name_shows() {
+    let drawing = r#"u user see @notes.md
+        ! {"type":"custom_message","id":"f","parentId":"u","timestamp":"2025-01-01T00:00:00.000Z","customType":"file","content":"<file name=\"/p/notes.md\">\nsecret\n</file>","display":false,"details":{"path":"notes.md","bytes":7}}"#;
+    assert_eq!(path_of(drawing, 40), "▌ see @notes.md\n\nattached: notes.md");
+}
+
+#[test]
 fn answers_that_did_not_end_well_say_so() {
     assert_eq!(shown(&Item::Ending(Ending::Aborted), 40, &look()), "stopped");
     let failed = Item::Ending(Ending::Failed("overloaded".into()));
