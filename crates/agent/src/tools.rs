@@ -33,7 +33,7 @@ pub use self::find::FindTool;
 pub use self::grep::GrepTool;
 pub use self::ls::LsTool;
 pub use self::output::{MAX_BYTES, MAX_LINES};
-pub use self::read::{MAX_IMAGE_BYTES, ReadTool, prompt_image};
+pub use self::read::{MAX_IMAGE_BYTES, ReadTool, prompt_image, prompt_image_at};
 pub(crate) use self::shell::is_own_output;
 pub use self::user::{UserCommand, run_user_command};
 pub use self::write::WriteTool;

@@ -12,7 +12,7 @@ use session_tree::PromptImage;
 
 use crate::handle::CustomMessage;
 use crate::tools::paths::resolve;
-use crate::tools::prompt_image;
+use crate::tools::prompt_image_at;
 
 /// The type of the messages that hold what a file holds.
 pub const FILE_MESSAGE: &str = "file";
@@ -43,14 +43,12 @@ pub(super) fn read(text: &str, cwd: &Path) -> Mentioned {
         known.push(name);
         let path = resolve(cwd, Path::new(name));
         let Ok(bytes) = beginning(&path) else { continue };
-        if let Some(image) =
-            fs::read(&path).ok().filter(|_| !is_text(&bytes)).and_then(|all| prompt_image(&all))
-        {
-            mentioned.images.push(image);
-        } else if is_text(&bytes) {
-            let size = fs::metadata(&path).map_or(0, |meta| meta.len());
-            mentioned.files.push(message(name, &path, &bytes, size));
+        if !is_text(&bytes) {
+            mentioned.images.extend(prompt_image_at(&path));
+            continue;
         }
+        let size = fs::metadata(&path).map_or(0, |meta| meta.len());
+        mentioned.files.push(message(name, &path, &bytes, size));
     }
     mentioned
 }

@@ -4,7 +4,7 @@
 
 mod text;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -116,6 +116,13 @@ fn sniff(file: &mut File) -> io::Result<Vec<u8>> {
 pub fn prompt_image(bytes: &[u8]) -> Option<PromptImage> {
     let mime_type = image_type(bytes).filter(|_| bytes.len() as u64 <= MAX_IMAGE_BYTES)?;
     Some(PromptImage { data: STANDARD.encode(bytes), mime_type: mime_type.to_owned() })
+}
+
+/// Reads an image for a prompt from a file; none if it is no file, or none that [`prompt_image`] takes.
+pub fn prompt_image_at(path: &Path) -> Option<PromptImage> {
+    let size = fs::metadata(path).ok().filter(|meta| meta.is_file())?.len();
+    let bytes = (size <= MAX_IMAGE_BYTES).then(|| fs::read(path).ok())??;
+    prompt_image(&bytes)
 }
 
 /// The type of an image that models understand, by its first bytes.

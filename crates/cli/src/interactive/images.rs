@@ -1,10 +1,9 @@
 //! Images for prompts: from the clipboard, or from a file whose path is pasted, as dragging one into a terminal does.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use offshoot_agent::tools::{MAX_IMAGE_BYTES, prompt_image};
+use offshoot_agent::tools::{prompt_image, prompt_image_at};
 use offshoot_tui::chat::item::Tone;
 use session_tree::PromptImage;
 
@@ -20,7 +19,7 @@ const CLIPBOARDS: [&[&str]; 3] = [
 impl Front<'_> {
     /// Attaches the image whose path was pasted; tells whether there is one.
     pub(super) fn attach_file(&mut self, pasted: &str) -> bool {
-        let Some(image) = dropped_path(pasted, &self.cwd).and_then(|path| image_of_file(&path)) else {
+        let Some(image) = dropped_path(pasted, &self.cwd).and_then(|path| prompt_image_at(&path)) else {
             return false;
         };
         self.attach(image);
@@ -49,12 +48,6 @@ impl Front<'_> {
             self.tell(Tone::Warning, "this model reads no images; /model chooses another");
         }
     }
-}
-
-/// Reads an image; none if it is none that models understand, or too large.
-fn image_of_file(path: &Path) -> Option<PromptImage> {
-    let size = fs::metadata(path).ok().filter(|meta| meta.is_file())?.len();
-    prompt_image(&fs::read(path).ok().filter(|_| size <= MAX_IMAGE_BYTES)?)
 }
 
 fn image_of_clipboard() -> Option<PromptImage> {
@@ -122,6 +115,8 @@ fn unescaped_address(address: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -144,8 +139,8 @@ mod tests {
         let (text, image) = (dir.path().join("a.png"), dir.path().join("b"));
         fs::write(&text, "no image").unwrap();
         fs::write(&image, b"\x89PNG\r\n\x1a\n....").unwrap();
-        assert_eq!(image_of_file(&text), None);
-        assert_eq!(image_of_file(dir.path()), None);
-        assert_eq!(image_of_file(&image).unwrap().mime_type, "image/png");
+        assert_eq!(prompt_image_at(&text), None);
+        assert_eq!(prompt_image_at(dir.path()), None);
+        assert_eq!(prompt_image_at(&image).unwrap().mime_type, "image/png");
     }
 }
