@@ -1,10 +1,11 @@
 //! Modules: which file or which of our own a name means, and how its text becomes a module.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rquickjs::loader::bundle::{Bundle, ScaBundleData};
 use rquickjs::loader::{ImportAttributes, Loader as _};
@@ -95,17 +96,43 @@ fn own<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Module<'js, Declared>> {
     let found = BUILTIN.iter().find(|(key, ..)| *key == name);
     let (name, source, _) = found.ok_or_else(|| Exception::throw_reference(ctx, "no such module"))?;
     let full = format!("offshoot:{name}");
-    // Whoever comes second waits for the first.
-    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(module) = compiled.get(name).copied() {
-        drop(compiled);
+    let known = || COMPILED.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied();
+    // Whoever comes second waits for the first; but a module may be asked for by one that is being compiled.
+    let _turn = Turn::take();
+    if let Some(module) = known() {
         return Bundle(module).load(ctx, &full, None);
     }
     let module = Module::declare(ctx.clone(), full.clone(), *source)?;
     let code = module.write(WriteOptions { strip_source: true, ..WriteOptions::default() })?;
     let module_of_all: Compiled = vec![(&*full.leak(), &*code.leak())].leak();
-    compiled.insert(name, module_of_all);
+    COMPILED.lock().unwrap_or_else(PoisonError::into_inner).insert(name, module_of_all);
     Ok(module)
+}
+
+/// The turn of one thread to compile; what it compiles meanwhile belongs to the same turn.
+struct Turn(Option<MutexGuard<'static, ()>>);
+
+static COMPILING: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    static HAS_TURN: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Turn {
+    fn take() -> Self {
+        if HAS_TURN.replace(true) {
+            return Turn(None);
+        }
+        Turn(Some(COMPILING.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            HAS_TURN.set(false);
+        }
+    }
 }
 
 /// Finds what a name means.
