@@ -49,6 +49,11 @@ impl Files {
         self.made(&format!("chain-{entries}.jsonl"), &Shape::chain(entries))
     }
 
+    /// Tiny messages, each with a sibling.
+    pub(crate) fn comb(&self, entries: usize) -> Result<PathBuf, Failure> {
+        self.made(&format!("comb-{entries}.jsonl"), &Shape::comb(entries))
+    }
+
     /// One path of realistic entries without compactions: all of it is context.
     pub(crate) fn one_path(&self, entries: usize) -> Result<PathBuf, Failure> {
         let shape = Shape { branch_rate: 0.0, compact_after: u32::MAX, ..Shape::realistic(entries) };

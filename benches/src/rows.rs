@@ -10,6 +10,7 @@ mod growth;
 mod list;
 mod open;
 mod outline;
+mod page;
 pub(crate) mod program;
 mod reopen;
 pub(crate) mod selector;
@@ -47,7 +48,7 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the table.
-pub(crate) const ROWS: [Row; 17] = [
+pub(crate) const ROWS: [Row; 18] = [
     Row { name: "open-100k", measure: open::hundred_thousand },
     Row { name: "open-1m", measure: open::million },
     Row { name: "reopen", measure: reopen::measure },
@@ -61,6 +62,7 @@ pub(crate) const ROWS: [Row; 17] = [
     Row { name: "selector", measure: selector::measure },
     Row { name: "chat", measure: chat::measure },
     Row { name: "export", measure: export::measure },
+    Row { name: "page", measure: page::measure },
     Row { name: "program", measure: program::measure },
     Row { name: "talk", measure: talk::measure },
     Row { name: "extensions", measure: extensions::measure },

@@ -45,7 +45,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
 
 /// Writes the page of a session, opened anew.
 pub(crate) fn export(file: &Path, page: &Path) -> Result<(), Failure> {
-    let session = Options::new().cache_bytes(2 << 20).open_read_only(file)?;
+    // As the program opens sessions.
+    let session = Options::new().cache_bytes(512 << 10).open_read_only(file)?;
     let mut out = BufWriter::with_capacity(1 << 18, File::create(page)?);
     write_html(&session, &ExportOptions::default(), &mut out, &mut |_, _| {})?;
     Ok(())

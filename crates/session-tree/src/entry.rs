@@ -7,6 +7,7 @@
 
 mod body;
 mod message;
+pub(crate) mod result;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::tree::Node;
 
 pub use body::{Body, Replacement};
 pub use message::{Block, Content, Message};
+pub use result::PlainResult;
 
 /// The first line of a session: metadata, no part of the tree.
 #[derive(Debug, Clone)]

@@ -12,6 +12,7 @@ mod usage;
 use std::collections::BTreeMap;
 
 use crate::context::ModelRef;
+use crate::entry::{Entry, PlainResult};
 use crate::error::Result;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
@@ -111,6 +112,19 @@ pub struct ModelFigures {
 impl Figures {
     /// How many entries [`Figures::largest`] holds at the most.
     pub const MOST_LARGEST: usize = 10;
+
+    /// Counts an entry that somebody has read.
+    pub fn add(&mut self, session: &Session, entry: &Entry) {
+        if self.count(session, entry.node()) {
+            self.read(entry);
+        }
+    }
+
+    /// Counts a tool result that nobody had to decode.
+    pub fn add_plain_result(&mut self, session: &Session, node: Node, result: &PlainResult<'_>) {
+        self.count(session, node);
+        self.count_result(result.tool, result.is_error);
+    }
 
     /// Returns how many entries of a type there are, and their bytes.
     pub fn kind(&self, kind: Kind) -> Share {

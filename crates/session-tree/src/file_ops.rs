@@ -7,8 +7,11 @@
 use std::collections::BTreeSet;
 
 use crate::entry::{Block, Message};
-use crate::json::{self, Value};
+use crate::json::{self, Kind, Value};
 use crate::kind::Role;
+
+/// The tools that touch files.
+pub(crate) const FILE_TOOLS: [&str; 3] = ["read", "write", "edit"];
 
 /// The files that a part of a conversation touched, by what was done to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,8 +93,7 @@ impl FileOps {
     }
 
     fn add_nested_calls(&mut self, result: Value<'_>) {
-        let calls = result.get("nestedCalls").and_then(|nested| nested.get("calls"));
-        for call in calls.into_iter().flat_map(Value::items) {
+        for call in nested_calls(result) {
             let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
             self.add_call(&name, call.get("arguments"));
         }
@@ -107,6 +109,21 @@ impl FileOps {
         let path = arguments.and_then(|arguments| arguments.get("path")?.as_str());
         files.extend(path.filter(|path| !path.is_empty()).map(String::from));
     }
+}
+
+/// The calls that a tool made itself, as its result lists them.
+pub(crate) fn nested_calls(result: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    let calls = result.get("nestedCalls").and_then(|nested| nested.get("calls"));
+    calls.into_iter().flat_map(Value::items)
+}
+
+/// Tells whether a call names a file that it reads or changes.
+pub(crate) fn touches_file(call: Value<'_>) -> bool {
+    let [name, arguments] = call.get_each(["name", "arguments"]);
+    let is_file_tool = |name: Value<'_>| FILE_TOOLS.iter().any(|tool| name.is_str(tool));
+    let path = || arguments.and_then(|arguments| arguments.get("path"));
+    name.is_some_and(is_file_tool)
+        && path().is_some_and(|path| path.kind() == Kind::String && !path.is_str(""))
 }
 
 /// Sorts by UTF-16 units, the order in which JavaScript sorts text.

@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 pub use edit::{Edit, MemberRange, compact};
 pub use parse::validate;
-pub use text::write_string;
 pub(crate) use text::{decode_lossy, trim_js};
+pub use text::{TextOut, write_string};
 
 /// One JSON text with an index of its values.
 ///
@@ -184,9 +184,15 @@ impl<'d> Value<'d> {
         let (mut at, end) = (self.index + 1, self.node().extra);
         let mut found = None;
         while at < end {
-            let (name, value) = (nodes[at as usize], at + 1);
-            let may_match = name.extra != 0 || (name.end - name.start) as usize == key.len() + 2 || any_len;
-            if may_match && (Value { doc: self.doc, index: at }).is_str(key) {
+            let (node, value) = (nodes[at as usize], at + 1);
+            let name = Value { doc: self.doc, index: at };
+            let is_it = match node.extra != 0 || any_len {
+                true => name.is_str(key),
+                false => {
+                    (node.end - node.start) as usize == key.len() + 2 && name.content() == key.as_bytes()
+                }
+            };
+            if is_it {
                 found = Some(Value { doc: self.doc, index: value });
             }
             at = nodes[value as usize].behind(value);
@@ -194,7 +200,47 @@ impl<'d> Value<'d> {
         found
     }
 
+    /// The values of several members of an object, in one walk through it: what [`get`](Value::get) gives for each
+    /// key.
+    #[inline]
+    pub fn get_each<const N: usize>(self, keys: [&str; N]) -> [Option<Value<'d>>; N] {
+        let is_odd = keys.iter().any(|key| !key.is_ascii());
+        let mut words = [0; N];
+        for (word, key) in words.iter_mut().zip(keys) {
+            *word = first_word(key.as_bytes());
+        }
+        let mut found = [None; N];
+        for (name, value) in self.members() {
+            let known = name.key_word().filter(|_| !is_odd);
+            for (at, key) in keys.iter().enumerate() {
+                let is_it = match known {
+                    Some((word, len)) => {
+                        word == words[at]
+                            && len == key.len()
+                            && (len <= 8 || name.content() == key.as_bytes())
+                    }
+                    None => name.is_str(key),
+                };
+                if is_it {
+                    found[at] = Some(value);
+                }
+            }
+        }
+        found
+    }
+
+    /// The first bytes of a key and its length; nothing if it has to be read.
+    #[inline]
+    fn key_word(self) -> Option<(u64, usize)> {
+        let node = self.node();
+        let (start, len) = (node.start as usize + 1, (node.end - node.start) as usize - 2);
+        // There is always a colon and a value behind a key, so these bytes are nearly always there.
+        let bytes = self.doc.text.get(start..)?.first_chunk()?;
+        (node.extra == 0).then_some((u64::from_le_bytes(*bytes) & mask(len), len))
+    }
+
     /// Tells whether this is a string that reads `text`. A lone surrogate equals no text.
+    #[inline]
     pub fn is_str(self, text: &str) -> bool {
         if self.kind() != Kind::String {
             return false;
@@ -304,16 +350,19 @@ impl<'d> Value<'d> {
         edit::member_ranges(self, key)
     }
 
+    #[inline]
     fn node(self) -> Node {
         self.doc.nodes[self.index as usize]
     }
 
     /// The bytes between the quotes of a string.
+    #[inline]
     fn content(self) -> &'d [u8] {
         let node = self.node();
         &self.doc.text[node.start as usize + 1..node.end as usize - 1]
     }
 
+    #[inline]
     fn is_escaped(self) -> bool {
         self.node().extra != 0
     }
@@ -323,6 +372,19 @@ impl<'d> Value<'d> {
         let end = if inside { self.node().extra } else { self.index };
         Siblings { doc: self.doc, next: self.index + 1, end }
     }
+}
+
+/// The first eight bytes of a key, with zeros behind a short one.
+#[inline]
+fn first_word(key: &[u8]) -> u64 {
+    let bytes = key.iter().take(8).enumerate();
+    bytes.fold(0, |word, (at, byte)| word | u64::from(*byte) << (8 * at))
+}
+
+/// Keeps the first `len` bytes of eight.
+#[inline]
+fn mask(len: usize) -> u64 {
+    if len < 8 { (1 << (8 * len)) - 1 } else { u64::MAX }
 }
 
 impl fmt::Debug for Value<'_> {
@@ -350,6 +412,7 @@ pub struct Members<'d>(Siblings<'d>);
 impl<'d> Iterator for Members<'d> {
     type Item = (Value<'d>, Value<'d>);
 
+    #[inline]
     fn next(&mut self) -> Option<(Value<'d>, Value<'d>)> {
         Some((self.0.next()?, self.0.next()?))
     }
@@ -364,6 +427,7 @@ struct Siblings<'d> {
 }
 
 impl<'d> Siblings<'d> {
+    #[inline]
     fn next(&mut self) -> Option<Value<'d>> {
         if self.next >= self.end {
             return None;
@@ -375,8 +439,9 @@ impl<'d> Siblings<'d> {
 }
 
 /// Tells whether a text may hold U+FFFD, which stands for bytes that are no UTF-8; its first byte tells enough.
+#[inline]
 fn may_hold_replaced(text: &str) -> bool {
-    text.as_bytes().contains(&0xef)
+    !text.is_ascii() && text.as_bytes().contains(&0xef)
 }
 
 #[cfg(test)]

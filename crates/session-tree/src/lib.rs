@@ -152,7 +152,7 @@ pub use context::{
 pub use diagnostic::{Diagnostic, Problem, Severity};
 #[cfg(feature = "write")]
 pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent};
-pub use entry::{Block, Body, Content, Entry, Header, Message, Replacement};
+pub use entry::{Block, Body, Content, Entry, Header, Message, PlainResult, Replacement};
 pub use error::{Error, Loss, PickRefusal, ReadOnlyReason, Result};
 pub use estimate::{
     CharsPerToken, ContextEstimate, Estimator, context_estimate, estimate_tokens, usage_tokens,
@@ -182,7 +182,7 @@ pub use navigate::Navigated;
 pub use navigate::{NavigationPlan, PromptImage};
 pub use outline::{
     Charset, Filter, Fold, FoldStep, Level, Outline, OutlineOptions, OutlineRow, Query, RowShape, RowStyle,
-    Search, SearchProgress, TurnStats,
+    Search, SearchProgress, TurnStats, TurnWalk,
 };
 pub use reference::split_reference;
 #[cfg(feature = "write")]

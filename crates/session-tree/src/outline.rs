@@ -23,6 +23,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use crate::entry::Entry;
 use crate::error::Result;
 use crate::kind::Role;
 use crate::session::Session;
@@ -43,7 +44,7 @@ pub use search::{Search, SearchProgress};
 #[cfg(feature = "write")]
 pub(crate) use text::{clip, one_line};
 pub(crate) use text::{prompt_text, shown_content};
-pub use turn::TurnStats;
+pub use turn::{TurnStats, TurnWalk};
 
 /// How many bytes a new query looks at before the first hits are shown: enough for a screen of them near the leaf.
 const FIRST_LOOK: u64 = 256 << 10;
@@ -146,6 +147,18 @@ impl Outline {
         self.options.filter = filter;
         self.prepare_filter(session);
         self.rebuild(session.tree());
+    }
+
+    /// Changes the filter to one that reads entries, whose entries the caller knows already: errors or files, as
+    /// [`Entry::failed_and_touches_files`] tells them.
+    pub fn set_known_filter(&mut self, session: &Session, filter: Filter, entries: &[Node]) {
+        let rows = session.tree().row_count();
+        let mut marks = Marks::with_rows(rows);
+        for node in entries {
+            marks.add(*node);
+        }
+        self.noted = Noted::known(filter, marks, rows);
+        self.set_filter(session, filter);
     }
 
     /// Returns the query as it was typed.
@@ -288,10 +301,43 @@ impl Outline {
         (row < self.len()).then(|| self.row(session, row, query)).transpose()
     }
 
+    /// Makes the row of an entry that was read already, without its levels; none if it has no row.
+    pub fn bare_row_of(&self, session: &Session, entry: &Entry) -> Result<Option<OutlineRow>> {
+        let query = self.search.as_ref().map(Search::query);
+        let Some(row) = self.position_of(entry.node()) else { return Ok(None) };
+        let line = text::line(session, entry, self.options.home.as_deref())?;
+        self.row_with(session, row, line, query).map(Some)
+    }
+
+    /// Makes the row of a tool result that was not decoded, without its levels; none if it has no row.
+    pub fn bare_row_of_result(
+        &self,
+        session: &Session,
+        node: Node,
+        (call_id, tool, is_error): (&str, &str, bool),
+    ) -> Result<Option<OutlineRow>> {
+        let query = self.search.as_ref().map(Search::query);
+        let Some(row) = self.position_of(node) else { return Ok(None) };
+        let home = self.options.home.as_deref();
+        let line = text::result_line(session, node, Some(call_id), Some(tool), is_error, home)?;
+        self.row_with(session, row, line, query).map(Some)
+    }
+
     fn row(&self, session: &Session, row: usize, query: Option<&Query>) -> Result<OutlineRow> {
-        let tree = session.tree();
         let node = self.forest.node(row).unwrap_or(Node(0));
         let line = text::line_at(session, node, self.options.home.as_deref())?;
+        self.row_with(session, row, line, query)
+    }
+
+    fn row_with(
+        &self,
+        session: &Session,
+        row: usize,
+        line: text::Line,
+        query: Option<&Query>,
+    ) -> Result<OutlineRow> {
+        let tree = session.tree();
+        let node = self.forest.node(row).unwrap_or(Node(0));
         let at_leaf = self.leaf.is_some_and(|leaf| self.forest.nearest(leaf) == Some(row));
         let is_leaf = self.leaf == Some(node);
         Ok(OutlineRow {

@@ -1,5 +1,7 @@
-//! What the tests of the workspace share: drawings of trees, clocks, ids, a simulated disk, seeded session files, hostile texts.
+//! What the tests of the workspace share: drawings of trees, clocks, ids, a simulated disk, seeded session files, hostile
+//! texts, a browser.
 
+pub mod browser;
 pub mod canonical;
 pub mod clock;
 pub mod corpus;

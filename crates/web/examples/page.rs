@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: page SESSION PAGE".into());
     };
     // Entries are read one after the other, so few need to be kept.
-    let session = Options::new().cache_bytes(2 << 20).open_read_only(session)?;
+    let session = Options::new().cache_bytes(512 << 10).open_read_only(session)?;
     let mut out = BufWriter::with_capacity(1 << 18, File::create(page)?);
     write_html(&session, &ExportOptions::default(), &mut out, &mut |_, _| {})?;
     Ok(())

@@ -6,7 +6,7 @@ use session_tree::json::write_string;
 use session_tree::{Branch, Figures, Node, Outline, Role, Session, Timestamp};
 
 use crate::error::Result;
-use crate::text::{head, plural, push_integer, short};
+use crate::text::{Json, head, plural, push_integer, short};
 
 /// How many branches the card lists.
 const MOST_BRANCHES: usize = 12;
@@ -103,19 +103,19 @@ impl Tip {
     }
 
     /// Writes the tip for the page: its place, its state, its name, and the place of what it was merged into.
-    pub(crate) fn write(&self, out: &mut String, all: &Outline) {
+    pub(crate) fn write(&self, out: &mut Json, all: &Outline) {
         let place = |node| all.position_of(node).and_then(|at| i64::try_from(at).ok()).unwrap_or(-1);
-        out.push('[');
+        out.push(b'[');
         push_integer(out, place(self.node));
         for text in [self.state, &self.name] {
-            out.push(',');
+            out.push(b',');
             write_string(out, text);
         }
         if let Some(into) = self.into {
-            out.push(',');
+            out.push(b',');
             push_integer(out, place(into));
         }
-        out.push(']');
+        out.push(b']');
     }
 }
 

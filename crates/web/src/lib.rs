@@ -11,9 +11,11 @@
 //! elements whose content holds none of `<`, `>` and `&`. Never changes a session, never touches the network.
 #![forbid(unsafe_code)]
 
+mod bodies;
 mod card;
 mod contexts;
 mod error;
+mod export;
 mod markdown;
 mod page;
 mod parts;

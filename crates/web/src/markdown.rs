@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag as Source};
-use session_tree::json::write_string;
+use session_tree::json::{Kind, TextOut as _, Value, write_string};
 
-use crate::text::push_integer;
+use crate::text::{Json, push_integer, raw};
 
 /// How deep elements may nest; what is deeper is shown without its markup.
 const DEEPEST: usize = 24;
@@ -98,26 +98,35 @@ impl Tag {
     }
 }
 
+/// Writes a string of the session for the page: as it stands if it is plain, else its tokens. What is no string is
+/// nothing.
+pub(crate) fn write_json(out: &mut Json, text: Value<'_>) {
+    if text.kind() == Kind::String && is_plain_json(text.raw()) {
+        return raw(out, text);
+    }
+    write_text(out, &text.as_str().unwrap_or_default());
+}
+
 /// Writes a text for the page: a string if it is plain, else its tokens.
-pub(crate) fn write_json(out: &mut String, text: &str) {
+pub(crate) fn write_text(out: &mut Json, text: &str) {
     if is_plain(text) || text.len() > LONGEST {
         return write_string(out, text);
     }
     crate::text::list(out, tokens(text), |out, token| write_token(out, &token));
 }
 
-fn write_token(out: &mut String, token: &Token<'_>) {
+fn write_token(out: &mut Json, token: &Token<'_>) {
     let mut tuple = |name: &str, texts: &[&str]| {
         crate::text::list(out, std::iter::once(&name).chain(texts), |out, text| write_string(out, text));
     };
     match token {
         Token::Text(text) => write_string(out, text),
         Token::Open(tag) => push_integer(out, tag.number()),
-        Token::Close(_) => out.push('0'),
-        Token::Break => out.push_str("-1"),
-        Token::Rule => out.push_str("-2"),
-        Token::Check(false) => out.push_str("-3"),
-        Token::Check(true) => out.push_str("-4"),
+        Token::Close(_) => out.push(b'0'),
+        Token::Break => out.put("-1"),
+        Token::Rule => out.put("-2"),
+        Token::Check(false) => out.put("-3"),
+        Token::Check(true) => out.put("-4"),
         Token::Link(url) => tuple("a", &[url]),
         Token::Numbered(start) => tuple("o", &[&start.to_string()]),
         Token::Code(text) => tuple("c", &[text]),
@@ -147,6 +156,16 @@ fn is_plain(text: &str) -> bool {
     !bytes.iter().any(|byte| MARKS[usize::from(*byte)])
         && !starts_block(bytes)
         && !memchr::memchr_iter(b'\n', bytes).any(|at| starts_block(&bytes[at + 1..]))
+}
+
+/// The same of a text as JSON spells it, with its quotes. No means: perhaps, decode it.
+fn is_plain_json(raw: &[u8]) -> bool {
+    let Some(bytes) = raw.get(1..raw.len().saturating_sub(1)) else { return false };
+    let starts_block =
+        |line: &[u8]| line.first().is_some_and(|byte| STARTS[usize::from(*byte)] || *byte == b'\\');
+    let is_break = |at: usize| bytes.get(at + 1) == Some(&b'n') && !starts_block(&bytes[at + 2..]);
+    let mut marks = (0..bytes.len()).filter(|at| MARKS[usize::from(bytes[*at])]);
+    !starts_block(bytes) && marks.all(|at| bytes[at] == b'\\' && is_break(at))
 }
 
 /// Reads Markdown.

@@ -36,8 +36,8 @@ pub enum Packing {
 pub(crate) struct Parts<'o> {
     out: &'o mut dyn Write,
     level: Option<Compression>,
-    /// Whether the session is so large that everything that can be done without is.
-    pub(crate) is_hurried: bool,
+    /// Memory for a part as it is written.
+    scratch: Vec<u8>,
 }
 
 impl<'o> Parts<'o> {
@@ -49,7 +49,7 @@ impl<'o> Parts<'o> {
             Packing::Always => true,
             Packing::Never => false,
         };
-        Self { out, level: is_packed.then_some(level), is_hurried: session_bytes > HUGE }
+        Self { out, level: is_packed.then_some(level), scratch: Vec::new() }
     }
 
     /// Returns what the parts are written to, for what comes after them.
@@ -58,23 +58,30 @@ impl<'o> Parts<'o> {
     }
 
     /// Writes one part; `kind` is a word of ours, `from` the place of its first entry.
-    pub(crate) fn write(&mut self, kind: &'static str, from: usize, json: &str) -> io::Result<()> {
-        write!(self.out, "<template data-part=\"{kind}\" data-from=\"{from}\"")?;
-        match self.packed(json)? {
-            Some(packed) => write!(self.out, " data-packed>{}", Base64Display::new(&packed, &STANDARD))?,
+    pub(crate) fn write(&mut self, kind: &'static str, from: usize, json: &[u8]) -> io::Result<()> {
+        let packed = self.packed(json)?;
+        let out = &mut self.scratch;
+        out.clear();
+        write!(out, "<template data-part=\"{kind}\" data-from=\"{from}\"")?;
+        match packed {
+            Some(packed) => write!(out, " data-packed>{}", Base64Display::new(&packed, &STANDARD))?,
             None => {
-                self.out.write_all(b">")?;
-                escaped(self.out, json)?;
+                out.push(b'>');
+                escape(out, json);
             }
         }
-        self.out.write_all(b"</template>\n")
+        out.extend_from_slice(b"</template>\n");
+        self.out.write_all(out)?;
+        // A single huge part must not be paid for until the end.
+        out.shrink_to(1 << 20);
+        Ok(())
     }
 
     /// Packs a part; nothing if it is not to be packed, or gains nothing, as images do.
-    fn packed(&self, json: &str) -> io::Result<Option<Vec<u8>>> {
+    fn packed(&self, json: &[u8]) -> io::Result<Option<Vec<u8>>> {
         let Some(level) = self.level else { return Ok(None) };
         let mut packer = DeflateEncoder::new(Vec::with_capacity(json.len() / 3), level);
-        packer.write_all(json.as_bytes())?;
+        packer.write_all(json)?;
         let packed = packer.finish()?;
         Ok((packed.len() / 3 * 4 < json.len()).then_some(packed))
     }
@@ -82,18 +89,17 @@ impl<'o> Parts<'o> {
 
 /// Writes JSON without the characters that mean something to HTML. They occur in strings only, where JSON has other
 /// names for them.
-fn escaped(out: &mut dyn Write, json: &str) -> io::Result<()> {
-    let bytes = json.as_bytes();
+fn escape(out: &mut Vec<u8>, json: &[u8]) {
     let mut done = 0;
-    for at in memchr3_iter(b'<', b'>', b'&', bytes) {
-        out.write_all(&bytes[done..at])?;
-        let name: &[u8] = match bytes[at] {
+    for at in memchr3_iter(b'<', b'>', b'&', json) {
+        out.extend_from_slice(&json[done..at]);
+        let name: &[u8; 6] = match json[at] {
             b'<' => b"\\u003c",
             b'>' => b"\\u003e",
             _ => b"\\u0026",
         };
-        out.write_all(name)?;
+        out.extend_from_slice(name);
         done = at + 1;
     }
-    out.write_all(&bytes[done..])
+    out.extend_from_slice(&json[done..]);
 }

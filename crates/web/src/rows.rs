@@ -6,9 +6,9 @@
 //! lists the rows that a filter shows and how far each is indented. Both come from the engine's outline as they are.
 
 use session_tree::json::write_string;
-use session_tree::{Filter, Fold, Level, Outline, OutlineRow, RowShape, RowStyle, Session};
+use session_tree::{Filter, Fold, Level, Outline, OutlineRow, RowShape, RowStyle, Session, TurnStats};
 
-use crate::text::{Object, head, list, push_integer, push_number};
+use crate::text::{Json, Object, head, list, push_integer, push_number};
 
 /// How many rows one part holds.
 pub(crate) const ROWS: usize = 4096;
@@ -22,11 +22,11 @@ const IS_BOOKKEEPING: i64 = 4;
 /// What rows say, column by column.
 #[derive(Default)]
 pub(crate) struct Columns {
-    ids: String,
-    parents: String,
-    times: String,
-    texts: String,
-    flags: String,
+    ids: Json,
+    parents: Json,
+    times: Json,
+    texts: Json,
+    flags: Json,
     styles: String,
     rows: usize,
     last_time: i64,
@@ -37,7 +37,7 @@ impl Columns {
     pub(crate) fn push(&mut self, row: &OutlineRow, text: &str, above: usize, is_bookkeeping: bool) {
         for column in [&mut self.ids, &mut self.parents, &mut self.times, &mut self.texts, &mut self.flags] {
             if self.rows > 0 {
-                column.push(',');
+                column.push(b',');
             }
         }
         self.rows += 1;
@@ -63,19 +63,19 @@ impl Columns {
     }
 
     /// Gives the rows so far as JSON and begins anew; nothing if there are none.
-    pub(crate) fn take(&mut self) -> Option<String> {
+    pub(crate) fn take(&mut self) -> Option<Json> {
         if self.rows == 0 {
             return None;
         }
         let Self { ids, parents, times, texts, flags, styles, .. } = std::mem::take(self);
-        let mut out = String::with_capacity(ids.len() + texts.len() + times.len() + 256);
+        let mut out = Json::with_capacity(ids.len() + texts.len() + times.len() + 256);
         let mut object = Object::new(&mut out);
         let columns = [("id", ids), ("up", parents), ("at", times), ("text", texts), ("flag", flags)];
         for (name, column) in columns {
             let out = object.key(name);
-            out.push('[');
-            out.push_str(&column);
-            out.push(']');
+            out.push(b'[');
+            out.extend_from_slice(&column);
+            out.push(b']');
         }
         object.text("style", &styles);
         object.close();
@@ -99,9 +99,9 @@ fn style(style: RowStyle) -> char {
 }
 
 /// Tells which rows a filter shows, and how they are drawn.
-pub(crate) fn view(session: &Session, all: &Outline, filtered: &Outline, filter: Filter) -> String {
+pub(crate) fn view(session: &Session, all: &Outline, filtered: &Outline, filter: Filter) -> Json {
     let shapes = || (0..filtered.len()).filter_map(|row| filtered.shape(row));
-    let mut out = String::with_capacity(filtered.len() * 5 + 64);
+    let mut out = Json::with_capacity(filtered.len() * 5 + 64);
     let mut object = Object::new(&mut out);
     object.text("name", filter.name());
     if filter != Filter::All {
@@ -132,10 +132,9 @@ fn code(shape: &RowShape) -> i64 {
 }
 
 /// What the turn view adds to a prompt.
-pub(crate) fn turn(out: &mut String, at: usize, row: &OutlineRow) {
-    let Some(turn) = row.turn else { return };
+pub(crate) fn turn(out: &mut Json, at: usize, turn: &TurnStats) {
     if !out.is_empty() {
-        out.push(',');
+        out.push(b',');
     }
     let numbers = [at as f64, turn.number as f64, turn.replies as f64, turn.tools as f64, turn.tokens as f64];
     let failed = if turn.failed { 1.0 } else { 0.0 };

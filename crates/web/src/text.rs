@@ -3,31 +3,33 @@
 //! The bodies of entries pass as the bytes they are: decoding a string only to encode it again would be most of the
 //! work of an export. Knows nothing of sessions.
 
-use std::fmt::Write as _;
+use session_tree::json::{TextOut as _, Value, write_string};
 
-use session_tree::json::{Value, write_string};
+/// JSON that is being written. Bytes that pass from a session may be no UTF-8; whoever reads the page replaces them, as
+/// the engine does.
+pub(crate) type Json = Vec<u8>;
 
 /// A JSON object that is being written.
 pub(crate) struct Object<'o> {
-    out: &'o mut String,
+    out: &'o mut Json,
     is_empty: bool,
 }
 
 impl<'o> Object<'o> {
     /// Begins an object.
-    pub(crate) fn new(out: &'o mut String) -> Self {
-        out.push('{');
+    pub(crate) fn new(out: &'o mut Json) -> Self {
+        out.push(b'{');
         Self { out, is_empty: true }
     }
 
     /// Begins a member; the caller writes its value.
-    pub(crate) fn key(&mut self, key: &str) -> &mut String {
+    pub(crate) fn key(&mut self, key: &str) -> &mut Json {
         if !std::mem::take(&mut self.is_empty) {
-            self.out.push(',');
+            self.out.push(b',');
         }
-        self.out.push('"');
-        self.out.push_str(key);
-        self.out.push_str("\":");
+        self.out.push(b'"');
+        self.out.put(key);
+        self.out.put("\":");
         self.out
     }
 
@@ -58,7 +60,7 @@ impl<'o> Object<'o> {
     /// Writes a flag if it is set.
     pub(crate) fn flag(&mut self, key: &str, flag: bool) {
         if flag {
-            self.key(key).push('1');
+            self.key(key).push(b'1');
         }
     }
 
@@ -67,54 +69,68 @@ impl<'o> Object<'o> {
         &mut self,
         key: &str,
         items: impl IntoIterator<Item = T>,
-        write: impl FnMut(&mut String, T),
+        write: impl FnMut(&mut Json, T),
     ) {
         list(self.key(key), items, write);
     }
 
     /// Ends the object.
     pub(crate) fn close(self) {
-        self.out.push('}');
+        self.out.push(b'}');
     }
 }
 
 /// Writes a list.
 pub(crate) fn list<T>(
-    out: &mut String,
+    out: &mut Json,
     items: impl IntoIterator<Item = T>,
-    mut write: impl FnMut(&mut String, T),
+    mut write: impl FnMut(&mut Json, T),
 ) {
-    out.push('[');
+    out.push(b'[');
     for (at, item) in items.into_iter().enumerate() {
         if at > 0 {
-            out.push(',');
+            out.push(b',');
         }
         write(out, item);
     }
-    out.push(']');
+    out.push(b']');
 }
 
-/// Writes a value as it stands in the session; bytes that are no UTF-8 are replaced.
-pub(crate) fn raw(out: &mut String, value: Value<'_>) {
-    // Nearly always it is UTF-8, and telling that is much faster than replacing what is not.
-    match std::str::from_utf8(value.raw()) {
-        Ok(text) => out.push_str(text),
-        Err(_) => out.push_str(&String::from_utf8_lossy(value.raw())),
+/// Writes a value as it stands in the session, on one line.
+pub(crate) fn raw(out: &mut Json, value: Value<'_>) {
+    let raw = value.raw();
+    match memchr::memchr2(b'\r', b'\n', raw) {
+        None => out.extend_from_slice(raw),
+        // They stand between values, where a blank does as well: strings hold none.
+        Some(_) => out.extend(raw.iter().map(|byte| if byte.is_ascii_control() { b' ' } else { *byte })),
     }
 }
 
 /// Writes a whole number.
-pub(crate) fn push_integer(out: &mut String, number: i64) {
-    // Writing to a string cannot fail.
-    let _ = write!(out, "{number}");
+pub(crate) fn push_integer(out: &mut Json, number: i64) {
+    if let 0..10 = number {
+        return out.push(b'0' + number as u8);
+    }
+    let mut digits = [0_u8; 20];
+    let mut at = digits.len();
+    let mut rest = number.unsigned_abs();
+    while rest > 0 {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    if number < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(&digits[at..]);
 }
 
 /// Writes a number; JSON has no infinities.
-pub(crate) fn push_number(out: &mut String, number: f64) {
+pub(crate) fn push_number(out: &mut Json, number: f64) {
     match number {
         whole if whole.fract() == 0.0 && whole.abs() < 1e15 => push_integer(out, whole as i64),
-        number if number.is_finite() => drop(write!(out, "{number}")),
-        _ => out.push('0'),
+        number if number.is_finite() => out.put(&number.to_string()),
+        _ => out.push(b'0'),
     }
 }
 
@@ -135,6 +151,9 @@ pub(crate) fn plural(number: usize, one: &str, many: &str) -> String {
 
 /// Returns the first characters of a text, and whether that is all of it.
 pub(crate) fn head(text: &str, limit: usize) -> (&str, bool) {
+    if text.len() <= limit {
+        return (text, true);
+    }
     match text.char_indices().nth(limit) {
         Some((at, _)) => (&text[..at], false),
         None => (text, true),

@@ -3,15 +3,15 @@
 //! entry -> **JSON** -> part
 //!
 //! Keys are short because there are many. `k` is the kind of entry, `b` its blocks: `t` text, `h` thinking, `p` plain
-//! text, `c` a call, `i` an image, `o` anything else. Results and arguments pass as they are. `assets/js/entry.js`
-//! reads this; the two change together.
+//! text, `i` an image, `o` anything else. Calls of tools, results and reports of usage pass as they stand in the
+//! session. `assets/js/shape.js` reads this; the two change together.
 
 use session_tree::json::{Kind as JsonKind, Value};
-use session_tree::{Block, Body, Content, Entry, Replacement, Role, Usage};
+use session_tree::{Body, Entry, Replacement, Role};
 
 use crate::ExportOptions;
 use crate::markdown;
-use crate::text::{Object, push_number};
+use crate::text::{Json, Object, raw};
 
 /// The types of images that a page shows.
 const IMAGES: [&str; 6] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"];
@@ -23,7 +23,7 @@ pub(crate) fn is_image(mime_type: &str, data: &str) -> bool {
 }
 
 /// Writes an entry.
-pub(crate) fn write(out: &mut String, entry: &Entry, options: &ExportOptions) {
+pub(crate) fn write(out: &mut Json, entry: &Entry, options: &ExportOptions) {
     let mut writer = Writer { object: Object::new(out), options };
     writer.body(entry);
     writer.object.close();
@@ -93,7 +93,7 @@ impl Writer<'_> {
 
     fn summary(&mut self, kind: &str, summary: Option<&str>) {
         self.kind(kind);
-        markdown::write_json(self.object.key("t"), summary.unwrap_or_default());
+        markdown::write_text(self.object.key("t"), summary.unwrap_or_default());
     }
 
     fn edit(&mut self, target: Option<&str>, replacement: Replacement<'_>) {
@@ -121,7 +121,7 @@ impl Writer<'_> {
                 self.kind("system");
                 self.object.raw("p", content);
                 let tools = message.get("toolsAdded").into_iter().flat_map(Value::items);
-                self.object.list("tools", tools.filter_map(|tool| tool.get("name")), crate::text::raw);
+                self.object.list("tools", tools.filter_map(|tool| tool.get("name")), raw);
             }
             Role::Custom
             | Role::HookMessage
@@ -136,29 +136,29 @@ impl Writer<'_> {
     }
 
     fn answer(&mut self, message: Value<'_>) {
+        let [content, model, provider, stop, error, usage] =
+            message.get_each(["content", "model", "provider", "stopReason", "errorMessage", "usage"]);
         self.kind("assistant");
-        self.blocks(message.get("content"));
-        self.object.raw("n", message.get("model"));
-        self.object.raw("p", message.get("provider"));
-        self.object.raw("stop", message.get("stopReason"));
-        self.object.raw("error", message.get("errorMessage"));
-        if let Some(usage) = message.get("usage").filter(|usage| !usage.is_null()) {
-            let Usage { input, output, cache_read, cache_write, total, cost } = Usage::of(usage);
-            let numbers = [input, output, cache_read, cache_write, total].map(|tokens| tokens as f64);
-            self.object.list("u", numbers.into_iter().chain([cost]), push_number);
-        }
+        self.blocks(content);
+        self.object.raw("n", model);
+        self.object.raw("p", provider);
+        self.object.raw("stop", stop);
+        self.object.raw("error", error);
+        self.object.raw("u", usage.filter(|usage| !usage.is_null()));
     }
 
     fn result(&mut self, message: Value<'_>) {
+        let [tool, call, is_error, content, details] =
+            message.get_each(["toolName", "toolCallId", "isError", "content", "details"]);
         self.kind("result");
-        self.object.raw("n", message.get("toolName"));
-        self.object.raw("c", message.get("toolCallId"));
-        self.object.flag("x", message.get("isError").and_then(Value::as_bool).unwrap_or(false));
+        self.object.raw("n", tool);
+        self.object.raw("c", call);
+        self.object.flag("x", is_error.and_then(Value::as_bool).unwrap_or(false));
         if !self.options.tools {
             return;
         }
-        self.output(message.get("content"));
-        self.object.raw("d", message.get("details").and_then(|details| details.get("diff")));
+        self.output(content);
+        self.object.raw("d", details.and_then(|details| details.get("diff")));
     }
 
     fn command(&mut self, message: Value<'_>) {
@@ -173,40 +173,71 @@ impl Writer<'_> {
     /// Blocks of prose.
     fn blocks(&mut self, content: Option<Value<'_>>) {
         let options = self.options;
-        let shown = Content::of(content).blocks().filter(|block| match block {
-            Block::Thinking(text) => options.thinking && !text.is_empty(),
-            Block::Other(value) => options.thinking || !is_thinking(*value),
-            Block::Text(text) => !text.is_empty(),
-            Block::Image { .. } | Block::ToolCall { .. } => true,
-        });
-        self.object.list("b", shown, |out, block| write_block(out, &block, options));
+        let plain = content.filter(|content| content.kind() == JsonKind::String).map(Said::Text);
+        let blocks = content.into_iter().flat_map(Value::items).map(Said::of);
+        let shown = plain.into_iter().chain(blocks).filter(|block| block.is_shown(options));
+        self.object.list("b", shown, |out, block| block.write(out, options));
     }
 
     /// Blocks of what a tool printed: its text passes as it is.
     fn output(&mut self, content: Option<Value<'_>>) {
-        let plain = |value: Value<'_>| value.get("type").is_some_and(|kind| kind.is_str("text"));
-        match content {
-            Some(text) if text.kind() == JsonKind::String => {
-                self.object.list("b", [text], |out, text| write_plain(out, text));
-            }
-            Some(blocks) if blocks.items().next().is_some() => {
-                let options = self.options;
-                self.object.list("b", blocks.items(), |out, block| match block.get("text") {
-                    Some(text) if plain(block) => write_plain(out, text),
-                    _ => write_block(out, &block_of(block), options),
-                });
-            }
-            _ => {}
+        let options = self.options;
+        let plain = content.filter(|content| content.kind() == JsonKind::String).map(Said::Text);
+        let blocks: Vec<_> =
+            plain.into_iter().chain(content.into_iter().flat_map(Value::items).map(Said::of)).collect();
+        if blocks.is_empty() {
+            return;
         }
+        self.object.list("b", blocks, |out, block| match block {
+            Said::Text(text) => write_one(out, "p", text),
+            Said::Thinking(_, whole) | Said::Call(whole) => write_one(out, "o", whole),
+            Said::Image(_) | Said::Other(_) => block.write(out, options),
+        });
     }
 }
 
-/// Reads one block that is no text.
-fn block_of(value: Value<'_>) -> Block<'_> {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
-    match value.get("type").is_some_and(|kind| kind.is_str("image")) {
-        true => Block::Image { data: text("data"), mime_type: text("mimeType") },
-        false => Block::Other(value),
+/// One block, by its type; nothing of it was decoded.
+#[derive(Clone, Copy)]
+enum Said<'v> {
+    Text(Value<'v>),
+    /// What a model thought, and the whole block.
+    Thinking(Value<'v>, Value<'v>),
+    Image(Value<'v>),
+    Call(Value<'v>),
+    Other(Value<'v>),
+}
+
+impl<'v> Said<'v> {
+    fn of(block: Value<'v>) -> Self {
+        let [kind, text, thinking] = block.get_each(["type", "text", "thinking"]);
+        let is = |name: &str| kind.is_some_and(|kind| kind.is_str(name));
+        match (text, thinking) {
+            (Some(text), _) if is("text") => Said::Text(text),
+            (_, Some(thinking)) if is("thinking") => Said::Thinking(thinking, block),
+            _ if is("toolCall") => Said::Call(block),
+            _ if is("image") => Said::Image(block),
+            _ => Said::Other(block),
+        }
+    }
+
+    fn is_shown(&self, options: &ExportOptions) -> bool {
+        match self {
+            Said::Text(text) => !text.is_str(""),
+            Said::Thinking(text, _) => options.thinking && !text.is_str(""),
+            Said::Other(value) => options.thinking || !is_thinking(*value),
+            Said::Image(_) | Said::Call(_) => true,
+        }
+    }
+
+    fn write(&self, out: &mut Json, options: &ExportOptions) {
+        match *self {
+            Said::Text(text) => write_prose(out, "t", text),
+            Said::Thinking(text, _) => write_prose(out, "h", text),
+            Said::Image(block) => write_image(out, block),
+            Said::Call(block) if options.tools => raw(out, block),
+            Said::Call(block) => write_bare_call(out, block),
+            Said::Other(value) => write_one(out, "o", value),
+        }
     }
 }
 
@@ -214,30 +245,36 @@ fn is_thinking(block: Value<'_>) -> bool {
     block.get("type").and_then(Value::as_str).is_some_and(|kind| kind.contains("thinking"))
 }
 
-fn write_plain(out: &mut String, text: Value<'_>) {
+fn write_one(out: &mut Json, key: &str, value: Value<'_>) {
     let mut object = Object::new(out);
-    object.raw("p", Some(text));
+    object.raw(key, Some(value));
     object.close();
 }
 
-fn write_block(out: &mut String, block: &Block<'_>, options: &ExportOptions) {
+fn write_prose(out: &mut Json, key: &str, text: Value<'_>) {
     let mut object = Object::new(out);
-    match block {
-        Block::Text(text) => markdown::write_json(object.key("t"), text),
-        Block::Thinking(text) => markdown::write_json(object.key("h"), text),
-        Block::Image { data, mime_type } => {
-            object.text("i", mime_type);
-            match is_image(mime_type, data) {
-                true => object.text("d", data),
-                false => object.number("len", data.len() as f64),
-            }
-        }
-        Block::ToolCall { id, name, arguments } => {
-            object.text("c", id);
-            object.text("n", name);
-            object.raw("a", arguments.filter(|_| options.tools));
-        }
-        Block::Other(value) => object.raw("o", Some(*value)),
+    markdown::write_json(object.key(key), text);
+    object.close();
+}
+
+fn write_image(out: &mut Json, block: Value<'_>) {
+    let [data, mime_type] = block.get_each(["data", "mimeType"]).map(|value| value.and_then(Value::as_str));
+    let (data, mime_type) = (data.unwrap_or_default(), mime_type.unwrap_or_default());
+    let mut object = Object::new(out);
+    object.text("i", &mime_type);
+    match is_image(&mime_type, &data) {
+        true => object.text("d", &data),
+        false => object.number("len", data.len() as f64),
     }
+    object.close();
+}
+
+/// A call without what it was called with.
+fn write_bare_call(out: &mut Json, block: Value<'_>) {
+    let [id, name] = block.get_each(["id", "name"]);
+    let mut object = Object::new(out);
+    object.text("type", "toolCall");
+    object.raw("id", id);
+    object.raw("name", name);
     object.close();
 }

@@ -1,5 +1,6 @@
 //! Counting one entry.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use super::{Figures, Share, ToolFigures, Usage};
@@ -44,7 +45,8 @@ impl Figures {
             Body::Usage { usage, .. } | Body::ModelUsage { usage } => {
                 self.add_usage(usage);
                 if let (Some(value), Some(usage)) = (entry.value(), usage) {
-                    self.add_to_model(value, 0, Usage::of(usage));
+                    let [provider, model] = value.get_each(["provider", "model"]).map(text_of);
+                    self.add_to_model(&provider, &model, 0, Usage::of(usage));
                 }
             }
             Body::Message(None)
@@ -82,27 +84,40 @@ impl Figures {
 
     fn read_answer(&mut self, message: Value<'_>, content: Option<Value<'_>>) {
         for block in content.into_iter().flat_map(Value::items) {
-            if is_block(block, "toolCall") {
-                self.tool(block.get("name")).calls += 1;
+            let [kind, name] = block.get_each(["type", "name"]);
+            if kind.is_some_and(|kind| kind.is_str("toolCall")) {
+                self.tool(&text_of(name)).calls += 1;
             }
         }
-        let usage = message.get("usage");
-        self.add_usage(usage);
-        self.add_to_model(message, 1, usage.map(Usage::of).unwrap_or_default());
-        self.last_model = model_of(message).or_else(|| self.last_model.take());
-        let ended =
-            |how: &str| usize::from(message.get("stopReason").is_some_and(|reason| reason.is_str(how)));
+        let [usage, stop, provider, model] = message.get_each(["usage", "stopReason", "provider", "model"]);
+        let usage = usage.map(Usage::of).unwrap_or_default();
+        self.usage += usage;
+        let (provider, model) = (text_of(provider), text_of(model));
+        self.add_to_model(&provider, &model, 1, usage);
+        self.note_model(&provider, &model);
+        let ended = |how: &str| usize::from(stop.is_some_and(|reason| reason.is_str(how)));
         self.failed += ended("error");
         self.aborted += ended("aborted");
     }
 
+    fn note_model(&mut self, provider: &str, model: &str) {
+        let is_known = |last: &ModelRef| *last.provider == *provider && *last.model_id == *model;
+        if !provider.is_empty() && !model.is_empty() && !self.last_model.as_ref().is_some_and(is_known) {
+            self.last_model = Some(ModelRef { provider: provider.into(), model_id: model.into() });
+        }
+    }
+
     fn read_result(&mut self, message: Value<'_>, content: Option<Value<'_>>) {
-        let failed = message.get("isError").and_then(Value::as_bool).unwrap_or(false);
-        let tool = self.tool(message.get("toolName"));
+        let [failed, tool, usage] = message.get_each(["isError", "toolName", "usage"]);
+        self.count_result(&text_of(tool), failed.and_then(Value::as_bool).unwrap_or(false));
+        self.add_usage(usage);
+        self.read_images(content);
+    }
+
+    pub(super) fn count_result(&mut self, tool: &str, failed: bool) {
+        let tool = self.tool(tool);
         tool.results += 1;
         tool.errors += usize::from(failed);
-        self.add_usage(message.get("usage"));
-        self.read_images(content);
     }
 
     /// Images are measured where they stand: their data may be megabytes.
@@ -120,21 +135,19 @@ impl Figures {
         }
     }
 
-    fn add_to_model(&mut self, owner: Value<'_>, answers: usize, usage: Usage) {
-        let text = |key: &str| owner.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let name = match (text("provider"), text("model")) {
-            (Some(provider), Some(model)) => format!("{provider}/{model}"),
-            (None, Some(one)) | (Some(one), None) => one.into_owned(),
-            (None, None) => return,
+    fn add_to_model(&mut self, provider: &str, model: &str, answers: usize, usage: Usage) {
+        let name = match (provider, model) {
+            ("", "") => return,
+            ("", one) | (one, "") => one.to_owned(),
+            (provider, model) => [provider, "/", model].concat(),
         };
-        let model = self.models.entry(name).or_default();
-        model.answers += answers;
-        model.usage += usage;
+        let figures = self.models.entry(name).or_default();
+        figures.answers += answers;
+        figures.usage += usage;
     }
 
-    fn tool(&mut self, name: Option<Value<'_>>) -> &mut ToolFigures {
-        let name = name.and_then(Value::as_str).unwrap_or_default();
-        self.tools.entry(name.into_owned()).or_default()
+    fn tool(&mut self, name: &str) -> &mut ToolFigures {
+        self.tools.entry(name.to_owned()).or_default()
     }
 
     pub(super) fn note_size(&mut self, node: Node, bytes: u64) {
@@ -196,7 +209,6 @@ fn is_block(block: Value<'_>, kind: &str) -> bool {
     block.get("type").is_some_and(|found| found.is_str(kind))
 }
 
-fn model_of(message: Value<'_>) -> Option<ModelRef> {
-    let text = |key: &str| message.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    Some(ModelRef { provider: text("provider")?.into(), model_id: text("model")?.into() })
+fn text_of(value: Option<Value<'_>>) -> Cow<'_, str> {
+    value.and_then(Value::as_str).unwrap_or_default()
 }

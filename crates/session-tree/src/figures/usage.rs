@@ -37,14 +37,16 @@ impl Usage {
     /// # Ok::<(), session_tree::json::SyntaxError>(())
     /// ```
     pub fn of(usage: Value<'_>) -> Self {
-        let tokens = |key: &str| number(usage.get(key)) as u64;
-        let parts = ["input", "output", "cacheRead", "cacheWrite"].map(tokens);
+        let [input, output, cache_read, cache_write, total, spent] =
+            usage.get_each(["input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"]);
+        let tokens = |value| number(value) as u64;
+        let parts = [input, output, cache_read, cache_write].map(tokens);
         let [input, output, cache_read, cache_write] = parts;
-        let total = match tokens("totalTokens") {
+        let total = match tokens(total) {
             0 => parts.iter().sum(),
             total => total,
         };
-        Self { input, output, cache_read, cache_write, total, cost: usage.get("cost").map_or(0.0, cost) }
+        Self { input, output, cache_read, cache_write, total, cost: spent.map_or(0.0, cost) }
     }
 
     /// Tells whether nothing was spent.

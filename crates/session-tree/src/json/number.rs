@@ -9,6 +9,10 @@ const EXACT_DIGITS: usize = 15;
 
 /// Reads a number; an overflow is infinite.
 pub(super) fn to_f64(raw: &[u8]) -> f64 {
+    // Most numbers are counts.
+    if raw.len() <= EXACT_DIGITS && raw.iter().all(u8::is_ascii_digit) {
+        return raw.iter().fold(0_u64, |number, digit| number * 10 + u64::from(digit - b'0')) as f64;
+    }
     str::from_utf8(raw).ok().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
 }
 

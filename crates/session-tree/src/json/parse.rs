@@ -341,7 +341,7 @@ impl Scanner<'_> {
 
 /// The offset of the next quote, backslash or control character, or the end of the text.
 #[inline]
-fn skip_plain(text: &[u8], mut at: usize) -> usize {
+pub(super) fn skip_plain(text: &[u8], mut at: usize) -> usize {
     while let Some(eight) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let stops = stops(u64::from_le_bytes(*eight));
         if stops != 0 {

@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::str;
 
+use super::parse::skip_plain;
+
 /// One part of the content of a string.
 #[derive(Debug, Clone, Copy)]
 enum Piece<'d> {
@@ -111,41 +113,57 @@ fn same_len(content: &[u8]) -> usize {
     content.len()
 }
 
+/// What text is written to.
+pub trait TextOut {
+    /// Appends a text.
+    fn put(&mut self, text: &str);
+}
+
+impl TextOut for String {
+    fn put(&mut self, text: &str) {
+        self.push_str(text);
+    }
+}
+
+impl TextOut for Vec<u8> {
+    fn put(&mut self, text: &str) {
+        self.extend_from_slice(text.as_bytes());
+    }
+}
+
 /// Appends `text` as a JSON string literal, escaped as JavaScript's `JSON.stringify` does.
-pub fn write_string(out: &mut String, text: &str) {
-    out.push('"');
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        let (plain, special) = rest.split_at(at);
-        out.push_str(plain);
-        let mut chars = special.chars();
-        if let Some(char) = chars.next() {
-            write_char(out, char);
-        }
-        rest = chars.as_str();
+pub fn write_string(out: &mut impl TextOut, text: &str) {
+    out.put("\"");
+    let (mut done, mut at) = (0, skip_plain(text.as_bytes(), 0));
+    while let Some(&special) = text.as_bytes().get(at) {
+        out.put(&text[done..at]);
+        write_char(out, char::from(special));
+        done = at + 1;
+        at = skip_plain(text.as_bytes(), done);
     }
-    out.push_str(rest);
-    out.push('"');
+    out.put(&text[done..]);
+    out.put("\"");
 }
 
-fn write_char(out: &mut String, char: char) {
+fn write_char(out: &mut impl TextOut, char: char) {
     match char {
-        '"' => out.push_str("\\\""),
-        '\\' => out.push_str("\\\\"),
-        '\n' => out.push_str("\\n"),
-        '\r' => out.push_str("\\r"),
-        '\t' => out.push_str("\\t"),
-        '\u{8}' => out.push_str("\\b"),
-        '\u{c}' => out.push_str("\\f"),
+        '"' => out.put("\\\""),
+        '\\' => out.put("\\\\"),
+        '\n' => out.put("\\n"),
+        '\r' => out.put("\\r"),
+        '\t' => out.put("\\t"),
+        '\u{8}' => out.put("\\b"),
+        '\u{c}' => out.put("\\f"),
         '\0'..='\u{1f}' => write_unit(out, char as u16),
-        _ => out.push(char),
+        _ => out.put(char.encode_utf8(&mut [0; 4])),
     }
 }
 
-fn write_unit(out: &mut String, unit: u16) {
-    out.push_str("\\u");
+fn write_unit(out: &mut impl TextOut, unit: u16) {
+    out.put("\\u");
     for shift in [12, 8, 4, 0] {
-        out.extend(char::from_digit(u32::from(unit >> shift & 0xF), 16));
+        let digit = char::from_digit(u32::from(unit >> shift & 0xF), 16).unwrap_or('0');
+        out.put(digit.encode_utf8(&mut [0; 4]));
     }
 }
 

@@ -43,15 +43,13 @@ pub(super) fn call_of(
     let doc = known.map_or_else(|| session.doc_at(answer), |doc| Ok(Some(doc)))?;
     let content = doc.as_ref().and_then(message).and_then(|message| message.get("content"));
     // Only the call itself is read; answers can say a lot before it.
-    let is_call = |block: &Value<'_>| {
-        let is = |key, text| block.get(key).is_some_and(|value| value.is_str(text));
-        is("id", call_id) && is("type", "toolCall")
+    let call = |block: Value<'_>| {
+        let [id, kind, name, arguments] = block.get_each(["id", "type", "name", "arguments"]);
+        let is = |value: Option<Value<'_>>, text| value.is_some_and(|value| value.is_str(text));
+        let name = || name.and_then(Value::as_str).unwrap_or_default();
+        (is(id, call_id) && is(kind, "toolCall")).then(|| describe(&name(), arguments, home))
     };
-    let call = content.into_iter().flat_map(Value::items).find(is_call);
-    Ok(call.map(|call| {
-        let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
-        describe(&name, call.get("arguments"), home)
-    }))
+    Ok(content.into_iter().flat_map(Value::items).find_map(call))
 }
 
 /// Describes a call in one line.
@@ -63,13 +61,13 @@ pub(crate) fn describe(name: &str, arguments: Option<Value<'_>>, home: Option<&s
     };
     let folder = || Some(path()).filter(|path| !path.is_empty()).unwrap_or_else(|| ".".into());
     match name {
-        "read" => format!("[read: {}{}]", path(), line_range(arguments)),
-        "write" => format!("[write: {}]", path()),
-        "edit" => format!("[edit: {}]", path()),
-        "bash" => format!("[bash: {}]", clip_dots(&text("command"), 50)),
-        "grep" => format!("[grep: /{}/ in {}]", one_line(&text("pattern")), folder()),
-        "find" => format!("[find: {} in {}]", one_line(&text("pattern")), folder()),
-        "ls" => format!("[ls: {}]", folder()),
+        "read" => ["[read: ", &path(), &line_range(arguments), "]"].concat(),
+        "write" => ["[write: ", &path(), "]"].concat(),
+        "edit" => ["[edit: ", &path(), "]"].concat(),
+        "bash" => ["[bash: ", &clip_dots(&text("command"), 50), "]"].concat(),
+        "grep" => ["[grep: /", &one_line(&text("pattern")), "/ in ", &folder(), "]"].concat(),
+        "find" => ["[find: ", &one_line(&text("pattern")), " in ", &folder(), "]"].concat(),
+        "ls" => ["[ls: ", &folder(), "]"].concat(),
         _ => {
             let json = arguments.map_or_else(|| "{}".into(), Value::js_string);
             format!("[{name}: {}]", clip_dots(&json, 40))

@@ -9,15 +9,15 @@ use super::filter::Filter;
 use super::haystack::has_odd_escapes;
 use super::marks::Marks;
 use super::stretch::each_line;
-use crate::entry::Message;
-use crate::file_ops::FileOps;
+use crate::entry::{Entry, PlainResult};
+use crate::file_ops::{FILE_TOOLS, nested_calls, touches_file};
 use crate::json::{Doc, Value};
 use crate::kind::Role;
 use crate::session::Session;
 use crate::tree::{Node, Tree};
 
 /// The tools that touch files, as their names stand in a line.
-const FILE_TOOLS: [&[u8]; 3] = [b"\"read\"", b"\"write\"", b"\"edit\""];
+const QUOTED: [&[u8]; 3] = [b"\"read\"", b"\"write\"", b"\"edit\""];
 
 /// The entries that a filter asks for, as far as they were looked at.
 #[derive(Debug, Default)]
@@ -29,6 +29,11 @@ pub(super) struct Noted {
 }
 
 impl Noted {
+    /// Takes what somebody else found out about all entries.
+    pub(super) fn known(filter: Filter, marks: Marks, rows: usize) -> Self {
+        Self { filter, marks, rows }
+    }
+
     pub(super) fn has(&self, node: Node) -> bool {
         self.marks.has(node)
     }
@@ -111,19 +116,48 @@ fn is_failure(role: Role, message: Value<'_>) -> bool {
 
 /// Tells whether an answer calls a tool that touches files, or a result is that of such a tool.
 fn touches_files(role: Role, raw: &[u8]) -> bool {
-    let may_have = FILE_TOOLS.iter().any(|tool| holds(raw, tool));
+    let may_have = QUOTED.iter().any(|tool| holds(raw, tool));
     (may_have || has_odd_escapes(raw, false)) && asked(raw, |message| names_files(role, message))
 }
 
 fn names_files(role: Role, message: Value<'_>) -> bool {
-    let tool = message.get("toolName").and_then(Value::as_str).unwrap_or_default();
-    let mut files = FileOps::default();
-    files.add_message(&Message::of(message));
-    role == Role::ToolResult && matches!(&*tool, "read" | "write" | "edit") || !files.is_empty()
+    match role {
+        Role::Assistant => {
+            let is_call = |block: &Value<'_>| block.get("type").is_some_and(|kind| kind.is_str("toolCall"));
+            let blocks = message.get("content").into_iter().flat_map(Value::items);
+            blocks.filter(|block| touches_file(*block)).any(|block| is_call(&block))
+        }
+        Role::ToolResult => {
+            let is_one = |tool: Value<'_>| FILE_TOOLS.iter().any(|name| tool.is_str(name));
+            message.get("toolName").is_some_and(is_one) || nested_calls(message).any(touches_file)
+        }
+        _ => false,
+    }
 }
 
 fn holds(raw: &[u8], part: &[u8]) -> bool {
     memmem::find(raw, part).is_some()
+}
+
+/// What the two filters ask of an entry that was read already.
+impl Entry {
+    /// Tells whether this is an answer that failed or was aborted, a tool that returned an error, or a command of the
+    /// person that failed; and whether it is an answer that calls a tool that touches files, or the result of one.
+    pub fn failed_and_touches_files(&self) -> (bool, bool) {
+        let asked = |message: Value<'_>| {
+            let role = message.get("role").and_then(Value::as_str);
+            let role = role.map_or(Role::Other, |role| Role::from_name(role.as_bytes()));
+            (is_failure(role, message), names_files(role, message))
+        };
+        self.message().map_or((false, false), asked)
+    }
+}
+
+impl PlainResult<'_> {
+    /// Tells whether this is the result of a tool that touches files.
+    pub fn touches_files(&self) -> bool {
+        FILE_TOOLS.contains(&self.tool)
+    }
 }
 
 /// Asks the message of a line.

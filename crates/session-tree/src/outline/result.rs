@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+pub(super) use crate::entry::result::{ORIGIN, before_time};
+use crate::entry::result::{call, is_error, plain};
 use crate::error::Result;
 use crate::json::Doc;
 use crate::session::Session;
@@ -18,12 +20,9 @@ const BACK: usize = 96;
 /// Longer answers are decoded once and kept.
 const LONGEST_ANSWER: usize = 64 << 10;
 
-const START: &[u8] = br#","message":{"role":"toolResult","toolCallId":""#;
-static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(START));
 const CALL: &[u8] = br#"{"type":"toolCall","id":""#;
 const NAME: &[u8] = br#"","name":""#;
 pub(super) static CALLS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(CALL));
-pub(super) static ORIGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("origin"));
 
 /// What stands at the ends of the line of a tool result.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,9 +39,10 @@ pub(super) fn ends_of(session: &Session, node: Node) -> Result<Option<ResultEnds
     }
     let (position, len) = session.tree().place(node);
     let (front, back) = ((len as usize).min(FRONT), (len as usize).min(BACK));
-    let Some((call_id, tool)) = session.with_bytes(position, front, call)? else { return Ok(None) };
+    let owned = |front: &[u8]| call(front).map(|(call, _)| (call.id.to_owned(), call.tool.to_owned()));
+    let Some((call_id, tool)) = session.with_bytes(position, front, owned)? else { return Ok(None) };
     let is_error = session.with_bytes(position + u64::from(len) - back as u64, back, is_error)?;
-    Ok(is_error.map(|is_error| ResultEnds { call_id, tool, is_error }))
+    Ok(is_error.map(|(is_error, _)| ResultEnds { call_id, tool, is_error }))
 }
 
 /// A call as an answer has it.
@@ -70,48 +70,14 @@ fn find_call(line: &[u8], call_id: &str) -> Option<Call> {
     Some(Call { tool: tool.to_owned(), arguments })
 }
 
-/// Reads id and tool of the call at the start of a line.
-fn call(front: &[u8]) -> Option<(String, String)> {
-    const NEXT: &[u8] = br#"","toolName":""#;
-    let message = MESSAGE.find(front)?;
-    // Who picked the result from elsewhere wrote so there.
-    if ORIGIN.find(&front[..message]).is_some() {
-        return None;
-    }
-    let (call_id, rest) = plain(&front[message + START.len()..])?;
-    let (tool, rest) = plain(rest.strip_prefix(NEXT)?)?;
-    rest.strip_prefix(b"\",")?;
-    Some((call_id.to_owned(), tool.to_owned()))
-}
-
-/// Reads a string without escapes up to its closing quote.
-fn plain(text: &[u8]) -> Option<(&str, &[u8])> {
-    let end = memchr::memchr2(b'"', b'\\', text)?;
-    let string = std::str::from_utf8(&text[..end]).ok().filter(|_| text[end] == b'"')?;
-    (!string.contains(char::is_control)).then_some((string, &text[end..]))
-}
-
-/// Reads `"isError":…,"timestamp":…}}` at the end of a line: two brackets, so it is the message that says so.
-fn is_error(back: &[u8]) -> Option<bool> {
-    let rest = before_time(back)?;
-    let is_error = rest.ends_with(b"\"isError\":true");
-    (is_error || rest.ends_with(b"\"isError\":false")).then_some(is_error)
-}
-
-/// Gives what stands before `,"timestamp":…}}` at the end of a line.
-pub(super) fn before_time(back: &[u8]) -> Option<&[u8]> {
-    let rest = back.strip_suffix(b"}}")?;
-    let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    rest[..rest.len() - digits].strip_suffix(b",\"timestamp\":").filter(|_| digits > 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(line: &str) -> Option<ResultEnds> {
-        let (call_id, tool) = call(&line.as_bytes()[..line.len().min(FRONT)])?;
-        Some(ResultEnds { call_id, tool, is_error: is_error(line.as_bytes())? })
+        let (call, _) = call(&line.as_bytes()[..line.len().min(FRONT)])?;
+        let is_error = is_error(line.as_bytes())?.0;
+        Some(ResultEnds { call_id: call.id.to_owned(), tool: call.tool.to_owned(), is_error })
     }
 
     #[test]

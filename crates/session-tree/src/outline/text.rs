@@ -62,7 +62,7 @@ fn said_line(session: &Session, node: Node, role: Role) -> Result<Option<Line>> 
 }
 
 /// Describes an entry in one line.
-fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Result<Line> {
+pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Result<Line> {
     let name = |text: Option<Cow<'_, str>>, none: &str| text.map_or_else(|| none.to_owned(), Cow::into_owned);
     Ok(match entry.body() {
         Body::Message(message) => return message_line(session, entry, message, home),
@@ -126,10 +126,10 @@ fn message_line(
     home: Option<&str>,
 ) -> Result<Line> {
     let Some(message) = message else { return Ok(Line::muted("[message]")) };
-    let text = |key: &str| message.get(key).and_then(Value::as_str);
-    let written_role = text("role");
+    let [role, content] = message.get_each(["role", "content"]);
+    let written_role = role.and_then(Value::as_str);
     let role = written_role.as_deref().map_or(Role::Other, |role| Role::from_name(role.as_bytes()));
-    let content = Content::of(message.get("content"));
+    let content = Content::of(content);
     let origin = entry.value().and_then(|value| value.get("origin"));
     if let Some(source) = pick_source(session, origin) {
         return Ok(pick(&source, &content.beginning(SHOWN)));
@@ -139,7 +139,7 @@ fn message_line(
         Role::Assistant => answer(message, content),
         Role::ToolResult => return result(session, entry, message, home),
         Role::BashExecution => {
-            let command = shown(&text("command").unwrap_or_default());
+            let command = shown(&message.get("command").and_then(Value::as_str).unwrap_or_default());
             let failed = exited_badly(message);
             Line { is_error: failed, ..Line::new(format!("[bash]: {command}"), RowStyle::Tool) }
         }
@@ -159,13 +159,14 @@ pub(super) fn exited_badly(message: Value<'_>) -> bool {
 }
 
 fn answer(message: Value<'_>, content: Content<'_>) -> Line {
-    let reason = message.get("stopReason").and_then(Value::as_str);
-    let failed = reason.as_deref() == Some("error");
+    let reason = message.get("stopReason");
+    let ended = |how: &str| reason.is_some_and(|reason| reason.is_str(how));
+    let failed = ended("error");
     let said = shown_content(content);
     if !said.is_empty() {
-        return Line { is_error: failed, ..Line::new(format!("assistant: {said}"), RowStyle::Assistant) };
+        return Line { is_error: failed, ..Line::new(["assistant: ", &said].concat(), RowStyle::Assistant) };
     }
-    if reason.as_deref() == Some("aborted") {
+    if ended("aborted") {
         return Line::new("assistant: (aborted)", RowStyle::Assistant);
     }
     match message.get("errorMessage").and_then(Value::as_str).filter(|error| !error.is_empty()) {
@@ -185,7 +186,7 @@ fn result(session: &Session, entry: &Entry, message: Value<'_>, home: Option<&st
     result_line(session, entry.node(), call_id.as_deref(), tool.as_deref(), failed, home)
 }
 
-fn result_line(
+pub(super) fn result_line(
     session: &Session,
     node: Node,
     call_id: Option<&str>,
@@ -337,7 +338,7 @@ pub(super) fn clip_dots(text: &str, limit: usize) -> String {
     let text = text.trim();
     let head = clip(text, limit);
     let dots = if head.len() < text.len() { "..." } else { "" };
-    format!("{}{dots}", without_breaks(head))
+    [&*without_breaks(head), dots].concat()
 }
 
 /// Line breaks and tabs become blanks; other control characters would reach a terminal, and show as what they are.

@@ -1,6 +1,6 @@
 //! Turns: what happened between a prompt and the next one.
 
-use crate::entry::{Block, Body, Content};
+use crate::entry::{Body, Entry};
 use crate::error::Result;
 use crate::figures::Usage;
 use crate::json::Value;
@@ -30,6 +30,60 @@ pub struct TurnStats {
     pub compacted: Option<u64>,
 }
 
+/// Follows the turns of a session while all its entries go by in the order of an outline that shows them all: who reads
+/// every entry anyway gets with it what [`Outline::turn_stats`](super::Outline::turn_stats) tells of each prompt.
+#[derive(Debug)]
+pub struct TurnWalk {
+    /// By entry: the number of prompts on its path.
+    numbers: Vec<u32>,
+    open: Option<OpenTurn>,
+}
+
+#[derive(Debug)]
+struct OpenTurn {
+    prompt: Node,
+    /// The entry that the turn has come to.
+    last: Node,
+    stats: TurnStats,
+}
+
+impl TurnWalk {
+    /// Begins before the first entry.
+    pub fn new(tree: &Tree) -> Self {
+        Self { numbers: vec![0; tree.row_count()], open: None }
+    }
+
+    /// Goes on to the next entry, and returns the turn that is over. `entry` may be missing for what is no answer.
+    pub fn pass(&mut self, tree: &Tree, node: Node, entry: Option<&Entry>) -> Option<(Node, TurnStats)> {
+        let parent = tree.parent(node);
+        let above = parent.map_or(0, |parent| self.numbers[parent.0 as usize]);
+        let is_prompt = tree.role(node) == Some(Role::User);
+        let number = above + u32::from(is_prompt);
+        self.numbers[node.0 as usize] = number;
+        if is_prompt {
+            let stats = TurnStats { number: number as usize, ..TurnStats::default() };
+            return self.open.replace(OpenTurn { prompt: node, last: node, stats }).map(OpenTurn::end);
+        }
+        // Where a turn parts, the branch that it follows comes first.
+        if let Some(open) = self.open.as_mut().filter(|open| Some(open.last) == parent) {
+            open.last = node;
+            entry.into_iter().for_each(|entry| open.stats.add(entry));
+        }
+        None
+    }
+
+    /// Ends behind the last entry, and returns the last turn.
+    pub fn end(self) -> Option<(Node, TurnStats)> {
+        self.open.map(OpenTurn::end)
+    }
+}
+
+impl OpenTurn {
+    fn end(self) -> (Node, TurnStats) {
+        (self.prompt, self.stats)
+    }
+}
+
 /// Follows a turn from its prompt; where it parts, along the active branch, else along the oldest.
 pub(super) fn stats(session: &Session, prompt: Node, active: &Marks) -> Result<TurnStats> {
     let tree = session.tree();
@@ -37,24 +91,47 @@ pub(super) fn stats(session: &Session, prompt: Node, active: &Marks) -> Result<T
     let mut stats = TurnStats::default();
     let mut at = next(tree, prompt, active);
     while let Some(node) = at.filter(|node| !is_prompt(node)) {
-        match (tree.kind(node), tree.role(node)) {
-            (Kind::Message, Some(Role::Assistant)) => add_answer(session, node, &mut stats)?,
-            (Kind::Compaction, _) => {
-                if let Body::Compaction { tokens_before, usage, .. } = session.entry_at(node)?.body() {
-                    stats.compacted = Some(tokens_before.unwrap_or(0.0).max(0.0) as u64);
-                    add_usage(usage, &mut stats);
-                }
-            }
-            (Kind::BranchSummary | Kind::StackSummary, _) => {
-                if let Body::BranchSummary { usage, .. } = session.entry_at(node)?.body() {
-                    add_usage(usage, &mut stats);
-                }
-            }
-            _ => {}
+        let is_answer = tree.role(node) == Some(Role::Assistant);
+        if is_answer || matches!(tree.kind(node), Kind::Compaction | Kind::BranchSummary | Kind::StackSummary)
+        {
+            stats.add(&session.entry_at(node)?);
         }
         at = next(tree, node, active);
     }
     Ok(stats)
+}
+
+impl TurnStats {
+    /// Adds what an entry of the turn did.
+    fn add(&mut self, entry: &Entry) {
+        match entry.body() {
+            Body::Message(Some(message)) => self.add_answer(message),
+            Body::Compaction { tokens_before, usage, .. } => {
+                self.compacted = Some(tokens_before.unwrap_or(0.0).max(0.0) as u64);
+                self.add_usage(usage);
+            }
+            Body::BranchSummary { usage, .. } => self.add_usage(usage),
+            _ => {}
+        }
+    }
+
+    fn add_answer(&mut self, message: Value<'_>) {
+        let [role, content, stop, usage] = message.get_each(["role", "content", "stopReason", "usage"]);
+        if !role.is_some_and(|role| role.is_str("assistant")) {
+            return;
+        }
+        self.replies += 1;
+        let is_call = |block: &Value<'_>| block.get("type").is_some_and(|kind| kind.is_str("toolCall"));
+        self.tools += content.into_iter().flat_map(Value::items).filter(is_call).count();
+        self.failed = stop.is_some_and(|reason| reason.is_str("error"));
+        self.add_usage(usage);
+    }
+
+    fn add_usage(&mut self, usage: Option<Value<'_>>) {
+        let usage = usage.map(Usage::of).unwrap_or_default();
+        self.tokens = self.tokens.saturating_add(usage.total);
+        self.cost += usage.cost;
+    }
 }
 
 /// Counts the prompts on the path to every entry; `order` gives parents before their children.
@@ -90,21 +167,4 @@ fn next(tree: &Tree, node: Node, active: &Marks) -> Option<Node> {
     let first = children.next()?;
     let later = std::iter::once(first).chain(children).find(|child| active.has(*child));
     later.or_else(|| tree.children(node).min_by_key(|child| tree.timestamp(*child)))
-}
-
-fn add_answer(session: &Session, node: Node, stats: &mut TurnStats) -> Result<()> {
-    let entry = session.entry_at(node)?;
-    let Some(message) = entry.message() else { return Ok(()) };
-    stats.replies += 1;
-    let blocks = Content::of(message.get("content")).blocks();
-    stats.tools += blocks.filter(|block| matches!(block, Block::ToolCall { .. })).count();
-    stats.failed = message.get("stopReason").is_some_and(|reason| reason.is_str("error"));
-    add_usage(message.get("usage"), stats);
-    Ok(())
-}
-
-fn add_usage(usage: Option<Value<'_>>, stats: &mut TurnStats) {
-    let usage = usage.map(Usage::of).unwrap_or_default();
-    stats.tokens = stats.tokens.saturating_add(usage.total);
-    stats.cost += usage.cost;
 }

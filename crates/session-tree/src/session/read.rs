@@ -4,11 +4,12 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{DocCache, Session};
 use crate::diagnostic::{Diagnostic, Problem};
-use crate::entry::{Entry, Message};
+use crate::entry::{Entry, Message, PlainResult};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::index::{LONGEST_LINE, Label};
 use crate::json::Doc;
+use crate::kind::Role;
 use crate::migrate;
 use crate::tree::Node;
 
@@ -36,6 +37,24 @@ impl Session {
             doc,
             raw,
         })
+    }
+
+    /// Gives a tool result to `take` as its line has it, without decoding it; none if this is another entry, or one
+    /// that is spelled in another way than pi does.
+    pub fn with_plain_result<T>(
+        &self,
+        node: Node,
+        take: impl FnOnce(PlainResult<'_>) -> T,
+    ) -> Result<Option<T>> {
+        let is_result = self.index.tree.role(node) == Some(Role::ToolResult);
+        if !is_result || !self.index.reads_as_written() || self.index.tree.is_placeholder(node) {
+            return Ok(None);
+        }
+        let (position, len) = self.index.tree.place(node);
+        if u64::from(len) > LONGEST_LINE {
+            return Ok(None);
+        }
+        self.with_bytes(position, len as usize, |line| PlainResult::read(line).map(take))
     }
 
     /// Returns the message that a context shows for an entry, if it is known already.

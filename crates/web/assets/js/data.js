@@ -138,11 +138,11 @@ const bodies = {
     return low;
   },
 
-  // The entries of one part. The parts that were used last are kept.
+  // The lines of one part, one for each entry. The parts that were used last are kept.
   part(index) {
     let promise = this.kept.get(index);
     this.kept.delete(index);
-    promise ??= read(this.parts[index]).then(JSON.parse);
+    promise ??= read(this.parts[index]).then((text) => new Part(text));
     this.kept.set(index, promise);
     if (this.kept.size > KEPT_PARTS) this.kept.delete(this.kept.keys().next().value);
     return promise;
@@ -152,12 +152,24 @@ const bodies = {
   async of(places) {
     const found = new Map();
     const wanted = new Set(places.map((at) => this.partOf(at)));
-    const lists = new Map();
-    for (const index of wanted) lists.set(index, await this.part(index));
+    const parts = new Map();
+    for (const index of wanted) parts.set(index, await this.part(index));
     for (const at of places) {
       const index = this.partOf(at);
-      found.set(at, lists.get(index)[at - this.starts[index]]);
+      found.set(at, parts.get(index).body(at - this.starts[index]));
     }
     return found;
   },
 };
+
+// Lines of JSON, each read when it is asked for.
+class Part {
+  constructor(text) {
+    this.lines = text.split("\n");
+    this.bodies = new Array(this.lines.length);
+  }
+
+  body(at) {
+    return this.bodies[at] ??= shaped(this.lines[at]);
+  }
+}

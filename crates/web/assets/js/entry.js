@@ -1,4 +1,4 @@
-// Entries: one function per kind turns what an entry says into nodes. `src/wire.rs` writes what is read here.
+// Entries: one function per kind turns what an entry says into nodes. `shape.js` reads what is drawn here.
 
 const SHOWN_LINES = { bash: 12, read: 12, write: 14, edit: 60, ls: 20, find: 20, grep: 20 };
 
@@ -52,10 +52,10 @@ const DRAW = {
   user: (at, body) => entryCard("user", speaker(at, "You"), drawBlocks(body.b)),
 
   assistant(at, body, results) {
-    const usage = Array.isArray(body.u) ? body.u : null;
-    const spent = usage && Number(usage[4]) > 0 && el("small", { class: "spent",
-      title: `${count(usage[0])} in, ${count(usage[1])} out, ${count(usage[2])} read from cache, ${count(usage[3])} written to cache` },
-      `${count(usage[4])} tokens`, Number(usage[5]) > 0 && ` · ${dollars(usage[5])}`);
+    const usage = body.u;
+    const spent = usage?.total > 0 && el("small", { class: "spent",
+      title: `${count(usage.input)} in, ${count(usage.output)} out, ${count(usage.read)} read from cache, ${count(usage.written)} written to cache` },
+      `${count(usage.total)} tokens`, usage.cost > 0 && ` · ${dollars(usage.cost)}`);
     const stop = textOf(body.stop);
     const error = body.error !== undefined && body.error !== null;
     return entryCard("assistant",

@@ -31,29 +31,27 @@ const search = {
 
   async inPart(index, words) {
     const start = bodies.starts[index];
-    const end = bodies.starts[index + 1] ?? model.size;
     const known = bodies.kept.has(index);
-    const raw = known ? undefined : await read(bodies.parts[index]);
+    const part = known ? await bodies.part(index) : new Part(await read(bodies.parts[index]));
     // Words without anything that JSON spells otherwise can be looked for in the JSON itself.
-    const lower = raw?.toLowerCase();
-    const may = (word) => lower === undefined || !/^[a-z0-9 ]+$/.test(word) || lower.includes(word);
-    const labelled = () => { for (let at = start; at < end; at++) if (rowMatches(at, words)) return true; return false; };
-    if (!words.every(may) && !labelled()) return [];
-    const list = known ? await bodies.part(index) : JSON.parse(raw);
+    const plain = words.filter((word) => /^[a-z0-9 ]+$/.test(word));
     const hits = [];
-    for (let at = start; at < end; at++) {
-      const text = searchText(list[at - start]);
-      const label = model.labels.get(at)?.text ?? "";
-      const all = `${model.text[at]}\n${label}\n${model.ids[at]}\n${text}`.toLowerCase();
+    part.lines.forEach((line, i) => {
+      const at = start + i;
+      const row = rowText(at).toLowerCase();
+      const lower = line.toLowerCase();
+      if (!plain.every((word) => lower.includes(word) || row.includes(word))) return;
+      const text = searchText(part.body(i));
+      const all = `${row}\n${text.toLowerCase()}`;
       if (words.every((word) => all.includes(word))) hits.push({ at, text: text || model.text[at] });
-    }
+    });
     return hits;
   },
 };
 
-function rowMatches(at, words) {
-  const all = `${model.text[at]}\n${model.labels.get(at)?.text ?? ""}\n${model.ids[at]}`.toLowerCase();
-  return words.some((word) => all.includes(word));
+// What the row of an entry says, with its label and its id.
+function rowText(at) {
+  return `${model.text[at]}\n${model.labels.get(at)?.text ?? ""}\n${model.ids[at]}`;
 }
 
 // Words, and phrases in quotes; all of them have to be there.

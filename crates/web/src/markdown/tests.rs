@@ -1,9 +1,9 @@
 use super::*;
 
 fn json(text: &str) -> String {
-    let mut out = String::new();
-    write_json(&mut out, text);
-    out
+    let mut out = Json::new();
+    write_text(&mut out, text);
+    String::from_utf8(out).unwrap()
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! What is exported: how it reads, what it lets out, and how a browser shows it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-mod browser;
 mod hostile;
 mod reading;
 mod redaction;

@@ -1,8 +1,8 @@
 //! The page in a real browser: opening, folding, filtering, searching, going somewhere and back.
 
+use testkit::browser::Browser;
 use testkit::corpus::Shape;
 
-use crate::browser::Browser;
 use crate::support::{Page, THREE_WAYS};
 
 const ROWS: &str =

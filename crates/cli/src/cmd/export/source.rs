@@ -75,7 +75,7 @@ impl Source {
 
     fn of_copy(copy: NamedTempFile, redacted: Option<usize>) -> Result<Self, CommandError> {
         // No sidecar: nobody will open this file again.
-        let session = Options::new().cache_bytes(2 << 20).open_read_only(copy.path())?;
+        let session = Options::new().cache_bytes(512 << 10).open_read_only(copy.path())?;
         Ok(Source { session, redacted, _copy: Some(copy) })
     }
 }

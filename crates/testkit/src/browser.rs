@@ -1,6 +1,11 @@
 //! A real browser: headless Chromium, asked over its own pipe. No port, no driver, nothing to download.
 //!
-//! A machine without Chromium fails these tests; `scripts/test` installs it.
+//! A machine without Chromium fails the tests that need it; `scripts/test` installs it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test whose browser does not answer has failed"
+)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -16,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(240);
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// A browser with one page.
-pub(crate) struct Browser {
+#[derive(Debug)]
+pub struct Browser {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -29,7 +35,8 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    pub(crate) fn start() -> Self {
+    /// Starts a browser whose window is that of a desk.
+    pub fn start() -> Self {
         let profile = tempfile::tempdir().unwrap();
         let mut child = spawn(profile.path());
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -56,25 +63,26 @@ impl Browser {
     }
 
     /// Makes the window so large; a narrow one is a phone.
-    pub(crate) fn size(&mut self, width: u32, height: u32) {
+    pub fn size(&mut self, width: u32, height: u32) {
         let mobile = width < 600;
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
         self.ask("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
-    pub(crate) fn without_scripts(&mut self) {
+    /// Runs no script of any page from here on.
+    pub fn without_scripts(&mut self) {
         self.ask("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     }
 
     /// Opens a file and waits until its script is done.
-    pub(crate) fn open(&mut self, file: &Path) {
+    pub fn open(&mut self, file: &Path) {
         self.navigate(&format!("file://{}", file.display()));
         self.wait("document.documentElement.dataset.ready");
         assert_eq!(self.eval("document.documentElement.dataset.ready"), "yes");
     }
 
     /// Opens an address and waits until it is loaded.
-    pub(crate) fn navigate(&mut self, url: &str) {
+    pub fn navigate(&mut self, url: &str) {
         self.events.clear();
         self.ask("Page.navigate", &json!({ "url": url }));
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
@@ -84,7 +92,7 @@ impl Browser {
     }
 
     /// Waits until an expression is true.
-    pub(crate) fn wait(&mut self, expression: &str) {
+    pub fn wait(&mut self, expression: &str) {
         let look = format!(
             "new Promise((done) => {{ const look = () => ({expression}) ? done(true) : setTimeout(look, 5); look(); }})"
         );
@@ -92,7 +100,7 @@ impl Browser {
     }
 
     /// Runs a script in the page and gives what it returns.
-    pub(crate) fn eval(&mut self, script: &str) -> Value {
+    pub fn eval(&mut self, script: &str) -> Value {
         let asked =
             json!({"expression": script, "awaitPromise": true, "returnByValue": true, "userGesture": true});
         let answer = self.ask("Runtime.evaluate", &asked);
@@ -100,8 +108,14 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
+    /// Takes a picture of the window, as PNG in base64.
+    pub fn picture(&mut self) -> String {
+        let picture = self.ask("Page.captureScreenshot", &json!({"format": "png"}));
+        picture["data"].as_str().unwrap_or_default().to_owned()
+    }
+
     /// Presses a key, as a person would.
-    pub(crate) fn press(&mut self, key: &str) {
+    pub fn press(&mut self, key: &str) {
         let text = if key.chars().count() == 1 { key } else { "" };
         let text = if key == "Enter" { "\r" } else { text };
         self.ask("Input.dispatchKeyEvent", &json!({"type": "keyDown", "key": key, "text": text}));
@@ -109,13 +123,13 @@ impl Browser {
     }
 
     /// Returns the addresses that the page asked for.
-    pub(crate) fn requests(&self) -> Vec<String> {
+    pub fn requests(&self) -> Vec<String> {
         let asked = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         asked.map(|event| event["params"]["request"]["url"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
     /// Returns what the page complained about: exceptions and violations of its policy.
-    pub(crate) fn complaints(&self) -> Vec<String> {
+    pub fn complaints(&self) -> Vec<String> {
         let is_one = |event: &&Value| {
             event["method"] == "Runtime.exceptionThrown"
                 || event["method"] == "Log.entryAdded" && event["params"]["entry"]["level"] == "error"
