@@ -96,9 +96,25 @@ pub struct Entry {
     /// `None`: the line cannot be read, the entry is a placeholder.
     pub(crate) doc: Option<Doc>,
     pub(crate) raw: Arc<[u8]>,
+    /// Where the message of a message entry stands in the document: everybody asks for it.
+    message: Option<u32>,
 }
 
 impl Entry {
+    /// Makes an entry of its document and of what the index knows of it.
+    pub(crate) fn new(
+        node: Node,
+        (id, parent_id): (EntryId, Option<EntryId>),
+        (kind, timestamp): (Kind, Timestamp),
+        doc: Option<Doc>,
+        raw: Arc<[u8]>,
+    ) -> Self {
+        let root = doc.as_ref().filter(|_| kind == Kind::Message).map(Doc::root);
+        let message = root.and_then(|root| root.get("message")).filter(|message| !message.is_null());
+        let message = message.map(|message| message.place().1);
+        Self { node, id, parent_id, kind, timestamp, doc, raw, message }
+    }
+
     /// Returns the place of the entry in the tree.
     pub fn node(&self) -> Node {
         self.node
@@ -154,7 +170,11 @@ impl Entry {
 
     /// Returns the body.
     pub fn body(&self) -> Body<'_> {
-        self.value().map_or(Body::Placeholder, |value| Body::of(self.kind, value))
+        match (&self.doc, self.kind) {
+            (None, _) => Body::Placeholder,
+            (Some(doc), Kind::Message) => Body::Message(self.message.map(|place| doc.value_at(place))),
+            (Some(doc), kind) => Body::of(kind, doc.root()),
+        }
     }
 
     /// Returns the message that a message entry carries.

@@ -69,8 +69,7 @@ fn message_of_draft(draft: &Draft) -> Option<Message> {
     line.pop();
     let doc = Doc::parse(line).ok()?;
     let raw = doc.shared_text();
-    let entry =
-        Entry { node: Node(0), id, parent_id: None, kind: draft.kind(), timestamp, doc: Some(doc), raw };
+    let entry = Entry::new(Node(0), (id, None), (draft.kind(), timestamp), Some(doc), raw);
     message_of(&entry, None)
 }
 

@@ -138,7 +138,8 @@ impl<'e> Export<'e> {
     /// Counts an entry, and notes what filters ask of it.
     fn note(&mut self, entry: &Entry) {
         self.figures.add(self.session, entry);
-        if entry.kind() == Kind::Message {
+        // Prompts neither fail nor touch files.
+        if entry.kind() == Kind::Message && self.session.tree().role(entry.node()) != Some(Role::User) {
             let (failed, touches_files) = entry.failed_and_touches_files();
             self.failures.extend(failed.then_some(entry.node()));
             self.files.extend(touches_files.then_some(entry.node()));

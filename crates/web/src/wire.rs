@@ -107,8 +107,8 @@ impl Writer<'_> {
     }
 
     fn message(&mut self, message: Value<'_>) {
-        let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
-        let content = message.get("content");
+        let [role, content] = message.get_each(["role", "content"]);
+        let role = role.and_then(Value::as_str).unwrap_or_default();
         match Role::from_name(role.as_bytes()) {
             Role::User => {
                 self.kind("user");

@@ -106,8 +106,9 @@ mod tests {
     #[test]
     fn a_line_in_the_spelling_of_pi_tells_its_call_and_passes_its_message() {
         let result = PlainResult::read(LINE.as_bytes()).unwrap();
+        let message = message();
         let expected =
-            PlainResult { call_id: "c1", tool: "bash", is_error: true, message: message().as_bytes() };
+            PlainResult { call_id: "c1", tool: "bash", is_error: true, message: message.as_bytes() };
         assert_eq!(result, expected);
         assert!(crate::json::Doc::parse(result.message).is_ok());
         let fine = LINE.replace("\"isError\":true", "\"isError\":false");

@@ -67,9 +67,8 @@ impl Figures {
     }
 
     fn read_message(&mut self, message: Value<'_>) {
-        let role = message.get("role").and_then(Value::as_str);
-        let content = message.get("content");
-        match role.map_or(Role::Other, |role| Role::from_name(role.as_bytes())) {
+        let [role, content] = message.get_each(["role", "content"]);
+        match role.and_then(Value::as_str).map_or(Role::Other, |role| Role::from_name(role.as_bytes())) {
             Role::Assistant => self.read_answer(message, content),
             Role::ToolResult => self.read_result(message, content),
             Role::User | Role::Custom | Role::HookMessage => self.read_images(content),

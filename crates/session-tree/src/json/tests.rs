@@ -452,3 +452,24 @@ proptest! {
         prop_assert!(validate(found.as_bytes()).is_ok());
     }
 }
+
+#[test]
+fn several_members_are_found_in_one_walk_as_one_by_one() {
+    let texts: [&[u8]; 7] = [
+        br#"{"a":1,"stopReason":2,"eightlen":3,"a":4}"#,
+        br#"{"\u0061":1,"stop\u0052eason":2,"eightlen":3}"#,
+        b"{\"a\xff\":1,\"a\":2,\"eightlem\":3}",
+        br#"{"a":{"stopReason":1},"stopReasons":2,"stopReaso":3,"":4}"#,
+        br#"{"a":1}"#,
+        b"[1,2]",
+        b"{}",
+    ];
+    for text in texts {
+        let doc = Doc::parse(text).unwrap();
+        let keys = ["a", "stopReason", "eightlen", "", "none"];
+        let each = doc.root().get_each(keys).map(|value| value.map(Value::raw));
+        assert_eq!(each, keys.map(|key| doc.root().get(key).map(Value::raw)), "{}", text.escape_ascii());
+        let odd = doc.root().get_each(["a\u{fffd}"]).map(|value| value.map(Value::raw));
+        assert_eq!(odd, ["a\u{fffd}"].map(|key| doc.root().get(key).map(Value::raw)));
+    }
+}

@@ -28,19 +28,13 @@ impl Session {
     pub fn entry_at(&self, node: Node) -> Result<Entry> {
         let tree = &self.index.tree;
         let (raw, doc) = self.decoded(node)?;
-        Ok(Entry {
-            node,
-            id: tree.id(node),
-            parent_id: tree.parent(node).map(|parent| tree.id(parent)),
-            kind: tree.kind(node),
-            timestamp: tree.timestamp(node),
-            doc,
-            raw,
-        })
+        let parent_id = tree.parent(node).map(|parent| tree.id(parent));
+        let (kind, timestamp) = (tree.kind(node), tree.timestamp(node));
+        Ok(Entry::new(node, (tree.id(node), parent_id), (kind, timestamp), doc, raw))
     }
 
     /// Gives a tool result to `take` as its line has it, without decoding it; none if this is another entry, or one
-    /// that is spelled in another way than pi does.
+    /// that is spelled in another way than pi does. `take` must not read from the session: its bytes are lent out.
     pub fn with_plain_result<T>(
         &self,
         node: Node,

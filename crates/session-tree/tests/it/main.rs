@@ -14,6 +14,7 @@ mod labels;
 mod loading;
 mod migration;
 mod navigation;
+mod passing;
 mod persistence;
 mod pi_context;
 mod pi_fork;

@@ -5,7 +5,7 @@ const KEPT_PARTS = 40;
 const model = {
   ids: [], up: [], end: [], time: [], text: [], style: "", flag: [],
   byId: new Map(), labels: new Map(), sources: new Map(), uses: new Map(), contexts: new Map(),
-  turns: new Map(), branches: new Map(), children: null, tips: [], views: new Map(),
+  turns: new Map(), branches: new Map(), tip: [], views: new Map(),
   leaf: -1, title: "", size: 0,
 };
 const ON_PATH = 1, IS_ERROR = 2, IS_BOOKKEEPING = 4;
@@ -87,7 +87,18 @@ function takeRest(rest) {
     model.turns.set(at, { number, replies, tools, tokens, cost, failed });
   }
   for (const [tip, state, name, into] of rest.branches) model.branches.set(tip, { state, name, into });
-  model.tips = [...model.branches.keys()];
+  findTips([...model.branches.keys()]);
+}
+
+// For every entry the newest tip below it, in one go: a tree may part at every step.
+function findTips(tips) {
+  model.tip = new Int32Array(model.size).fill(-1);
+  for (const tip of tips) model.tip[tip] = tip;
+  for (let at = model.size - 1; at >= 0; at--) {
+    const up = model.up[at], tip = model.tip[at];
+    if (up < 0 || tip < 0) continue;
+    if (model.tip[up] < 0 || model.time[tip] > model.time[model.tip[up]]) model.tip[up] = tip;
+  }
 }
 
 // Whether an entry is, or stands below, another one.
@@ -111,12 +122,7 @@ function pathTo(at) {
 // The end of the branch that an entry is part of: the session's own, or the newest.
 function tipBelow(at) {
   if (model.leaf >= 0 && isBelow(model.leaf, at)) return model.leaf;
-  let newest = at;
-  let time = -Infinity;
-  for (const tip of model.tips) {
-    if (isBelow(tip, at) && model.time[tip] > time) [newest, time] = [tip, model.time[tip]];
-  }
-  return newest;
+  return model.tip[at] >= 0 ? model.tip[at] : at;
 }
 
 const bodies = {

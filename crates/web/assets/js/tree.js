@@ -1,7 +1,8 @@
 // Tree: the rows of the outline, as many as fit. Which rows there are and how they hang together was decided by the
 // program that wrote the page; folding hides rows that stand together.
 
-const ROW = 27;
+// As high as the style says; fingers need more room than a mouse.
+const ROW = matchMedia("(pointer: coarse)").matches ? 40 : 27;
 const LEVEL = 14;
 const MOST_LEVELS = 14;
 

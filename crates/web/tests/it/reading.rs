@@ -93,3 +93,25 @@ fn markdown_tells_the_path_and_fences_cannot_be_left() {
     let fenced = r#"! {"type":"message","id":"r","parentId":null,"timestamp":"2025-01-01T00:00:03.000Z","message":{"role":"toolResult","toolName":"x","content":"````\n# out"}}"#;
     assert!(markdown(&session(fenced), &plain()).contains("\n`````\n````\n# out\n`````\n"));
 }
+
+#[test]
+fn output_of_tools_stands_in_the_page_as_in_the_session_and_no_line_breaks_another() {
+    let result = |id: &str, parent: &str, text: &str, end: &str| {
+        format!(
+            r#"! {{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:03.000Z","message":{{"role":"toolResult","toolCallId":"c","toolName":"bash","content":[{{"type":"text","text":"{text}"}}]{end}"isError":false,"timestamp":1}}}}"#
+        )
+    };
+    let drawing = [
+        "a user hi".to_owned(),
+        result("b", "a", r#"a \"<b>\" \u00e9 \n"#, ","),
+        result("c", "b", "spread", ", \r \"details\": {\"diff\":\r\"x\"},"),
+    ];
+    let page = html(&session(&drawing.join("\n")), &plain());
+    let (_, part) = page.split_once("data-part=\"entries\" data-from=\"0\">").unwrap();
+    let (part, _) = part.split_once("</template>").unwrap();
+    let lines: Vec<&str> = part.split('\n').collect();
+    assert_eq!(lines.len(), 3, "{part}");
+    assert!(lines[1].contains(r#""text":"a \"\u003cb\u003e\" \u00e9 \n""#), "{}", lines[1]);
+    assert!(!part.contains('\r'), "{part}");
+    assert!(lines.iter().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{part}");
+}

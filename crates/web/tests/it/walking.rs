@@ -51,6 +51,10 @@ fn a_session_is_walked_through_with_mouse_keys_and_history() {
     assert_eq!(rows(&mut browser).len(), 5, "four prompts and the labelled answer");
     choose(&mut browser, "labeled-only");
     assert_eq!(rows(&mut browser), ["The project is there."]);
+    choose(&mut browser, "files");
+    assert_eq!(rows(&mut browser).last().unwrap(), "[edit: src/main.rs]");
+    choose(&mut browser, "errors");
+    assert_eq!(rows(&mut browser), Vec::<String>::new());
 
     // A click shows another branch, Back returns, the button goes to the end.
     choose(&mut browser, "default");
@@ -250,6 +254,17 @@ fn twenty_thousand_entries_open_at_once() {
         browser.eval("document.querySelectorAll('*').length").as_f64().unwrap() < 8_000.0,
         "it is virtual"
     );
+}
+
+#[test]
+fn a_tree_that_parts_at_every_step_opens_and_is_walked_along() {
+    let mut browser = Browser::start();
+    let (time, page) = time_to_open(&Shape::comb(20_000), &mut browser);
+    assert!(time < 1_000.0 * BUSY, "{time} ms for {:?}", page.sizes);
+    browser.eval("document.querySelector('#reset').click()");
+    browser.wait("document.querySelector('#log .end')");
+    assert!(text(&mut browser).contains("2 ways from here"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
 #[test]
