@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 pub use edit::{Edit, MemberRange, compact};
 pub use parse::validate;
-pub(crate) use text::{decode_lossy, trim_js};
 pub use text::{TextOut, write_string};
+pub(crate) use text::{decode_lossy, trim_js};
 
 /// One JSON text with an index of its values.
 ///

@@ -94,7 +94,7 @@ mod tests {
         let call = find_call(line.as_bytes(), "c2").unwrap();
         assert_eq!((call.tool.as_str(), call.arguments.text()), ("read", br#"{"path":"a}\"b"}"#.as_slice()));
         assert!(find_call(line.as_bytes(), "c").is_none());
-        assert!(find_call(line[..line.len() - 10].as_bytes(), "c2").is_none());
+        assert!(find_call(&line.as_bytes()[..line.len() - 10], "c2").is_none());
         assert!(find_call(line.replace("\"arguments\":", "\"arguments\" :").as_bytes(), "c1").is_none());
     }
 

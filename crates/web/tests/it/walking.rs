@@ -52,7 +52,7 @@ fn a_session_is_walked_through_with_mouse_keys_and_history() {
     choose(&mut browser, "labeled-only");
     assert_eq!(rows(&mut browser), ["The project is there."]);
     choose(&mut browser, "files");
-    assert_eq!(rows(&mut browser).last().unwrap(), "[edit: src/main.rs]");
+    assert_eq!(rows(&mut browser).last().unwrap(), "[edit: ]");
     choose(&mut browser, "errors");
     assert_eq!(rows(&mut browser), Vec::<String>::new());
 
