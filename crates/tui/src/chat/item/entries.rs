@@ -40,13 +40,15 @@ pub fn items_at(session: &Session, path: &[Node], at: usize) -> Vec<Item> {
             let text = text.strip_prefix(BRANCH_SUMMARY_PREAMBLE.trim()).unwrap_or(&text).to_owned();
             vec![Item::Summary { title: title.to_owned(), text }]
         }
+        Body::CustomMessage { custom_type, details, display: false, .. } => {
+            attached(custom_type.as_deref(), details).into_iter().collect()
+        }
         Body::CustomMessage { custom_type, content, display: true, .. } => vec![Item::Custom {
             kind: custom_type.unwrap_or_default().into_owned(),
             text: Content::of(content).text().into_owned(),
         }],
         Body::Opaque { .. } => vec![Item::Setting(format!("[{}]", entry.type_name()))],
         Body::Message(None)
-        | Body::CustomMessage { display: false, .. }
         | Body::Usage { .. }
         | Body::Custom { .. }
         | Body::Label { .. }
@@ -95,11 +97,16 @@ pub(crate) fn custom(message: &Message) -> Option<Item> {
     let is_hidden = value.get("display").and_then(Value::as_bool) == Some(false);
     let kind = value.get("customType").and_then(Value::as_str);
     let kind = kind.map_or_else(|| message.role().to_string(), |kind| kind.into_owned());
-    let file = value.get("details").and_then(|details| details.get("path")?.as_str());
-    if let Some(path) = file.filter(|_| kind == "file") {
-        return Some(Item::Setting(format!("attached: {path}")));
+    if let Some(attached) = attached(Some(&kind), value.get("details")) {
+        return Some(attached);
     }
     (!is_hidden && !text.is_empty()).then_some(Item::Custom { kind, text })
+}
+
+/// Names the file that a prompt named; what it holds is for the model alone.
+fn attached(kind: Option<&str>, details: Option<Value<'_>>) -> Option<Item> {
+    let path = details.filter(|_| kind == Some("file"))?.get("path")?.as_str()?;
+    Some(Item::Setting(format!("attached: {path}")))
 }
 
 /// Makes the item of a prompt.
