@@ -121,9 +121,12 @@ fn no_branches_are_no_trouble() {
     }
 }
 
+/// The name of a state, and how it comes about.
+type State = (&'static str, fn(&mut BranchList));
+
 #[test]
 fn every_state_at_every_size() {
-    let states: [(&str, fn(&mut BranchList)); 5] = [
+    let states: [State; 5] = [
         ("listed", |_| {}),
         ("marked", |list| {
             let here = list.rows[0].branch.tip;

@@ -141,9 +141,12 @@ fn everything(theme: Theme) -> Chat {
     chat
 }
 
+/// The name of a state, and how it comes about.
+type State = (&'static str, fn() -> Chat);
+
 #[test]
 fn every_state_at_every_size() {
-    let states: [(&str, fn() -> Chat); 7] = [
+    let states: [State; 7] = [
         ("everything", || everything(Theme::dark())),
         ("retrying", || {
             let mut chat = busy();

@@ -237,9 +237,12 @@ fn pick() -> Review {
         .with_facts(vec!["1 entry · est. 120 tokens · mode: quote".into()])
 }
 
+/// The name of a state, and how it comes about.
+type State = (&'static str, fn() -> Review);
+
 #[test]
 fn every_state_of_a_review_at_every_size() {
-    let states: [(&str, fn() -> Review); 7] = [
+    let states: [State; 7] = [
         ("merge", merge),
         ("merge_waiting", || Review::new(ReviewKind::Merge, "Merge \"No, channels\"", ReviewText::Waiting)),
         ("merge_failed", || {
@@ -283,7 +286,7 @@ fn every_small_dialog_at_every_size() {
     let shown = screen::at_all_sizes(|width, height| {
         let height = height.min(8);
         let searched = draw(width, height, |t, k, a, b| {
-            SelectList::searchable("Which model?", models()).draw(t, k, a, b)
+            SelectList::searchable("Which model?", models()).draw(t, k, a, b);
         });
         let confirm = Confirm {
             question: "Replace the current session with ~/work/sessions/2025-01-01.jsonl?".into(),

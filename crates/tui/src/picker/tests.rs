@@ -376,9 +376,12 @@ fn five_thousand_rows_that_come_one_by_one_are_arranged_once() {
     assert!(shown(&mut picker, 80, 24).contains("(1/5000)"));
 }
 
+/// The name of a state, and how it comes about.
+type State = (&'static str, fn(&mut SessionPicker));
+
 #[test]
 fn every_state_at_every_size() {
-    let states: [(&str, fn(&mut SessionPicker)); 9] = [
+    let states: [State; 9] = [
         ("threads", |_| {}),
         ("recent", |picker| {
             act(picker, Action::PickerSort);

@@ -293,9 +293,12 @@ fn the_question_on_a_tiny_screen() {
     "#);
 }
 
+/// The name of a state, and how it comes about.
+type State = (&'static str, fn(&mut SummaryFlow));
+
 #[test]
 fn every_stage_at_every_size() {
-    let stages: [(&str, fn(&mut SummaryFlow)); 8] = [
+    let stages: [State; 8] = [
         ("asked", |_| {}),
         ("remembered", |flow| {
             act(flow, Action::SummaryRemember);
