@@ -98,8 +98,12 @@ fn own<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Module<'js, Declared>> {
     let full = format!("offshoot:{name}");
     let known = || COMPILED.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied();
     // Whoever comes second waits for the first; but a module may be asked for by one that is being compiled.
-    let _turn = Turn::take();
-    if let Some(module) = known() {
+    let mut turn = None;
+    let compiled = known().or_else(|| {
+        turn = Some(Turn::take());
+        known()
+    });
+    if let Some(module) = compiled {
         return Bundle(module).load(ctx, &full, None);
     }
     let module = Module::declare(ctx.clone(), full.clone(), *source)?;
