@@ -20,7 +20,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
 use crate::engine::{Engine, Rest, Setting, Wish};
-use crate::handle::{Handle, Kind, Order, Reply};
+use crate::handle::{Handle, Kind, Order, Reply, soon};
 use crate::host::Trouble;
 
 /// How much stack a thread has besides what script may use.
@@ -118,7 +118,7 @@ impl Worker {
             let rest = tokio::select! {
                 order = orders.recv() => match order {
                     Some(Order::End) | None => return self.stop_ops(),
-                    Some(order) => self.obey(order),
+                    Some(order) => self.obey_all(order, &mut orders),
                 },
                 Some((op, result)) = self.ops.next(), if !self.ops.is_empty() => self.settle(op, result),
                 () = tokio::time::sleep_until(wake_up) => self.wake_up(),
@@ -127,6 +127,20 @@ impl Worker {
                 return self.give_up(&reason);
             }
         }
+    }
+
+    /// Obeys an order and those that follow it at once, as when an answer grows.
+    fn obey_all(&mut self, first: Order, orders: &mut UnboundedReceiver<Order>) -> Rest {
+        let mut next = Some(first);
+        while let Some(order) = next {
+            if let broken @ Rest::Broken(_) = self.obey(order) {
+                return broken;
+            }
+            // Whoever waits for something else must not wait longer.
+            let is_idle = self.ops.is_empty() && self.timers.is_empty() && self.calls.is_empty();
+            next = if is_idle { soon(|| orders.try_recv().ok()) } else { None };
+        }
+        Rest::Quiet
     }
 
     fn obey(&mut self, order: Order) -> Rest {
