@@ -114,7 +114,7 @@ fn a_branch_that_begins_with_a_summary_is_called_by_what_the_summary_says() {
         ("s2", "u1", &second),
     ]);
     let name = |id: &str| session.branch_name(session.tree().node(id).unwrap()).unwrap();
-    assert_eq!((name("s1").as_str(), name("s2").as_str()), ("Channels were tried", "## Goal Speed"));
+    assert_eq!((name("s1").as_str(), name("s2").as_str()), ("Channels were tried", "Speed"));
 }
 
 #[test]

@@ -228,14 +228,18 @@ pub(super) fn plain_line(entry: &Entry) -> String {
         Body::Message(Some(message)) => shown_content(Content::of(message.get("content"))),
         Body::CustomMessage { content, .. } => shown_content(Content::of(content)),
         Body::Compaction { summary, .. } => shown(&summary.unwrap_or_default()),
-        // The words that all summaries begin with tell none from another.
-        Body::BranchSummary { summary, .. } => {
-            let summary = summary.unwrap_or_default();
-            shown(summary.strip_prefix(BRANCH_SUMMARY_PREAMBLE).unwrap_or(&summary))
-        }
+        Body::BranchSummary { summary, .. } => shown(gist(&summary.unwrap_or_default())),
         _ => String::new(),
     };
     if content.is_empty() { format!("[{}]", one_line(&entry.type_name())) } else { content }
+}
+
+/// The first line of a summary that says something: the words that all summaries begin with, and headings, tell none
+/// from another.
+fn gist(summary: &str) -> &str {
+    let text = summary.strip_prefix(BRANCH_SUMMARY_PREAMBLE).unwrap_or(summary);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.find(|line| !line.starts_with('#')).unwrap_or(text)
 }
 
 /// Returns the id of the entry that a pick, a merge or a branch summary came from.
