@@ -11,7 +11,7 @@ use memchr::memmem::Finder;
 const START: &[u8] = br#","message":{"role":"toolResult","#;
 const KEY: &[u8] = br#","message":"#;
 /// How far into a line the message is looked for.
-const FRONT: usize = 512;
+pub(crate) const FRONT: usize = 512;
 static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(START));
 pub(crate) static ORIGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("origin"));
 
@@ -94,10 +94,21 @@ fn is_one_string(text: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     const LINE: &str = r#"{"type":"message","id":"a","parentId":"b","timestamp":"t","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"he said \"no\" \\"}],"isError":true,"timestamp":17}}"#;
+
+    /// Other spellings of the ends of a line, by what they replace.
+    pub(crate) const ODD_ENDS: [(&str, &str); 7] = [
+        ("\"toolCallId\":", "\"toolCallId\": "),
+        ("c1", "c\\u0031"),
+        ("\"isError\":true,\"timestamp\":17}}", "\"details\":{\"isError\":true,\"timestamp\":17}}}"),
+        ("\"isError\":true", "\"isError\":1"),
+        ("17}}", "17},\"origin\":{}}"),
+        ("\"id\":\"a\"", "\"id\":\"a\",\"origin\":{}"),
+        (",\"timestamp\":17", ""),
+    ];
 
     fn message() -> String {
         LINE.split_once("\"message\":").unwrap().1.strip_suffix('}').unwrap().to_owned()
@@ -117,14 +128,7 @@ mod tests {
 
     #[test]
     fn any_other_spelling_is_left_to_the_reader_of_the_whole_line() {
-        for (from, to) in [
-            ("\"toolCallId\":", "\"toolCallId\": "),
-            ("c1", "c\\u0031"),
-            ("\"isError\":true,\"timestamp\":17}}", "\"details\":{\"isError\":true,\"timestamp\":17}}}"),
-            ("\"isError\":true", "\"isError\":1"),
-            ("17}}", "17},\"origin\":{}}"),
-            ("\"id\":\"a\"", "\"id\":\"a\",\"origin\":{}"),
-            (",\"timestamp\":17", ""),
+        let odd_texts = [
             (r#"\\"}]"#, r#"\\"},{"type":"image","data":""}]"#),
             (r#"\\"}]"#, r#"\"}]"#),
             (r#"\"no"#, "\"no"),
@@ -132,7 +136,8 @@ mod tests {
             (r#""}],"isError"#, r#""}],"details":{},"isError"#),
             ("\"type\":\"text\",", "\"type\":\"text\",\"more\":1,"),
             (",\"content\"", ",\"usage\":{},\"content\""),
-        ] {
+        ];
+        for (from, to) in ODD_ENDS.into_iter().chain(odd_texts) {
             let odd = LINE.replace(from, to);
             assert_ne!(odd, LINE);
             assert_eq!(PlainResult::read(odd.as_bytes()), None, "{odd}");

@@ -34,13 +34,10 @@ pub(super) fn call_of(
     home: Option<&str>,
 ) -> Result<Option<String>> {
     let Some(answer) = answer_above(session.tree(), result) else { return Ok(None) };
-    let known = session.known_doc(answer);
-    if known.is_none()
-        && let Some(call) = call_in(session, answer, call_id)?
-    {
+    if let Some(call) = call_in(session, answer, call_id)? {
         return Ok(Some(describe(&call.tool, Some(call.arguments.root()), home)));
     }
-    let doc = known.map_or_else(|| session.doc_at(answer), |doc| Ok(Some(doc)))?;
+    let doc = session.doc_at(answer)?;
     let content = doc.as_ref().and_then(message).and_then(|message| message.get("content"));
     // Only the call itself is read; answers can say a lot before it.
     let call = |block: Value<'_>| {

@@ -8,17 +8,14 @@ use std::sync::LazyLock;
 use memchr::memchr2;
 use memchr::memmem::Finder;
 
-use super::result::{CALLS, ORIGIN, before_time};
+use super::result::CALLS;
+use crate::entry::result::{FRONT, ORIGIN, before_time};
 use crate::error::Result;
 use crate::json::{decode_lossy, validate};
 use crate::kind::Role;
 use crate::session::Session;
 use crate::tree::Node;
 
-/// Longer lines are decoded once and kept.
-const LONGEST: usize = 64 << 10;
-/// How far into a line its message begins.
-const FRONT: usize = 512;
 /// How much of the end of a line is looked at.
 const BACK: usize = 256;
 
@@ -32,15 +29,11 @@ static TEXTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(TEXT));
 /// Reads at least so many characters of what a prompt or an answer says behind the blanks it begins with, or all of
 /// it; `None` if it has to be read as a whole.
 pub(super) fn said_at(session: &Session, node: Node, role: Role, chars: usize) -> Result<Option<String>> {
-    let tree = session.tree();
-    let (position, len) = tree.place(node);
-    let is_plain = session.index.reads_as_written() && !tree.is_placeholder(node) && !tree.ended_badly(node);
-    if !is_plain || len as usize > LONGEST || session.known_doc(node).is_some() {
+    if session.tree().ended_badly(node) {
         return Ok(None);
     }
     // What cannot be decoded is damaged, however its beginning reads; the reader of the whole line says so.
-    let sound = |line: &[u8]| said(line, role, chars).filter(|_| validate(line).is_ok());
-    session.with_bytes(position, len as usize, sound)
+    session.glance_at(node, |line| said(line, role, chars).filter(|_| validate(line).is_ok()))
 }
 
 fn said(line: &[u8], role: Role, chars: usize) -> Option<String> {

@@ -8,17 +8,13 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-pub(super) use crate::entry::result::{ORIGIN, before_time};
-use crate::entry::result::{call, is_error, plain};
+use crate::entry::result::{FRONT, call, is_error, plain};
 use crate::error::Result;
 use crate::json::Doc;
 use crate::session::Session;
 use crate::tree::Node;
 
-const FRONT: usize = 512;
 const BACK: usize = 96;
-/// Longer answers are decoded once and kept.
-const LONGEST_ANSWER: usize = 64 << 10;
 
 const CALL: &[u8] = br#"{"type":"toolCall","id":""#;
 const NAME: &[u8] = br#"","name":""#;
@@ -34,7 +30,7 @@ pub(super) struct ResultEnds {
 
 /// Reads the ends of the line of a tool result; `None` if it is not spelled as pi spells it.
 pub(super) fn ends_of(session: &Session, node: Node) -> Result<Option<ResultEnds>> {
-    if !session.index.reads_as_written() || session.tree().is_placeholder(node) {
+    if !session.stands_as_written(node) {
         return Ok(None);
     }
     let (position, len) = session.tree().place(node);
@@ -54,12 +50,7 @@ pub(super) struct Call {
 
 /// Reads a call out of the line of its answer; `None` if it is not spelled as pi spells it.
 pub(super) fn call_in(session: &Session, answer: Node, call_id: &str) -> Result<Option<Call>> {
-    let (position, len) = session.tree().place(answer);
-    let is_plain = session.index.reads_as_written() && !session.tree().is_placeholder(answer);
-    if !is_plain || len as usize > LONGEST_ANSWER {
-        return Ok(None);
-    }
-    session.with_bytes(position, len as usize, |line| find_call(line, call_id))
+    session.glance_at(answer, |line| find_call(line, call_id))
 }
 
 fn find_call(line: &[u8], call_id: &str) -> Option<Call> {
@@ -73,6 +64,7 @@ fn find_call(line: &[u8], call_id: &str) -> Option<Call> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entry::result::tests::ODD_ENDS;
 
     fn of(line: &str) -> Option<ResultEnds> {
         let (call, _) = call(&line.as_bytes()[..line.len().min(FRONT)])?;
@@ -102,15 +94,7 @@ mod tests {
     fn any_other_spelling_is_left_to_the_reader_of_the_whole_line() {
         let line = r#"{"type":"message","id":"a","parentId":"b","timestamp":"t","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[],"isError":true,"timestamp":17}}"#;
         assert!(of(line).is_some());
-        for (from, to) in [
-            ("\"toolCallId\":", "\"toolCallId\": "),
-            ("c1", "c\\u0031"),
-            ("\"isError\":true,\"timestamp\":17}}", "\"details\":{\"isError\":true,\"timestamp\":17}}}"),
-            ("\"isError\":true", "\"isError\":1"),
-            ("17}}", "17},\"origin\":{}}"),
-            ("\"id\":\"a\"", "\"id\":\"a\",\"origin\":{}"),
-            (",\"timestamp\":17", ""),
-        ] {
+        for (from, to) in ODD_ENDS {
             let odd = line.replace(from, to);
             assert_ne!(odd, line);
             assert_eq!(of(&odd), None, "{odd}");

@@ -13,6 +13,9 @@ use crate::kind::Role;
 use crate::migrate;
 use crate::tree::Node;
 
+/// Longer lines are decoded once and kept.
+const LONGEST_GLANCE: usize = 64 << 10;
+
 impl Session {
     /// Finds an entry by its full id.
     pub fn node(&self, id: &str) -> Result<Node> {
@@ -41,7 +44,7 @@ impl Session {
         take: impl FnOnce(PlainResult<'_>) -> T,
     ) -> Result<Option<T>> {
         let is_result = self.index.tree.role(node) == Some(Role::ToolResult);
-        if !is_result || !self.index.reads_as_written() || self.index.tree.is_placeholder(node) {
+        if !is_result || !self.stands_as_written(node) {
             return Ok(None);
         }
         let (position, len) = self.index.tree.place(node);
@@ -153,6 +156,25 @@ impl Session {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         let read = ahead.read(&*self.journal, (position, len), self.index.end, take);
         read.map_err(|source| self.io_error("read", source))
+    }
+
+    /// Tells whether the line of an entry can be looked at as it stands: it needs no migration and is not damaged, as far
+    /// as its ends tell.
+    pub(crate) fn stands_as_written(&self, node: Node) -> bool {
+        self.index.reads_as_written() && !self.index.tree.is_placeholder(node)
+    }
+
+    /// Lets somebody look at a line as it stands instead of decoding it; none if it is known, long, or reads otherwise.
+    pub(crate) fn glance_at<T>(
+        &self,
+        node: Node,
+        take: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let (position, len) = self.index.tree.place(node);
+        if len as usize > LONGEST_GLANCE || !self.stands_as_written(node) || self.known_doc(node).is_some() {
+            return Ok(None);
+        }
+        self.with_bytes(position, len as usize, take)
     }
 
     /// Forgets what was read, because other bytes stand there now.
