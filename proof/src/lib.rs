@@ -23,4 +23,3 @@ pub mod part;
 pub mod planted;
 pub mod power;
 pub mod suites;
-pub mod supply;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::{crash, differential, fuzz, growth, kills, model, planted, power, suites, supply};
+use crate::{crash, differential, fuzz, growth, kills, model, planted, power, suites};
 
 /// How much is done.
 #[derive(Debug, Clone, Default)]
@@ -85,7 +85,6 @@ pub const PARTS: &[Part] = &[
     part("paths", "X4", false, suites::paths),
     part("extensions", "X5", false, suites::extensions),
     part("turns", "X6", false, suites::turns),
-    part("supply", "T22", true, supply::run),
 ];
 
 impl Part {

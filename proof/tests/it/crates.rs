@@ -1,0 +1,22 @@
+//! The lints of the workspace, which forbid `unsafe`, hold for every crate.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folders of the workspace's members, as its manifest names them.
+fn members() -> Vec<PathBuf> {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let crates = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    crates.chain(["benches", "proof"].map(|name| root.join(name))).collect()
+}
+
+#[test]
+fn every_crate_takes_the_lints_of_the_workspace_which_forbid_unsafe() {
+    let manifest = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml")).unwrap();
+    assert!(manifest.contains("members = [\"crates/*\", \"benches\", \"proof\"]"));
+    assert!(manifest.contains("[workspace.lints.rust]\nunsafe_code = \"forbid\"\n"), "{manifest}");
+    for member in members() {
+        let manifest = fs::read_to_string(member.join("Cargo.toml")).unwrap();
+        assert!(manifest.contains("[lints]\nworkspace = true\n"), "{}", member.display());
+    }
+}
