@@ -1,61 +1,76 @@
-// Times the reference program on one session file and prints one JSON object: CPU milliseconds by name.
+// Does work with a peer, inside its own process, and prints one JSON object: CPU milliseconds by question.
 //
-//   node measure.mjs PACKAGE_DIR FILE RUNS QUESTION... < ids
+//   node|bun measure.mjs PROGRAM PACKAGE_DIR FILE HOME RUNS QUESTION... < ids
 //
-// QUESTION: open, path, children, tree, context, outline, keys. Standard input holds ids, one per line, for `path` and
-// `children`. Every figure is the best of RUNS, per call. Reads the file only; the home directory is a scratch one.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// PROGRAM: pi or oh-my-pi. Questions are the names of STEPS below, asked in the order in which they are named. What the
+// peer cannot do is null. Every figure is the best of RUNS, per call, unless the step says otherwise; `memory` is the
+// most this process had, in bytes. FILE is a copy if it is asked to append or fork, and a directory if it is asked to
+// list. HOME is a scratch directory. Standard input holds ids, one per line, for `path` and `children`.
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [packageDir, file, runsText, ...questions] = process.argv.slice(2);
+const [program, packageDir, file, home, runsText, ...questions] = process.argv.slice(2);
 const runs = Number(runsText);
-const ids = readFileSync(0, "utf8").split("\n").filter(Boolean);
-
-const home = mkdtempSync(join(tmpdir(), "peer-home-"));
-process.on("exit", () => rmSync(home, { recursive: true, force: true }));
 process.env.HOME = home;
 process.env.PI_CODING_AGENT_DIR = join(home, "agent");
 process.env.PI_OFFLINE = "1";
+mkdirSync(process.env.PI_CODING_AGENT_DIR, { recursive: true });
 
-// The newer version is one bundle, the older one is not.
-const bundle = join(packageDir, "dist/bundle/index.js");
-const main = existsSync(bundle) ? bundle : join(packageDir, "dist/index.js");
-const peer = await import(pathToFileURL(main).href);
+const load = (path) => import(pathToFileURL(join(packageDir, path)).href);
+const nothing = () => {};
+const ADAPTERS = {
+	async pi() {
+		// The newer version is one bundle, the older one is not.
+		const bundle = "dist/bundle/index.js";
+		const peer = await load(existsSync(join(packageDir, bundle)) ? bundle : "dist/index.js");
+		return {
+			Manager: peer.SessionManager,
+			selector: async () => {
+				peer.initTheme();
+				return peer.TreeSelectorComponent;
+			},
+		};
+	},
+	async "oh-my-pi"() {
+		const { SessionManager } = await load("src/session/session-manager.ts");
+		return {
+			Manager: SessionManager,
+			selector: async () => {
+				await (await load("src/modes/theme/theme.ts")).initTheme();
+				return (await load("src/modes/components/tree-selector.ts")).TreeSelectorComponent;
+			},
+		};
+	},
+};
 
-function once(work) {
+async function once(work) {
 	const before = process.cpuUsage();
-	work();
+	await work();
 	const spent = process.cpuUsage(before);
 	return (spent.user + spent.system) / 1000;
 }
 
-function best(work, calls = 1) {
+async function best(work, calls = 1) {
 	let least = Infinity;
-	for (let run = 0; run < runs; run++) least = Math.min(least, once(work) / calls);
-	return least;
+	for (let run = 0; run < runs; run++) least = Math.min(least, await once(work));
+	return least / calls;
 }
 
+const { Manager, selector } = await ADAPTERS[program]();
 let manager;
-const answers = { open: best(() => (manager = peer.SessionManager.open(file))) };
-if (questions.includes("path")) {
-	answers.path = best(() => ids.forEach((id) => manager.getBranch(id)), ids.length);
-}
-if (questions.includes("children")) {
-	const some = ids.slice(0, 20);
-	answers.children = best(() => some.forEach((id) => manager.getChildren(id)), some.length);
-}
-if (questions.includes("tree")) answers.tree = best(() => manager.getTree());
-if (questions.includes("context")) answers.context = best(() => manager.buildSessionContext());
+let Selector;
 let screen;
 const show = () => {
-	const nothing = () => {};
-	screen = new peer.TreeSelectorComponent(manager.getTree(), manager.getLeafId(), 50, nothing, nothing);
+	screen = new Selector(manager.getTree(), manager.getLeafId(), 50, nothing, nothing);
 	screen.render(120);
 };
-const filters = ["user-only", "no-tools", "labeled-only", "all", "default"];
+const press = (key) => {
+	screen.handleInput(key);
+	screen.render(120);
+};
 // The keys of filters belong to the program around the component; this is what they do to it.
+const FILTERS = ["user-only", "no-tools", "labeled-only", "all", "default"];
 const setFilter = (filter) => {
 	const list = screen.getTreeList();
 	list.filterMode = filter;
@@ -63,29 +78,80 @@ const setFilter = (filter) => {
 	screen.render(120);
 };
 // Presses keys one after another, several times over; gives the best time of each key, and of these the slowest.
-const slowest = (keys, press) => {
+async function slowest(keys, act) {
 	const times = keys.map(() => Infinity);
 	for (let run = 0; run < runs; run++) {
 		show();
-		keys.forEach((key, at) => (times[at] = Math.min(times[at], once(() => press(key)))));
+		for (const [at, key] of keys.entries()) times[at] = Math.min(times[at], await once(() => act(key)));
 	}
 	return Math.max(...times);
+}
+let given;
+const ids = () => (given ??= readFileSync(0, "utf8").split("\n").filter(Boolean));
+const list = () => Manager.list("/project", file);
+
+const STEPS = {
+	open: () => best(async () => (manager = await Manager.open(file))),
+	context: () => best(() => manager.buildSessionContext()),
+	tree: () => best(() => manager.getTree()),
+	path: () => best(() => ids().forEach((id) => manager.getBranch(id)), ids().length),
+	children: () => {
+		const some = ids().slice(0, 20);
+		return best(() => some.forEach((id) => manager.getChildren(id)), some.length);
+	},
+	// Back to the middle of the path, and what a model would get there.
+	branch: async () => {
+		const leaf = manager.getLeafId();
+		const path = manager.getBranch();
+		const target = path[Math.floor(path.length / 2)].id;
+		const time = await best(() => {
+			manager.branch(target);
+			manager.buildSessionContext();
+		});
+		manager.branch(leaf);
+		return time;
+	},
+	append: () => {
+		const calls = 50;
+		const content = [{ type: "text", text: "x".repeat(200) }];
+		return best(async () => {
+			for (let call = 0; call < calls; call++) manager.appendMessage({ role: "user", content, timestamp: 1 });
+			await manager.flush?.();
+		}, calls);
+	},
+	// Opens the view that the steps about keys press them in.
+	view: async () => {
+		Selector = await selector();
+		return best(show);
+	},
+	key: () => best(() => ["\x1b[A", "\x1b[A", "\x1b[B", "\x1b[A"].forEach(press), 4),
+	filter: () => best(() => FILTERS.forEach(setFilter), FILTERS.length),
+	slowestFilter: () => slowest(FILTERS, setFilter),
+	slowestLetter: async () => {
+		const time = await slowest([..."parser"], press);
+		if (screen.getTreeList().getSearchQuery() !== "parser") throw new Error("the query did not change");
+		return time;
+	},
+	// A first letter is typed once.
+	search: () => once(() => press("f")),
+	// Makes this manager one of the new file, so it comes last, and once.
+	fork: () => once(async () => {
+		manager.createBranchedSession(manager.getLeafId());
+		await manager.flush?.();
+	}),
+	// A first time there is only once; what a peer remembers of it counts for the times after.
+	list: () => once(list),
+	listAgain: () => best(list),
 };
-if (questions.includes("outline") || questions.includes("keys")) {
-	peer.initTheme();
-	answers.outline = best(show);
+const answers = {};
+for (const question of questions) {
+	try {
+		answers[question] = await STEPS[question]();
+	} catch (error) {
+		answers[question] = null;
+		console.error(`${program} ${question}: ${error?.message ?? error}`);
+	}
 }
-if (questions.includes("outline")) answers.filter = best(() => filters.forEach(setFilter), filters.length);
-if (questions.includes("keys")) {
-	answers.filterKey = slowest(filters, setFilter);
-	answers.letter = slowest([..."parser"], (letter) => {
-		screen.handleInput(letter);
-		screen.render(120);
-	});
-	if (screen.getTreeList().getSearchQuery() !== "parser") throw new Error("the query did not change");
-	answers.move = slowest(["\x1b[A", "\x1b[A", "\x1b[5~", "\x1b[5~", "\x1b[B"], (key) => {
-		screen.handleInput(key);
-		screen.render(120);
-	});
-}
+// Linux counts in kilobytes.
+answers.memory = process.resourceUsage().maxRSS * 1024;
 console.log(JSON.stringify(answers));

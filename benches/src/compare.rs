@@ -3,12 +3,12 @@
 //! files of four sizes -> ours, each peer, a physical reference -> **one table, one plot**
 //!
 //! Peers are pi in two versions and oh-my-pi, as their registry gives them (`benches/compare` fetches them). They are
-//! asked through `peer/compare.mjs`, which runs inside each of them; ours does the same steps in this process. Work
+//! asked through `peer/measure.mjs`, which runs inside each of them; ours does the same steps in this process. Work
 //! that a peer cannot do, or does not live to finish, is a dash.
 
 mod ours;
-mod peers;
 mod plot;
+mod theirs;
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use crate::Failure;
 use crate::files::Files;
-use peers::{Answers, Program};
+use crate::peer::Peer;
+use theirs::Theirs;
 
 /// One size of file.
 #[derive(Debug, Clone, Copy)]
@@ -86,13 +87,14 @@ impl Amount {
 
 /// Measures everything, prints the table and writes the plot.
 pub(crate) fn run(files: &Files, peers: &Path, quick: bool, plot: Option<&Path>) -> Result<(), Failure> {
-    let programs = Program::all(peers);
-    println!("{}", heading(&programs));
-    let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
-    let mut measured = printed(vec![start(&programs)?]);
-    measured.extend(printed(vec![list(files, &programs)?]));
+    let peers = [Peer::pi(peers), Peer::older_pi(peers), Peer::oh_my_pi(peers)];
+    let names = peers.each_ref().map(|peer| peer.name);
+    println!("{}", heading(&names));
+    let mut measured = printed(vec![start(&peers)?]);
+    measured.extend(printed(list(files, &peers)?));
+    measured.extend(printed(vec![durable_append(files, &peers)?]));
     for size in SIZES.iter().filter(|size| !quick || size.entries <= 10_000) {
-        measured.extend(printed(at_size(files, &programs, size)?));
+        measured.extend(printed(at_size(files, &peers, size)?));
         // After each size: the largest may be too much for the machine.
         if let Some(path) = plot {
             fs::write(path, plot::svg(&measured, &names))?;
@@ -109,35 +111,51 @@ fn printed(lines: Vec<Measured>) -> Vec<Measured> {
     lines
 }
 
-fn start(programs: &[Program]) -> Result<Measured, Failure> {
-    let ours = ours::start()?;
-    let theirs = programs.iter().map(|program| program.start().map(Amount::Time)).collect();
+fn start(peers: &[Peer]) -> Result<Measured, Failure> {
     Ok(Measured {
         work: "start, print the version",
         size: "",
-        ours: Amount::Time(ours),
-        theirs,
+        ours: Amount::Time(ours::start()?),
+        theirs: peers.iter().map(|peer| theirs::start(peer).map(Amount::Time)).collect(),
         reference: None,
     })
 }
 
-fn list(files: &Files, programs: &[Program]) -> Result<Measured, Failure> {
+fn list(files: &Files, peers: &[Peer]) -> Result<Vec<Measured>, Failure> {
     let directory = files.directory()?;
-    let (ours, cat) = ours::list(&directory)?;
-    let theirs = programs
-        .iter()
-        .map(|program| program.ask(files, &directory, 3, &["list"]).get("list").map(Amount::Time))
-        .collect();
-    let reference = Some(("cat", Amount::Time(cat)));
-    Ok(Measured { work: "list 1,000 sessions", size: "211 MB", ours: Amount::Time(ours), theirs, reference })
+    let ours = ours::list(files, &directory)?;
+    let theirs: Vec<_> = peers.iter().map(|peer| theirs::list(peer, files, &directory)).collect();
+    let works = ["list 1,000 sessions", "list them again"];
+    let lines = works.into_iter().zip(ours).enumerate();
+    Ok(lines
+        .map(|(at, (work, (time, reference)))| Measured {
+            work,
+            size: "211 MB",
+            ours: Amount::Time(time),
+            theirs: theirs.iter().map(|times| times[at].map(Amount::Time)).collect(),
+            reference: Some((reference.0, Amount::Time(reference.1))),
+        })
+        .collect())
 }
 
-fn at_size(files: &Files, programs: &[Program], size: &Size) -> Result<Vec<Measured>, Failure> {
+/// What no peer does: the entry is on the disk when the call returns.
+fn durable_append(files: &Files, peers: &[Peer]) -> Result<Measured, Failure> {
+    let (ours, bare) = ours::durable_append(files)?;
+    Ok(Measured {
+        work: "append, synced (wall time)",
+        size: "1k",
+        ours: Amount::Time(ours),
+        theirs: peers.iter().map(|_| None).collect(),
+        reference: Some(("write, fdatasync", Amount::Time(bare))),
+    })
+}
+
+fn at_size(files: &Files, peers: &[Peer], size: &Size) -> Result<Vec<Measured>, Failure> {
     let file = if size.small { files.small(size.entries)? } else { files.realistic(size.entries)? };
     let runs = if size.entries > 10_000 { 3 } else { 7 };
     let ours = ours::steps(files, &file, runs)?;
-    let theirs: Vec<Answers> =
-        programs.iter().map(|program| program.steps(files, &file, runs.min(3))).collect::<Result<_, _>>()?;
+    let theirs: Vec<Theirs> =
+        peers.iter().map(|peer| Theirs::of(peer, files, &file, runs.min(3))).collect::<Result<_, _>>()?;
     let references = ours::references(files, &file)?;
     let mut lines = Vec::new();
     for (step, work) in STEPS {
@@ -146,7 +164,7 @@ fn at_size(files: &Files, programs: &[Program], size: &Size) -> Result<Vec<Measu
             work,
             size: size.name,
             ours: Amount::Time(time),
-            theirs: theirs.iter().map(|answers| answers.get(step).map(Amount::Time)).collect(),
+            theirs: theirs.iter().map(|theirs| theirs.time(step).map(Amount::Time)).collect(),
             reference: references.get(step).map(|(name, time)| (*name, Amount::Time(*time))),
         });
     }
@@ -154,17 +172,17 @@ fn at_size(files: &Files, programs: &[Program], size: &Size) -> Result<Vec<Measu
         work: "most memory: open and context",
         size: size.name,
         ours: Amount::Bytes(ours::memory(&file)?),
-        theirs: programs.iter().map(|program| program.memory(files, &file).map(Amount::Bytes)).collect(),
+        theirs: peers.iter().map(|peer| theirs::memory(peer, files, &file).map(Amount::Bytes)).collect(),
         reference: None,
     });
     Ok(lines)
 }
 
-fn heading(programs: &[Program]) -> String {
+fn heading(peers: &[&str]) -> String {
     let mut names = format!("| {:<31} | {:<6} | {:>9} |", "work", "size", "ours");
     let mut rule = format!("|{:-<33}|{:-<8}|{:->11}|", "", "", ":");
-    for program in programs {
-        names.push_str(&format!(" {:>20} |", program.name));
+    for peer in peers {
+        names.push_str(&format!(" {peer:>20} |"));
         rule.push_str(&format!("{:->22}|", ":"));
     }
     format!("{names} {:<24} |\n{rule}{:-<26}|", "reference", "")

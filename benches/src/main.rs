@@ -34,8 +34,8 @@ fn main() -> Result<(), Failure> {
     }
     let bench = rows::Bench {
         files: &files,
-        peer: arguments.peer.as_deref().map(Peer::in_directory),
-        older: arguments.peer.as_deref().and_then(Peer::older),
+        peer: arguments.peer.as_deref().map(Peer::pi),
+        older: arguments.peer.as_deref().map(Peer::older_pi).filter(Peer::is_installed),
         runs: if arguments.quick { 2 } else { 7 },
         quick: arguments.quick,
     };

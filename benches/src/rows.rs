@@ -1,6 +1,6 @@
 //! The rows of the table: each measures one kind of work of the engine against its reference.
 
-mod append;
+pub(crate) mod append;
 mod chat;
 pub(crate) mod context;
 pub(crate) mod export;
@@ -17,7 +17,6 @@ pub(crate) mod selector;
 mod talk;
 pub(crate) mod tree;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -25,7 +24,7 @@ use std::time::Duration;
 use session_tree::Session;
 
 use crate::files::Files;
-use crate::peer::Peer;
+use crate::peer::{Answers, Asked, Peer};
 use crate::table::Line;
 use crate::{Failure, clock};
 
@@ -74,13 +73,8 @@ const NOT_QUICK: &str = "not with --quick";
 
 impl Bench<'_> {
     /// Asks the reference program, if there is one.
-    fn ask_peer(
-        &self,
-        file: &Path,
-        questions: &[&str],
-        ids: &str,
-    ) -> Result<Option<HashMap<String, Duration>>, Failure> {
-        self.ask(self.peer.as_ref(), file, questions, ids)
+    fn ask_peer(&self, file: &Path, steps: &[&str], ids: &str) -> Result<Option<Answers>, Failure> {
+        self.ask(self.peer.as_ref(), file, steps, ids)
     }
 
     /// Asks a version of the reference program, if it is there.
@@ -88,11 +82,10 @@ impl Bench<'_> {
         &self,
         peer: Option<&Peer>,
         file: &Path,
-        questions: &[&str],
+        steps: &[&str],
         ids: &str,
-    ) -> Result<Option<HashMap<String, Duration>>, Failure> {
-        let script = self.files.scratch("measure.mjs");
-        peer.map(|peer| peer.ask(file, 3, questions, ids, &script)).transpose()
+    ) -> Result<Option<Answers>, Failure> {
+        peer.map(|peer| peer.ask(self.files, &Asked { file, runs: 3, steps, ids })).transpose()
     }
 }
 
@@ -100,7 +93,7 @@ impl Bench<'_> {
 fn against_peer(
     work: &str,
     ours: Duration,
-    peer: Option<&HashMap<String, Duration>>,
+    peer: Option<&Answers>,
     answer: &str,
     bar: f64,
 ) -> Result<Line, Failure> {
@@ -112,13 +105,13 @@ fn against(
     name: &str,
     work: &str,
     ours: Duration,
-    peer: Option<&HashMap<String, Duration>>,
+    peer: Option<&Answers>,
     answer: &str,
     bar: f64,
 ) -> Result<Line, Failure> {
     let Some(peer) = peer else { return Ok(Line::skipped(work, NEEDS_PEER)) };
-    let theirs = peer.get(answer).ok_or_else(|| format!("the peer did not answer `{answer}`"))?;
-    Ok(Line::gain(work, ours, (name, *theirs), bar))
+    let theirs = peer.time(answer).ok_or_else(|| format!("the peer did not answer `{answer}`"))?;
+    Ok(Line::gain(work, ours, (name, theirs), bar))
 }
 
 /// Does one step in this process and prints the most memory it took; see [`peak_memory_of`].

@@ -13,9 +13,12 @@ use session_tree::{Catalog, Options, Session, SyncPolicy};
 use crate::Failure;
 use crate::clock::{best, cpu_of, program, wc, whole_program};
 use crate::files::Files;
-use crate::rows::{context, export, fork, peak_memory_of, program as offshoot, selector, tree};
+use crate::rows::{append, context, export, fork, peak_memory_of, program as offshoot, selector, tree};
 
 const APPENDS: u32 = 50;
+
+/// A time of ours, and the name and time of its reference.
+type Timed = (Duration, (&'static str, Duration));
 
 /// CPU times by step.
 pub(super) struct Steps(HashMap<&'static str, Duration>);
@@ -32,14 +35,25 @@ pub(super) fn start() -> Result<Duration, Failure> {
     best(7, || whole_program(Command::new(&program).arg("--version")))
 }
 
-/// The CPU time of listing a directory of sessions without a cache, and of `cat` of all of them.
-pub(super) fn list(directory: &Path) -> Result<(Duration, Duration), Failure> {
-    let catalog = Catalog::new(directory).flat();
-    let ours = best(3, || cpu_of(|| Ok(catalog.list_all().rows())))?;
-    let files: Vec<_> =
+/// The CPU times of listing a directory of sessions for the first time and, from the cache, again, each with what the
+/// machine needs for it: to read all files, and to look at each.
+pub(super) fn list(files: &Files, directory: &Path) -> Result<[Timed; 2], Failure> {
+    let paths: Vec<_> =
         fs::read_dir(directory)?.map(|file| Ok(file?.path())).collect::<Result<_, Failure>>()?;
-    let cat = best(3, || program(Command::new("cat").args(&files), None))?;
-    Ok((ours, cat))
+    let catalog = Catalog::new(directory).flat();
+    let first = best(3, || cpu_of(|| Ok(catalog.list_all().rows())))?;
+    let cached = catalog.cache_file(files.scratch("catalog"));
+    drop(cached.list_all().rows());
+    let again = best(3, || cpu_of(|| Ok(cached.list_all().rows())))?;
+    let cat = best(3, || program(Command::new("cat").args(&paths), None))?;
+    let stat = best(3, || program(Command::new("stat").args(["-c", "%s"]).args(&paths), None))?;
+    Ok([(first, ("cat", cat)), (again, ("stat", stat))])
+}
+
+/// The wall times of an append that is on the disk when it returns, and of a bare `write` and `fdatasync`.
+pub(super) fn durable_append(files: &Files) -> Result<(Duration, Duration), Failure> {
+    let copy = files.copy(&files.realistic(1_000)?, "synced.jsonl")?;
+    append::pairs(files, &copy, SyncPolicy::Always, append::PAIRS)
 }
 
 /// Does all steps on copies of a file.

@@ -28,12 +28,12 @@ pub(super) fn first_rows(session: &Session) -> Result<(Outline, Vec<OutlineRow>)
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     let file = bench.files.realistic(100_000)?;
     let session = Session::open_read_only(&file)?;
-    let peer = bench.ask_peer(&bench.files.realistic(12_000)?, &["outline"], "")?;
+    let peer = bench.ask_peer(&bench.files.realistic(12_000)?, &["open", "view", "filter"], "")?;
     let peer = peer.as_ref();
     let first = best(bench.runs, || cpu_of(|| first_rows(&session)))?;
     let filter = best(bench.runs, || filters(&session))?;
     let mut lines = vec![
-        against_peer("outline of 100k entries: first rows (pi: of 12k)", first, peer, "outline", 20.0)?,
+        against_peer("outline of 100k entries: first rows (pi: of 12k)", first, peer, "view", 20.0)?,
         Line::limit("the same", first, Duration::from_millis(50)),
         against_peer("filter keystroke, mean of five filters (pi: of 12k)", filter, peer, "filter", 20.0)?,
         Line::limit("the same", filter, Duration::from_millis(16)),

@@ -68,21 +68,22 @@ fn beside_pi(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     let file = bench.files.realistic(12_000)?;
     let session = Session::open_read_only(&file)?;
     let works = [
-        ("tree of 12k entries: first frame", open(bench, &session)?, "outline"),
+        ("tree of 12k entries: first frame", open(bench, &session)?, "view"),
         (
             "slowest of pi's filters, with its frame",
             slowest(bench.runs, &session, &actions(&SHARED_FILTERS))?,
-            "filterKey",
+            "slowestFilter",
         ),
         (
             "slowest letter of a query, with its frame",
             slowest(bench.runs, &session, &letters(QUERY))?,
-            "letter",
+            "slowestLetter",
         ),
     ];
     let mut lines = Vec::new();
     for (name, peer) in [("pi 0.74.2", &bench.older), ("pi 1.5.0", &bench.peer)] {
-        let answers = bench.ask(peer.as_ref(), &file, &["keys"], "")?;
+        let answers =
+            bench.ask(peer.as_ref(), &file, &["open", "view", "slowestFilter", "slowestLetter"], "")?;
         for (work, ours, answer) in works {
             lines.push(against(name, work, ours, answers.as_ref(), answer, BAR)?);
         }

@@ -158,7 +158,7 @@ fn start(bench: &Bench<'_>) -> Result<Line, Failure> {
     };
     let theirs = || {
         let mut command = peer.command();
-        let command = command.args(arguments).env("PI_CODING_AGENT_DIR", &peer_home).env("PI_OFFLINE", "1");
+        let command = command.args(arguments).env("PI_CODING_AGENT_DIR", &peer_home);
         first_byte(command, &home, &listener)
     };
     let (ours, theirs) = clock::best_of_pairs(bench.runs, ours, theirs)?;

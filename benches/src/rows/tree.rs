@@ -25,7 +25,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     })? / count;
     let children = best(bench.runs, || cpu_of(|| Ok(count_children(&session, &ids))))? / (count * 100);
     let ordered = best(bench.runs, || cpu_of(|| Ok(ordered_with_labels(&session))))?;
-    let peer = bench.ask_peer(&file, &["path", "children", "tree"], &ids.join("\n"))?;
+    let peer = bench.ask_peer(&file, &["open", "path", "children", "tree"], &ids.join("\n"))?;
     let peer = peer.as_ref();
     Ok(vec![
         against_peer("path of a random entry 10k deep, 100k entries", path, peer, "path", 50.0)?,
