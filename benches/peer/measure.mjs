@@ -1,29 +1,27 @@
 // Does work with a peer, inside its own process, and prints one JSON object: CPU milliseconds by question.
 //
-//   node|bun measure.mjs PROGRAM PACKAGE_DIR FILE HOME RUNS QUESTION... < ids
+//   node|bun measure.mjs PROGRAM LIBRARY FILE HOME RUNS QUESTION... < ids
 //
-// PROGRAM: pi or oh-my-pi. Questions are the names of STEPS below, asked in the order in which they are named. What the
+// PROGRAM: pi or oh-my-pi. LIBRARY: what is imported; for oh-my-pi, the folder of its package. Questions are the names of STEPS below, asked in the order in which they are named. What the
 // peer cannot do is null. Every figure is the best of RUNS, per call, unless the step says otherwise; `memory` is the
 // most this process had, in bytes. FILE is a copy if it is asked to append or fork, and a directory if it is asked to
 // list. HOME is a scratch directory. Standard input holds ids, one per line, for `path` and `children`.
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [program, packageDir, file, home, runsText, ...questions] = process.argv.slice(2);
+const [program, library, file, home, runsText, ...questions] = process.argv.slice(2);
 const runs = Number(runsText);
 process.env.HOME = home;
 process.env.PI_CODING_AGENT_DIR = join(home, "agent");
 process.env.PI_OFFLINE = "1";
 mkdirSync(process.env.PI_CODING_AGENT_DIR, { recursive: true });
 
-const load = (path) => import(pathToFileURL(join(packageDir, path)).href);
+const load = (path) => import(pathToFileURL(path).href);
 const nothing = () => {};
 const ADAPTERS = {
 	async pi() {
-		// The newer version is one bundle, the older one is not.
-		const bundle = "dist/bundle/index.js";
-		const peer = await load(existsSync(join(packageDir, bundle)) ? bundle : "dist/index.js");
+		const peer = await load(library);
 		return {
 			Manager: peer.SessionManager,
 			selector: async () => {
@@ -33,12 +31,12 @@ const ADAPTERS = {
 		};
 	},
 	async "oh-my-pi"() {
-		const { SessionManager } = await load("src/session/session-manager.ts");
+		const { SessionManager } = await load(join(library, "src/session/session-manager.ts"));
 		return {
 			Manager: SessionManager,
 			selector: async () => {
-				await (await load("src/modes/theme/theme.ts")).initTheme();
-				return (await load("src/modes/components/tree-selector.ts")).TreeSelectorComponent;
+				await (await load(join(library, "src/modes/theme/theme.ts"))).initTheme();
+				return (await load(join(library, "src/modes/components/tree-selector.ts"))).TreeSelectorComponent;
 			},
 		};
 	},
@@ -51,9 +49,13 @@ async function once(work) {
 	return (spent.user + spent.system) / 1000;
 }
 
-async function best(work, calls = 1) {
+// The best of all runs; what has to be made anew for each is not counted.
+async function best(work, calls = 1, prepare = nothing) {
 	let least = Infinity;
-	for (let run = 0; run < runs; run++) least = Math.min(least, await once(work));
+	for (let run = 0; run < runs; run++) {
+		await prepare();
+		least = Math.min(least, await once(work));
+	}
 	return least / calls;
 }
 
@@ -132,13 +134,15 @@ const STEPS = {
 		if (screen.getTreeList().getSearchQuery() !== "parser") throw new Error("the query did not change");
 		return time;
 	},
-	// A first letter is typed once.
-	search: () => once(() => press("f")),
-	// Makes this manager one of the new file, so it comes last, and once.
-	fork: () => once(async () => {
-		manager.createBranchedSession(manager.getLeafId());
-		await manager.flush?.();
-	}),
+	search: () => best(() => press("f"), 1, show),
+	// Makes this manager one of the new file.
+	fork: () => {
+		const fork = async () => {
+			manager.createBranchedSession(manager.getLeafId());
+			await manager.flush?.();
+		};
+		return best(fork, 1, async () => (manager = await Manager.open(file)));
+	},
 	// A first time there is only once; what a peer remembers of it counts for the times after.
 	list: () => once(list),
 	listAgain: () => best(list),

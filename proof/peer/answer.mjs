@@ -1,6 +1,6 @@
 // What the reference program makes of session files: one JSON line per path on standard input.
 //
-//   node answer.mjs PACKAGE_DIR < paths
+//   node answer.mjs LIBRARY < paths
 //
 // Works on the files it is given: hand it copies. The home directory is a scratch one.
 import { readFileSync } from "node:fs";

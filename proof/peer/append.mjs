@@ -1,6 +1,6 @@
 // Appends to a session file with the reference program while others do: prints the id of each entry.
 //
-//   node append.mjs PACKAGE_DIR FILE COUNT
+//   node append.mjs LIBRARY FILE COUNT
 import { setTimeout as wait } from "node:timers/promises";
 import { peer } from "./reference.mjs";
 

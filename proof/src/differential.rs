@@ -46,7 +46,7 @@ pub fn run(plan: &Plan) -> Outcome {
     let mut known: Vec<(String, usize)> = tally.into_iter().collect();
     known.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let known: Vec<String> = known.into_iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
-    let (version, known) = (&peer.version, known.join("; "));
+    let (version, known) = (peer.version(), known.join("; "));
     let what = format!("files compared with pi {version}: {known}; {shared} entries side by side");
     Ok(Done::new(count, what))
 }

