@@ -1,10 +1,12 @@
-//! Runs work that may panic, on all cores, and gives up on work that does not end.
+//! Runs work that may panic, on all cores, and notices work that does not end.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, Once, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 thread_local! {
@@ -71,12 +73,49 @@ pub fn sum_over(count: u64, work: impl Fn(u64) -> Result<u64, String> + Sync) ->
     })
 }
 
-/// Fails if one piece of work took longer than nothing of its size should.
-pub fn in_time<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Result<T, String> {
-    let begin = Instant::now();
-    let done = work();
-    let took = begin.elapsed();
-    if took > limit { Err(format!("{what} took {took:?}")) } else { Ok(done) }
+/// What every thread is at, and since when.
+#[derive(Default)]
+pub struct Watch {
+    busy: Mutex<HashMap<ThreadId, (Instant, String)>>,
+}
+
+impl Watch {
+    /// Does a piece of work that has a name; it may be the last that is heard of this thread.
+    pub fn during<T>(&self, what: String, work: impl FnOnce() -> T) -> T {
+        let me = thread::current().id();
+        self.busy().insert(me, (Instant::now(), what));
+        let done = work();
+        self.busy().remove(&me);
+        done
+    }
+
+    fn busy(&self) -> std::sync::MutexGuard<'_, HashMap<ThreadId, (Instant, String)>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn overdue(&self, limit: Duration) -> Option<String> {
+        self.busy().values().find(|(since, _)| since.elapsed() > limit).map(|(_, what)| what.clone())
+    }
+}
+
+/// Does work whose pieces end within a limit; calls `give_up` with the name of one that does not.
+///
+/// A piece that hangs cannot be ended from outside, so `give_up` had better end the process.
+pub fn watched<T>(limit: Duration, give_up: impl Fn(&str) + Sync, work: impl FnOnce(&Watch) -> T) -> T {
+    let (watch, give_up) = (&Watch::default(), &give_up);
+    let (done, ended) = channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            while ended.recv_timeout(limit / 20) == Err(RecvTimeoutError::Timeout) {
+                if let Some(what) = watch.overdue(limit) {
+                    give_up(&what);
+                }
+            }
+        });
+        // Gone when the work ends, also by a panic: the other thread then ends, too.
+        let _done = done;
+        work(watch)
+    })
 }
 
 #[cfg(test)]
@@ -95,5 +134,21 @@ mod tests {
         assert_eq!(sum_over(100, Ok), Ok(4950));
         let failed = sum_over(1000, |n| if n == 3 { Err("three".into()) } else { Ok(1) });
         assert_eq!(failed, Err("three".into()));
+    }
+
+    #[test]
+    fn work_that_does_not_end_is_noticed_while_it_runs() {
+        let noticed = Mutex::new(None);
+        let is_noticed = || noticed.lock().is_ok_and(|what| what.is_some());
+        let limit = Duration::from_millis(20);
+        watched(
+            limit,
+            |what| *noticed.lock().unwrap() = Some(what.to_owned()),
+            |watch| {
+                watch.during("the first".into(), || ());
+                watch.during("the second".into(), || while !is_noticed() {});
+            },
+        );
+        assert_eq!(noticed.into_inner().unwrap().as_deref(), Some("the second"));
     }
 }

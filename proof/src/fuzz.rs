@@ -22,7 +22,7 @@ use testkit::mangle;
 use testkit::rng::Rng;
 use testkit::sim_fs::SimFs;
 
-use crate::attempt::{in_time, sum_over};
+use crate::attempt::{attempt, sum_over, watched};
 use crate::part::{Done, Outcome, Plan};
 
 const PATH: &str = "/sessions/s.jsonl";
@@ -66,21 +66,30 @@ fn throw(
     runs: u64,
     look: impl Fn(&mut Rng) -> Result<bool, String> + Sync,
 ) -> Result<u64, String> {
-    sum_over(runs.div_ceil(CHUNK), |chunk| {
-        let mut used = 0;
-        for number in chunk * CHUNK..((chunk + 1) * CHUNK).min(runs) {
-            let mut rng = Rng::new(plan.seed.wrapping_mul(0x9e37_79b9).wrapping_add(number));
-            let result = in_time(LIMIT, "one input", || crate::attempt::attempt(|| look(&mut rng)));
-            let is_used = result.and_then(|result| result).and_then(|result| result);
-            used += u64::from(is_used.map_err(|reason| format!("run {number}: {reason}"))?);
-        }
-        Ok(used)
+    watched(LIMIT, end_process, |watch| {
+        sum_over(runs.div_ceil(CHUNK), |chunk| {
+            let mut used = 0;
+            for number in chunk * CHUNK..((chunk + 1) * CHUNK).min(runs) {
+                let mut rng = Rng::new(plan.seed.wrapping_mul(0x9e37_79b9).wrapping_add(number));
+                let name = format!("run {number} of seed {}", plan.seed);
+                let is_used = watch.during(name, || attempt(|| look(&mut rng))).and_then(|result| result);
+                used += u64::from(is_used.map_err(|reason| format!("run {number}: {reason}"))?);
+            }
+            Ok(used)
+        })
     })
+}
+
+/// A thread that hangs cannot be ended; the process can.
+#[allow(clippy::print_stderr, reason = "the last words of the process")]
+fn end_process(what: &str) {
+    eprintln!("BROKEN: {what} has not ended within {LIMIT:?}");
+    std::process::exit(1);
 }
 
 /// Looks at an input; a complaint shows it.
 fn told(bytes: &[u8], look: impl FnOnce(&[u8]) -> Result<bool, String>) -> Result<bool, String> {
-    let result = crate::attempt::attempt(|| look(bytes)).and_then(|result| result);
+    let result = attempt(|| look(bytes)).and_then(|result| result);
     result.map_err(|reason| format!("{reason}\n{}", bytes.escape_ascii().to_string().replace("\\n", "\n")))
 }
 
@@ -152,14 +161,8 @@ fn append_to(bytes: &[u8]) -> Result<bool, String> {
         let above = session.leaf_id();
         session.append_user_text("appended").map(|id| (id, above))
     });
-    let Ok((id, above)) = result else {
-        // No session, a newer version: refused, and nothing was touched.
-        return if fs.bytes(PATH).as_deref() == Some(bytes) {
-            Ok(false)
-        } else {
-            Err("refused, but changed".into())
-        };
-    };
+    // No session, a newer version.
+    let Ok((id, above)) = result else { return refused(&fs, bytes) };
     if !kept() {
         return Err("older bytes are lost".into());
     }
@@ -173,6 +176,12 @@ fn append_to(bytes: &[u8]) -> Result<bool, String> {
         ));
     }
     Ok(true)
+}
+
+/// What is refused is as it was.
+fn refused(fs: &SimFs, bytes: &[u8]) -> Result<bool, String> {
+    let is_untouched = fs.bytes(PATH).as_deref() == Some(bytes);
+    if is_untouched { Ok(false) } else { Err("refused, but changed".into()) }
 }
 
 /// Migrates broken files of old versions: ids, contexts and lines that cannot be read stay, and so does the original.
@@ -199,14 +208,13 @@ fn is_old(bytes: &[u8]) -> bool {
 
 fn migrate_file(bytes: &[u8]) -> Result<bool, String> {
     let fs = disk(bytes);
-    let Ok(mut session) = options(&fs).open(PATH) else { return Ok(false) };
+    let Ok(mut session) = options(&fs).open(PATH) else { return refused(&fs, bytes) };
     let before = shown(&session)?;
     let kept = match session.migrate() {
         Ok(Some(kept)) => kept,
-        Ok(None) | Err(session_tree::Error::ReadOnly { .. }) => return Ok(false),
-        // A damaged line of version 1 with an id in it means something else in version 3: refused, and untouched.
-        Err(session_tree::Error::Verify { .. }) if fs.bytes(PATH).as_deref() == Some(bytes) => {
-            return Ok(false);
+        // A damaged line of version 1 with an id in it means something else in version 3 (`Verify`).
+        Ok(None) | Err(session_tree::Error::ReadOnly { .. } | session_tree::Error::Verify { .. }) => {
+            return refused(&fs, bytes);
         }
         Err(error) => return Err(format!("cannot migrate: {error}")),
     };

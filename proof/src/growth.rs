@@ -1,17 +1,17 @@
 //! Sizes: sessions of a million entries in every shape, a line of 200 megabytes, ten thousand files; and growth.
 //!
-//! Everything runs on a thread with a stack of 256 KiB, so that a walk that recurses dies. Growth is measured in CPU
-//! time: a hundred times as many entries may take about a hundred times as long; a quadratic step would take ten
-//! thousand times as long.
+//! Everything runs on a thread with a stack of 256 KiB, so that a walk that recurses dies. Growth is a guard against
+//! quadratic steps, in CPU time: a hundred times as many entries take about a hundred times as long, with a quadratic
+//! step ten thousand times. How long anything takes is measured in `benches`.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::thread;
 
-use offshoot_web::{ExportOptions, write_markdown};
+use offshoot_web::{ExportOptions, write_html, write_markdown};
 use rustix::time::{ClockId, clock_gettime};
-use session_tree::{Catalog, Outline, OutlineOptions, Session};
+use session_tree::{Catalog, Destination, Options, Outline, OutlineOptions, Session};
 use tempfile::TempDir;
 
 use crate::part::{Done, Outcome, Plan};
@@ -21,11 +21,17 @@ const STACK: usize = 256 << 10;
 /// So many times as long a hundred times as much may take: caches that no longer hold everything cost a factor.
 const MOST: f64 = 400.0;
 
+/// No line is made longer than this.
+const LONGEST: u64 = 1 << 30;
+
 /// Where the entry with a number hangs.
 type Shape = fn(u64) -> Option<u64>;
 
+/// The shape in which every walk goes deepest.
+const DEEPEST: &str = "chain";
+
 const SHAPES: [(&str, Shape); 3] = [
-    ("chain", |number| number.checked_sub(1)),
+    (DEEPEST, |number| number.checked_sub(1)),
     ("star", |number| (number > 0).then_some(0)),
     ("comb", |number| number.checked_sub(1 + number % 2)),
 ];
@@ -37,11 +43,16 @@ pub fn sizes(plan: &Plan) -> Outcome {
     for (name, shape) in SHAPES {
         let path = write_session(&dir, name, entries, shape)?;
         on_a_small_stack(|| walk(&path, entries)).map_err(|reason| format!("{name}: {reason}"))?;
+        if name == DEEPEST {
+            on_a_small_stack(|| export(&Session::open_read_only(&path).map_err(text)?))?;
+        }
         std::fs::remove_file(&path).map_err(text)?;
     }
-    on_a_small_stack(|| long_line(&dir, if plan.soak { 1 << 30 } else { 200 << 20 }))?;
-    on_a_small_stack(|| many_files(&dir, 10_000))?;
-    Ok(Done::new(entries, "entries as a chain, a star and a comb, a line of 200 MB and more, 10000 files"))
+    let (bytes, files) = ((entries * 200).min(LONGEST), entries / 100);
+    on_a_small_stack(|| long_line(&dir, bytes))?;
+    on_a_small_stack(|| many_files(&dir, files))?;
+    let what = format!("entries in three shapes, a line of {} MB, {files} files", bytes / 1_000_000);
+    Ok(Done::new(entries, what))
 }
 
 fn text(error: impl std::fmt::Display) -> String {
@@ -78,6 +89,7 @@ fn write_session(
     Ok(path)
 }
 
+/// Walks over a session.
 fn walk(path: &Path, entries: u64) -> Result<(), String> {
     let session = Session::open_read_only(path).map_err(text)?;
     let tree = session.tree();
@@ -90,8 +102,25 @@ fn walk(path: &Path, entries: u64) -> Result<(), String> {
     if path != messages {
         return Err(format!("{messages} messages on a path of {path}"));
     }
-    Outline::new(&session, OutlineOptions::default());
-    Ok(())
+    search(&session)?;
+    let report = session.check().map_err(text)?;
+    session.plan_repair(&report);
+    let leaf = session.leaf_id().ok_or("no leaf")?;
+    let fork = session.create_branched_session(leaf.as_str(), Destination::Memory, Options::new());
+    let copied = fork.map_err(text)?.tree().len();
+    if copied == path { Ok(()) } else { Err(format!("a fork of {copied} entries from a path of {path}")) }
+}
+
+fn search(session: &Session) -> Result<(), String> {
+    let mut outline = Outline::new(session, OutlineOptions::default());
+    outline.set_query(session, "entry 77").and_then(|_| outline.search_all(session)).map(drop).map_err(text)
+}
+
+/// Exports a session as a page and as Markdown.
+fn export(session: &Session) -> Result<(), String> {
+    let (options, out) = (ExportOptions::default(), &mut std::io::sink());
+    write_html(session, &options, out, &mut |_, _| {}).map_err(text)?;
+    write_markdown(session, &options, out, &mut |_, _| {}).map(drop).map_err(text)
 }
 
 fn long_line(dir: &TempDir, bytes: u64) -> Result<(), String> {
@@ -107,23 +136,25 @@ fn long_line(dir: &TempDir, bytes: u64) -> Result<(), String> {
     }
     out.write_all(b"\"}}\n").and_then(|()| out.flush()).map_err(text)?;
     let session = Session::open_read_only(&path).map_err(text)?;
-    let (len, leaf) = (session.tree().len(), session.leaf_id());
+    let context = session.build_context().map_err(text)?;
+    let said = context.messages().last().map_or(0, |message| message.text().len() as u64);
     std::fs::remove_file(&path).map_err(text)?;
-    if len == 4 && leaf.is_some_and(|leaf| leaf == "long") {
+    let expected = bytes / 1024 * 1024;
+    if said == expected {
         Ok(())
     } else {
-        Err(format!("a long line: {len} entries"))
+        Err(format!("{said} of {expected} bytes of a long line are there"))
     }
 }
 
-fn many_files(dir: &TempDir, count: usize) -> Result<(), String> {
+fn many_files(dir: &TempDir, count: u64) -> Result<(), String> {
     let folder = dir.path().join("many");
     std::fs::create_dir(&folder).map_err(text)?;
     for number in 0..count {
         let bytes = testkit::drawing::session_text("a user hello\nb<a assistant hi");
         std::fs::write(folder.join(format!("{number}.jsonl")), bytes).map_err(text)?;
     }
-    let rows = Catalog::new(&folder).flat().list_all().rows().len();
+    let rows = Catalog::new(&folder).flat().list_all().rows().len() as u64;
     if rows == count { Ok(()) } else { Err(format!("{rows} of {count} files are listed")) }
 }
 
@@ -136,7 +167,7 @@ pub fn growth(plan: &Plan) -> Outcome {
         (write_session(&dir, "small", many / 100, chain)?, write_session(&dir, "large", many, chain)?);
     let mut ratios = Vec::new();
     for (name, work) in WORK {
-        let ratio = best(&large, work, 2)? / best(&small, work, 10)?;
+        let ratio = on_a_small_stack(|| Ok(best(&large, work, 2)? / best(&small, work, 10)?))?;
         if ratio > MOST {
             return Err(format!("{name} of a hundred times as many entries took {ratio:.0} times as long"));
         }
@@ -155,19 +186,8 @@ const WORK: [(&str, Work); 5] = [
         session.tree().ordered();
         Ok(())
     }),
-    ("search", |session| {
-        let mut outline = Outline::new(session, OutlineOptions::default());
-        outline
-            .set_query(session, "entry 77")
-            .and_then(|_| outline.search_all(session))
-            .map(drop)
-            .map_err(text)
-    }),
-    ("export", |session| {
-        write_markdown(session, &ExportOptions::default(), &mut std::io::sink(), &mut |_, _| {})
-            .map(drop)
-            .map_err(text)
-    }),
+    ("search", search),
+    ("export", export),
 ];
 
 /// The least CPU time that opening a session and some work on it took.

@@ -27,14 +27,38 @@ pub fn incidents(document: &str) -> Vec<Incident> {
     .collect()
 }
 
-/// Says why a test that the table names cannot be found.
+/// Says why a test that the table names cannot be found, or does not run.
 ///
 /// # Errors
 ///
-/// What is missing: the file, or a test of that name in it.
+/// What is missing: the file, or a test of that name in it that runs.
 pub fn find(root: &Path, test: &str) -> Result<(), String> {
     let (file, name) = test.split_once("::").ok_or(format!("`{test}` is no file::test"))?;
     let text = fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"))?;
-    let is_there = text.contains(&format!("fn {name}(")) || text.contains(&format!("part(\"{name}\""));
-    if is_there { Ok(()) } else { Err(format!("{file} has no test {name}")) }
+    let is_there = is_test(&text, name) || text.contains(&format!("part(\"{name}\""));
+    if is_there { Ok(()) } else { Err(format!("{file} has no test {name} that runs")) }
+}
+
+/// Tells whether a function of a file is a test that is not left out.
+fn is_test(text: &str, name: &str) -> bool {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let is_it = |line: &&str| line.contains(&format!("fn {name}("));
+    let Some(at) = lines.iter().position(is_it) else { return false };
+    let above = lines[..at].iter().rev().take_while(|line| line.starts_with(['#', '/']));
+    let attributes: Vec<&&str> = above.filter(|line| line.starts_with("#[")).collect();
+    let has = |word: &str| attributes.iter().any(|line| line.contains(word));
+    has("test") && !has("ignore")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_helper_or_a_test_that_is_left_out_covers_nothing() {
+        let text = "#[test]\nfn runs() {}\n\nfn helps() {}\n#[test]\n#[ignore = \"slow\"]\nfn waits() {}\n\
+                    #[tokio::test]\n/// Why.\nasync fn is_told() {}\n";
+        let found = ["runs", "helps", "waits", "is_told", "missing"].map(|name| is_test(text, name));
+        assert_eq!(found, [true, false, false, true, false]);
+    }
 }

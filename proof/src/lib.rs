@@ -1,7 +1,8 @@
 //! Shows that the promises of the engine and the program hold, and says with what.
 //!
 //! A [part](part::Part) is one kind of proof: it does something many times, drawn from a seed, and complains when a
-//! promise is broken. `offshoot-proof quick` runs all parts in minutes, `soak` for hours; see `docs/reliability.md`.
+//! promise is broken. `offshoot-proof quick` runs what takes minutes and is no test of a crate, `soak` everything for
+//! hours; see `docs/reliability.md`.
 //! Works on simulated disks and on temporary directories; never touches a session of anybody.
 
 #![allow(

@@ -58,7 +58,7 @@ fn request(mut arguments: impl Iterator<Item = String>) -> Result<Option<Request
                 parts.extend(PARTS);
             }
             "--seed" => plan.seed = number(value()?)?,
-            "--runs" | "--states" => plan.runs = Some(number(value()?)?),
+            "--runs" => plan.runs = Some(number(value()?)?),
             "--percent" => plan.percent = Some(number(value()?)?),
             "--peer" => plan.peer = Some(value()?.into()),
             name => parts.push(Part::named(name).ok_or(format!("there is no part `{name}`"))?),
@@ -66,6 +66,9 @@ fn request(mut arguments: impl Iterator<Item = String>) -> Result<Option<Request
     }
     if parts.is_empty() {
         return Err("nothing to do".into());
+    }
+    if plan.percent.is_some() && !plan.soak {
+        return Err("--percent is a part of `soak`".into());
     }
     Ok(Some(Request { plan, parts }))
 }

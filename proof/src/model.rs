@@ -4,6 +4,7 @@
 //! model; at the end, so has whoever opens the file after the process was killed. Ids are drawn from ten bits, so that
 //! collisions are normal.
 
+mod branching;
 mod expected;
 
 use std::sync::Arc;
@@ -83,15 +84,15 @@ impl Machine {
 
     /// Does one step to both; says what it was.
     fn step(&mut self, rng: &mut Rng) -> EngineResult<&'static str> {
-        match rng.below(20) {
-            0..4 => self.appended("a prompt", Kind::Message, |session| session.append_message(&user("p"))),
+        match rng.below(27) {
+            0..4 => self.appended("a prompt", Kind::Prompt, |session| session.append_message(&user("p"))),
             4..7 => {
                 self.appended("an answer", Kind::Message, |session| session.append_message(&assistant("a")))
             }
             7 => self.appended("a custom entry", Kind::Other, |session| {
                 session.append_custom_entry("x", Some(&json!(1)))
             }),
-            8 => self.appended("a note", Kind::Message, |session| {
+            8 => self.appended("a note", Kind::Prompt, |session| {
                 session.append_custom_message("n", &json!("note"), true, None)
             }),
             9 => self.appended("a model", Kind::Other, |session| session.append_model_change("p", "m")),
@@ -103,6 +104,11 @@ impl Machine {
             15 | 16 => self.go(rng),
             17 => self.mark(),
             18 => self.reopen(),
+            19 => self.killed(),
+            20 | 21 => self.select(rng),
+            22 | 23 => self.pick(rng),
+            24 => self.merge(rng),
+            25 => self.fork(),
             _ => self.other_writer(),
         }
     }
@@ -155,7 +161,7 @@ impl Machine {
         let target = if rng.below(6) == 0 { None } else { self.known(rng) };
         let new = NewBranchSummary { summary: "left behind".into(), ..NewBranchSummary::default() };
         self.model.leaf.clone_from(&target);
-        self.appended("a summary", Kind::Message, |session| {
+        self.appended("a summary", Kind::Summary, |session| {
             session.branch_with_summary(target.as_deref(), &new)
         })
     }
@@ -164,7 +170,7 @@ impl Machine {
         let drafts: EngineResult<Vec<Draft>> =
             (0..rng.range(1, 4)).map(|_| Draft::message(&user("b"))).collect();
         for id in self.session.append_batch(&drafts?)? {
-            self.model.append(id.as_str(), Kind::Message);
+            self.model.append(id.as_str(), Kind::Prompt);
         }
         self.is_behind = false;
         Ok("a batch")
@@ -206,6 +212,18 @@ impl Machine {
         Ok("opening again")
     }
 
+    /// The process is killed, and another one goes on with what it left.
+    fn killed(&mut self) -> EngineResult<&'static str> {
+        self.fs = self.fs.killed();
+        if self.session.is_saved() {
+            return self.reopen().map(|_| "a kill");
+        }
+        // Nothing was said yet, so there is no file.
+        self.session = self.options().create(PATH, "/w")?;
+        self.model = Model::default();
+        Ok("a kill")
+    }
+
     fn other_writer(&mut self) -> EngineResult<&'static str> {
         if !self.session.is_saved() {
             return Ok("nothing");
@@ -213,7 +231,7 @@ impl Machine {
         let mut other = self.options().open(PATH)?;
         let above = other.leaf_id().map(|id| id.to_string());
         let id = other.append_message(&user("from elsewhere"))?;
-        self.model.append_under(above, id.as_str(), Kind::Message);
+        self.model.append_under(above, id.as_str(), Kind::Prompt);
         self.is_behind = true;
         Ok("another writer")
     }

@@ -8,8 +8,12 @@ use testkit::rng::Rng;
 /// What an entry means to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
+    /// Adds a message to the context, and is taken back into the editor when it is selected.
+    Prompt,
     /// Adds a message to the context.
     Message,
+    /// Tells the context of a branch; a copy of it is one, too, however it is copied.
+    Summary,
     /// Adds nothing.
     Other,
     Name(String),
@@ -23,6 +27,20 @@ pub(super) enum Kind {
     Marker {
         target: Option<String>,
     },
+}
+
+impl Kind {
+    fn is_message(&self) -> bool {
+        matches!(self, Self::Prompt | Self::Message | Self::Summary)
+    }
+
+    /// Entries that only keep books do not count when positions are compared.
+    fn keeps_books(&self) -> bool {
+        match self {
+            Self::Prompt | Self::Message | Self::Summary | Self::Compaction { .. } => false,
+            Self::Other | Self::Name(_) | Self::Label { .. } | Self::Marker { .. } => true,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -54,6 +72,56 @@ impl Model {
     /// Any entry.
     pub(super) fn any(&self, rng: &mut Rng) -> Option<String> {
         if self.entries.is_empty() { None } else { Some(rng.pick(&self.entries).id.clone()) }
+    }
+
+    /// Any entry that adds a message.
+    pub(super) fn any_message(&self, rng: &mut Rng) -> Option<String> {
+        self.any(rng).filter(|id| self.entry(id).is_some_and(|entry| entry.kind.is_message()))
+    }
+
+    /// What an entry means.
+    pub(super) fn kind(&self, id: &str) -> Kind {
+        self.entry(id).map_or(Kind::Other, |entry| entry.kind.clone())
+    }
+
+    /// Where the leaf is after an entry was selected: a prompt is taken back, a root that keeps books means the start.
+    pub(super) fn selected(&self, target: &str) -> Option<String> {
+        let Some(entry) = self.entry(target) else { return self.leaf.clone() };
+        let is_there = self.leaf.as_deref() == Some(target)
+            || self.effective(Some(target.to_owned())) == self.effective(self.leaf.clone());
+        if is_there {
+            return self.leaf.clone();
+        }
+        match entry.kind {
+            Kind::Prompt => entry.parent.clone(),
+            _ if entry.parent.is_none() && entry.kind.keeps_books() => None,
+            _ => Some(target.to_owned()),
+        }
+    }
+
+    /// The nearest entry at or above one that does more than keep books.
+    fn effective(&self, id: Option<String>) -> Option<String> {
+        let mut at = id;
+        while let Some(entry) = at.as_ref().and_then(|id| self.entry(id)) {
+            if !entry.kind.keeps_books() {
+                return at;
+            }
+            at.clone_from(&entry.parent);
+        }
+        None
+    }
+
+    /// Tells whether an entry goes on from where the leaf is, apart from entries that keep books.
+    pub(super) fn is_ahead(&self, to: &str) -> bool {
+        let here = self.effective(self.leaf.clone());
+        let mut at = Some(to.to_owned());
+        while let Some(entry) = at.as_ref().and_then(|id| self.entry(id)) {
+            if Some(&entry.id) == here.as_ref() {
+                return true;
+            }
+            at.clone_from(&entry.parent);
+        }
+        here.is_none()
     }
 
     fn entry(&self, id: &str) -> Option<&Entry> {
@@ -92,7 +160,7 @@ impl Model {
     /// The entries that give the context its messages.
     fn context(&self) -> Vec<String> {
         let path: Vec<&Entry> = self.path().iter().filter_map(|id| self.entry(id)).collect();
-        let is_message = |entry: &&&Entry| entry.kind == Kind::Message;
+        let is_message = |entry: &&&Entry| entry.kind.is_message();
         let compaction = path.iter().rposition(|entry| matches!(entry.kind, Kind::Compaction { .. }));
         let Some(at) = compaction else {
             return path.iter().filter(is_message).map(|entry| entry.id.clone()).collect();
@@ -148,6 +216,30 @@ impl Model {
         same("the name", &session.name(), &self.name())?;
         let context = session.build_context().map_err(|error| format!("no context: {error}"))?;
         same("the context", &context.items.iter().map(|item| name(item.source)).collect(), &self.context())
+    }
+}
+
+/// A fork.
+impl Model {
+    /// Says how a fork of the path differs from what it should hold: the path without labels, and its labels set anew.
+    pub(super) fn compare_fork(&self, fork: &Session) -> Result<(), String> {
+        let tree = fork.tree();
+        let name = |node| tree.id(node).to_string();
+        let is_label = |entry: &&Entry| matches!(entry.kind, Kind::Label { .. });
+        let path: Vec<&Entry> = self.path().iter().filter_map(|id| self.entry(id)).collect();
+        let expected: Vec<String> =
+            path.iter().filter(|entry| !is_label(entry)).map(|entry| entry.id.clone()).collect();
+        let (labels, entries): (Vec<_>, Vec<_>) =
+            tree.nodes().partition(|node| tree.kind(*node) == session_tree::Kind::Label);
+        same("the entries of a fork", &entries.into_iter().map(name).collect::<Vec<_>>(), &expected)?;
+        let expected: BTreeMap<String, String> =
+            self.labels().into_iter().filter(|(target, _)| expected.contains(target)).collect();
+        same("the number of labels of a fork", &labels.len(), &expected.len())?;
+        let found = fork.labels().into_iter().map(|(node, label)| (name(node), label.text.clone())).collect();
+        same("the labels of a fork", &found, &expected)?;
+        let context = fork.build_context().map_err(|error| format!("no context: {error}"))?;
+        let found: Vec<String> = context.items.iter().map(|item| name(item.source)).collect();
+        same("the context of a fork", &found, &self.context())
     }
 }
 

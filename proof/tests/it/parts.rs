@@ -38,7 +38,8 @@ fn a_session_does_what_a_simple_model_does() {
 }
 
 #[test]
-fn large_sessions_fit_on_a_small_stack() {
+fn large_sessions_fit_on_a_small_stack_and_no_step_is_quadratic() {
+    holds("sizes", 10_000);
     holds("growth", 10_000);
 }
 
