@@ -2,18 +2,14 @@
 
 use std::sync::Arc;
 
-use session_tree::SyncPolicy;
 use session_tree::fs::Fs;
-use testkit::crash::trial::Trial;
+use testkit::crash::trial::{POLICIES, Trial};
 use testkit::crash::workload::{self, Workload};
 use testkit::crash::{oracle, survive};
 use testkit::sim_fs::SimFs;
 
 use crate::attempt::sum_over;
 use crate::part::{Done, Outcome, Plan};
-
-/// How often something is made durable.
-pub const POLICIES: [SyncPolicy; 3] = [SyncPolicy::Always, SyncPolicy::Barrier, SyncPolicy::Os];
 
 /// So many workloads are done before the disks are counted; the same ones whatever the number of cores.
 const ROUND: u64 = 12;

@@ -35,6 +35,9 @@ const KINDS: [Kind; 3] = [
     Kind { name: "xfs", make: &["mkfs.xfs", "-q", "-f"], size: "300M", options: "loop,nouuid" },
 ];
 
+/// So many entries are appended before a barrier.
+const TURN: usize = 7;
+
 /// Cuts the power again and again; whatever was called durable must be in every copy.
 pub fn run(plan: &Plan) -> Outcome {
     let cuts = plan.runs(20, 2_000);
@@ -45,7 +48,9 @@ pub fn run(plan: &Plan) -> Outcome {
         let disk = Disk::new(dir.path(), cut, kind)?;
         let wait = Duration::from_millis(rng.range(20, 1_500));
         let told = |reason| format!("cut {cut} of {} after {wait:?}: {reason}", kind.name);
-        let after = one_cut(&disk, wait, SyncPolicy::Always).map_err(told)?;
+        // Every other time as the program writes: what was said before a barrier is promised, the rest is not.
+        let policy = if cut % 2 == 0 { SyncPolicy::Always } else { SyncPolicy::Barrier };
+        let after = one_cut(&disk, wait, policy).map_err(told)?;
         entries += after.promised;
         if let Some(lost) = after.lost {
             return Err(told(format!("{lost} was durable and is lost")));
@@ -152,9 +157,15 @@ fn write(
     let text = |error: session_tree::Error| error.to_string();
     let mut session = Options::new().sync(policy).create(path, "/w").map_err(text)?;
     while !stop.load(Ordering::Relaxed) {
-        let id = session.append_user_text("durable").map_err(text)?;
+        let mut said = Vec::new();
+        for _ in 0..if policy == SyncPolicy::Barrier { TURN } else { 1 } {
+            said.push(session.append_user_text("durable").map_err(text)?.to_string());
+        }
+        if policy == SyncPolicy::Barrier {
+            session.barrier().map_err(text)?;
+        }
         if let Ok(mut ids) = promised.lock() {
-            ids.push(id.to_string());
+            ids.append(&mut said);
         }
     }
     Ok(())

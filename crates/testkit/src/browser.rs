@@ -108,12 +108,6 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Takes a picture of the window, as PNG in base64.
-    pub fn picture(&mut self) -> String {
-        let picture = self.ask("Page.captureScreenshot", &json!({"format": "png"}));
-        picture["data"].as_str().unwrap_or_default().to_owned()
-    }
-
     /// Presses a key, as a person would.
     pub fn press(&mut self, key: &str) {
         let text = if key.chars().count() == 1 { key } else { "" };

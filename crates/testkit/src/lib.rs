@@ -14,3 +14,4 @@ pub mod model_server;
 pub mod pi;
 pub mod rng;
 pub mod sim_fs;
+pub mod soak;

@@ -11,8 +11,7 @@ use session_tree::SyncPolicy;
 use testkit::crash::workload::{self, Start, Step, Workload};
 use testkit::crash::{oracle, survive};
 use testkit::sim_fs::SimFs;
-
-use crate::support::rounds;
+use testkit::soak::rounds;
 
 #[allow(clippy::print_stdout, reason = "the number of disks is what a reader of the log wants to know")]
 fn survive_all(policy: SyncPolicy, seeds: std::ops::Range<u64>, at_least: usize) {

@@ -11,9 +11,10 @@ use testkit::sim_fs::{Fault, SimFs};
 
 #[test]
 fn an_operation_survives_the_failure_of_any_of_its_calls() {
-    let runs: usize = Trial::all(|fs| Arc::new(fs.clone())).map(Trial::run_all).sum();
-    println!("{runs} runs with a failing call");
-    assert!(runs >= 3_000, "only {runs} runs met their fault");
+    // One in seven; `offshoot-proof faults` tries all.
+    let some = Trial::all(|fs| Arc::new(fs.clone())).step_by(7);
+    let runs: usize = some.map(Trial::run_all).sum();
+    assert!(runs >= 1_000, "only {runs} runs met their fault");
 }
 
 #[test]

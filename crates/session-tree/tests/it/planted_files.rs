@@ -152,7 +152,7 @@ fn a_file_that_is_swapped_while_it_is_written_to_never_gets_bytes_of_ours() {
     let (aside, victim) =
         (trap.inside.at("aside"), trap.inside.put("victim.jsonl", "precious, and no session\n"));
     let mut session = Session::open(&path).unwrap();
-    for round in 0..crate::support::rounds(200) {
+    for round in 0..testkit::soak::rounds(200) {
         fs::rename(&path, &aside).unwrap();
         fs::rename(&victim, &path).unwrap();
         match session.append_message(&user("lost?")) {

@@ -31,7 +31,8 @@ const OPERATIONS: [Step; 14] = [
     Step::Reopen,
 ];
 
-const POLICIES: [SyncPolicy; 3] = [SyncPolicy::Always, SyncPolicy::Barrier, SyncPolicy::Os];
+/// How often something is made durable.
+pub const POLICIES: [SyncPolicy; 3] = [SyncPolicy::Always, SyncPolicy::Barrier, SyncPolicy::Os];
 
 fn faults() -> Vec<Fault> {
     let kinds =

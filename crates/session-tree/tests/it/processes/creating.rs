@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use session_tree::Session;
+use testkit::soak::rounds;
 
 use super::fleet::{Fleet, Process, all};
 use super::view::View;
 use crate::support::live::{Folder, codes};
 
-const ROUNDS: usize = 20;
+/// How often two processes meet.
+const ROUNDS: u32 = 20;
 
 /// Lets both carry out a command at once; gives what each was told it failed with.
 fn race(pair: &mut [Process], command: &str) -> Vec<Vec<String>> {
@@ -31,7 +33,7 @@ fn one_of_two_creators_wins_and_the_other_is_told_once() {
     let fleet = Fleet::new();
     let dir = Folder::new();
     let mut pair = fleet.start_at('c', 2, &dir.at("s0.jsonl"));
-    for round in 0..ROUNDS {
+    for round in 0..rounds(ROUNDS) {
         let about = format!("round {round}");
         let path = dir.at(&format!("s{round}.jsonl"));
         for process in &mut pair {
@@ -50,7 +52,12 @@ fn one_of_two_creators_wins_and_the_other_is_told_once() {
         assert_eq!(failures, [[""; 0]; 2], "{about}");
         check(&path, 5, &about);
     }
-    assert_eq!(dir.names().len(), ROUNDS, "nothing else is left in the directory: {:?}", dir.names());
+    assert_eq!(
+        dir.names().len(),
+        rounds(ROUNDS) as usize,
+        "nothing else is left in the directory: {:?}",
+        dir.names()
+    );
 }
 
 #[test]
@@ -58,7 +65,7 @@ fn an_empty_file_that_two_processes_fill_gets_one_header() {
     let fleet = Fleet::new();
     let dir = Folder::new();
     let mut pair = fleet.start_at('e', 2, &dir.at("s0.jsonl"));
-    for round in 0..ROUNDS {
+    for round in 0..rounds(ROUNDS) {
         let about = format!("round {round}");
         let path = dir.put(&format!("s{round}.jsonl"), "");
         for process in &mut pair {
@@ -76,5 +83,10 @@ fn an_empty_file_that_two_processes_fill_gets_one_header() {
         assert_eq!(failures, [[""; 0]; 2], "{about}");
         check(&path, 4, &about);
     }
-    assert_eq!(dir.names().len(), ROUNDS, "nothing else is left in the directory: {:?}", dir.names());
+    assert_eq!(
+        dir.names().len(),
+        rounds(ROUNDS) as usize,
+        "nothing else is left in the directory: {:?}",
+        dir.names()
+    );
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use session_tree::Session;
 use testkit::rng::Rng;
+use testkit::soak::rounds;
 
 #[cfg(unix)]
 use super::fleet::only;
@@ -114,7 +115,7 @@ fn check_round(path: &Path, start: &str, accounts: &[Account], about: &str) {
 #[test]
 fn eight_processes_append_at_once_and_the_killed_ones_take_nothing_with_them() {
     let fleet = Fleet::new();
-    for seed in 1..=3 {
+    for seed in 1..=u64::from(rounds(3)) {
         let dir = Folder::new();
         let path = dir.at("s.jsonl");
         let start = start_session(&path);
@@ -181,7 +182,7 @@ fn a_writer_killed_inside_a_write_leaves_a_torn_tail_that_the_next_append_closes
     let start = start_session(&path);
     let mut survivor = fleet.start_at('s', 1, &path).remove(0);
     survivor.ask("open");
-    for round in 1..=4 {
+    for round in 1..=rounds(4) {
         let mut victim = fleet.start_at('v', 1, &path).remove(0);
         victim.ask("open");
         let before = View::of(&path);

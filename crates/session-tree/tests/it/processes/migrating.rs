@@ -5,6 +5,7 @@ use std::path::Path;
 
 use session_tree::Session;
 use testkit::rng::Rng;
+use testkit::soak::rounds;
 
 use super::fleet::{Fleet, all, only};
 use super::view::View;
@@ -37,7 +38,7 @@ fn two_processes_migrate_one_file_and_both_append_to_the_result() {
     const ENTRIES: usize = 40;
     let fleet = Fleet::new();
     let mut pair = fleet.start_at('m', 2, Path::new("."));
-    for round in 0..20 {
+    for round in 0..rounds(20) {
         let dir = Folder::new();
         let original = version_1(ENTRIES);
         let path = dir.put("s.jsonl", &original);
@@ -84,7 +85,7 @@ fn a_line_appended_during_a_migration_is_in_the_new_file_or_in_the_kept_one() {
     let mut migrating = fleet.start_at('m', 1, Path::new(".")).remove(0);
     let mut foreign = fleet.start_at('f', 1, Path::new(".")).remove(0);
     let mut written = 0;
-    for seed in 0..30 {
+    for seed in 0..u64::from(rounds(30)) {
         let mut rng = Rng::new(seed);
         let dir = Folder::new();
         let path = dir.put("s.jsonl", version_1(ENTRIES));
