@@ -158,14 +158,14 @@ impl Scanner {
         if let Some(head) = self.template(start) {
             return Some(head);
         }
-        let mut front = Front::read(start)?;
+        let mut front = Front::read(start);
         if !front.is_complete() {
             front.read_back(end);
             if !front.is_complete() {
                 return None;
             }
         }
-        let mut head = front.head?;
+        let mut head = front.head;
         if head.role == Some(Role::Assistant) {
             head.traits = self.answer_traits(start.get(front.body_at..)?)?;
         }
@@ -196,7 +196,7 @@ fn hex_key(id: &[u8]) -> Option<IdKey<'static>> {
 
 /// What reading a line from the front has gathered so far.
 struct Front<'l> {
-    head: Option<Head<'l>>,
+    head: Head<'l>,
     has_id: bool,
     has_parent: bool,
     has_time: bool,
@@ -207,22 +207,21 @@ struct Front<'l> {
 
 impl<'l> Front<'l> {
     fn is_complete(&self) -> bool {
-        let head = self.head.as_ref();
         self.has_id
             && self.has_parent
             && self.has_time
-            && head.is_some_and(|head| match head.kind.as_deref() {
+            && match self.head.kind.as_deref() {
                 None => false,
-                Some(b"message") => head.role.is_some(),
+                Some(b"message") => self.head.role.is_some(),
                 Some(b"custom") => self.has_custom_type,
                 Some(_) => true,
-            })
+            }
     }
 
     /// Reads members from the front while their values are short and plain.
-    fn read(line: &'l [u8]) -> Option<Self> {
+    fn read(line: &'l [u8]) -> Self {
         let mut front = Front {
-            head: Some(Head::default()),
+            head: Head::default(),
             has_id: false,
             has_parent: false,
             has_time: false,
@@ -231,7 +230,9 @@ impl<'l> Front<'l> {
         };
         let mut at = 1;
         while let Some((key, value_at)) = plain_key(line, at) {
-            match line.get(value_at)? {
+            // A line may have been cut off right here.
+            let Some(first) = line.get(value_at) else { break };
+            match first {
                 b'"' => {
                     let Some(value) = plain_string(line, value_at) else { break };
                     front.take(key, value);
@@ -252,7 +253,7 @@ impl<'l> Front<'l> {
             }
             at += 1;
         }
-        Some(front)
+        front
     }
 
     /// Reads members from the end while their values are short and plain. The last one of a name counts, so what
@@ -280,7 +281,7 @@ impl<'l> Front<'l> {
     }
 
     fn take(&mut self, key: &[u8], value: &'l [u8]) {
-        let Some(head) = &mut self.head else { return };
+        let head = &mut self.head;
         match key {
             b"type" => head.kind = Some(Cow::Borrowed(value)),
             b"id" => {
@@ -307,8 +308,8 @@ impl<'l> Front<'l> {
     }
 
     fn take_null(&mut self, key: &[u8]) {
-        if let (b"parentId", Some(head)) = (key, &mut self.head) {
-            head.parent = Parent::Null;
+        if key == b"parentId" {
+            self.head.parent = Parent::Null;
             self.has_parent = true;
         }
     }
@@ -317,10 +318,8 @@ impl<'l> Front<'l> {
     fn take_role(&mut self, line: &'l [u8], message_at: usize) {
         let Some((b"role", value_at)) = plain_key(line, message_at + 1) else { return };
         let Some(role) = plain_string(line, value_at) else { return };
-        if let Some(head) = &mut self.head {
-            head.role = Some(Role::from_name(role));
-            self.body_at = value_at + role.len() + 2;
-        }
+        self.head.role = Some(Role::from_name(role));
+        self.body_at = value_at + role.len() + 2;
     }
 }
 
@@ -391,6 +390,8 @@ fn quick_has_text(body: &[u8]) -> Option<bool> {
                 // Blank, or something that may be.
                 _ => return starts_with_text(text),
             }
+        } else if !is_silent_block(block) {
+            return None;
         }
         at += skip_object(block)?;
         match body.get(at)? {
@@ -399,6 +400,12 @@ fn quick_has_text(body: &[u8]) -> Option<bool> {
             _ => return None,
         }
     }
+}
+
+/// Tells whether a block begins like one that surely is no text.
+fn is_silent_block(block: &[u8]) -> bool {
+    let kind = block.strip_prefix(b"{\"type\":\"");
+    kind.is_some_and(|kind| kind.starts_with(b"thinking\"") || kind.starts_with(b"toolCall\""))
 }
 
 /// Tells whether a string (after its opening quote) is not blank, if its beginning shows it.
@@ -460,9 +467,9 @@ pub(crate) fn exact(line: &[u8]) -> Scan<'_> {
     let doc = match Doc::parse(text) {
         Ok(doc) => doc,
         Err(error) => {
-            let head =
-                Front::read(text).and_then(|front| front.head.filter(|_| front.has_id && front.has_parent));
-            return Scan::Damaged { reason: error.reason, head: head.map(Box::new) };
+            let front = Front::read(text);
+            let head = (front.has_id && front.has_parent).then(|| Box::new(front.head));
+            return Scan::Damaged { reason: error.reason, head };
         }
     };
     let root = doc.root();

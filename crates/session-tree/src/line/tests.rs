@@ -21,6 +21,11 @@ fn reading_both_ends_gives_what_parsing_the_whole_line_gives() {
         r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"x"},{"type":"text","text":"yes"}],"stopReason":"stop"}}"#,
         r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"text","text":" \n"}],"stopReason":"aborted"}}"#,
         r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[],"stopReason":"error"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"text":"hi","type":"text"}],"stopReason":"length"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"citations":null,"text":"hi","type":"text"}],"stopReason":"length"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"text","textSignature":"s","text":"hi"}],"stopReason":"length"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"t\u0065xt","text":"hi"}],"stopReason":"length"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"x"},{"text":" ","type":"text"}],"stopReason":"length"}}"#,
         r#"{"type":"message","id":"","parentId":"","timestamp":5,"message":null}"#,
         r#"{"type":"odd","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z"}"#,
         r#"{"type":"custom","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","customType":"session-tree.leaf","data":{"targetId":null}}"#,
@@ -65,8 +70,15 @@ fn lines_that_are_no_objects_are_told_apart() {
 
 #[test]
 fn a_cut_line_still_tells_its_id_and_parent() {
-    let line = br#"{"type":"message","id":"abc","parentId":"def","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"us"#;
-    let Scan::Damaged { head: Some(head), .. } = Scanner::default().scan(line) else { panic!("no head") };
-    assert_eq!(head.id, Some(IdKey::of("abc")));
-    assert_eq!(head.parent, Parent::Id(IdKey::of("def")));
+    let line = r#"{"type":"message","id":"abc","parentId":"def","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"user","content":"hi"}}"#;
+    let told = line.find("\"def\"").unwrap() + 5;
+    // With its last brace alone missing it ends like an object and is taken on trust.
+    for end in told..line.len() - 1 {
+        let cut = &line.as_bytes()[..end];
+        let Scan::Damaged { head: Some(head), .. } = Scanner::default().scan(cut) else {
+            panic!("no head: {}", &line[..end])
+        };
+        assert_eq!(head.id, Some(IdKey::of("abc")));
+        assert_eq!(head.parent, Parent::Id(IdKey::of("def")));
+    }
 }
