@@ -100,9 +100,23 @@ impl Term {
             // Fewer entries hold a longer text, so more of them pass "without".
             _ if self.negated => self.text == old.text,
             Field::Pattern | Field::Before(_) | Field::After(_) => self.text == old.text,
+            // A name that stands for another role is one as a whole only.
+            Field::Role if role_alias(&self.text).is_some() => self.text == old.text,
             Field::Role => self.text.starts_with(&old.text),
             Field::Any | Field::Tool | Field::File | Field::Label => self.text.contains(&old.text),
         }
+    }
+}
+
+/// Other names of roles that people type.
+pub(super) fn role_alias(text: &str) -> Option<&'static str> {
+    match text {
+        "result" | "tools" => Some("toolresult"),
+        "summary" | "branch_summary" => Some("branch summary"),
+        "shell" | "command" => Some("bashexecution"),
+        "me" | "prompt" => Some("user"),
+        "model" | "answer" => Some("assistant"),
+        _ => None,
     }
 }
 

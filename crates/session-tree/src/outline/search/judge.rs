@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::haystack::{Line, Needle, Place, Verdict, each_text, has_odd_escapes};
-use super::super::query::{Field, Query, looks_like_id};
+use super::super::query::{Field, Query, looks_like_id, role_alias};
 use crate::entry::{Block, Content};
 use crate::json::Doc;
 use crate::kind::{Kind, Role};
@@ -236,17 +236,5 @@ fn words(tree: &Tree, node: Node) -> &'static str {
         Kind::RuleInjection => "rules",
         Kind::ResetBoundary => "reset",
         Kind::Opaque => "",
-    }
-}
-
-/// Other names of roles that people type.
-fn role_alias(text: &str) -> Option<&'static str> {
-    match text {
-        "result" | "tools" => Some("toolresult"),
-        "summary" | "branch_summary" => Some("branch summary"),
-        "shell" | "command" => Some("bashexecution"),
-        "me" | "prompt" => Some("user"),
-        "model" | "answer" => Some("assistant"),
-        _ => None,
     }
 }

@@ -159,18 +159,40 @@ fn refining_before_the_end_gives_what_a_fresh_search_gives() {
         ("s", "src parser"),
         ("a", "a re:fl.g"),
         ("re:fl", "before:2025-06-03 re:fl"),
+        ("role:m", "role:me"),
+        ("role:promp", "role:prompt"),
+        ("role:tool", "role:tools"),
+        ("role:me", "role:me flag"),
+        ("role:us", "role:user"),
     ];
     for (short, long) in longer {
         for budget in [1, 200, 600, 5000] {
             let mut search = Search::new(&session, Query::parse(short));
             search.step(&session, budget).unwrap();
-            search.refine(&session, Query::parse(long)).unwrap();
+            if let Err(query) = search.refine(&session, Query::parse(long)) {
+                search = Search::new(&session, query);
+            }
             search.step(&session, budget).unwrap();
             search.run(&session).unwrap();
             let mut fresh = Search::new(&session, Query::parse(long));
             fresh.run(&session).unwrap();
             assert_eq!(search.hits(&session), fresh.hits(&session), "{short} -> {long} after {budget}");
         }
+    }
+}
+
+#[test]
+fn other_names_of_roles_are_found_key_by_key() {
+    let session = library();
+    let mut outline = outline(&session, Filter::All);
+    for (name, role) in [("me", "user"), ("prompt", "user"), ("answer", "assistant"), ("shell", "bash")] {
+        for end in 1..=name.len() {
+            outline.set_query(&session, &format!("role:{}", &name[..end])).unwrap();
+        }
+        let typed = ids(&outline, &session);
+        outline.set_query(&session, &format!("role:{role}")).unwrap();
+        assert_eq!(typed, ids(&outline, &session), "{name}");
+        assert!(!typed.is_empty(), "{name}");
     }
 }
 
