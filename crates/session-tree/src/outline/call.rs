@@ -1,7 +1,7 @@
 //! Calls of tools: which call a result answers, and how a call reads in one line.
 
 use super::result::call_in;
-use super::text::{clip_dots, one_line};
+use super::text::{clip_dots, one_line, shown};
 use crate::error::Result;
 use crate::json::{Doc, Value};
 use crate::kind::{Kind, Role};
@@ -67,7 +67,7 @@ pub(crate) fn describe(name: &str, arguments: Option<Value<'_>>, home: Option<&s
         "ls" => ["[ls: ", &folder(), "]"].concat(),
         _ => {
             let json = arguments.map_or_else(|| "{}".into(), Value::js_string);
-            format!("[{name}: {}]", clip_dots(&json, 40))
+            format!("[{}: {}]", shown(name), clip_dots(&json, 40))
         }
     }
 }

@@ -63,7 +63,12 @@ fn said_line(session: &Session, node: Node, role: Role) -> Result<Option<Line>> 
 
 /// Describes an entry in one line.
 pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Result<Line> {
-    let name = |text: Option<Cow<'_, str>>, none: &str| text.map_or_else(|| none.to_owned(), Cow::into_owned);
+    let name =
+        |text: Option<Cow<'_, str>>, none: &str| text.map_or_else(|| none.to_owned(), |text| shown(&text));
+    let title = |text: Option<Cow<'_, str>>| {
+        let title = name(text, "");
+        Line::new(format!("[title: {}]", if title.is_empty() { "empty" } else { &title }), RowStyle::Title)
+    };
     Ok(match entry.body() {
         Body::Message(message) => return message_line(session, entry, message, home),
         Body::CustomMessage { custom_type, content, details, .. } => {
@@ -95,10 +100,8 @@ pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Resu
             Line::muted(format!("[custom: {}]", name(custom_type, "unknown")))
         }
         Body::Label { label, .. } => Line::muted(format!("[label: {}]", name(label, "(cleared)"))),
-        Body::SessionInfo { name: title } => {
-            let title = title.as_deref().map(one_line).filter(|title| !title.is_empty());
-            Line::new(format!("[title: {}]", title.as_deref().unwrap_or("empty")), RowStyle::Title)
-        }
+        Body::SessionInfo { name } => title(name),
+        Body::TitleChange { title: name } => title(name),
         Body::ContextEdit { target, replacement } => {
             let what = match replacement {
                 Replacement::Omit => "omit",
@@ -106,16 +109,13 @@ pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Resu
             };
             Line::muted(format!("[context {what}: {}]", name(target, "none")))
         }
-        Body::TitleChange { title } => {
-            Line::new(format!("[title: {}]", name(title, "empty")), RowStyle::Title)
-        }
         Body::Placeholder => Line { is_error: true, ..Line::muted("[damaged line]") },
         Body::LeafMove { .. }
         | Body::ModeChange { .. }
         | Body::RuleInjection { .. }
         | Body::ResetBoundary
         | Body::ModelUsage { .. }
-        | Body::Opaque { .. } => Line::muted(format!("[{}]", one_line(&entry.type_name()))),
+        | Body::Opaque { .. } => Line::muted(format!("[{}]", shown(&entry.type_name()))),
     })
 }
 
@@ -149,7 +149,7 @@ fn message_line(
         | Role::BranchSummary
         | Role::CompactionSummary
         | Role::FileMention
-        | Role::Other => Line::muted(format!("[{}]", one_line(&written_role.unwrap_or("message".into())))),
+        | Role::Other => Line::muted(format!("[{}]", shown(&written_role.unwrap_or("message".into())))),
     })
 }
 
@@ -200,7 +200,7 @@ pub(super) fn result_line(
     };
     let line = call.unwrap_or_else(|| {
         let tool = tool.filter(|tool| !tool.is_empty()).unwrap_or("tool");
-        format!("[{}]", one_line(tool))
+        format!("[{}]", shown(tool))
     });
     Ok(Line { is_error: failed, ..Line::new(line, RowStyle::Tool) })
 }
@@ -231,7 +231,7 @@ pub(super) fn plain_line(entry: &Entry) -> String {
         Body::BranchSummary { summary, .. } => shown(gist(&summary.unwrap_or_default())),
         _ => String::new(),
     };
-    if content.is_empty() { format!("[{}]", one_line(&entry.type_name())) } else { content }
+    if content.is_empty() { format!("[{}]", shown(&entry.type_name())) } else { content }
 }
 
 /// The first line of a summary that says something: the words that all summaries begin with, and headings, tell none
@@ -287,7 +287,7 @@ fn source_name(session: &Session, graft: Value<'_>, entry: Option<Value<'_>>) ->
     let other = || graft.get("sourceSession").and_then(|source| source.get("id")?.as_str());
     named
         .filter(|name| !name.is_empty())
-        .or_else(|| Some(other().or(leaf).or_else(|| entry?.as_str())?.into_owned()))
+        .or_else(|| Some(shown(&other().or(leaf).or_else(|| entry?.as_str())?)))
         .unwrap_or_else(|| "elsewhere".to_owned())
 }
 
@@ -305,7 +305,7 @@ pub(crate) fn shown_content(content: Content<'_>) -> String {
 }
 
 /// The first characters of a text, on one line.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     // No need to go through a megabyte of text for two hundred characters; a long margin of blanks is the exception.
     let head = clip(text.trim_start(), SHOWN);
     clip(&one_line(head), SHOWN).to_owned()

@@ -45,6 +45,37 @@ fn every_type_of_entry_has_its_line() {
 }
 
 #[test]
+fn names_of_all_kinds_stay_on_one_short_line() {
+    let name = format!(r"a\nb\u001b{}", "x".repeat(1000));
+    let cases = [
+        format!(r#""type":"model_change","provider":"p","modelId":"{name}""#),
+        format!(r#""type":"thinking_level_change","thinkingLevel":"{name}""#),
+        format!(r#""type":"custom","customType":"{name}""#),
+        format!(r#""type":"custom_message","customType":"{name}","content":"hi""#),
+        format!(r#""type":"label","targetId":"x","label":"{name}""#),
+        format!(r#""type":"session_info","name":"{name}""#),
+        format!(r#""type":"title_change","title":"{name}""#),
+        format!(r#""type":"context_edit","targetId":"{name}","replacement":null"#),
+        format!(r#""type":"usage","kind":"{name}","usage":{{}}"#),
+        format!(r#""type":"{name}""#),
+        format!(r#""type":"message","message":{{"role":"{name}","content":"hi"}}"#),
+        format!(r#""type":"message","message":{{"role":"toolResult","toolName":"{name}","content":[]}}"#),
+        format!(r#""type":"branch_summary","summary":"s","details":{{"merge":{{"sourceLeafId":"{name}"}}}}"#),
+    ];
+    for rest in cases {
+        let mut draw = Draw::default();
+        draw.entry("aaaa", "", &rest);
+        let text = text_of(&draw, "aaaa").0;
+        assert!(text.contains("a b\u{241b}x") && !text.contains(char::is_control), "{text:?}");
+        assert!(text.chars().count() < 250, "{text}");
+    }
+    let mut draw = Draw::default();
+    draw.call("c1", "", &name, "{}").result("t1", "c1", &name, "out");
+    let text = text_of(&draw, "t1").0;
+    assert!(text.starts_with("[a b\u{241b}x") && text.ends_with("x: {}]"), "{text:?}");
+}
+
+#[test]
 fn calls_are_shown_by_what_matters_in_them() {
     let cases = [
         ("read", r#"{"path":"a.rs"}"#, "[read: a.rs]"),
