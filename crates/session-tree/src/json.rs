@@ -119,6 +119,11 @@ impl Doc {
         &self.text
     }
 
+    /// How many bytes the text and its index take.
+    pub(crate) fn memory(&self) -> usize {
+        self.text.len() + std::mem::size_of_val(&*self.nodes)
+    }
+
     /// The text as it was given, shared.
     pub fn shared_text(&self) -> Arc<[u8]> {
         self.text.clone()

@@ -56,7 +56,7 @@ impl Options {
         Self::default()
     }
 
-    /// Sets how many bytes of decoded lines a session keeps in memory; 64 MiB if not set.
+    /// Sets how many bytes the decoded lines that a session keeps may take in memory; 64 MiB if not set.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = Some(bytes);
         self
