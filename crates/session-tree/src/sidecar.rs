@@ -19,7 +19,7 @@ use crate::parts::{Parts, join};
 use crate::time::Timestamp;
 use crate::tree::{TREE_PARTS, Tree};
 
-const MAGIC: &[u8; 8] = b"stsidec1";
+const MAGIC: &[u8; 8] = b"stsidec2";
 /// How many bytes at both ends of the indexed part of a journal are compared.
 const SAMPLE: u64 = 4096;
 /// Smaller files are read faster than a second file is opened.

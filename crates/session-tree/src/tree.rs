@@ -33,6 +33,7 @@ use links::Links;
 pub(crate) use parts::TREE_PARTS;
 use sorted::SortedIds;
 pub use walk::{Children, Depth};
+use withdraw::Stacks;
 
 /// A place in a loaded tree; cheap to copy, valid for the session that gave it.
 ///
@@ -87,6 +88,8 @@ pub struct Tree {
     placeholders: Vec<u32>,
     /// Roots that came from cutting a circle.
     cut: Vec<u32>,
+    /// The lines of each id, one above the other, while lines are taken back.
+    stacks: Option<Stacks>,
     /// How many rows are not part of the tree.
     hidden: usize,
     /// Something came that `settle` has to look at.
@@ -383,6 +386,7 @@ impl Tree {
                 }
             }
         }
+        self.drop_stacks();
     }
 
     /// An entry has the id of one that came from a sidecar. What is in `by_id` is found first.
@@ -393,7 +397,9 @@ impl Tree {
         let keeps = is_damaged || is_copy(self.columns.place(old), self.columns.place(at));
         if !keeps {
             let value = hash(&self.hasher, &id);
-            self.by_id.retain(|other| *other != old);
+            if let Ok(slot) = self.by_id.find_entry(value, |row| *row == old) {
+                slot.remove();
+            }
             let Self { columns, odd_ids, hasher, by_id, .. } = self;
             by_id.insert_unique(value, at, |other| hash(hasher, &key_in(columns, odd_ids, *other)));
         }
@@ -413,15 +419,23 @@ impl Tree {
         self.unsettled = true;
         if old_keeps {
             self.hide(new);
-            self.moved.push((new, old));
+            self.move_id(new, old);
             if !is_damaged {
                 self.copies.push((new, old));
+                self.stacks.iter_mut().for_each(|stacks| stacks.note_copy(new, old));
             }
         } else {
             self.hide(old);
-            self.moved.push((old, new));
+            self.move_id(old, new);
             self.shadowed.push((old, new));
+            self.stacks.iter_mut().for_each(|stacks| stacks.note_shadowed(old, new));
         }
+    }
+
+    /// Notes who has the id of an entry that is not part of the tree.
+    fn move_id(&mut self, hidden: u32, holder: u32) {
+        self.moved.push((hidden, holder));
+        self.columns.set_flag(hidden, Flags::LOST_ID);
     }
 
     fn show_placeholders(&mut self) {
@@ -440,7 +454,7 @@ impl Tree {
         while let Some(at) = open.pop() {
             let is_hidden = self.columns.flags(at) & Flags::HIDDEN != 0;
             let is_damaged = self.columns.flags(at) & Flags::PLACEHOLDER != 0;
-            let lost_its_id = self.moved.iter().any(|(from, _)| *from == at);
+            let lost_its_id = self.columns.flags(at) & Flags::LOST_ID != 0;
             if is_hidden && is_damaged && !lost_its_id {
                 self.columns.clear_flag(at, Flags::HIDDEN);
                 self.hidden -= 1;

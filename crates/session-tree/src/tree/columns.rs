@@ -25,6 +25,8 @@ impl Flags {
     pub(crate) const WITHDRAWAL: u16 = 1 << 8;
     /// Taken back, or a withdrawal that found something to take back.
     pub(crate) const WITHDRAWN: u16 = 1 << 9;
+    /// Somebody else has its id.
+    pub(crate) const LOST_ID: u16 = 1 << 10;
 }
 
 /// The properties of all entries in file order.

@@ -59,8 +59,8 @@ impl Tree {
         tree.learned = count;
         // Ids that are no hex numbers are not among the sorted ones; they are few, or the file is small.
         for at in 0..count as u32 {
-            let is_odd = tree.columns.flags(at) & (Flags::ODD_ID | Flags::WITHDRAWN) == Flags::ODD_ID;
-            if is_odd && !tree.moved.iter().any(|(from, _)| *from == at) {
+            let looked_at = Flags::ODD_ID | Flags::WITHDRAWN | Flags::LOST_ID;
+            if tree.columns.flags(at) & looked_at == Flags::ODD_ID {
                 tree.learn_odd(at);
             }
         }

@@ -3,7 +3,35 @@
 //! The lines of one id are a stack: a withdrawal takes the last one off, and who had the id before has it again.
 //! Meant for a tree that is made from the beginning; what came later is read anew (see `Index::catch_up`).
 
+use hashbrown::HashMap;
+
 use super::{Flags, Tree, hash};
+
+/// What lies below the holder of an id in the stack of its lines; a file may have a million of them.
+#[derive(Debug, Default)]
+pub(super) struct Stacks {
+    /// The copies of a row, the last one on top.
+    copies: HashMap<u32, Vec<u32>>,
+    /// Who had the id before.
+    before: HashMap<u32, u32>,
+}
+
+impl Stacks {
+    fn of(tree: &Tree) -> Self {
+        let mut stacks = Self::default();
+        tree.copies.iter().for_each(|(copy, first)| stacks.note_copy(*copy, *first));
+        tree.shadowed.iter().for_each(|(old, new)| stacks.note_shadowed(*old, *new));
+        stacks
+    }
+
+    pub(super) fn note_copy(&mut self, copy: u32, first: u32) {
+        self.copies.entry(first).or_default().push(copy);
+    }
+
+    pub(super) fn note_shadowed(&mut self, old: u32, new: u32) {
+        self.before.insert(new, old);
+    }
+}
 
 impl Tree {
     /// Tells whether a line from `from` on takes another one back.
@@ -21,23 +49,34 @@ impl Tree {
         let Some(holder) = self.holder(&self.key_at(at)) else { return false };
         self.unsettled = true;
         self.withdraw(at);
-        let copy = self.copies.iter().rposition(|(_, first)| *first == holder);
+        let mut stacks = self.stacks.take().unwrap_or_else(|| Stacks::of(self));
+        let copy = stacks.copies.get_mut(&holder).and_then(Vec::pop);
+        let before = if copy.is_none() { stacks.before.remove(&holder) } else { None };
+        self.stacks = Some(stacks);
         if let Some(copy) = copy {
-            let (copy, _) = self.copies.remove(copy);
             self.withdraw(copy);
-            self.moved.push((at, holder));
+            self.move_id(at, holder);
             return true;
         }
         self.withdraw(holder);
-        match self.shadowed.iter().rposition(|(_, new)| *new == holder) {
-            Some(place) => {
-                let (before, _) = self.shadowed.remove(place);
+        match before {
+            Some(before) => {
                 self.give_back(holder, before);
-                self.moved.push((at, before));
+                self.move_id(at, before);
             }
             None => self.forget(holder),
         }
         true
+    }
+
+    /// Once all lines are known: what was taken back is no copy and shadows nobody.
+    pub(super) fn drop_stacks(&mut self) {
+        if self.stacks.take().is_some() {
+            let columns = &self.columns;
+            let stays = |at: u32| columns.flags(at) & Flags::WITHDRAWN == 0;
+            self.copies.retain(|(copy, _)| stays(*copy));
+            self.shadowed.retain(|(_, new)| stays(*new));
+        }
     }
 
     fn withdraw(&mut self, at: u32) {
@@ -47,8 +86,9 @@ impl Tree {
 
     /// Gives an id back to the row that had it before. A placeholder shows itself if somebody hangs below it.
     fn give_back(&mut self, holder: u32, before: u32) {
-        self.moved.retain(|pair| *pair != (before, holder));
-        self.moved.push((holder, before));
+        // That the id went to `holder` once stays noted: whoever follows it comes back here.
+        self.move_id(holder, before);
+        self.columns.clear_flag(before, Flags::LOST_ID);
         let value = hash(&self.hasher, &self.key_at(holder));
         if let Some(slot) = self.by_id.find_mut(value, |row| *row == holder) {
             *slot = before;
