@@ -104,6 +104,9 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// Tells the state of the file.
     fn metadata(&self) -> io::Result<Meta>;
 
+    /// Makes the file private to its owner.
+    fn make_private(&self) -> io::Result<()>;
+
     /// Waits for the exclusive lock, which dies with its process.
     fn lock(&self) -> io::Result<()>;
 

@@ -136,6 +136,10 @@ impl FsFile for FaultyFile {
         self.file.metadata()
     }
 
+    fn make_private(&self) -> io::Result<()> {
+        self.file.make_private()
+    }
+
     fn lock(&self) -> io::Result<()> {
         self.file.lock()
     }

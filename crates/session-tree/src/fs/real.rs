@@ -91,7 +91,8 @@ fn harden(options: &mut OpenOptions, access: Access) {
 #[cfg(not(unix))]
 fn harden(_options: &mut OpenOptions, _access: Access) {}
 
-/// The mode asked for at creation is only an upper bound; the umask may have taken bits that we need.
+/// The mode asked for at creation is only an upper bound; the umask may have taken bits that we need. A file that
+/// somebody else made may have any.
 #[cfg(unix)]
 fn make_private(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -181,6 +182,10 @@ impl FsFile for RealFile {
 
     fn metadata(&self) -> io::Result<Meta> {
         self.0.metadata().map(|meta| convert(&meta))
+    }
+
+    fn make_private(&self) -> io::Result<()> {
+        make_private(&self.0)
     }
 
     fn lock(&self) -> io::Result<()> {

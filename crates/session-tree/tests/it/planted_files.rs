@@ -99,16 +99,14 @@ fn a_fork_takes_the_place_of_nothing_that_is_there() {
 
 #[test]
 fn a_migration_goes_around_what_is_planted_under_its_names() {
-    let old = "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"cwd\":\"/p\"}\n\
-        {\"type\":\"message\",\"timestamp\":\"2025-01-01T00:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"old\"}}\n";
     for what in PLANTED {
         for name in [".s.jsonl.0.tmp", "s.jsonl.bak-v1"] {
             let trap = Trap::new();
-            let path = trap.inside.put("s.jsonl", old);
+            let path = trap.inside.put("s.jsonl", OLD);
             trap.set(what, name);
             let planted = snapshot(&trap.inside.at("")).remove(&trap.inside.at(name));
             let kept = Session::open(&path).unwrap().migrate().unwrap().unwrap();
-            assert_eq!(fs::read_to_string(&kept).unwrap(), old, "{what} at {name}");
+            assert_eq!(fs::read_to_string(&kept).unwrap(), OLD, "{what} at {name}");
             assert_eq!(Session::open_read_only(&path).unwrap().header().version(), 3, "{what} at {name}");
             assert_eq!(
                 snapshot(&trap.inside.at("")).remove(&trap.inside.at(name)),
@@ -213,14 +211,73 @@ fn no_session_id_leaves_its_directory() {
     }
 }
 
+const OLD: &str = "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"cwd\":\"/p\"}\n\
+    {\"type\":\"message\",\"timestamp\":\"2025-01-01T00:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"old\"}}\n";
+
+/// The modes of everything below a directory, by name.
+fn modes(dir: &Path) -> BTreeMap<String, u32> {
+    let mut found = BTreeMap::new();
+    for path in fs::read_dir(dir).unwrap().map(|file| file.unwrap().path()) {
+        let meta = fs::metadata(&path).unwrap();
+        found.insert(
+            path.file_name().unwrap().to_string_lossy().into_owned(),
+            meta.permissions().mode() & 0o777,
+        );
+        if meta.is_dir() {
+            found.extend(modes(&path));
+        }
+    }
+    found
+}
+
+fn private(names: &[&str]) -> BTreeMap<String, u32> {
+    let mode = |name: &str| if name.contains('.') { 0o600 } else { 0o700 };
+    names.iter().map(|name| (name.to_string(), mode(name))).collect()
+}
+
 #[test]
 fn files_that_a_migration_leaves_are_private_too() {
     let dir = Folder::new();
-    let path = dir.put(
-        "s.jsonl",
-        "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"cwd\":\"/p\"}\n",
-    );
+    let path = dir.put("s.jsonl", OLD);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     Session::open(&path).unwrap().append_message(&user("x")).unwrap();
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(modes(&dir.at("")), private(&["s.jsonl", "s.jsonl.bak-v1"]));
+}
+
+/// Names the directory in which a child process works.
+const CHILD_DIR: &str = "SESSION_TREE_UMASK_DIR";
+
+/// What a child process does with the umask it was given; does nothing in a normal test run.
+#[test]
+fn child_with_a_umask() {
+    let Some(dir) = std::env::var_os(CHILD_DIR).map(PathBuf::from) else { return };
+    Session::open(dir.join("old.jsonl")).unwrap().migrate().unwrap().unwrap();
+    let path = dir.join("deep/er/new.jsonl");
+    let mut session = Options::new().create(&path, "/w").unwrap();
+    let id = session.append_message(&user("x")).unwrap();
+    let fork = Destination::File(dir.join("deep/er/fork.jsonl"));
+    session.create_branched_session(id.as_str(), fork, Options::new()).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(session.append_message(&user("y")), Err(Error::Replaced { rescue: Some(_), .. })));
+}
+
+#[test]
+fn files_are_private_whatever_the_umask() {
+    for umask in ["000", "022", "077"] {
+        let dir = Folder::new();
+        let old = dir.put("old.jsonl", OLD);
+        fs::set_permissions(&old, fs::Permissions::from_mode(0o666)).unwrap();
+        let script = format!("umask {umask} && exec \"$0\" \"$@\"");
+        let status = Command::new("sh")
+            .args(["-c", &script])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "planted_files::child_with_a_umask"])
+            .env(CHILD_DIR, dir.at(""))
+            .stdout(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success(), "umask {umask}");
+        let names = ["old.jsonl", "old.jsonl.bak-v1", "deep", "er", "fork.jsonl", "new.rescue-1.jsonl"];
+        assert_eq!(modes(&dir.at("")), private(&names), "umask {umask}");
+    }
 }

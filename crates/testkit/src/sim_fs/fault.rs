@@ -20,6 +20,7 @@ pub enum Call {
     Append,
     SetLen,
     Sync,
+    MakePrivate,
     Lock,
     Unlock,
 }

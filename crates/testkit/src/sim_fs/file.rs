@@ -101,6 +101,12 @@ impl FsFile for SimFile {
         Ok(disk.image.meta(self.ino))
     }
 
+    fn make_private(&self) -> io::Result<()> {
+        let mut disk = self.fs.enter(Call::MakePrivate)?;
+        disk.perform(Op::SetMode { ino: self.ino, mode: 0o600 });
+        Ok(())
+    }
+
     /// Nobody else can run while a simulation waits, so waiting for a lock that is held would be for ever.
     fn lock(&self) -> io::Result<()> {
         if self.try_lock()? { Ok(()) } else { Err(io::ErrorKind::Deadlock.into()) }

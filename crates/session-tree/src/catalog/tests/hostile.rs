@@ -103,6 +103,10 @@ impl FsFile for MoodyFile {
         self.file.metadata()
     }
 
+    fn make_private(&self) -> io::Result<()> {
+        self.file.make_private()
+    }
+
     fn lock(&self) -> io::Result<()> {
         self.file.lock()
     }

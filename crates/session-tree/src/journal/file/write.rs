@@ -362,7 +362,11 @@ impl Journal for FileJournal {
             .and_then(|meta| self.fs.rename(&temporary, &self.path).map(|()| meta));
         match renamed {
             Ok(meta) => {
-                self.state = State::Open { file: copy, id: meta.id };
+                let old = std::mem::replace(&mut self.state, State::Open { file: copy, id: meta.id });
+                if let State::Open { file, .. } = old {
+                    // What was kept is as private as what took its place. Whose file it is not cannot change that.
+                    drop(file.make_private());
+                }
                 self.sync_names(vec![directory]);
                 Ok(Some(kept))
             }
