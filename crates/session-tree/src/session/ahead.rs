@@ -53,10 +53,6 @@ impl ReadAhead {
         let from = usize::try_from(position.checked_sub(self.start)?).ok()?;
         self.bytes.get(from..from.checked_add(len)?)
     }
-
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use super::{DocCache, Session};
+use super::{DocCache, ReadAhead, Session};
 use crate::diagnostic::{Diagnostic, Problem};
 use crate::entry::{Entry, Message, PlainResult};
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ impl Session {
     }
 
     /// Gives a tool result to `take` as its line has it, without decoding it; none if this is another entry, or one
-    /// that is spelled in another way than pi does. `take` must not read from the session: its bytes are lent out.
+    /// that is spelled in another way than pi does.
     pub fn with_plain_result<T>(
         &self,
         node: Node,
@@ -153,9 +153,15 @@ impl Session {
         len: usize,
         take: impl FnOnce(&[u8]) -> T,
     ) -> Result<T> {
-        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        // Lent out, not locked: `take` may read from the session itself, and then does so without the window.
+        let mut ahead = self.lend_ahead();
         let read = ahead.read(&*self.journal, (position, len), self.index.end, take);
+        *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = ahead;
         read.map_err(|source| self.io_error("read", source))
+    }
+
+    fn lend_ahead(&self) -> ReadAhead {
+        std::mem::take(&mut *self.ahead.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Tells whether the line of an entry can be looked at as it stands: it needs no migration and is not damaged, as far
@@ -177,10 +183,11 @@ impl Session {
         self.with_bytes(position, len as usize, take)
     }
 
-    /// Forgets what was read, because other bytes stand there now.
+    /// Forgets what was read and found odd, because other bytes stand there now.
     pub(super) fn forget_lines(&self) {
         self.docs().clear();
-        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        drop(self.lend_ahead());
+        self.late_diagnostics.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Gives the text of an entry as version 3 spells it; none for a line that cannot be parsed.

@@ -29,6 +29,8 @@ struct Found {
 impl Found {
     fn pass(&mut self, session: &Session, node: Node) {
         let passed = session.with_plain_result(node, |result| {
+            let again = session.entry_at(node).unwrap();
+            assert_eq!(again.message().unwrap().raw(), result.message, "reading while reading is no trap");
             self.figures.add_plain_result(session, node, &result);
             self.failures.extend(result.is_error.then_some(node));
             self.files.extend(result.touches_files().then_some(node));
