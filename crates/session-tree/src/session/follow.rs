@@ -17,6 +17,8 @@ impl Session {
     /// Takes in everything up to `len`.
     pub(super) fn catch_up_to(&mut self, len: u64) -> Result<()> {
         if len == self.index.end {
+            // Whoever wrote half a line took it back.
+            self.index.torn = None;
             return Ok(());
         }
         let (rows, leaf) = (self.index.tree.row_count(), self.leaf_id());
@@ -43,7 +45,7 @@ impl Session {
     /// The leaf stays where it is: somebody else's append moves nobody.
     pub fn catch_up(&mut self) -> Result<Vec<Entry>> {
         let len = self.journal.len().map_err(|error| self.io_error("read", error))?;
-        if len > self.index.known_end() {
+        if len >= self.index.end && len != self.index.known_end() {
             self.catch_up_to(len)?;
         }
         self.take_foreign_entries()

@@ -133,6 +133,56 @@ fn a_file_that_was_cut_short_is_not_written_to() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
+/// A session that has seen half a line of another writer, and how long the file was before it.
+fn with_half_a_line(path: &Path) -> (Session, u64) {
+    let mut session = with_two_messages(path);
+    let len = fs::metadata(path).unwrap().len();
+    append_raw(
+        path,
+        r#"{"type":"message","id":"half","parentId":null,"timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"user","content":"a long line that its writer could not end"#,
+    );
+    assert!(session.catch_up().unwrap().is_empty());
+    (session, len)
+}
+
+fn append_raw(path: &Path, text: &str) {
+    use std::io::Write;
+    fs::OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+fn cut(path: &Path, len: u64) {
+    fs::OpenOptions::new().write(true).open(path).unwrap().set_len(len).unwrap();
+}
+
+#[test]
+fn half_a_line_that_its_writer_took_back_is_no_loss() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    let (mut session, len) = with_half_a_line(&path);
+    cut(&path, len);
+    session.append_message(&user("three")).unwrap();
+    assert_eq!(fs::read_dir(dir.0.path()).unwrap().count(), 1, "nothing had to be rescued");
+    let again = Session::open(&path).unwrap();
+    assert_eq!((again.branch_path(None).len(), again.diagnostics()), (3, Vec::new()));
+}
+
+#[test]
+fn a_line_that_took_the_place_of_a_longer_half_one_is_seen() {
+    for looks_between in [false, true] {
+        let dir = Dir::new();
+        let path = dir.file("s.jsonl");
+        let (mut session, len) = with_half_a_line(&path);
+        cut(&path, len);
+        if looks_between {
+            assert!(session.catch_up().unwrap().is_empty());
+        }
+        append_raw(&path, "{\"type\":\"custom\",\"id\":\"short\",\"parentId\":null,\"customType\":\"x\"}\n");
+        let seen: Vec<String> =
+            session.catch_up().unwrap().iter().map(|entry| entry.id().to_string()).collect();
+        assert_eq!(seen, ["short"]);
+    }
+}
+
 #[test]
 fn a_file_replaced_by_the_same_session_is_followed() {
     let dir = Dir::new();

@@ -93,16 +93,22 @@ impl Session {
         Ok(ids)
     }
 
+    /// Takes the lock; gives the length of the journal, and what happened to it if it is no longer the one that was
+    /// read. Torn bytes are nobody's entry: nothing is lost if they are gone.
+    pub(super) fn lock_journal(&mut self) -> Result<(u64, Option<Loss>)> {
+        let locked = self.journal.lock()?;
+        let is_cut = locked.len < self.index.end;
+        Ok((locked.len, locked.loss.or(is_cut.then_some(Loss::Truncated))))
+    }
+
     /// Takes the lock and reads what others appended. If the file is no longer the one that was opened, goes on
     /// with its successor or saves everything beside it. Gives the place as the current tree knows it.
     fn lock_and_catch_up(&mut self, place: Place, drafts: &[Draft]) -> Result<Place> {
         let mut place = place;
         loop {
-            let locked = self.journal.lock()?;
-            let known = self.index.known_end();
-            let loss = locked.loss.or((locked.len < known).then_some(Loss::Truncated));
+            let (len, loss) = self.lock_journal()?;
             let Some(loss) = loss else {
-                let caught_up = self.catch_up_to(locked.len);
+                let caught_up = self.catch_up_to(len);
                 return caught_up.map(|()| place).inspect_err(|_| self.journal.unlock());
             };
             self.journal.unlock();

@@ -42,10 +42,9 @@ impl Session {
                 Dialect::V2 => 2,
                 Dialect::V3 | Dialect::Newer(_) => return Ok((place, None)),
             };
-            let locked = self.journal.lock()?;
-            let loss = locked.loss.or((locked.len < self.index.known_end()).then_some(Loss::Truncated));
+            let (len, loss) = self.lock_journal()?;
             let Some(loss) = loss else {
-                let kept = self.catch_up_to(locked.len).and_then(|()| self.migrate_locked(version, place));
+                let kept = self.catch_up_to(len).and_then(|()| self.migrate_locked(version, place));
                 self.journal.unlock();
                 match kept {
                     Err(error) if tries > 0 && is_busy(&error) => tries -= 1,
