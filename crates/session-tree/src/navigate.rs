@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
-use crate::tree::Node;
+use crate::tree::{Node, Tree};
 
 /// What a move of the leaf would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +26,12 @@ pub struct NavigationPlan {
     pub target_id: EntryId,
     /// Where the leaf is.
     pub old_leaf: Option<Node>,
+    /// The id of that entry.
+    pub old_leaf_id: Option<EntryId>,
     /// Where the leaf would go; `None` is before the first entry.
     pub new_leaf: Option<Node>,
+    /// The id of that entry, by which it is found if the file was replaced meanwhile.
+    pub new_leaf_id: Option<EntryId>,
     /// The text of the prompt that was selected, to be edited and sent again.
     pub editor_text: Option<String>,
     /// The images of that prompt.
@@ -73,6 +77,12 @@ enum Landing {
 }
 
 impl NavigationPlan {
+    /// Lets the leaf go to an entry, or before the first one.
+    pub(crate) fn land_on(&mut self, tree: &Tree, node: Option<Node>) {
+        self.new_leaf = node;
+        self.new_leaf_id = node.map(|node| tree.id(node));
+    }
+
     /// Returns the types of the entries that applying the plan would append, in order; a move alone writes nothing.
     pub fn would_write(&self, with_summary: bool, with_label: bool) -> Vec<Kind> {
         let summary = (with_summary && !self.is_noop).then_some(Kind::BranchSummary);
@@ -123,7 +133,9 @@ impl Session {
             target,
             target_id: tree.id(target),
             old_leaf: self.leaf(),
+            old_leaf_id: self.leaf_id(),
             new_leaf: self.leaf(),
+            new_leaf_id: self.leaf_id(),
             editor_text: None,
             images: Vec::new(),
             common_ancestor: self.leaf().and_then(|leaf| tree.common_ancestor(leaf, target)),
@@ -136,7 +148,7 @@ impl Session {
         }
         plan.abandoned = self.leaf().map_or_else(Vec::new, |leaf| tree.abandoned(leaf, target));
         plan.can_summarize = plan.abandoned.iter().any(|node| self.says_something(*node));
-        plan.new_leaf = self.readable(Some(target));
+        plan.land_on(tree, self.readable(Some(target)));
         if landing == Landing::Select {
             self.land_by_selection(target, &mut plan)?;
         }
@@ -150,9 +162,9 @@ impl Session {
             let (text, images) = self.prompt(target)?;
             plan.editor_text = Some(text);
             plan.images = images;
-            plan.new_leaf = self.readable(tree.parent(target));
+            plan.land_on(tree, self.readable(tree.parent(target)));
         } else if tree.parent(target).is_none() && tree.is_bookkeeping(target) {
-            plan.new_leaf = None;
+            plan.land_on(tree, None);
         }
         Ok(())
     }
@@ -240,19 +252,22 @@ impl Session {
         if plan.is_noop {
             return Ok(Navigated { new_leaf: self.leaf(), summary_entry: None, label_entry: None });
         }
-        // The tree may have been read anew since: the entry that was selected must still be there.
+        // The tree may have been read anew since: the entries of the plan must still be there.
         self.node(plan.target_id.as_str())?;
+        let find = |id: &EntryId| self.tree().node(id.as_str()).ok_or(Error::StalePlan);
+        let new_leaf = plan.new_leaf_id.as_ref().map(find).transpose()?;
         let summary = summary.filter(|summary| !summary.summary.is_empty());
-        if summary.is_some() && !self.is_still_at(plan.old_leaf) {
+        if summary.is_some() && !self.is_still_at(plan.old_leaf_id.as_ref().map(find).transpose()?) {
             return Err(Error::StalePlan);
         }
         let before = self.leaf;
-        let new_leaf = plan.new_leaf.map(|node| self.tree().id(node));
-        let new_leaf = new_leaf.as_ref().map(EntryId::as_str);
         let summary_entry = match summary {
-            Some(summary) => Some(self.branch_with_summary(new_leaf, summary)?),
+            Some(summary) => {
+                let onto = plan.new_leaf_id.as_ref().map(EntryId::as_str);
+                Some(self.branch_with_summary(onto, summary)?)
+            }
             None => {
-                self.leaf = plan.new_leaf;
+                self.leaf = new_leaf;
                 None
             }
         };
@@ -269,6 +284,9 @@ impl Session {
     /// Tells whether the leaf is where it was when something was planned, apart from entries that only keep books.
     pub(crate) fn is_still_at(&self, planned: Option<Node>) -> bool {
         let tree = self.tree();
+        if planned.is_some_and(|node| tree.shown(node.0 as usize).is_none()) {
+            return false;
+        }
         let effective = |leaf: Option<Node>| leaf.and_then(|leaf| tree.effective(leaf));
         self.leaf() == planned || effective(self.leaf()) == effective(planned)
     }

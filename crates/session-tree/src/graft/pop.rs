@@ -88,7 +88,7 @@ impl Session {
             let (text, images) = self.prompt(target)?;
             navigation.editor_text = Some(text);
             navigation.images = images;
-            navigation.new_leaf = self.readable(tree.parent(target));
+            navigation.land_on(tree, self.readable(tree.parent(target)));
             navigation.is_noop = false;
         }
         if !navigation.is_noop {

@@ -170,6 +170,7 @@ impl Search {
         if query == self.query {
             return Ok(());
         }
+        self.notice_new_rows(session);
         self.earlier = self.still_possible(session, &query);
         self.pending = self.narrowed_work();
         self.judge = Judge::new(session, &query);
@@ -179,10 +180,12 @@ impl Search {
         Ok(())
     }
 
-    /// Appended entries are looked at next.
+    /// Appended entries are looked at next. With fewer rows than before the file is another one, and nothing is known.
     fn notice_new_rows(&mut self, session: &Session) {
         let rows = session.tree().row_count();
-        if rows > self.rows {
+        if rows < self.rows {
+            *self = Self::new(session, std::mem::take(&mut self.query));
+        } else if rows > self.rows {
             self.pending.push(Work { rows: self.rows..rows, narrowed: false });
             self.rows = rows;
             self.judge = Judge::new(session, &self.query);

@@ -1,9 +1,14 @@
 //! Seeing what others append.
 
+use std::collections::HashSet;
+
 use super::Session;
 use crate::entry::Entry;
 use crate::error::{Error, Result};
+use crate::id::EntryId;
+use crate::index::{self, Index};
 use crate::journal::name_of;
+use crate::tree::Node;
 
 impl Session {
     /// Returns the entries that others appended since this was last asked, in file order.
@@ -11,7 +16,25 @@ impl Session {
     /// Every append looks for them; [`catch_up`](Session::catch_up) looks without appending.
     pub fn take_foreign_entries(&mut self) -> Result<Vec<Entry>> {
         let nodes = std::mem::take(&mut self.foreign);
-        nodes.into_iter().map(|node| self.entry_at(node)).collect()
+        let entries = nodes.iter().map(|node| self.entry_at(*node)).collect();
+        if Result::is_err(&entries) {
+            // They are told by the next call.
+            self.foreign = nodes;
+        }
+        entries
+    }
+
+    /// Goes on with another reading of the session, in which entries may stand elsewhere: nothing that came from the
+    /// one before stays. What was not told yet is told, and so is what was not known before. Gives the old index.
+    pub(super) fn adopt(&mut self, index: Index, leaf: Option<Node>) -> Index {
+        let old = std::mem::replace(&mut self.index, index);
+        let untold: HashSet<Node> = std::mem::take(&mut self.foreign).into_iter().collect();
+        let is_told = |id: &EntryId| old.tree.node(id.as_str()).is_some_and(|node| !untold.contains(&node));
+        let tree = &self.index.tree;
+        self.foreign = tree.nodes().filter(|node| !is_told(&tree.id(*node))).collect();
+        self.leaf = leaf;
+        self.forget_lines();
+        old
     }
 
     /// Takes in everything up to `len`.
@@ -105,19 +128,13 @@ impl Session {
         shorter || now.identity() != self.journal.identity()
     }
 
-    /// Reads the session anew from its path; gives the entries that were not known before.
+    /// Reads the session anew from its path; gives the entries that nobody was told of.
     fn reload(&mut self) -> Result<Vec<Entry>> {
         let journal = self.journal.reopened()?;
-        let index = crate::index::load(&*journal, journal.path())?;
-        let old = std::mem::replace(&mut self.index, index);
+        let index = index::load(&*journal, journal.path())?;
+        let leaf = index.leaf(&*journal).map_err(|error| self.io_error("read", error))?;
         self.journal = journal;
-        self.forget_lines();
-        self.leaf = self.index.leaf(&*self.journal).map_err(|error| self.io_error("read", error))?;
-        let new = self
-            .index
-            .tree
-            .nodes()
-            .filter(|node| old.tree.node(self.index.tree.id(*node).as_str()).is_none());
-        new.map(|node| self.entry_at(node)).collect()
+        self.adopt(index, leaf);
+        self.take_foreign_entries()
     }
 }

@@ -26,5 +26,6 @@ mod planted_files;
 mod processes;
 mod properties;
 mod repair;
+mod replacing;
 mod support;
 mod writing;

@@ -24,10 +24,7 @@ impl Session {
         let (parent, leaf) = (find(place.parent()), find(self.leaf));
         let (Some(parent), Some(leaf), true) = (parent, leaf, same) else { return Ok(None) };
         self.journal = journal;
-        self.index = index;
-        self.leaf = leaf;
-        self.foreign.clear();
-        self.forget_lines();
+        self.adopt(index, leaf);
         Ok(Some(place.at(parent)))
     }
 

@@ -97,9 +97,7 @@ impl Session {
         };
         let kept = self.journal.replace(&format!("bak-v{version}"), &mut write, &mut verify)?;
         let Some((loaded, parent, leaf)) = loaded else { return Ok((place, kept)) };
-        let old = std::mem::replace(&mut self.index, loaded);
-        self.leaf = leaf;
-        self.forget_lines();
+        let old = self.adopt(loaded, leaf);
         self.bring_late_lines(old, &*source)?;
         Ok((place.at(parent), kept))
     }

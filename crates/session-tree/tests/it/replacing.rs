@@ -1,0 +1,137 @@
+//! A file that somebody replaced by another one of the same session: what was known of the old one is found again by
+//! its id, or is gone.
+
+use std::fs;
+use std::path::Path;
+
+use session_tree::{Entry, Error, NewBranchSummary, Query, Search, Session};
+use testkit::drawing::session_text;
+use testkit::sim_fs::{Fault, SimFs};
+
+use crate::support::live::{Folder, codes, options, user};
+
+const SIX: &str = "
+    u1 user one
+    a2<u1 assistant two
+    u3<a2 user three
+    a4<u3 assistant four
+    u5<a4 user five
+    a6<u5 assistant six
+";
+
+fn six(dir: &Folder) -> (std::path::PathBuf, Session) {
+    let path = dir.put("s.jsonl", session_text(SIX));
+    let session = options().open(&path).unwrap();
+    (path, session)
+}
+
+/// Takes lines out of a file as an editor does that renames.
+fn without(path: &Path, ids: &[&str]) {
+    let text = fs::read_to_string(path).unwrap();
+    let is_kept = |line: &&str| !ids.iter().any(|id| line.contains(&format!("\"id\":\"{id}\"")));
+    let kept: String = text.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect();
+    let copy = path.with_extension("new");
+    fs::write(&copy, kept).unwrap();
+    fs::rename(&copy, path).unwrap();
+}
+
+fn ids(entries: &[Entry]) -> Vec<String> {
+    entries.iter().map(|entry| entry.id().to_string()).collect()
+}
+
+#[test]
+fn entries_that_nobody_was_told_of_are_told_after_the_file_got_shorter() {
+    let dir = Folder::new();
+    let (path, mut session) = six(&dir);
+    let theirs = options().open(&path).unwrap().append_message(&user("theirs")).unwrap();
+    session.append_message(&user("ours")).unwrap();
+    without(&path, &["u1", "a2", "u3", "a4"]);
+    let mut follower = session.follow();
+    assert_eq!(ids(&follower.poll().unwrap()), [theirs.as_str()]);
+    assert_eq!(follower.poll().unwrap().len(), 0);
+    assert_eq!(follower.session().tree().len(), 4);
+}
+
+#[test]
+fn entries_of_a_file_that_took_the_place_of_ours_are_told() {
+    let dir = Folder::new();
+    let (path, mut session) = six(&dir);
+    without(&path, &["u1"]);
+    let theirs = options().open(&path).unwrap().append_message(&user("theirs")).unwrap();
+    session.append_message(&user("ours")).unwrap();
+    assert_eq!(ids(&session.take_foreign_entries().unwrap()), [theirs.as_str()]);
+}
+
+#[test]
+fn a_plan_goes_to_the_entry_it_named_wherever_that_stands_now() {
+    let dir = Folder::new();
+    let (path, mut session) = six(&dir);
+    let plan = session.plan_navigation("u5").unwrap();
+    without(&path, &["u1"]);
+    session.append_message(&user("more")).unwrap();
+    session.apply_navigation(&plan, None, None).unwrap();
+    assert_eq!(session.leaf_id().unwrap(), "a4");
+}
+
+#[test]
+fn a_plan_to_an_entry_that_is_gone_is_refused() {
+    let dir = Folder::new();
+    let (path, mut session) = six(&dir);
+    let plan = session.plan_navigation("u5").unwrap();
+    without(&path, &["u1", "a2", "u3", "a4"]);
+    session.append_message(&user("more")).unwrap();
+    let before = session.leaf_id();
+    let summary = NewBranchSummary { summary: "x".into(), ..NewBranchSummary::default() };
+    for summary in [None, Some(&summary)] {
+        assert!(matches!(session.apply_navigation(&plan, summary, None), Err(Error::StalePlan)));
+    }
+    assert_eq!(session.leaf_id(), before);
+}
+
+#[test]
+fn a_search_begins_anew_when_there_are_fewer_entries_than_before() {
+    let dir = Folder::new();
+    let (path, mut session) = six(&dir);
+    let mut search = Search::new(&session, Query::parse("five"));
+    without(&path, &["u1", "a2", "u3", "a4"]);
+    session.append_message(&user("more")).unwrap();
+    assert_eq!(search.run(&session).unwrap().hits, 1);
+    assert_eq!(search.hits(&session), [session.tree().node("u5").unwrap()]);
+}
+
+#[test]
+fn what_was_odd_in_the_old_file_is_told_of_the_new_one_only() {
+    let dir = Folder::new();
+    let damaged = String::from_utf8(session_text(SIX)).unwrap().replace("\"one\"", "\"o\\qe\"");
+    let path = dir.put("s.jsonl", damaged);
+    let mut session = options().open(&path).unwrap();
+    session.entry("u1").unwrap();
+    assert_eq!(codes(&session), ["placeholder"]);
+    without(&path, &["u1"]);
+    session.append_message(&user("more")).unwrap();
+    assert_eq!(codes(&session), ["orphan"], "the damaged line is gone, and a2 names it");
+}
+
+#[test]
+fn entries_that_could_not_be_read_are_told_the_next_time() {
+    let line = "{\"type\":\"custom\",\"id\":\"new\",\"parentId\":\"a6\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"customType\":\"x\"}\n";
+    let mut runs = 0;
+    for call in 1.. {
+        let fs = SimFs::new();
+        fs.put("/s.jsonl", &session_text(SIX)).unwrap();
+        let mut session =
+            options().file_system(std::sync::Arc::new(fs.clone())).open_read_only("/s.jsonl").unwrap();
+        fs.append_as_other("/s.jsonl", line.as_bytes()).unwrap();
+        fs.fail_at(call, Fault::error(std::io::ErrorKind::Other));
+        let told = session.catch_up();
+        if fs.faults_fired() == 0 {
+            assert_eq!(ids(&told.unwrap()), ["new"]);
+            break;
+        }
+        if told.is_err() {
+            assert_eq!(ids(&session.catch_up().unwrap()), ["new"], "call {call}");
+            runs += 1;
+        }
+    }
+    assert!(runs >= 3, "only {runs} looks failed");
+}
