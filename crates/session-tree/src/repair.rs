@@ -17,7 +17,7 @@ use crate::draft::Draft;
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::journal::read_range;
-use crate::json::{self, Value};
+use crate::json::Value;
 use crate::line::WITHDRAWN;
 use crate::session::Session;
 use crate::time::Timestamp;
@@ -138,12 +138,12 @@ impl Session {
         let copies = self.read_recovered(plan)?;
         self.append_composed(|session, now| {
             let mut writer = Lines::new(session, now);
-            let record = writer.fixes(plan, &copies);
+            let record = writer.fixes(plan, &copies)?;
             if !writer.ids.is_empty() || plan.fixes().any(|fix| matches!(fix, Fix::LeafMarker { .. })) {
                 done.record = writer.close(record, plan.leaf.as_ref());
             }
             done.appended = writer.ids;
-            writer.bytes
+            Ok(writer.bytes)
         })?;
         self.settle_on(plan.leaf.as_ref());
         self.sync()?;
@@ -168,11 +168,11 @@ impl Session {
         self.append_composed(|session, now| {
             let mut writer = Lines::new(session, now);
             for id in &ids {
-                writer.withdraw(id, record);
+                writer.withdraw(id, record)?;
             }
             done.record = writer.close(serde_json::json!({ "undoes": record }), leaf.as_ref());
             done.appended = writer.ids;
-            writer.bytes
+            Ok(writer.bytes)
         })?;
         self.settle_on(leaf.as_ref());
         self.sync()?;
@@ -230,17 +230,20 @@ impl<'s> Lines<'s> {
     }
 
     /// Writes stubs and copies; gives the record of what was done.
-    fn fixes(&mut self, plan: &RepairPlan, copies: &HashMap<EntryId, Vec<u8>>) -> Json {
+    fn fixes(&mut self, plan: &RepairPlan, copies: &HashMap<EntryId, Vec<u8>>) -> Result<Json> {
         for step in &plan.steps {
             match &step.fix {
-                Fix::Stub { id, parent, inferred } if self.is_lost(id) => {
+                Fix::Stub { id, parent, inferred } if self.is_lost(id)? => {
                     let time = self.time_of(id, parent.as_ref());
                     let data = serde_json::json!({ "line": step.line, "inferred": inferred });
                     self.line(id.clone(), parent.as_ref(), time, &Draft::custom(STUB, Some(&data)));
                 }
                 Fix::Recover { entries } => {
                     for Recovered { id, .. } in entries {
-                        let Some(line) = copies.get(id).filter(|_| self.is_lost(id)) else { continue };
+                        let Some(line) = copies.get(id) else { continue };
+                        if !self.is_lost(id)? {
+                            continue;
+                        }
                         self.bytes.extend_from_slice(line);
                         self.bytes.push(b'\n');
                         self.take(id.clone());
@@ -254,19 +257,20 @@ impl<'s> Lines<'s> {
             }
         }
         let leaf = self.session.leaf_id();
-        serde_json::json!({
+        Ok(serde_json::json!({
             "restored": self.ids.iter().map(EntryId::as_str).collect::<Vec<_>>(),
             "inferred": plan.infers,
             "leafBefore": leaf.as_ref().map(EntryId::as_str),
-        })
+        }))
     }
 
     /// Takes a line of an earlier repair back, unless something else already did.
-    fn withdraw(&mut self, id: &EntryId, record: &str) {
-        if !self.is_lost(id) {
+    fn withdraw(&mut self, id: &EntryId, record: &str) -> Result<()> {
+        if !self.is_lost(id)? {
             let data = serde_json::json!({ "undoes": record });
             self.line(id.clone(), None, self.now, &Draft::custom(WITHDRAWN, Some(&data)));
         }
+        Ok(())
     }
 
     /// Writes the record and, behind it, the marker of the leaf.
@@ -294,11 +298,14 @@ impl<'s> Lines<'s> {
         self.ids.push(id);
     }
 
-    /// Tells whether no line that can be read holds an id.
-    fn is_lost(&self, id: &EntryId) -> bool {
-        let holder = self.session.tree().node(id.as_str());
-        let line = holder.and_then(|node| self.session.line_at(node).ok());
-        !self.taken.contains(id) && line.is_none_or(|line| json::validate(&line).is_err())
+    /// Tells whether no line that can be read holds an id. That a disk does not answer tells nothing.
+    fn is_lost(&self, id: &EntryId) -> Result<bool> {
+        if self.taken.contains(id) {
+            return Ok(false);
+        }
+        let Some(holder) = self.session.tree().node(id.as_str()) else { return Ok(true) };
+        let is_whole = self.session.index.is_whole(&*self.session.journal, holder);
+        is_whole.map(|is_whole| !is_whole).map_err(|source| self.session.io_error("read", source))
     }
 
     /// The time of a lost entry as far as it is known, so that it keeps its place among its siblings.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use session_tree::fs::RealFs;
-use session_tree::{Error, Fix, Message, Repaired, Session, Timestamp, salvage};
+use session_tree::{Error, Fix, Message, Options, Repaired, Session, Timestamp, salvage};
 use testkit::drawing::session_text;
+use testkit::sim_fs::{Fault, SimFs};
 
 use crate::support::drawn;
 
@@ -248,6 +249,39 @@ fn a_repair_can_be_taken_back_once() {
     assert!(matches!(again, Err(Error::BadReference { reason: "it was undone before", .. })));
     let other = session.undo_repair("000000aa");
     assert!(matches!(other, Err(Error::BadReference { reason: "it is not the record of a repair", .. })));
+}
+
+#[test]
+fn a_repair_whose_undoing_fails_half_way_can_still_be_undone() {
+    let mut lines = twenty();
+    lines[5].truncate(100);
+    lines[12].truncate(100);
+    let damaged = Session::from_bytes(joined(&lines)).unwrap();
+    let mut runs = 0;
+    for call in 1.. {
+        let disk = SimFs::new();
+        disk.put("/s.jsonl", &joined(&lines)).unwrap();
+        let open = || Options::new().file_system(Arc::new(disk.clone())).open("/s.jsonl").unwrap();
+        let mut session = open();
+        let records = heal(&mut session);
+        let mut session = open();
+        disk.fail_at(call, Fault::error(std::io::ErrorKind::Other));
+        let undone = session.undo_repair(&records[0]);
+        let is_over = disk.faults_fired() == 0;
+        disk.clear_faults();
+        let mut fresh = open();
+        match fresh.undo_repair(&records[0]) {
+            Ok(_) => assert!(undone.is_err(), "call {call}: undone twice"),
+            Err(Error::BadReference { reason: "it was undone before", .. }) => {}
+            Err(error) => panic!("call {call}: {error}"),
+        }
+        assert_eq!(view(&open()), view(&damaged), "call {call}");
+        if is_over {
+            break;
+        }
+        runs += 1;
+    }
+    assert!(runs >= 10, "only {runs} runs met their fault");
 }
 
 /// What a session shows: the ids of its path, its leaf, the texts a model would get.

@@ -193,17 +193,17 @@ impl Session {
 
     /// Appends whole lines with one write, and reads them in as the lines of others are read. The leaf stays.
     ///
-    /// `compose` writes the lines, ids and parents included, under the lock and knowing all that is in the file.
+    /// `compose` writes the lines, ids and parents included, under the lock and knowing all that is in the file. If it
+    /// fails nothing is written.
     pub(crate) fn append_composed(
         &mut self,
-        compose: impl FnOnce(&mut Self, Timestamp) -> Vec<u8>,
+        compose: impl FnOnce(&mut Self, Timestamp) -> Result<Vec<u8>>,
     ) -> Result<()> {
         self.check_writable()?;
         let nowhere = self.migrate_before_append(Place::Aside(None))?;
         self.lock_and_catch_up(nowhere, &[])?;
         let time = self.writer.clock.now();
-        let lines = compose(self, time);
-        let result = self.write_composed(&lines);
+        let result = compose(self, time).and_then(|lines| self.write_composed(&lines));
         self.journal.unlock();
         result?;
         self.sync_after_append(time)
