@@ -8,6 +8,8 @@
 
 mod lines;
 mod memory;
+#[cfg(feature = "write")]
+mod source;
 
 #[cfg(feature = "file")]
 mod file;
@@ -22,8 +24,12 @@ use crate::error::Result;
 
 #[cfg(feature = "file")]
 pub use file::FileJournal;
+#[cfg(feature = "sidecar")]
+pub(crate) use file::OpenFile;
 pub(crate) use lines::{Piece, each_line, read_into, read_range};
 pub use memory::MemoryJournal;
+#[cfg(feature = "write")]
+pub(crate) use source::{Overlay, Reader, copy_range};
 
 /// Bytes that can be read at a position.
 pub trait ReadAt {
@@ -93,7 +99,7 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
 
     /// Saves `lines` beside a journal that was lost, and tells where.
     #[cfg(feature = "write")]
-    fn rescue(&mut self, lines: &mut dyn io::Read) -> Result<Option<PathBuf>>;
+    fn rescue(&self, lines: &mut dyn io::Read) -> Result<Option<PathBuf>>;
 }
 
 /// Returns what errors call a journal: its path, or that it is in memory.

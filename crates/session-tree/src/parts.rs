@@ -3,10 +3,10 @@
 //! Below the sidecar. Parts are read through one small buffer straight into what they become, because fresh memory
 //! for a second copy would cost more than reading. All numbers are little-endian.
 
-use std::io;
 use std::path::Path;
 
 use crate::fs::{Access, Fs, FsFile};
+use crate::journal::{OpenFile, read_into};
 
 /// A multiple of the size of every number.
 const BUFFER: usize = 256 * 1024;
@@ -92,14 +92,5 @@ fn read(file: &dyn FsFile, at: u64, length: usize) -> Option<Vec<u8>> {
 }
 
 fn fill(file: &dyn FsFile, at: u64, buffer: &mut [u8]) -> Option<()> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read_at(at + filled as u64, &mut buffer[filled..]) {
-            Ok(0) => return None,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return None,
-        }
-    }
-    Some(())
+    read_into(&OpenFile(file), at, buffer).ok()
 }

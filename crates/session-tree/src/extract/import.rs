@@ -9,7 +9,7 @@ use super::create::open_to_read;
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::index::{GapKind, LineAt};
-use crate::journal::{FileJournal, Journal, ReadAt, read_range};
+use crate::journal::{FileJournal, Journal, copy_range, read_range};
 use crate::json::{Edit, write_string};
 use crate::kind::Kind;
 use crate::session::{Options, Session};
@@ -37,7 +37,11 @@ pub fn import(source: &Path, directory: &Path, options: &Options) -> Result<Path
             continue;
         }
         let mut write = |out: &mut dyn Write| {
-            if is_old_design { session.write_current_version(out) } else { copy(&*session.journal, len, out) }
+            if is_old_design {
+                session.write_current_version(out)
+            } else {
+                copy_range(&*session.journal, 0..len, out)
+            }
         };
         let result = journal.replace("", &mut write, &mut |_| Ok(()));
         match result {
@@ -67,24 +71,6 @@ fn name(source: &Path, count: u32) -> OsString {
     }
     name.push(".jsonl");
     name
-}
-
-fn copy(source: &dyn ReadAt, len: u64, out: &mut dyn Write) -> io::Result<()> {
-    let mut buffer = vec![0; 1 << 20];
-    let mut at = 0;
-    while at < len {
-        let room = usize::try_from(len - at).unwrap_or(usize::MAX).min(buffer.len());
-        match source.read_at(at, &mut buffer[..room]) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(read) => {
-                out.write_all(&buffer[..read])?;
-                at += read as u64;
-            }
-        }
-    }
-    Ok(())
 }
 
 impl Session {

@@ -109,6 +109,21 @@ impl ReadAt for FileJournal {
     }
 }
 
+/// An open file as bytes that can be read at a position.
+#[cfg(any(feature = "write", feature = "sidecar"))]
+pub(crate) struct OpenFile<'f>(pub(crate) &'f dyn FsFile);
+
+#[cfg(any(feature = "write", feature = "sidecar"))]
+impl ReadAt for OpenFile<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len)
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(position, buffer)
+    }
+}
+
 #[cfg(not(feature = "write"))]
 impl Journal for FileJournal {
     fn path(&self) -> Option<&Path> {

@@ -99,7 +99,7 @@ mod write {
             Ok(Box::new(self.clone()))
         }
 
-        fn rescue(&mut self, _lines: &mut dyn Read) -> Result<Option<PathBuf>> {
+        fn rescue(&self, _lines: &mut dyn Read) -> Result<Option<PathBuf>> {
             Ok(None)
         }
     }

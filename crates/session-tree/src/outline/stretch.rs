@@ -1,9 +1,8 @@
 //! Stretches: lines that stand near each other, read together through one buffer.
 
-use std::io;
-
 use crate::error::Result;
 use crate::index::LONGEST_LINE;
+use crate::journal;
 use crate::session::Session;
 use crate::tree::{Node, Tree};
 
@@ -54,14 +53,5 @@ pub(super) fn stretch_end(tree: &Tree, nodes: &[Node], from: usize) -> usize {
 /// Reads a range of the journal.
 pub(super) fn read_into(session: &Session, start: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
     buffer.resize(len, 0);
-    let mut filled = 0;
-    while filled < len {
-        match session.journal.read_at(start + filled as u64, &mut buffer[filled..]) {
-            Ok(0) => return Err(session.io_error("read", io::ErrorKind::UnexpectedEof.into())),
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(session.io_error("read", error)),
-        }
-    }
-    Ok(())
+    journal::read_into(&*session.journal, start, buffer).map_err(|error| session.io_error("read", error))
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::id::{EntryId, IdSource, RandomIds};
 use crate::index::{self, LONGEST_LINE};
-use crate::journal::{FileJournal, Journal, Piece, ReadAt, WriteCopy, each_line, read_range};
+use crate::journal::{FileJournal, Journal, Piece, ReadAt, WriteCopy, copy_range, each_line, read_range};
 use crate::json::{Doc, Edit};
 use crate::session::Session;
 use crate::time::Timestamp;
@@ -60,9 +60,8 @@ struct Copier<'c, 'o> {
 impl Copier<'_, '_> {
     fn copy(&mut self) -> io::Result<()> {
         let session = self.session;
-        let end = session.index.torn.as_ref().map_or(session.index.end, |torn| torn.end);
         let mut steps = self.plan.steps.as_slice();
-        each_line(&*session.journal, 0, end, &mut |position, piece, _| {
+        each_line(&*session.journal, 0, session.index.known_end(), &mut |position, piece, _| {
             let len = match piece {
                 Piece::Whole(line) => line.len() as u64,
                 Piece::Ends { len, .. } => len,
@@ -123,13 +122,7 @@ impl Copier<'_, '_> {
     }
 
     fn range(&mut self, bytes: Range<u64>) -> io::Result<()> {
-        let mut at = bytes.start;
-        while at < bytes.end {
-            let part = (bytes.end - at).min(1 << 20);
-            self.out.write_all(&read_range(&*self.session.journal, at, part as usize)?)?;
-            at += part;
-        }
-        Ok(())
+        copy_range(&*self.session.journal, bytes, self.out)
     }
 
     /// The line of an entry as that of a root.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::fs::{Access, Fs};
 use crate::id::{IdSource, RandomIds, is_valid_session_id};
 use crate::index;
-use crate::journal::{FileJournal, ReadAt, read_range};
+use crate::journal::{FileJournal, ReadAt, copy_range, read_range};
 use crate::json::{Doc, Kind, Value};
 use crate::kind::Kind as EntryKind;
 use crate::line::trim;
@@ -22,7 +22,6 @@ use crate::time::Timestamp;
 #[derive(Debug)]
 pub struct Salvage {
     session: Session,
-    bytes: Vec<u8>,
     lost_header: Option<Range<u64>>,
 }
 
@@ -31,29 +30,36 @@ pub struct Salvage {
 /// Every line that can be read becomes an entry of a session in memory, below a header made of what the old one
 /// still tells. Fails if there is not a single entry: then the file is none of ours.
 pub fn salvage(fs: Arc<dyn Fs>, path: &Path) -> Result<Salvage> {
-    let bytes = read_file(fs, path)?;
+    let mut bytes = read_file(fs, path)?;
     let first = first_line(&bytes);
     let old = first.clone().map_or(&[][..], |line| &bytes[line]);
     let found = FirstLine::of(old);
     let entries = Entries::of(&bytes);
-    let header = match found {
-        FirstLine::Header => Vec::new(),
-        _ if entries.is_foreign() => return Err(nothing(path)),
-        FirstLine::LostHeader | FirstLine::Entry => fresh_header(old, &entries, path),
-    };
-    let is_replaced = found == FirstLine::LostHeader;
-    let rest = match &first {
+    if found != FirstLine::Header && entries.is_foreign() {
+        return Err(nothing(path));
+    }
+    let replaced = match (&first, found) {
+        (_, FirstLine::Header) => None,
         // As an object it would pass for an entry.
-        Some(line) if is_replaced && Doc::parse(old).is_ok() => &bytes[(line.end + 1).min(bytes.len())..],
-        _ => &bytes[..],
+        (Some(line), FirstLine::LostHeader) if Doc::parse(old).is_ok() => {
+            Some(0..(line.end + 1).min(bytes.len()))
+        }
+        // Without the byte order mark, which is none in the middle of a file.
+        (Some(line), FirstLine::Entry) => Some(0..line.start),
+        (_, FirstLine::LostHeader | FirstLine::Entry) => Some(0..0),
     };
-    let bytes = [header.as_slice(), rest].concat();
-    let session = Session::from_bytes(bytes.clone())?;
+    if let Some(replaced) = replaced {
+        // In place: there may not be room for the file twice.
+        let header = fresh_header(old, &entries, path);
+        bytes.splice(replaced, header);
+    }
+    let session = Session::from_bytes(bytes)?;
     if session.tree().is_empty() {
         return Err(nothing(path));
     }
-    let lost_header = first.filter(|_| is_replaced).map(|line| line.start as u64..line.end as u64);
-    Ok(Salvage { session, bytes, lost_header })
+    let is_lost = found == FirstLine::LostHeader;
+    let lost_header = first.filter(|_| is_lost).map(|line| line.start as u64..line.end as u64);
+    Ok(Salvage { session, lost_header })
 }
 
 fn nothing(path: &Path) -> Error {
@@ -75,19 +81,21 @@ impl Salvage {
     ///
     /// The file is private to its owner and must not exist yet.
     pub fn write_to(&self, fs: Arc<dyn Fs>, path: &Path) -> Result<RepairedCopy> {
-        new_file(fs, path, &mut |out| out.write_all(&self.bytes), &|copy| {
+        let journal = &*self.session.journal;
+        let bytes = journal.len().map_err(Error::io("read", path))?;
+        new_file(fs, path, &mut |out| copy_range(journal, 0..bytes, out), &|copy| {
             let found = index::load(copy, Some(path))?;
             if found.tree.len() != self.session.tree().len() {
                 let reason = format!("{} entries instead of {}", found.tree.len(), self.session.tree().len());
                 return Err(Error::Verify { path: path.into(), reason });
             }
-            Ok(RepairedCopy { entries: found.tree.len() as u64, bytes: self.bytes.len() as u64 })
+            Ok(RepairedCopy { entries: found.tree.len() as u64, bytes })
         })
     }
 }
 
 /// What stands where the header should.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FirstLine {
     Header,
     /// Damaged, or an object that is neither header nor entry.
@@ -99,7 +107,9 @@ enum FirstLine {
 impl FirstLine {
     fn of(line: &[u8]) -> Self {
         let Ok(doc) = Doc::parse(line) else { return FirstLine::LostHeader };
-        let is_entry = doc.root().get("parentId").is_some() || doc.root().kind() != Kind::Object;
+        let root = doc.root();
+        // An entry of the first version has no parent, but a type that sessions have.
+        let is_entry = root.get("parentId").is_some() || has_known_type(root) || root.kind() != Kind::Object;
         match Header::read(doc) {
             Some(_) => FirstLine::Header,
             None if is_entry => FirstLine::Entry,
@@ -140,6 +150,12 @@ fn fresh_header(old: &[u8], entries: &Entries, path: &Path) -> Vec<u8> {
     format!("{line}\n").into_bytes()
 }
 
+/// Tells whether a line has a type that entries of sessions have.
+fn has_known_type(line: Value<'_>) -> bool {
+    let kind = line.get("type").and_then(Value::as_str);
+    kind.is_some_and(|kind| EntryKind::from_name(kind.as_bytes()) != EntryKind::Opaque)
+}
+
 /// What the entries tell about the file.
 #[derive(Debug, Default)]
 struct Entries {
@@ -158,9 +174,7 @@ impl Entries {
             let text = |value: Option<Value<'_>>| value.and_then(Value::as_str).map(|text| text.into_owned());
             let root = doc.root();
             found.has_ids |= root.get("id").is_some() && root.get("parentId").is_some();
-            let kind = text(root.get("type"));
-            found.has_types |=
-                kind.is_some_and(|kind| EntryKind::from_name(kind.as_bytes()) != EntryKind::Opaque);
+            found.has_types |= has_known_type(root);
             let role = root.get("message").and_then(|message| message.get("role"));
             found.has_hook_messages |= role.is_some_and(|role| role.is_str("hookMessage"));
             let time = || text(root.get("timestamp")).and_then(|time| Timestamp::parse(&time));

@@ -447,6 +447,26 @@ fn a_salvaged_header_keeps_what_the_old_one_still_tells() {
 }
 
 #[test]
+fn the_first_entry_of_a_file_whose_header_is_gone_is_no_header() {
+    let message = |text: &str| {
+        format!(
+            r#"{{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    let dir = Dir::new();
+    for mark in ["", "\u{feff}"] {
+        let text = format!("{mark}{}\n{}\n{}\n", message("one"), message("two"), message("three"));
+        let path = dir.file("old.jsonl", text.as_bytes());
+        let found = salvage(Arc::new(RealFs), &path).unwrap();
+        assert_eq!((found.session().tree().len(), found.lost_header()), (3, None));
+        let copy = dir.path("copy.jsonl");
+        found.write_to(Arc::new(RealFs), &copy).unwrap();
+        assert_eq!(view(&Session::open_read_only(&copy).unwrap()).2, ["one", "two", "three"]);
+        fs::remove_file(copy).unwrap();
+    }
+}
+
+#[test]
 fn a_file_that_never_was_a_session_is_not_salvaged() {
     let dir = Dir::new();
     let path = dir.file("notes.txt", b"dear diary\n{\"a\":1}\n");

@@ -121,6 +121,19 @@ fn a_deleted_file_is_saved_under_another_name() {
 }
 
 #[test]
+fn a_rescue_keeps_half_a_line_that_was_seen() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    let (mut session, _) = with_half_a_line(&path);
+    let before = fs::read_to_string(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let error = session.append_message(&user("three")).unwrap_err();
+    let Error::Replaced { rescue: Some(rescue), .. } = error else { panic!("{error}") };
+    assert!(fs::read_to_string(&rescue).unwrap().starts_with(&format!("{before}\n{{\"type\"")));
+    assert_eq!(Session::open(rescue).unwrap().branch_path(None).len(), 3);
+}
+
+#[test]
 fn a_file_that_was_cut_short_is_not_written_to() {
     let dir = Dir::new();
     let path = dir.file("s.jsonl");

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{FileJournal, State};
+use super::{FileJournal, OpenFile, State};
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
 use crate::fs::{Access, FileId, FsFile};
-use crate::journal::{Journal, Locked, ReadAt, VerifyCopy, WriteCopy, read_range};
+use crate::journal::{Journal, Locked, ReadAt, VerifyCopy, WriteCopy, copy_range, read_range};
 use crate::planted::{self, Bug};
 
 /// What went wrong so far and is still felt.
@@ -117,11 +117,7 @@ impl FileJournal {
             io::ErrorKind::AlreadyExists => Error::Exists { path: path.into() },
             _ => Error::Io { action: "create", path: path.into(), source },
         })?;
-        let mut lines = Cursor { source: temporary, at: 0 };
-        let mut out = io::BufWriter::with_capacity(1 << 20, Appender(file.as_ref()));
-        let written = io::copy(&mut lines, &mut out).and_then(|_| out.flush());
-        drop(out);
-        match written.and_then(|()| file.sync()).and_then(|()| file.metadata()) {
+        match copy_all(temporary, file.as_ref()).and_then(|()| file.metadata()) {
             Ok(meta) => Ok((file, meta.id)),
             Err(source) => {
                 drop(self.fs.remove_file(path));
@@ -187,9 +183,7 @@ impl FileJournal {
     fn keep_copy(&self, path: PathBuf) -> Result<PathBuf> {
         let State::Open { file, .. } = &self.state else { return Err(Error::NotSaved) };
         let copy = self.fs.open(&path, Access::CreateNew).map_err(Error::io("create", &path))?;
-        let mut source = Cursor { source: file.as_ref(), at: 0 };
-        let copied = io::copy(&mut source, &mut Appender(copy.as_ref())).and_then(|_| copy.sync());
-        if let Err(source) = copied {
+        if let Err(source) = copy_all(file.as_ref(), copy.as_ref()) {
             drop(self.fs.remove_file(&path));
             return Err(Error::Io { action: "copy", path, source });
         }
@@ -382,7 +376,7 @@ impl Journal for FileJournal {
         self.reopen()
     }
 
-    fn rescue(&mut self, lines: &mut dyn Read) -> Result<Option<PathBuf>> {
+    fn rescue(&self, lines: &mut dyn Read) -> Result<Option<PathBuf>> {
         let (temporary, file) = self.temporary()?;
         let rescue = self
             .fill_copy(file.as_ref(), &temporary, &mut |out| io::copy(lines, out).map(drop), &mut |_| Ok(()))
@@ -436,29 +430,11 @@ impl Write for Appender<'_> {
     }
 }
 
-struct OpenFile<'f>(&'f dyn FsFile);
-
-impl ReadAt for OpenFile<'_> {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len)
-    }
-
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(position, buffer)
-    }
-}
-
-struct Cursor<'f> {
-    source: &'f dyn FsFile,
-    at: u64,
-}
-
-impl Read for Cursor<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read_at(self.at, buffer)?;
-        self.at += read as u64;
-        Ok(read)
-    }
+/// Copies all that a file holds to the end of another one, and makes it durable.
+fn copy_all(from: &dyn FsFile, to: &dyn FsFile) -> io::Result<()> {
+    let source = OpenFile(from);
+    copy_range(&source, 0..source.len()?, &mut Appender(to))?;
+    to.sync()
 }
 
 fn has_no_links(error: &io::Error) -> bool {

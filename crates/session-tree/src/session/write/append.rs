@@ -1,13 +1,12 @@
 //! One append, from lock to release.
 
 use std::borrow::Cow;
-use std::io;
 
 use super::super::Session;
 use crate::draft::Draft;
 use crate::error::{Error, Loss, Result};
 use crate::id::{EntryId, IdKey};
-use crate::journal::ReadAt;
+use crate::journal::Overlay;
 use crate::json::Doc;
 use crate::kind::Kind;
 use crate::line::Traits;
@@ -273,29 +272,6 @@ impl Session {
         self.index.tree.settle(|_, _| false);
         self.index.end = position;
         last
-    }
-}
-
-/// A journal whose end is known without reading it.
-struct Overlay<'j> {
-    base: &'j dyn ReadAt,
-    from: u64,
-    bytes: Vec<u8>,
-}
-
-impl ReadAt for Overlay<'_> {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.from + self.bytes.len() as u64)
-    }
-
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        match position.checked_sub(self.from) {
-            Some(at) => self.bytes.as_slice().read_at(at, buffer),
-            None => {
-                let room = usize::try_from(self.from - position).unwrap_or(usize::MAX).min(buffer.len());
-                self.base.read_at(position, &mut buffer[..room])
-            }
-        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! When the file behind a session was replaced, deleted or cut by somebody else.
 
 use std::io::{self, Read};
+use std::path::PathBuf;
 
 use super::super::Session;
 use super::append::Place;
 use crate::draft::Draft;
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
 use crate::index;
-use crate::journal::{ReadAt, name_of};
+use crate::journal::{Reader, name_of, read_range};
 use crate::tree::{Node, Tree};
 
 impl Session {
@@ -30,28 +31,29 @@ impl Session {
 
     /// Saves all that this session can still read, and the lines that were to be appended, beside the lost file.
     pub(super) fn rescue(&mut self, loss: Loss, place: Place, drafts: &[Draft]) -> Error {
-        let lines = self.prepare_lines(place.parent(), drafts);
-        let bytes = match self.readable_bytes() {
-            Ok(bytes) => bytes,
-            // A part of a session under the name of a rescue would be believed to be all of it.
-            Err(error) => return self.io_error("read", error),
-        };
-        let feed: &[u8] = if bytes.last().is_none_or(|last| *last == b'\n') { b"" } else { b"\n" };
-        let mut all = bytes.as_slice().chain(feed).chain(lines.as_slice());
-        let path = name_of(&*self.journal);
-        let rescue = match self.journal.rescue(&mut all) {
-            Ok(rescue) => rescue,
-            Err(error) => return error,
-        };
-        self.read_only = Some(ReadOnlyReason::Lost { what: loss });
-        Error::Replaced { path, what: loss, rescue }
+        match self.write_rescue(place, drafts) {
+            Ok(rescue) => {
+                self.read_only = Some(ReadOnlyReason::Lost { what: loss });
+                Error::Replaced { path: name_of(&*self.journal), what: loss, rescue }
+            }
+            Err(error) => error,
+        }
     }
 
-    /// Reads what is left of the journal; a file that lost its name can still be read by who has it open.
-    fn readable_bytes(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        Reader { source: &*self.journal, at: 0, to: self.index.end }.read_to_end(&mut bytes)?;
-        Ok(bytes)
+    /// A file that lost its name can still be read by who has it open. It may be larger than memory.
+    fn write_rescue(&mut self, place: Place, drafts: &[Draft]) -> Result<Option<PathBuf>> {
+        let lines = self.prepare_lines(place.parent(), drafts);
+        let (end, is_open) = self.readable_end().map_err(|error| self.io_error("read", error))?;
+        let feed: &[u8] = if is_open { b"\n" } else { b"" };
+        let known = Reader::new(&*self.journal, 0..end);
+        self.journal.rescue(&mut known.chain(feed).chain(lines.as_slice()))
+    }
+
+    /// Returns where that which can be read ends, and whether it ends in the middle of a line.
+    fn readable_end(&self) -> io::Result<(u64, bool)> {
+        let end = self.journal.len()?.min(self.index.known_end());
+        let Some(last) = end.checked_sub(1) else { return Ok((0, false)) };
+        Ok((end, read_range(&*self.journal, last, 1)? != b"\n"))
     }
 }
 
@@ -59,22 +61,5 @@ pub(super) fn same_node(old: &Tree, node: Option<Node>, new: &Tree) -> Option<Op
     match node {
         None => Some(None),
         Some(node) => new.node(old.id(node).as_str()).map(Some),
-    }
-}
-
-/// Reads a journal from front to back.
-pub(crate) struct Reader<'j, R: ReadAt + ?Sized> {
-    pub(crate) source: &'j R,
-    pub(crate) at: u64,
-    pub(crate) to: u64,
-}
-
-impl<R: ReadAt + ?Sized> Read for Reader<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.to - self.at).unwrap_or(usize::MAX);
-        let room = buffer.len().min(left);
-        let read = self.source.read_at(self.at, &mut buffer[..room])?;
-        self.at += read as u64;
-        Ok(read)
     }
 }

@@ -1,16 +1,15 @@
 //! Writing an old session in the current version.
 
 use std::cell::Cell;
-use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::super::Session;
 use super::append::Place;
-use super::loss::{Reader, same_node};
-use crate::error::{Error, Loss, Result};
+use super::loss::same_node;
+use crate::error::{Error, Result};
 use crate::index::{self, Dialect, GapKind, Index, LineAt};
-use crate::journal::{ReadAt, name_of, read_range};
+use crate::journal::{Overlay, ReadAt, copy_range, name_of, read_range};
 use crate::migrate;
 use crate::planted::{self, Bug};
 
@@ -65,7 +64,9 @@ impl Session {
         let path = name_of(&*self.journal);
         let ended;
         let index = if self.index.torn.is_some() {
-            ended = index::load(&Ended { source: &*source, len: self.index.known_end() }, Some(&path))?;
+            // The line that was cut off gets its end: with an id that can still be read it holds its place in the tree.
+            let feed = Overlay { base: &*source, from: self.index.known_end(), bytes: b"\n".into() };
+            ended = index::load(&feed, Some(&path))?;
             &ended
         } else {
             &self.index
@@ -150,12 +151,12 @@ impl Write for Summing<'_> {
 /// Sums up what stands in a copy.
 fn sum_of(copy: &dyn ReadAt) -> io::Result<u32> {
     let mut summing = Summing { out: &mut io::sink(), sum: 0 };
-    io::copy(&mut Reader { source: copy, at: 0, to: copy.len()? }, &mut summing)?;
+    copy_range(copy, 0..copy.len()?, &mut summing)?;
     Ok(summing.sum)
 }
 
 /// Writes every line of a session as version 3 spells it; bad lines and blank ones stay as they are.
-pub(crate) fn write_current(index: &Index, source: &dyn ReadAt, out: &mut dyn Write) -> io::Result<()> {
+fn write_current(index: &Index, source: &dyn ReadAt, out: &mut dyn Write) -> io::Result<()> {
     for line in index.lines() {
         let (position, len) = index.place_of(line);
         let changed = match line {
@@ -169,43 +170,11 @@ pub(crate) fn write_current(index: &Index, source: &dyn ReadAt, out: &mut dyn Wr
         };
         match changed {
             Some(bytes) => out.write_all(&bytes)?,
-            None => copy_range(source, position, position + u64::from(len), out)?,
+            None => copy_range(source, position..position + u64::from(len), out)?,
         }
         out.write_all(b"\n")?;
     }
     Ok(())
-}
-
-/// A file whose last line was cut off, as it reads once that line has an end: with an id that can still be read it
-/// holds its place in the tree.
-struct Ended<'s> {
-    source: &'s dyn ReadAt,
-    len: u64,
-}
-
-impl ReadAt for Ended<'_> {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.len + 1)
-    }
-
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(first) = buffer.first_mut() else { return Ok(0) };
-        match position.cmp(&self.len) {
-            Ordering::Less => {
-                let room = buffer.len().min(usize::try_from(self.len - position).unwrap_or(usize::MAX));
-                self.source.read_at(position, &mut buffer[..room])
-            }
-            Ordering::Equal => {
-                *first = b'\n';
-                Ok(1)
-            }
-            Ordering::Greater => Ok(0),
-        }
-    }
-}
-
-fn copy_range(source: &dyn ReadAt, from: u64, to: u64, out: &mut dyn Write) -> io::Result<()> {
-    io::copy(&mut Reader { source, at: from, to }, out).map(drop)
 }
 
 /// Compares the tree of a rewritten copy with the tree it was made from.

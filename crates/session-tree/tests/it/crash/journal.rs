@@ -116,7 +116,7 @@ fn a_replaced_file_is_the_old_or_the_new_one_and_the_old_one_is_kept() {
 
 #[test]
 fn a_rescue_appears_whole_and_is_durable_when_it_is_reported() {
-    let (fs, mut journal) = disk_with(b"all\n");
+    let (fs, journal) = disk_with(b"all\n");
     fs.remove_file(Path::new(FILE)).unwrap();
     let rescue = journal.rescue(&mut &b"all\nand more\n"[..]).unwrap().unwrap();
     let now = fs.op_count();

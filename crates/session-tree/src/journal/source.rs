@@ -1,0 +1,73 @@
+//! Other views of a journal: from front to back, and with an end that is known without reading it.
+
+use std::io::{self, Read, Write};
+use std::ops::Range;
+
+use super::ReadAt;
+
+/// How many bytes are copied at once.
+const MOST_AT_ONCE: usize = 1 << 20;
+
+/// Reads a part of a journal from front to back; a journal that ends before is an error.
+pub(crate) struct Reader<'j, R: ReadAt + ?Sized> {
+    source: &'j R,
+    left: Range<u64>,
+}
+
+impl<'j, R: ReadAt + ?Sized> Reader<'j, R> {
+    pub(crate) fn new(source: &'j R, part: Range<u64>) -> Self {
+        Reader { source, left: part }
+    }
+}
+
+impl<R: ReadAt + ?Sized> Read for Reader<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.left.end.saturating_sub(self.left.start)).unwrap_or(usize::MAX);
+        let room = buffer.len().min(left);
+        let read = self.source.read_at(self.left.start, &mut buffer[..room])?;
+        if read == 0 && room > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.left.start += read as u64;
+        Ok(read)
+    }
+}
+
+/// Copies a part of a journal.
+pub(crate) fn copy_range(source: &dyn ReadAt, part: Range<u64>, out: &mut dyn Write) -> io::Result<()> {
+    let len = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
+    let mut buffer = vec![0; len.min(MOST_AT_ONCE)];
+    let mut reader = Reader::new(source, part);
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) => out.write_all(&buffer[..read])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A journal whose end is known without reading it.
+pub(crate) struct Overlay<'j> {
+    pub(crate) base: &'j dyn ReadAt,
+    /// Where the known bytes begin.
+    pub(crate) from: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl ReadAt for Overlay<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.from + self.bytes.len() as u64)
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match position.checked_sub(self.from) {
+            Some(at) => self.bytes.as_slice().read_at(at, buffer),
+            None => {
+                let room = usize::try_from(self.from - position).unwrap_or(usize::MAX).min(buffer.len());
+                self.base.read_at(position, &mut buffer[..room])
+            }
+        }
+    }
+}
