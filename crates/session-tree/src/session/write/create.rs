@@ -135,7 +135,8 @@ impl Options {
         written?;
         let header = Doc::parse(line.as_bytes()).ok().and_then(Header::read);
         let header = header.ok_or(Error::BadSessionId { id })?;
-        let end = journal.len().unwrap_or(line.len() as u64 + 1);
+        // The journal was empty under the lock. Its length now may count what others have appended since.
+        let end = line.len() as u64 + 1;
         let session = Session::new(journal, Index::new(header, end), None);
         Ok(self.equip(session))
     }
@@ -181,3 +182,6 @@ pub(crate) fn header_line(id: &str, time: Timestamp, cwd: &str, parent_session: 
     line.push('}');
     line
 }
+
+#[cfg(test)]
+mod tests;
