@@ -1,8 +1,10 @@
 //! Stretches: lines that stand near each other, read together through one buffer.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::index::LONGEST_LINE;
-use crate::journal;
+use crate::journal::read_into;
 use crate::session::Session;
 use crate::tree::{Node, Tree};
 
@@ -15,7 +17,31 @@ const GAP: u64 = 16 * 1024;
 /// is left out.
 pub(super) fn each_line(session: &Session, nodes: &[Node], take: &mut dyn FnMut(Node, &[u8])) -> Result<()> {
     let tree = session.tree();
-    let mut buffer = Vec::new();
+    each_stretch(session, nodes, &mut Vec::new(), &mut |nodes, start, bytes| {
+        nodes.iter().for_each(|node| take(*node, &bytes[range_in(tree, *node, start)]));
+        Ok(())
+    })
+}
+
+/// Where the line of an entry stands in bytes that begin at `start`.
+pub(super) fn range_in(tree: &Tree, node: Node, start: u64) -> Range<usize> {
+    let (at, len) = tree.place(node);
+    let at = (at - start) as usize;
+    at..at + len as usize
+}
+
+/// Takes the entries of a stretch, where its bytes begin, and the bytes.
+pub(super) type TakeStretch<'t> = &'t mut dyn FnMut(&[Node], u64, &[u8]) -> Result<()>;
+
+/// Calls `take` with each stretch of these entries, which are in file order, through one buffer. A line that is too long
+/// to be read is left out.
+pub(super) fn each_stretch(
+    session: &Session,
+    nodes: &[Node],
+    buffer: &mut Vec<u8>,
+    take: TakeStretch<'_>,
+) -> Result<()> {
+    let tree = session.tree();
     let mut from = 0;
     while from < nodes.len() {
         let to = stretch_end(tree, nodes, from);
@@ -25,18 +51,15 @@ pub(super) fn each_line(session: &Session, nodes: &[Node], take: &mut dyn FnMut(
         if u64::from(len) > LONGEST_LINE {
             continue;
         }
-        read_into(session, start, (last - start) as usize + len as usize, &mut buffer)?;
-        for node in stretch {
-            let (at, len) = tree.place(*node);
-            let at = (at - start) as usize;
-            take(*node, &buffer[at..at + len as usize]);
-        }
+        buffer.resize((last - start) as usize + len as usize, 0);
+        read_into(&*session.journal, start, buffer).map_err(|error| session.io_error("read", error))?;
+        take(stretch, start, buffer)?;
     }
     Ok(())
 }
 
 /// Finds where a stretch of lines ends that are near enough to be read together.
-pub(super) fn stretch_end(tree: &Tree, nodes: &[Node], from: usize) -> usize {
+fn stretch_end(tree: &Tree, nodes: &[Node], from: usize) -> usize {
     let (start, len) = tree.place(nodes[from]);
     let mut end = start + u64::from(len);
     for (at, node) in nodes.iter().enumerate().skip(from + 1) {
@@ -48,10 +71,4 @@ pub(super) fn stretch_end(tree: &Tree, nodes: &[Node], from: usize) -> usize {
         end = position + u64::from(len);
     }
     nodes.len()
-}
-
-/// Reads a range of the journal.
-pub(super) fn read_into(session: &Session, start: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
-    buffer.resize(len, 0);
-    journal::read_into(&*session.journal, start, buffer).map_err(|error| session.io_error("read", error))
 }

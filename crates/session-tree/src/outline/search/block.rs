@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use super::super::call::answer_above;
 use super::super::haystack::Line;
-use super::super::stretch::{BLOCK, read_into, stretch_end};
+use super::super::stretch::{BLOCK, each_stretch, range_in};
 use super::{Search, Work};
 use crate::error::Result;
-use crate::index::LONGEST_LINE;
 use crate::json::Doc;
 use crate::kind::Role;
 use crate::session::Session;
@@ -54,13 +53,12 @@ impl Search {
             found.into_iter().for_each(|node| self.add_hit(node));
             return Ok(());
         }
-        let mut from = 0;
-        while from < wanted.len() {
-            let to = stretch_end(session.tree(), &wanted, from);
-            self.scan_stretch(session, &wanted[from..to], narrowed)?;
-            from = to;
-        }
-        Ok(())
+        let mut raw = std::mem::take(&mut self.buffers.raw);
+        let read = each_stretch(session, &wanted, &mut raw, &mut |nodes, start, raw| {
+            self.scan_stretch(session, nodes, (start, raw), narrowed)
+        });
+        self.buffers.raw = raw;
+        read
     }
 
     /// The rows of a block that have to be looked at, in file order.
@@ -86,38 +84,33 @@ impl Search {
         wanted
     }
 
-    /// Looks at lines that stand near each other.
-    fn scan_stretch(&mut self, session: &Session, nodes: &[Node], narrowed: bool) -> Result<()> {
+    /// Looks at lines that stand near each other, in bytes that begin at `start`.
+    fn scan_stretch(
+        &mut self,
+        session: &Session,
+        nodes: &[Node],
+        (start, raw): (u64, &[u8]),
+        narrowed: bool,
+    ) -> Result<()> {
         let tree = session.tree();
-        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else { return Ok(()) };
-        let (start, _) = tree.place(*first);
-        let (end, len) = tree.place(*last);
-        if u64::from(len) > LONGEST_LINE {
-            return Ok(());
-        }
-        let mut raw = std::mem::take(&mut self.buffers.raw);
         let mut low = std::mem::take(&mut self.buffers.low);
-        let span = (end + u64::from(len) - start) as usize;
-        read_into(session, start, span, &mut raw)?;
         low.clear();
-        low.extend_from_slice(&raw);
+        low.extend_from_slice(raw);
         low.make_ascii_lowercase();
         for node in nodes {
-            let (at, len) = tree.place(*node);
-            let range = (at - start) as usize..(at - start) as usize + len as usize;
+            let range = range_in(tree, *node, start);
+            self.scanned += range.len() as u64;
             let line = Line {
                 raw: &raw[range.clone()],
                 low: &low[range],
                 kind: tree.kind(*node),
                 role: tree.role(*node),
             };
-            self.scanned += u64::from(len);
-            let is_hit = self.judge_line(session, *node, &line, (start, &raw))?;
+            let is_hit = self.judge_line(session, *node, &line, (start, raw))?;
             if is_hit && (!narrowed || self.earlier.has(*node)) {
                 self.add_hit(*node);
             }
         }
-        self.buffers.raw = raw;
         self.buffers.low = low;
         Ok(())
     }
