@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub use edit::{Edit, MemberRange, compact};
 pub use parse::validate;
 pub use text::{TextOut, write_string};
-pub(crate) use text::{decode_lossy, trim_js};
+pub(crate) use text::{decode_lossy, skip_object, skip_string, trim_js};
 
 /// One JSON text with an index of its values.
 ///

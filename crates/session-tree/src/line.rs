@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 use crate::id::IdKey;
-use crate::json::{self, Doc, Value};
+use crate::json::{self, Doc, Value, skip_object};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 
@@ -421,43 +421,6 @@ fn starts_with_text(text: &[u8]) -> Option<bool> {
             [first, ..] if first.is_ascii() => return Some(true),
             _ => return None,
         };
-    }
-}
-
-/// Gives the length of the object at the start of `text`, without checking what is inside.
-pub(crate) fn skip_object(text: &[u8]) -> Option<usize> {
-    let (mut at, mut depth) = (0, 0_usize);
-    loop {
-        match text.get(at)? {
-            b'"' => at += skip_string(&text[at..])?,
-            b'{' | b'[' => {
-                depth += 1;
-                at += 1;
-            }
-            b'}' | b']' => {
-                depth = depth.checked_sub(1)?;
-                at += 1;
-            }
-            _ => at += 1,
-        }
-        if depth == 0 {
-            return Some(at);
-        }
-    }
-}
-
-/// Gives the length of the string at the start of `text`, with its quotes.
-pub(crate) fn skip_string(text: &[u8]) -> Option<usize> {
-    if text.first() != Some(&b'"') {
-        return None;
-    }
-    let mut at = 1;
-    loop {
-        at += memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
     }
 }
 

@@ -17,26 +17,7 @@ pub struct MemberRange {
     pub cut: Range<usize>,
 }
 
-/// Lists the members of `object` with this key.
-pub(super) fn member_ranges(object: Value<'_>, key: &str) -> Vec<MemberRange> {
-    let mut ranges = Vec::new();
-    let mut previous_end = None;
-    let mut members = object.members().peekable();
-    while let Some((name, value)) = members.next() {
-        let (name_range, value_range) = (name.range(), value.range());
-        if name.is_str(key) {
-            let next = members.peek().map(|(next, _)| next.range().start);
-            let cut = match (previous_end, next) {
-                (Some(start), _) => start..value_range.end,
-                (None, Some(end)) => name_range.start..end,
-                (None, None) => name_range.start..value_range.end,
-            };
-            ranges.push(MemberRange { key: name_range, value: value_range.clone(), cut });
-        }
-        previous_end = Some(value_range.end);
-    }
-    ranges
-}
+use super::{Kind, Value, skip_string, write_string};
 
 /// Changes to the members of one object; all other bytes stay.
 ///
@@ -197,22 +178,9 @@ pub fn compact(text: &[u8]) -> Vec<u8> {
     while !rest.is_empty() {
         let (outside, string) = rest.split_at(memchr::memchr(b'"', rest).unwrap_or(rest.len()));
         out.extend(outside.iter().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')));
-        let (string, after) = string.split_at(string_len(string));
+        let (string, after) = string.split_at(skip_string(string).unwrap_or(string.len()));
         out.extend_from_slice(string);
         rest = after;
     }
     out
-}
-
-/// The length of the string literal that `text` begins with; all of it if the string does not end.
-fn string_len(text: &[u8]) -> usize {
-    let mut at = 1;
-    while let Some(found) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
-        at += found;
-        if text[at] == b'"' {
-            return at + 1;
-        }
-        at += 2;
-    }
-    text.len()
 }

@@ -1,6 +1,7 @@
 //! Strings of JSON texts: read without loss, measured and written as JavaScript does it.
 //!
-//! Functions that read take the bytes between the quotes of a string that the grammar has accepted.
+//! Functions that read take the bytes between the quotes of a string that the grammar has accepted; those that skip take
+//! any text.
 
 use std::borrow::Cow;
 use std::str;
@@ -16,6 +17,43 @@ enum Piece<'d> {
     Char(char),
     /// The escape of half a surrogate pair, which is no character.
     Lone(u16),
+}
+
+/// Gives the length of the object at the start of `text`, without checking what is inside.
+pub(crate) fn skip_object(text: &[u8]) -> Option<usize> {
+    let (mut at, mut depth) = (0, 0_usize);
+    loop {
+        match text.get(at)? {
+            b'"' => at += skip_string(&text[at..])?,
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                at += 1;
+            }
+            _ => at += 1,
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+}
+
+/// Gives the length of the string at the start of `text`, with its quotes; `None` if it is none or does not end.
+pub(crate) fn skip_string(text: &[u8]) -> Option<usize> {
+    if text.first() != Some(&b'"') {
+        return None;
+    }
+    let mut at = 1;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
 }
 
 /// Reads bytes without escapes; each broken sequence becomes one U+FFFD, as in browsers.

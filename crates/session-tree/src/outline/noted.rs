@@ -2,7 +2,9 @@
 //!
 //! Two filters ask for them. Each entry is read once; what its raw line cannot hold is not decoded.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
 
 use super::call;
 use super::filter::Filter;
@@ -17,7 +19,9 @@ use crate::session::Session;
 use crate::tree::{Node, Tree};
 
 /// The tools that touch files, as their names stand in a line.
-const QUOTED: [&[u8]; 3] = [b"\"read\"", b"\"write\"", b"\"edit\""];
+static QUOTED: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
+    FILE_TOOLS.iter().map(|tool| Finder::new(&format!("\"{tool}\"")).into_owned()).collect()
+});
 
 /// The entries that a filter asks for, as far as they were looked at.
 #[derive(Debug, Default)]
@@ -116,7 +120,7 @@ fn is_failure(role: Role, message: Value<'_>) -> bool {
 
 /// Tells whether an answer calls a tool that touches files, or a result is that of such a tool.
 fn touches_files(role: Role, raw: &[u8]) -> bool {
-    let may_have = QUOTED.iter().any(|tool| holds(raw, tool));
+    let may_have = QUOTED.iter().any(|tool| tool.find(raw).is_some());
     (may_have || has_odd_escapes(raw, false)) && asked(raw, |message| names_files(role, message))
 }
 

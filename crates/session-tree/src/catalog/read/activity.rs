@@ -4,8 +4,8 @@
 //! line has that shape is made certain by skipping over the message, strings at the speed of memory; any other line is
 //! parsed.
 
-use crate::json::{Doc, Value};
-use crate::line::{skip_object, skip_string, trim};
+use crate::json::{Doc, Value, skip_object, skip_string};
+use crate::line::trim;
 use crate::time::Timestamp;
 
 /// Returns the `timestamp` of the message on a line, if it is a number.
