@@ -18,7 +18,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use edit::{Edit, MemberRange, compact};
+pub use edit::{Edit, compact};
 pub use parse::validate;
 pub use text::{TextOut, write_string};
 pub(crate) use text::{decode_lossy, skip_object, skip_string, trim_js};
@@ -348,11 +348,6 @@ impl<'d> Value<'d> {
     /// merged.
     pub fn to_serde(self) -> Option<serde_json::Value> {
         stringify::to_serde(self)
-    }
-
-    /// Where the members `key` of an object stand, in the order of the text.
-    pub fn member_ranges(self, key: &str) -> Vec<MemberRange> {
-        edit::member_ranges(self, key)
     }
 
     #[inline]

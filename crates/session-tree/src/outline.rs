@@ -479,12 +479,6 @@ impl Outline {
         self.unfold(session, node) || self.fold(session, node)
     }
 
-    /// Unfolds everything.
-    pub fn clear_folds(&mut self, session: &Session) {
-        self.folded.clear();
-        self.rebuild(session.tree());
-    }
-
     /// Folds an entry that can be folded; else tells where the segment above starts.
     pub fn fold_or_up(&mut self, session: &Session, node: Node) -> FoldStep {
         if self.fold(session, node) {

@@ -1,21 +1,5 @@
 //! Changes of JSON texts that leave every other byte as it was.
 
-use std::ops::Range;
-
-use super::{Kind, Value, write_string};
-
-/// Where one member of an object stands in the text of its document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemberRange {
-    /// The key with its quotes.
-    pub key: Range<usize>,
-    /// The value.
-    pub value: Range<usize>,
-    /// What to cut to remove this one member: the member and one comma, if there is one.
-    ///
-    /// Cutting several members needs an [`Edit`], because two of these ranges can share a comma.
-    pub cut: Range<usize>,
-}
 
 use super::{Kind, Value, skip_string, write_string};
 

@@ -168,7 +168,7 @@ fn questions_to_the_wrong_kind_find_nothing() {
     assert_eq!((number.as_str(), number.utf16_len(), number.len()), (None, 0, 0));
     assert!(object.items().next().is_none() && array.members().next().is_none());
     assert!(object.is_empty() && array.is_empty() && text.is_empty() && !doc.root().is_empty());
-    assert!(Edit::new(array).is_none() && array.member_ranges("a").is_empty());
+    assert!(Edit::new(array).is_none());
 }
 
 #[test]
@@ -276,29 +276,6 @@ fn strings_are_escaped_as_javascript_does_it() {
     let mut out = String::new();
     write_string(&mut out, "a\"b\\c/\u{8}\u{c}\n\r\t\0\u{1f}\u{7f}\u{2028}é😀");
     assert_eq!(out, "\"a\\\"b\\\\c/\\b\\f\\n\\r\\t\\u0000\\u001f\u{7f}\u{2028}é😀\"");
-}
-
-#[test]
-fn one_member_can_be_cut_with_its_comma() {
-    let cut = |text: &str, key: &str| -> Vec<String> {
-        let ranges = doc(text).root().member_ranges(key);
-        ranges.into_iter().map(|range| [&text[..range.cut.start], &text[range.cut.end..]].concat()).collect()
-    };
-    assert_eq!(cut(r#"{ "a": 1 , "b": 2 , "c": 3 }"#, "a"), [r#"{ "b": 2 , "c": 3 }"#]);
-    assert_eq!(cut(r#"{ "a": 1 , "b": 2 , "c": 3 }"#, "b"), [r#"{ "a": 1 , "c": 3 }"#]);
-    assert_eq!(cut(r#"{ "a": 1 , "b": 2 , "c": 3 }"#, "c"), [r#"{ "a": 1 , "b": 2 }"#]);
-    assert_eq!(cut(r#"{"a":1}"#, "a"), ["{}"]);
-    assert_eq!(cut(r#"{"a":1,"a":2}"#, "a"), [r#"{"a":2}"#, r#"{"a":1}"#]);
-    assert_eq!(cut(r#"{"a":1}"#, "b"), [""; 0]);
-}
-
-#[test]
-fn member_ranges_point_at_key_and_value() {
-    let text = r#"{"x":{"id":0},"id" : "v","\u0069d":[1]}"#;
-    let ranges = doc(text).root().member_ranges("id");
-    let found: Vec<_> =
-        ranges.iter().map(|range| (&text[range.key.clone()], &text[range.value.clone()])).collect();
-    assert_eq!(found, [(r#""id""#, r#""v""#), (r#""\u0069d""#, "[1]")]);
 }
 
 #[test]

@@ -102,11 +102,6 @@ impl Search {
         self.hits.has(node)
     }
 
-    /// Returns the number of hits so far.
-    pub fn hit_count(&self) -> usize {
-        self.hit_count
-    }
-
     /// Returns the hits so far, in file order.
     pub fn hits(&self, session: &Session) -> Vec<Node> {
         session.tree().nodes().filter(|node| self.hits.has(*node)).collect()

@@ -43,7 +43,7 @@ pub(crate) struct Writer {
     pub(super) policy: SyncPolicy,
     /// When the oldest entry was written that is not durable yet.
     pub(super) unsynced_since: Option<Timestamp>,
-    /// Some entry begins a conversation, so the session is worth a file.
+    /// Some entry of a new session begins a conversation, so that it is worth a file.
     pub(super) has_conversation: bool,
 }
 

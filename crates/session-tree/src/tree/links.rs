@@ -88,7 +88,8 @@ pub(crate) fn cut_circles(columns: &mut Columns) -> Vec<u32> {
                 None => break,
             }
         }
-        if columns.parent(at).is_some() && seen[at as usize] == walk && on_circle(columns, at) {
+        // With a parent, a walk only ends on its own trail where it came around, or on that of an earlier one.
+        if columns.parent(at).is_some() && seen[at as usize] == walk {
             let head = first_of_circle(columns, at);
             columns.set_parent(head, None);
             cut.push(head);
@@ -96,18 +97,6 @@ pub(crate) fn cut_circles(columns: &mut Columns) -> Vec<u32> {
     }
     cut.sort_unstable();
     cut
-}
-
-fn on_circle(columns: &Columns, at: u32) -> bool {
-    let mut walker = at;
-    for _ in 0..=columns.len() {
-        match columns.parent(walker) {
-            Some(parent) if parent == at => return true,
-            Some(parent) => walker = parent,
-            None => return false,
-        }
-    }
-    false
 }
 
 fn first_of_circle(columns: &Columns, at: u32) -> u32 {

@@ -209,8 +209,8 @@ impl Session {
     }
 
     fn write_composed(&mut self, lines: &[u8]) -> Result<()> {
-        let exists = self.journal.exists();
-        if let Written::At(at) = self.write_lines(lines, exists)? {
+        // What repairs and marks is no reason to create a file.
+        if let Written::At(at) = self.write_lines(lines, false)? {
             let written = Overlay { base: &*self.journal, from: at, bytes: lines.to_vec() };
             let end = at + lines.len() as u64;
             self.index.catch_up(&written, end).map_err(|error| self.io_error("read", error))?;

@@ -10,7 +10,6 @@ use crate::id::is_valid_session_id;
 use crate::index::Index;
 use crate::journal::{FileJournal, Journal, MemoryJournal};
 use crate::json::{Doc, write_string};
-use crate::kind::Role;
 use crate::naming::session_file_name;
 use crate::time::Timestamp;
 
@@ -53,9 +52,7 @@ impl Options {
     pub fn open(self, path: impl AsRef<Path>) -> Result<Session> {
         let journal = FileJournal::open(self.fs.clone(), path.as_ref(), Access::Append)?;
         let read_only = journal.is_protected().then_some(ReadOnlyReason::Protected);
-        let mut session = self.load(journal, read_only)?;
-        session.writer.has_conversation = session.begins_conversation();
-        Ok(session)
+        self.load(journal, read_only)
     }
 
     /// Opens a session file, or prepares a new one under this path. An empty file gets its header at once.
@@ -154,12 +151,6 @@ impl Session {
         self.writer.has_conversation = true;
         self.writer.unsynced_since = Some(self.writer.clock.now());
         self.sync()
-    }
-
-    fn begins_conversation(&self) -> bool {
-        // The file exists, so whatever comes is written to it.
-        self.journal.exists()
-            || self.index.tree.nodes().any(|node| self.index.tree.role(node) == Some(Role::User))
     }
 }
 
