@@ -5,6 +5,8 @@
 use std::borrow::{Borrow, Cow};
 use std::fmt;
 
+#[cfg(feature = "write")]
+use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
 /// The id of an entry inside its session; opaque text, cheap to clone.
@@ -164,6 +166,33 @@ pub fn is_valid_session_id(id: &str) -> bool {
         && edge(bytes.first())
         && edge(bytes.last())
         && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+}
+
+/// Makes the id of an entry from texts, so that what is made of the same things has the same bytes. Eight digits as
+/// everywhere; `is_taken` tells which are in use.
+#[cfg(feature = "write")]
+pub(crate) fn derived_id(parts: &[&str], is_taken: impl Fn(&str) -> bool) -> EntryId {
+    let mut retry = 0_u32;
+    loop {
+        let number = retry.to_string();
+        let mut id = digest(parts.iter().chain([&number.as_str()]).map(|part| part.as_bytes()));
+        id.truncate(8);
+        if !is_taken(&id) {
+            return EntryId::from(id);
+        }
+        retry += 1;
+    }
+}
+
+/// Gives the SHA-256 of texts, each ended by a zero byte, in hex digits.
+#[cfg(feature = "write")]
+pub(crate) fn digest<'p>(parts: impl Iterator<Item = &'p [u8]>) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part);
+        hash.update([0]);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Draws ids at random, as pi does: eight hex digits for entries, UUIDv7 for sessions.

@@ -21,7 +21,7 @@ use crate::json::Value;
 use crate::line::WITHDRAWN;
 use crate::session::Session;
 use crate::time::Timestamp;
-use crate::tree::Node;
+use crate::tree::{Node, Tree};
 
 pub use copy::RepairedCopy;
 pub use salvage::{Salvage, salvage};
@@ -41,6 +41,14 @@ struct Step {
     fix: Fix,
     line: u64,
     position: u64,
+}
+
+impl Step {
+    /// What stands in the place of an entry that is lost.
+    fn stub(&self) -> Draft {
+        let data = serde_json::json!({ "line": self.line, "inferred": self.fix.is_inferred() });
+        Draft::custom(STUB, Some(&data))
+    }
 }
 
 /// What a repair did.
@@ -71,6 +79,19 @@ impl RepairPlan {
     /// Returns the entry from which one would go on afterwards.
     pub fn leaf(&self) -> Option<&EntryId> {
         self.leaf.as_ref()
+    }
+
+    /// Returns the ids of all entries that would come back, or get a stub.
+    fn made(&self) -> HashSet<&str> {
+        let mut made = HashSet::new();
+        for fix in self.fixes() {
+            match fix {
+                Fix::Stub { id, .. } => made.extend([id.as_str()]),
+                Fix::Recover { entries } => made.extend(entries.iter().map(|entry| entry.id.as_str())),
+                Fix::LineFeed | Fix::LeafMarker { .. } | Fix::Detach { .. } | Fix::Omit { .. } => {}
+            }
+        }
+        made
     }
 
     /// Leaves out what rests on a conclusion instead of on what the file says.
@@ -233,10 +254,9 @@ impl<'s> Lines<'s> {
     fn fixes(&mut self, plan: &RepairPlan, copies: &HashMap<EntryId, Vec<u8>>) -> Result<Json> {
         for step in &plan.steps {
             match &step.fix {
-                Fix::Stub { id, parent, inferred } if self.is_lost(id)? => {
-                    let time = self.time_of(id, parent.as_ref());
-                    let data = serde_json::json!({ "line": step.line, "inferred": inferred });
-                    self.line(id.clone(), parent.as_ref(), time, &Draft::custom(STUB, Some(&data)));
+                Fix::Stub { id, parent, .. } if self.is_lost(id)? => {
+                    let time = time_of(self.session.tree(), id, parent.as_ref()).unwrap_or(self.now);
+                    self.line(id.clone(), parent.as_ref(), time, &step.stub());
                 }
                 Fix::Recover { entries } => {
                     for Recovered { id, .. } in entries {
@@ -307,11 +327,10 @@ impl<'s> Lines<'s> {
         let is_whole = self.session.index.is_whole(&*self.session.journal, holder);
         is_whole.map(|is_whole| !is_whole).map_err(|source| self.session.io_error("read", source))
     }
+}
 
-    /// The time of a lost entry as far as it is known, so that it keeps its place among its siblings.
-    fn time_of(&self, id: &EntryId, parent: Option<&EntryId>) -> Timestamp {
-        let tree = self.session.tree();
-        let known = tree.node(id.as_str()).or_else(|| tree.node(parent?.as_str()));
-        known.map_or(self.now, |node| tree.timestamp(node))
-    }
+/// The time of a lost entry as far as it is known, so that it keeps its place among its siblings.
+fn time_of(tree: &Tree, id: &EntryId, parent: Option<&EntryId>) -> Option<Timestamp> {
+    let known = tree.node(id.as_str()).or_else(|| tree.node(parent?.as_str()));
+    known.map(|node| tree.timestamp(node))
 }

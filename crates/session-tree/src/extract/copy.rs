@@ -3,12 +3,10 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use sha2::{Digest, Sha256};
-
 use super::plan::{Extract, ExtractPlan, PlannedEntry};
 use crate::draft::Draft;
 use crate::error::Result;
-use crate::id::{EntryId, IdSource, RandomIds};
+use crate::id::{EntryId, IdSource, RandomIds, derived_id};
 use crate::index::{GapKind, LineAt};
 use crate::journal::{ReadAt, read_range};
 use crate::json::{Doc, Edit, write_string};
@@ -116,30 +114,12 @@ impl Session {
         let last = plan.entries.last().map(|entry| self.index.tree.id(entry.node));
         for (target, label) in &plan.labels {
             let target = self.index.tree.id(*target);
-            let id = label_id(new_id, &target, |id| self.index.tree.holds(id));
+            let id = derived_id(&[new_id, "label", target.as_str()], |id| self.index.tree.holds(id));
             let parent = made.last().or(last.as_ref());
             Draft::label(&target, Some(&label.text)).write_line(&mut lines, &id, parent, label.set_at);
             made.push(id);
         }
         lines
-    }
-}
-
-/// Makes the id of a label entry from the new session and the target, so that planning needs no source of ids and
-/// the same extract has the same bytes. Eight digits as everywhere; `is_taken` tells which are in use.
-fn label_id(new_id: &str, target: &EntryId, is_taken: impl Fn(&str) -> bool) -> EntryId {
-    let mut retry = 0_u32;
-    loop {
-        let mut hash = Sha256::new();
-        for part in [new_id, "label", target.as_str(), &retry.to_string()] {
-            hash.update(part.as_bytes());
-            hash.update([0]);
-        }
-        let id: String = hash.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        if !is_taken(&id) {
-            return EntryId::from(id);
-        }
-        retry += 1;
     }
 }
 

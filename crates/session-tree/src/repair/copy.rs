@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{RepairPlan, Step};
-use crate::check::{Fix, STUB};
+use super::{RepairPlan, Step, time_of};
+use crate::check::Fix;
 use crate::draft::Draft;
 use crate::error::{Error, Result};
 use crate::fs::Fs;
-use crate::id::{EntryId, IdSource, RandomIds};
+use crate::id::{EntryId, derived_id};
 use crate::index::{self, LONGEST_LINE};
 use crate::journal::{FileJournal, Journal, Piece, ReadAt, WriteCopy, copy_range, each_line, read_range};
 use crate::json::{Doc, Edit};
@@ -81,7 +81,13 @@ impl Copier<'_, '_> {
         let (mut from, mut detached) = (bytes.start, None);
         for step in steps {
             match &step.fix {
-                Fix::Stub { id, parent, inferred } => self.stub(id, parent.as_ref(), step.line, *inferred)?,
+                Fix::Stub { id, parent, .. } => {
+                    let time = time_of(self.session.tree(), id, parent.as_ref());
+                    let time = time.unwrap_or(Timestamp::from_millis(0));
+                    let mut out = Vec::new();
+                    step.stub().write_line(&mut out, id, parent.as_ref(), time);
+                    self.out.write_all(&out)?;
+                }
                 Fix::Recover { entries } => pieces.extend(entries.iter().map(|entry| entry.bytes.clone())),
                 Fix::Omit { bytes } => from = bytes.end,
                 Fix::Detach { id } => detached = Some(id),
@@ -134,16 +140,6 @@ impl Copier<'_, '_> {
         Ok(Some(edit.document()))
     }
 
-    fn stub(&mut self, id: &EntryId, parent: Option<&EntryId>, line: u64, inferred: bool) -> io::Result<()> {
-        let tree = self.session.tree();
-        let known = tree.node(id.as_str()).or_else(|| tree.node(parent?.as_str()));
-        let time = known.map_or(Timestamp::from_millis(0), |node| tree.timestamp(node));
-        let data = serde_json::json!({ "line": line, "inferred": inferred });
-        let mut out = Vec::new();
-        Draft::custom(STUB, Some(&data)).write_line(&mut out, id, parent, time);
-        self.out.write_all(&out)
-    }
-
     /// Marks the leaf if the last entry is not it.
     fn marker(&mut self) -> io::Result<()> {
         let session = self.session;
@@ -151,11 +147,10 @@ impl Copier<'_, '_> {
         if !moved && !self.plan.fixes().any(|fix| matches!(fix, Fix::LeafMarker { .. })) {
             return Ok(());
         }
-        let mut ids = RandomIds;
-        let mut id = ids.entry_id();
-        while session.tree().holds(id.as_str()) {
-            id = ids.long_entry_id();
-        }
+        let made = self.plan.made();
+        let is_taken = |id: &str| session.tree().holds(id) || made.contains(id);
+        let leaf = self.plan.leaf().map_or("", EntryId::as_str);
+        let id = derived_id(&[&session.header().id(), "leaf", leaf], is_taken);
         let time =
             session.tree().last().map_or(Timestamp::from_millis(0), |last| session.tree().timestamp(last));
         let mut out = Vec::new();

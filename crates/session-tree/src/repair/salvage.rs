@@ -9,7 +9,7 @@ use crate::check::hint;
 use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::fs::{Access, Fs};
-use crate::id::{IdSource, RandomIds, is_valid_session_id};
+use crate::id::{digest, is_valid_session_id};
 use crate::index;
 use crate::journal::{FileJournal, ReadAt, copy_range, read_range};
 use crate::json::{Doc, Kind, Value};
@@ -141,7 +141,7 @@ fn fresh_header(old: &[u8], entries: &Entries, path: &Path) -> Vec<u8> {
     let named = || Some(path.file_stem()?.to_str()?.rsplit_once('_')?.1.to_owned());
     let id = hint(old, "id").filter(|id| is_valid_session_id(id));
     let id = id.or_else(|| named().filter(|id| is_valid_session_id(id)));
-    let id = id.unwrap_or_else(|| RandomIds.session_id());
+    let id = id.unwrap_or_else(|| entries.digest.clone());
     let time = hint(old, "timestamp").and_then(|time| Timestamp::parse(&time)).or(entries.time);
     let cwd = hint(old, "cwd").unwrap_or_default();
     let parent = hint(old, "parentSession");
@@ -164,11 +164,16 @@ struct Entries {
     has_hook_messages: bool,
     /// Some line has a type that sessions have.
     has_types: bool,
+    /// An id for a session whose own is lost, the same whenever the same file is salvaged.
+    digest: String,
 }
 
 impl Entries {
     fn of(bytes: &[u8]) -> Self {
-        let mut found = Entries::default();
+        let beginning = &bytes[..bytes.len().min(64 << 10)];
+        let mut digest = digest([beginning, &bytes.len().to_le_bytes()].into_iter());
+        digest.truncate(32);
+        let mut found = Entries { digest, ..Entries::default() };
         for line in bytes.split(|byte| *byte == b'\n') {
             let Ok(doc) = Doc::parse(line) else { continue };
             let text = |value: Option<Value<'_>>| value.and_then(Value::as_str).map(|text| text.into_owned());

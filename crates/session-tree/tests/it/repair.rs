@@ -447,6 +447,30 @@ fn a_salvaged_header_keeps_what_the_old_one_still_tells() {
 }
 
 #[test]
+fn the_same_damage_gives_the_same_copy() {
+    let dir = Dir::new();
+    let mut lines = twenty();
+    lines[10].truncate(100);
+    let mut copies = [Vec::new(), Vec::new()];
+    for copy in &mut copies {
+        let path = dir.file("s.jsonl", &joined(&lines));
+        let mut session = Session::open(&path).unwrap();
+        session.branch("000000aa").unwrap();
+        let plan = session.plan_repair(&session.check().unwrap());
+        session.write_repaired_copy(&plan, Arc::new(RealFs), &dir.path("copy.jsonl")).unwrap();
+        assert_eq!(leaf(&dir.path("copy.jsonl")), "000000aa");
+        *copy = fs::read(dir.path("copy.jsonl")).unwrap();
+        fs::remove_file(dir.path("copy.jsonl")).unwrap();
+    }
+    assert_eq!(copies[0], copies[1]);
+    let path = dir.file("headless.jsonl", &joined(&lines[1..]));
+    let ids =
+        [(); 2].map(|()| salvage(Arc::new(RealFs), &path).unwrap().session().header().id().into_owned());
+    assert_eq!(ids[0], ids[1]);
+    assert!(session_tree::is_valid_session_id(&ids[0]));
+}
+
+#[test]
 fn the_first_entry_of_a_file_whose_header_is_gone_is_no_header() {
     let message = |text: &str| {
         format!(
