@@ -51,7 +51,8 @@
 //! - **Reading never writes**, whatever the version or the damage. What is odd in a file is a [`Diagnostic`], not an error.
 //! - **Memory grows with the number of entries**, about fifty bytes each, never with their size. Bodies are read when they
 //!   are asked for. With [`Options::sidecar_dir`] a large session opens again without being read again.
-//! - **No surprises.** No global state, no threads, no clock or randomness but those of [`Options`], no `unsafe`.
+//! - **No surprises.** No global state, no threads but those of [`Listing::complete`], which end with it, no clock or
+//!   randomness but those of [`Options`], no `unsafe`.
 //!
 //! # Where things are
 //!

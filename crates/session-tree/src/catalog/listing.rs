@@ -215,8 +215,7 @@ fn read_all(
 ) -> ControlFlow<()> {
     let threads = thread_count(jobs);
     if threads < 2 {
-        let mut buffer = Vec::new();
-        return jobs.iter().try_for_each(|(path, meta)| take(read::complete(fs, path, meta, &mut buffer)));
+        return read_here(fs, jobs, take);
     }
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (send, receive) = mpsc::channel();
@@ -231,13 +230,25 @@ fn read_all(
     };
     std::thread::scope(|scope| {
         let work = &work;
-        for send in std::iter::repeat_n(send, threads) {
-            scope.spawn(move || work(send));
+        let start = |send| std::thread::Builder::new().spawn_scoped(scope, move || work(send)).is_ok();
+        // A system that is short of threads refuses some; the others do their work.
+        if std::iter::repeat_n(send, threads).filter(|send| start(send.clone())).count() == 0 {
+            return read_here(fs, jobs, take);
         }
         let told = receive.iter().try_for_each(take);
         stop.store(true, Ordering::Relaxed);
         told
     })
+}
+
+/// Reads files one after another.
+fn read_here(
+    fs: &dyn Fs,
+    jobs: &[(&Path, &Meta)],
+    take: &mut dyn FnMut(Fresh) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut buffer = Vec::new();
+    jobs.iter().try_for_each(|(path, meta)| take(read::complete(fs, path, meta, &mut buffer)))
 }
 
 fn thread_count(jobs: &[(&Path, &Meta)]) -> usize {
