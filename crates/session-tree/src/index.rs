@@ -21,12 +21,12 @@ use crate::journal::{Piece, ReadAt, each_line, read_range};
 use crate::json::{self, Doc, Value};
 use crate::kind::{Kind, Role};
 use crate::line::{self, Head, Parent, Scan, Scanner};
-use crate::tree::{Link, Node, Row, Tree};
+use crate::tree::{Link, Node, Place, Row, SameId, Tree};
 
 pub use labels::Label;
 pub(crate) use labels::Labels;
 pub(crate) use lines::{Gap, GapKind, LineAt};
-pub(crate) use load::load;
+pub(crate) use load::{Refusal, load, try_load};
 
 /// The longest line the engine reads into memory.
 pub(crate) const LONGEST_LINE: u64 = 256 << 20;
@@ -65,6 +65,8 @@ pub(crate) struct Index {
     header_uuid: Option<IdKey<'static>>,
     /// How many of the gaps are JSON objects.
     object_gaps: usize,
+    /// How many rows were known before a reading that failed; set until a later one succeeds.
+    failed_at: Option<usize>,
 }
 
 impl Index {
@@ -86,6 +88,7 @@ impl Index {
             torn: None,
             byte_order_mark: false,
             object_gaps: 1,
+            failed_at: None,
         }
     }
 
@@ -136,8 +139,34 @@ impl Index {
         self.torn.as_ref().map_or(self.end, |torn| torn.end)
     }
 
-    /// Reads what was appended since; gives the new entries.
+    /// Returns how many rows are known for certain: not those of a reading that failed on its way.
+    pub(crate) fn known_rows(&self) -> usize {
+        self.failed_at.unwrap_or_else(|| self.tree.row_count())
+    }
+
+    /// Reads what was appended since; gives the new entries. After an error none of them is part of the tree, and
+    /// the next call gives them all.
     pub(crate) fn catch_up(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<Vec<Node>> {
+        let before = self.known_rows();
+        let known = (self.end, self.open_tail, self.torn.clone(), self.gaps.len());
+        let read = match self.failed_at {
+            Some(_) => self.read_anew(source, to),
+            None => self.read_on(source, to),
+        };
+        if let Err(error) = read {
+            // Who asks again finds that there is more to read.
+            (self.end, self.open_tail, self.torn) = (known.0, known.1, known.2);
+            self.gaps.truncate(known.3);
+            self.tree.hide_from(before);
+            self.failed_at = Some(before);
+            return Err(error);
+        }
+        self.failed_at = None;
+        Ok((before..self.tree.row_count()).filter_map(|at| self.tree.shown(at)).collect())
+    }
+
+    /// Takes in the lines behind those that are known.
+    fn read_on(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
         let before = self.tree.row_count();
         // A tail that was read although it had no line feed yet: only that can follow.
         let from = self.end;
@@ -148,11 +177,9 @@ impl Index {
         })?;
         if self.tree.has_withdrawals(before) {
             // What was taken back may have been linked to: the file from its beginning tells best who is whose child.
-            self.read_anew(source, to)?;
-        } else {
-            self.settle(source);
+            return self.read_anew(source, to);
         }
-        Ok((before..self.tree.row_count()).filter_map(|at| self.tree.shown(at)).collect())
+        self.settle(source)
     }
 
     /// Takes one line into the index.
@@ -174,12 +201,12 @@ impl Index {
         let whole;
         let scan = match line.scan().filter(|_| !was_torn) {
             Some(scan) => scan,
-            None if line.len() > LONGEST_LINE => {
-                self.gap(line, GapKind::TooLong);
-                return Ok(());
-            }
             None => {
-                whole = line.read_whole()?;
+                let Some(read) = line.read_whole()? else {
+                    self.gap(line, GapKind::TooLong);
+                    return Ok(());
+                };
+                whole = read;
                 if was_torn { line::exact(&whole) } else { line.scanner.scan(&whole) }
             }
         };
@@ -201,7 +228,7 @@ impl Index {
             let link = self.tree.last_row().map_or(Link::Root, Link::To);
             let node = self.tree.push(row, IdKey::of(&id), link);
             // The next id must not be this one.
-            self.settle(line.source);
+            self.settle(line.source)?;
             return self.note_body(line, node);
         }
         let Some(id) = head.id else {
@@ -253,41 +280,42 @@ impl Index {
     }
 
     /// Makes new entries known, compares lines that have one id.
-    fn settle(&mut self, source: &dyn ReadAt) {
-        let read = |(position, len): (u64, u32)| read_range(source, position, len as usize).ok();
-        self.tree.settle(|earlier, later| {
-            let line = read(later);
-            // A line that only looks whole takes no id from one that is.
-            let is_damaged = line.as_ref().is_none_or(|line| json::validate(line).is_err());
-            is_damaged || (earlier.1 == later.1 && line == read(earlier))
+    fn settle(&mut self, source: &dyn ReadAt) -> io::Result<()> {
+        let mut result = Ok(());
+        self.tree.settle(|earlier, later| match compare(source, earlier, later) {
+            Ok(same) => same,
+            Err(error) => {
+                result = Err(error);
+                SameId::Copy
+            }
         });
+        result
     }
 
     /// Labels and names are few and count for the whole file: they are read at once.
     fn note_body(&mut self, line: &Taken<'_>, node: Node) -> io::Result<()> {
-        let kind = self.tree.kind(node);
-        if !matches!(kind, Kind::Label | Kind::SessionInfo | Kind::TitleChange) || line.len() > LONGEST_LINE {
-            return Ok(());
-        }
-        if let Ok(doc) = Doc::parse(line.read_whole()?) {
-            self.labels.note(kind, doc.root(), self.tree.timestamp(node));
-        }
-        Ok(())
+        self.note(node, || line.read_whole())
     }
 
     /// Forgets the labels and names that were taken back.
     fn note_bodies_anew(&mut self, source: &dyn ReadAt) -> io::Result<()> {
         self.labels = Labels::titled(self.labels.title.take());
-        for at in (0..self.tree.row_count() as u32).filter(|at| !self.tree.is_withdrawn(*at)) {
-            let (kind, (position, len)) = (self.tree.kind(Node(at)), self.tree.place(Node(at)));
-            if !matches!(kind, Kind::Label | Kind::SessionInfo | Kind::TitleChange)
-                || u64::from(len) > LONGEST_LINE
-            {
-                continue;
+        for at in 0..self.tree.row_count() as u32 {
+            if !self.tree.is_withdrawn(at) {
+                let place = self.tree.place(Node(at));
+                self.note(Node(at), || read_line(source, place))?;
             }
-            if let Ok(doc) = Doc::parse(read_range(source, position, len as usize)?) {
-                self.labels.note(kind, doc.root(), self.tree.timestamp(Node(at)));
-            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, node: Node, read: impl FnOnce() -> io::Result<Option<Vec<u8>>>) -> io::Result<()> {
+        let kind = self.tree.kind(node);
+        if !matches!(kind, Kind::Label | Kind::SessionInfo | Kind::TitleChange) {
+            return Ok(());
+        }
+        if let Some(doc) = read()?.and_then(|line| Doc::parse(line).ok()) {
+            self.labels.note(kind, doc.root(), self.tree.timestamp(node));
         }
         Ok(())
     }
@@ -329,14 +357,37 @@ impl Index {
         matches!(self.dialect, Dialect::V3 | Dialect::Newer(_)) && !self.uuid_spelling
     }
 
-    /// Reads the bytes after the last line.
+    /// Reads the bytes after the last line; `None` if they are more than the engine reads.
     #[cfg(feature = "write")]
-    pub(crate) fn read_tail(&self, source: &dyn ReadAt) -> io::Result<Vec<u8>> {
+    pub(crate) fn read_tail(&self, source: &dyn ReadAt) -> io::Result<Option<Vec<u8>>> {
         match &self.torn {
-            Some(torn) => read_range(source, torn.start, (torn.end - torn.start) as usize),
-            None => Ok(Vec::new()),
+            Some(torn) => read_bounded(source, torn.start, torn.end - torn.start),
+            None => Ok(Some(Vec::new())),
         }
     }
+}
+
+/// Reads a line; `None` if it is longer than the engine reads.
+pub(crate) fn read_line(source: &dyn ReadAt, (position, len): Place) -> io::Result<Option<Vec<u8>>> {
+    read_bounded(source, position, u64::from(len))
+}
+
+fn read_bounded(source: &dyn ReadAt, position: u64, len: u64) -> io::Result<Option<Vec<u8>>> {
+    if len > LONGEST_LINE {
+        return Ok(None);
+    }
+    read_range(source, position, len as usize).map(Some)
+}
+
+/// Compares two lines that have one id.
+fn compare(source: &dyn ReadAt, earlier: Place, later: Place) -> io::Result<SameId> {
+    let Some(line) = read_line(source, later)? else { return Ok(SameId::Other) };
+    if json::validate(&line).is_err() {
+        // A line that only looks whole takes no id from one that is.
+        return Ok(SameId::Damaged);
+    }
+    let is_copy = earlier.1 == later.1 && read_line(source, earlier)? == Some(line);
+    Ok(if is_copy { SameId::Copy } else { SameId::Other })
 }
 
 fn dialect_of(header: &Header) -> Dialect {
@@ -371,10 +422,11 @@ impl<'l> Taken<'l> {
         }
     }
 
-    fn read_whole(&self) -> io::Result<Vec<u8>> {
+    /// Reads all of the line; `None` if it is longer than the engine reads.
+    fn read_whole(&self) -> io::Result<Option<Vec<u8>>> {
         match self.piece {
-            Piece::Whole(line) => Ok(line.to_vec()),
-            Piece::Ends { len, .. } => read_range(self.source, self.position, len as usize),
+            Piece::Whole(line) => Ok(Some(line.to_vec())),
+            Piece::Ends { len, .. } => read_bounded(self.source, self.position, len),
         }
     }
 
@@ -382,8 +434,7 @@ impl<'l> Taken<'l> {
         let is_object = |line: &[u8]| matches!(json::validate(line), Ok(json::Kind::Object));
         match self.piece {
             Piece::Whole(line) => Ok(is_object(line)),
-            Piece::Ends { len, .. } if len > LONGEST_LINE => Ok(false),
-            Piece::Ends { .. } => Ok(is_object(&self.read_whole()?)),
+            Piece::Ends { .. } => Ok(self.read_whole()?.is_some_and(|line| is_object(&line))),
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::error::Result;
 pub use file::FileJournal;
 #[cfg(feature = "sidecar")]
 pub(crate) use file::OpenFile;
-pub(crate) use lines::{Piece, each_line, read_into, read_range};
+pub(crate) use lines::{Piece, each_line, each_line_until, read_into, read_range};
 pub use memory::MemoryJournal;
 #[cfg(feature = "write")]
 pub(crate) use source::{Overlay, Reader, copy_range};

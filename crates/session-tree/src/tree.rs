@@ -64,6 +64,17 @@ pub(crate) enum Link<'a> {
 /// Where a line stands: its position and its length.
 pub(crate) type Place = (u64, u32);
 
+/// What the later of two lines that have one id is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SameId {
+    /// The same line once more.
+    Copy,
+    /// No line that can be read, although it looked like one.
+    Damaged,
+    /// Another entry: it counts from now on.
+    Other,
+}
+
 /// The entries of a session, linked by parent.
 #[derive(Debug, Default)]
 pub struct Tree {
@@ -301,6 +312,14 @@ impl Tree {
         self.hide_placeholder(at);
     }
 
+    /// Takes all rows from `from` on out of the tree.
+    pub(crate) fn hide_from(&mut self, from: usize) {
+        for at in from as u32..self.columns.len() as u32 {
+            self.hide(at);
+        }
+        self.links.take();
+    }
+
     fn hide(&mut self, at: u32) {
         if self.columns.flags(at) & Flags::HIDDEN == 0 {
             self.columns.set_flag(at, Flags::HIDDEN);
@@ -334,9 +353,9 @@ impl Tree {
     /// Brings everything in order after entries came: makes them known by id, finds parents, follows ids that
     /// changed hands, cuts circles, shows placeholders that somebody hangs below.
     ///
-    /// `is_copy` compares the lines of two entries that have one id.
-    pub(crate) fn settle(&mut self, mut is_copy: impl FnMut(Place, Place) -> bool) {
-        self.learn_ids(&mut is_copy);
+    /// `compare` tells what the second of two lines that have one id is.
+    pub(crate) fn settle(&mut self, mut compare: impl FnMut(Place, Place) -> SameId) {
+        self.learn_ids(&mut compare);
         self.find_parents();
         if !std::mem::take(&mut self.unsettled) {
             return;
@@ -353,7 +372,7 @@ impl Tree {
 
     /// Makes new entries known by id. All at once after loading: a table of its final size is filled much faster
     /// than one that grows entry by entry.
-    fn learn_ids(&mut self, is_copy: &mut dyn FnMut(Place, Place) -> bool) {
+    fn learn_ids(&mut self, compare: &mut dyn FnMut(Place, Place) -> SameId) {
         let (from, to) = (std::mem::replace(&mut self.learned, self.columns.len()), self.columns.len());
         self.by_id.reserve(to - from, |at| hash(&self.hasher, &key_in(&self.columns, &self.odd_ids, *at)));
         for at in from as u32..to as u32 {
@@ -361,7 +380,7 @@ impl Tree {
                 continue;
             }
             if let Some(old) = self.stored_holder(&self.key_at(at)).filter(|_| self.stored.len() > 0) {
-                self.settle_stored(old, at, is_copy);
+                self.settle_stored(old, at, compare);
                 continue;
             }
             let Self { columns, odd_ids, hasher, by_id, .. } = self;
@@ -377,12 +396,11 @@ impl Tree {
                 }
                 Slot::Occupied(mut holder) => {
                     let old = *holder.get();
-                    let is_damaged = columns.flags(at) & Flags::PLACEHOLDER != 0;
-                    let keeps = is_damaged || is_copy(columns.place(old), columns.place(at));
-                    if !keeps {
+                    let same = same_id(columns, old, at, compare);
+                    if same == SameId::Other {
                         *holder.get_mut() = at;
                     }
-                    self.share_id(old, at, keeps, is_damaged);
+                    self.share_id(old, at, same);
                 }
             }
         }
@@ -390,12 +408,11 @@ impl Tree {
     }
 
     /// An entry has the id of one that came from a sidecar. What is in `by_id` is found first.
-    fn settle_stored(&mut self, stored: u32, at: u32, is_copy: &mut dyn FnMut(Place, Place) -> bool) {
+    fn settle_stored(&mut self, stored: u32, at: u32, compare: &mut dyn FnMut(Place, Place) -> SameId) {
         let id = self.key_at(at).into_owned();
         let old = self.holder(&id).unwrap_or(stored);
-        let is_damaged = self.columns.flags(at) & Flags::PLACEHOLDER != 0;
-        let keeps = is_damaged || is_copy(self.columns.place(old), self.columns.place(at));
-        if !keeps {
+        let same = same_id(&self.columns, old, at, compare);
+        if same == SameId::Other {
             let value = hash(&self.hasher, &id);
             if let Ok(slot) = self.by_id.find_entry(value, |row| *row == old) {
                 slot.remove();
@@ -403,7 +420,7 @@ impl Tree {
             let Self { columns, odd_ids, hasher, by_id, .. } = self;
             by_id.insert_unique(value, at, |other| hash(hasher, &key_in(columns, odd_ids, *other)));
         }
-        self.share_id(old, at, keeps, is_damaged);
+        self.share_id(old, at, same);
     }
 
     /// Makes one entry with an odd id known.
@@ -415,20 +432,25 @@ impl Tree {
     }
 
     /// Two entries have one id: the later one counts, unless it is a copy or damaged.
-    fn share_id(&mut self, old: u32, new: u32, old_keeps: bool, is_damaged: bool) {
+    fn share_id(&mut self, old: u32, new: u32, same: SameId) {
         self.unsettled = true;
-        if old_keeps {
-            self.hide(new);
-            self.move_id(new, old);
-            if !is_damaged {
+        let (loses, keeps) = if same == SameId::Other { (old, new) } else { (new, old) };
+        self.hide(loses);
+        self.move_id(loses, keeps);
+        match same {
+            SameId::Copy => {
                 self.copies.push((new, old));
                 self.stacks.iter_mut().for_each(|stacks| stacks.note_copy(new, old));
             }
-        } else {
-            self.hide(old);
-            self.move_id(old, new);
-            self.shadowed.push((old, new));
-            self.stacks.iter_mut().for_each(|stacks| stacks.note_shadowed(old, new));
+            SameId::Other => {
+                self.shadowed.push((old, new));
+                self.stacks.iter_mut().for_each(|stacks| stacks.note_shadowed(old, new));
+            }
+            SameId::Damaged if self.columns.flags(new) & Flags::PLACEHOLDER != 0 => {}
+            SameId::Damaged => {
+                self.columns.set_flag(new, Flags::PLACEHOLDER);
+                self.placeholders.push(new);
+            }
         }
     }
 
@@ -501,6 +523,11 @@ impl Tree {
     fn links(&self) -> &Links {
         self.links.get_or_init(|| Links::of(&self.columns))
     }
+}
+
+fn same_id(columns: &Columns, old: u32, new: u32, compare: &mut dyn FnMut(Place, Place) -> SameId) -> SameId {
+    let is_damaged = columns.flags(new) & Flags::PLACEHOLDER != 0;
+    if is_damaged { SameId::Damaged } else { compare(columns.place(old), columns.place(new)) }
 }
 
 fn key_in<'a>(columns: &Columns, odd_ids: &'a [SmolStr], at: u32) -> IdKey<'a> {

@@ -15,7 +15,7 @@ use crate::diagnostic::Severity;
 use crate::entry::{Block, Content, Header};
 use crate::error::{Error, Result};
 use crate::fs::{Access, FileId, Fs, FsFile, Meta};
-use crate::index::{self, Index, LONGEST_LINE};
+use crate::index::{self, Index, LONGEST_LINE, Refusal};
 use crate::journal::{ReadAt, read_range};
 use crate::json::{Doc, Value};
 use crate::kind::{Kind, Role};
@@ -58,7 +58,8 @@ pub(super) struct Fresh {
     pub(super) row: SessionSummary,
 }
 
-/// Reads the beginning of a file. A small file, or one whose header does not come soon, is read completely.
+/// Reads the beginning of a file. A small file, or one whose header does not come soon, is read completely; one that
+/// begins with something else is no session, whatever follows.
 pub(super) fn quick(fs: &dyn Fs, path: &Path, meta: &Meta, buffer: &mut Vec<u8>) -> SessionSummary {
     let row = || SessionSummary::bare(path.to_path_buf(), meta.len, meta.modified);
     if meta.len <= HEAD {
@@ -69,8 +70,15 @@ pub(super) fn quick(fs: &dyn Fs, path: &Path, meta: &Meta, buffer: &mut Vec<u8>)
         Err(error) => return SessionSummary { damage: Some(damage_of(error)), ..row() },
     };
     let Ok(head) = opened.read(HEAD, buffer) else { return complete(fs, path, meta, buffer).row };
-    let source = Source::Memory(head);
-    let Ok(index) = index::load(&source, Some(path)) else { return complete(fs, path, meta, buffer).row };
+    // The last line may go on.
+    let source = Source::Memory(&head[..memchr::memrchr(b'\n', head).map_or(0, |feed| feed + 1)]);
+    let index = match index::try_load(&source, Some(path)) {
+        Ok(Ok(index)) => index,
+        Ok(Err(refusal @ Refusal::AnotherBeginning)) => {
+            return SessionSummary { damage: Some(damage_of(refusal.of(Some(path)))), ..row() };
+        }
+        Ok(Err(Refusal::NoHeader)) | Err(_) => return complete(fs, path, meta, buffer).row,
+    };
     let mut row = SessionSummary { is_complete: false, ..row() };
     tell_header(&mut row, &index);
     row.first_message = first_prompt(&index.tree, &source).ok().flatten();

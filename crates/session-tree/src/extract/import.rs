@@ -9,7 +9,7 @@ use super::create::open_to_read;
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::index::{GapKind, LineAt};
-use crate::journal::{FileJournal, Journal, copy_range, read_range};
+use crate::journal::{FileJournal, Journal, copy_range};
 use crate::json::{Edit, write_string};
 use crate::kind::Kind;
 use crate::session::{Options, Session};
@@ -80,18 +80,14 @@ impl Session {
             let (position, len) = self.index.place_of(line);
             match line {
                 LineAt::Gap(gap) if gap.kind == GapKind::Header => out.write_all(&self.plain_header())?,
-                LineAt::Gap(_) => {
-                    let line = read_range(&*self.journal, position, len as usize)?;
-                    out.write_all(&line)?;
-                }
+                LineAt::Gap(_) => copy_range(&*self.journal, position..position + u64::from(len), out)?,
                 LineAt::Row(node) => out.write_all(&self.imported_line(node)?)?,
             }
             out.write_all(b"\n")?;
         }
         match &self.index.torn {
             Some(torn) => {
-                let len = usize::try_from(torn.end - torn.start).unwrap_or(usize::MAX);
-                out.write_all(&read_range(&*self.journal, torn.start, len)?)?;
+                copy_range(&*self.journal, torn.clone(), out)?;
                 out.write_all(b"\n")
             }
             None => Ok(()),

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::{Index, LONGEST_LINE};
-use crate::journal::{ReadAt, read_range};
+use super::{Index, read_line};
+use crate::journal::ReadAt;
 use crate::json::{self, Doc};
 use crate::kind::Kind;
 use crate::planted::{self, Bug};
@@ -45,11 +45,7 @@ impl Index {
     /// Tells whether the line of an entry can be read. Loading looks into the last line only, and what stands below
     /// an entry that nobody can read is lost to other programs.
     pub(crate) fn is_whole(&self, source: &dyn ReadAt, node: Node) -> io::Result<bool> {
-        let (position, len) = self.tree.place(node);
-        if u64::from(len) > LONGEST_LINE {
-            return Ok(true);
-        }
-        Ok(json::validate(&read_range(source, position, len as usize)?).is_ok())
+        Ok(read_line(source, self.tree.place(node))?.is_none_or(|line| json::validate(&line).is_ok()))
     }
 
     /// Reads the position from a trailing marker; `None`: the entry is no marker.
@@ -58,8 +54,8 @@ impl Index {
         if !is_marker {
             return Ok(None);
         }
-        let (position, len) = self.tree.place(node);
-        let Ok(doc) = Doc::parse(read_range(source, position, len as usize)?) else { return Ok(None) };
+        let line = read_line(source, self.tree.place(node))?;
+        let Some(doc) = line.and_then(|line| Doc::parse(line).ok()) else { return Ok(None) };
         let holder = if self.tree.is_leaf_marker(node) { doc.root().get("data") } else { Some(doc.root()) };
         let Some(target) = holder.and_then(|holder| holder.get("targetId")) else { return Ok(None) };
         if target.is_null() {

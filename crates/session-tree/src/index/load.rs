@@ -1,20 +1,57 @@
 //! Loading: one pass over a journal, which finds the header first and then hands lines to the index.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::{Dialect, Gap, GapKind, Index, LONGEST_LINE, Taken, dialect_of};
+use super::{Dialect, Gap, GapKind, Index, Taken, dialect_of, read_line};
 use crate::entry::Header;
 use crate::error::{Error, Result};
-use crate::journal::{ReadAt, each_line, read_range};
+use crate::journal::{ReadAt, each_line_until};
 use crate::json::{self, Doc, Value};
 use crate::line::{Parent, Scan, Scanner, trim};
 
 /// How many entries are read before the size of the rest is guessed.
 const SAMPLE: usize = 256;
 
+/// Why bytes are no session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// There is no header, as far as the bytes go.
+    NoHeader,
+    /// Something else stands where the header belongs.
+    AnotherBeginning,
+}
+
+impl Refusal {
+    fn reason(self) -> &'static str {
+        match self {
+            Refusal::NoHeader => "it has no session header",
+            Refusal::AnotherBeginning => "its first entry is not a session header",
+        }
+    }
+
+    /// Makes an error of it.
+    pub(crate) fn of(self, path: Option<&Path>) -> Error {
+        Error::NotASession { path: name(path), reason: self.reason() }
+    }
+}
+
+/// What errors call the journal.
+fn name(path: Option<&Path>) -> PathBuf {
+    path.map_or_else(|| PathBuf::from("memory"), Path::to_path_buf)
+}
+
 /// Reads the journal of a session from its beginning.
 pub(crate) fn load(source: &dyn ReadAt, path: Option<&Path>) -> Result<Index> {
+    try_load(source, path)?.map_err(|refusal| refusal.of(path))
+}
+
+/// Reads the journal of a session from its beginning, or tells why it is none.
+pub(crate) fn try_load(
+    source: &dyn ReadAt,
+    path: Option<&Path>,
+) -> Result<std::result::Result<Index, Refusal>> {
     let mut loader = Loader::new(path, None);
     loader.read(source)?;
     if loader.first_has_id == Some(true) {
@@ -30,7 +67,10 @@ impl Index {
     pub(super) fn read_anew(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
         let forced = Some(self.dialect).filter(|dialect| *dialect != dialect_of(&self.header));
         let mut loader = Loader::new(None, forced);
+        // How the file is spelled was decided when it was opened.
+        loader.first_has_id = Some(false);
         let read = loader.read(&Beginning { source, len: to }).and_then(|()| loader.finish(source));
+        let read = read.and_then(|index| index.map_err(|refusal| refusal.of(None)));
         *self = read.map_err(io::Error::other)?;
         Ok(())
     }
@@ -45,7 +85,7 @@ struct Loader {
     early: Vec<Gap>,
     title_slot: Option<String>,
     byte_order_mark: bool,
-    refusal: Option<&'static str>,
+    refusal: Option<Refusal>,
     /// Whether the first entry of a file without version has an id and a parent. It speaks for all: a stray line
     /// further down must not hide every entry that has no id.
     first_has_id: Option<bool>,
@@ -54,7 +94,7 @@ struct Loader {
 impl Loader {
     fn new(path: Option<&Path>, forced: Option<Dialect>) -> Self {
         Loader {
-            path: path.map_or_else(|| PathBuf::from("memory"), Path::to_path_buf),
+            path: name(path),
             forced,
             index: None,
             early: Vec::new(),
@@ -68,7 +108,7 @@ impl Loader {
     fn read(&mut self, source: &dyn ReadAt) -> Result<()> {
         let len = source.len().map_err(Error::io("read", &self.path))?;
         let scanner = Scanner::default();
-        let read = each_line(source, 0, len, &mut |position, piece, ended| {
+        let read = each_line_until(source, 0, len, &mut |position, piece, ended| {
             let line = Taken { source, scanner: &scanner, position, piece };
             match &mut self.index {
                 Some(index) => {
@@ -77,7 +117,7 @@ impl Loader {
                     }
                     if self.first_has_id == Some(true) {
                         // This pass will be thrown away.
-                        return Ok(());
+                        return Ok(ControlFlow::Break(()));
                     }
                     index.take(&line, ended)?;
                     if index.tree.row_count() == SAMPLE {
@@ -85,20 +125,20 @@ impl Loader {
                         let expected = len.saturating_sub(index.end) / (index.end / SAMPLE as u64 + 1);
                         index.tree.reserve(usize::try_from(expected + expected / 16).unwrap_or(0));
                     }
-                    Ok(())
                 }
-                None => self.take_early(&line, ended),
+                None => self.take_early(&line, ended)?,
             }
+            Ok(if self.refusal.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
         read.map_err(Error::io("read", &self.path))
     }
 
     /// Takes a line while the header has not been seen.
     fn take_early(&mut self, line: &Taken<'_>, ended: bool) -> io::Result<()> {
-        if self.refusal.is_some() {
+        let Some(bytes) = line.read_whole()? else {
+            self.early_gap(line, GapKind::TooLong);
             return Ok(());
-        }
-        let bytes = line.read_whole()?;
+        };
         let bytes = match bytes.strip_prefix(b"\xEF\xBB\xBF") {
             Some(rest) if line.position == 0 => {
                 self.byte_order_mark = true;
@@ -120,14 +160,18 @@ impl Loader {
                 return Ok(());
             }
         };
+        self.early_gap(line, kind);
+        Ok(())
+    }
+
+    fn early_gap(&mut self, line: &Taken<'_>, kind: GapKind) {
         let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
         self.early.push(Gap { rows: 0, position: line.position, len, kind });
-        Ok(())
     }
 
     fn take_header(&mut self, doc: Doc, line: &Taken<'_>, ended: bool) {
         let Some(header) = Header::read(doc) else {
-            self.refusal = Some("its first entry is not a session header");
+            self.refusal = Some(Refusal::AnotherBeginning);
             return;
         };
         let mut index = Index::new(header, line.len() + 1);
@@ -145,18 +189,21 @@ impl Loader {
         self.index = Some(index);
     }
 
-    fn finish(self, source: &dyn ReadAt) -> Result<Index> {
-        let Some(mut index) = self.index else {
-            let reason = self.refusal.unwrap_or("it has no session header");
-            return Err(Error::NotASession { path: self.path, reason });
-        };
-        validate_last_line(&mut index, source).map_err(Error::io("read", &self.path))?;
-        index.settle(source);
-        if index.tree.has_withdrawals(0) {
-            index.note_bodies_anew(source).map_err(Error::io("read", &self.path))?;
-        }
-        Ok(index)
+    fn finish(self, source: &dyn ReadAt) -> Result<std::result::Result<Index, Refusal>> {
+        let Some(mut index) = self.index else { return Ok(Err(self.refusal.unwrap_or(Refusal::NoHeader))) };
+        complete(&mut index, source).map_err(Error::io("read", &self.path))?;
+        Ok(Ok(index))
     }
+}
+
+/// Looks at what takes all lines to be known.
+fn complete(index: &mut Index, source: &dyn ReadAt) -> io::Result<()> {
+    validate_last_line(index, source)?;
+    index.settle(source)?;
+    if index.tree.has_withdrawals(0) {
+        index.note_bodies_anew(source)?;
+    }
+    Ok(())
 }
 
 /// A journal up to a position.
@@ -179,11 +226,11 @@ impl ReadAt for Beginning<'_> {
 /// The last line is where a crash leaves its mark, so it alone is checked at once.
 fn validate_last_line(index: &mut Index, source: &dyn ReadAt) -> io::Result<()> {
     let Some(last) = index.tree.last_row() else { return Ok(()) };
-    let (position, len) = index.tree.place(last);
-    if u64::from(len) > LONGEST_LINE || index.gaps.last().is_some_and(|gap| gap.position > position) {
+    let place = index.tree.place(last);
+    if index.gaps.last().is_some_and(|gap| gap.position > place.0) {
         return Ok(());
     }
-    if json::validate(&read_range(source, position, len as usize)?).is_err() {
+    if read_line(source, place)?.is_some_and(|line| json::validate(&line).is_err()) {
         index.tree.demote_last();
     }
     Ok(())

@@ -28,7 +28,8 @@ impl Index {
         for (copy, first) in self.tree.copies() {
             found.push(self.at(copy, Problem::RepeatedLine { id: self.tree.id(first) }));
         }
-        for (node, parent) in self.tree.orphans() {
+        let is_shown = |node: Node| self.tree.shown(node.0 as usize).is_some();
+        for (node, parent) in self.tree.orphans().filter(|(node, _)| is_shown(*node)) {
             found.push(self.at(node, Problem::Orphan { id: self.tree.id(node), parent }));
         }
         for node in self.tree.cut_circles() {

@@ -1,3 +1,5 @@
+use std::cell::Cell;
+
 use super::*;
 use crate::diagnostic::Problem;
 use crate::error::Error;
@@ -18,6 +20,98 @@ fn user(id: &str, parent: &str) -> String {
 
 fn problems(index: &Index) -> Vec<(u64, &'static str)> {
     index.diagnostics().iter().map(|d| (d.line, d.problem.code())).collect()
+}
+
+/// Bytes of which some cannot be read.
+struct Flaky<'b, F> {
+    bytes: &'b [u8],
+    fails: F,
+}
+
+impl<F: Fn(u64) -> bool> ReadAt for Flaky<'_, F> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes.len() as u64)
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.fails)(position) {
+            return Err(io::Error::other("bad sector"));
+        }
+        self.bytes.read_at(position, buffer)
+    }
+}
+
+/// A file of one endless line, too long for anybody's memory.
+struct Endless;
+
+impl ReadAt for Endless {
+    fn len(&self) -> io::Result<u64> {
+        Ok(LONGEST_LINE + 1)
+    }
+
+    fn read_at(&self, _: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        assert!(buffer.len() <= 1 << 20, "{} bytes at once", buffer.len());
+        buffer.fill(b'x');
+        Ok(buffer.len())
+    }
+}
+
+#[test]
+fn a_first_line_that_is_too_long_is_not_read_into_memory() {
+    assert!(matches!(load(&Endless, None), Err(Error::NotASession { .. })));
+}
+
+#[cfg(feature = "write")]
+#[test]
+fn a_torn_tail_that_is_too_long_is_not_read_into_memory() {
+    let torn = Some(0..LONGEST_LINE + 1);
+    assert_eq!(Index { torn, ..index(HEADER.as_bytes()) }.read_tail(&Endless).unwrap(), None);
+}
+
+/// Two lines of one id; the second only looks whole.
+fn damaged_twin() -> String {
+    let twin = user("a", "").replace("\"content\":\"a\"", "\"content\":\"\\q\"");
+    format!("{HEADER}{}{twin}{}", user("a", ""), user("b", "a"))
+}
+
+#[test]
+fn a_damaged_line_of_a_known_id_is_no_copy() {
+    let index = index(damaged_twin().as_bytes());
+    assert_eq!(index.tree.len(), 2);
+    assert_eq!(problems(&index), [(3, "not-json")]);
+}
+
+#[test]
+fn lines_of_one_id_that_cannot_be_compared_are_no_copies() {
+    let text =
+        format!("{HEADER}{}{}{}", user("a", ""), user("a", "").replace("user", "role"), user("b", "a"));
+    let second = (HEADER.len() + user("a", "").len()) as u64;
+    let source = Flaky { bytes: text.as_bytes(), fails: |position| position == second };
+    assert!(matches!(load(&source, None), Err(Error::Io { .. })));
+}
+
+#[test]
+fn what_could_not_be_read_at_once_is_told_when_it_can() {
+    let old = format!("{HEADER}{}", user("a", ""));
+    let grown: String = (0..4000).map(|number| user(&format!("n{number}"), "a")).collect();
+    let text = old.clone() + &grown;
+    let whole = index(text.as_bytes());
+    let mut part = index(old.as_bytes());
+    let is_sound = Cell::new(false);
+    let fails = |position| position > old.len() as u64 && !is_sound.replace(true);
+    let source = Flaky { bytes: text.as_bytes(), fails };
+    part.catch_up(&source, text.len() as u64).unwrap_err();
+    assert_eq!((part.tree.len(), part.tree.ordered().len(), part.end), (1, 1, old.len() as u64));
+    let new = part.catch_up(&source, text.len() as u64).unwrap();
+    assert_eq!(new, whole.tree.nodes().skip(1).collect::<Vec<_>>());
+    assert_eq!(part.tree.ordered(), whole.tree.ordered());
+    assert_eq!((part.end, problems(&part)), (whole.end, Vec::new()));
+}
+
+#[test]
+fn an_orphan_that_stands_in_the_file_twice_is_told_once() {
+    let text = format!("{HEADER}{}{}", user("a", "x"), user("a", "x"));
+    assert_eq!(problems(&index(text.as_bytes())), [(2, "orphan"), (3, "repeated-line")]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Reading lines from a journal through one small buffer.
 
 use std::io;
+use std::ops::ControlFlow;
 
 use memchr::memchr;
 
@@ -19,6 +20,9 @@ pub(crate) enum Piece<'b> {
     Ends { head: &'b [u8], tail: &'b [u8], len: u64 },
 }
 
+/// What is done with a line: where it starts, its bytes without line feed, and whether a line feed follows.
+type TakeLine<'t> = &'t mut dyn FnMut(u64, Piece<'_>, bool) -> io::Result<ControlFlow<()>>;
+
 /// Calls `take` with every line between two positions: where it starts, its bytes without line feed, and whether
 /// a line feed follows.
 pub(crate) fn each_line(
@@ -27,13 +31,23 @@ pub(crate) fn each_line(
     to: u64,
     take: &mut dyn FnMut(u64, Piece<'_>, bool) -> io::Result<()>,
 ) -> io::Result<()> {
+    each_line_until(source, from, to, &mut |position, piece, ended| {
+        take(position, piece, ended).map(ControlFlow::Continue)
+    })
+}
+
+/// As [`each_line`], until `take` breaks off: nothing behind is read then.
+pub(crate) fn each_line_until(source: &dyn ReadAt, from: u64, to: u64, take: TakeLine<'_>) -> io::Result<()> {
     let mut reader = Reader { source, at: from, to, buffer: vec![0; buffer_size(to.saturating_sub(from))] };
     let (mut start, mut filled) = (0, 0);
     loop {
         let mut searched = start;
         while let Some(length) = memchr(b'\n', &reader.buffer[searched..filled]) {
             let end = searched + length;
-            take(reader.at - (filled - start) as u64, Piece::Whole(&reader.buffer[start..end]), true)?;
+            let position = reader.at - (filled - start) as u64;
+            if take(position, Piece::Whole(&reader.buffer[start..end]), true)?.is_break() {
+                return Ok(());
+            }
             start = end + 1;
             searched = start;
         }
@@ -43,14 +57,17 @@ pub(crate) fn each_line(
             start = 0;
         }
         if filled == reader.buffer.len() {
-            reader.long_line(filled, take)?;
+            if reader.long_line(filled, take)?.is_break() {
+                return Ok(());
+            }
             filled = 0;
             continue;
         }
         let read = reader.fill(filled)?;
         if read == 0 {
             if filled > 0 {
-                take(reader.at - filled as u64, Piece::Whole(&reader.buffer[..filled]), false)?;
+                // Nothing follows, whatever it answers.
+                let _ = take(reader.at - filled as u64, Piece::Whole(&reader.buffer[..filled]), false)?;
             }
             return Ok(());
         }
@@ -91,11 +108,7 @@ impl Reader<'_> {
     }
 
     /// The buffer is full of one unfinished line: keeps its ends, reads on until the line feed.
-    fn long_line(
-        &mut self,
-        filled: usize,
-        take: &mut dyn FnMut(u64, Piece<'_>, bool) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn long_line(&mut self, filled: usize, take: TakeLine<'_>) -> io::Result<ControlFlow<()>> {
         let start = self.at - filled as u64;
         let head = self.buffer[..HEAD.min(filled)].to_vec();
         let mut tail = self.buffer[filled.saturating_sub(TAIL)..filled].to_vec();
@@ -107,9 +120,12 @@ impl Reader<'_> {
             tail.drain(..tail.len().saturating_sub(TAIL));
             if feed.is_some() || read == 0 {
                 let end = self.at - (read - part.len()) as u64;
-                take(start, Piece::Ends { head: &head, tail: &tail, len: end - start }, feed.is_some())?;
                 self.at = end + u64::from(feed.is_some());
-                return Ok(());
+                return take(
+                    start,
+                    Piece::Ends { head: &head, tail: &tail, len: end - start },
+                    feed.is_some(),
+                );
             }
         }
     }

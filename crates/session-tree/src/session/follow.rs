@@ -44,7 +44,7 @@ impl Session {
             self.index.torn = None;
             return Ok(());
         }
-        let (rows, leaf) = (self.index.tree.row_count(), self.leaf_id());
+        let (rows, leaf) = (self.index.known_rows(), self.leaf_id());
         let new = self.index.catch_up(&*self.journal, len).map_err(|error| self.io_error("read", error))?;
         self.foreign.extend(new);
         if self.index.tree.has_withdrawals(rows) {

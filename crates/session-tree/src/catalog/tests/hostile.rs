@@ -203,6 +203,23 @@ fn quick_rows_read_only_the_beginning_of_each_file() {
 }
 
 #[test]
+fn a_file_that_begins_with_something_else_is_not_read_to_its_end() {
+    let place = Place::new();
+    let log = message("a", "user", 5000, "\"x\"").repeat(40_000);
+    assert!(log.len() > 5 << 20);
+    place.write("/w", "log.jsonl", &log);
+    let refused = "not a session: its first entry is not a session header".to_owned();
+    for (is_quick, most) in [(true, 8 << 10), (false, 256 << 10)] {
+        let moody = Moody::default();
+        let read = moody.read.clone();
+        let listing = place.catalog().file_system(Arc::new(moody)).list("/w");
+        let rows = if is_quick { listing.quick().collect() } else { listing.rows() };
+        assert_eq!(damage_by_name(&rows), [("log".to_owned(), refused.clone())]);
+        assert!(read.load(Ordering::Relaxed) <= most, "{} bytes", read.load(Ordering::Relaxed));
+    }
+}
+
+#[test]
 fn whatever_bytes_a_file_holds_its_row_agrees_with_opening_it() {
     let place = Place::new();
     let files: Vec<_> = testkit::mangle::files(7, 300).collect();

@@ -12,7 +12,7 @@ use crate::kind::Kind;
 use crate::line::Traits;
 use crate::planted::{self, Bug};
 use crate::time::Timestamp;
-use crate::tree::{Link, Node, Row};
+use crate::tree::{Link, Node, Row, SameId};
 
 /// Where new entries go.
 #[derive(Debug, Clone, Copy)]
@@ -160,9 +160,10 @@ impl Session {
             return Ok(Written::At(at));
         }
         let new = if end <= expected {
+            // A tail that is too long for that is read once more from the journal.
+            let (from, tail) = tail.map_or((at, Vec::new()), |tail| (self.index.end, tail));
             let known = [tail, all.into_owned()].concat();
-            self.index
-                .catch_up(&Overlay { base: &*self.journal, from: self.index.end, bytes: known }, expected)
+            self.index.catch_up(&Overlay { base: &*self.journal, from, bytes: known }, expected)
         } else {
             // A program that does not lock wrote between our look and our write: our lines are not where we thought.
             self.index.catch_up(&*self.journal, end)
@@ -269,7 +270,7 @@ impl Session {
             start += length;
         }
         // The ids were free, so there is nothing to compare.
-        self.index.tree.settle(|_, _| false);
+        self.index.tree.settle(|_, _| SameId::Other);
         self.index.end = position;
         last
     }
