@@ -5,7 +5,7 @@
 //! A plan is a value. Asking a model is the application's business; it hands the answer to [`branch_summary_text`].
 //! Never writes.
 
-use crate::context::{ContentEdit, ContextEdits, message_of, path_edits};
+use crate::context::{ContentEdit, ContextEdits, Selected, message_of, path_edits};
 use crate::entry::{Body, Entry, Message};
 use crate::error::Result;
 use crate::estimate::{CharsPerToken, Estimator};
@@ -31,23 +31,27 @@ pub fn branch_summary_text(answer: &str, file_ops: &FileOps) -> String {
 pub struct BranchSummarySettings {
     /// The tokens of the model's window to leave free.
     pub reserve_tokens: u64,
-    /// The tokens of the model's window; 128,000 if not known. A window that leaves nothing sets no limit.
+    /// The tokens of the model's window; 128,000 if not known. However small it is, half of it may be used.
     pub context_window: Option<u64>,
+    /// Whether to tell everything, however much it is.
+    pub is_unlimited: bool,
     /// Whether to tell also what the latest compaction among the abandoned entries has already summarised.
     pub through_compactions: bool,
 }
 
 impl Default for BranchSummarySettings {
     fn default() -> Self {
-        Self { reserve_tokens: 16_384, context_window: None, through_compactions: false }
+        Self { reserve_tokens: 16_384, context_window: None, is_unlimited: false, through_compactions: false }
     }
 }
 
 impl BranchSummarySettings {
     /// Returns the tokens that the messages may take; none if there is no limit.
     fn budget(&self) -> Option<u64> {
-        let window = self.context_window.unwrap_or(DEFAULT_WINDOW);
-        window.checked_sub(self.reserve_tokens).filter(|budget| *budget > 0)
+        // No model has a window of nothing: it was not filled in.
+        let window = self.context_window.filter(|window| *window > 0).unwrap_or(DEFAULT_WINDOW);
+        let budget = window.saturating_sub(self.reserve_tokens).max(window / 2);
+        (!self.is_unlimited).then_some(budget)
     }
 }
 
@@ -125,74 +129,90 @@ impl Session {
         estimator: &dyn Estimator,
     ) -> Result<BranchSummaryPlan> {
         let abandoned = self.abandoned_entries(old, target);
-        let covered = if settings.through_compactions {
-            abandoned.entries.clone()
-        } else {
-            self.since_compaction(&abandoned.entries)?
-        };
-        let edits = path_edits(self, covered.iter().copied())?;
-        let mut selection = Selection::new(settings.budget(), estimator);
-        for node in covered.iter().rev() {
-            selection.add(&self.entry_at(*node)?, &edits);
-        }
-        selection.messages.reverse();
-        let Selection { messages, omitted_older, tokens, file_ops, .. } = selection;
+        let mut fitting = Fitting::new(settings.budget(), estimator);
+        let Covered { entries: covered, file_ops } =
+            self.covered(&abandoned, settings.through_compactions, &mut |entry, message| {
+                fitting.take(entry, message);
+            })?;
+        fitting.messages.reverse();
+        let Fitting { messages, omitted_older, tokens, .. } = fitting;
         Ok(BranchSummaryPlan { abandoned, covered, messages, omitted_older, tokens, file_ops })
     }
 
-    /// Returns the entries as the latest compaction among them leaves them: it, what it keeps, what follows.
+    /// Finds the entries that a summary covers, and the files they touched; calls `tell` with each message that says
+    /// something, newest first.
+    pub(crate) fn covered(
+        &self,
+        abandoned: &Abandoned,
+        through_compactions: bool,
+        tell: &mut dyn FnMut(&Entry, Message),
+    ) -> Result<Covered> {
+        let entries = if through_compactions {
+            abandoned.entries.clone()
+        } else {
+            self.in_context(&abandoned.entries)?
+        };
+        let edits = path_edits(self, entries.iter().copied())?;
+        let mut file_ops = FileOps::default();
+        for node in entries.iter().rev() {
+            let entry = self.entry_at(*node)?;
+            add_details(&mut file_ops, &entry);
+            let Some(message) = message_of(&entry, edit_of(&entry, &edits)) else { continue };
+            file_ops.add_message(&message);
+            // Results are long, and what matters of them is in the answer that follows.
+            if message.role() != Role::ToolResult {
+                tell(&entry, message);
+            }
+        }
+        Ok(Covered { entries, file_ops })
+    }
+
+    /// Returns those of the abandoned entries that are in the context of the path they end, in its order: the latest
+    /// compaction among them, what it keeps, what follows; or what follows the latest reset boundary.
     ///
     /// Entries that it keeps above the first of `nodes` are not left behind and stay out. Older compactions are part
     /// of its summary.
-    fn since_compaction(&self, nodes: &[Node]) -> Result<Vec<Node>> {
-        let Some((place, compaction)) = self.latest_compaction(nodes)? else { return Ok(nodes.to_vec()) };
-        let is_compaction = |node: &Node| self.tree().kind(*node) == Kind::Compaction;
-        let whole_path = self.tree().path(nodes[place]);
-        let kept = self.kept_before(&whole_path[..whole_path.len() - 1], &compaction);
+    fn in_context(&self, nodes: &[Node]) -> Result<Vec<Node>> {
+        let Some(last) = nodes.last() else { return Ok(Vec::new()) };
+        let path = self.tree().path(*last);
+        let Selected { compaction, kept, rest } = self.selected(&path)?;
+        let Some(compaction) = compaction.filter(|_| rest.len() < nodes.len()) else {
+            return Ok(rest[rest.len().saturating_sub(nodes.len())..].to_vec());
+        };
         // What is kept ends right above the compaction, so its last entries are the abandoned ones.
-        let kept = &kept[kept.len().saturating_sub(place)..];
-        let mut covered = vec![nodes[place]];
+        let kept = &kept[kept.len().saturating_sub(nodes.len() - rest.len() - 1)..];
+        let is_compaction = |node: &Node| self.tree().kind(*node) == Kind::Compaction;
+        let mut covered = vec![compaction.node()];
         covered.extend(kept.iter().copied().filter(|node| !is_compaction(node)));
-        covered.extend(&nodes[place + 1..]);
+        covered.extend(rest);
         Ok(covered)
     }
 }
 
-/// The messages chosen so far, newest first.
-struct Selection<'s> {
+/// The entries that a summary covers.
+pub(crate) struct Covered {
+    /// In the order in which a model would read them.
+    pub(crate) entries: Vec<Node>,
+    /// The files that they touched.
+    pub(crate) file_ops: FileOps,
+}
+
+/// The messages that fit so far, newest first.
+struct Fitting<'s> {
     budget: Option<u64>,
     estimator: &'s dyn Estimator,
     is_full: bool,
     messages: Vec<(Node, Message)>,
     omitted_older: usize,
     tokens: u64,
-    file_ops: FileOps,
 }
 
-impl<'s> Selection<'s> {
+impl<'s> Fitting<'s> {
     fn new(budget: Option<u64>, estimator: &'s dyn Estimator) -> Self {
-        Self {
-            budget,
-            estimator,
-            is_full: false,
-            messages: Vec::new(),
-            omitted_older: 0,
-            tokens: 0,
-            file_ops: FileOps::default(),
-        }
+        Self { budget, estimator, is_full: false, messages: Vec::new(), omitted_older: 0, tokens: 0 }
     }
 
-    /// Considers the next older entry.
-    fn add(&mut self, entry: &Entry, edits: &ContextEdits) {
-        add_details(&mut self.file_ops, entry);
-        let Some(message) = message_of(entry, edit_of(entry, edits)) else { return };
-        self.file_ops.add_message(&message);
-        // Results are long, and what matters of them is in the answer that follows.
-        if message.role() != Role::ToolResult {
-            self.take(entry, message);
-        }
-    }
-
+    /// Considers the next older message.
     fn take(&mut self, entry: &Entry, message: Message) {
         let tokens = self.estimator.tokens(&message);
         let fits = self.budget.is_none_or(|budget| self.tokens.saturating_add(tokens) <= budget);

@@ -7,7 +7,7 @@
 
 mod cut;
 
-use crate::context::{ContextItem, path_edits};
+use crate::context::{ContextItem, Selected, path_edits};
 use crate::entry::{Body, Entry, Message};
 use crate::error::{Error, Result};
 use crate::estimate::{CharsPerToken, Estimator};
@@ -139,35 +139,10 @@ impl Session {
 
     /// Finds the entries that a compaction chooses from: those that are in the context, without the summary.
     fn work_range(&self, path: &[Node]) -> Result<WorkRange> {
-        let is_boundary = |node: &Node| self.tree().kind(*node) == Kind::ResetBoundary;
-        let start = path.iter().rposition(is_boundary).map_or(0, |place| place + 1);
-        let Some((place, previous)) = self.latest_compaction(&path[start..])? else {
-            return Ok(WorkRange { nodes: path[start..].to_vec(), previous: None });
-        };
+        let Selected { compaction, kept, rest } = self.selected(path)?;
         let is_system = |node: &&Node| self.tree().role(**node) == Some(Role::System);
-        let (before, rest) = (&path[..start + place], &path[start + place + 1..]);
-        let kept = self.kept_before(before, &previous).iter().filter(|node| !is_system(node));
-        Ok(WorkRange { nodes: kept.chain(rest).copied().collect(), previous: Some(previous) })
-    }
-
-    /// Finds the latest compaction among entries. A damaged one says neither what it summarises nor what it keeps.
-    pub(crate) fn latest_compaction(&self, nodes: &[Node]) -> Result<Option<(usize, Entry)>> {
-        for (place, node) in nodes.iter().copied().enumerate().rev() {
-            if self.tree().kind(node) == Kind::Compaction {
-                let entry = self.entry_at(node)?;
-                if !entry.is_placeholder() {
-                    return Ok(Some((place, entry)));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns the entries before a compaction that it keeps.
-    pub(crate) fn kept_before<'p>(&self, before: &'p [Node], compaction: &Entry) -> &'p [Node] {
-        let Body::Compaction { first_kept: Some(first_kept), .. } = compaction.body() else { return &[] };
-        let first_kept = self.tree().node(&first_kept);
-        before.iter().position(|node| Some(*node) == first_kept).map_or(&[], |first| &before[first..])
+        let kept = kept.iter().filter(|node| !is_system(node));
+        Ok(WorkRange { nodes: kept.chain(rest).copied().collect(), previous: compaction })
     }
 
     /// Joins the entries with the messages that they have in the context.

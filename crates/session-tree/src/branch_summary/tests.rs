@@ -28,7 +28,12 @@ fn left(old: &str, target: &str) -> String {
 
 /// Settings whose budget is exactly this; 0 is no limit.
 fn budget(tokens: u64) -> BranchSummarySettings {
-    BranchSummarySettings { reserve_tokens: 0, context_window: Some(tokens), through_compactions: true }
+    BranchSummarySettings {
+        reserve_tokens: 0,
+        context_window: Some(tokens),
+        is_unlimited: tokens == 0,
+        through_compactions: true,
+    }
 }
 
 /// Plans leaving everything: the messages that fit.
@@ -96,7 +101,34 @@ fn a_plan_tells_how_many_older_messages_did_not_fit() {
 fn without_a_known_window_the_budget_is_that_of_128000_tokens() {
     let settings = BranchSummarySettings::default();
     assert_eq!(settings.budget(), Some(111_616));
-    assert_eq!(BranchSummarySettings { context_window: Some(10_000), ..settings }.budget(), None);
+    assert_eq!(BranchSummarySettings { context_window: Some(0), ..settings }.budget(), Some(111_616));
+}
+
+#[test]
+fn a_small_window_is_a_limit_too() {
+    let of = |tokens| BranchSummarySettings { context_window: Some(tokens), ..Default::default() }.budget();
+    assert_eq!([of(8_192), of(17_000), of(100_000)], [Some(4_096), Some(8_500), Some(83_616)]);
+}
+
+#[test]
+fn what_stands_before_a_reset_boundary_is_not_told() {
+    let session = session(
+        r#"
+        1 user aaaa
+        a1 call read old.rs
+        k compaction 1 older
+        b json "type":"reset_boundary"
+        2 user bbbb
+        a2 call read new.rs
+        3<1 user cccc
+    "#,
+    );
+    let settings = BranchSummarySettings::default();
+    for target in [None, node(&session, "3")] {
+        let plan = session.plan_branch_summary(node(&session, "a2"), target, &settings).unwrap();
+        assert_eq!(ids(&session, &plan.covered), "2 a2");
+        assert_eq!(plan.file_ops.read_files(), ["new.rs"]);
+    }
 }
 
 #[test]

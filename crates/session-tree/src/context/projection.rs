@@ -48,14 +48,16 @@ pub enum Mark {
     SystemCheckpoint,
 }
 
-/// The latest point of a path at which a context begins anew.
-enum Start {
-    /// The first entry of the path.
-    Root,
-    /// The entry behind a reset boundary at this place of the path.
-    Reset(usize),
-    /// A compaction at this place of the path.
-    Compaction(usize, Box<Entry>),
+/// The entries of a path that count for its context: those behind its latest reset boundary or compaction, and what
+/// that compaction keeps.
+#[derive(Debug)]
+pub(crate) struct Selected<'p> {
+    /// The compaction that the context begins with.
+    pub(crate) compaction: Option<Entry>,
+    /// The entries before the compaction that it keeps.
+    pub(crate) kept: &'p [Node],
+    /// The entries behind the point at which the context begins.
+    pub(crate) rest: &'p [Node],
 }
 
 impl Session {
@@ -64,11 +66,10 @@ impl Session {
     /// No entry is the place before the first one: nothing is there.
     pub fn projection(&self, at: Option<Node>) -> Result<Projection> {
         let path = at.map_or_else(Vec::new, |at| self.tree().path(at));
-        let start = self.start_of(&path)?;
-        let (kept, rest) = selected(self.tree(), &path, &start);
+        let Selected { compaction, kept, rest } = self.selected(&path)?;
         let edits = path_edits(self, kept.iter().chain(rest).copied())?;
         let mut items = Vec::new();
-        if let Start::Compaction(_, entry) = &start {
+        if let Some(entry) = &compaction {
             compaction_items(entry, &edits, &mut items);
         }
         for node in kept.iter().copied().filter(|node| self.tree().role(*node) != Some(Role::System)) {
@@ -80,22 +81,24 @@ impl Session {
         Ok(Projection { path, items, edits })
     }
 
-    /// Finds where the context of a path begins: at the latest compaction or reset boundary.
-    fn start_of(&self, path: &[Node]) -> Result<Start> {
+    /// Splits off the entries of a path that count for its context.
+    pub(crate) fn selected<'p>(&self, path: &'p [Node]) -> Result<Selected<'p>> {
         for (place, node) in path.iter().copied().enumerate().rev() {
+            let (before, rest) = (&path[..place], &path[place + 1..]);
             match self.tree().kind(node) {
-                Kind::ResetBoundary => return Ok(Start::Reset(place)),
+                Kind::ResetBoundary => return Ok(Selected { compaction: None, kept: &[], rest }),
                 Kind::Compaction => {
                     let entry = self.entry_at(node)?;
                     // A damaged compaction says neither what it summarises nor what it keeps.
                     if !entry.is_placeholder() {
-                        return Ok(Start::Compaction(place, Box::new(entry)));
+                        let kept = kept_before(self.tree(), before, &entry);
+                        return Ok(Selected { compaction: Some(entry), kept, rest });
                     }
                 }
                 _ => {}
             }
         }
-        Ok(Start::Root)
+        Ok(Selected { compaction: None, kept: &[], rest: path })
     }
 
     /// Tells what an entry contributes, if anything. Compactions are dealt with elsewhere: only one speaks.
@@ -149,25 +152,11 @@ fn message_of_summary(entry: &Entry) -> bool {
     message::message_of(entry, None).is_some()
 }
 
-/// Splits off the entries that count: those that a compaction keeps, and those behind the start.
-fn selected<'p>(tree: &Tree, path: &'p [Node], start: &Start) -> (&'p [Node], &'p [Node]) {
-    match start {
-        Start::Root => (&[], path),
-        Start::Reset(place) => (&[], &path[place + 1..]),
-        Start::Compaction(place, entry) => {
-            let before = &path[..*place];
-            let first_kept =
-                first_kept(tree, entry).and_then(|kept| before.iter().position(|node| *node == kept));
-            (first_kept.map_or(&[], |first| &before[first..]), &path[place + 1..])
-        }
-    }
-}
-
-fn first_kept(tree: &Tree, compaction: &Entry) -> Option<Node> {
-    match compaction.body() {
-        Body::Compaction { first_kept, .. } => tree.node(&first_kept?),
-        _ => None,
-    }
+/// Returns the entries before a compaction that it keeps.
+fn kept_before<'p>(tree: &Tree, before: &'p [Node], compaction: &Entry) -> &'p [Node] {
+    let Body::Compaction { first_kept: Some(first_kept), .. } = compaction.body() else { return &[] };
+    let first_kept = tree.node(&first_kept);
+    before.iter().position(|node| Some(*node) == first_kept).map_or(&[], |first| &before[first..])
 }
 
 /// What the latest compaction contributes: the state of prompt and tools if it carries one, then its summary.

@@ -33,8 +33,12 @@ const DIFFERENT: &[(&str, &[&str], &str)] = &[
 ];
 
 /// A branch summary without limits that goes through compactions, as the real program was asked.
-const EVERYTHING: BranchSummarySettings =
-    BranchSummarySettings { reserve_tokens: 0, context_window: Some(0), through_compactions: true };
+const EVERYTHING: BranchSummarySettings = BranchSummarySettings {
+    reserve_tokens: 0,
+    context_window: None,
+    is_unlimited: true,
+    through_compactions: true,
+};
 
 #[test]
 fn token_estimates_equal_those_of_pi() {

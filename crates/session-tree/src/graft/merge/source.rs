@@ -3,7 +3,7 @@
 use super::super::Reader;
 use super::super::here::{Here, Meeting};
 use super::super::unit::units_of;
-use crate::branch_summary::BranchSummarySettings;
+use crate::branch_summary::Covered;
 use crate::entry::Message;
 use crate::error::Result;
 use crate::file_ops::FileOps;
@@ -48,12 +48,9 @@ impl<'s> Incoming<'s> {
         let (earlier, merged_place) = earlier_merge(here, source, &path, base_place)?.unzip();
         let start = merged_place.or(base_place);
         let segment = path[start.map_or(0, |place| place + 1)..].to_vec();
-        let settings = BranchSummarySettings { context_window: Some(0), ..BranchSummarySettings::default() };
-        let start = start.map(|place| path[place]);
-        // Nothing limits this plan: only what it covers and which files that touched are of interest.
-        let covered = source.plan_branch_summary(Some(leaf), start, &settings)?;
-        let mut incoming =
-            Self { source, base, earlier, leaf, segment, entries: covered.covered, files: covered.file_ops };
+        let abandoned = source.abandoned_entries(Some(leaf), start.map(|place| path[place]));
+        let Covered { entries, file_ops: files } = source.covered(&abandoned, false, &mut |_, _| {})?;
+        let mut incoming = Self { source, base, earlier, leaf, segment, entries, files };
         incoming.keep_what_speaks()?;
         Ok((!incoming.entries.is_empty()).then_some(incoming))
     }
