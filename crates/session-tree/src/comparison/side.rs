@@ -1,9 +1,8 @@
 //! Reading one side of a comparison: each entry once, oldest first.
 
-use std::collections::HashMap;
-
 use super::command::{CommandRun, Outcome};
 use super::{Prompt, Side};
+use crate::context::OpenCalls;
 use crate::entry::{Block, Content, Entry, Message};
 use crate::error::Result;
 use crate::figures::Figures;
@@ -25,7 +24,7 @@ pub(super) fn read(session: &Session, at: Node, entries: Vec<Node>) -> Result<Si
         figures: Figures::default(),
         ends_with: None,
     };
-    let mut reader = Reader { session, side, calls: HashMap::new() };
+    let mut reader = Reader { session, side, calls: OpenCalls::default() };
     for node in entries.iter().copied() {
         reader.take(node)?;
     }
@@ -35,8 +34,8 @@ pub(super) fn read(session: &Session, at: Node, entries: Vec<Node>) -> Result<Si
 struct Reader<'s> {
     session: &'s Session,
     side: Side,
-    /// By id of a call: its place among the commands.
-    calls: HashMap<String, usize>,
+    /// The places of calls among the commands.
+    calls: OpenCalls<usize>,
 }
 
 impl Reader<'_> {
@@ -78,20 +77,24 @@ impl Reader<'_> {
         if !said.is_empty() {
             self.side.ends_with = Some(said);
         }
+        let mut asked = Vec::new();
         for block in content.blocks() {
             if let Block::ToolCall { id, name, arguments } = block {
-                self.add_call(&id, CommandRun::of_call(node, &name, arguments));
+                asked.push((id.into_owned(), self.side.commands.len()));
+                self.side.commands.push(CommandRun::of_call(node, &name, arguments));
             }
         }
+        self.calls.ask(asked);
     }
 
     fn take_result(&mut self, node: Node, message: Value<'_>) -> Result<()> {
         let id = message.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
-        if !self.calls.contains_key(&*id) {
+        if !self.calls.knows(&id) {
             let run = self.call_above(node, &id)?;
-            self.add_call(&id, run.unwrap_or_else(|| unasked(node, message)));
+            self.calls.ask([(id.clone().into_owned(), self.side.commands.len())]);
+            self.side.commands.push(run.unwrap_or_else(|| unasked(node, message)));
         }
-        if let Some(run) = self.calls.get(&*id).and_then(|at| self.side.commands.get_mut(*at)) {
+        if let Some(run) = self.calls.answer(&id).and_then(|at| self.side.commands.get_mut(at)) {
             run.outcome = Outcome::of_result(message);
         }
         Ok(())
@@ -108,11 +111,6 @@ impl Reader<'_> {
             }
             _ => None,
         }))
-    }
-
-    fn add_call(&mut self, id: &str, run: CommandRun) {
-        self.calls.insert(id.to_owned(), self.side.commands.len());
-        self.side.commands.push(run);
     }
 }
 

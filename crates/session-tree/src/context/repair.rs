@@ -3,9 +3,7 @@
 //! Moving in a tree, a kill in the middle of a turn or a compaction between a call and its result leave calls
 //! without results and results without calls. Providers refuse such a list, and every later request with it.
 
-use std::collections::HashMap;
-
-use super::LlmMessage;
+use super::{LlmMessage, OpenCalls};
 use crate::entry::Message;
 use crate::json::{self, Value};
 use crate::kind::Role;
@@ -61,22 +59,17 @@ type Results = Vec<Vec<Option<usize>>>;
 /// Finds for each call its result: the first one behind it that names it, before the same id is used again.
 fn match_results(messages: &[LlmMessage]) -> Results {
     let mut results: Results = vec![Vec::new(); messages.len()];
-    let mut latest: HashMap<String, usize> = HashMap::new();
+    let mut open = OpenCalls::default();
     for (place, item) in messages.iter().enumerate() {
         match item.message.role() {
             Role::Assistant => {
-                for call in calls(&item.message) {
-                    results[place].push(None);
-                    latest.insert(key(call.id), place);
-                }
+                let asked = calls(&item.message).enumerate();
+                open.ask(asked.map(|(number, call)| (key(call.id), (place, number))));
+                results[place] = vec![None; calls(&item.message).count()];
             }
             Role::ToolResult => {
-                let id = call_id(&item.message);
-                let Some(caller) = latest.get(&key(id)).copied() else { continue };
-                let mut slots = calls(&messages[caller].message).zip(&mut results[caller]);
-                let open = slots.find(|(call, result)| result.is_none() && same(call.id, id));
-                if let Some((_, result)) = open {
-                    *result = Some(place);
+                if let Some((caller, number)) = open.answer(&key(call_id(&item.message))) {
+                    results[caller][number] = Some(place);
                 }
             }
             _ => {}

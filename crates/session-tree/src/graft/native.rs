@@ -1,7 +1,5 @@
 //! Native copies: answers and results as messages of their own, without what only their first place vouched for.
 
-use std::collections::HashMap;
-
 use crate::entry::{Block, Message};
 use crate::json::{self, Edit, Value};
 use crate::kind::Role;
@@ -61,29 +59,32 @@ pub(super) fn effects(answer: &Message) -> Vec<String> {
     names
 }
 
-/// Gives the calls of an answer, or the call that a result answers, their new ids.
-pub(super) fn with_call_ids(message: &Message, ids: &HashMap<String, String>) -> Message {
+/// Gives the calls of an answer, or the call that a result answers, their new ids, in the order of the calls.
+pub(super) fn with_call_ids(message: &Message, ids: &[String]) -> Message {
     let Some(mut edit) = Edit::new(message.value()) else { return message.clone() };
+    let mut ids = ids.iter();
     match message.role() {
         Role::Assistant => {
             let Some(content) = message.value().get("content") else { return message.clone() };
-            let blocks: Vec<Vec<u8>> = content.items().map(|block| renamed(block, "id", ids)).collect();
+            let mut with_id = |block: Value<'_>| match block.get("type") {
+                Some(kind) if kind.is_str("toolCall") => renamed(block, "id", ids.next()),
+                _ => block.raw().to_vec(),
+            };
+            let blocks: Vec<Vec<u8>> = content.items().map(&mut with_id).collect();
             if content.as_str().is_none() {
                 edit.set("content", &[b"[", &*blocks.join(&b","[..]), b"]"].concat());
             }
             Message::built(edit.object_text())
         }
-        Role::ToolResult => Message::built(renamed(message.value(), "toolCallId", ids)),
+        Role::ToolResult => Message::built(renamed(message.value(), "toolCallId", ids.next())),
         _ => message.clone(),
     }
 }
 
 /// Returns an object with the call id at `key` replaced by its new one.
-fn renamed(object: Value<'_>, key: &str, ids: &HashMap<String, String>) -> Vec<u8> {
-    let is_call = key != "id" || object.get("type").is_some_and(|kind| kind.is_str("toolCall"));
-    let old = object.get(key).and_then(Value::as_str).unwrap_or_default();
-    match (Edit::new(object), ids.get(&*old)) {
-        (Some(mut edit), Some(new)) if is_call => {
+fn renamed(object: Value<'_>, key: &str, new: Option<&String>) -> Vec<u8> {
+    match (Edit::new(object), new) {
+        (Some(mut edit), Some(new)) => {
             let mut literal = String::new();
             json::write_string(&mut literal, new);
             edit.set(key, literal.as_bytes());

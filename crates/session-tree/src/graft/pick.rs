@@ -4,8 +4,6 @@
 
 mod item;
 
-use std::collections::HashMap;
-
 use super::here::{Here, touched};
 use super::origin::{EarlierPicks, Origin, Whence};
 use super::quote::{Attribution, unit_text};
@@ -13,7 +11,7 @@ use super::selection::{Selected, Selection};
 use super::unit::{Unit, units_of};
 use super::warning::PickWarning;
 use super::{Reader, native};
-use crate::context::ModelRef;
+use crate::context::{ModelRef, OpenCalls};
 use crate::draft::Draft;
 use crate::entry::{Body, Content, Entry, Message};
 use crate::error::{Error, PickRefusal, Result};
@@ -174,13 +172,13 @@ impl Session {
             return Err(Error::StalePlan);
         }
         let now = self.now();
-        // An answer comes right before its results, so the latest id that a call was given is theirs.
-        let (mut ids, mut drawn) = (HashMap::new(), Vec::new());
+        let (mut open, mut drawn) = (OpenCalls::default(), Vec::new());
         let mut drafts = Vec::with_capacity(plan.items.len() + plan.extra.len());
         for item in &plan.items {
-            for call in item.call_ids() {
-                ids.insert(call, self.fresh_call_id(&mut drawn));
-            }
+            let calls = item.call_ids();
+            let mut ids: Vec<String> = calls.iter().map(|_| self.fresh_call_id(&mut drawn)).collect();
+            open.ask(calls.into_iter().zip(ids.iter().cloned()));
+            ids.extend(item.answered_call().and_then(|id| open.answer(&id)));
             drafts.push(item.draft(now, &ids)?);
         }
         drafts.extend(plan.extra.iter().cloned());

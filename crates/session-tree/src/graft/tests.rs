@@ -58,6 +58,17 @@ fn results_go_to_the_latest_call_with_their_id_in_the_order_of_the_calls() {
 }
 
 #[test]
+fn calls_of_one_answer_may_share_their_id() {
+    let session = session(&[
+        &entry("u", "none", r#""role":"user","content":"go""#),
+        &calls("a", "u", &["1", "1"]),
+        &answers("r", "a", "1"),
+        &answers("s", "r", "1"),
+    ]);
+    assert_eq!(drawn(&session), ["u()", "a(r s)"]);
+}
+
+#[test]
 fn turns_begin_at_prompts_and_what_comes_before_the_first_is_one_too() {
     let session = session(&[
         &entry("a", "none", r#""role":"assistant","content":[]"#),

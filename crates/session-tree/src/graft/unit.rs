@@ -1,8 +1,7 @@
 //! Units: what is copied or quoted as one, an answer with the results of its calls or any other entry alone.
 
-use std::collections::HashMap;
-
 use super::Reader;
+use crate::context::OpenCalls;
 use crate::entry::{Block, Message};
 use crate::error::Result;
 use crate::json::Value;
@@ -36,21 +35,21 @@ impl Unit {
     }
 }
 
-/// Groups entries of one path, oldest first. A result goes to the latest call with its id, wherever it stands.
+/// Groups entries of one path, oldest first. A result goes to its call, wherever it stands.
 pub(super) fn units_of(reader: &Reader<'_>, nodes: &[Node]) -> Result<Vec<Unit>> {
     let mut units: Vec<Unit> = Vec::new();
-    let mut open: HashMap<String, (usize, usize)> = HashMap::new();
+    let mut open = OpenCalls::default();
     for node in nodes.iter().copied() {
         let mut unit = Unit { head: node, calls: Vec::new() };
         match reader.session.tree().role(node) {
             Some(Role::Assistant) => {
                 unit.calls = reader.message(node)?.map_or_else(Vec::new, |answer| calls_of(&answer));
                 let places = unit.calls.iter().enumerate();
-                open.extend(places.map(|(place, call)| (call.id.clone(), (units.len(), place))));
+                open.ask(places.map(|(place, call)| (call.id.clone(), (units.len(), place))));
             }
             Some(Role::ToolResult) => {
                 let message = reader.message(node)?;
-                let answered = message.as_ref().and_then(|result| open.remove(&*call_id(result)));
+                let answered = message.as_ref().and_then(|result| open.answer(&call_id(result)));
                 if let Some((at, place)) = answered {
                     units[at].calls[place].result = Some(node);
                     continue;

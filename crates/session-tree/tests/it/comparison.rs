@@ -137,6 +137,26 @@ fn commands_have_the_outcome_that_their_results_tell() {
 }
 
 #[test]
+fn calls_of_one_answer_that_share_an_id_have_an_outcome_each() {
+    let block = |command: &str| {
+        format!(r#"{{"type":"toolCall","id":"c-x","name":"bash","arguments":{{"command":"{command}"}}}}"#)
+    };
+    let answer = format!(r#""role":"assistant","content":[{},{}]"#, block("true"), block("false"));
+    let drawing = [
+        "u1 user start\n".to_owned(),
+        message("a1", "u1", &answer),
+        result("t1", "a1", "x", false),
+        result("t2", "t1", "x", true),
+    ]
+    .concat();
+    let session = session(&drawing);
+    let comparison = compare(&session, "u1", "t2");
+    let run = |argument, outcome| ("a1".to_owned(), "bash", argument, outcome);
+    let expected = [run("true", Outcome::Ok), run("false", Outcome::Error)];
+    assert_eq!(commands(&session, &comparison.sides[1]), expected);
+}
+
+#[test]
 fn a_call_before_the_base_is_run_by_the_side_that_has_its_result() {
     let drawing = [
         "u1 user start\n".to_owned(),

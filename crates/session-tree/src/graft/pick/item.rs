@@ -1,10 +1,9 @@
 //! One entry that a pick would append.
 
-use std::collections::HashMap;
-
 use serde_json::{Value as Json, json};
 
 use super::super::origin::{CHERRY_PICK, Origin};
+use super::super::unit::call_id;
 use super::super::{message_of_draft, native};
 use super::{PickMode, image_count};
 use crate::context::convert_to_llm;
@@ -122,8 +121,16 @@ impl PickItem {
         }
     }
 
-    /// Makes the draft, with provenance and the new ids of calls.
-    pub(super) fn draft(&self, now: Timestamp, ids: &HashMap<String, String>) -> Result<Draft> {
+    /// Returns the id of the call that it answers.
+    pub(super) fn answered_call(&self) -> Option<String> {
+        match &self.body {
+            Body::Message(message) if message.role() == Role::ToolResult => Some(call_id(message)),
+            Body::Message(_) | Body::Quote { .. } | Body::Requoted(_) | Body::Other(_) => None,
+        }
+    }
+
+    /// Makes the draft, with provenance and the new ids of the calls that it makes, or of the one that it answers.
+    pub(super) fn draft(&self, now: Timestamp, ids: &[String]) -> Result<Draft> {
         let origin = self.origin.to_json(now);
         Ok(match &self.body {
             Body::Quote { text, images } => quote_draft(text, images).with_field("details", &origin),

@@ -158,6 +158,31 @@ fn a_native_group_gets_fresh_call_ids_and_warns_of_what_it_did() {
 }
 
 #[test]
+fn calls_of_one_answer_that_share_an_id_are_told_apart() {
+    let block = |path: &str| {
+        format!(r#"{{"type":"toolCall","id":"","name":"read","arguments":{{"path":"{path}"}}}}"#)
+    };
+    let answer = format!(r#"{{"role":"assistant","content":[{},{}],"timestamp":1}}"#, block("a"), block("b"));
+    let drawing = format!(
+        "u user start\nv<u user aside\n{}\n{}\n{}\nz<u user here",
+        line("x", "v", &answer),
+        result("r", "x", "read", "one").replace("call-x", ""),
+        result("s", "r", "read", "two").replace("call-r", ""),
+    );
+    let mut live = Live::draw(&drawing);
+    let request = native(&live, "x");
+    let picked = pick(&mut live, &request);
+    let written: Vec<_> = picked.iter().map(|id| live.json(id)).collect();
+    let made = |call: usize| &written[0]["message"]["content"][call]["id"];
+    assert_eq!(
+        [&written[1]["message"]["toolCallId"], &written[2]["message"]["toolCallId"]],
+        [made(0), made(1)]
+    );
+    assert_ne!(made(0), made(1));
+    assert_eq!(live.llm()[2..], ["assistant: ", "toolResult: one", "toolResult: two"]);
+}
+
+#[test]
 fn a_group_without_all_results_and_a_lone_result_can_only_be_quoted() {
     let drawing = format!(
         "u user start\nv<u user aside\n{}\n{}\n{}\nz<u user here",
