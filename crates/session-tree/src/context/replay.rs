@@ -9,8 +9,8 @@ use crate::kind::Role;
 /// Returns one system message that says what all system messages among these say together.
 ///
 /// Texts are joined with a blank line. A section counts with its last text, and not at all after it was set to
-/// null. A tool counts as it was last added, unless it was removed later. The time is that of the first message.
-/// None if there is no system message.
+/// null. A tool counts as it was last added, unless it was removed later. The time is that of the first message that
+/// has one. None if there is no system message.
 pub fn replay_system<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Option<Message> {
     let mut state = SystemState::default();
     for message in messages.into_iter().filter(|message| message.role() == Role::System) {
@@ -26,10 +26,13 @@ struct SystemState<'m> {
     sections: Vec<(Cow<'m, str>, &'m [u8])>,
     tools: Vec<(Cow<'m, str>, &'m [u8])>,
     timestamp: Option<&'m [u8]>,
+    /// Some message was played.
+    is_set: bool,
 }
 
 impl<'m> SystemState<'m> {
     fn play(&mut self, message: &'m Message) {
+        self.is_set = true;
         let value = message.value();
         let timestamp = value.get("timestamp").filter(|time| !time.is_null());
         self.timestamp = self.timestamp.or(timestamp.map(Value::raw));
@@ -47,7 +50,7 @@ impl<'m> SystemState<'m> {
     }
 
     fn into_message(mut self) -> Option<Message> {
-        if self.timestamp.is_none() && self.tools.is_empty() {
+        if !self.is_set {
             return None;
         }
         self.texts.retain(|text| !text.is_empty());

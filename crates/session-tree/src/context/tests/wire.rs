@@ -163,3 +163,10 @@ fn a_tool_that_is_added_again_counts_as_added_last_88() {
 fn without_system_messages_there_is_nothing_to_play() {
     assert!(replay_system(&[message(r#"{"role":"user","content":"x"}"#)]).is_none());
 }
+
+#[test]
+fn a_system_message_without_a_time_counts_too() {
+    let terse = message(r#"{"role":"system","content":"be terse"}"#);
+    let replayed = replay_system(&[terse]).unwrap();
+    assert_eq!(replayed.json(), r#"{"role":"system","content":"be terse","timestamp":0}"#);
+}
