@@ -8,6 +8,7 @@
 mod body;
 mod message;
 pub(crate) mod result;
+mod usage;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::tree::Node;
 pub use body::{Body, Replacement};
 pub use message::{Block, Content, Message};
 pub use result::PlainResult;
+pub use usage::Usage;
 
 /// The first line of a session: metadata, no part of the tree.
 #[derive(Debug, Clone)]

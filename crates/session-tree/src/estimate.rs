@@ -6,7 +6,7 @@
 //! counted so. Never touches files, and calls no tokenizer; an application that has one brings an [`Estimator`].
 
 use crate::context::{self, ContextItem};
-use crate::entry::Message;
+use crate::entry::{Message, Usage};
 use crate::error::Result;
 use crate::json::Value;
 use crate::kind::{Kind, Role};
@@ -67,18 +67,6 @@ pub fn estimate_tokens(message: &Message) -> u64 {
         Role::Other => 0,
     };
     units.div_ceil(UNITS_PER_TOKEN)
-}
-
-/// Returns the tokens that a usage object reports: its total, or else the sum of its parts.
-pub fn usage_tokens(usage: Value<'_>) -> u64 {
-    // The conversion saturates, so odd numbers in a file give odd estimates and nothing worse.
-    let count = |key: &str| usage.get(key).and_then(Value::as_f64).map_or(0, |count| count as u64);
-    match count("totalTokens") {
-        0 => {
-            ["input", "output", "cacheRead", "cacheWrite"].into_iter().map(count).fold(0, u64::saturating_add)
-        }
-        total => total,
-    }
 }
 
 /// Estimates a conversation: what its last usable answer reported, and a guess for everything after it.
@@ -161,7 +149,7 @@ fn reported_tokens(message: &Message) -> Option<u64> {
     if message.role() != Role::Assistant || failed {
         return None;
     }
-    value.get("usage").map(usage_tokens).filter(|tokens| *tokens > 0)
+    value.get("usage").map(|usage| Usage::of(usage).total).filter(|tokens| *tokens > 0)
 }
 
 fn units_of(text: Option<Value<'_>>) -> u64 {

@@ -7,12 +7,11 @@
 
 mod branch;
 mod count;
-mod usage;
 
 use std::collections::BTreeMap;
 
 use crate::context::ModelRef;
-use crate::entry::{Entry, PlainResult};
+use crate::entry::{Entry, PlainResult, Usage};
 use crate::error::Result;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
@@ -20,7 +19,6 @@ use crate::time::Timestamp;
 use crate::tree::Node;
 
 pub use branch::{BranchFigures, BranchRow, Ending};
-pub use usage::Usage;
 
 /// What a part of a session holds in numbers.
 ///

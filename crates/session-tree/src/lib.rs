@@ -153,16 +153,14 @@ pub use context::{
 pub use diagnostic::{Diagnostic, Problem, Severity};
 #[cfg(feature = "write")]
 pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent};
-pub use entry::{Block, Body, Content, Entry, Header, Message, PlainResult, Replacement};
+pub use entry::{Block, Body, Content, Entry, Header, Message, PlainResult, Replacement, Usage};
 pub use error::{Error, Loss, PickRefusal, ReadOnlyReason, Result};
-pub use estimate::{
-    CharsPerToken, ContextEstimate, Estimator, context_estimate, estimate_tokens, usage_tokens,
-};
+pub use estimate::{CharsPerToken, ContextEstimate, Estimator, context_estimate, estimate_tokens};
 #[cfg(feature = "write")]
 pub use extract::{
     Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry, fork_from, import,
 };
-pub use figures::{BranchFigures, BranchRow, Ending, Figures, ModelFigures, Share, ToolFigures, Usage};
+pub use figures::{BranchFigures, BranchRow, Ending, Figures, ModelFigures, Share, ToolFigures};
 pub use file_ops::FileOps;
 #[cfg(feature = "write")]
 pub use graft::{

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use super::{Figures, Share, ToolFigures, Usage};
+use super::{Figures, Share, ToolFigures};
 use crate::context::ModelRef;
-use crate::entry::{Body, Entry};
+use crate::entry::{Body, Entry, Usage};
 use crate::json::{Kind as JsonKind, Value};
 use crate::kind::{Kind, Role};
 use crate::session::Session;

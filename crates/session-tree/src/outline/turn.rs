@@ -1,8 +1,8 @@
 //! Turns: what happened between a prompt and the next one.
 
+use crate::entry::Usage;
 use crate::entry::{Body, Entry};
 use crate::error::Result;
-use crate::figures::Usage;
 use crate::json::Value;
 use crate::kind::{Kind, Role};
 use crate::session::Session;

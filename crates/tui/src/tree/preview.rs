@@ -2,7 +2,7 @@
 
 use ratatui::text::Line;
 use session_tree::{
-    Body, Kind, Node, Outline, Query, Role as MessageRole, Session, TurnStats, estimate_tokens, usage_tokens,
+    Body, Kind, Node, Outline, Query, Role as MessageRole, Session, TurnStats, Usage, estimate_tokens,
 };
 
 use super::body;
@@ -103,9 +103,9 @@ fn context_at(session: &Session, node: Node) -> Option<u64> {
         }
         let entry = session.entry_at(node).ok()?;
         let Body::Message(Some(message)) = entry.body() else { continue };
-        let usage = message.get("usage").map_or(0, usage_tokens);
+        let usage = message.get("usage").map_or(0, |usage| Usage::of(usage).total);
         if tree.role(node) == Some(MessageRole::Assistant) && usage > 0 {
-            return Some(usage + after);
+            return Some(usage.saturating_add(after));
         }
         after += estimate_tokens(&entry.to_message()?);
     }
