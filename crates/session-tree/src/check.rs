@@ -3,6 +3,7 @@
 //! A side branch of *session*. Streams the journal through one buffer; holds nothing of a line that is in order.
 //! Reads, never writes: see `repair` for the writing half.
 
+mod facts;
 mod fixes;
 mod lines;
 mod links;
@@ -19,6 +20,7 @@ use crate::id::EntryId;
 use crate::session::Session;
 use crate::tree::Node;
 
+use facts::Facts;
 pub use fixes::{Fix, Recovered};
 use lines::{BadLine, Survey};
 use pieces::Piece;
@@ -98,14 +100,15 @@ impl Session {
     /// ```
     pub fn check(&self) -> Result<Report> {
         let survey = self.survey().map_err(|source| self.io_error("read", source))?;
+        let facts = Facts::of(self, survey);
         let mut found: Vec<(Diagnostic, Option<Fix>)> = Vec::new();
-        found.extend(self.known_problems(&survey));
-        found.extend(self.bad_line_problems(&survey));
-        found.extend(self.orphan_problems(&survey)?);
-        found.extend(self.link_problems(&survey)?.into_iter().map(|diagnostic| (diagnostic, None)));
+        found.extend(self.known_problems(&facts.survey));
+        found.extend(self.bad_line_problems(&facts));
+        found.extend(self.orphan_problems(&facts)?);
+        found.extend(self.link_problems(&facts)?.into_iter().map(|diagnostic| (diagnostic, None)));
         found.extend(self.leaf_problem()?);
-        found.extend(survey.found.iter().cloned().map(|diagnostic| (diagnostic, None)));
-        Ok(Report::of(self, &survey, found))
+        found.extend(facts.survey.found.iter().cloned().map(|diagnostic| (diagnostic, None)));
+        Ok(Report::of(self, &facts.survey, found))
     }
 
     /// Checks the session, and who may read its file.
@@ -149,10 +152,8 @@ impl Session {
     }
 
     /// What the survey says of lines that are not JSON.
-    fn bad_line_problems(&self, survey: &Survey) -> Vec<(Diagnostic, Option<Fix>)> {
-        let mut found = Vec::new();
-        let orphans: HashMap<Node, EntryId> = self.tree().orphans().collect();
-        let awaited = self.awaited(survey, &orphans);
+    fn bad_line_problems(&self, facts: &Facts<'_>) -> Vec<(Diagnostic, Option<Fix>)> {
+        let (mut found, survey) = (Vec::new(), &facts.survey);
         for bad in &survey.bad {
             let lost = self.recoverable(bad, survey);
             let recover = (!lost.is_empty()).then_some(Fix::Recover { entries: lost });
@@ -163,9 +164,7 @@ impl Session {
                 let fix = recover.clone().filter(|_| !bad.is_glued());
                 tell(nuls, Problem::NulRun { length: nuls.end - nuls.start }, fix);
             }
-            let named = self
-                .mended(bad, survey, recover.is_some())
-                .or_else(|| self.placeholder(bad, &orphans, &awaited, survey));
+            let named = self.mended(bad, survey, recover.is_some()).or_else(|| self.placeholder(bad, facts));
             let is_mended = recover.is_none() && matches!(named, Some((Problem::Mended { .. }, _)));
             if bad.is_glued() && !is_mended {
                 let ids = bad.pieces.iter().map(|piece| piece.id.clone()).collect();
@@ -189,19 +188,13 @@ impl Session {
     }
 
     /// Tells whether others hang below the entry of a bad line.
-    fn placeholder(
-        &self,
-        bad: &BadLine,
-        orphans: &HashMap<Node, EntryId>,
-        awaited: &HashSet<EntryId>,
-        survey: &Survey,
-    ) -> Option<(Problem, Option<Fix>)> {
+    fn placeholder(&self, bad: &BadLine, facts: &Facts<'_>) -> Option<(Problem, Option<Fix>)> {
         let (node, tree) = (bad.node?, self.tree());
         let id = tree.id(node);
-        if !awaited.contains(&id) || bad.pieces.iter().any(|piece| piece.id == id) {
+        if !facts.awaited.contains(&id) || bad.pieces.iter().any(|piece| piece.id == id) {
             return None;
         }
-        Some((Problem::Placeholder { id, reason: bad.reason }, self.stub_for(node, orphans, survey)))
+        Some((Problem::Placeholder { id, reason: bad.reason }, self.stub_for(node, facts)))
     }
 
     /// The damaged entries that others hang below, or will when fused lines are taken apart.

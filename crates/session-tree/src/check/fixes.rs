@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::REPAIR;
-use super::lines::{BadLine, Survey};
+use super::facts::Facts;
+use super::lines::BadLine;
 use crate::diagnostic::{Diagnostic, Problem};
 use crate::error::Result;
 use crate::id::EntryId;
@@ -126,30 +127,22 @@ impl Fix {
 
 impl Session {
     /// The stub for an entry whose line cannot be read, at the place that the line names.
-    pub(super) fn stub_for(
-        &self,
-        node: Node,
-        orphans: &HashMap<Node, EntryId>,
-        survey: &Survey,
-    ) -> Option<Fix> {
+    pub(super) fn stub_for(&self, node: Node, facts: &Facts<'_>) -> Option<Fix> {
         let tree = self.tree();
-        if tree.cut_circles().next().is_some() {
-            let top = tree.ancestors(node).last().unwrap_or(node);
-            if !survey.is_damaged(top) && tree.cut_circles().any(|cut| cut == top) {
-                // Other programs do not cut circles: with this entry they would walk one for ever.
-                return None;
-            }
+        if facts.hangs_below_a_circle(node) {
+            // Other programs do not cut circles: with this entry they would walk one for ever.
+            return None;
         }
         let parent = tree.parent(node).map(|parent| tree.id(parent));
-        let parent = parent.or_else(|| orphans.get(&node).cloned());
+        let parent = parent.or_else(|| facts.orphans.get(&node).cloned());
         Some(Fix::Stub { id: tree.id(node), parent, inferred: false })
     }
 
     /// The orphans, each with the stub that would give it its ancestors back.
-    pub(super) fn orphan_problems(&self, survey: &Survey) -> Result<Vec<(Diagnostic, Option<Fix>)>> {
-        let mut orphans = self.orphans_of(survey);
+    pub(super) fn orphan_problems(&self, facts: &Facts<'_>) -> Result<Vec<(Diagnostic, Option<Fix>)>> {
+        let mut orphans = self.orphans_of(facts);
         orphans.sort_by_key(|orphan| orphan.bytes.start);
-        let fixes = self.missing_parents(&orphans, survey, &self.earlier_repairs()?);
+        let fixes = self.missing_parents(&orphans, facts, &self.earlier_repairs()?);
         let tell = |orphan: Orphan| {
             let fix = fixes.get(&orphan.parent).cloned().flatten();
             let problem = Problem::Orphan { id: orphan.id, parent: orphan.parent };
@@ -159,11 +152,10 @@ impl Session {
     }
 
     /// The orphans of the tree, and entries on fused lines that will be.
-    fn orphans_of(&self, survey: &Survey) -> Vec<Orphan> {
-        let tree = self.tree();
-        let awaited = self.awaited(survey, &tree.orphans().collect());
+    fn orphans_of(&self, facts: &Facts<'_>) -> Vec<Orphan> {
+        let (tree, survey) = (self.tree(), &facts.survey);
         let counts = |node: Node| {
-            let is_there = !survey.is_damaged(node) || awaited.contains(&tree.id(node));
+            let is_there = !survey.is_damaged(node) || facts.awaited.contains(&tree.id(node));
             tree.shown(node.0 as usize).is_some() && is_there
         };
         let shown = tree.orphans().filter(|(node, _)| counts(*node));
@@ -223,9 +215,10 @@ impl Session {
     fn missing_parents(
         &self,
         orphans: &[Orphan],
-        survey: &Survey,
+        facts: &Facts<'_>,
         earlier: &EarlierRepairs,
     ) -> HashMap<EntryId, Option<Fix>> {
+        let survey = &facts.survey;
         let pieces = survey.bad.iter().flat_map(|bad| &bad.pieces);
         // An entry that is recovered comes back by itself.
         let mut seen: HashSet<&EntryId> = pieces.map(|piece| &piece.id).collect();
@@ -242,7 +235,7 @@ impl Session {
         first_of.retain(|orphan| {
             let Some(bad) = by_hint.get(&orphan.parent) else { return true };
             used.insert(bad.number);
-            fixes.insert(orphan.parent.clone(), self.stub_on_line(orphan, bad, survey));
+            fixes.insert(orphan.parent.clone(), self.stub_on_line(orphan, bad, facts));
             false
         });
         lines.retain(|bad| !used.contains(&bad.number) && bad.bytes.start >= earlier.looked_until);
@@ -251,42 +244,34 @@ impl Session {
             // A parent stands before its children.
             lines.retain(|bad| bad.bytes.start < orphan.bytes.start);
             if let [bad] = lines.as_slice() {
-                fixes.insert(orphan.parent.clone(), self.stub_on_line(orphan, bad, survey));
+                fixes.insert(orphan.parent.clone(), self.stub_on_line(orphan, bad, facts));
                 return fixes;
             }
         }
         for orphan in first_of {
-            let before = self.good_entry_before(self.row_at(orphan.bytes.start), survey);
+            let before = facts.good_entry_before(self.row_at(orphan.bytes.start));
             let tip = before.filter(|before| self.tree().children(*before).next().is_none());
-            fixes.insert(orphan.parent.clone(), self.inferred_stub(orphan, tip));
+            fixes.insert(orphan.parent.clone(), self.inferred_stub(orphan, tip, facts));
         }
         fixes
     }
 
     /// The stub for a missing parent that stood on a damaged line.
-    fn stub_on_line(&self, orphan: &Orphan, bad: &BadLine, survey: &Survey) -> Option<Fix> {
+    fn stub_on_line(&self, orphan: &Orphan, bad: &BadLine, facts: &Facts<'_>) -> Option<Fix> {
         let id = &orphan.parent;
         let named = bad.parent_hint.as_ref().and_then(|parent| self.tree().node(parent.as_str()));
-        let named = named.filter(|parent| !survey.is_damaged(*parent));
-        if let Some(parent) = named.filter(|parent| !self.is_below(*parent, orphan)) {
+        let named = named.filter(|parent| !facts.survey.is_damaged(*parent));
+        if let Some(parent) = named.filter(|parent| !is_below(*parent, orphan, facts)) {
             let parent = Some(self.tree().id(parent));
             return Some(Fix::Stub { id: id.clone(), parent, inferred: bad.id_hint.as_ref() != Some(id) });
         }
-        self.inferred_stub(orphan, self.good_entry_before(self.row_at(bad.bytes.start), survey))
+        let before = facts.good_entry_before(self.row_at(bad.bytes.start));
+        self.inferred_stub(orphan, before, facts)
     }
 
-    fn inferred_stub(&self, orphan: &Orphan, parent: Option<Node>) -> Option<Fix> {
-        let parent = parent.filter(|parent| !self.is_below(*parent, orphan))?;
+    fn inferred_stub(&self, orphan: &Orphan, parent: Option<Node>, facts: &Facts<'_>) -> Option<Fix> {
+        let parent = parent.filter(|parent| !is_below(*parent, orphan, facts))?;
         Some(Fix::Stub { id: orphan.parent.clone(), parent: Some(self.tree().id(parent)), inferred: true })
-    }
-
-    fn is_below(&self, node: Node, orphan: &Orphan) -> bool {
-        let tree = self.tree();
-        match orphan.node {
-            Some(top) => tree.is_on_path(top, node),
-            // Its children are orphans still.
-            None => tree.orphans().any(|(child, parent)| parent == orphan.id && tree.is_on_path(child, node)),
-        }
     }
 
     /// The first row at or after a position of the file.
@@ -302,10 +287,12 @@ impl Session {
         }
         Node(low)
     }
+}
 
-    /// The last entry before a row of the tree that can be read.
-    fn good_entry_before(&self, row: Node, survey: &Survey) -> Option<Node> {
-        let is_good = |at: &u32| self.tree().shown(*at as usize).is_some() && !survey.is_damaged(Node(*at));
-        (0..row.0).rev().find(is_good).map(Node)
+fn is_below(node: Node, orphan: &Orphan, facts: &Facts<'_>) -> bool {
+    match orphan.node {
+        Some(top) => facts.is_on_path(top, node),
+        // Its children are orphans still.
+        None => facts.orphans_below(&orphan.id).iter().any(|child| facts.is_on_path(*child, node)),
     }
 }

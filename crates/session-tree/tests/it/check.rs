@@ -328,3 +328,26 @@ fn checking_writes_nothing_at_all() {
     assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
+
+/// A walk to the root for each damaged line would take billions of steps.
+#[test]
+fn a_long_chain_of_damaged_lines_below_a_circle_is_checked_in_one_go() {
+    const LINES: usize = 50_000;
+    let mut bytes = session_text("s<s user round and round");
+    for at in 0..LINES {
+        let parent = if at == 0 { "s".to_owned() } else { format!("{:08x}", at - 1) };
+        let cut = format!("{{\"type\":\"message\",\"id\":\"{at:08x}\",\"parentId\":\"{parent}\",\"mess\n");
+        bytes.extend(cut.bytes());
+    }
+    let last = format!("{:08x}", LINES - 1);
+    bytes.extend(
+        session_text(&format!("g<{last} user the end"))
+            .split_inclusive(|byte| *byte == b'\n')
+            .nth(1)
+            .unwrap(),
+    );
+    let report = check(&bytes);
+    let placeholders = report.findings().filter(|(found, _)| found.problem.code() == "placeholder");
+    // Stubs would make other programs walk the circle.
+    assert_eq!(placeholders.filter(|(_, fix)| fix.is_none()).count(), LINES);
+}
