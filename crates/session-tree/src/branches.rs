@@ -4,6 +4,7 @@
 //! follow it make no new tip. At a branch point the oldest child continues the branch it came from and the others
 //! begin new ones, so that a branch keeps its name when somebody branches off it. Reads, never writes.
 
+use crate::entry::Ending;
 use crate::error::Result;
 use crate::id::EntryId;
 use crate::json::Value;
@@ -53,7 +54,7 @@ pub struct Branch {
 impl Session {
     /// Returns the tips in file order.
     pub fn tips(&self) -> Vec<Node> {
-        Survey::of(self.tree()).tips(self.tree())
+        tips(self.tree())
     }
 
     /// Returns the tips, the one with the latest activity first.
@@ -73,7 +74,7 @@ impl Session {
     pub fn branches(&self) -> Result<Vec<Branch>> {
         let tree = self.tree();
         let survey = Survey::of(tree);
-        let tips = newest_first(tree, survey.tips(tree));
+        let tips = newest_first(tree, tips(tree));
         let notes = Notes::read(self)?;
         let mut branches = Vec::with_capacity(tips.len());
         for tip in tips {
@@ -106,7 +107,7 @@ impl Session {
             last_activity: tree.timestamp(tip),
             is_current: self.leaf().and_then(|leaf| tree.effective(leaf)) == Some(tip),
             is_hidden: notes.hidden.has(tip),
-            ends_in_error: self.ends_in_error(tip)?,
+            ends_in_error: self.ending(tip)? == Ending::Error,
             compacted: count(&|node| tree.kind(node) == Kind::Compaction) > 0,
             merged_into: notes.merged_into(self, tip),
         })
@@ -136,14 +137,28 @@ impl Session {
         one_line_text(self, point)
     }
 
-    fn ends_in_error(&self, tip: Node) -> Result<bool> {
+    /// Tells how the branch ends that has this tip.
+    pub(crate) fn ending(&self, tip: Node) -> Result<Ending> {
         if self.tree().role(tip) != Some(Role::Assistant) {
-            return Ok(false);
+            return Ok(Ending::Fine);
         }
-        let entry = self.entry_at(tip)?;
-        let reason = entry.message().and_then(|message| message.get("stopReason"));
-        Ok(reason.is_some_and(|reason| reason.is_str("error")))
+        Ok(self.entry_at(tip)?.message().map_or(Ending::Fine, Ending::of))
     }
+}
+
+/// Returns the tips of a tree in file order.
+pub(crate) fn tips(tree: &Tree) -> Vec<Node> {
+    let mut continued = vec![false; tree.row_count()];
+    let talk = |node: &Node| !tree.is_bookkeeping(*node);
+    for node in tree.nodes().filter(talk) {
+        for above in tree.ancestors(node).skip(1) {
+            // From here on up somebody else has walked already.
+            if std::mem::replace(&mut continued[above.0 as usize], true) {
+                break;
+            }
+        }
+    }
+    tree.nodes().filter(talk).filter(|node| !continued[node.0 as usize]).collect()
 }
 
 /// Where conversation is, for every entry.
@@ -167,11 +182,6 @@ impl Survey {
             survey.oldest[at] = survey.oldest[at].into_iter().chain([node]).min_by_key(age);
         }
         survey
-    }
-
-    fn tips(&self, tree: &Tree) -> Vec<Node> {
-        let ends = |node: &Node| self.speaking[node.0 as usize] == 0 && !tree.is_bookkeeping(*node);
-        tree.nodes().filter(ends).collect()
     }
 
     /// The child that continues the branch at a branch point; none anywhere else.

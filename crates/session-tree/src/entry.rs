@@ -6,6 +6,7 @@
 //! line lacks or spells oddly is `None`, never an error. Never touches files, clocks or other entries.
 
 mod body;
+mod ending;
 mod message;
 pub(crate) mod result;
 mod usage;
@@ -20,6 +21,7 @@ use crate::time::Timestamp;
 use crate::tree::Node;
 
 pub use body::{Body, Replacement};
+pub use ending::Ending;
 pub use message::{Block, Content, Message};
 pub use result::PlainResult;
 pub use usage::Usage;

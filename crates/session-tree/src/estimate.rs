@@ -6,7 +6,7 @@
 //! counted so. Never touches files, and calls no tokenizer; an application that has one brings an [`Estimator`].
 
 use crate::context::{self, ContextItem};
-use crate::entry::{Message, Usage};
+use crate::entry::{Ending, Message, Usage};
 use crate::error::Result;
 use crate::json::Value;
 use crate::kind::{Kind, Role};
@@ -17,7 +17,7 @@ use crate::tree::Node;
 const IMAGE_UNITS: u64 = 4_800;
 
 /// The units that make one token.
-const UNITS_PER_TOKEN: u64 = 4;
+pub(crate) const UNITS_PER_TOKEN: u64 = 4;
 
 /// Guesses how many tokens a message takes.
 pub trait Estimator {
@@ -67,18 +67,6 @@ pub fn estimate_tokens(message: &Message) -> u64 {
         Role::Other => 0,
     };
     units.div_ceil(UNITS_PER_TOKEN)
-}
-
-/// Estimates a conversation: what its last usable answer reported, and a guess for everything after it.
-pub fn context_estimate<'m>(messages: impl IntoIterator<Item = &'m Message>) -> ContextEstimate {
-    let messages: Vec<&Message> = messages.into_iter().collect();
-    let reported = messages
-        .iter()
-        .enumerate()
-        .rev()
-        .find_map(|(place, message)| Some((place, reported_tokens(message)?)));
-    let rest = reported.map_or(&messages[..], |(place, _)| &messages[place + 1..]);
-    ContextEstimate::of(reported, rest.iter().map(|message| estimate_tokens(message)).sum())
 }
 
 impl ContextEstimate {
@@ -144,9 +132,7 @@ fn replayed_tokens(items: &[ContextItem], estimator: &dyn Estimator) -> u64 {
 /// Returns what a usable answer reported: one that did not fail and spent anything at all.
 fn reported_tokens(message: &Message) -> Option<u64> {
     let value = message.value();
-    let failed =
-        value.get("stopReason").is_some_and(|reason| reason.is_str("error") || reason.is_str("aborted"));
-    if message.role() != Role::Assistant || failed {
+    if message.role() != Role::Assistant || Ending::of(value) != Ending::Fine {
         return None;
     }
     value.get("usage").map(|usage| Usage::of(usage).total).filter(|tokens| *tokens > 0)

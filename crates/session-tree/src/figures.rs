@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::time::Timestamp;
 use crate::tree::Node;
 
-pub use branch::{BranchFigures, BranchRow, Ending};
+pub use branch::{BranchFigures, BranchRow};
 
 /// What a part of a session holds in numbers.
 ///

@@ -153,14 +153,14 @@ pub use context::{
 pub use diagnostic::{Diagnostic, Problem, Severity};
 #[cfg(feature = "write")]
 pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent};
-pub use entry::{Block, Body, Content, Entry, Header, Message, PlainResult, Replacement, Usage};
+pub use entry::{Block, Body, Content, Ending, Entry, Header, Message, PlainResult, Replacement, Usage};
 pub use error::{Error, Loss, PickRefusal, ReadOnlyReason, Result};
-pub use estimate::{CharsPerToken, ContextEstimate, Estimator, context_estimate, estimate_tokens};
+pub use estimate::{CharsPerToken, ContextEstimate, Estimator, estimate_tokens};
 #[cfg(feature = "write")]
 pub use extract::{
     Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry, fork_from, import,
 };
-pub use figures::{BranchFigures, BranchRow, Ending, Figures, ModelFigures, Share, ToolFigures};
+pub use figures::{BranchFigures, BranchRow, Figures, ModelFigures, Share, ToolFigures};
 pub use file_ops::FileOps;
 #[cfg(feature = "write")]
 pub use graft::{

@@ -11,6 +11,7 @@ use std::io;
 use std::path::Path;
 
 use super::summary::{Damage, SessionSummary};
+use crate::branches::tips;
 use crate::diagnostic::Severity;
 use crate::entry::{Block, Content, Header};
 use crate::error::{Error, Result};
@@ -139,7 +140,7 @@ fn tell_contents(row: &mut SessionSummary, index: &Index, source: &Source<'_>) -
     let tree = &index.tree;
     row.message_count = tree.nodes().filter(|node| tree.kind(*node) == Kind::Message).count() as u64;
     row.entry_count = tree.len() as u64;
-    row.tip_count = count_tips(tree);
+    row.tip_count = tips(tree).len() as u64;
     row.first_message = first_prompt(tree, source)?;
     let activity = last_activity(tree, source)?.filter(|time| time.as_millis() > 0);
     row.modified = activity.or(row.created).unwrap_or(row.modified);
@@ -185,21 +186,6 @@ fn text_at(tree: &Tree, source: &Source<'_>, node: Node) -> io::Result<String> {
         Block::Image { .. } | Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
     });
     Ok(texts.collect::<Vec<_>>().join(" "))
-}
-
-/// Counts the entries of the conversation that have no conversation below them.
-fn count_tips(tree: &Tree) -> u64 {
-    let mut continued = vec![false; tree.row_count()];
-    let talk = |node: &Node| !tree.is_bookkeeping(*node);
-    for node in tree.nodes().filter(talk) {
-        for above in tree.ancestors(node).skip(1) {
-            // From here on up somebody else has walked already.
-            if std::mem::replace(&mut continued[above.0 as usize], true) {
-                break;
-            }
-        }
-    }
-    tree.nodes().filter(talk).filter(|node| !continued[node.0 as usize]).count() as u64
 }
 
 fn says_sub_agent(header: &Header) -> bool {

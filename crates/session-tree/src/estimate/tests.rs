@@ -16,6 +16,12 @@ fn usage(text: &str) -> u64 {
     Usage::of(Doc::parse(text.as_bytes()).unwrap().root()).total
 }
 
+/// What the context at the leaf of a drawing takes.
+fn estimated(drawing: &str) -> ContextEstimate {
+    let session = session(drawing);
+    session.projected_estimate(session.leaf()).unwrap()
+}
+
 #[test]
 fn four_utf16_units_make_a_token_and_a_rest_counts_whole() {
     assert_eq!(tokens(r#"{"role":"user","content":"abcde"}"#), 2);
@@ -100,36 +106,31 @@ fn usage_is_the_total_or_the_sum_of_its_parts() {
 fn odd_numbers_of_tokens_are_no_reports() {
     assert_eq!(usage(r#"{"input":1e400,"output":1e400}"#), 0);
     assert_eq!(usage(r#"{"totalTokens":-5}"#), 0);
-    let odd = message(r#"{"role":"assistant","content":[],"usage":{"input":7,"totalTokens":1e400}}"#);
-    assert_eq!(context_estimate([&odd]).tokens, 7);
+    assert_eq!(
+        estimated(r#"a json "type":"message","message":{"role":"assistant","usage":{"input":7,"totalTokens":1e400}}"#)
+            .tokens,
+        7
+    );
 }
 
 #[test]
 fn a_context_counts_the_last_usage_and_guesses_the_rest() {
-    let messages = [
-        message(r#"{"role":"user","content":"long ago"}"#),
-        message(r#"{"role":"assistant","content":[],"usage":{"input":100,"output":50}}"#),
-        message(r#"{"role":"user","content":"abcdefgh"}"#),
-    ];
-    let estimate = context_estimate(&messages);
     assert_eq!(
-        estimate,
+        estimated("u1 user long ago\n a2 answer 150 well\n u3 user abcdefgh"),
         ContextEstimate { tokens: 152, usage_tokens: 150, trailing_tokens: 2, last_usage: Some(1) }
     );
 }
 
 #[test]
 fn answers_that_failed_or_spent_nothing_report_no_usage() {
-    let answer = |reason: &str, total: u64| {
-        message(&format!(
-            r#"{{"role":"assistant","content":[],"stopReason":"{reason}","usage":{{"totalTokens":{total}}}}}"#
-        ))
-    };
-    let good = answer("stop", 40);
-    for bad in [answer("aborted", 90), answer("error", 90), answer("stop", 0)] {
-        assert_eq!(context_estimate([&good, &bad]).tokens, 40);
+    for (reason, total) in [("aborted", 90), ("error", 90), ("stop", 0)] {
+        let bad = format!(
+            r#""role":"assistant","content":[],"stopReason":"{reason}","usage":{{"totalTokens":{total}}}"#
+        );
+        let drawing = format!("a1 answer 40 well\n a2 json \"type\":\"message\",\"message\":{{{bad}}}");
+        assert_eq!(estimated(&drawing).tokens, 40);
     }
-    assert_eq!(context_estimate([]).last_usage, None);
+    assert_eq!(estimated("").last_usage, None);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::Figures;
 use crate::branches::Branch;
+use crate::entry::Ending;
 use crate::error::Result;
-use crate::kind::Role;
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -15,18 +15,6 @@ pub struct BranchFigures {
     pub own: Figures,
     /// How the branch ends.
     pub ends: Ending,
-}
-
-/// How a branch ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Ending {
-    /// With an answer that did not fail, or with anything that is no answer.
-    #[default]
-    Fine,
-    /// With an answer that failed.
-    Error,
-    /// With an answer that was aborted.
-    Aborted,
 }
 
 /// One row of the table of branches.
@@ -62,24 +50,5 @@ impl Session {
         own.reverse();
         own.extend(tree.subtree(branch.tip).into_iter().filter(|node| *node != branch.tip));
         own
-    }
-
-    fn ending(&self, tip: Node) -> Result<Ending> {
-        if self.tree().role(tip) != Some(Role::Assistant) {
-            return Ok(Ending::Fine);
-        }
-        let entry = self.entry_at(tip)?;
-        let reason = entry.message().and_then(|message| message.get("stopReason")?.as_str());
-        Ok(reason.map_or(Ending::Fine, |reason| Ending::of(&reason)))
-    }
-}
-
-impl Ending {
-    fn of(stop_reason: &str) -> Self {
-        match stop_reason {
-            "error" => Ending::Error,
-            "aborted" => Ending::Aborted,
-            _ => Ending::Fine,
-        }
     }
 }

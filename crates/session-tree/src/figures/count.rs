@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use super::{Figures, Share, ToolFigures};
 use crate::context::ModelRef;
-use crate::entry::{Body, Entry, Usage};
+use crate::entry::{Body, Ending, Entry, Usage};
 use crate::json::{Kind as JsonKind, Value};
 use crate::kind::{Kind, Role};
 use crate::session::Session;
@@ -94,9 +94,11 @@ impl Figures {
         let (provider, model) = (text_of(provider), text_of(model));
         self.add_to_model(&provider, &model, 1, usage);
         self.note_model(&provider, &model);
-        let ended = |how: &str| usize::from(stop.is_some_and(|reason| reason.is_str(how)));
-        self.failed += ended("error");
-        self.aborted += ended("aborted");
+        match Ending::of_reason(stop) {
+            Ending::Fine => {}
+            Ending::Error => self.failed += 1,
+            Ending::Aborted => self.aborted += 1,
+        }
     }
 
     fn note_model(&mut self, provider: &str, model: &str) {

@@ -11,7 +11,7 @@ use super::filter::Filter;
 use super::haystack::has_odd_escapes;
 use super::marks::Marks;
 use super::stretch::each_line;
-use crate::entry::{Entry, PlainResult};
+use crate::entry::{Ending, Entry, PlainResult};
 use crate::file_ops::{FILE_TOOLS, nested_calls, touches_file};
 use crate::json::{Doc, Value};
 use crate::kind::Role;
@@ -109,9 +109,7 @@ fn failed(role: Role, raw: &[u8]) -> bool {
 fn is_failure(role: Role, message: Value<'_>) -> bool {
     let is_true = |key: &str| message.get(key).and_then(Value::as_bool).unwrap_or(false);
     match role {
-        Role::Assistant => {
-            message.get("stopReason").is_some_and(|reason| reason.is_str("error") || reason.is_str("aborted"))
-        }
+        Role::Assistant => Ending::of(message) != Ending::Fine,
         Role::ToolResult => is_true("isError"),
         Role::BashExecution => is_true("cancelled") || super::text::exited_badly(message),
         _ => false,
