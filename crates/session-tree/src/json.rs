@@ -20,8 +20,9 @@ use std::sync::Arc;
 
 pub use edit::{Edit, compact};
 pub use parse::validate;
+pub(crate) use parse::value_len;
 pub use text::{TextOut, write_string};
-pub(crate) use text::{decode_lossy, skip_object, skip_string, trim_js};
+pub(crate) use text::{decode_lossy, literal, skip_object, skip_string, trim_js};
 
 /// One JSON text with an index of its values.
 ///

@@ -5,7 +5,7 @@
 //! itself is rewritten only by the writer.
 
 use crate::index::{Dialect, Index};
-use crate::json::{Doc, Edit, Value, write_string};
+use crate::json::{Doc, Edit, Value, literal};
 use crate::kind::{Kind, Role};
 use crate::tree::Node;
 
@@ -103,10 +103,4 @@ fn rename_uuids(index: &Index, node: Node, value: Value<'_>, edit: &mut Edit<'_>
         changed = true;
     }
     changed
-}
-
-fn literal(text: &str) -> String {
-    let mut out = String::new();
-    write_string(&mut out, text);
-    out
 }

@@ -48,13 +48,9 @@ pub(super) fn split(line: &[u8]) -> (Vec<Piece>, bool) {
 
 /// The length of the JSON value at the start of a text, if there is one.
 fn value_len(text: &[u8], budget: &mut usize) -> Option<usize> {
-    let (looked_at, len) = match json::validate(text) {
-        Ok(_) => (text.len(), Some(text.len())),
-        Err(error) if error.reason == "unexpected text after the value" => (error.at, Some(error.at)),
-        Err(error) => (error.at, None),
-    };
-    *budget = budget.saturating_sub(looked_at);
-    len
+    let len = json::value_len(text);
+    *budget = budget.saturating_sub(len.as_ref().map_or_else(|error| error.at, |len| *len));
+    len.ok()
 }
 
 /// Reads an entry; content blocks have a type too, some even an id, but no parent.

@@ -48,8 +48,7 @@ pub(super) fn text_of(value: Option<Value<'_>>) -> Cow<'_, [u8]> {
         let raw = value.raw();
         return Cow::Borrowed(&raw[1..raw.len() - 1]);
     }
-    let mut literal = String::new();
-    json::write_string(&mut literal, &value.js_string());
+    let literal = json::literal(&value.js_string());
     Cow::Owned(literal.as_bytes()[1..literal.len() - 1].to_vec())
 }
 

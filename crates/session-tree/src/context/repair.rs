@@ -4,8 +4,8 @@
 //! without results and results without calls. Providers refuse such a list, and every later request with it.
 
 use super::{LlmMessage, OpenCalls};
-use crate::entry::Message;
-use crate::json::{self, Value};
+use crate::entry::{Ending, Message};
+use crate::json::{Value, literal};
 use crate::kind::Role;
 
 const NO_RESULT: &str = "No result provided";
@@ -101,8 +101,7 @@ fn missing_result(answer: &LlmMessage, call: Call<'_>) -> LlmMessage {
         let value = value.map_or(&b"\"\""[..], Value::raw);
         out.extend([b",\"", key.as_bytes(), b"\":", value].concat());
     }
-    let mut text = String::new();
-    json::write_string(&mut text, NO_RESULT);
+    let text = literal(NO_RESULT);
     out.extend(
         [b",\"content\":[{\"type\":\"text\",\"text\":", text.as_bytes(), b"}],\"isError\":true"].concat(),
     );
@@ -143,6 +142,5 @@ fn key(id: Option<Value<'_>>) -> String {
 }
 
 fn has_failed(answer: &Message) -> bool {
-    let reason = answer.value().get("stopReason");
-    reason.is_some_and(|reason| reason.is_str("error") || reason.is_str("aborted"))
+    Ending::of(answer.value()) != Ending::Fine
 }

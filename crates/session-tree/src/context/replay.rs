@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::entry::Message;
-use crate::json::{self, Kind as JsonKind, Value};
+use crate::json::{Kind as JsonKind, Value, literal};
 use crate::kind::Role;
 
 /// Returns one system message that says what all system messages among these say together.
@@ -55,9 +55,10 @@ impl<'m> SystemState<'m> {
         }
         self.texts.retain(|text| !text.is_empty());
         let mut out = b"{\"role\":\"system\",\"content\":".to_vec();
-        out.extend(literal(&self.texts.join("\n\n")));
+        out.extend(literal(&self.texts.join("\n\n")).as_bytes());
         if !self.sections.is_empty() {
-            let member = |(name, text): &(Cow<'_, str>, &[u8])| [&literal(name), &b":"[..], text].concat();
+            let member =
+                |(name, text): &(Cow<'_, str>, &[u8])| [literal(name).as_bytes(), b":", text].concat();
             let members: Vec<_> = self.sections.iter().map(member).collect();
             out.extend([b",\"sections\":{", &*members.join(&b","[..]), b"}"].concat());
         }
@@ -97,10 +98,4 @@ fn text(content: Option<Value<'_>>) -> Cow<'_, str> {
         text.unwrap_or_default()
     });
     Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
-}
-
-fn literal(text: &str) -> Vec<u8> {
-    let mut out = String::new();
-    json::write_string(&mut out, text);
-    out.into_bytes()
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::id::{EntryId, IdSource, RandomIds, derived_id};
 use crate::index::{GapKind, LineAt};
 use crate::journal::{ReadAt, read_range};
-use crate::json::{Doc, Edit, write_string};
+use crate::json::{Doc, Edit, literal};
 use crate::migrate;
 use crate::session::{NewSession, Session, header_line};
 use crate::time::Timestamp;
@@ -96,13 +96,13 @@ impl Session {
         let written = doc.root().get("parentId");
         match entry.parent.map(id) {
             Some(parent) if !written.is_some_and(|written| written.is_str(parent.as_str())) => {
-                edit.set("parentId", literal(&parent).as_bytes());
+                edit.set("parentId", literal(parent.as_str()).as_bytes());
             }
             None if !written.is_some_and(|written| written.is_null()) => edit.set("parentId", b"null"),
             _ => {}
         }
         if let Some(first_kept) = entry.first_kept {
-            edit.set("firstKeptEntryId", literal(&id(first_kept)).as_bytes());
+            edit.set("firstKeptEntryId", literal(id(first_kept).as_str()).as_bytes());
         }
         Ok(edit.document())
     }
@@ -121,12 +121,6 @@ impl Session {
         }
         lines
     }
-}
-
-fn literal(id: &EntryId) -> String {
-    let mut out = String::new();
-    write_string(&mut out, id.as_str());
-    out
 }
 
 /// Copies lines; what is contiguous in the source goes in one go.

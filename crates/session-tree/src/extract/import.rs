@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::index::{GapKind, LineAt};
 use crate::journal::{FileJournal, Journal, copy_range};
-use crate::json::{Edit, write_string};
+use crate::json::{Edit, literal};
 use crate::kind::Kind;
 use crate::session::{Options, Session};
 use crate::tree::Node;
@@ -115,9 +115,7 @@ impl Session {
             return Ok(line);
         };
         let from = self.tree().parent(node).map(|parent| self.tree().id(parent));
-        let mut text = String::new();
-        write_string(&mut text, from.as_ref().map_or("root", |id| id.as_str()));
-        edit.append("fromId", text.as_bytes());
+        edit.append("fromId", literal(from.as_ref().map_or("root", |id| id.as_str())).as_bytes());
         Ok(edit.document())
     }
 }

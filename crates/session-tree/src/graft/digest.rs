@@ -4,11 +4,9 @@ use super::Reader;
 use super::quote::{Attribution, spoken};
 use super::unit::{Unit, units_of};
 use crate::error::{Error, Result};
+use crate::estimate::UNITS_PER_TOKEN;
 use crate::kind::Role;
 use crate::tree::Node;
-
-/// The UTF-16 units that count as one token.
-const UNITS_PER_TOKEN: usize = 4;
 
 /// What stands between two parts of a digest.
 const GAP: &str = "\n\n";
@@ -17,31 +15,31 @@ const GAP: &str = "\n\n";
 #[derive(Debug)]
 pub(super) struct Digest {
     pub(super) text: String,
-    /// How many turns the branch has.
-    pub(super) turns: usize,
-    /// How many of them did not fit.
+    /// How many turns did not fit.
     pub(super) omitted: usize,
 }
 
-/// Quotes entries turn by turn below some notes; the oldest turns are dropped until the text fits.
+/// Quotes entries turn by turn; turns in which nothing is said are left out.
+pub(super) fn quoted_turns(
+    reader: &Reader<'_>,
+    attribution: &Attribution,
+    nodes: &[Node],
+) -> Result<Vec<String>> {
+    let mut quoted = Vec::new();
+    for turn in turns_of(reader, nodes)? {
+        quoted.extend(block(reader, attribution, &turn)?);
+    }
+    Ok(quoted)
+}
+
+/// Puts quoted turns below some notes; the oldest turns are dropped until the text fits.
 ///
 /// # Errors
 ///
 /// [`Error::DoesNotFit`] if even the newest turn takes more than it may.
-pub(super) fn digest(
-    reader: &Reader<'_>,
-    attribution: &Attribution,
-    nodes: &[Node],
-    notes: &[String],
-    budget_tokens: Option<u64>,
-) -> Result<Digest> {
-    let mut blocks = Vec::new();
-    for turn in turns_of(reader, nodes)? {
-        blocks.extend(block(reader, attribution, &turn)?);
-    }
-    let turns = blocks.len();
+pub(super) fn digest(blocks: Vec<String>, notes: &[String], budget_tokens: Option<u64>) -> Result<Digest> {
     let room = budget_tokens
-        .map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(UNITS_PER_TOKEN));
+        .map(|tokens| usize::try_from(tokens.saturating_mul(UNITS_PER_TOKEN)).unwrap_or(usize::MAX));
     let omitted = room.map_or(0, |room| omitted_turns(&blocks, notes, room));
     let mut parts: Vec<String> = omission(omitted).into_iter().chain(notes.iter().cloned()).collect();
     parts.extend(blocks.into_iter().skip(omitted));
@@ -50,10 +48,10 @@ pub(super) fn digest(
         && units(&text) > room
     {
         // Half a turn would count as merged, and never come again.
-        let needed = units(&text).div_ceil(UNITS_PER_TOKEN) as u64;
+        let needed = (units(&text) as u64).div_ceil(UNITS_PER_TOKEN);
         return Err(Error::DoesNotFit { needed, budget });
     }
-    Ok(Digest { text, turns, omitted })
+    Ok(Digest { text, omitted })
 }
 
 /// Splits entries at the prompts.
@@ -97,7 +95,7 @@ fn omitted_turns(blocks: &[String], notes: &[String], room: usize) -> usize {
     for (place, block) in blocks.iter().enumerate().rev() {
         taken += size(block);
         let statement = omission(place).as_ref().map_or(0, size);
-        if taken + statement > room + units(GAP) {
+        if taken + statement > room.saturating_add(units(GAP)) {
             return (place + 1).min(blocks.len() - 1);
         }
     }

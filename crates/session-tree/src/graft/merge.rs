@@ -9,7 +9,7 @@ mod source;
 
 use serde_json::{Value as Json, json};
 
-use super::digest::digest;
+use super::digest::{digest, quoted_turns};
 use super::here::{Here, touched};
 use super::message_of_draft;
 use super::origin::session_json;
@@ -104,7 +104,7 @@ pub struct Merge {
     pub contested: Vec<String>,
     /// What is set differently there; this branch keeps its own settings.
     pub differences: Vec<SettingDifference>,
-    /// How many turns the entries make.
+    /// In how many turns of the entries something is said.
     pub turns: usize,
     /// How many of them the digest leaves out.
     pub omitted_turns: usize,
@@ -390,6 +390,8 @@ impl Session {
         let theirs = touched(source, &incoming.segment)?;
         let contested = theirs.modified_files().into_iter().filter(|file| ours.contains(*file));
         let reader = incoming.reader()?;
+        let attribution = Attribution::of(here, source, incoming.leaf)?;
+        let turns = quoted_turns(&reader, &attribution, &incoming.entries)?;
         let mut merge = Merge {
             branch: source.branch_name(incoming.leaf)?,
             base,
@@ -404,7 +406,7 @@ impl Session {
                 &self.build_context()?,
                 &source.context_at(Some(incoming.leaf))?,
             ),
-            turns: super::digest::turns_of(&reader, &incoming.entries)?.len(),
+            turns: turns.len(),
             omitted_turns: 0,
             content: MergeText::default(),
             note: request.note.clone(),
@@ -414,10 +416,7 @@ impl Session {
         match &request.content {
             MergeContent::Text(text) => merge.content.text.clone_from(text),
             MergeContent::Digest { budget_tokens } => {
-                let attribution = Attribution::of(here, source, incoming.leaf)?;
-                let digest =
-                    digest(&reader, &attribution, &incoming.entries, &merge.notes(), *budget_tokens)?;
-                merge.turns = digest.turns;
+                let digest = digest(turns, &merge.notes(), *budget_tokens)?;
                 merge.omitted_turns = digest.omitted;
                 merge.content =
                     MergeText { text: digest.text, mode: MergeMode::Digest, ..MergeText::default() };

@@ -85,9 +85,7 @@ pub(super) fn with_call_ids(message: &Message, ids: &[String]) -> Message {
 fn renamed(object: Value<'_>, key: &str, new: Option<&String>) -> Vec<u8> {
     match (Edit::new(object), new) {
         (Some(mut edit), Some(new)) => {
-            let mut literal = String::new();
-            json::write_string(&mut literal, new);
-            edit.set(key, literal.as_bytes());
+            edit.set(key, json::literal(new).as_bytes());
             edit.object_text()
         }
         _ => object.raw().to_vec(),

@@ -1,7 +1,7 @@
 //! Changes of JSON texts that leave every other byte as it was.
 
 
-use super::{Kind, Value, skip_string, write_string};
+use super::{Kind, Value, literal, skip_string};
 
 /// Changes to the members of one object; all other bytes stay.
 ///
@@ -50,9 +50,7 @@ impl<'d> Edit<'d> {
 
     /// Gives `key` another name. Returns whether there is such a member.
     pub fn rename(&mut self, key: &str, name: &str) -> bool {
-        let mut literal = String::new();
-        write_string(&mut literal, name);
-        self.change(key, |member| member.new_key = Some(literal.clone().into_bytes()))
+        self.change(key, |member| member.new_key = Some(literal(name).into_bytes()))
     }
 
     /// Removes `key`. Returns whether there is such a member.
@@ -143,13 +141,11 @@ impl Member<'_> {
 }
 
 fn add(members: &mut Vec<u8>, key: &str, value: &[u8]) {
-    let mut literal = String::new();
     if !members.is_empty() {
-        literal.push(',');
+        members.push(b',');
     }
-    write_string(&mut literal, key);
-    literal.push(':');
-    members.extend_from_slice(literal.as_bytes());
+    members.extend_from_slice(literal(key).as_bytes());
+    members.push(b':');
     members.extend_from_slice(value);
 }
 

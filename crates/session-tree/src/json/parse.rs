@@ -18,6 +18,11 @@ pub fn validate(text: &[u8]) -> Result<Kind, SyntaxError> {
     Ok(Kind::of_first_byte(text[top.0]))
 }
 
+/// Returns the length of the JSON value that a text begins with, whitespace around it included, whatever follows.
+pub(crate) fn value_len(text: &[u8]) -> Result<usize, SyntaxError> {
+    scan(text, &mut Top(0), &mut Vec::new(), false)
+}
+
 /// Lists where the values of one JSON text stand.
 pub(super) fn index(text: &[u8]) -> Result<Arc<[Node]>, SyntaxError> {
     index_until(text, true).map(|(nodes, _)| nodes)

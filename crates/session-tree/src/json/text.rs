@@ -183,6 +183,13 @@ pub fn write_string(out: &mut impl TextOut, text: &str) {
     out.put("\"");
 }
 
+/// Returns a text as a JSON string.
+pub(crate) fn literal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    write_string(&mut out, text);
+    out
+}
+
 fn write_char(out: &mut impl TextOut, char: char) {
     match char {
         '"' => out.put("\\\""),

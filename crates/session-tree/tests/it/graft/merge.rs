@@ -114,6 +114,15 @@ fn a_digest_quotes_the_turns_of_the_branch() {
 }
 
 #[test]
+fn turns_in_which_nothing_is_said_do_not_count_however_the_branch_is_told() {
+    let thought = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm"}],"timestamp":1}"#;
+    let drawing = format!("u user start\n{}\np<x user aside\nz<u user here", line("x", "u", thought));
+    let live = Live::draw(&drawing);
+    let turns = |request| merge_of(&plan(&live, "p", &request)).turns;
+    assert_eq!([turns(text("told")), turns(digest())], [1, 1]);
+}
+
+#[test]
 fn a_digest_drops_the_oldest_turns_first_and_says_so() {
     let live = Live::draw(
         "u user start
