@@ -58,9 +58,7 @@ pub struct CompactionPlan {
     pub messages_to_summarize: Vec<(Node, Message)>,
     /// The beginning of the turn that the cut goes through, to be summarised apart; empty if it goes through none.
     pub turn_prefix: Vec<(Node, Message)>,
-    /// Whether the cut goes through a turn.
-    pub is_split_turn: bool,
-    /// The entry that began that turn.
+    /// The entry that began the turn that the cut goes through.
     pub turn_start: Option<Node>,
     /// The tokens of the whole context before compaction.
     pub tokens_before: u64,
@@ -78,12 +76,17 @@ impl CompactionPlan {
     pub fn summary_text(&self, history: Option<&str>, prefix: Option<&str>) -> String {
         let previous = self.previous_summary.as_deref().filter(|summary| !summary.is_empty());
         let mut text = history.or(previous).unwrap_or(NO_HISTORY).to_owned();
-        if let (true, Some(prefix)) = (self.is_split_turn, prefix) {
+        if let (true, Some(prefix)) = (self.is_split_turn(), prefix) {
             text.push_str(SPLIT_TURN);
             text.push_str(prefix);
         }
         text.push_str(&self.file_ops.text_block());
         text
+    }
+
+    /// Tells whether the cut goes through a turn.
+    pub fn is_split_turn(&self) -> bool {
+        self.turn_start.is_some()
     }
 
     /// Returns the `details` that the compaction stores, as JSON.
@@ -126,15 +129,10 @@ impl Session {
         let rows = self.rows(&range.nodes, &context.items, estimator);
         let edits = path_edits(self, range.nodes.iter().copied())?;
         let cut = cut::find(self, &rows, &edits, settings.keep_recent_tokens)?;
-        let mut plan = self.plan_of(rows, &cut).ok_or(Error::NothingToCompact)?;
-        plan.tokens_before = tokens_before;
         // A context edit can take the previous summary out of the context; then there is nothing to continue.
-        if let Some(previous) = &range.previous
-            && context.items.iter().any(|item| item.source == previous.node())
-        {
-            plan.continue_from(previous);
-        }
-        Ok(plan)
+        let is_there = |previous: &Entry| context.items.iter().any(|item| item.source == previous.node());
+        let previous = range.previous.filter(is_there);
+        self.plan_of(rows, &cut, tokens_before, previous.as_ref()).ok_or(Error::NothingToCompact)
     }
 
     /// Finds the entries that a compaction chooses from: those that are in the context, without the summary.
@@ -159,7 +157,13 @@ impl Session {
     }
 
     /// Makes a plan of a cut; none if nothing lies before it.
-    fn plan_of(&self, rows: Vec<Row>, cut: &Cut) -> Option<CompactionPlan> {
+    fn plan_of(
+        &self,
+        rows: Vec<Row>,
+        cut: &Cut,
+        tokens_before: u64,
+        previous: Option<&Entry>,
+    ) -> Option<CompactionPlan> {
         let first_kept = rows.get(cut.at)?.node;
         let turn_start = cut.turn_start.map(|place| rows[place].node);
         let history_end = cut.turn_start.unwrap_or(cut.at);
@@ -171,31 +175,31 @@ impl Session {
             file_ops.add_message(&message);
             if place < history_end { &mut history } else { &mut prefix }.push((row.node, message));
         }
-        let is_empty = history.is_empty() && prefix.is_empty();
-        (!is_empty).then(|| CompactionPlan {
+        if history.is_empty() && prefix.is_empty() {
+            return None;
+        }
+        let previous_summary = previous.and_then(|previous| continued(previous, &mut file_ops));
+        Some(CompactionPlan {
             first_kept,
             first_kept_id: self.tree().id(first_kept),
             messages_to_summarize: history,
             turn_prefix: prefix,
-            is_split_turn: turn_start.is_some(),
             turn_start,
-            tokens_before: 0,
-            previous_summary: None,
+            tokens_before,
+            previous_summary,
             file_ops,
         })
     }
 }
 
-impl CompactionPlan {
-    /// Takes over what the compaction before this one knew.
-    fn continue_from(&mut self, previous: &Entry) {
-        let Body::Compaction { summary, details, from_hook, .. } = previous.body() else { return };
-        self.previous_summary = Some(summary.unwrap_or_default().into_owned());
-        // What an extension put there has a meaning of its own.
-        if let (false, Some(details)) = (from_hook, details) {
-            self.file_ops.add_details(details);
-        }
+/// Takes over what the compaction before this one knew; returns its summary.
+fn continued(previous: &Entry, file_ops: &mut FileOps) -> Option<String> {
+    let Body::Compaction { summary, details, from_hook, .. } = previous.body() else { return None };
+    // What an extension put there has a meaning of its own.
+    if let (false, Some(details)) = (from_hook, details) {
+        file_ops.add_details(details);
     }
+    Some(summary.unwrap_or_default().into_owned())
 }
 
 /// The entries that a compaction chooses from, oldest first, and the compaction before it.

@@ -148,11 +148,6 @@ pub enum Problem {
         /// The line that holds it.
         by_line: u64,
     },
-    /// The checksum of the line differs from the one noted when it was first read.
-    ChangedLine {
-        /// The entry that stands there now.
-        id: EntryId,
-    },
 }
 
 impl Problem {
@@ -184,7 +179,6 @@ impl Problem {
             Problem::GluedLines { .. } => "glued-lines",
             Problem::NulRun { .. } => "nul-run",
             Problem::Mended { .. } => "mended",
-            Problem::ChangedLine { .. } => "changed-line",
         }
     }
 
@@ -197,8 +191,7 @@ impl Problem {
             | Problem::Placeholder { .. }
             | Problem::LineTooLong { .. }
             | Problem::GluedLines { .. }
-            | Problem::NulRun { .. }
-            | Problem::ChangedLine { .. } => Severity::Damage,
+            | Problem::NulRun { .. } => Severity::Damage,
             Problem::NoId
             | Problem::DuplicateId { .. }
             | Problem::Orphan { .. }
@@ -283,9 +276,6 @@ impl fmt::Display for Problem {
             Problem::NulRun { length } => write!(f, "{length} zero bytes, as a power cut leaves them; kept"),
             Problem::Mended { id, by_line } => {
                 write!(f, "cannot be read; line {by_line} holds the entry {id} in its place")
-            }
-            Problem::ChangedLine { id } => {
-                write!(f, "the line of entry {id} changed since it was first read")
             }
         }
     }

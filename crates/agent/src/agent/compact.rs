@@ -243,7 +243,7 @@ impl Agent {
             "firstKeptEntryId": plan.first_kept_id.as_str(),
             "messagesToSummarize": list(&plan.messages_to_summarize),
             "turnPrefixMessages": list(&plan.turn_prefix),
-            "isSplitTurn": plan.is_split_turn,
+            "isSplitTurn": plan.is_split_turn(),
             "tokensBefore": plan.tokens_before,
             "previousSummary": plan.previous_summary,
             "settings": {

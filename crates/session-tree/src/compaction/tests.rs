@@ -16,8 +16,7 @@ fn plan(session: &Session, tokens: u64) -> String {
         Err(error) => return error.to_string(),
     };
     let list = |messages: &[(Node, Message)]| ids(session, messages.iter().map(|(node, _)| node));
-    assert_eq!(plan.is_split_turn, plan.turn_start.is_some());
-    assert_eq!(plan.is_split_turn, !plan.turn_prefix.is_empty());
+    assert_eq!(plan.is_split_turn(), !plan.turn_prefix.is_empty());
     format!("{} | {} | {}", plan.first_kept_id, list(&plan.messages_to_summarize), list(&plan.turn_prefix))
 }
 
