@@ -28,12 +28,12 @@ use crate::event::{AgentEvent, Watcher};
 use crate::extension::ExtensionCommand;
 use crate::handle::{AgentHandle, Wish};
 use crate::hooks::Hooks;
-pub use crate::inbox::{Delivery, Inbox};
+pub use crate::inbox::{Delivery, Inbox, Ticket};
 use crate::model::{Model, ThinkingLevel};
 use crate::settings::Settings;
 use crate::shared::{SessionGuard, SharedSession};
 use crate::tools::{SharedTools, ToolBox};
-use crate::turn::{Effect, Input, Outcome, Turn};
+use crate::turn::{Effect, Input, Moment, Outcome, QueueMode, Turn};
 
 pub use choose::ChosenBy;
 pub(crate) use compact::readable;
@@ -142,7 +142,7 @@ impl Agent {
 
     /// Sets how the agent behaves.
     pub fn with_settings(mut self, settings: Settings) -> Self {
-        self.turn = Turn::new(settings.retry.clone(), settings.steering_mode, settings.follow_up_mode);
+        self.turn = Turn::new(settings.retry.clone());
         self.settings = settings;
         self
     }
@@ -193,11 +193,6 @@ impl Agent {
         self.inbox.clone()
     }
 
-    /// Takes back the messages that were sent to a turn which ended before it took them.
-    pub fn take_waiting(&mut self) -> Vec<Message> {
-        self.turn.take_waiting()
-    }
-
     /// Returns a handle for extensions, and for whoever else wants to do something at any time.
     pub fn handle(&self) -> AgentHandle {
         AgentHandle {
@@ -246,13 +241,12 @@ impl Agent {
         if self.model.is_none() {
             return Err(AgentError::NoModel);
         }
-        messages.extend(self.inbox.take_for_next_turn());
+        let for_now = self.inbox.take(Delivery::NextTurn, QueueMode::All);
+        messages.extend(for_now.into_iter().flat_map(|sent| sent.messages));
         self.watch_context(cancel).await?;
         self.watcher.tell(AgentEvent::AgentStart);
         let outcome = self.run_until_settled(messages, cancel).await;
-        if let Ok(outcome) = &outcome {
-            self.tell_end_of_work(outcome, cancel).await;
-        }
+        self.tell_end_of_work(outcome.as_ref().unwrap_or(&Outcome::Aborted), cancel).await;
         self.tell_news(cancel).await;
         outcome
     }
@@ -263,12 +257,16 @@ impl Agent {
             if self.hooks.wants("agent_start") {
                 self.tell("agent_start", &AgentEvent::AgentStart.to_json(), cancel).await;
             }
-            let outcome = self.run_to_the_end(messages, cancel).await?;
-            self.tell_end_of_run(&outcome, cancel).await;
+            let outcome = self.run_to_the_end(messages, cancel).await;
+            self.tell_end_of_run(outcome.as_ref().unwrap_or(&Outcome::Aborted), cancel).await;
+            let outcome = outcome?;
             if !self.before_settle(&outcome, cancel).await? {
                 return Ok(outcome);
             }
-            messages = Vec::new();
+            messages = self.take_due(Moment::AfterAnswer, cancel).await;
+            if messages.is_empty() && !self.can_be_answered()? {
+                return Ok(outcome);
+            }
         }
     }
 
@@ -277,24 +275,20 @@ impl Agent {
         loop {
             self.inbox.open(cancel);
             let outcome = self.run(Input::Begin(messages), cancel).await;
+            self.inbox.close();
             if outcome.is_err() {
                 // The machine waits for an answer that will not come.
                 self.turn.step(Input::Aborted(Vec::new()));
             }
-            let left = self.inbox.close();
-            for message in left.after_turn {
-                self.append(message, cancel).await?;
-            }
+            let outcome = outcome?;
+            self.append_after_turn(cancel).await?;
             // Somebody may have sent something while the turn ended.
-            let left = self.heard(left.messages, cancel).await;
-            match outcome {
-                Ok(Outcome::Done) if !left.is_empty() => {
-                    messages = left.into_iter().map(|(_, message)| message).collect();
-                }
-                outcome => {
-                    self.queue(left);
-                    return outcome;
-                }
+            messages = match outcome {
+                Outcome::Done => self.take_due(Moment::AfterAnswer, cancel).await,
+                Outcome::Aborted | Outcome::Failed(_) => Vec::new(),
+            };
+            if messages.is_empty() {
+                return Ok(outcome);
             }
         }
     }
@@ -312,19 +306,13 @@ impl Agent {
                     self.session().barrier()?;
                     continue;
                 }
-                Effect::WatchContext => {
-                    self.end_turn(cancel).await?;
-                    self.watch_context(cancel).await?;
-                    continue;
-                }
                 Effect::End(outcome) => {
-                    if !self.end_turn(cancel).await? {
-                        return Ok(outcome);
-                    }
-                    Input::Begin(Vec::new())
+                    self.end_turn(cancel).await?;
+                    return Ok(outcome);
                 }
                 Effect::Ask => self.ask(cancel).await?,
                 Effect::RunTools(calls) => self.work(calls, cancel).await,
+                Effect::TakeWaiting(moment) => self.take_waiting(moment, cancel).await?,
                 Effect::Wait { delay, attempt, error } => {
                     self.end_turn(cancel).await?;
                     self.watcher.tell(AgentEvent::RetryStart { attempt, delay, error });
@@ -334,24 +322,60 @@ impl Agent {
                     }
                 }
                 Effect::CompactAfterOverflow => {
+                    let failed = self.answer_id();
                     self.end_turn(cancel).await?;
-                    self.compact_after_overflow(cancel).await?
+                    self.compact_after_overflow(failed, cancel).await?
                 }
             };
-            let waiting = self.heard(self.inbox.take_sent(), cancel).await;
-            self.queue(waiting);
             effects.extend(self.turn.step(input));
         }
         Ok(Outcome::Done)
     }
 
-    fn queue(&mut self, messages: Vec<(Delivery, Message)>) {
-        for (delivery, message) in messages {
-            match delivery {
-                Delivery::Steer => self.turn.steer(message),
-                Delivery::FollowUp => self.turn.follow_up(message),
-                Delivery::AfterTurn | Delivery::NextTurn => self.inbox.send(delivery, message),
+    /// Ends a turn of the model, and takes what waits for this moment. It stays in the inbox, where it can be taken back,
+    /// until there is room for it.
+    async fn take_waiting(&mut self, moment: Moment, cancel: &Cancel) -> Result<Input> {
+        let wants_more = self.end_turn(cancel).await?;
+        let is_asked = moment == Moment::AfterTools;
+        if !is_asked && !wants_more && !self.inbox.has_unanswered() {
+            return Ok(Input::NothingWaits);
+        }
+        self.watch_context(cancel).await?;
+        let messages = self.take_due(moment, cancel).await;
+        let goes_on = is_asked || !messages.is_empty() || (wants_more && self.can_be_answered()?);
+        Ok(if goes_on { Input::Taken(messages) } else { Input::NothingWaits })
+    }
+
+    /// Takes what is due from the inbox, as far as extensions leave something of it: nothing once somebody stopped the
+    /// work.
+    async fn take_due(&self, moment: Moment, cancel: &Cancel) -> Vec<Message> {
+        let follow_ups = (Delivery::FollowUp, self.settings.follow_up_mode);
+        let queues = [
+            Some((Delivery::Steer, self.settings.steering_mode)),
+            (moment == Moment::AfterAnswer).then_some(follow_ups),
+        ];
+        for (delivery, mode) in queues.into_iter().flatten() {
+            while !cancel.is_cancelled() {
+                let sent = self.inbox.take(delivery, mode);
+                if sent.is_empty() {
+                    break;
+                }
+                let messages = self.heard(sent, cancel).await;
+                if !messages.is_empty() {
+                    return messages;
+                }
             }
         }
+        Vec::new()
+    }
+
+    /// Appends what was to wait for the end of the turn.
+    async fn append_after_turn(&mut self, cancel: &Cancel) -> Result<()> {
+        while let Some(sent) = self.inbox.take(Delivery::AfterTurn, QueueMode::OneAtATime).pop() {
+            for message in sent.messages {
+                self.append(message, cancel).await?;
+            }
+        }
+        Ok(())
     }
 }

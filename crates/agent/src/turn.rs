@@ -3,16 +3,17 @@
 //! Pure: no clock, no files, no waiting. [`crate::agent`] does what it says and tells it what came of it.
 //!
 //! ```text
-//!            Begin            Answered with calls          ToolsDone
-//!   Idle ------------> Asking -------------------> Working ---------> Asking ...
-//!                        |  \                         |
-//!                        |   \ Failed: Wait, Compact  | Aborted
-//!            Answered    |    \ and ask again         |
-//!                        v                            v
-//!                       Idle <-------------------------
+//!          Begin           Answered with calls           ToolsDone           Taken
+//!   Idle ---------> Asking -------------------> Working ----------> Taking --------> Asking ...
+//!                    |  \                          |                  ^ |
+//!                    |   \ Failed: Wait, Compact   | Aborted          | | NothingWaits
+//!           Answered |    \ and ask again          v                  | v
+//!                    |                            Idle                | Idle
+//!                    +------------------------------------------------+
 //! ```
+//!
+//! What people say meanwhile waits in the [inbox](crate::inbox); the machine says when it is to be taken from there.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use session_tree::Message;
@@ -37,10 +38,10 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Whether messages that wait are sent one by one or all together.
+/// Whether submissions that wait are sent one by one or all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum QueueMode {
-    /// One message, then an answer, then the next.
+    /// One submission, then an answer, then the next.
     #[default]
     OneAtATime,
     /// All that wait.
@@ -49,7 +50,7 @@ pub enum QueueMode {
 
 /// What happened.
 #[derive(Debug, Clone)]
-pub enum Input {
+pub(crate) enum Input {
     /// Somebody wants an answer to these messages.
     Begin(Vec<Message>),
     /// The model answered; `calls` are the tools it wants to be run, in their order.
@@ -68,6 +69,10 @@ pub enum Input {
     },
     /// All tools are done; the results are in the order of the calls.
     ToolsDone(Vec<Message>),
+    /// These messages waited; the model is to be asked, also if there are none.
+    Taken(Vec<Message>),
+    /// There is nothing that the model is to be asked.
+    NothingWaits,
     /// It was waited long enough.
     Waited,
     /// The context was compacted, or could not be.
@@ -76,17 +81,26 @@ pub enum Input {
     Aborted(Vec<Message>),
 }
 
+/// When what waits is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// Tools are done: the model is asked in any case.
+    AfterTools,
+    /// The model has said all it wanted to say.
+    AfterAnswer,
+}
+
 /// What is to be done.
 #[derive(Debug, Clone)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// Append a message to the session.
     Append(Message),
     /// Make sure that everything appended is on the disk.
     Barrier,
     /// Ask the model, with everything that is on the path.
     Ask,
-    /// Look whether the context has become too long, compact it if so, and go on.
-    WatchContext,
+    /// Take what waits for this moment, and see that there is room for it.
+    TakeWaiting(Moment),
     /// Compact, because the model says that the context is too long; leave its last answer out of the context.
     CompactAfterOverflow,
     /// Run tools.
@@ -123,55 +137,27 @@ enum State {
     Waiting,
     Compacting,
     Working,
+    Taking,
 }
 
 /// The machine.
 #[derive(Debug, Default)]
-pub struct Turn {
+pub(crate) struct Turn {
     state: State,
     retry: RetryPolicy,
     failures: u32,
     /// Whether the context was compacted because of an overflow since the last answer that went well.
     has_compacted: bool,
-    steering: VecDeque<Message>,
-    follow_ups: VecDeque<Message>,
-    steering_mode: QueueMode,
-    follow_up_mode: QueueMode,
 }
 
 impl Turn {
     /// Makes a machine that waits for a beginning.
-    pub fn new(retry: RetryPolicy, steering_mode: QueueMode, follow_up_mode: QueueMode) -> Self {
-        Turn { retry, steering_mode, follow_up_mode, ..Turn::default() }
-    }
-
-    /// Tells whether a turn is going on.
-    pub fn is_running(&self) -> bool {
-        self.state != State::Idle
-    }
-
-    /// Lets a message wait for the end of the running tools.
-    pub fn steer(&mut self, message: Message) {
-        self.steering.push_back(message);
-    }
-
-    /// Lets a message wait for the end of the turn.
-    pub fn follow_up(&mut self, message: Message) {
-        self.follow_ups.push_back(message);
-    }
-
-    /// Returns how many messages wait: steering ones, follow-ups.
-    pub fn waiting(&self) -> (usize, usize) {
-        (self.steering.len(), self.follow_ups.len())
-    }
-
-    /// Takes back all messages that wait, steering ones first.
-    pub fn take_waiting(&mut self) -> Vec<Message> {
-        self.steering.drain(..).chain(self.follow_ups.drain(..)).collect()
+    pub(crate) fn new(retry: RetryPolicy) -> Self {
+        Turn { retry, ..Turn::default() }
     }
 
     /// Takes in what happened; tells what is to be done, in this order.
-    pub fn step(&mut self, input: Input) -> Vec<Effect> {
+    pub(crate) fn step(&mut self, input: Input) -> Vec<Effect> {
         match (self.state, input) {
             (State::Idle, Input::Begin(messages)) => {
                 self.failures = 0;
@@ -181,13 +167,12 @@ impl Turn {
             (State::Asking, Input::Answered { message, calls }) => self.answered(message, calls),
             (State::Asking, Input::Failed { message, error }) => self.failed(message, error),
             (State::Working, Input::ToolsDone(results)) => {
-                let steering = take(&mut self.steering, self.steering_mode);
                 let mut effects: Vec<Effect> = results.into_iter().map(Effect::Append).collect();
-                effects.push(Effect::Barrier);
-                effects.push(Effect::WatchContext);
-                effects.extend(self.send(steering));
+                effects.extend(self.take_waiting(Moment::AfterTools));
                 effects
             }
+            (State::Taking, Input::Taken(messages)) => self.send(messages),
+            (State::Taking, Input::NothingWaits) => self.end(Outcome::Done),
             (State::Waiting, Input::Waited) | (State::Compacting, Input::Compacted(true)) => self.ask(),
             (State::Compacting, Input::Compacted(false)) => {
                 let message = "it could not be compacted".to_owned();
@@ -231,17 +216,14 @@ impl Turn {
             effects.extend([Effect::Barrier, Effect::RunTools(calls)]);
             return effects;
         }
-        let mut waiting = take(&mut self.steering, self.steering_mode);
-        if waiting.is_empty() {
-            waiting = take(&mut self.follow_ups, self.follow_up_mode);
-        }
-        if waiting.is_empty() {
-            effects.extend(self.end(Outcome::Done));
-        } else {
-            effects.push(Effect::WatchContext);
-            effects.extend(self.send(waiting));
-        }
+        effects.extend(self.take_waiting(Moment::AfterAnswer));
         effects
+    }
+
+    /// Takes what waits. What was said before is on the disk by then.
+    fn take_waiting(&mut self, moment: Moment) -> [Effect; 2] {
+        self.state = State::Taking;
+        [Effect::Barrier, Effect::TakeWaiting(moment)]
     }
 
     fn failed(&mut self, message: Message, error: ModelError) -> Vec<Effect> {
@@ -278,14 +260,6 @@ impl Turn {
     fn end(&mut self, outcome: Outcome) -> Vec<Effect> {
         self.state = State::Idle;
         vec![Effect::Barrier, Effect::End(outcome)]
-    }
-}
-
-/// Takes what is sent together from a queue.
-fn take(queue: &mut VecDeque<Message>, mode: QueueMode) -> Vec<Message> {
-    match mode {
-        QueueMode::OneAtATime => queue.pop_front().into_iter().collect(),
-        QueueMode::All => queue.drain(..).collect(),
     }
 }
 

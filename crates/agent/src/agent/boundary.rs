@@ -43,7 +43,7 @@ impl Agent {
             self.hooks.report("entries", &event, refused);
         }
         let wants_more = answer["continue"] == true && outcome == COMPLETED && !cancel.is_cancelled();
-        if wants_more && !self.can_go_on()? {
+        if wants_more && !self.inbox.has_unanswered() && !self.can_be_answered()? {
             let reason = "the model is to be asked once more, but there is nothing to answer".to_owned();
             self.hooks.report("continue", &event, reason);
             return Ok(false);
@@ -74,12 +74,13 @@ impl Agent {
             "contextMessages": messages_json(&messages),
             "llmMessages": messages_json(&readable),
             "pendingMessages": messages_json(&self.inbox.waiting_messages()),
-            "canContinue": can_be_answered(&readable) || self.inbox.has_waiting(),
+            "canContinue": can_be_answered(&readable) || self.inbox.has_unanswered(),
         }))
     }
 
-    fn can_go_on(&self) -> Result<bool> {
-        Ok(can_be_answered(&self.request()?.messages) || self.inbox.has_waiting())
+    /// Tells whether the last word is not the model's own.
+    pub(super) fn can_be_answered(&self) -> Result<bool> {
+        Ok(can_be_answered(&self.request()?.messages))
     }
 
     /// Appends what was proposed if all of it can be; otherwise says why not.

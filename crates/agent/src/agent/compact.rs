@@ -97,10 +97,13 @@ impl Agent {
     }
 
     /// Leaves the failed answer out of the context and compacts.
-    pub(super) async fn compact_after_overflow(&mut self, cancel: &Cancel) -> Result<Input> {
-        let leaf = self.session().leaf_id();
-        if let Some(leaf) = leaf {
-            self.session().append_context_edit(leaf.as_str(), &NewContent::Omit)?;
+    pub(super) async fn compact_after_overflow(
+        &mut self,
+        failed: Option<EntryId>,
+        cancel: &Cancel,
+    ) -> Result<Input> {
+        if let Some(failed) = failed {
+            self.session().append_context_edit(failed.as_str(), &NewContent::Omit)?;
         }
         let Some(plan) = self.plan_compaction()? else { return Ok(Input::Compacted(false)) };
         match self.compact_as_planned(&plan, &CompactRequest::default(), OVERFLOW, cancel).await {

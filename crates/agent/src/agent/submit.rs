@@ -13,7 +13,7 @@ use super::mention::{self, Mentioned};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::handle::CustomMessage;
-use crate::inbox::{Delivery, Sent};
+use crate::inbox::Sent;
 use crate::tool::ToolPlace;
 use crate::tools::{UserCommand, run_user_command};
 use crate::turn::Outcome;
@@ -149,25 +149,33 @@ impl Agent {
     }
 
     /// Lets extensions hear what was sent to a turn that is going on, as if it had been sent to one that begins.
-    pub(super) async fn heard(&self, sent: Vec<Sent>, cancel: &Cancel) -> Vec<(Delivery, Message)> {
+    pub(super) async fn heard(&self, sent: Vec<Sent>, cancel: &Cancel) -> Vec<Message> {
         let mut heard = Vec::with_capacity(sent.len());
-        for Sent { delivery, message, source } in sent {
-            let is_asked = message.role() == Role::User && self.hooks.wants("input");
-            let message = if is_asked { self.reheard(message, source, cancel).await } else { Some(message) };
-            heard.extend(message.map(|message| (delivery, message)));
+        for Sent { mut messages, source, .. } in sent {
+            let prompt = messages.iter_mut().find(|message| message.role() == Role::User);
+            let is_taken_over = match prompt.filter(|_| self.hooks.wants("input")) {
+                Some(prompt) => !self.rehear(prompt, source, cancel).await,
+                None => false,
+            };
+            if !is_taken_over {
+                heard.extend(messages);
+            }
         }
         heard
     }
 
-    /// Lets extensions change a prompt; none if one of them took it over.
-    async fn reheard(&self, message: Message, source: &'static str, cancel: &Cancel) -> Option<Message> {
-        let (text, images) = (message.text().into_owned(), images_of(&message));
+    /// Lets extensions change a prompt; false if one of them took it over.
+    async fn rehear(&self, prompt: &mut Message, source: &'static str, cancel: &Cancel) -> bool {
+        let (text, images) = (prompt.text().into_owned(), images_of(prompt));
         let told = Submission { text, images, source, ..Submission::default() };
-        let changed = self.input(told.clone(), cancel).await?;
-        if changed.text == told.text && changed.images == told.images {
-            return Some(message);
+        let Some(changed) = self.input(told.clone(), cancel).await else { return false };
+        if changed.text != told.text || changed.images != told.images {
+            // What cannot be said like that is said as it was typed.
+            if let Ok(message) = changed.to_message(self.session().now()) {
+                *prompt = message;
+            }
         }
-        changed.to_message(self.session().now()).ok()
+        true
     }
 
     /// Lets extensions add messages behind the prompt, and change what the model is told before it.

@@ -119,6 +119,11 @@ impl Agent {
         self.announce(AgentEvent::TurnStart { index, time }, cancel).await;
     }
 
+    /// Returns the entry of the answer, as long as nobody was told that its turn is over.
+    pub(super) fn answer_id(&self) -> Option<EntryId> {
+        self.said.answer.as_ref().map(|(id, _)| id.clone())
+    }
+
     /// Tells that the model has answered and its tools are done. Tells back whether extensions want it to be asked
     /// once more.
     pub(super) async fn end_turn(&mut self, cancel: &Cancel) -> Result<bool> {

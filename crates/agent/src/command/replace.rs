@@ -267,9 +267,8 @@ impl Agent {
 
     /// Changes the session; what waits for the old one is dropped with it.
     fn put_session(&mut self, new: Session) -> Session {
-        self.turn =
-            Turn::new(self.settings.retry.clone(), self.settings.steering_mode, self.settings.follow_up_mode);
-        drop(self.inbox.close());
+        self.turn = Turn::new(self.settings.retry.clone());
+        self.inbox.clear();
         self.history = History::default();
         self.is_imported = false;
         self.session.replace(new)

@@ -11,7 +11,7 @@ fn call(id: &str) -> ToolCall {
 }
 
 fn turn() -> Turn {
-    Turn::new(RetryPolicy::default(), QueueMode::OneAtATime, QueueMode::OneAtATime)
+    Turn::new(RetryPolicy::default())
 }
 
 fn begin(text: &str) -> Input {
@@ -40,7 +40,8 @@ fn words(effects: &[Effect]) -> String {
         Effect::Append(message) => format!("append({})", message.text()),
         Effect::Barrier => "barrier".into(),
         Effect::Ask => "ask".into(),
-        Effect::WatchContext => "watch".into(),
+        Effect::TakeWaiting(Moment::AfterTools) => "take(tools)".into(),
+        Effect::TakeWaiting(Moment::AfterAnswer) => "take(answer)".into(),
         Effect::CompactAfterOverflow => "compact".into(),
         Effect::RunTools(calls) => {
             format!("run({})", calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>().join(","))
@@ -61,57 +62,51 @@ fn play(turn: &mut Turn, inputs: Vec<Input>) -> Vec<String> {
 #[test]
 fn a_prompt_is_on_the_disk_before_the_request_leaves() {
     assert_eq!(
-        play(&mut turn(), vec![begin("hi"), answered("hello", &[])]),
-        ["append(hi) barrier ask", "append(hello) barrier done"]
+        play(&mut turn(), vec![begin("hi"), answered("hello", &[]), Input::NothingWaits]),
+        ["append(hi) barrier ask", "append(hello) barrier take(answer)", "barrier done"]
     );
 }
 
 #[test]
 fn a_call_is_on_the_disk_before_it_runs_and_its_result_before_the_next_request() {
     let results = Input::ToolsDone(vec![message("r1"), message("r2")]);
+    let inputs = vec![begin("hi"), answered("look", &["c1", "c2"]), results, Input::Taken(vec![])];
     assert_eq!(
-        play(&mut turn(), vec![begin("hi"), answered("look", &["c1", "c2"]), results, answered("done", &[])]),
+        play(&mut turn(), inputs),
         [
             "append(hi) barrier ask",
             "append(look) barrier run(c1,c2)",
-            "append(r1) append(r2) barrier watch ask",
-            "append(done) barrier done",
+            "append(r1) append(r2) barrier take(tools)",
+            "ask",
         ]
     );
 }
 
 #[test]
-fn a_steering_message_comes_after_the_running_tools_and_a_follow_up_after_the_answer() {
+fn what_waits_is_sent_after_the_running_tools_and_after_the_answer() {
+    let taken = |texts: &[&str]| Input::Taken(texts.iter().map(|text| message(text)).collect());
     let mut turn = turn();
-    play(&mut turn, vec![begin("hi"), answered("look", &["c1"])]);
-    turn.follow_up(message("later"));
-    turn.steer(message("sooner"));
-    assert_eq!(turn.waiting(), (1, 1));
+    play(&mut turn, vec![begin("hi"), answered("look", &["c1"]), Input::ToolsDone(vec![])]);
     assert_eq!(
         play(
             &mut turn,
-            vec![Input::ToolsDone(vec![message("r")]), answered("one", &[]), answered("two", &[]),]
+            vec![
+                taken(&["prompt", "file"]),
+                answered("one", &[]),
+                taken(&["later"]),
+                answered("two", &[]),
+                // An extension wants one more answer to what there is.
+                taken(&[]),
+            ]
         ),
         [
-            "append(r) barrier watch append(sooner) barrier ask",
-            "append(one) watch append(later) barrier ask",
-            "append(two) barrier done",
+            "append(prompt) append(file) barrier ask",
+            "append(one) barrier take(answer)",
+            "append(later) barrier ask",
+            "append(two) barrier take(answer)",
+            "ask",
         ]
     );
-}
-
-#[test]
-fn messages_that_wait_go_one_by_one_or_all_together() {
-    for (mode, expected) in [
-        (QueueMode::OneAtATime, "append(a) watch append(x) barrier ask"),
-        (QueueMode::All, "append(a) watch append(x) append(y) barrier ask"),
-    ] {
-        let mut turn = Turn::new(RetryPolicy::default(), QueueMode::OneAtATime, mode);
-        play(&mut turn, vec![begin("hi")]);
-        turn.follow_up(message("x"));
-        turn.follow_up(message("y"));
-        assert_eq!(play(&mut turn, vec![answered("a", &[])]), [expected]);
-    }
 }
 
 #[test]
@@ -138,8 +133,8 @@ fn a_failure_that_may_pass_is_met_with_patience_and_then_told() {
 fn an_answer_forgets_the_failures_before_it() {
     let mut turn = turn();
     play(&mut turn, vec![begin("hi"), failed(overloaded()), Input::Waited, answered("look", &["c"])]);
-    let again = vec![Input::ToolsDone(vec![]), failed(overloaded())];
-    assert_eq!(play(&mut turn, again), ["barrier watch ask", "append(failed) wait(2s,1)"]);
+    let again = vec![Input::ToolsDone(vec![]), Input::Taken(vec![]), failed(overloaded())];
+    assert_eq!(play(&mut turn, again), ["barrier take(tools)", "ask", "append(failed) wait(2s,1)"]);
 }
 
 #[test]
@@ -181,21 +176,20 @@ fn an_overflow_that_cannot_be_compacted_is_told() {
 }
 
 #[test]
-fn a_stop_keeps_what_there_was_and_leaves_the_waiting_messages_to_be_taken_back() {
+fn a_stop_keeps_what_there_was() {
     for before in [
         vec![begin("hi")],
         vec![begin("hi"), answered("look", &["c"])],
+        vec![begin("hi"), answered("hello", &[])],
         vec![begin("hi"), failed(overloaded())],
     ] {
         let mut turn = turn();
         play(&mut turn, before);
-        turn.steer(message("s"));
         assert_eq!(
             play(&mut turn, vec![Input::Aborted(vec![message("half")])]),
             ["append(half) barrier aborted"]
         );
-        assert!(!turn.is_running());
-        assert_eq!(turn.take_waiting().len(), 1);
+        assert_eq!(turn.state, State::Idle);
     }
     assert_eq!(play(&mut turn(), vec![Input::Aborted(vec![])]), [""]);
 }

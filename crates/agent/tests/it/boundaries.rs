@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use offshoot_agent::agent::Submission;
+use offshoot_agent::agent::{Delivery, Submission};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::Reload;
 use offshoot_agent::event::{AgentEvent, Watcher};
@@ -119,6 +119,54 @@ async fn nobody_is_asked_where_there_is_nothing_to_answer() {
     assert_eq!(model.requests().len(), 1);
     let why = "turn_end: the model is to be asked once more, but there is nothing to answer";
     assert_eq!(*failures.lock().unwrap(), [why]);
+}
+
+#[tokio::test]
+async fn what_is_said_at_the_end_of_a_turn_is_what_the_model_is_asked() {
+    let model = Scripted::new(vec![Reply::Text("fine"), Reply::Text("sure")]);
+    let agent = agent(empty(), &model);
+    let (handle, mut hooks) = (agent.handle(), Hooks::new());
+    once(&mut hooks, "turn_end", move |payload| {
+        assert_eq!(payload["context"]["canContinue"], false);
+        let message = Message::user("and tests?", Timestamp::from_millis(5));
+        handle.send_user_message(message, Some(Delivery::Steer)).unwrap();
+        json!({"continue": true})
+    });
+    agent.with_hooks(hooks).prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert_eq!(model.requests().len(), 2);
+    assert_eq!(model.asked(1).last().unwrap(), "user: and tests?");
+}
+
+#[tokio::test]
+async fn what_waits_is_pending_at_a_boundary_until_it_is_sent() {
+    let model = Scripted::new(vec![call(), Reply::Text("two"), Reply::Text("three")]);
+    let agent = agent(empty(), &model);
+    let (handle, (hooks, seen)) = (agent.handle(), noting(&["turn_end"]));
+    let sender = handle.clone();
+    let tools = with_tool(move || {
+        let later = SendOptions { deliver_as: Some(Delivery::FollowUp), ..SendOptions::default() };
+        sender.send_message(&CustomMessage::text("note", "later"), later).unwrap();
+    });
+    agent.with_hooks(hooks).with_tools(tools).prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    let pending = |told: &Json| told["context"]["pendingMessages"].as_array().unwrap().len();
+    assert_eq!(seen.lock().unwrap().iter().map(pending).collect::<Vec<_>>(), [1, 1, 0]);
+    assert!(!handle.has_pending_messages());
+}
+
+#[tokio::test]
+async fn what_only_waits_for_the_end_is_nothing_to_answer() {
+    let model = Scripted::new(vec![Reply::Text("fine")]);
+    let agent = agent(empty(), &model);
+    let (handle, mut hooks) = (agent.handle(), Hooks::new());
+    once(&mut hooks, "turn_end", move |_| {
+        let late = SendOptions { trigger_turn: Some(false), ..SendOptions::default() };
+        handle.send_message(&CustomMessage::text("note", "by the way"), late).unwrap();
+        json!({"continue": true})
+    });
+    let mut agent = agent.with_hooks(hooks);
+    agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    assert_eq!(model.requests().len(), 1);
+    assert_eq!(path(&agent.session()), ["user: hi", "assistant: fine", "custom_message"]);
 }
 
 #[tokio::test]

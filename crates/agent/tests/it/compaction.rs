@@ -148,6 +148,27 @@ async fn an_overflow_is_met_by_compacting_and_asking_once_more() {
 }
 
 #[tokio::test]
+async fn the_failed_answer_is_left_out_whatever_extensions_append_behind_it() {
+    let model = two_answers(vec![Reply::Fails("", overflow()), Reply::Text("history"), Reply::Text("three")]);
+    let compaction = CompactionSettings { keep_recent_tokens: 4, ..CompactionSettings::default() };
+    let mut hooks = Hooks::new();
+    hooks.on("keeper", "turn_end", |payload, _| {
+        let (state, note) = (
+            json!({"type": "custom", "customType": "state"}),
+            json!({"type": "custom_message", "customType": "note", "content": "mind", "display": true}),
+        );
+        let is_failed = payload["outcome"] == "error";
+        Box::pin(async move { Ok(if is_failed { json!({"entries": [note, state]}) } else { json!(null) }) })
+    });
+    let settings = Settings { compaction, ..Settings::default() };
+    let mut agent = talked(&model).await.with_settings(settings).with_hooks(hooks);
+    let outcome = agent.prompt(prompt("third"), &Cancel::new()).await.unwrap();
+    assert_eq!(outcome, Outcome::Done);
+    let asked = model.asked(model.requests().len() - 1);
+    assert_eq!(asked[asked.len() - 2..], ["user: third", "user: mind"], "{asked:?}");
+}
+
+#[tokio::test]
 async fn an_overflow_that_stays_is_told_after_one_try() {
     let model = two_answers(vec![
         Reply::Fails("", overflow()),

@@ -18,6 +18,7 @@ use session_tree::{Options, Session, Timestamp};
 use testkit::clock::TickingClock;
 use testkit::sim_fs::SimFs;
 
+use crate::extensions::{names, noting};
 use crate::support::{Reply, Scripted, path, prompt};
 
 const FILE: &str = "/d/s.jsonl";
@@ -198,6 +199,7 @@ async fn a_full_disk_ends_the_turn_and_not_the_agent() {
     ]);
     let model: Arc<dyn Model> = script.clone();
     let session = options(&fs).create(FILE, "/w").unwrap();
+    let (hooks, seen) = noting(&["agent_start", "turn_end", "agent_end", "agent_settled"]);
     let full = fs.clone();
     let watcher = Watcher::new(move |event| {
         if let AgentEvent::ToolEnd { .. } = event {
@@ -208,11 +210,18 @@ async fn a_full_disk_ends_the_turn_and_not_the_agent() {
     let mut agent = Agent::new(session, "/w")
         .with_model(model, ThinkingLevel::Off)
         .with_tools(counting(&plug))
+        .with_hooks(hooks)
         .with_watcher(watcher);
     agent.prompt(prompt("count it"), &Cancel::new()).await.unwrap_err();
     let before = path(&options(&fs.killed()).open_read_only(FILE).unwrap());
     assert_eq!(before, ["user: count it", "assistant: look"], "what fitted is there, and nothing else");
     assert_eq!(path(&agent.session()), before, "and nothing else is in memory");
+    assert_eq!(
+        names(&seen),
+        ["agent_start", "agent_end", "agent_settled"],
+        "everybody hears that it is over"
+    );
+    seen.lock().unwrap().clear();
     fs.set_capacity(None);
     agent.prompt(prompt("where were we?"), &Cancel::new()).await.unwrap();
     let after = path(&options(&fs.killed()).open_read_only(FILE).unwrap());

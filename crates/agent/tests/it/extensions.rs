@@ -178,8 +178,8 @@ async fn what_is_typed_while_the_model_answers_is_heard_too() {
     let mut agent = agent(empty(), &model).with_hooks(hooks);
     let inbox = agent.inbox();
     let message = |text: &str| session_tree::Message::user(text, session_tree::Timestamp::from_millis(0));
-    inbox.submit(Delivery::Steer, message("gone"));
-    inbox.submit(Delivery::Steer, message("typed"));
+    inbox.submit(Delivery::Steer, vec![message("gone"), message("with its file")]);
+    inbox.submit(Delivery::Steer, vec![message("typed")]);
     inbox.send(Delivery::Steer, message("sent"));
     agent.submit(Submission::typed("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(model.asked(1)[2..], ["user: typed by interactive"]);

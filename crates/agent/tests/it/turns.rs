@@ -1,15 +1,16 @@
 //! Turns: what the model sees, what the session keeps, whatever happens in between.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use offshoot_agent::agent::{Delivery, Gatekeeper, Permit};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::error::AgentError;
+use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::hooks::Hooks;
-use offshoot_agent::model::ToolSpec;
+use offshoot_agent::model::{AnswerEvent, ToolSpec};
 use offshoot_agent::permission::Caution;
 use offshoot_agent::settings::Settings;
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
@@ -161,6 +162,68 @@ async fn messages_that_come_during_a_turn_are_sent_when_their_time_comes() {
     agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
     assert_eq!(model.asked(1).last().unwrap(), "user: sooner");
     assert_eq!(model.asked(2).last().unwrap(), "user: later");
+}
+
+#[tokio::test]
+async fn what_was_submitted_together_is_sent_together() {
+    let model = Scripted::new(vec![calls(&["one"]), Reply::Text("first"), Reply::Text("second")]);
+    let mut agent = agent(empty(), &model).with_tools(only(Arc::new(Echo::default())));
+    let inbox = agent.inbox();
+    inbox.submit(Delivery::Steer, [prompt("use @notes"), prompt("the notes")].concat());
+    inbox.submit(Delivery::Steer, prompt("more"));
+    agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
+    assert_eq!(model.asked(1)[3..], ["user: use @notes", "user: the notes"]);
+    assert_eq!(model.asked(2).last().unwrap(), "user: more");
+}
+
+#[tokio::test]
+async fn what_waits_can_be_taken_back_as_long_as_the_tools_run() {
+    let model = Scripted::new(vec![calls(&["one"]), Reply::Text("hello")]);
+    let tool = Arc::new(Echo { hangs: true, ..Echo::default() });
+    let agent = agent(empty(), &model).with_tools(only(tool.clone()));
+    let inbox = agent.inbox();
+    let ticket = Arc::new(Mutex::new(None));
+    let (into, typed) = (ticket.clone(), inbox.clone());
+    // Somebody types as soon as the answer begins.
+    let watcher = Watcher::new(move |event| {
+        if matches!(event, AgentEvent::Answer(AnswerEvent::Begin { .. })) {
+            into.lock().unwrap().get_or_insert_with(|| typed.submit(Delivery::Steer, prompt("never mind")));
+        }
+    });
+    let mut agent = agent.with_watcher(watcher);
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    let stopper = tokio::spawn(async move {
+        while tool.runs.load(Ordering::Relaxed) == 0 {
+            tokio::task::yield_now().await;
+        }
+        let ticket = ticket.lock().unwrap().unwrap();
+        assert!(inbox.holds(ticket) && inbox.has_waiting());
+        assert!(inbox.take_back(ticket));
+        stop.cancel();
+    });
+    assert_eq!(agent.prompt(prompt("go"), &cancel).await.unwrap(), Outcome::Aborted);
+    stopper.await.unwrap();
+    let mut agent = agent.with_watcher(Watcher::default());
+    agent.prompt(prompt("again"), &Cancel::new()).await.unwrap();
+    assert_eq!(model.requests().len(), 2);
+    assert_eq!(model.asked(1).last().unwrap(), "user: again");
+}
+
+#[tokio::test]
+async fn what_a_stopped_turn_did_not_take_waits_for_the_next() {
+    let model = Scripted::new(vec![calls(&["one"]), Reply::Text("first"), Reply::Text("second")]);
+    let tool = Arc::new(Echo { hangs: true, ..Echo::default() });
+    let mut agent = agent(empty(), &model).with_tools(only(tool));
+    agent.inbox().send(Delivery::Steer, prompt("and this").remove(0));
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    let stopper = tokio::spawn(async move { stop.cancel() });
+    assert_eq!(agent.prompt(prompt("go"), &cancel).await.unwrap(), Outcome::Aborted);
+    stopper.await.unwrap();
+    agent.prompt(prompt("again"), &Cancel::new()).await.unwrap();
+    assert_eq!(model.asked(1).last().unwrap(), "user: again");
+    assert_eq!(model.asked(2).last().unwrap(), "user: and this");
 }
 
 #[tokio::test(start_paused = true)]

@@ -93,12 +93,6 @@ impl Listener {
         match message.role() {
             Role::User => {
                 let text = message.text().into_owned();
-                // An extension may have changed what was typed.
-                let queue = &mut chat.working.queue;
-                let said = queue.iter().position(|queued| queued.text == text);
-                if let Some(at) = said.or_else(|| queue.iter().position(|queued| !queued.is_follow_up)) {
-                    queue.remove(at);
-                }
                 let images = message.content().image_count();
                 chat.transcript.push(Item::Prompt { text, images });
             }

@@ -1,10 +1,12 @@
 //! Prompts and what waits: sent at once, after the tools that run, or when all is done.
 //!
-//! Messages wait here, where the person can take them back, and are handed to the agent one by one.
+//! What is to be said after the tools that run is in the agent's inbox, too, as soon as a turn goes on; the ticket
+//! tells whether it still waits there. What is for later waits only here: it may be a command.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use offshoot_agent::agent::{Delivery, FILE_MESSAGE, Submission, Submitted};
+use offshoot_agent::agent::{Delivery, Submission, Submitted, Ticket};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::tool::ToolPlace;
 use offshoot_agent::tools::UserCommand;
@@ -25,8 +27,8 @@ const AFTER_STOP: &str = "stopped; /undo takes the prompt back, /tree shows ever
 pub(super) struct Waiting {
     text: String,
     delivery: Delivery,
-    /// Whether the agent has it, but did not take it yet.
-    is_handed: bool,
+    /// What the agent holds it as, once it was handed over.
+    ticket: Option<Ticket>,
 }
 
 impl Front<'_> {
@@ -48,9 +50,8 @@ impl Front<'_> {
     }
 
     fn enqueue(&mut self, text: &str, delivery: Delivery) {
-        self.waiting.push_back(Waiting { text: text.to_owned(), delivery, is_handed: false });
+        self.waiting.push_back(Waiting { text: text.to_owned(), delivery, ticket: None });
         self.hand_over();
-        self.show_waiting();
     }
 
     fn show_waiting(&mut self) {
@@ -61,31 +62,32 @@ impl Front<'_> {
         self.chat.working.queue = self.waiting.iter().map(queued).collect();
     }
 
-    /// Hands the next steering message to the agent, if it has none; forgets the one it took.
+    /// Forgets what the turn that goes on has taken, and hands steering messages over to it.
     pub(super) fn hand_over(&mut self) {
-        let is_taken = |waiting: &Waiting, front: &Self| {
-            waiting.is_handed && !front.chat.working.queue.iter().any(|queued| queued.text == waiting.text)
-        };
-        if let Some(at) = self.waiting.iter().position(|waiting| is_taken(waiting, self)) {
-            self.waiting.remove(at);
-        }
-        let is_turn = self.chat.working.activity() == Some(&Activity::Turn);
-        if !is_turn || self.waiting.iter().any(|waiting| waiting.is_handed) {
-            return;
-        }
-        let now = self.app.now();
-        let next = self.waiting.iter_mut().find(|waiting| waiting.delivery == Delivery::Steer);
-        if let Some(next) = next {
-            next.is_handed = true;
-            let images = self.chat.editor.images_in(&next.text);
-            let submission = Submission::typed(&next.text).with_images(images).naming_files_in(&next.text);
-            match submission.to_messages(now, &self.cwd) {
+        self.waiting.retain(|waiting| waiting.ticket.is_none_or(|ticket| self.inbox.holds(ticket)));
+        let is_new = |waiting: &Waiting| waiting.delivery == Delivery::Steer && waiting.ticket.is_none();
+        while self.inbox.is_busy()
+            && let Some(at) = self.waiting.iter().position(is_new)
+        {
+            let text = self.waiting[at].text.clone();
+            match self.submission(&text).to_messages(self.app.now(), &self.cwd) {
                 Ok(messages) => {
-                    messages.into_iter().for_each(|message| self.inbox.submit(Delivery::Steer, message));
+                    self.waiting[at].ticket = Some(self.inbox.submit(Delivery::Steer, messages));
                 }
-                Err(error) => self.fail(&super::words(&error)),
+                Err(error) => {
+                    self.waiting.remove(at);
+                    self.put_into_editor(vec![text]);
+                    self.fail(&super::words(&error));
+                }
             }
         }
+        self.show_waiting();
+    }
+
+    /// Makes a prompt of what was typed, with the images and files that it names.
+    fn submission(&self, text: &str) -> Submission {
+        let images = self.chat.editor.images_in(text);
+        Submission::typed(text).with_images(images).naming_files_in(text)
     }
 
     /// Goes on with what waits, now that the agent has time.
@@ -99,8 +101,7 @@ impl Front<'_> {
         if self.view.is_some() {
             return;
         }
-        // What the agent has it will send itself.
-        self.waiting.retain(|waiting| !waiting.is_handed);
+        self.waiting = self.taken_back();
         let next = self.waiting.pop_front();
         self.show_waiting();
         if let Some(next) = next {
@@ -110,9 +111,20 @@ impl Front<'_> {
 
     /// Takes back everything that waits, into the editor.
     pub(super) fn take_back(&mut self) {
-        self.recall();
-        let mut texts: Vec<String> = self.waiting.drain(..).map(|waiting| waiting.text).collect();
+        let texts = self.taken_back().into_iter().map(|waiting| waiting.text).collect();
         self.show_waiting();
+        self.put_into_editor(texts);
+    }
+
+    /// Takes everything that waits, also out of the agent's inbox; what a turn has taken is said already.
+    fn taken_back(&mut self) -> VecDeque<Waiting> {
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        let is_left = |waiting: &Waiting| waiting.ticket.is_none_or(|ticket| self.inbox.take_back(ticket));
+        waiting.filter(is_left).map(|waiting| Waiting { ticket: None, ..waiting }).collect()
+    }
+
+    /// Puts texts before what is in the editor.
+    fn put_into_editor(&mut self, mut texts: Vec<String>) {
         if texts.is_empty() {
             return;
         }
@@ -121,21 +133,6 @@ impl Front<'_> {
             texts.push(draft);
         }
         self.chat.editor.set_text(&texts.join("\n\n"));
-    }
-
-    /// Takes from the agent what it has of the person's and did not take yet.
-    fn recall(&mut self) {
-        let left = self.desk.agent().map(|agent| agent.take_waiting()).unwrap_or_default();
-        let left = left.into_iter().map(|message| (Delivery::Steer, message));
-        for (delivery, message) in self.inbox.take().into_iter().chain(left) {
-            let text = message.text();
-            let is_file = message.value().get("customType").is_some_and(|kind| kind.is_str(FILE_MESSAGE));
-            let is_own =
-                is_file || self.waiting.iter().any(|waiting| waiting.is_handed && waiting.text == text);
-            if !is_own {
-                self.inbox.send(delivery, message);
-            }
-        }
     }
 
     /// Stops what is going on; what waits comes back into the editor.
@@ -151,8 +148,7 @@ impl Front<'_> {
     /// Begins a turn.
     fn prompt(&mut self, text: &str) {
         let now = self.now();
-        let images = self.chat.editor.images_in(text);
-        let submission = Submission::typed(text).with_images(images).naming_files_in(text);
+        let submission = self.submission(text);
         self.chat.working.hush();
         self.chat.working.begin(Activity::Turn, now);
         self.moved_at = None;

@@ -174,7 +174,9 @@ async fn branching_tells_the_new_file_as_older_extensions_expect() {
 async fn a_new_session_is_empty_and_drops_what_waited_for_the_old_one() {
     let mut desk = Desk::draw(TALK, vec![Reply::Text("fresh")]);
     let waits = Message::user("for the old one", Timestamp::from_millis(1));
-    desk.agent.inbox().send(Delivery::FollowUp, waits);
+    for delivery in [Delivery::Steer, Delivery::FollowUp, Delivery::AfterTurn, Delivery::NextTurn] {
+        desk.agent.inbox().send(delivery, waits.clone());
+    }
     let planned = desk.agent.plan_new(None, options()).unwrap();
     let replaced = desk.agent.replace_session(planned, &Cancel::new()).await.unwrap().done().unwrap();
     assert_eq!(replaced.previous_session_file, Some(desk.file()));
