@@ -7,7 +7,7 @@ use std::fmt;
 use std::pin::Pin;
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Message, Timestamp};
+use session_tree::{EntryId, Message, Session, Timestamp};
 use tokio::sync::mpsc;
 
 use crate::agent::Agent;
@@ -157,7 +157,10 @@ impl AgentHandle {
 
     /// Appends a message, and tells whoever watches.
     fn keep(&self, message: Message) -> Result<EntryId> {
-        let id = append(&mut self.session(), &message)?;
+        let mut session = self.session();
+        let id = append(&mut session, &message)?;
+        self.settle(&mut session)?;
+        drop(session);
         self.watcher.tell(AgentEvent::Message { id: id.clone(), message });
         Ok(id)
     }
@@ -204,18 +207,31 @@ impl AgentHandle {
 
     /// Appends state of an extension; it never reaches a model.
     pub fn append_entry(&self, custom_type: &str, data: Option<&Json>) -> Result<EntryId> {
-        Ok(self.session().append_custom_entry(custom_type, data)?)
+        let mut session = self.session();
+        let id = session.append_custom_entry(custom_type, data)?;
+        self.settle(&mut session)?;
+        Ok(id)
+    }
+
+    /// Makes sure that what was appended is on the disk, unless a turn goes on: it does so itself, again and again.
+    fn settle(&self, session: &mut Session) -> Result<()> {
+        if self.is_idle() {
+            session.barrier()?;
+        }
+        Ok(())
     }
 
     /// Labels an entry, or takes its label off.
     pub fn set_label(&self, target: &str, label: Option<&str>) -> Result<EntryId> {
-        let label = label.map(str::trim).filter(|label| !label.is_empty());
         let mut session = self.session();
         let node = session.node(target)?;
-        let previous = session.label(node).map(|label| label.text.clone());
+        let shown = |session: &Session| session.label(node).map(|label| label.text.clone());
+        let previous = shown(&session);
         let id = session.append_label_change(target, label)?;
+        session.barrier()?;
+        let label = shown(&session);
         drop(session);
-        let (target, label) = (EntryId::from(target), label.map(str::to_owned));
+        let target = EntryId::from(target);
         self.when_idle(move |agent, cancel| {
             Box::pin(async move {
                 agent.tell_label(&target, label.as_deref(), previous.as_deref(), cancel).await;
@@ -226,8 +242,12 @@ impl AgentHandle {
 
     /// Names the session.
     pub fn set_session_name(&self, name: &str) -> Result<EntryId> {
-        let id = self.session().append_session_info(name)?;
-        let name = Some(name.to_owned());
+        let mut session = self.session();
+        let id = session.append_session_info(name)?;
+        session.barrier()?;
+        // As it is spelled in the file, which may differ from what was asked for.
+        let name = session.name().map(str::to_owned);
+        drop(session);
         self.when_idle(move |agent, cancel| {
             Box::pin(async move { agent.tell_name(name.as_deref(), cancel).await })
         });
@@ -245,7 +265,7 @@ impl AgentHandle {
 }
 
 /// Appends a message; those of extensions are entries of their own kind.
-pub(crate) fn append(session: &mut session_tree::Session, message: &Message) -> Result<EntryId> {
+pub(crate) fn append(session: &mut Session, message: &Message) -> Result<EntryId> {
     if message.role() != session_tree::Role::Custom {
         return Ok(session.append_message(message)?);
     }

@@ -166,8 +166,7 @@ impl Draft {
 
     /// Drafts the name of the session; an empty one clears it. Line breaks become spaces.
     pub fn session_info(name: &str) -> Self {
-        let words: Vec<&str> = name.split(['\r', '\n']).filter(|part| !part.is_empty()).collect();
-        Draft::new(Kind::SessionInfo).text("name", json::trim_js(&words.join(" ")))
+        Draft::new(Kind::SessionInfo).text("name", &spelled_name(name).unwrap_or_default())
     }
 
     /// Drafts a context edit. The session checks the target.
@@ -343,6 +342,14 @@ impl Member {
             }
         }
     }
+}
+
+/// Spells a name of a session as files keep it: line breaks become spaces, nothing stands around it. None if it is
+/// blank, which takes the name away.
+pub fn spelled_name(name: &str) -> Option<String> {
+    let words: Vec<&str> = name.split(['\r', '\n']).filter(|part| !part.is_empty()).collect();
+    let name = words.join(" ");
+    Some(json::trim_js(&name)).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 fn push_text(out: &mut String, name: &str, value: &str) {

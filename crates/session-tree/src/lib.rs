@@ -152,7 +152,7 @@ pub use context::{
 };
 pub use diagnostic::{Diagnostic, Problem, Severity};
 #[cfg(feature = "write")]
-pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent};
+pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent, spelled_name};
 pub use entry::{Block, Body, Content, Ending, Entry, Header, Message, PlainResult, Replacement, Usage};
 pub use error::{Error, Loss, PickRefusal, ReadOnlyReason, Result};
 pub use estimate::{CharsPerToken, ContextEstimate, Estimator, estimate_tokens};

@@ -1,7 +1,7 @@
 //! `/name`: what the session is called.
 
 use serde_json::json;
-use session_tree::{EntryId, Options};
+use session_tree::{EntryId, spelled_name};
 
 use crate::agent::Agent;
 use crate::cancel::Cancel;
@@ -25,13 +25,8 @@ impl NamePlan {
 
 impl Agent {
     /// Plans to name the session, spelled as files spell names; no name, or a blank one, takes it away. Changes nothing.
-    pub fn plan_name(&self, name: Option<&str>) -> Result<NamePlan> {
-        let mut scratch = Options::new().in_memory("")?;
-        scratch.append_session_info(name.unwrap_or_default())?;
-        Ok(NamePlan {
-            name: scratch.name().map(str::to_owned),
-            previous: self.session().name().map(str::to_owned),
-        })
+    pub fn plan_name(&self, name: Option<&str>) -> NamePlan {
+        NamePlan { name: name.and_then(spelled_name), previous: self.session().name().map(str::to_owned) }
     }
 
     /// Names the session as planned. Returns the new entry, or none if there is nothing to change.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::model::{AnswerEvent, AnswerStream, Model, ModelSpec, Request, ThinkingLevel, ToolSpec};
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use offshoot_agent::tools::ToolBox;
@@ -224,8 +225,37 @@ async fn a_full_disk_ends_the_turn_and_not_the_agent() {
     seen.lock().unwrap().clear();
     fs.set_capacity(None);
     agent.prompt(prompt("where were we?"), &Cancel::new()).await.unwrap();
+    assert_eq!(names(&seen), ["agent_start", "turn_end", "agent_end", "agent_settled"]);
+    let told = seen.lock().unwrap();
+    assert_eq!((&told[1]["turnIndex"], &told[1]["toolResults"]), (&json!(0), &json!([])));
+    assert_eq!(told[2]["messages"].as_array().unwrap().len(), 2, "what failed is not told again");
     let after = path(&options(&fs.killed()).open_read_only(FILE).unwrap());
     assert_eq!(after[..2], before[..]);
     assert!(after.contains(&"user: where were we?".to_owned()), "{after:?}");
     assert_eq!(plug.runs.load(Ordering::Relaxed), 1, "the tool did not run again by itself");
+}
+
+#[test]
+fn what_an_extension_appends_while_nothing_goes_on_survives_a_power_cut() {
+    let fs = SimFs::new();
+    fs.put_dir("/d").unwrap();
+    let mut session = options(&fs).create(FILE, "/w").unwrap();
+    let id = session.append_user_text("hi").unwrap();
+    session.sync().unwrap();
+    let agent = Agent::new(session, "/w");
+    let handle = agent.handle();
+    let note = CustomMessage::text("note", "mind");
+    let acts: [&dyn Fn(); 4] = [
+        &|| drop(handle.set_label(id.as_str(), Some("start")).unwrap()),
+        &|| drop(handle.set_session_name("greeting").unwrap()),
+        &|| drop(handle.append_entry("state", None).unwrap()),
+        &|| drop(handle.send_message(&note, SendOptions::default()).unwrap()),
+    ];
+    for (count, act) in acts.iter().enumerate() {
+        act();
+        for disk in fs.crash_states_now(7) {
+            let left = options(&disk.fs).open_read_only(FILE).unwrap();
+            assert_eq!(left.tree().len(), count + 2);
+        }
+    }
 }

@@ -330,11 +330,14 @@ async fn labels_and_names_of_extensions_are_told_to_the_others() {
     let handle = agent.handle();
     let id = handle.session().append_user_text("hi").unwrap();
     handle.set_label(id.as_str(), Some(" start ")).unwrap();
-    handle.set_session_name("greeting").unwrap();
+    handle.set_session_name(" a\ngreeting ").unwrap();
+    assert_eq!(agent.session().name(), Some("a greeting"));
+    handle.set_session_name(" ").unwrap();
     agent.grant_all(&Cancel::new()).await;
-    assert_eq!(names(&seen), ["session_label", "session_info_changed"]);
-    assert_eq!(seen.lock().unwrap()[0]["label"], "start");
-    assert_eq!(agent.session().name(), Some("greeting"));
+    assert_eq!(names(&seen), ["session_label", "session_info_changed", "session_info_changed"]);
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen[0]["label"], "start");
+    assert_eq!((&seen[1]["name"], &seen[2]["name"]), (&json!("a greeting"), &Json::Null), "as it is stored");
 }
 
 #[derive(Debug)]

@@ -124,8 +124,7 @@ impl Front<'_> {
     /// Gives the open session a name: whoever has it open must say so.
     fn rename_this(&mut self, picker: &mut SessionPicker, name: &str) {
         let plan = match self.desk.agent().map(|agent| agent.plan_name(Some(name))) {
-            Some(Ok(plan)) => plan,
-            Some(Err(error)) => return picker.set_notice(words(&error)),
+            Some(plan) => plan,
             None => return picker.set_notice("the name is not kept: something runs"),
         };
         self.desk.start(move |mut agent, cancel| async move {

@@ -229,7 +229,7 @@ async fn models_names_labels() -> Desk {
     desk.say("first").await;
     let other = desk.model("lab/other");
     desk.agent.choose_model(other).unwrap();
-    let plan = desk.agent.plan_name(Some("a name")).unwrap();
+    let plan = desk.agent.plan_name(Some("a name"));
     desk.agent.name_session(&plan, &Cancel::new()).await.unwrap();
     let label = LabelRequest { target: Some(desk.prompt(0)), label: Some("start".into()) };
     let plan = desk.agent.plan_label(&label).unwrap();

@@ -116,7 +116,7 @@ fn quit(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
 
 fn name(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        let plan = desk.agent.plan_name(Some("a name")).unwrap();
+        let plan = desk.agent.plan_name(Some("a name"));
         desk.agent.name_session(&plan, &Cancel::new()).await.unwrap();
     })
 }

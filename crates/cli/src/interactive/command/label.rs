@@ -101,11 +101,7 @@ impl Front<'_> {
             return self.tell(Tone::Info, said);
         }
         let name = Some(text).filter(|_| !is_clear);
-        let plan = match self.desk.agent().map(|agent| agent.plan_name(name)) {
-            Some(Ok(plan)) => plan,
-            Some(Err(error)) => return self.fail(&words(&error)),
-            None => return,
-        };
+        let Some(plan) = self.desk.agent().map(|agent| agent.plan_name(name)) else { return };
         self.desk.start(move |mut agent, cancel| async move {
             let result = agent.name_session(&plan, &cancel).await;
             let then: Then = Box::new(move |front| match (result, plan.name) {
