@@ -86,10 +86,11 @@ impl Agent {
         }
         let session = self.session();
         let tree = session.tree();
-        let since = session.branch_path(None).into_iter().rev();
-        let mut since = since.take_while(|node| tree.role(*node) != Some(Role::ToolResult));
         let is_grafted = |node| session.entry_at(node).is_ok_and(|entry| is_grafted(&entry));
-        since.any(is_grafted).then_some(Caution::Grafted)
+        // The result of a call that was copied here is no result of the model's.
+        let mut path = session.branch_path(None).into_iter().rev();
+        let last = path.find(|node| tree.role(*node) == Some(Role::ToolResult) || is_grafted(*node));
+        last.is_some_and(is_grafted).then_some(Caution::Grafted)
     }
 
     async fn run_call(&self, call: &ToolCall, caution: Option<Caution>, cancel: &Cancel) -> ToolOutput {

@@ -35,6 +35,9 @@ const TREE: &str = "
     b<a assistant 1
     c<b user two
     d<c assistant 2
+    g<b user four
+    h<g call calls sure
+    i<h tool calls fine
     e<b user three
     f<e assistant 3
 ";
@@ -86,6 +89,15 @@ async fn the_first_call_after_a_merge_does() {
     let planned = world.agent.plan_merge(None, &request).unwrap();
     let draft = world.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap();
     world.agent.merge(&draft, &Cancel::new()).await.unwrap();
+    assert_eq!(cautions(&mut world).await, [Some(Caution::Grafted), None]);
+}
+
+#[tokio::test]
+async fn the_first_call_after_a_pick_of_a_call_with_its_result_does() {
+    let mut world = world();
+    let request = CherryPickRequest { what: "h".into(), mode: CherryPickMode::Native, ..Default::default() };
+    let planned = world.agent.plan_cherry_pick(None, &request).unwrap();
+    world.agent.cherry_pick(planned, None, &Cancel::new()).await.unwrap();
     assert_eq!(cautions(&mut world).await, [Some(Caution::Grafted), None]);
 }
 
