@@ -204,11 +204,16 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`AgentError::CommandBlocked`] if an extension does not want it to run, or was to look at it and failed.
+    /// [`AgentError::CommandBlocked`] if an extension does not want it to run, or was to look at it and failed, or if
+    /// somebody stopped it before it began.
     pub async fn run_command(&self, command: &UserCommand, place: &ToolPlace) -> Result<Message> {
         let now = self.session().now();
         match self.run_by_hook(command, place).await? {
             Some(message) => Ok(message),
+            // Who guards commands may not have been heard.
+            None if place.cancel.is_cancelled() => {
+                Err(AgentError::CommandBlocked { reason: "it was stopped before".to_owned() })
+            }
             None => Ok(run_user_command(command, place, now).await),
         }
     }

@@ -155,6 +155,10 @@ impl Agent {
                 let reason = answer["reason"].as_str().unwrap_or("an extension blocked the call");
                 return Err(ToolOutput::error(reason));
             }
+            if cancel.is_cancelled() {
+                // Who guards the tools may not have been heard.
+                return Err(ToolOutput::error(ABORTED));
+            }
             call.arguments = answer["input"].clone();
         }
         let ready = self.tools.lock().check(call)?;

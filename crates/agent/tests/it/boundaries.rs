@@ -345,6 +345,29 @@ async fn a_command_that_an_extension_blocks_does_not_run() {
 }
 
 #[tokio::test]
+async fn what_is_stopped_before_its_guard_has_answered_does_not_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let cancel = Cancel::new();
+    let mut hooks = Hooks::new();
+    for event in ["user_bash", "tool_call"] {
+        let stop = cancel.clone();
+        hooks.on("guard", event, move |_, _| {
+            stop.cancel();
+            Box::pin(std::future::pending())
+        });
+    }
+    let model = Scripted::new(vec![call()]);
+    let tools = with_tool(|| panic!("nobody allowed it"));
+    let mut agent = agent(empty(), &model).with_hooks(hooks).with_tools(tools);
+    assert_eq!(agent.prompt(prompt("hi"), &cancel).await.unwrap(), Outcome::Aborted);
+    assert_eq!(path(&agent.session())[2], "toolResult: Operation aborted");
+    let place = ToolPlace { cwd: dir.path().into(), cancel, progress: Arc::new(drop) };
+    let error = agent.run_command(&UserCommand::parse("!touch made").unwrap(), &place).await.unwrap_err();
+    assert_eq!(error.to_string(), "the command was not run: it was stopped before");
+    assert!(!dir.path().join("made").exists());
+}
+
+#[tokio::test]
 async fn an_extension_hears_how_an_answer_grows_block_by_block() {
     let (hooks, seen) = noting(&["message_update"]);
     let model = Scripted::new(vec![call(), Reply::Text("fine")]);
