@@ -8,7 +8,7 @@
 //! ```
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -22,7 +22,8 @@ use crate::tools::paths;
 ///
 /// `read` stands for every tool that reads files, `write` for every tool that changes some, `bash` for every tool
 /// that runs commands, `*` for all; other names are names of tools. A pattern of paths is a glob: relative ones start
-/// at the working directory, ones without a slash are names at any depth, `dir/**` means the directory too. A
+/// at the working directory, `..` leads out of it, ones without a slash are names at any depth, `dir/**` means the
+/// directory too. A
 /// pattern of commands is compared word by word; `*` as a word stands for any number of words.
 #[derive(Debug, Clone)]
 pub struct Rule {
@@ -56,6 +57,8 @@ struct Pattern {
     text: String,
     words: Words,
     glob: GlobMatcher,
+    /// How many directories above the working directory a relative glob starts.
+    ups: usize,
     /// The directory that everything the glob matches is below; none for a name at any depth.
     base: Option<PathBuf>,
 }
@@ -180,12 +183,12 @@ impl fmt::Display for Rule {
 
 impl Pattern {
     fn parse(text: &str) -> Result<Self, globset::Error> {
-        let path = paths::resolve(Path::new(""), Path::new(text.strip_prefix("./").unwrap_or(text)));
-        let is_name = !text.contains('/');
+        let (ups, path) = without_dots(&paths::resolve(Path::new(""), Path::new(text)));
+        let is_name = !text.contains('/') && !matches!(text, "." | "..");
         let glob = path.to_string_lossy();
         let glob = GlobBuilder::new(&glob).literal_separator(true).build()?.compile_matcher();
         let base = (!is_name).then(|| literal_base(&path));
-        Ok(Pattern { text: text.to_owned(), words: Words::parse(text), glob, base })
+        Ok(Pattern { text: text.to_owned(), words: Words::parse(text), glob, ups, base })
     }
 
     /// Compares with a path as written and with what it leads to, names anywhere.
@@ -204,8 +207,13 @@ impl Pattern {
                 is_near && path.file_name().is_some_and(|name| self.glob.is_match(name))
             }
             Some(base) if base.is_absolute() => self.is_match(path),
-            Some(_) => inside.is_ok_and(|inside| self.is_match(inside)),
+            Some(_) => path.strip_prefix(self.start(cwd)).is_ok_and(|inside| self.is_match(inside)),
         }
+    }
+
+    /// Returns the directory that a relative glob starts from; above the root there is only the root.
+    fn start<'p>(&self, cwd: &'p Path) -> &'p Path {
+        cwd.ancestors().nth(self.ups).unwrap_or(Path::new("/"))
     }
 
     /// Compares; `dir/**` matches `dir` too.
@@ -218,11 +226,27 @@ impl Pattern {
         match &self.base {
             None => true,
             Some(base) => {
-                let base = cwd.join(base);
+                let base = self.start(cwd).join(base);
                 base.starts_with(dir) || dir.starts_with(&base)
             }
         }
     }
+}
+
+/// Takes `.` and `..` out of a glob; gives how many directories it leads up first.
+fn without_dots(path: &Path) -> (usize, PathBuf) {
+    let (mut ups, mut clean) = (0, PathBuf::new());
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            // One directory less than any number of them is any number.
+            Component::ParentDir if clean.ends_with("**") => {}
+            Component::ParentDir if clean.pop() => {}
+            Component::ParentDir => ups += usize::from(!clean.has_root()),
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => clean.push(part),
+        }
+    }
+    (ups, clean)
 }
 
 /// The parts of a glob in front of the first wildcard.

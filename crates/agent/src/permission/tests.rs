@@ -172,6 +172,20 @@ fn absolute_patterns_reach_outside() {
 }
 
 #[test]
+fn patterns_lead_out_of_the_working_directory_with_dots() {
+    let denied =
+        world("deny read(../other/**)\ndeny write(src/../../other/fi*)\ndeny write(./secret/../.env)");
+    assert_eq!([denied.read("../other/file"), denied.read("out/file"), denied.read("../other")], [Deny; 3]);
+    assert_eq!([denied.edit("../other/file"), denied.edit("link"), denied.edit(".env")], [Deny; 3]);
+    assert_eq!([denied.read("src/lib.rs"), denied.edit("secret/.env"), denied.grep("..")], [Allow, Ask, Ask]);
+    let allowed = world(
+        "allow read(../other/**)\nallow write(../project/src/**)\nallow read(../../../../../../../../x)",
+    );
+    assert_eq!([allowed.read("../other/file"), allowed.read("/x"), allowed.edit("src/lib.rs")], [Allow; 3]);
+    assert_eq!([allowed.read("../more"), allowed.edit("../other/file")], [Ask; 2]);
+}
+
+#[test]
 fn links_in_a_circle_are_denied() {
     let world = world("allow *");
     symlink("loop", world.dir.path().join("project/loop")).unwrap();
