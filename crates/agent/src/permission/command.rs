@@ -11,7 +11,7 @@ mod reader;
 
 use self::reader::Reader;
 use super::rule::Match;
-use super::words::{Word, Words};
+use super::words::{Word, Words, program};
 
 /// How deep substitutions are followed.
 const MAX_DEPTH: usize = 16;
@@ -21,9 +21,12 @@ const MAX_COMMANDS: usize = 1_000;
 /// Programs that run what their arguments say.
 const WRAPPERS: &[&str] = &[
     "builtin", "busybox", "chroot", "command", "coproc", "do", "doas", "elif", "else", "env", "eval", "exec",
-    "find", "flock", "if", "ionice", "nice", "nohup", "parallel", "setsid", "ssh", "stdbuf", "strace",
-    "sudo", "then", "time", "timeout", "trap", "until", "watch", "while", "xargs", "!", "{",
+    "find", "flock", "if", "ionice", "nice", "nohup", "parallel", "runuser", "script", "setsid", "ssh",
+    "stdbuf", "strace", "su", "sudo", "then", "time", "timeout", "trap", "until", "watch", "while", "xargs",
+    "!", "{",
 ];
+/// Those of them that hand one argument to a shell.
+const SCRIPT_WRAPPERS: &[&str] = &["flock", "parallel", "runuser", "script", "ssh", "su", "trap", "watch"];
 /// Shells, which run a text that is given with `-c`.
 const SHELLS: &[&str] = &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"];
 
@@ -33,6 +36,8 @@ pub(super) struct Script {
     pub(super) commands: Vec<Vec<Word>>,
     /// Whether it does something that its simple commands do not tell.
     pub(super) is_unclear: bool,
+    /// What its arguments may be when they are run: it can be denied, and need not be allowed.
+    inner: Vec<Script>,
 }
 
 impl Script {
@@ -56,11 +61,27 @@ impl Script {
         // Which program runs must be known.
         self.is_unclear |= first.is_dynamic;
         self.read_inner_script(&command, depth);
+        self.read_arguments(&command, depth);
         self.commands.push(command);
+    }
+
+    /// Reads arguments that a program behind which commands stand may hand to a shell: `watch 'rm x'`.
+    fn read_arguments(&mut self, command: &[Word], depth: usize) {
+        let command = without_assignments(command);
+        let names = || command.iter().map(|word| program(&word.text));
+        let Some(first) = names().next().filter(|first| WRAPPERS.contains(first)) else { return };
+        self.is_unclear |= first == "env" && command.iter().any(|word| splits_text(&word.text));
+        let Some(wrapper) = names().position(|name| SCRIPT_WRAPPERS.contains(&name)) else { return };
+        for word in command[wrapper + 1..].iter().filter(|word| is_script_like(&word.text)) {
+            let mut inner = Script { is_unclear: word.is_dynamic, ..Script::default() };
+            inner.read(&word.text, depth + 1);
+            self.inner.push(inner);
+        }
     }
 
     /// Looks into `bash -c 'text'` and `eval text` too.
     fn read_inner_script(&mut self, command: &[Word], depth: usize) {
+        let command = without_assignments(command);
         let names: Vec<&str> = command.iter().map(|word| program(&word.text)).collect();
         if names.first() == Some(&"eval") {
             let text: Vec<&str> = command[1..].iter().map(|word| word.text.as_str()).collect();
@@ -91,36 +112,35 @@ impl Script {
 
     /// Tells whether some simple command fits a pattern that restricts, also behind `sudo`, a variable or a path.
     pub(super) fn any_match(&self, pattern: &Words) -> Match {
-        let found =
-            self.commands.iter().map(|command| hidden_match(pattern, command)).max().unwrap_or(Match::No);
+        let own = self.commands.iter().map(|command| hidden_match(pattern, command));
+        let inner = self.inner.iter().map(|script| script.any_match(pattern));
+        let found = own.chain(inner).max().unwrap_or(Match::No);
         if self.is_unclear { found.max(Match::Maybe) } else { found }
     }
 }
 
 /// Compares a command, and what it may run in turn.
 fn hidden_match(pattern: &Words, command: &[Word]) -> Match {
-    let assignments = command.iter().take_while(|word| is_assignment(&word.text)).count();
-    let command = &command[assignments..];
+    let command = without_assignments(command);
     let Some(first) = command.first() else { return Match::No };
-    let plain = plain_match(pattern, command);
-    if !WRAPPERS.contains(&program(&first.text)) {
-        return plain;
-    }
-    (1..command.len()).map(|at| plain_match(pattern, &command[at..])).fold(plain, Match::max)
+    let runs_others = WRAPPERS.contains(&program(&first.text));
+    let from_each = pattern.matches_from_each(command).into_iter().take(command.len());
+    from_each.take(if runs_others { usize::MAX } else { 1 }).max().unwrap_or(Match::No)
 }
 
-/// Compares a command as it is, and by the name of its program.
-fn plain_match(pattern: &Words, command: &[Word]) -> Match {
-    let mut named = command.to_vec();
-    if let Some(first) = named.first_mut() {
-        first.text = program(&first.text).to_owned();
-    }
-    pattern.matches(command).max(pattern.matches(&named))
+fn without_assignments(command: &[Word]) -> &[Word] {
+    let assignments = command.iter().take_while(|word| is_assignment(&word.text)).count();
+    &command[assignments..]
 }
 
-/// The name of a program without its directory.
-fn program(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
+/// Tells whether an option lets `env` take a text apart.
+fn splits_text(word: &str) -> bool {
+    word.starts_with("--split") || (word.starts_with('-') && !word.starts_with("--") && word.contains('S'))
+}
+
+/// Tells whether a word says more than a word can.
+fn is_script_like(word: &str) -> bool {
+    word.contains(|c: char| c.is_whitespace() || ";&|()<>`$".contains(c))
 }
 
 fn is_assignment(word: &str) -> bool {

@@ -27,11 +27,23 @@ impl Words {
         self.matches(&words)
     }
 
-    /// Compares all words, from the last to the first: `row[j]` tells whether the rest of the pattern fits the words
-    /// from `j` on.
+    /// Compares all words.
     pub(super) fn matches(&self, words: &[Word]) -> Match {
+        self.rows(words, |part, word| is_like(part, word)).first().copied().unwrap_or(Match::No)
+    }
+
+    /// Compares the words from each one on, as commands: the first word may be the path of a program. All of them cost
+    /// no more than one.
+    pub(super) fn matches_from_each(&self, words: &[Word]) -> Vec<Match> {
+        self.rows(words, |part, word| is_like(part, word) || is_like(part, program(word)))
+    }
+
+    /// Compares from the last word to the first: `row[j]` tells whether the rest of the pattern fits the words from `j`
+    /// on. `is_first` compares a word that nothing but `*` stands in front of.
+    fn rows(&self, words: &[Word], is_first: impl Fn(&str, &str) -> bool) -> Vec<Match> {
         let count = words.len();
-        let mut row: Vec<Match> = (0..=count).map(|at| end_of_pattern(&words[at..])).collect();
+        let stars = self.0.iter().take_while(|part| *part == "*").count();
+        let mut row = ends_of_pattern(words);
         for (index, part) in self.0.iter().enumerate().rev() {
             let is_last = index + 1 == self.0.len();
             let mut next = vec![Match::No; count + 1];
@@ -42,23 +54,29 @@ impl Words {
                     ("*", Some(_)) => row[at].max(next[at + 1]),
                     ("*", None) => row[at],
                     (_, Some(word)) if word.is_dynamic => Match::Maybe,
+                    (part, Some(word)) if index == stars && is_first(part, &word.text) => row[at + 1],
                     (part, Some(word)) if is_like(part, &word.text) => row[at + 1],
                     (_, Some(_) | None) => Match::No,
                 };
             }
             row = next;
         }
-        row[0]
+        row
     }
 }
 
+/// The name of a program without its directory.
+pub(super) fn program(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
 /// Words behind the end of a pattern do not fit, unless they may become nothing.
-fn end_of_pattern(rest: &[Word]) -> Match {
-    match rest {
-        [] => Match::Yes,
-        rest if rest.iter().all(|word| word.is_dynamic) => Match::Maybe,
-        _ => Match::No,
+fn ends_of_pattern(words: &[Word]) -> Vec<Match> {
+    let mut row = vec![Match::Yes; words.len() + 1];
+    for (at, word) in words.iter().enumerate().rev() {
+        row[at] = if word.is_dynamic { row[at + 1].min(Match::Maybe) } else { Match::No };
     }
+    row
 }
 
 /// Compares a word with a pattern in which `*` stands for any characters and `?` for one.

@@ -85,7 +85,7 @@ impl Reader {
         self.end_word(script);
         script.is_unclear |= self.redirection.take().is_some();
         let command = std::mem::take(&mut self.words);
-        script.is_unclear |= command.first().is_some_and(|word| word.text == "case");
+        script.is_unclear |= command.first().is_some_and(|word| ["case", "function"].contains(&&*word.text));
         script.push(command, self.depth);
     }
 

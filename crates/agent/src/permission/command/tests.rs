@@ -94,6 +94,8 @@ fn what_is_not_understood_for_sure_is_unclear() {
         "echo ${x:-`y`}",
         "echo ${x@P}",
         "case x in a) rm y;; esac",
+        "function f { rm y; }; f",
+        "env -iS 'rm x'",
         "echo $(case x in a) rm y;; esac)",
         "echo $(date # ')\n; rm x)",
         "echo $(cat <<E\n)\nE\n)",
@@ -123,6 +125,15 @@ fn deep_nests_end() {
     assert!(Script::parse(&"eval ".repeat(500)).is_unclear);
 }
 
+#[test]
+fn long_commands_end() {
+    let many = "a ".repeat(100_000);
+    assert_eq!(fits("rm *", &format!("sudo {many}")), Match::No);
+    assert_eq!(fits("rm *", &format!("sudo {many} /bin/rm")), Match::Yes);
+    assert_eq!(fits("rm", &format!("sudo rm {}", "$x ".repeat(100_000))), Match::Maybe);
+    assert_eq!(fits("rm *", &format!("parallel {}", "'a b' ".repeat(20_000))), Match::No);
+}
+
 fn fits(pattern: &str, command: &str) -> Match {
     Script::parse(command).any_match(&Words::parse(pattern))
 }
@@ -148,13 +159,21 @@ fn what_restricts_is_found_behind_wrappers_paths_and_variables() {
         "rm",
         "'r'm x",
         "\\rm x",
+        "trap 'rm -rf x' EXIT",
+        "watch 'cd y && rm x'",
+        "ssh host 'rm x'",
+        "sudo su -c 'rm x'",
+        "X=1 watch 'rm;y'",
+        "X=1 eval 'rm x'",
+        "watch 'ssh host \"rm x\"'",
     ] {
         assert_eq!(fits("rm *", command), Match::Yes, "{command}");
     }
     for command in ["git rm x", "echo rm x", "rmdir x", "cargo test"] {
         assert_eq!(fits("rm *", command), Match::No, "{command}");
     }
-    for command in ["$X -rf", "$(echo rm) x", "f() { x; }"] {
+    let unclear = ["$X -rf", "$(echo rm) x", "f() { x; }", "function f { rm x; }; f", "watch 'a' \"$X\""];
+    for command in unclear {
         assert_eq!(fits("rm *", command), Match::Maybe, "{command}");
     }
     assert_eq!(fits("rm -rf *", "rm $X"), Match::Maybe, "a variable may hold anything");
