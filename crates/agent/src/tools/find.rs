@@ -58,12 +58,15 @@ fn find(arguments: &Json, place: &Workplace) -> ToolOutput {
         Err(error) => return ToolOutput::error(format!("the pattern is not valid: {error}")),
     };
     let limit = fields.count("limit").unwrap_or(LIMIT);
-    let mut text = String::new();
-    let mut found = 0;
+    let (mut listing, mut found, mut unread) = (Listing::default(), 0, 0);
     for entry in walk::entries(&root) {
         if place.cancel.is_cancelled() {
             return cancelled();
         }
+        let Ok(entry) = entry else {
+            unread += 1;
+            continue;
+        };
         if !wanted.is_match(&root, entry.path()) {
             continue;
         }
@@ -71,16 +74,16 @@ fn find(arguments: &Json, place: &Workplace) -> ToolOutput {
         if found > limit {
             break;
         }
-        text.push_str(&paths::shown(&place.cwd, entry.path()));
-        text.push_str(if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/\n" } else { "\n" });
+        let end = if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/\n" } else { "\n" };
+        listing.lines.push(&(paths::shown(&place.cwd, entry.path()) + end));
     }
     if found == 0 {
-        return ToolOutput::text("No files found.");
+        listing.lines.push("No files found.\n");
     }
-    let mut listing = Listing::new(text);
     if found > limit {
         listing.limit_met("resultLimitReached", limit, "results");
     }
+    listing.dirs_left_out(unread);
     listing.into_output()
 }
 

@@ -76,13 +76,18 @@ fn grep(arguments: &Json, place: &Workplace) -> ToolOutput {
     if root.is_file() {
         search.file(&root);
     }
-    let files = walk::entries(&root).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    for file in files.filter(|_| root.is_dir()) {
+    for entry in walk::entries(&root).filter(|_| root.is_dir()) {
         if search.is_done() {
             break;
         }
-        if wanted.as_ref().is_none_or(|wanted| wanted.is_match(&root, file.path())) {
-            search.file(file.path());
+        match entry {
+            Err(_) => search.pass_over_dir(),
+            Ok(entry) => {
+                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                if is_file && wanted.as_ref().is_none_or(|wanted| wanted.is_match(&root, entry.path())) {
+                    search.file(entry.path());
+                }
+            }
         }
     }
     if place.cancel.is_cancelled() {
@@ -110,10 +115,10 @@ fn context(fields: Fields<'_>) -> usize {
 
 fn told(search: Search<'_>, limit: usize) -> ToolOutput {
     let found = search.into_found();
-    if found.matches == 0 && found.skipped == 0 {
-        return ToolOutput::text("No matches found.");
+    let mut listing = Listing { lines: found.lines, ..Listing::default() };
+    if found.matches == 0 {
+        listing.lines.push("No matches found.\n");
     }
-    let mut listing = Listing::new(found.text);
     if found.is_over {
         listing.limit_met("matchLimitReached", limit, "matches");
     }
@@ -121,14 +126,9 @@ fn told(search: Search<'_>, limit: usize) -> ToolOutput {
         listing.details.insert("linesTruncated".into(), json!(true));
         listing.notes.push("Long lines are cut; use read to see them whole".into());
     }
-    if found.skipped > 0 {
-        listing.notes.push(format!("{} could not be searched", files(found.skipped)));
-    }
+    listing.left_out(found.skipped, ["file", "files"], "searched");
+    listing.dirs_left_out(found.skipped_dirs);
     listing.into_output()
-}
-
-fn files(count: usize) -> String {
-    if count == 1 { "1 file".into() } else { format!("{count} files") }
 }
 
 #[cfg(test)]

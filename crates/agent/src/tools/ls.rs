@@ -1,8 +1,8 @@
 //! The tool `ls`: the names in one directory.
 
 use std::cmp::Ordering;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use serde_json::{Value as Json, json};
 
@@ -56,19 +56,22 @@ fn ls(arguments: &Json, place: &Workplace) -> ToolOutput {
         }
         Err(output) => return output,
     };
-    let entries = match fs::read_dir(&root) {
-        Ok(entries) => entries,
+    let mut names = match names(&root, place) {
+        Ok(names) => names,
         Err(error) => {
             return ToolOutput::error(format!("cannot list {}: {error}", paths::shown(&place.cwd, &root)));
         }
     };
-    let mut names: Vec<String> =
-        entries.flatten().take_while(|_| !place.cancel.is_cancelled()).map(|entry| name(&entry)).collect();
     if place.cancel.is_cancelled() {
         return work::cancelled();
     }
     names.sort_by(|a, b| in_order(a, b));
     listed(&names, fields.count("limit").unwrap_or(LIMIT))
+}
+
+fn names(root: &Path, place: &Workplace) -> io::Result<Vec<String>> {
+    let entries = fs::read_dir(root)?.take_while(|_| !place.cancel.is_cancelled());
+    entries.map(|entry| entry.map(|entry| name(&entry))).collect()
 }
 
 /// A name, with a slash if it is a directory or leads to one.
@@ -86,7 +89,8 @@ fn listed(names: &[String], limit: usize) -> ToolOutput {
     if names.is_empty() {
         return ToolOutput::text("(empty directory)");
     }
-    let mut listing = Listing::new(names[..limit.min(names.len())].join("\n"));
+    let mut listing = Listing::default();
+    names.iter().take(limit).for_each(|name| listing.lines.push(&format!("{name}\n")));
     if names.len() > limit {
         listing.limit_met("entryLimitReached", limit, &format!("of {} names", names.len()));
     }

@@ -45,26 +45,38 @@ impl Capped {
     }
 }
 
-/// Takes whole lines from the front of `text`, as many as the byte cap lets through.
-pub(crate) fn head(text: &str) -> Capped {
-    let total_lines = text.lines().count();
-    let mut capped = Capped {
-        text: String::new(),
-        cut_by: None,
-        lines: 0,
-        total_lines,
-        total_bytes: text.len() as u64,
-        is_partial: false,
-    };
-    for line in text.split_inclusive('\n') {
-        if capped.text.len() + line.len() > MAX_BYTES {
-            capped.cut_by = Some(CutBy::Bytes);
-            break;
+/// The first lines of a text that may be too long to be kept whole.
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    text: String,
+    lines: usize,
+    total_lines: usize,
+    total_bytes: u64,
+}
+
+impl Head {
+    /// Takes one more line in, with its line feed. From the first one on that does not fit they are only counted.
+    pub(crate) fn push(&mut self, line: &str) {
+        let fits = self.text.len() + line.len() <= MAX_BYTES;
+        if fits && self.lines == self.total_lines {
+            self.text.push_str(line);
+            self.lines += 1;
         }
-        capped.text.push_str(line);
-        capped.lines += 1;
+        self.total_lines += 1;
+        self.total_bytes += line.len() as u64;
     }
-    capped
+
+    /// Tells whether no line came yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.total_lines == 0
+    }
+
+    /// Returns the lines within the byte cap.
+    pub(crate) fn into_capped(self) -> Capped {
+        let Head { text, lines, total_lines, total_bytes } = self;
+        let cut_by = (lines < total_lines).then_some(CutBy::Bytes);
+        Capped { text, cut_by, lines, total_lines, total_bytes, is_partial: false }
+    }
 }
 
 /// The last bytes of a text that is too long to be kept whole.

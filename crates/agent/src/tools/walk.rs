@@ -1,20 +1,20 @@
 //! The files below a directory, as `grep` and `find` see them.
 //!
-//! Ignore files count, also outside of a git repository; hidden files are files; `.git` is not looked into; links are
-//! not followed. What is found depends on the directory alone, and comes in order of the paths.
+//! Ignore files count, also outside of a git repository, and those of the directories above; hidden files are files;
+//! `.git` is not looked into; links are not followed. What is found comes in order of the paths.
 
 use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
 use serde_json::{Map, Value as Json, json};
 
-use super::output;
+use super::output::{self, Head};
 use super::paths;
 use super::work::Workplace;
 use crate::tool::ToolOutput;
 
-/// The entries below `root`, without `root` itself.
-pub(super) fn entries(root: &Path) -> impl Iterator<Item = DirEntry> + use<> {
+/// The entries below `root`, without `root` itself, and an error for each directory that cannot be looked into.
+pub(super) fn entries(root: &Path) -> impl Iterator<Item = Result<DirEntry, ignore::Error>> + use<> {
     WalkBuilder::new(root)
         .hidden(false)
         .require_git(false)
@@ -23,8 +23,7 @@ pub(super) fn entries(root: &Path) -> impl Iterator<Item = DirEntry> + use<> {
         .sort_by_file_path(Ord::cmp)
         .filter_entry(|entry| entry.file_name() != ".git")
         .build()
-        .flatten()
-        .filter(|entry| entry.depth() > 0)
+        .filter(|entry| entry.as_ref().map_or(true, |entry| entry.depth() > 0))
 }
 
 /// The directory or file that a call names under `path`, or the working directory.
@@ -40,16 +39,28 @@ pub(super) fn root(path: Option<&str>, place: &Workplace) -> Result<PathBuf, Too
 }
 
 /// A list that grows up to a limit, and becomes the output of a tool.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Listing {
-    pub(super) text: String,
+    /// The lines, as far as the caps let them through.
+    pub(super) lines: Head,
     pub(super) details: Map<String, Json>,
     pub(super) notes: Vec<String>,
 }
 
 impl Listing {
-    pub(super) fn new(text: String) -> Self {
-        Listing { text, details: Map::new(), notes: Vec::new() }
+    /// Notes that something could not be looked at: a number of things, and the name of one.
+    pub(super) fn left_out(&mut self, count: usize, what: [&str; 2], how: &str) {
+        let [one, more] = what;
+        match count {
+            0 => {}
+            1 => self.notes.push(format!("1 {one} could not be {how}")),
+            _ => self.notes.push(format!("{count} {more} could not be {how}")),
+        }
+    }
+
+    /// Notes that directories could not be looked into.
+    pub(super) fn dirs_left_out(&mut self, count: usize) {
+        self.left_out(count, ["directory", "directories"], "looked into");
     }
 
     /// Notes that a limit was met, under the name that pi gives to that detail.
@@ -63,7 +74,7 @@ impl Listing {
 
     /// Makes the output, within the caps.
     pub(super) fn into_output(mut self) -> ToolOutput {
-        let capped = output::head(&self.text);
+        let capped = self.lines.into_capped();
         if capped.cut_by.is_some() {
             self.details.insert("truncation".into(), capped.truncation());
             let most = output::size(output::MAX_BYTES as u64);
@@ -91,6 +102,18 @@ pub(super) mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
+        dir
+    }
+
+    /// Makes a directory with one below it that nobody can look into, because its path is too long.
+    pub(in crate::tools) fn too_deep() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let name = "n".repeat(250);
+        let deep = |first: &str| (0..9).fold(dir.path().join(first), |path, _| path.join(&name));
+        for first in ["a", "b"] {
+            fs::create_dir_all(deep(first)).unwrap();
+        }
+        fs::rename(dir.path().join("b"), deep("a").join("b")).unwrap();
         dir
     }
 }

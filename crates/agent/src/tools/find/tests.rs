@@ -2,7 +2,7 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 use crate::cancel::Cancel;
-use crate::tools::walk::tests::tree;
+use crate::tools::walk::tests::{too_deep, tree};
 
 fn found(dir: &tempfile::TempDir, arguments: &Json) -> String {
     let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };
@@ -72,4 +72,10 @@ fn what_cannot_be_searched_is_told() {
     let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };
     place.cancel.cancel();
     assert!(find(&json!({"pattern": "*"}), &place).is_error);
+}
+
+#[test]
+fn directories_that_cannot_be_looked_into_are_told() {
+    let text = found(&too_deep(), &json!({"pattern": "x"}));
+    assert_eq!(text, "No files found.\n\n[1 directory could not be looked into.]");
 }

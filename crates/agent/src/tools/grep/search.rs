@@ -8,6 +8,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
 use crate::cancel::Cancel;
+use crate::tools::output::Head;
 use crate::tools::work::Workplace;
 use crate::tools::{files, output, paths};
 
@@ -29,13 +30,17 @@ pub(super) struct Search<'a> {
 /// What a search found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    pub(super) text: String,
+    pub(super) lines: Head,
+    /// Whether the next line does not belong to the last one.
+    begins_group: bool,
     pub(super) matches: usize,
     /// Whether there are more matches than the limit.
     pub(super) is_over: bool,
     pub(super) has_cut_lines: bool,
     /// How many files could not be searched.
     pub(super) skipped: usize,
+    /// How many directories could not be looked into.
+    pub(super) skipped_dirs: usize,
 }
 
 impl<'a> Search<'a> {
@@ -63,7 +68,7 @@ impl<'a> Search<'a> {
         let reader = Cancellable { file, cancel: &self.place.cancel };
         let path = paths::shown(&self.place.cwd, path);
         if self.context > 0 && self.found.matches > 0 {
-            self.found.begin_group();
+            self.found.begins_group = true;
         }
         let sink = Lines { found: &mut self.found, path: &path, limit: self.limit };
         if self.searcher.search_reader(&self.matcher, reader, sink).is_err() {
@@ -71,10 +76,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    pub(super) fn into_found(mut self) -> Found {
-        if self.found.text.ends_with(GROUP) {
-            self.found.text.truncate(self.found.text.len() - GROUP.len());
-        }
+    /// Notes that a directory cannot be looked into.
+    pub(super) fn pass_over_dir(&mut self) {
+        self.found.skipped_dirs += 1;
+    }
+
+    pub(super) fn into_found(self) -> Found {
         self.found
     }
 }
@@ -83,18 +90,15 @@ impl<'a> Search<'a> {
 const GROUP: &str = "--\n";
 
 impl Found {
-    fn begin_group(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with(GROUP) {
-            self.text.push_str(GROUP);
-        }
-    }
-
     fn push(&mut self, path: &str, number: Option<u64>, line: &[u8], sign: char) {
         let line = String::from_utf8_lossy(line);
         let (line, is_cut) = output::short_line(line.trim_end_matches(['\n', '\r']), MAX_LINE);
         self.has_cut_lines |= is_cut;
         let number = number.unwrap_or(0);
-        self.text.push_str(&format!("{path}{sign}{number}{sign} {line}\n"));
+        if std::mem::take(&mut self.begins_group) && !self.lines.is_empty() {
+            self.lines.push(GROUP);
+        }
+        self.lines.push(&format!("{path}{sign}{number}{sign} {line}\n"));
     }
 }
 
@@ -124,7 +128,7 @@ impl Sink for Lines<'_> {
     }
 
     fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
-        self.found.begin_group();
+        self.found.begins_group = true;
         Ok(true)
     }
 }

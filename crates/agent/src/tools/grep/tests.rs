@@ -3,7 +3,7 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 use crate::cancel::Cancel;
-use crate::tools::walk::tests::tree;
+use crate::tools::walk::tests::{too_deep, tree};
 
 fn run(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
     grep(arguments, &Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() })
@@ -78,6 +78,26 @@ fn limits_are_told() {
 }
 
 #[test]
+fn a_search_without_limit_keeps_no_more_than_comes_back() {
+    let dir = tree(&[("f", &"hit\n".repeat(500_000))]);
+    let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };
+    let arguments = json!({"pattern": "h"});
+    let mut search = Search::new(matcher(Fields(&arguments)).unwrap(), 0, 1_000_000_000, &place);
+    search.file(&dir.path().join("f"));
+    let searched = search.into_found();
+    assert_eq!((searched.matches, searched.is_over), (500_000, false));
+    let capped = searched.lines.into_capped();
+    assert!(capped.text.capacity() < 4 * crate::tools::MAX_BYTES, "{}", capped.text.capacity());
+    assert_eq!(capped.total_lines, 500_000);
+    let text = found(&dir, &json!({"pattern": "hit", "limit": 1e9}));
+    assert!(
+        text.ends_with("[Only the first 50.0 KB of 500000 lines are shown.]"),
+        "{}",
+        &text[text.len() - 90..]
+    );
+}
+
+#[test]
 fn binary_files_and_links_are_left_alone() {
     let dir = tree(&[("bin", "hit\0hit\n"), ("text", "hit \u{e9}\n")]);
     let outside = tree(&[("secret", "hit\n")]);
@@ -93,4 +113,10 @@ fn a_stopped_search_says_so() {
     let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };
     place.cancel.cancel();
     assert_eq!(grep(&json!({"pattern": "one"}), &place), ToolOutput::error("cancelled"));
+}
+
+#[test]
+fn directories_that_cannot_be_looked_into_are_told() {
+    let text = found(&too_deep(), &json!({"pattern": "x"}));
+    assert_eq!(text, "No matches found.\n\n[1 directory could not be looked into.]");
 }

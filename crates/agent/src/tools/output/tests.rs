@@ -65,10 +65,15 @@ fn memory_stays_small_whatever_comes() {
 
 #[test]
 fn the_head_of_a_text_has_whole_lines() {
-    let text: String = (100..300).map(|n| format!("{n}{}\n", "x".repeat(996))).collect();
-    let capped = head(&text);
-    assert_eq!((capped.lines, capped.total_lines, capped.cut_by), (51, 200, Some(CutBy::Bytes)));
-    assert_eq!(head("a\nb").text, "a\nb");
+    let mut head = Head::default();
+    assert!(head.is_empty());
+    (100..300).for_each(|n| head.push(&format!("{n}{}\n", "x".repeat(996))));
+    // What comes behind a line that did not fit is left out too, however short it is.
+    head.push("short\n");
+    let capped = head.into_capped();
+    assert_eq!((capped.lines, capped.total_lines, capped.cut_by), (51, 201, Some(CutBy::Bytes)));
+    assert!(!capped.text.contains("short"));
+    assert_eq!(capped.total_bytes, 200_006);
 }
 
 #[test]
