@@ -3,6 +3,7 @@
 mod extensions;
 mod journey;
 mod picker;
+mod queue;
 mod screen;
 
 use std::path::PathBuf;
