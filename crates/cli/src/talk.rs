@@ -22,6 +22,8 @@ use crate::setup::{LeftOut, Setup};
 use crate::trust;
 use crate::ui::Tone;
 
+pub(crate) use self::model::OFFLINE;
+
 /// What is told to a model, in which session, and how the answer is given.
 #[derive(Debug, clap::Args)]
 #[group(skip)]

@@ -317,6 +317,7 @@ impl Agent {
     }
 
     /// Does as the copied settings say, as far as the agent can; gives the model that was named.
+    #[must_use]
     pub(super) fn take_settings(&mut self, plan: &PickPlan) -> Option<ModelRef> {
         let mut named = None;
         for warning in &plan.warnings {

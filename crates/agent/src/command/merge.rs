@@ -12,8 +12,8 @@ mod draft;
 mod prompt;
 
 use session_tree::{
-    EntryId, Merge, MergeContent, MergeOutcome, MergePlan, MergeRequest, PickPlan, PickRequest, Role,
-    Selection,
+    EntryId, Merge, MergeContent, MergeOutcome, MergePlan, MergeRequest, ModelRef, PickPlan, PickRequest,
+    Role, Selection,
 };
 
 use super::PlannedIn;
@@ -120,7 +120,12 @@ pub enum MergedBranch {
         extra: Vec<EntryId>,
     },
     /// Turns were copied.
-    Picked(Vec<EntryId>),
+    Picked {
+        /// The entries.
+        entries: Vec<EntryId>,
+        /// The model that this branch names now; who knows models may want to choose it.
+        model: Option<ModelRef>,
+    },
 }
 
 impl Agent {

@@ -9,7 +9,7 @@ use offshoot_tui::chat::item::Tone;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::dialog::{Review, ReviewKind, ReviewText, Reviewed};
 use offshoot_tui::numbers::{count, tokens};
-use session_tree::{EntryId, MergeOutcome};
+use session_tree::{EntryId, MergeOutcome, ModelRef};
 
 use super::desk::Then;
 use super::front::Front;
@@ -132,13 +132,17 @@ impl Front<'_> {
                     Some("nothing was said here since, so this is a move; /back returns"),
                 );
             }
-            Ok(Applied::Done(MergedBranch::Appended { .. } | MergedBranch::Picked(_))) => {
-                self.show_path("merged");
-                self.tell(Tone::Success, "merged; /undo takes it back");
-            }
+            Ok(Applied::Done(MergedBranch::Appended { .. })) => self.show_merged(None),
+            Ok(Applied::Done(MergedBranch::Picked { model, .. })) => self.show_merged(model),
             Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
             Err(error) => self.fail(&words(&error)),
         }
+    }
+
+    fn show_merged(&mut self, model: Option<ModelRef>) {
+        self.show_path("merged");
+        self.tell(Tone::Success, "merged; /undo takes it back");
+        self.restore_model(model);
     }
 
     /// Gives an event to a review.
@@ -195,9 +199,10 @@ impl Front<'_> {
     fn picked(&mut self, result: Result<Applied<CherryPicked>, AgentError>) {
         self.chat.working.end();
         match result {
-            Ok(Applied::Done(CherryPicked::Appended { .. })) => {
+            Ok(Applied::Done(CherryPicked::Appended { model, .. })) => {
                 self.show_path("copied here");
                 self.tell(Tone::Success, "copied; /undo takes it back");
+                self.restore_model(model);
             }
             Ok(Applied::Done(CherryPicked::Editor { text, .. })) => self.chat.editor.set_text(&text),
             Ok(Applied::Done(CherryPicked::Asked { .. })) => {}

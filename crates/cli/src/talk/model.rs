@@ -93,7 +93,7 @@ fn restored_or_usual(
 }
 
 /// The provider of the model that is always there.
-const OFFLINE: &str = "offshoot";
+pub(crate) const OFFLINE: &str = "offshoot";
 
 /// The thinking level of the path, if the path sets one.
 fn said_level(session: &Session) -> Result<Option<ThinkingLevel>, CommandError> {

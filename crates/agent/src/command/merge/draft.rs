@@ -134,9 +134,8 @@ impl Agent {
         }
         let done = match &draft.picks {
             Some(picks) => {
-                let ids = self.session().apply_pick(picks)?;
-                self.take_settings(picks);
-                MergedBranch::Picked(ids)
+                let entries = self.session().apply_pick(picks)?;
+                MergedBranch::Picked { entries, model: self.take_settings(picks) }
             }
             None => match self.apply_merge(draft)? {
                 Merged::Appended { entry, extra } => MergedBranch::Appended { entry, extra },
@@ -163,7 +162,9 @@ impl Agent {
                     let from_hook = draft.merge().is_some_and(|merge| merge.content.from_hook);
                     payload["fromExtension"] = from_hook.into();
                 }
-                MergedBranch::Picked(entries) => payload["entries"] = self.appended_json(entries)?.into(),
+                MergedBranch::Picked { entries, .. } => {
+                    payload["entries"] = self.appended_json(entries)?.into()
+                }
                 MergedBranch::UpToDate | MergedBranch::FastForwarded(_) => {}
             }
             self.tell("session_merge", &payload, cancel).await;

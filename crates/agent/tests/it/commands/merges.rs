@@ -165,13 +165,23 @@ async fn chosen_turns_are_copied_with_one_write() {
     let turns: Vec<_> = turns.iter().map(|turn| (turn.first.as_str(), &*turn.prompt, turn.entries)).collect();
     assert_eq!(turns, [("c", "Use channels", 2), ("g", "And threads?", 2)]);
     let draft = desk.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap();
-    let MergedBranch::Picked(entries) = written(&mut desk, &draft).await else { panic!("picked") };
+    let MergedBranch::Picked { entries, .. } = written(&mut desk, &draft).await else { panic!("picked") };
     assert_eq!(entries.len(), 4);
     let said = desk.context();
     assert_eq!(said[4], "user: And threads?");
     assert!(said[5].ends_with("no") && said[7].ends_with("channels it is"), "{said:?}");
     assert_eq!(desk.event("session_before_merge")["preparation"]["mode"], "pick");
     assert_eq!(desk.event("session_merge")["entries"].as_array().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn a_model_that_copied_turns_bring_is_named() {
+    let drawing = &format!("{TREE}\n g<d user And threads?\n i<g model far/away\n h<i assistant no");
+    let mut desk = Desk::at(drawing, "f", vec![]);
+    let draft = drafted(&desk.agent, &merge("h", MergeWith::Pick { turns: vec!["g".into()] })).await;
+    let done = written(&mut desk, &draft).await;
+    let MergedBranch::Picked { model: Some(model), .. } = done else { panic!("{done:?}") };
+    assert_eq!((&*model.provider, &*model.model_id), ("far", "away"));
 }
 
 #[tokio::test]

@@ -132,6 +132,12 @@ async fn a_setting_is_set_here_too() {
     apply(&mut desk, &pick("i", CherryPickMode::Usual)).await;
     assert_eq!(desk.agent.thinking(), ThinkingLevel::High);
     assert_eq!(desk.appended(TREE)[0]["thinkingLevel"], "high");
+    // Which models there are only a front end knows.
+    let tree = &TREE.replace("g<b", "j<i model far/away\n    g<b");
+    let mut desk = Desk::draw(tree, vec![]);
+    let done = apply(&mut desk, &pick("j", CherryPickMode::Usual)).await;
+    let CherryPicked::Appended { model: Some(model), .. } = done else { panic!("{done:?}") };
+    assert_eq!((&*model.provider, &*model.model_id), ("far", "away"));
 }
 
 #[tokio::test]

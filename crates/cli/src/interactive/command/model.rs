@@ -6,11 +6,13 @@ use offshoot_providers::Available;
 use offshoot_tui::chat::item::{Look, Tone};
 use offshoot_tui::dialog::{Item, SelectList};
 use offshoot_tui::numbers::tokens;
+use session_tree::ModelRef;
 
 use super::super::front::Front;
 use super::super::view::{Chosen, View};
 use super::super::words;
 use crate::settings::Listed;
+use crate::talk::OFFLINE;
 
 impl Front<'_> {
     pub(super) fn model_command(&mut self, wanted: &str) {
@@ -46,6 +48,22 @@ impl Front<'_> {
             Some(Ok(_)) => self.tell(Tone::Success, said),
             Some(Err(error)) => self.fail(&words(&error)),
             None => {}
+        }
+        self.refresh();
+    }
+
+    /// Lets the model answer that the branch names now. What it names may come from elsewhere: only a model that is set
+    /// up here is used, and the offline one is no choice that anybody made.
+    pub(in super::super) fn restore_model(&mut self, named: Option<ModelRef>) {
+        let Some(named) = named.filter(|named| named.provider != OFFLINE) else { return };
+        let name = format!("{}/{}", named.provider, named.model_id);
+        let model = self.providers.model(&name).ok().filter(|model| model.spec().full_name() == name);
+        match (model, self.desk.agent()) {
+            (Some(model), Some(agent)) => agent.restore_model(model, agent.thinking()),
+            (None, Some(_)) => {
+                self.tell(Tone::Warning, format!("{name} cannot be used here; /model shows what can"))
+            }
+            (_, None) => {}
         }
         self.refresh();
     }
