@@ -214,8 +214,7 @@ impl Agent {
         }
     }
 
-    /// Takes what was wished for, if anything was.
-    pub fn take_wish(&mut self) -> Option<Wish> {
+    fn take_wish(&mut self) -> Option<Wish> {
         self.wishes.1.try_recv().ok()
     }
 

@@ -8,7 +8,6 @@
 
 mod back;
 mod branch_here;
-mod branch_in_place;
 mod cherry_pick;
 mod clone;
 mod export_branch;
@@ -36,7 +35,6 @@ use crate::event::AgentEvent;
 use crate::hooks::{Gate, HookFailure};
 
 pub use branch_here::BranchHereRequest;
-pub use branch_in_place::BranchResult;
 pub use cherry_pick::{CherryPick, CherryPickMode, CherryPickRequest, CherryPicked, PickedContent};
 pub use export_branch::{Export, ExportRequest, ExportScope};
 pub use fork::{Fork, ForkRequest, Forked};

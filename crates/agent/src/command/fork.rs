@@ -9,7 +9,7 @@ use super::replace::Reason;
 use super::{Applied, PlannedIn};
 use crate::agent::Agent;
 use crate::cancel::Cancel;
-use crate::error::{AgentError, Result};
+use crate::error::Result;
 
 /// Where to fork, and where the new session goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -112,13 +112,6 @@ impl Agent {
             editor_text: fork.plan.editor_text,
             images: fork.plan.images,
         }))
-    }
-
-    /// Plans a fork at the leaf, as `/clone` makes it. Changes nothing; see [`Agent::fork`].
-    pub(super) fn plan_fork_here(&self, to: Option<Destination>) -> Result<Fork> {
-        let leaf = self.session().leaf_id().ok_or(AgentError::NothingToClone)?;
-        let entry = leaf.to_string();
-        self.plan_fork(&ForkRequest { entry, position: Some(ForkPosition::At), to, stay: false })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use offshoot_agent::agent::{NavigateResult, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{BranchHereRequest, BranchResult, PopRequest, SwitchRequest};
+use offshoot_agent::command::{BranchHereRequest, PopRequest, SwitchRequest};
 use serde_json::json;
 use session_tree::{Error, Session};
 
@@ -81,27 +81,6 @@ async fn branching_here_takes_a_prompt_back_unless_the_entry_itself_is_meant() {
     let planned = desk.agent.plan_branch_here(&BranchHereRequest { exact: true, ..request }).unwrap();
     let result = desk.agent.go(planned, &Cancel::new()).await.unwrap();
     assert_eq!((desk.leaf().as_deref(), result.editor_text), (Some("c"), None));
-}
-
-#[tokio::test]
-async fn branching_in_place_tells_what_older_extensions_expect() {
-    let mut desk = Desk::draw(TWO, vec![]);
-    let note = SummaryRequest::Note("Go was slow".into());
-    let result = desk.agent.branch_in_place("c", note, &Cancel::new()).await.unwrap();
-    let expected = BranchResult {
-        selected_text: "Use Node".into(),
-        cancelled: false,
-        new_session_file: None,
-        in_place: true,
-    };
-    assert_eq!(result, expected);
-    let [entry] = &desk.appended(TWO)[..] else { panic!("one entry") };
-    assert_eq!((&entry["parentId"], &entry["summary"]), (&json!("b"), &json!("Go was slow")));
-
-    let mut desk = Desk::with_hooks(TWO, vec![], refusing("session_before_tree"));
-    let result = desk.agent.branch_in_place("c", SummaryRequest::Skip, &Cancel::new()).await.unwrap();
-    assert!(result.cancelled && result.in_place);
-    assert_eq!(desk.appended(TWO), [json!(null); 0]);
 }
 
 #[tokio::test]

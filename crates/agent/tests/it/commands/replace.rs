@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent::Delivery;
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{
-    Applied, BranchResult, CancelledBy, ForkRequest, Reload, Replaced, SwitchRequest,
-};
+use offshoot_agent::command::{Applied, CancelledBy, ForkRequest, Reload, Replaced, SwitchRequest};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::ThinkingLevel;
 use serde_json::{Value as Json, json};
@@ -123,8 +121,6 @@ async fn what_is_not_wanted_makes_no_file_and_keeps_the_session() {
     let done = desk.agent.fork(fork, options(), &Cancel::new()).await.unwrap();
     assert_eq!(done, Applied::Cancelled(CancelledBy::Hook("guard".into())));
     assert_eq!(files(desk.dir.path()), 1);
-    let branched = desk.agent.branch("c", options(), &Cancel::new()).await.unwrap();
-    assert_eq!(branched, BranchResult { cancelled: true, ..BranchResult::default() });
 
     let mut desk = Desk::with_hooks(TALK, vec![], refusing("session_before_switch"));
     let other = desk.dir.path().join("other.jsonl");
@@ -160,14 +156,6 @@ async fn who_stops_while_extensions_are_asked_stays() {
     let fork = desk.agent.plan_fork(&ForkRequest::at("c")).unwrap();
     let done = desk.agent.fork(fork, options(), &cancel).await.unwrap();
     assert_eq!((done, files(desk.dir.path())), (Applied::Cancelled(CancelledBy::User), 1));
-}
-
-#[tokio::test]
-async fn branching_tells_the_new_file_as_older_extensions_expect() {
-    let mut desk = Desk::draw(TALK, vec![]);
-    let result = desk.agent.branch("e", options(), &Cancel::new()).await.unwrap();
-    assert_eq!((result.selected_text.as_str(), result.cancelled, result.in_place), ("three", false, false));
-    assert_eq!(result.new_session_file.as_deref(), desk.agent.session().file());
 }
 
 #[tokio::test]
