@@ -15,6 +15,7 @@ pub mod extension;
 pub mod handle;
 pub mod hooks;
 pub mod inbox;
+mod message;
 pub mod model;
 pub mod permission;
 pub mod settings;

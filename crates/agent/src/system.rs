@@ -2,16 +2,16 @@
 //!
 //! The same project gives the same bytes: no time, no id, nothing that changes between two runs.
 
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::model::ToolSpec;
+use crate::tools::files;
 
 /// The names of context files, the first that is there counts.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// A context file that is longer is cut: it would leave no room for the conversation.
-const LONGEST: usize = 100_000;
+const LONGEST: u64 = 100_000;
 
 /// A file with which a person or a project tells agents how to work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,22 +52,10 @@ pub fn context_files(root: &Path, cwd: &Path) -> Vec<ContextFile> {
 pub fn context_file(directory: &Path) -> Option<ContextFile> {
     NAMES.iter().find_map(|name| {
         let path = directory.join(name);
-        let text = beginning(&path)?;
-        Some(ContextFile { path, text: text.trim_end().to_owned() })
+        let beginning = files::beginning(&path, LONGEST).ok()?;
+        let text = String::from_utf8_lossy(&beginning.bytes);
+        Some(ContextFile { text: text.trim_end().to_owned(), path })
     })
-}
-
-/// Reads as much of a file as fits, up to the end of a character. What is no file, such as a pipe, may never end.
-fn beginning(path: &Path) -> Option<String> {
-    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(LONGEST as u64).read_to_end(&mut bytes).ok()?;
-    if bytes.len() == LONGEST {
-        // At most three bytes of a character that was cut in two.
-        let whole = std::str::from_utf8(&bytes).err().filter(|error| error.error_len().is_none());
-        bytes.truncate(whole.map_or(LONGEST, |error| error.valid_up_to()));
-    }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Puts the system prompt together.
@@ -169,9 +157,9 @@ mod tests {
     #[test]
     fn a_context_file_that_never_ends_is_cut_between_two_characters() {
         let home = tempfile::tempdir().unwrap();
-        fs::write(home.path().join("AGENTS.md"), format!("a{}", "ä".repeat(LONGEST))).unwrap();
+        fs::write(home.path().join("AGENTS.md"), format!("a{}", "ä".repeat(100_000))).unwrap();
         let text = context_file(home.path()).unwrap().text;
-        assert_eq!(text.len(), LONGEST - 1);
+        assert_eq!(text.len() as u64, LONGEST - 1);
         assert!(text.ends_with('ä'));
     }
 

@@ -24,6 +24,12 @@ pub trait Tool: fmt::Debug + Send + Sync {
     /// Tells what a call would do to the world, for whoever has to permit it.
     fn effect(&self, arguments: &Json) -> Effect;
 
+    /// Brings arguments, as models write them, to the shape that the schema describes; it is done before anything else
+    /// looks at them.
+    fn prepare(&self, arguments: Json) -> Json {
+        arguments
+    }
+
     /// Runs a call. A call that fails says so in its output; one that is cancelled ends soon, with what it has.
     fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a>;
 }

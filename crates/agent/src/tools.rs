@@ -9,7 +9,7 @@ pub mod arguments;
 mod bash;
 mod diff;
 mod edit;
-mod files;
+pub(crate) mod files;
 mod find;
 mod grep;
 mod ls;
@@ -25,16 +25,14 @@ mod write;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value as Json;
-
 pub use self::bash::BashTool;
-pub use self::edit::{EditError, EditTool};
+pub use self::edit::EditTool;
 pub use self::find::FindTool;
 pub use self::grep::GrepTool;
 pub use self::ls::LsTool;
-pub use self::output::{MAX_BYTES, MAX_LINES};
-pub use self::read::{MAX_IMAGE_BYTES, ReadTool, prompt_image, prompt_image_at};
+pub use self::read::{ReadTool, prompt_image, prompt_image_at};
 pub(crate) use self::shell::is_own_output;
+pub(crate) use self::user::{CommandOutput, command_message};
 pub use self::user::{UserCommand, run_user_command};
 pub use self::write::WriteTool;
 use crate::model::ToolSpec;
@@ -50,8 +48,6 @@ pub struct ToolBox {
 struct Slot {
     name: String,
     tool: Arc<dyn Tool>,
-    /// Brings arguments to the shape that the schema describes.
-    prepare: Option<fn(Json) -> Json>,
 }
 
 impl ToolBox {
@@ -60,17 +56,12 @@ impl ToolBox {
         Self::default()
     }
 
-    /// Makes the set that models get if nobody says otherwise: [`ToolBox::coding`].
-    pub fn standard() -> Self {
-        Self::coding()
-    }
-
-    /// Makes the set `read`, `bash`, `edit`, `write`.
+    /// Makes the set that models get if nobody says otherwise: `read`, `bash`, `edit`, `write`.
     pub fn coding() -> Self {
         let mut tools = ToolBox::new();
         tools.add(Arc::new(ReadTool));
         tools.add(Arc::new(BashTool));
-        tools.add_prepared(Arc::new(EditTool), Some(edit::canonical));
+        tools.add(Arc::new(EditTool));
         tools.add(Arc::new(WriteTool));
         tools
     }
@@ -86,11 +77,7 @@ impl ToolBox {
 
     /// Adds a tool; one of the same name gives way and leaves its place to it.
     pub fn add(&mut self, tool: Arc<dyn Tool>) {
-        self.add_prepared(tool, None);
-    }
-
-    fn add_prepared(&mut self, tool: Arc<dyn Tool>, prepare: Option<fn(Json) -> Json>) {
-        let slot = Slot { name: tool.spec().name, tool, prepare };
+        let slot = Slot { name: tool.spec().name, tool };
         match self.tools.iter_mut().find(|other| other.name == slot.name) {
             Some(other) => *other = slot,
             None => self.tools.push(slot),
@@ -129,9 +116,7 @@ impl ToolBox {
         let Some(slot) = self.slot(&call.name) else {
             return Err(ToolOutput::error(self.unknown(&call.name)));
         };
-        if let Some(prepare) = slot.prepare {
-            call.arguments = prepare(call.arguments);
-        }
+        call.arguments = slot.tool.prepare(call.arguments);
         match arguments::check(&slot.tool.spec().parameters, &call.arguments) {
             Ok(()) => Ok(ReadyCall { tool: Arc::clone(&slot.tool), call }),
             Err(error) => Err(ToolOutput::error(format!("{}: {error}", slot.name))),

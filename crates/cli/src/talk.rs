@@ -246,7 +246,7 @@ impl Args {
 
     /// Returns our own tools that the model may call; extensions may bring others along.
     fn tool_box(&self) -> ToolBox {
-        let Some(wanted) = self.wanted_tools() else { return ToolBox::standard() };
+        let Some(wanted) = self.wanted_tools() else { return ToolBox::coding() };
         let mut tools = ToolBox::all();
         tools.retain(|name| wanted.iter().any(|wanted| wanted == name));
         tools

@@ -55,6 +55,19 @@ pub struct PromptImage {
     pub mime_type: String,
 }
 
+impl PromptImage {
+    /// Returns the images of a message, in their order.
+    pub fn all_of(content: Content<'_>) -> Vec<Self> {
+        let image = |block: Block<'_>| match block {
+            Block::Image { data, mime_type } => {
+                Some(PromptImage { data: data.into_owned(), mime_type: mime_type.into_owned() })
+            }
+            Block::Text(_) | Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
+        };
+        content.blocks().filter_map(image).collect()
+    }
+}
+
 /// What a navigation did.
 #[cfg(feature = "write")]
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -223,13 +236,7 @@ impl Session {
             _ => None,
         };
         let content = Content::of(content);
-        let images = content.blocks().filter_map(|block| match block {
-            Block::Image { data, mime_type } => {
-                Some(PromptImage { data: data.into_owned(), mime_type: mime_type.into_owned() })
-            }
-            Block::Text(_) | Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
-        });
-        Ok((content.text().into_owned(), images.collect()))
+        Ok((content.text().into_owned(), PromptImage::all_of(content)))
     }
 }
 

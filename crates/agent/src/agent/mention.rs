@@ -3,14 +3,13 @@
 //!
 //! Only what a person typed is looked at, never what came through a pipe: a text of others must not choose files.
 
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
 use session_tree::PromptImage;
 
 use crate::handle::CustomMessage;
+use crate::tools::files::{self, Beginning};
 use crate::tools::paths::resolve;
 use crate::tools::prompt_image_at;
 
@@ -42,13 +41,11 @@ pub(super) fn read(text: &str, cwd: &Path) -> Mentioned {
         let Some(name) = file_in(word, cwd).filter(|name| !known.contains(name)) else { continue };
         known.push(name);
         let path = resolve(cwd, Path::new(name));
-        let Ok(bytes) = beginning(&path) else { continue };
-        if !is_text(&bytes) {
-            mentioned.images.extend(prompt_image_at(&path));
-            continue;
+        let Ok(beginning) = files::beginning(&path, MOST_BYTES) else { continue };
+        match is_text(&beginning.bytes) {
+            true => mentioned.files.push(message(name, &path, &beginning)),
+            false => mentioned.images.extend(prompt_image_at(&path)),
         }
-        let size = fs::metadata(&path).map_or(0, |meta| meta.len());
-        mentioned.files.push(message(name, &path, &bytes, size));
     }
     mentioned
 }
@@ -75,25 +72,13 @@ fn file_in<'w>(word: &'w str, cwd: &Path) -> Option<&'w str> {
     Some(word).filter(is_file).or_else(|| Some(word.trim_end_matches(AFTER_PATH)).filter(is_file))
 }
 
-fn beginning(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 fn is_text(bytes: &[u8]) -> bool {
-    let whole = match std::str::from_utf8(bytes) {
-        Ok(_) => true,
-        // A letter may be cut at the end.
-        Err(error) => error.error_len().is_none(),
-    };
-    whole && !bytes.contains(&0)
+    std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0)
 }
 
-fn message(name: &str, path: &Path, bytes: &[u8], size: u64) -> CustomMessage {
+fn message(name: &str, path: &Path, Beginning { bytes, size }: &Beginning) -> CustomMessage {
     let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_end_matches(char::REPLACEMENT_CHARACTER);
-    let cut = match size > bytes.len() as u64 {
+    let cut = match *size > bytes.len() as u64 {
         true => format!("\n[cut after {} of {size} bytes; the rest can be read with a tool]", bytes.len()),
         false => String::new(),
     };
@@ -109,6 +94,8 @@ fn message(name: &str, path: &Path, bytes: &[u8], size: u64) -> CustomMessage {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn project() -> tempfile::TempDir {
@@ -162,5 +149,13 @@ mod tests {
             text.len()
         );
         assert!(!text.contains(char::REPLACEMENT_CHARACTER));
+    }
+
+    #[test]
+    fn a_file_keeps_what_it_ends_with() {
+        let dir = project();
+        fs::write(dir.path().join("odd"), "kept\u{fffd}").unwrap();
+        let file = read("@odd", dir.path()).files.remove(0);
+        assert!(file.content.as_str().unwrap().contains("kept\u{fffd}\n</file>"));
     }
 }

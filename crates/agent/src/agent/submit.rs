@@ -5,7 +5,6 @@
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use session_tree::json::Value;
 use session_tree::{EntryId, Message, PromptImage, Role, Timestamp};
 
 use super::Agent;
@@ -15,7 +14,7 @@ use crate::error::{AgentError, Result};
 use crate::handle::CustomMessage;
 use crate::inbox::Sent;
 use crate::tool::ToolPlace;
-use crate::tools::{UserCommand, run_user_command};
+use crate::tools::{CommandOutput, UserCommand, command_message, run_user_command};
 use crate::turn::Outcome;
 
 /// What a person, a machine or an extension submits.
@@ -107,7 +106,7 @@ impl Agent {
     /// typed it.
     pub(crate) async fn submit_message(&mut self, message: Message, cancel: &Cancel) -> Result<()> {
         if message.role() == Role::User {
-            let (text, images) = (message.text().into_owned(), images_of(&message));
+            let (text, images) = (message.text().into_owned(), PromptImage::all_of(message.content()));
             let submission = Submission { text, images, source: "extension", ..Submission::default() };
             return self.submit(submission, cancel).await.map(drop);
         }
@@ -166,7 +165,7 @@ impl Agent {
 
     /// Lets extensions change a prompt; false if one of them took it over.
     async fn rehear(&self, prompt: &mut Message, source: &'static str, cancel: &Cancel) -> bool {
-        let (text, images) = (prompt.text().into_owned(), images_of(prompt));
+        let (text, images) = (prompt.text().into_owned(), PromptImage::all_of(prompt.content()));
         let told = Submission { text, images, source, ..Submission::default() };
         let Some(changed) = self.input(told.clone(), cancel).await else { return false };
         if changed.text != told.text || changed.images != told.images {
@@ -241,19 +240,20 @@ impl Agent {
             let reason = answer["reason"].as_str().unwrap_or("an extension does not want it").to_owned();
             return Err(AgentError::CommandBlocked { reason });
         }
-        let Some(result) = answer.get("result").filter(|result| result.is_object()) else { return Ok(None) };
-        let mut message = json!({
-            "role": "bashExecution", "command": command.command,
-            "output": result["output"].as_str().unwrap_or_default(),
-            "exitCode": result["exitCode"].as_i64(),
-            "cancelled": result["cancelled"].as_bool().unwrap_or(false),
-            "truncated": result["truncated"].as_bool().unwrap_or(false),
-            "timestamp": self.session().now().as_millis(),
-        });
-        if command.is_private {
-            message["excludeFromContext"] = Json::Bool(true);
-        }
-        Ok(Some(Message::from_value(&message)?))
+        let result = answer.get("result").filter(|result| result.is_object());
+        Ok(result.map(|result| command_message(command, &output_of(result), self.session().now())))
+    }
+}
+
+/// Reads what came of a command that an extension ran.
+fn output_of(result: &Json) -> CommandOutput {
+    let is_true = |key: &str| result[key].as_bool().unwrap_or(false);
+    let output = CommandOutput::of(result["output"].as_str().unwrap_or_default());
+    CommandOutput {
+        exit_code: result["exitCode"].as_i64(),
+        is_cancelled: is_true("cancelled"),
+        is_cut: output.is_cut || is_true("truncated"),
+        ..output
     }
 }
 
@@ -266,12 +266,6 @@ fn images_json(images: &[PromptImage]) -> Vec<Json> {
 fn image_of(value: &Json) -> Option<PromptImage> {
     let text = |key: &str| value[key].as_str().map(str::to_owned);
     Some(PromptImage { data: text("data")?, mime_type: text("mimeType")? })
-}
-
-fn images_of(message: &Message) -> Vec<PromptImage> {
-    let blocks = message.value().get("content").and_then(Value::to_serde).unwrap_or_default();
-    let blocks = blocks.as_array().map(Vec::as_slice).unwrap_or_default();
-    blocks.iter().filter(|block| block["type"] == "image").filter_map(image_of).collect()
 }
 
 /// Takes the messages of one answer: a list, or one.

@@ -15,6 +15,7 @@ use crate::cancel::Cancel;
 use crate::command::is_grafted;
 use crate::event::AgentEvent;
 use crate::hooks::given;
+use crate::message::spelled;
 use crate::permission::{Caution, Decision, Permissions};
 use crate::tool::{Effect, ToolCall, ToolOutput, ToolPlace};
 use crate::tools::ReadyCall;
@@ -200,6 +201,5 @@ fn result_message(call: &ToolCall, output: &ToolOutput, time: Timestamp) -> Mess
     }
     message["isError"] = Json::Bool(output.is_error);
     message["timestamp"] = json!(time.as_millis());
-    // An object with a role is always a message.
-    Message::from_value(&message).unwrap_or_else(|_| Message::user("", time))
+    spelled(&message)
 }

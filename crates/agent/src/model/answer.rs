@@ -5,6 +5,7 @@ use session_tree::{Message, Timestamp};
 
 use super::event::{AnswerEvent, BlockStart, StopReason, Usage};
 use super::spec::ModelSpec;
+use crate::message::spelled;
 
 /// An answer while it grows.
 ///
@@ -65,11 +66,6 @@ impl Answer {
     /// Returns the tokens used so far.
     pub fn usage(&self) -> Usage {
         self.usage
-    }
-
-    /// Tells whether nothing was said.
-    pub fn is_empty(&self) -> bool {
-        self.blocks.iter().all(|block| block.text.is_empty() && !block.is_call())
     }
 
     /// Returns the text, blocks joined by line feeds.
@@ -151,8 +147,7 @@ impl Answer {
             message["responseId"] = json!(id);
         }
         message["timestamp"] = json!(time.as_millis());
-        // An object with a role is always a message.
-        Message::from_value(&message).unwrap_or_else(|_| Message::user("", time))
+        spelled(&message)
     }
 }
 

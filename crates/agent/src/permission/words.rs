@@ -29,7 +29,7 @@ impl Words {
 
     /// Compares all words.
     pub(super) fn matches(&self, words: &[Word]) -> Match {
-        self.rows(words, |part, word| is_like(part, word)).first().copied().unwrap_or(Match::No)
+        self.rows(words, is_like).first().copied().unwrap_or(Match::No)
     }
 
     /// Compares the words from each one on, as commands: the first word may be the path of a program. All of them cost

@@ -18,8 +18,6 @@ use super::{diff, output, paths};
 use crate::model::ToolSpec;
 use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 
-pub use self::matching::EditError;
-
 /// The largest file that is edited.
 const MAX_FILE: u64 = 32 * 1024 * 1024;
 
@@ -61,15 +59,18 @@ impl Tool for EditTool {
         Effect::Writes(Fields(arguments).text("path").map(PathBuf::from).into_iter().collect())
     }
 
-    fn run<'a>(&'a self, mut call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
-        call.arguments = canonical(call.arguments);
+    fn prepare(&self, arguments: Json) -> Json {
+        canonical(arguments)
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
         Box::pin(changing(call, place, edit))
     }
 }
 
 /// Brings the ways in which models write edits to one: a lone `oldText` and `newText` beside the path, and a list
 /// that is written as JSON text.
-pub(super) fn canonical(mut arguments: Json) -> Json {
+fn canonical(mut arguments: Json) -> Json {
     if let Some(list) = arguments.get("edits").and_then(Json::as_str)
         && let Ok(edits @ (Json::Array(_) | Json::Object(_))) = serde_json::from_str(list)
     {

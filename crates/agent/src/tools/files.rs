@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -48,6 +48,27 @@ pub(crate) fn open(path: &Path) -> Result<(File, fs::Metadata), FileError> {
     let metadata = file.metadata()?;
     expect_regular(&metadata)?;
     Ok((file, metadata))
+}
+
+/// The first bytes of a file.
+#[derive(Debug)]
+pub(crate) struct Beginning {
+    /// The bytes, without a character that was cut in two.
+    pub(crate) bytes: Vec<u8>,
+    /// How many bytes the file has.
+    pub(crate) size: u64,
+}
+
+/// Reads at most `most` bytes of a regular file.
+pub(crate) fn beginning(path: &Path, most: u64) -> Result<Beginning, FileError> {
+    let (file, metadata) = open(path)?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == most {
+        let cut = std::str::from_utf8(&bytes).err().filter(|error| error.error_len().is_none());
+        bytes.truncate(cut.map_or(bytes.len(), |error| error.valid_up_to()));
+    }
+    Ok(Beginning { bytes, size: metadata.len() })
 }
 
 fn expect_regular(metadata: &fs::Metadata) -> Result<(), FileError> {

@@ -5,9 +5,9 @@
 use serde_json::{Value as Json, json};
 
 /// The most lines of text that one result has.
-pub const MAX_LINES: usize = 2_000;
+pub(crate) const MAX_LINES: usize = 2_000;
 /// The most bytes of text that one result has.
-pub const MAX_BYTES: usize = 50 * 1024;
+pub(crate) const MAX_BYTES: usize = 50 * 1024;
 
 /// Which cap a text met first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 
 mod text;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::model::ToolSpec;
 use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace, text_block};
 
 /// The largest image that is handed to a model.
-pub const MAX_IMAGE_BYTES: u64 = 5 * 1024 * 1024;
+const MAX_IMAGE_BYTES: u64 = 5 * 1024 * 1024;
 /// How much of a file tells what it is.
 const SNIFFED: usize = 8 * 1024;
 
@@ -120,9 +120,8 @@ pub fn prompt_image(bytes: &[u8]) -> Option<PromptImage> {
 
 /// Reads an image for a prompt from a file; none if it is no file, or none that [`prompt_image`] takes.
 pub fn prompt_image_at(path: &Path) -> Option<PromptImage> {
-    let size = fs::metadata(path).ok().filter(|meta| meta.is_file())?.len();
-    let bytes = (size <= MAX_IMAGE_BYTES).then(|| fs::read(path).ok())??;
-    prompt_image(&bytes)
+    let image = files::beginning(path, MAX_IMAGE_BYTES + 1).ok()?;
+    prompt_image(&image.bytes)
 }
 
 /// The type of an image that models understand, by its first bytes.

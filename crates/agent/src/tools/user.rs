@@ -1,9 +1,13 @@
 //! Commands that users type: `!command` for the conversation, `!!command` for their eyes only.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 use session_tree::{Message, Timestamp};
 
+use super::output::Tail;
 use super::shell::{self, End};
+use crate::message::spelled;
 use crate::tool::{ToolOutput, ToolPlace};
 
 /// A command that a user typed.
@@ -28,6 +32,29 @@ impl UserCommand {
     }
 }
 
+/// What came of a command that a user typed.
+#[derive(Debug, Default)]
+pub(crate) struct CommandOutput {
+    /// What it wrote, within the caps.
+    pub(crate) text: String,
+    pub(crate) exit_code: Option<i64>,
+    pub(crate) is_cancelled: bool,
+    /// Whether it wrote more.
+    pub(crate) is_cut: bool,
+    /// Where all of it is.
+    pub(crate) full: Option<PathBuf>,
+}
+
+impl CommandOutput {
+    /// Takes the end of a text, as much as the caps let through.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut tail = Tail::default();
+        tail.push(text.as_bytes());
+        let capped = tail.capped();
+        CommandOutput { is_cut: capped.cut_by.is_some(), text: capped.text, ..CommandOutput::default() }
+    }
+}
+
 /// Runs a command that a user typed, and returns the `bashExecution` message that sessions store.
 ///
 /// Users may run what they like: nobody is asked. A command that cannot be started is a message too.
@@ -36,35 +63,40 @@ pub async fn run_user_command(command: &UserCommand, place: &ToolPlace, now: Tim
     let ran = shell::run(&command.command, &place.cwd, None, &place.cancel, |capture| {
         progress(ToolOutput::text(capture.so_far().text));
     });
-    let mut message = json!({"role": "bashExecution", "command": command.command});
-    match ran.await {
-        Ok(ran) => {
-            let code = match ran.end {
-                End::Exited(status) => status.code(),
+    let output = match ran.await {
+        Ok(ran) => CommandOutput {
+            exit_code: match ran.end {
+                End::Exited(status) => status.code().map(i64::from),
                 End::TimedOut(_) | End::Cancelled => None,
-            };
-            message["output"] = json!(ran.captured.capped.text);
-            if let Some(code) = code {
-                message["exitCode"] = json!(code);
-            }
-            message["cancelled"] = json!(ran.end == End::Cancelled);
-            message["truncated"] = json!(ran.captured.capped.cut_by.is_some());
-            if let Some(path) = ran.captured.full_output {
-                message["fullOutputPath"] = json!(path.to_string_lossy());
-            }
-        }
-        Err(error) => {
-            message["output"] = json!(format!("cannot run the command: {error}"));
+            },
+            is_cancelled: ran.end == End::Cancelled,
+            is_cut: ran.captured.capped.cut_by.is_some(),
+            text: ran.captured.capped.text,
+            full: ran.captured.full_output,
+        },
+        Err(error) => CommandOutput {
             // What shells say of a command that cannot be run.
-            message["exitCode"] = json!(126);
-            message["cancelled"] = json!(false);
-            message["truncated"] = json!(false);
-        }
+            exit_code: Some(126),
+            ..CommandOutput::of(&format!("cannot run the command: {error}"))
+        },
+    };
+    command_message(command, &output, now)
+}
+
+/// Makes the `bashExecution` message of a command, in the spelling of pi.
+pub(crate) fn command_message(command: &UserCommand, output: &CommandOutput, now: Timestamp) -> Message {
+    let mut message = json!({"role": "bashExecution", "command": command.command, "output": output.text});
+    if let Some(code) = output.exit_code {
+        message["exitCode"] = json!(code);
+    }
+    message["cancelled"] = json!(output.is_cancelled);
+    message["truncated"] = json!(output.is_cut);
+    if let Some(path) = &output.full {
+        message["fullOutputPath"] = json!(path.to_string_lossy());
     }
     if command.is_private {
         message["excludeFromContext"] = json!(true);
     }
     message["timestamp"] = json!(now.as_millis());
-    // An object with a role is always a message.
-    Message::from_value(&message).unwrap_or_else(|_| Message::user("", now))
+    spelled(&message)
 }

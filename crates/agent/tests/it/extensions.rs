@@ -402,6 +402,20 @@ async fn an_extension_may_run_the_commands_of_the_user() {
 }
 
 #[tokio::test]
+async fn what_an_extension_ran_is_cut_as_what_we_run() {
+    let mut hooks = Hooks::new();
+    let output = "line\n".repeat(100_000);
+    answering(&mut hooks, "user_bash", json!({ "result": {"output": output, "exitCode": null} }));
+    let model = Scripted::new(vec![]);
+    let agent = agent(empty(), &model).with_hooks(hooks);
+    let place = ToolPlace { cwd: ".".into(), cancel: Cancel::new(), progress: Arc::new(drop) };
+    let message = agent.run_command(&UserCommand::parse("!yes").unwrap(), &place).await.unwrap();
+    let said = message.value().to_serde().unwrap();
+    assert_eq!((said.get("exitCode"), &said["truncated"]), (None, &json!(true)));
+    assert_eq!(said["output"].as_str().unwrap().lines().count(), 2_000);
+}
+
+#[tokio::test]
 async fn aborting_through_the_handle_stops_the_turn() {
     let model = Scripted::new(vec![call(), Reply::Hangs("hm")]);
     let agent = agent(empty(), &model);

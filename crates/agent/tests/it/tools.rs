@@ -15,7 +15,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::model::ToolSpec;
 use offshoot_agent::permission::{Decision, Mode, Permissions};
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
-use offshoot_agent::tools::ToolBox;
+use offshoot_agent::tools::{EditTool, ToolBox};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
@@ -83,7 +83,7 @@ fn tools_are_declared_in_a_stable_order_with_the_names_that_pi_uses() {
     let expected =
         expected.map(|(name, fields)| (name.to_owned(), fields.iter().map(ToString::to_string).collect()));
     assert_eq!(declared, expected);
-    assert_eq!(ToolBox::standard().names().collect::<Vec<_>>(), ["read", "bash", "edit", "write"]);
+    assert_eq!(ToolBox::coding().names().collect::<Vec<_>>(), ["read", "bash", "edit", "write"]);
     assert_eq!(ToolBox::all().specs(), ToolBox::all().specs());
 }
 
@@ -107,6 +107,15 @@ fn a_call_that_cannot_run_is_answered() {
         told("bash", json!({"command": ["ls"]})),
         "bash: the argument `command` must be string, but is array"
     );
+}
+
+#[test]
+fn an_edit_is_understood_in_every_box_that_has_the_tool() {
+    let mut tools = ToolBox::new();
+    tools.add(Arc::new(EditTool));
+    let lone = json!({"path": "f", "oldText": "a", "newText": "b"});
+    let ready = tools.check(call("edit", lone)).unwrap();
+    assert_eq!(ready.call().arguments["edits"], json!([{"oldText": "a", "newText": "b"}]));
 }
 
 #[derive(Debug)]

@@ -74,7 +74,7 @@ impl Roster {
     /// Returns the tools that the model may call.
     pub(crate) fn active(&self) -> ToolBox {
         let mut tools = self.all();
-        let usual: Vec<String> = ToolBox::standard().names().map(str::to_owned).collect();
+        let usual: Vec<String> = ToolBox::coding().names().map(str::to_owned).collect();
         let built_in: Vec<String> = ToolBox::all().names().map(str::to_owned).collect();
         let inner = self.inner();
         tools.retain(|name| match (&inner.chosen, &inner.wanted) {

@@ -98,7 +98,7 @@ async fn events_come_while_the_service_speaks_and_leaving_is_noticed() {
         let model = model(&server, api);
         let mut stream = model.answer(request("hi"));
         let mut events = Vec::new();
-        while answer(&events).is_empty() {
+        while answer(&events).text().is_empty() {
             events.push(stream.next().await.unwrap().unwrap());
         }
         drop(stream);

@@ -55,7 +55,7 @@ impl Desk {
         let agent = Agent::new(session, dir.path())
             .with_model(providers.model("lab/test").unwrap(), ThinkingLevel::Off)
             .with_system("You are a test.")
-            .with_tools(ToolBox::standard())
+            .with_tools(ToolBox::coding())
             .with_settings(AgentSettings { compaction, ..AgentSettings::default() });
         Desk { agent, server, providers, dir, cancel: Cancel::new() }
     }

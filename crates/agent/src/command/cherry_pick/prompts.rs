@@ -1,7 +1,7 @@
 //! Prompts and texts of a selection, for those who want to ask or edit them again.
 
 use serde_json::json;
-use session_tree::{Block, Message, Node, PromptImage, Role, Session, Timestamp, convert_to_llm};
+use session_tree::{Message, Node, PromptImage, Role, Session, Timestamp, convert_to_llm};
 
 use crate::error::Result;
 
@@ -24,7 +24,7 @@ pub(super) fn editor(source: &Session, nodes: &[Node]) -> Result<(String, Vec<Pr
             continue;
         }
         if message.role() == Role::User {
-            images.extend(images_of(&message));
+            images.extend(PromptImage::all_of(message.content()));
         }
         let said = convert_to_llm(&message).map(|message| message.text().trim().to_owned());
         texts.extend(said.filter(|text| !text.is_empty()));
@@ -46,14 +46,4 @@ fn dated(message: &Message, now: Timestamp) -> Option<Message> {
     let mut value: serde_json::Value = message.value().to_serde()?;
     value["timestamp"] = json!(now.as_millis());
     Message::from_value(&value).ok()
-}
-
-fn images_of(message: &Message) -> Vec<PromptImage> {
-    let image = |block: Block<'_>| match block {
-        Block::Image { data, mime_type } => {
-            Some(PromptImage { data: data.into_owned(), mime_type: mime_type.into_owned() })
-        }
-        Block::Text(_) | Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
-    };
-    message.content().blocks().filter_map(image).collect()
 }

@@ -163,7 +163,7 @@ impl Agent {
                     payload["fromExtension"] = from_hook.into();
                 }
                 MergedBranch::Picked { entries, .. } => {
-                    payload["entries"] = self.appended_json(entries)?.into()
+                    payload["entries"] = self.appended_json(entries)?.into();
                 }
                 MergedBranch::UpToDate | MergedBranch::FastForwarded(_) => {}
             }

@@ -26,8 +26,7 @@ impl<'a> Edit<'a> {
 
 /// Why edits cannot be made. Edits are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EditError {
+pub(super) enum EditError {
     /// There is nothing to do.
     #[error("no edits were given")]
     None,
@@ -72,7 +71,7 @@ pub enum EditError {
 
 /// Lines where a text begins; not all, if it is there often.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lines(Vec<usize>, bool);
+pub(super) struct Lines(Vec<usize>, bool);
 
 impl std::fmt::Display for Lines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -84,7 +83,7 @@ impl std::fmt::Display for Lines {
 
 /// What is in a file instead of a text that is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Hint {
+pub(super) enum Hint {
     /// Nothing like it.
     Nothing,
     /// The new text is there already.

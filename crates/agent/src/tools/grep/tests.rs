@@ -87,7 +87,7 @@ fn a_search_without_limit_keeps_no_more_than_comes_back() {
     let searched = search.into_found();
     assert_eq!((searched.matches, searched.is_over), (500_000, false));
     let capped = searched.lines.into_capped();
-    assert!(capped.text.capacity() < 4 * crate::tools::MAX_BYTES, "{}", capped.text.capacity());
+    assert!(capped.text.capacity() < 4 * crate::tools::output::MAX_BYTES, "{}", capped.text.capacity());
     assert_eq!(capped.total_lines, 500_000);
     let text = found(&dir, &json!({"pattern": "hit", "limit": 1e9}));
     assert!(
