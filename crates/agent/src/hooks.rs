@@ -1,7 +1,8 @@
 //! Hooks: places where extensions are asked or told something.
 //!
-//! This module knows how answers are combined, and nothing of what they mean: events and payloads have the shape that
-//! extensions see. An extension that fails is reported and passed over; it never stops the agent.
+//! This module knows how answers are combined, and next to nothing of what they mean: events and payloads have the shape
+//! that extensions see. An extension that fails is reported and passed over; it never stops the agent. Only a guard that
+//! fails counts as one that says no.
 
 mod combine;
 mod names;

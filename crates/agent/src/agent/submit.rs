@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 use session_tree::{EntryId, Message, PromptImage, Role, Timestamp};
 
 use super::Agent;
@@ -133,7 +133,9 @@ impl Agent {
             "type": "input", "text": submission.text, "images": images_json(&submission.images),
             "source": submission.source,
         });
-        let answer = self.hooks.chain("input", payload, cancel).await;
+        let is_handled =
+            |answer: &Map<String, Json>| answer.get("action").is_some_and(|action| action == "handled");
+        let answer = self.hooks.chain_until("input", payload, is_handled, cancel).await;
         self.report_hook_failures();
         if answer["action"] == "handled" {
             return None;

@@ -60,14 +60,24 @@ impl Hooks {
 
     /// Lets everybody change a payload in turn: fields of an answer replace those of the payload, and the next one
     /// sees what the one before made of it.
-    pub async fn chain(&self, event: &str, mut payload: Json, cancel: &Cancel) -> Json {
+    pub async fn chain(&self, event: &str, payload: Json, cancel: &Cancel) -> Json {
+        self.chain_until(event, payload, |_| false, cancel).await
+    }
+
+    /// Like [`Hooks::chain`], until somebody gives an answer behind which nobody else has a say.
+    pub async fn chain_until(
+        &self,
+        event: &str,
+        mut payload: Json,
+        is_last_word: impl Fn(&Map<String, Json>) -> bool,
+        cancel: &Cancel,
+    ) -> Json {
         for interest in self.interested(event) {
             let answer = self.ask(&interest, &payload, cancel).await;
             if let (Some(Json::Object(fields)), Json::Object(all)) = (answer, &mut payload) {
-                let stops = fields.get("action").is_some_and(|action| action == "handled")
-                    || fields.get("block").and_then(Json::as_bool) == Some(true);
+                let is_last = is_last_word(&fields);
                 all.extend(fields);
-                if stops {
+                if is_last {
                     break;
                 }
             }

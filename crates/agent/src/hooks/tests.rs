@@ -67,6 +67,18 @@ async fn in_a_chain_everybody_sees_what_the_one_before_made() {
 }
 
 #[tokio::test]
+async fn a_chain_ends_only_with_a_last_word_that_its_caller_knows() {
+    let mut hooks = Hooks::new();
+    answering(&mut hooks, "a", "context", json!({"block": true, "action": "handled"}));
+    answering(&mut hooks, "b", "context", json!({"seen": true}));
+    let made = hooks.chain("context", json!({}), &Cancel::new()).await;
+    assert_eq!(made["seen"], true);
+    let blocks = |answer: &serde_json::Map<String, Json>| answer.contains_key("block");
+    let made = hooks.chain_until("context", json!({}), blocks, &Cancel::new()).await;
+    assert_eq!((&made["block"], made.get("seen")), (&json!(true), None));
+}
+
+#[tokio::test]
 async fn a_handler_that_hangs_is_left_when_the_work_is_cancelled() {
     let mut hooks = Hooks::new();
     hooks.on("slow", "before", |_, _| Box::pin(std::future::pending()));
