@@ -19,6 +19,7 @@ use crate::tree::{Node, Tree};
 
 /// What a move of the leaf would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NavigationPlan {
     /// The entry that was selected.
     pub target: Node,
@@ -137,6 +138,28 @@ impl Session {
     pub fn plan_switch(&self, target: &str) -> Result<NavigationPlan> {
         let node = self.node(target)?;
         self.plan_landing(self.newest_tip_below(node).unwrap_or(node), Landing::Exact)
+    }
+
+    /// Plans a move to before the first entry; none if the leaf is there. Changes nothing.
+    pub fn plan_reset(&self) -> Option<NavigationPlan> {
+        let leaf = self.leaf()?;
+        let tree = self.tree();
+        let root = tree.path(leaf).first().copied()?;
+        let abandoned = self.abandoned_entries(Some(leaf), None).entries;
+        Some(NavigationPlan {
+            target: root,
+            target_id: tree.id(root),
+            old_leaf: Some(leaf),
+            old_leaf_id: Some(tree.id(leaf)),
+            new_leaf: None,
+            new_leaf_id: None,
+            editor_text: None,
+            images: Vec::new(),
+            common_ancestor: None,
+            can_summarize: abandoned.iter().any(|node| self.says_something(*node)),
+            abandoned,
+            is_noop: false,
+        })
     }
 
     fn plan_landing(&self, target: Node, landing: Landing) -> Result<NavigationPlan> {

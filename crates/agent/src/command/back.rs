@@ -1,6 +1,6 @@
 //! `/back` and `/forward`: through the places where the leaf was.
 
-use session_tree::{NavigationPlan, Session};
+use session_tree::NavigationPlan;
 
 use super::history::Position;
 use crate::agent::{Agent, Move, Step};
@@ -31,7 +31,7 @@ impl Agent {
     fn nearest(&self, places: &[Position]) -> Result<Option<(NavigationPlan, usize)>> {
         for (skipped, place) in places.iter().rev().enumerate() {
             let plan = match place {
-                None => plan_start(&self.session()),
+                None => self.session().plan_reset(),
                 Some(id) if self.session().tree().node(id.as_str()).is_some() => {
                     Some(self.session().plan_exact_navigation(id.as_str())?)
                 }
@@ -44,26 +44,4 @@ impl Agent {
         }
         Ok(None)
     }
-}
-
-/// Plans a move to before the first entry; none if the leaf is there.
-pub(super) fn plan_start(session: &Session) -> Option<NavigationPlan> {
-    let leaf = session.leaf()?;
-    let root = session.tree().path(leaf).first().copied()?;
-    let abandoned = session.abandoned_entries(Some(leaf), None).entries;
-    let tree = session.tree();
-    Some(NavigationPlan {
-        target: root,
-        target_id: tree.id(root),
-        old_leaf: Some(leaf),
-        old_leaf_id: Some(tree.id(leaf)),
-        new_leaf: None,
-        new_leaf_id: None,
-        editor_text: None,
-        images: Vec::new(),
-        common_ancestor: None,
-        can_summarize: abandoned.iter().any(|node| !tree.is_bookkeeping(*node)),
-        abandoned,
-        is_noop: false,
-    })
 }

@@ -3,7 +3,6 @@
 use session_tree::{Destination, NewSession, Options};
 
 use super::Replacement;
-use super::back::plan_start;
 use super::fork::beside;
 use super::replace::Reason;
 use crate::agent::{Agent, Move};
@@ -30,7 +29,7 @@ impl Agent {
     ///
     /// [`AgentError::NothingBehind`] if the leaf is before the first entry already.
     pub fn plan_new_here(&self) -> Result<Move> {
-        let plan = plan_start(&self.session()).ok_or(AgentError::NothingBehind)?;
+        let plan = self.session().plan_reset().ok_or(AgentError::NothingBehind)?;
         Ok(Move::new(&self.session(), plan).telling_from(None))
     }
 }

@@ -3,7 +3,6 @@
 use session_tree::json::Value;
 use session_tree::{CHERRY_PICK, Entry, EntryId, NavigationPlan, Node, Role};
 
-use super::back::plan_start;
 use crate::agent::{Agent, Move, NavigateResult};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
@@ -57,7 +56,7 @@ impl Agent {
         let tree = session.tree();
         match tree.parent(node) {
             Some(parent) => Ok(session.plan_exact_navigation(tree.id(parent).as_str())?),
-            None => plan_start(&session).ok_or(AgentError::NothingToUndo),
+            None => session.plan_reset().ok_or(AgentError::NothingToUndo),
         }
     }
 
