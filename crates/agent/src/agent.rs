@@ -36,8 +36,8 @@ use crate::tools::{SharedTools, ToolBox};
 use crate::turn::{Effect, Input, Moment, Outcome, QueueMode, Turn};
 
 pub use choose::ChosenBy;
+pub use compact::CompactRequest;
 pub(crate) use compact::readable;
-pub use compact::{CompactRequest, Compacted};
 pub use mention::FILE_MESSAGE;
 pub(crate) use navigate::Step;
 pub use navigate::{Move, NavigateRequest, NavigateResult, SummaryRequest};

@@ -8,7 +8,7 @@ use session_tree::{
 
 use super::Agent;
 use crate::cancel::Cancel;
-use crate::command::{entries_json, entry_json};
+use crate::command::{Applied, CancelledBy, entries_json, entry_json};
 use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
 use crate::event::AgentEvent;
 use crate::hooks::{Gate, given};
@@ -29,25 +29,13 @@ struct Occasion {
     will_retry: bool,
 }
 
-/// What came of a compaction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Compacted {
-    /// It is in the session.
-    Done(EntryId),
-    /// Somebody stopped it, or the named extension did not want it; nothing changed.
-    Cancelled {
-        /// The extension.
-        by: Option<String>,
-    },
-}
-
 const MANUAL: Occasion = Occasion { reason: "manual", will_retry: false };
 const THRESHOLD: Occasion = Occasion { reason: "threshold", will_retry: false };
 const OVERFLOW: Occasion = Occasion { reason: "overflow", will_retry: true };
 
 impl Agent {
     /// Compacts the path because somebody asks for it.
-    pub async fn compact(&mut self, request: &CompactRequest, cancel: &Cancel) -> Result<Compacted> {
+    pub async fn compact(&mut self, request: &CompactRequest, cancel: &Cancel) -> Result<Applied<EntryId>> {
         if !self.has_said_something() {
             return Err(AgentError::NothingSaid);
         }
@@ -107,9 +95,9 @@ impl Agent {
         }
         let Some(plan) = self.plan_compaction()? else { return Ok(Input::Compacted(false)) };
         match self.compact_as_planned(&plan, &CompactRequest::default(), OVERFLOW, cancel).await {
-            Ok(Compacted::Done(_)) => Ok(Input::Compacted(true)),
-            Ok(Compacted::Cancelled { .. }) if cancel.is_cancelled() => Ok(Input::Aborted(Vec::new())),
-            Ok(Compacted::Cancelled { .. }) | Err(AgentError::Summary { .. }) => Ok(Input::Compacted(false)),
+            Ok(Applied::Done(_)) => Ok(Input::Compacted(true)),
+            Ok(Applied::Cancelled(_)) if cancel.is_cancelled() => Ok(Input::Aborted(Vec::new())),
+            Ok(Applied::Cancelled(_)) | Err(AgentError::Summary { .. }) => Ok(Input::Compacted(false)),
             Err(error) => Err(error),
         }
     }
@@ -121,14 +109,14 @@ impl Agent {
         request: &CompactRequest,
         occasion: Occasion,
         cancel: &Cancel,
-    ) -> Result<Compacted> {
+    ) -> Result<Applied<EntryId>> {
         let Occasion { reason, will_retry } = occasion;
         self.watcher.tell(AgentEvent::CompactionStart { reason });
         let mut from_extension = false;
         let result = self.compaction(plan, request, occasion, &mut from_extension, cancel).await;
         let (entry, error) = match &result {
-            Ok(Compacted::Done(id)) => (Some(id.clone()), None),
-            Ok(Compacted::Cancelled { .. }) => (None, None),
+            Ok(Applied::Done(id)) => (Some(id.clone()), None),
+            Ok(Applied::Cancelled(_)) => (None, None),
             Err(error) => (None, Some(error.to_string())),
         };
         if entry.is_none() && self.hooks.wants("session_compact_failed") {
@@ -150,10 +138,10 @@ impl Agent {
         occasion: Occasion,
         from_extension: &mut bool,
         cancel: &Cancel,
-    ) -> Result<Compacted> {
+    ) -> Result<Applied<EntryId>> {
         let gate = self.before_compact(plan, request, occasion, cancel).await?;
-        if gate.cancelled_by.is_some() {
-            return Ok(Compacted::Cancelled { by: gate.cancelled_by });
+        if let Some(name) = gate.cancelled_by {
+            return Ok(Applied::Cancelled(CancelledBy::Hook(name)));
         }
         let made = gate.get("compaction").and_then(|made| from_hook(made, plan));
         *from_extension = made.is_some();
@@ -161,7 +149,7 @@ impl Agent {
             Some(summary) => summary,
             None => match self.summarize(plan, request.focus.as_deref(), cancel).await? {
                 Some(summary) => summary,
-                None => return Ok(Compacted::Cancelled { by: None }),
+                None => return Ok(Applied::Cancelled(CancelledBy::User)),
             },
         };
         let id = self.session().append_compaction(&summary)?;
@@ -174,7 +162,7 @@ impl Agent {
             });
             self.tell("session_compact", &payload, cancel).await;
         }
-        Ok(Compacted::Done(id))
+        Ok(Applied::Done(id))
     }
 
     /// Lets the model make the summary: of the history, and of the turn that is cut in two.

@@ -1,7 +1,8 @@
 //! Compaction: when it happens, what the model gets afterwards, and that a failing one changes nothing.
 
-use offshoot_agent::agent::{CompactRequest, Compacted};
+use offshoot_agent::agent::CompactRequest;
 use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::settings::Settings;
@@ -35,7 +36,7 @@ async fn a_summary_takes_the_place_of_what_was_said() {
     let mut agent = talked(&model).await;
     let focus = CompactRequest { focus: Some("names".into()) };
     let done = agent.compact(&focus, &Cancel::new()).await.unwrap();
-    assert!(matches!(done, Compacted::Done(_)));
+    assert!(matches!(done, Applied::Done(_)));
     assert!(model.requests()[2].messages[0].text().ends_with("Additional focus: names"));
     assert!(model.requests()[2].tools.is_empty());
     agent.prompt(prompt("third"), &Cancel::new()).await.unwrap();
@@ -83,7 +84,7 @@ async fn a_compaction_that_fails_or_is_stopped_changes_nothing() {
     let stopper = tokio::spawn(async move { stop.cancel() });
     let done = agent.compact(&CompactRequest::default(), &cancel).await.unwrap();
     stopper.await.unwrap();
-    assert_eq!(done, Compacted::Cancelled { by: None });
+    assert_eq!(done, Applied::Cancelled(CancelledBy::User));
     assert_eq!(path(&agent.session()), before);
 }
 
@@ -94,7 +95,7 @@ async fn an_extension_may_cancel_it_or_bring_the_summary() {
     let model = two_answers(vec![]);
     let mut stopped = talked(&model).await.with_hooks(hooks);
     let done = stopped.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
-    assert_eq!(done, Compacted::Cancelled { by: Some("guard".into()) });
+    assert_eq!(done, Applied::Cancelled(CancelledBy::Hook("guard".into())));
 
     let mut hooks = Hooks::new();
     hooks.on("broken", "session_before_compact", |_, _| Box::pin(async { Err("oops".into()) }));
@@ -106,7 +107,7 @@ async fn an_extension_may_cancel_it_or_bring_the_summary() {
     });
     let model = two_answers(vec![]);
     let mut told = talked(&model).await.with_hooks(hooks);
-    let Compacted::Done(id) = told.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap() else {
+    let Applied::Done(id) = told.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap() else {
         panic!("it was cancelled");
     };
     let entry = told.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();

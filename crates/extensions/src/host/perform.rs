@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use futures_util::StreamExt;
-use offshoot_agent::agent::{Agent, CompactRequest, Compacted, NavigateRequest, SummaryRequest};
+use offshoot_agent::agent::{Agent, CompactRequest, NavigateRequest, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, ForkRequest};
 use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel, ToolSpec};
@@ -29,8 +29,8 @@ pub async fn perform(agent: &mut Agent, command: &Command, cancel: &Cancel) -> R
         Command::Compact { instructions } => {
             let request = CompactRequest { focus: instructions.clone() };
             match agent.compact(&request, cancel).await.map_err(said)? {
-                Compacted::Done(id) => Ok(json!({"entryId": id.to_string()})),
-                Compacted::Cancelled { .. } => Err("Compaction cancelled".to_owned()),
+                Applied::Done(id) => Ok(json!({"entryId": id.to_string()})),
+                Applied::Cancelled(_) => Err("Compaction cancelled".to_owned()),
             }
         }
         Command::WaitForIdle => Ok(Json::Null),

@@ -1,6 +1,6 @@
 //! Extensions that ask models, and those that compact.
 
-use offshoot_agent::agent::{CompactRequest, Compacted};
+use offshoot_agent::agent::CompactRequest;
 use offshoot_agent::cancel::Cancel;
 
 use crate::of;
@@ -21,7 +21,7 @@ async fn custom_compaction() {
         of("custom-compaction", Setup { model, replies: vec!["all of it"], ..Setup::default() }).await;
     long_talk(&stage);
     let done = stage.agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
-    let Compacted::Done(id) = done else { panic!("{done:?}") };
+    let id = done.done().unwrap();
     let entry = stage.agent.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();
     assert_eq!((entry["summary"].as_str(), entry["fromHook"].as_bool()), (Some("all of it"), Some(true)));
     let request = stage.model.requests.lock().unwrap()[0].clone();

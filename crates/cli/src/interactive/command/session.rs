@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use offshoot_agent::agent::{CompactRequest, Compacted};
+use offshoot_agent::agent::CompactRequest;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{
     Applied, ExportRequest, ExportScope, Fork, ForkRequest, Forked, Replaced, Replacement,
@@ -291,8 +291,8 @@ impl Front<'_> {
             let then: Then = Box::new(move |front| {
                 front.chat.working.end();
                 match result {
-                    Ok(Compacted::Done(_)) => front.show_path("compacted"),
-                    Ok(Compacted::Cancelled { .. }) => front.tell(Tone::Info, "stopped; nothing changed"),
+                    Ok(Applied::Done(_)) => front.show_path("compacted"),
+                    Ok(Applied::Cancelled(_)) => front.tell(Tone::Info, "stopped; nothing changed"),
                     Err(error) => front.fail(&words(&error)),
                 }
             });
