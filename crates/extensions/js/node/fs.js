@@ -46,9 +46,19 @@ export function readFileSync(path, options) {
   return encoding ? bytes.toString(encoding) : bytes;
 }
 
-export const writeFileSync = (path, data, options) =>
-  void ask(options?.flag === "a" ? "append" : "write", path, contentOf(data, options));
-export const appendFileSync = (path, data, options) => void ask("append", path, contentOf(data, options));
+/// Who may do what with a file that is made; Node takes octal text, too.
+function modeOf(options) {
+  const mode = typeof options === "object" ? options?.mode : options;
+  return { mode: typeof mode === "string" ? Number.parseInt(mode, 8) : mode };
+}
+
+function written(path, data, options, flag) {
+  const values = typeof options === "string" ? { encoding: options } : options ?? {};
+  ask("write", path, { ...contentOf(data, values), flag: values.flag ?? flag, ...modeOf(values) });
+}
+
+export const writeFileSync = (path, data, options) => written(path, data, options, "w");
+export const appendFileSync = (path, data, options) => written(path, data, options, "a");
 
 export function existsSync(path) {
   try {
@@ -88,7 +98,7 @@ export function readdirSync(path, options) {
   return entries.map(({ name, kind }) => Object.assign(new Stats({ size: 0, mtimeMs: 0, kind }), { name, parentPath: pathOf(path), path: pathOf(path) }));
 }
 
-export const mkdirSync = (path, options) => void ask("mkdir", path, { recursive: Boolean(options?.recursive) });
+export const mkdirSync = (path, options) => void ask("mkdir", path, { recursive: Boolean(options?.recursive), ...modeOf(options) });
 export const mkdtempSync = (prefix) => ask("mkdtemp", prefix);
 export const unlinkSync = (path) => void ask("rm", path);
 export const rmdirSync = (path) => void ask("rm", path);

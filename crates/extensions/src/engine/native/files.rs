@@ -1,7 +1,8 @@
 //! Files, as far as `node:fs` of trusted extensions needs them. Contents cross the border as text or base64.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -41,15 +42,14 @@ impl From<String> for Failure {
 
 fn of_path(name: &str, path: &Path, arguments: &Json, shared: &Shared) -> Result<String, Failure> {
     let is_recursive = arguments["recursive"].as_bool().unwrap_or(false);
+    let mode = arguments["mode"].as_u64().and_then(|mode| u32::try_from(mode).ok());
     match name {
         "read" => return read(path, shared),
-        "write" => fs::write(path, content(arguments)?)?,
-        "append" => append(path, &content(arguments)?)?,
+        "write" => write(path, arguments, mode)?,
         "stat" => return Ok(stat(&fs::metadata(path)?)),
         "lstat" => return Ok(stat(&fs::symlink_metadata(path)?)),
         "list" => return list(path),
-        "mkdir" if is_recursive => fs::create_dir_all(path)?,
-        "mkdir" => fs::create_dir(path)?,
+        "mkdir" => fs::DirBuilder::new().recursive(is_recursive).mode(mode.unwrap_or(0o777)).create(path)?,
         "mkdtemp" => return made(path),
         "rm" => remove(path, is_recursive)?,
         "rename" => fs::rename(path, other(arguments, shared)?)?,
@@ -65,12 +65,14 @@ fn other(arguments: &Json, shared: &Shared) -> Result<PathBuf, Failure> {
 }
 
 fn read(path: &Path, shared: &Shared) -> Result<String, Failure> {
-    let length = fs::metadata(path)?.len();
     // Twice as text and once as script keeps it, all inside the memory of the extension.
-    if length > shared.setting.limits.memory as u64 / 4 {
+    let most = shared.setting.limits.memory / 4;
+    let mut bytes = Vec::new();
+    // What a file says about its length need not be true: devices have none, and no end either.
+    fs::File::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > most {
         return Err(Failure::Words(format!("{} is too large for an extension", path.display())));
     }
-    let bytes = fs::read(path)?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(json!({ "text": text }).to_string()),
         Err(error) => Ok(json!({ "base64": STANDARD.encode(error.as_bytes()) }).to_string()),
@@ -84,8 +86,19 @@ fn content(arguments: &Json) -> Result<Vec<u8>, Failure> {
     Ok(text(arguments, "text")?.as_bytes().to_vec())
 }
 
-fn append(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(content)
+/// Writes a file as Node's flag says: anew, at the end, and with `x` only if there was none.
+fn write(path: &Path, arguments: &Json, mode: Option<u32>) -> Result<(), Failure> {
+    let mut options = fs::OpenOptions::new();
+    match text(arguments, "flag")? {
+        "w" | "w+" => options.create(true).write(true).truncate(true),
+        "wx" | "xw" | "wx+" | "xw+" => options.create_new(true).write(true),
+        "a" | "a+" => options.create(true).append(true),
+        "ax" | "xa" | "ax+" | "xa+" => options.create_new(true).append(true),
+        flag => return Err(Failure::Words(format!("no flag `{flag}` for writing"))),
+    };
+    let content = content(arguments)?;
+    options.mode(mode.unwrap_or(0o666)).open(path)?.write_all(&content)?;
+    Ok(())
 }
 
 fn stat(metadata: &fs::Metadata) -> String {
@@ -122,10 +135,10 @@ fn list(path: &Path) -> Result<String, Failure> {
     Ok(Json::Array(entries.collect()).to_string())
 }
 
-/// Makes a directory whose name nobody has.
+/// Makes a directory whose name nobody has, for its owner alone.
 fn made(prefix: &Path) -> Result<String, Failure> {
     let name = format!("{}{}", prefix.display(), &uuid::Uuid::new_v4().simple().to_string()[..8]);
-    fs::create_dir(&name)?;
+    fs::DirBuilder::new().mode(0o700).create(&name)?;
     Ok(spelled(name)?)
 }
 
