@@ -1,16 +1,23 @@
 //! A question with few answers below what it is about: whether a tool may run, what to do with a message.
+//!
+//! What it is about is there in full: what does not fit can be paged through, and a row says so.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use crate::dialog::{Answer, Item, SelectList};
-use crate::keys::{Input, Keymap};
+use crate::keys::{Action, Input, Keymap};
+use crate::numbers::count;
 use crate::paint;
 use crate::theme::{Role, Theme};
 
-/// How many rows of what it is about show.
+/// How many rows of what it is about show at a time.
 const MOST_ROWS: usize = 10;
+/// How many rows there are at the most; the last one says if there are more.
+const ALL_ROWS: usize = 10_000;
+/// How many rows what it is about keeps on a low screen.
+const FEWEST_ROWS: usize = 2;
 /// The rows around the answers: the title and the keys.
 const FRAME: usize = 2;
 
@@ -18,13 +25,19 @@ const FRAME: usize = 2;
 #[derive(Debug, Clone)]
 pub struct Question {
     about: String,
+    /// The first row of what it is about that shows.
+    top: usize,
+    /// How many rows of it show, and whether that is not all.
+    page: usize,
+    is_cut: bool,
     list: SelectList,
 }
 
 impl Question {
     /// Makes a question; digits choose an answer.
     pub fn new(title: impl Into<String>, about: impl Into<String>, answers: Vec<Item>) -> Self {
-        Question { about: about.into(), list: SelectList::new(title, answers) }
+        let list = SelectList::new(title, answers);
+        Question { about: about.into(), top: 0, page: MOST_ROWS, is_cut: false, list }
     }
 
     /// Turns an event of the terminal into what the question takes.
@@ -34,15 +47,26 @@ impl Question {
 
     /// Takes one input; gives the number of the answer.
     pub fn update(&mut self, input: &Input) -> Option<Answer<usize>> {
-        // What is pasted answers nothing.
-        if matches!(input, Input::Paste(_)) { None } else { self.list.update(input) }
+        match input {
+            // What is pasted answers nothing.
+            Input::Paste(_) => None,
+            Input::Action(Action::SelectPageUp) if self.is_cut => {
+                self.top = self.top.saturating_sub(self.page);
+                None
+            }
+            Input::Action(Action::SelectPageDown) if self.is_cut => {
+                self.top += self.page;
+                None
+            }
+            Input::Action(_) | Input::Char(_) => self.list.update(input),
+        }
     }
 
     fn about_rows(&self, columns: u16) -> Vec<String> {
         if self.about.is_empty() {
             return Vec::new();
         }
-        paint::wrap(&self.about, usize::from(columns).saturating_sub(2).max(4), MOST_ROWS)
+        paint::wrap_short(&self.about, usize::from(columns).saturating_sub(2).max(4), ALL_ROWS)
     }
 
     fn list_height(&self) -> usize {
@@ -51,17 +75,48 @@ impl Question {
 
     /// Returns how many rows the question wants.
     pub fn height(&self, columns: u16) -> u16 {
-        (self.about_rows(columns).len() + self.list_height()) as u16
+        (self.about_rows(columns).len().min(MOST_ROWS) + self.list_height()) as u16
     }
 
     /// Draws the question.
     pub fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
-        let list = (self.list_height() as u16).min(area.height);
-        let about = Rect { height: area.height - list, ..area };
-        for (text, row) in self.about_rows(area.width).into_iter().zip(about.rows()) {
+        let rows = self.about_rows(area.width);
+        // One answer shows at least, with the title and the keys.
+        let most = usize::from(area.height).saturating_sub(FRAME + 1);
+        let free = usize::from(area.height).saturating_sub(self.list_height()).max(FEWEST_ROWS.min(most));
+        let about = Rect { height: rows.len().min(free) as u16, ..area };
+        self.draw_about(theme, keymap, &rows, about, buf);
+        let list = Rect { y: about.bottom(), height: area.height - about.height, ..area };
+        self.list.draw(theme, keymap, list, buf);
+    }
+
+    fn draw_about(&mut self, theme: Theme, keymap: &Keymap, rows: &[String], area: Rect, buf: &mut Buffer) {
+        let height = usize::from(area.height);
+        self.is_cut = rows.len() > height;
+        self.page = height.saturating_sub(usize::from(self.is_cut));
+        self.top = self.top.min(rows.len() - self.page.min(rows.len()));
+        let shown = rows.iter().skip(self.top).take(self.page);
+        for (text, row) in shown.zip(area.rows()) {
             paint::line(&Line::styled(format!("  {text}"), theme.style(Role::Text)), row, buf);
         }
-        self.list.draw(theme, keymap, Rect { y: about.bottom(), height: list, ..area }, buf);
+        if self.is_cut
+            && let Some(row) = area.rows().next_back()
+        {
+            let line = Line::styled(self.missing(keymap, rows.len()), theme.style(Role::Warning));
+            paint::line(&line, row, buf);
+        }
+        paint::finish(theme, area, buf);
+    }
+
+    /// Says how much does not show, and how to get there.
+    fn missing(&self, keymap: &Keymap, rows: usize) -> String {
+        let below = rows - self.top - self.page;
+        let (rows, place, action) = match below {
+            0 => (self.top, "above", Action::SelectPageUp),
+            _ => (below, "below", Action::SelectPageDown),
+        };
+        let key = keymap.name(action).map(|key| format!(" · {key}")).unwrap_or_default();
+        format!("  … {} {place}{key}", count(rows, "more row"))
     }
 }
 
@@ -95,5 +150,38 @@ mod tests {
     fn a_digit_answers_and_a_paste_does_not() {
         assert_eq!(question().update(&Input::Char('2')), Some(Answer::Given(1)));
         assert_eq!(question().update(&Input::Paste("1".into())), None);
+    }
+
+    #[test]
+    fn all_of_what_is_asked_about_can_be_seen_and_a_row_says_what_is_missing() {
+        let mut command: Vec<String> = (1..30).map(|n| format!("echo {n}")).collect();
+        command.push("rm -rf ~".to_owned());
+        for (columns, rows) in screen::SIZES {
+            for rows in [rows, 6, 5] {
+                let mut question = question();
+                question.about = command.join("\n");
+                let height = question.height(columns).min(rows);
+                let mut shown = || {
+                    let shown = screen::text(columns, height, |area, buf| {
+                        question.draw(Theme::dark(), &Keymap::default(), area, buf);
+                    });
+                    assert_eq!(question.update(&Input::Action(Action::SelectPageDown)), None);
+                    shown
+                };
+                let first = shown();
+                assert!(first.contains("  echo 1\n") && first.contains("more rows below · PgDn"), "{first}");
+                assert!(first.contains("1 Yes") && !first.contains("rm -rf"), "{first}");
+                let pages: String = std::iter::repeat_with(shown).take(40).collect();
+                assert!(command.iter().all(|line| (first.clone() + &pages).contains(&format!("  {line}\n"))));
+            }
+        }
+    }
+
+    #[test]
+    fn page_keys_move_the_cursor_where_nothing_is_missing() {
+        let mut question = question();
+        screen::text(80, 24, |area, buf| question.draw(Theme::dark(), &Keymap::default(), area, buf));
+        assert_eq!(question.update(&Input::Action(Action::SelectPageDown)), None);
+        assert_eq!(question.update(&Input::Action(Action::SelectConfirm)), Some(Answer::Given(2)));
     }
 }

@@ -39,8 +39,11 @@ impl Confirm {
     /// Draws the dialog.
     pub fn draw(&self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
         let body = frame(theme, keymap, &self.question, KEYS, area, buf);
-        let rows =
-            paint::wrap(&self.detail, usize::from(body.width.saturating_sub(2)), usize::from(body.height));
+        let rows = paint::wrap_short(
+            &self.detail,
+            usize::from(body.width.saturating_sub(2)),
+            usize::from(body.height),
+        );
         for (row, y) in rows.iter().zip(body.top()..body.bottom()) {
             let line = Line::from(span(&format!(" {row}"), theme.style(Role::Text)));
             paint::line(&line, Rect { y, height: 1, ..body }, buf);
