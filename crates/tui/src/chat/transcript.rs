@@ -44,10 +44,18 @@ struct Cell {
     codes: CodeCache,
     /// Rows that were made, and for which width.
     made: Option<(usize, Vec<Line<'static>>)>,
-    /// How many rows were printed already.
-    printed: usize,
-    /// Whether the item goes on with the one before it, which was the same text.
-    goes_on: bool,
+    printed: Printed,
+}
+
+/// What of an item was printed already.
+#[derive(Debug, Clone, Copy, Default)]
+struct Printed {
+    /// How many rows, as they are made now.
+    rows: usize,
+    /// How wide rows are; another width makes others.
+    columns: usize,
+    /// How many letters and digits stand in them: the only thing that is the same at every width.
+    letters: usize,
 }
 
 impl Transcript {
@@ -66,6 +74,8 @@ impl Transcript {
         self.look = look;
         for cell in &mut self.cells {
             cell.made = None;
+            // Its rows may be others now; they are counted again.
+            cell.printed.columns = 0;
         }
     }
 
@@ -77,19 +87,14 @@ impl Transcript {
 
     /// Adds an item that will change.
     pub fn begin(&mut self, item: Item) -> ItemId {
-        let id = ItemId(self.next);
-        self.next += 1;
-        self.cells.push_back(Cell {
-            id,
-            item,
-            is_done: false,
-            is_held: false,
-            codes: CodeCache::default(),
-            made: None,
-            printed: 0,
-            goes_on: false,
-        });
+        let id = self.next_id();
+        self.cells.push_back(Cell::new(id, item));
         id
+    }
+
+    fn next_id(&mut self) -> ItemId {
+        self.next += 1;
+        ItemId(self.next)
     }
 
     /// Changes an item.
@@ -150,7 +155,7 @@ impl Transcript {
         }
         if let Some(cell) = self.cells.front_mut() {
             let rows = cell.rows(columns, &self.look, &*self.languages).len();
-            if rows.saturating_sub(cell.printed) > room.max(4)
+            if rows.saturating_sub(cell.printed.rows) > room.max(4)
                 && matches!(cell.item, Item::Text(_) | Item::Thinking(_))
             {
                 let stable = rows.saturating_sub(RESTLESS.max(room / 2));
@@ -165,7 +170,7 @@ impl Transcript {
         for at in 0..self.cells.len() {
             let cell = &mut self.cells[at];
             let Item::Text(text) = &mut cell.item else { continue };
-            if cell.is_done || cell.printed > 0 {
+            if cell.is_done || cell.printed.rows > 0 {
                 continue;
             }
             let end = stable_end(text);
@@ -176,19 +181,7 @@ impl Transcript {
             text.drain(..end);
             cell.made = None;
             cell.codes = CodeCache::default();
-            let goes_on = std::mem::replace(&mut cell.goes_on, true);
-            let id = ItemId(self.next);
-            self.next += 1;
-            let done = Cell {
-                id,
-                item: Item::Text(before),
-                is_done: true,
-                is_held: false,
-                codes: CodeCache::default(),
-                made: None,
-                printed: 0,
-                goes_on,
-            };
+            let done = Cell { is_done: true, ..Cell::new(self.next_id(), Item::Text(before)) };
             self.cells.insert(at, done);
             return;
         }
@@ -208,10 +201,10 @@ impl Transcript {
                 continue;
             }
             let mut part: Vec<Line<'static>> = Vec::new();
-            if cell.printed == 0 && (self.is_begun || nth > 0) {
+            if cell.printed.rows == 0 && (self.is_begun || nth > 0) {
                 part.push(Line::default());
             }
-            let printed = cell.printed;
+            let printed = cell.printed.rows;
             part.extend(cell.rows(columns, &self.look, &*self.languages).iter().skip(printed).cloned());
             count += part.len();
             parts.push(part);
@@ -224,33 +217,65 @@ impl Transcript {
 }
 
 impl Cell {
-    fn rows(&mut self, columns: usize, look: &Look, languages: &dyn Languages) -> &[Line<'static>] {
-        if self.made.as_ref().is_some_and(|(made_for, _)| *made_for != columns) {
-            // Rows that were printed had another width; showing one twice is better than losing one.
-            let made_for = self.made.as_ref().map_or(columns, |(made_for, _)| *made_for);
-            self.printed = self.printed.min(self.printed * made_for / columns.max(1));
-            self.made = None;
+    fn new(id: ItemId, item: Item) -> Self {
+        Cell {
+            id,
+            item,
+            is_done: false,
+            is_held: false,
+            codes: CodeCache::default(),
+            made: None,
+            printed: Printed::default(),
         }
+    }
+
+    fn rows(&mut self, columns: usize, look: &Look, languages: &dyn Languages) -> &[Line<'static>] {
+        self.made = self.made.take().filter(|(made_for, _)| *made_for == columns);
         let (_, rows) = self
             .made
             .get_or_insert_with(|| (columns, rows(&self.item, columns, look, languages, &mut self.codes)));
+        if self.printed.columns != columns {
+            self.printed = self.printed.at(columns, rows);
+        }
         rows
     }
 
     /// Hands out the rows up to `end` that were not printed; tells whether there were any.
     fn hand_out(&mut self, end: usize, is_begun: bool, out: &mut Vec<Line<'static>>) -> bool {
         let Some((_, rows)) = &self.made else { return false };
-        let from = self.printed;
+        let from = self.printed.rows;
         if from >= end.min(rows.len()) {
             return false;
         }
         if from == 0 && is_begun {
             out.push(Line::default());
         }
-        out.extend(rows[from..end.min(rows.len())].iter().cloned());
-        self.printed = end;
+        let rows = &rows[from..end.min(rows.len())];
+        self.printed.rows = end;
+        self.printed.letters += rows.iter().map(letters).sum::<usize>();
+        out.extend(rows.iter().cloned());
         true
     }
+}
+
+impl Printed {
+    /// Finds what was printed among rows of another width; showing one twice is better than losing one.
+    fn at(self, columns: usize, rows: &[Line<'_>]) -> Self {
+        let mut found = Printed { columns, ..Printed::default() };
+        for row in rows.iter().take(self.rows) {
+            let letters = found.letters + letters(row);
+            if letters > self.letters {
+                break;
+            }
+            found = Printed { rows: found.rows + 1, letters, columns };
+        }
+        found
+    }
+}
+
+/// Counts letters and digits; bars, marks and blanks are others at every width.
+fn letters(row: &Line<'_>) -> usize {
+    row.spans.iter().flat_map(|span| span.content.chars()).filter(|c| c.is_alphanumeric()).count()
 }
 
 #[cfg(test)]

@@ -100,3 +100,30 @@ fn of_a_long_transcript_only_what_shows_is_made() {
     transcript.finish(first);
     assert_eq!(transcript.take_done(40, 20).len(), 20_001);
 }
+
+#[test]
+fn nothing_of_a_growing_text_is_lost_when_the_terminal_changes() {
+    let words: Vec<String> = (0..400).map(|n| format!("word{n}")).collect();
+    let list: String = (0..90).map(|n| format!("- point{n}\n")).collect();
+    for (text, wanted) in [(words.join(" "), &words), (list, &(0..90).map(|n| format!("point{n}")).collect())]
+    {
+        for (before, after) in [(40, 120), (120, 40), (30, 31), (12, 100)] {
+            let mut transcript = transcript();
+            let id = transcript.begin(Item::Text(text.clone()));
+            let mut seen = text_of(&transcript.take_done(before, 8));
+            assert!(!seen.is_empty());
+            grow(&mut transcript, id, " end");
+            seen += &text_of(&transcript.take_done(after, 8));
+            transcript.set_look(Look::new(Theme::light()));
+            transcript.finish(id);
+            seen += &text_of(&transcript.take_done(after, 8));
+            let seen: std::collections::HashSet<&str> = seen.split_whitespace().collect();
+            let lost: Vec<&String> = wanted.iter().filter(|word| !seen.contains(word.as_str())).collect();
+            assert!(lost.is_empty(), "from {before} to {after}: {lost:?}");
+        }
+    }
+}
+
+fn text_of(rows: &[Line<'_>]) -> String {
+    rows.iter().map(|row| format!("{row}\n")).collect()
+}
