@@ -106,7 +106,7 @@ impl Keymap {
         match event {
             Event::Paste(text) => Some(Input::Paste(text.clone())),
             Event::Key(key) => {
-                let typed = Chord::of(key)?.typed();
+                let typed = chord::typed(key);
                 let act = || self.action(key, actions).map(Input::Action);
                 match letters {
                     Letters::Type if typed.is_some() => typed.map(Input::Char),

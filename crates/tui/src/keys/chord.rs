@@ -81,13 +81,28 @@ impl Chord {
         key(rest).map(|code| Self::new(code, modifiers))
     }
 
-    /// Returns the character that the chord types, if it types one.
-    pub fn typed(self) -> Option<char> {
-        match self.code {
-            KeyCode::Char(c) if self.modifiers == KeyModifiers::NONE => Some(c),
-            KeyCode::Char(c) if self.modifiers == KeyModifiers::SHIFT => c.to_uppercase().next(),
-            _ => None,
-        }
+    /// Tells whether the chord types a character: no modifier but Shift is held.
+    pub fn types(self) -> bool {
+        matches!(self.code, KeyCode::Char(_)) && (self.modifiers - KeyModifiers::SHIFT).is_empty()
+    }
+}
+
+/// Returns the character that a key types, if it types one: the very one that was sent.
+pub(super) fn typed(event: &KeyEvent) -> Option<char> {
+    let KeyCode::Char(c) = event.code else { return None };
+    if !Chord::of(event)?.types() {
+        return None;
+    }
+    let is_shifted = event.modifiers.contains(KeyModifiers::SHIFT);
+    Some(if is_shifted && c.is_lowercase() { capital(c) } else { c })
+}
+
+/// Some terminals name the key and Shift; a letter whose capital is two letters stays as it is.
+fn capital(c: char) -> char {
+    let mut capital = c.to_uppercase();
+    match (capital.next(), capital.next()) {
+        (Some(capital), None) => capital,
+        _ => c,
     }
 }
 
@@ -160,9 +175,15 @@ mod tests {
 
     #[test]
     fn only_plain_and_shifted_characters_are_typed() {
-        assert_eq!(sent(KeyCode::Char('L'), KeyModifiers::SHIFT).and_then(Chord::typed), Some('L'));
-        assert_eq!(sent(KeyCode::Char('ß'), KeyModifiers::NONE).and_then(Chord::typed), Some('ß'));
-        assert_eq!(sent(KeyCode::Char('l'), KeyModifiers::CONTROL).and_then(Chord::typed), None);
-        assert_eq!(sent(KeyCode::Enter, KeyModifiers::NONE).and_then(Chord::typed), None);
+        let typed = |code, modifiers| typed(&KeyEvent::new(code, modifiers));
+        for c in ['ẞ', 'İ', 'L', 'ǅ', '\u{212a}', '\u{2126}', '\u{212b}', 'ß', '?', '漢', ' '] {
+            assert_eq!(typed(KeyCode::Char(c), KeyModifiers::SHIFT), Some(c));
+        }
+        for c in ['ß', 'é', 'l', 'L', 'ẞ', 'ı', 'ſ'] {
+            assert_eq!(typed(KeyCode::Char(c), KeyModifiers::NONE), Some(c));
+        }
+        assert_eq!(typed(KeyCode::Char('l'), KeyModifiers::SHIFT), Some('L'));
+        assert_eq!(typed(KeyCode::Char('l'), KeyModifiers::CONTROL), None);
+        assert_eq!(typed(KeyCode::Enter, KeyModifiers::NONE), None);
     }
 }

@@ -79,7 +79,7 @@ impl Front<'_> {
     }
 
     fn is_reserved(&self, chord: Chord) -> bool {
-        chord.typed().is_some() || RESERVED.iter().any(|action| self.keymap.keys(*action).contains(&chord))
+        chord.types() || RESERVED.iter().any(|action| self.keymap.keys(*action).contains(&chord))
     }
 
     /// Runs a command of an extension; tells whether there is one of that name.
