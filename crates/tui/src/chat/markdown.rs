@@ -38,6 +38,8 @@ pub fn rows(
         inline: Vec::new(),
         styles: vec![theme.style(Role::Text)],
         containers: Vec::new(),
+        items: 0,
+        drawn: 0,
         link: None,
         code: None,
         table: None,
@@ -97,6 +99,10 @@ struct Writer<'a> {
     inline: Vec<Span<'static>>,
     styles: Vec<Style>,
     containers: Vec<Container>,
+    /// How many of the containers are items, and how many, from the outermost on, were drawn: nobody counts them again
+    /// for each of a hundred thousand quotations.
+    items: usize,
+    drawn: usize,
     link: Option<(String, usize)>,
     code: Option<(String, String)>,
     table: Option<Table>,
@@ -235,8 +241,7 @@ impl Writer<'_> {
 
     fn open(&mut self, container: Container) {
         self.flush();
-        let is_nested = self.containers.iter().any(|outer| matches!(outer, Container::Item { .. }));
-        if !is_nested {
+        if self.items == 0 {
             self.begin_block();
         }
         self.containers.push(container);
@@ -245,8 +250,8 @@ impl Writer<'_> {
 
     fn close(&mut self) {
         self.flush();
-        self.containers.pop();
-        self.is_apart = !self.containers.iter().any(|outer| matches!(outer, Container::Item { .. }));
+        self.pop_container();
+        self.is_apart = self.items == 0;
     }
 
     fn begin_item(&mut self) {
@@ -259,6 +264,7 @@ impl Writer<'_> {
             _ => self.theme.pick("• ", "- ").to_owned(),
         };
         self.containers.push(Container::Item { mark, is_drawn: false });
+        self.items += 1;
     }
 
     fn end_item(&mut self) {
@@ -266,8 +272,14 @@ impl Writer<'_> {
             self.flush_always();
         }
         self.flush();
-        self.containers.pop();
+        self.pop_container();
+        self.items = self.items.saturating_sub(1);
         self.is_apart = false;
+    }
+
+    fn pop_container(&mut self) {
+        self.containers.pop();
+        self.drawn = self.drawn.min(self.containers.len());
     }
 
     /// Leaves a row free before a block that stands apart.
@@ -378,11 +390,12 @@ impl Writer<'_> {
     }
 
     fn note_drawn(&mut self) {
-        for container in &mut self.containers {
+        for container in &mut self.containers[self.drawn..] {
             if let Container::Item { is_drawn, .. } = container {
                 *is_drawn = true;
             }
         }
+        self.drawn = self.containers.len();
     }
 }
 

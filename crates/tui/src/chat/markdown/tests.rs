@@ -115,7 +115,7 @@ fn only_the_last_block_still_changes() {
 }
 
 #[test]
-fn nothing_in_a_text_makes_it_panic_or_hang() {
+fn nothing_in_a_text_makes_it_panic() {
     let deep = ">".repeat(3_000) + "x";
     let list = (0..200).map(|n| " ".repeat(n) + "- x\n").collect::<String>();
     let table = format!("|{}\n|{}\n|{}", "a|".repeat(500), "-|".repeat(500), "b|".repeat(500));
@@ -125,4 +125,17 @@ fn nothing_in_a_text_makes_it_panic_or_hang() {
             assert!(rows.iter().all(|row| !row.to_string().chars().any(char::is_control)));
         }
     }
+}
+
+#[test]
+fn however_deep_a_text_is_nested_every_level_costs_the_same() {
+    let quotes = ">".repeat(250_000) + "x";
+    let breaks = ">".repeat(100_000) + &"x\\\n".repeat(10_000);
+    let items = "- ".repeat(50_000) + "x";
+    let start = std::time::Instant::now();
+    for (text, count) in [(quotes, 1), (breaks, 10_000), (items, 1)] {
+        assert_eq!(rows(&text, 80, Theme::dark(), &Plain, &mut CodeCache::default()).len(), count);
+    }
+    // One step per pair of levels would take minutes; this takes a second or two.
+    assert!(start.elapsed() < std::time::Duration::from_secs(30), "{:?}", start.elapsed());
 }
