@@ -9,7 +9,7 @@ use session_tree::{BranchRow, EntryId, Node};
 
 use crate::dialog::{Answer, Prompt};
 use crate::help::{Group, HELP_ACTIONS, Help};
-use crate::input::one_line;
+use crate::input::{changed_query, stepped};
 use crate::keys::{Action, Input, Keymap, Letters};
 
 /// What a person wants.
@@ -54,6 +54,7 @@ const ACTIONS: &[Action] = &[
     Action::BranchSearch,
     Action::Help,
     Action::DeleteBackward,
+    Action::DeleteWordBackward,
 ];
 
 const GROUPS: &[Group] = &[("Branches", ACTIONS)];
@@ -134,13 +135,13 @@ impl BranchList {
         match (&mut self.mode, input) {
             (Mode::Help(help), input) => {
                 if help.update(input) {
-                    self.mode = Mode::Browse;
+                    self.mode = self.list_mode();
                 }
                 None
             }
             (Mode::Label(id, prompt), input) => {
                 let (id, answer) = (id.clone(), prompt.update(input)?);
-                self.mode = Mode::Browse;
+                self.mode = self.list_mode();
                 match answer {
                     Answer::Given(label) => {
                         Some(Outcome::SetLabel(id, Some(label).filter(|label| !label.is_empty())))
@@ -148,8 +149,7 @@ impl BranchList {
                     Answer::Cancelled => None,
                 }
             }
-            (Mode::Search, Input::Char(c)) => self.search(c.encode_utf8(&mut [0; 4])),
-            (Mode::Search, Input::Paste(text)) => self.search(text),
+            (Mode::Search, input @ (Input::Char(_) | Input::Paste(_))) => self.search(input),
             (Mode::Browse, Input::Char(c)) => self.choose_number(*c),
             (Mode::Browse, Input::Paste(_)) => None,
             (Mode::Browse | Mode::Search, Input::Action(action)) => self.act(*action),
@@ -174,12 +174,11 @@ impl BranchList {
                 let label = self.selected().and_then(|row| row.branch.label.clone()).unwrap_or_default();
                 let ask =
                     |tip| Mode::Label(tip, Prompt::new("Label of the branch (empty to remove)", &label));
-                self.mode = tip.map_or(Mode::Browse, ask);
+                self.mode = tip.map_or_else(|| self.list_mode(), ask);
             }
             Action::BranchSearch => self.mode = Mode::Search,
-            Action::DeleteBackward => {
-                self.query.pop();
-                self.filter();
+            Action::DeleteBackward | Action::DeleteWordBackward => {
+                return self.search(&Input::Action(action));
             }
             Action::Help => self.mode = Mode::Help(Help::default()),
             _ => self.walk(action),
@@ -190,22 +189,14 @@ impl BranchList {
     fn walk(&mut self, action: Action) {
         let Some(last) = self.shown.len().checked_sub(1) else { return };
         let at = self.position().unwrap_or(0);
-        let to = match action {
-            Action::SelectUp => at.checked_sub(1).unwrap_or(last),
-            Action::SelectDown => {
-                if at >= last {
-                    0
-                } else {
-                    at + 1
-                }
-            }
-            Action::SelectPageUp => at.saturating_sub(self.page),
-            Action::SelectPageDown => (at + self.page).min(last),
-            Action::SelectFirst => 0,
-            Action::SelectLast => last,
-            _ => return,
-        };
-        self.selected = Some(self.rows[self.shown[to]].branch.tip);
+        if let Some(to) = stepped(action, at, last, self.page) {
+            self.selected = Some(self.rows[self.shown[to]].branch.tip);
+        }
+    }
+
+    /// What has the keyboard when nothing lies over the list: a search that is there goes on.
+    fn list_mode(&self) -> Mode {
+        if self.query.is_empty() { Mode::Browse } else { Mode::Search }
     }
 
     fn choose_number(&mut self, c: char) -> Option<Outcome> {
@@ -215,9 +206,11 @@ impl BranchList {
         Some(Outcome::Switch(row.branch.tip_id.clone()))
     }
 
-    fn search(&mut self, text: &str) -> Option<Outcome> {
-        self.query.push_str(&one_line(text));
-        self.filter();
+    fn search(&mut self, input: &Input) -> Option<Outcome> {
+        if let Some(query) = changed_query(&self.query, input) {
+            self.query = query;
+            self.filter();
+        }
         None
     }
 

@@ -48,7 +48,7 @@ impl Help {
 
     /// Draws the overlay over an area.
     pub fn draw(
-        self,
+        &mut self,
         theme: Theme,
         keymap: &Keymap,
         title: &str,
@@ -60,12 +60,13 @@ impl Help {
         let [head, body, foot] = rows(area);
         paint::titled_rule(theme, title, head, buf);
         let lines = lines(theme, keymap, groups, usize::from(area.width));
-        let top = self.top.min(lines.len().saturating_sub(usize::from(body.height)));
-        for (line, y) in lines.iter().skip(top).zip(body.top()..body.bottom()) {
+        // Written back, so that the way up begins at the end and not beyond it.
+        self.top = self.top.min(lines.len().saturating_sub(usize::from(body.height)));
+        for (line, y) in lines.iter().skip(self.top).zip(body.top()..body.bottom()) {
             let line = paint::shorten(line.clone(), usize::from(body.width));
             paint::line(&line, Rect { y, height: 1, ..body }, buf);
         }
-        let more = lines.len().saturating_sub(top + usize::from(body.height));
+        let more = lines.len().saturating_sub(self.top + usize::from(body.height));
         let more = if more > 0 { format!("{more} more below  ") } else { String::new() };
         let keys = [(Action::SelectDown, "scroll"), (Action::SelectCancel, "close")];
         let right = Line::styled(more, theme.style(Role::Dim));
@@ -108,4 +109,24 @@ fn lines(theme: Theme, keymap: &Keymap, groups: &[Group], columns: usize) -> Vec
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen;
+
+    #[test]
+    fn the_way_up_begins_where_the_way_down_ended() {
+        let groups: &[Group] = &[("All", Action::ALL)];
+        let mut help = Help::default();
+        let mut press = |action| {
+            assert!(!help.update(&Input::Action(action)));
+            screen::text(60, 12, |area, buf| {
+                help.draw(Theme::plain(), &Keymap::default(), "Keys", groups, area, buf);
+            })
+        };
+        let end = (0..100).map(|_| press(Action::SelectPageDown)).last();
+        assert_ne!(Some(press(Action::SelectUp)), end);
+    }
 }

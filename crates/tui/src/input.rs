@@ -30,6 +30,8 @@ pub const LINE_ACTIONS: &[Action] = &[
 
 /// The longest text that is taken; a label or a name is no place for a book.
 const LONGEST: usize = 4096;
+/// The longest query that is taken.
+const LONGEST_QUERY: usize = 1000;
 
 /// One line of text with a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -156,6 +158,40 @@ pub(crate) fn skip_columns(text: &str, columns: usize) -> String {
     letters.as_str().to_owned()
 }
 
+/// Returns a query after an input; `None` if that is not for a query or changes nothing.
+///
+/// A query has no cursor: letters go to its end and are taken from there, one by one or in words.
+pub(crate) fn changed_query(query: &str, input: &Input) -> Option<String> {
+    let typed = |text: &str| {
+        let query = [query, &one_line(text)].concat();
+        (query.len() <= LONGEST_QUERY && !query.trim().is_empty()).then_some(query)
+    };
+    let kept = match input {
+        Input::Char(c) => return typed(c.encode_utf8(&mut [0; 4])),
+        Input::Paste(text) => return typed(text),
+        Input::Action(Action::DeleteBackward) => query.grapheme_indices(true).next_back()?.0,
+        Input::Action(Action::DeleteWordBackward) => {
+            query.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1)
+        }
+        Input::Action(_) => return None,
+    };
+    (kept < query.len()).then(|| query[..kept].to_owned())
+}
+
+/// Returns where a cursor goes in a list; up and down go round at the ends.
+pub(crate) fn stepped(action: Action, at: usize, last: usize, page: usize) -> Option<usize> {
+    Some(match action {
+        Action::SelectUp => at.checked_sub(1).unwrap_or(last),
+        Action::SelectDown if at >= last => 0,
+        Action::SelectDown => at + 1,
+        Action::SelectPageUp => at.saturating_sub(page),
+        Action::SelectPageDown => (at + page).min(last),
+        Action::SelectFirst => 0,
+        Action::SelectLast => last,
+        _ => return None,
+    })
+}
+
 /// Pasted text may have many lines, and worse.
 pub(crate) fn one_line(text: &str) -> String {
     let text = text.replace("\r\n", " ");
@@ -180,6 +216,21 @@ mod tests {
             press(&mut line, &[Action::DeleteBackward]);
             assert_eq!(line.text(), "x");
         }
+    }
+
+    #[test]
+    fn a_query_grows_and_shrinks_by_letters_and_words() {
+        let press = |query, action| changed_query(query, &Input::Action(action));
+        for letter in ["a", "漢", "e\u{301}", "👩\u{200d}👧", "🇩🇪"] {
+            assert_eq!(press(letter, Action::DeleteBackward).as_deref(), Some(""));
+        }
+        assert_eq!(press("one two ", Action::DeleteWordBackward).as_deref(), Some("one "));
+        assert_eq!(press("", Action::DeleteBackward), None);
+        assert_eq!(press("a", Action::SelectConfirm), None);
+        assert_eq!(changed_query("a", &Input::Char('b')).as_deref(), Some("ab"));
+        assert_eq!(changed_query("a", &Input::Paste("\nb\x1b".into())).as_deref(), Some("a b"));
+        assert_eq!(changed_query("", &Input::Char(' ')), None);
+        assert_eq!(changed_query("a", &Input::Paste("x".repeat(LONGEST_QUERY))), None);
     }
 
     #[test]

@@ -229,10 +229,7 @@ impl TreeSelector {
     ///
     /// While a search goes on, what is wanted may still be found; only then is it forgotten for what is there.
     fn settle(&mut self) {
-        self.selected = match self.wanted {
-            Some(_) => self.outline.initial_selection(self.wanted),
-            None => self.outline.initial_selection(None),
-        };
+        self.selected = self.outline.initial_selection(self.wanted);
         let searching = self.search.is_some_and(|progress| !progress.done);
         if self.selected.is_some() && !searching {
             self.wanted = self.selected;

@@ -40,7 +40,7 @@ impl BranchList {
     /// Draws the list.
     pub fn draw(&mut self, theme: Theme, keymap: &Keymap, local: Local, area: Rect, buf: &mut Buffer) {
         paint::wipe(area, buf);
-        if let Mode::Help(help) = self.mode {
+        if let Mode::Help(help) = &mut self.mode {
             return help.draw(theme, keymap, "Keys of the list of branches", GROUPS, area, buf);
         }
         let mut left = area;
@@ -69,7 +69,7 @@ impl BranchList {
             format!(" of \"{}\"", self.session_name)
         };
         let mut left = vec![span(&format!(" Branches{name}"), theme.style(Role::Title))];
-        if matches!(self.mode, Mode::Search) {
+        if matches!(self.mode, Mode::Search) || !self.query.is_empty() {
             left.push(Span::styled(theme.pick("  ⌕ ", "  / "), theme.style(Role::Accent)));
             left.push(span(&self.query, theme.style(Role::Text)));
             left.push(Span::styled(theme.pick("▏", "_"), theme.style(Role::Accent)));

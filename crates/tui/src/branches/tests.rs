@@ -1,5 +1,6 @@
 //! The list of branches without a terminal.
 
+use crossterm::event::{Event, KeyCode};
 use session_tree::{Session, Timestamp};
 use testkit::drawing::session_text;
 
@@ -100,6 +101,23 @@ fn a_search_is_typed_after_a_slash_and_letters_are_text_then() {
     assert!(shown(&mut list, 80, 8).contains("⌕ node"));
     assert_eq!(act(&mut list, Action::SelectCancel), None);
     assert_eq!(act(&mut list, Action::SelectCancel), Some(Outcome::Cancel));
+}
+
+#[test]
+fn a_search_goes_on_after_help_and_after_a_label() {
+    for over in [Action::Help, Action::BranchLabel] {
+        let mut list = list();
+        act(&mut list, Action::BranchSearch);
+        list.update(&Input::Char('n'));
+        act(&mut list, over);
+        act(&mut list, Action::SelectCancel);
+        let letter = Event::Key(KeyCode::Char('o').into());
+        let input = list.input(&Keymap::default(), &letter).unwrap();
+        assert_eq!((list.update(&input), input), (None, Input::Char('o')), "{over:?}");
+        assert!(shown(&mut list, 80, 8).contains("⌕ no"));
+        act(&mut list, Action::DeleteWordBackward);
+        assert!(list.query.is_empty());
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::{Answer, frame, take_rows};
-use crate::input::one_line;
+use crate::input::{changed_query, stepped};
 use crate::keys::{Action, Input, Keymap, Letters};
 use crate::paint::{self, span};
 use crate::theme::{Role, Theme};
@@ -97,8 +97,7 @@ impl SelectList {
     pub fn update(&mut self, input: &Input) -> Option<Answer<usize>> {
         match input {
             Input::Char(c) if self.query.is_none() => return self.choose_number(*c),
-            Input::Char(c) => self.search(c.encode_utf8(&mut [0; 4])),
-            Input::Paste(text) => self.search(text),
+            Input::Char(_) | Input::Paste(_) => self.search(input),
             Input::Action(action) => return self.act(*action),
         }
         None
@@ -109,19 +108,8 @@ impl SelectList {
         match action {
             Action::SelectConfirm => return self.selected().map(Answer::Given),
             Action::SelectCancel => return self.cancel(),
-            Action::SelectUp => self.cursor = self.cursor.checked_sub(1).unwrap_or(last),
-            Action::SelectDown => self.cursor = if self.cursor >= last { 0 } else { self.cursor + 1 },
-            Action::SelectPageUp => self.cursor = self.cursor.saturating_sub(self.page),
-            Action::SelectPageDown => self.cursor = (self.cursor + self.page).min(last),
-            Action::SelectFirst => self.cursor = 0,
-            Action::SelectLast => self.cursor = last,
-            Action::DeleteBackward => {
-                self.shorten(|query| query.char_indices().next_back().map(|(at, _)| at));
-            }
-            Action::DeleteWordBackward => {
-                self.shorten(|query| Some(query.trim_end().rfind(' ').map_or(0, |at| at + 1)));
-            }
-            _ => {}
+            Action::DeleteBackward | Action::DeleteWordBackward => self.search(&Input::Action(action)),
+            _ => self.cursor = stepped(action, self.cursor, last, self.page).unwrap_or(self.cursor),
         }
         None
     }
@@ -144,16 +132,9 @@ impl SelectList {
         Some(Answer::Given(number))
     }
 
-    fn search(&mut self, text: &str) {
-        if let Some(query) = &mut self.query {
-            query.push_str(&one_line(text));
-            self.filter();
-        }
-    }
-
-    fn shorten(&mut self, keep: impl Fn(&str) -> Option<usize>) {
-        if let Some(query) = &mut self.query {
-            query.truncate(keep(query).unwrap_or(0));
+    fn search(&mut self, input: &Input) {
+        if let Some(query) = self.query.as_deref().and_then(|query| changed_query(query, input)) {
+            self.query = Some(query);
             self.filter();
         }
     }

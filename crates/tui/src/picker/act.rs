@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use super::query::Finder;
 use super::{Loading, Mode, Outcome, Scope, SessionPicker, Sort, Trashed};
 use crate::dialog::{Answer, Confirm, Prompt};
 use crate::help::{Group, Help};
-use crate::input::one_line;
+use crate::input::{changed_query, stepped};
 use crate::keys::{Action, Input};
 
 /// The actions that the picker knows, in the order they count.
@@ -63,9 +61,6 @@ pub(super) const GROUPS: &[Group] = &[
     ("Change", &[Action::PickerRename, Action::PickerDelete, Action::PickerUndo]),
 ];
 
-/// The longest query that is taken.
-const LONGEST: usize = 1000;
-
 impl SessionPicker {
     /// Takes one input. `None` means: still open, nothing to do.
     pub fn update(&mut self, input: &Input) -> Option<Outcome> {
@@ -100,8 +95,7 @@ impl SessionPicker {
 
     fn browse(&mut self, input: &Input) -> Option<Outcome> {
         match input {
-            Input::Char(c) => self.type_text(c.encode_utf8(&mut [0; 4])),
-            Input::Paste(text) => self.type_text(text),
+            Input::Char(_) | Input::Paste(_) => self.edit_query(input),
             Input::Action(action) => return self.act(*action),
         }
         None
@@ -121,13 +115,9 @@ impl SessionPicker {
             Action::PickerRename => self.ask_name(),
             Action::PickerDelete => self.ask_delete(),
             Action::PickerDeleteIdle if self.query.is_empty() => self.ask_delete(),
-            Action::DeleteWordBackward | Action::PickerDeleteIdle => {
-                let kept = self.query.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
-                self.set_query(self.query[..kept].to_owned());
-            }
-            Action::DeleteBackward => {
-                let kept = self.query.grapheme_indices(true).next_back().map_or(0, |(at, _)| at);
-                self.set_query(self.query[..kept].to_owned());
+            Action::PickerDeleteIdle => self.edit_query(&Input::Action(Action::DeleteWordBackward)),
+            Action::DeleteWordBackward | Action::DeleteBackward => {
+                self.edit_query(&Input::Action(action));
             }
             Action::Help => self.mode = Mode::Help(Help::default()),
             _ => self.walk(action),
@@ -142,13 +132,13 @@ impl SessionPicker {
         let Some(last) = self.places.len().checked_sub(1) else { return };
         let at = self.selected.as_deref().and_then(|path| self.position_of(path)).unwrap_or(0);
         let to = match action {
+            // A long list of sessions does not go round.
             Action::SelectUp => at.saturating_sub(1),
             Action::SelectDown => (at + 1).min(last),
-            Action::SelectPageUp => at.saturating_sub(self.page),
-            Action::SelectPageDown => (at + self.page).min(last),
-            Action::SelectFirst => 0,
-            Action::SelectLast => last,
-            _ => return,
+            _ => match stepped(action, at, last, self.page) {
+                Some(to) => to,
+                None => return,
+            },
         };
         self.moved = true;
         self.selected = Some(self.listed().rows[self.places[to].at].path.clone());
@@ -197,9 +187,8 @@ impl SessionPicker {
         };
     }
 
-    fn type_text(&mut self, text: &str) {
-        let query = [self.query.as_str(), &one_line(text)].concat();
-        if query.len() <= LONGEST && !query.trim().is_empty() {
+    fn edit_query(&mut self, input: &Input) {
+        if let Some(query) = changed_query(&self.query, input) {
             self.set_query(query);
         }
     }

@@ -36,7 +36,7 @@ impl SessionPicker {
     pub fn draw(&mut self, theme: Theme, keymap: &Keymap, local: Local, area: Rect, buf: &mut Buffer) {
         self.freshen();
         paint::wipe(area, buf);
-        if let Mode::Help(overlay) = self.mode {
+        if let Mode::Help(overlay) = &mut self.mode {
             return overlay.draw(theme, keymap, "Keys of the session picker", GROUPS, area, buf);
         }
         let mut left = area;

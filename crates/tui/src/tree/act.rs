@@ -60,8 +60,7 @@ type Want = fn(session_tree::EntryId) -> Outcome;
 impl TreeSelector {
     pub(super) fn browse(&mut self, session: &Session, input: &Input) -> Option<Outcome> {
         match input {
-            Input::Char(c) => self.type_text(session, c.encode_utf8(&mut [0; 4])),
-            Input::Paste(text) => self.type_text(session, text),
+            Input::Char(_) | Input::Paste(_) => self.edit_query(session, input),
             Input::Action(action) => return self.act(session, *action),
         }
         None
@@ -81,8 +80,9 @@ impl TreeSelector {
         match action {
             Action::SelectCancel => return self.cancel(session),
             Action::TreePick => return self.pick(session),
-            Action::DeleteBackward => self.delete_letter(session),
-            Action::DeleteWordBackward => self.delete_word(session),
+            Action::DeleteBackward | Action::DeleteWordBackward => {
+                self.edit_query(session, &Input::Action(action));
+            }
             Action::TreeFilterNext => self.change_filter(session, self.filter().next()),
             Action::TreeFilterPrevious => self.change_filter(session, self.filter().previous()),
             Action::TreeEditLabel => self.start_label(session),

@@ -15,9 +15,9 @@ use crate::theme::{Role, Theme};
 
 impl TreeSelector {
     /// Draws what [`prepare`](TreeSelector::prepare) read for this area.
-    pub fn draw(&self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
+    pub fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
         paint::wipe(area, buf);
-        if let Mode::Help(overlay) = self.mode {
+        if let Mode::Help(overlay) = &mut self.mode {
             overlay.draw(theme, keymap, "Keys of the tree", help::GROUPS, area, buf);
             return;
         }

@@ -1,35 +1,17 @@
 //! The query: typed letter by letter, looked for step by step.
 
 use session_tree::Session;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::TreeSelector;
-use crate::input::one_line;
-
-/// The longest query that is taken.
-const LONGEST: usize = 1000;
+use crate::input::changed_query;
+use crate::keys::Input;
 
 impl TreeSelector {
-    pub(super) fn type_text(&mut self, session: &Session, text: &str) {
-        let text = one_line(text);
-        let query = [self.query(), text.as_str()].concat();
-        if query.len() <= LONGEST && !query.trim().is_empty() {
+    /// Takes what changes the query.
+    pub(super) fn edit_query(&mut self, session: &Session, input: &Input) {
+        if let Some(query) = changed_query(self.query(), input) {
             self.set_query(session, &query);
         }
-    }
-
-    pub(super) fn delete_letter(&mut self, session: &Session) {
-        let shorter =
-            self.query().grapheme_indices(true).next_back().map(|(at, _)| self.query()[..at].to_owned());
-        if let Some(query) = shorter {
-            self.set_query(session, &query);
-        }
-    }
-
-    pub(super) fn delete_word(&mut self, session: &Session) {
-        let kept = self.query().trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
-        let query = self.query()[..kept].to_owned();
-        self.set_query(session, &query);
     }
 
     pub(super) fn set_query(&mut self, session: &Session, query: &str) {
