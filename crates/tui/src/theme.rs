@@ -1,8 +1,9 @@
 //! Themes: what a thing on the screen is, as a style of the terminal.
 //!
-//! Parts of the screen ask for a [`Role`] and never for a colour. Foregrounds are the sixteen colours of the terminal,
-//! so that a person's own palette counts; only backgrounds are chosen by us. Meaning never depends on colour alone: the
-//! plain theme has no colours at all.
+//! Parts of the screen ask for a [`Role`] and never for a colour. What has a meaning of its own has one of the sixteen
+//! colours of the terminal, so that a person's own palette counts; the greys of what matters less, the violets of
+//! extensions and all backgrounds are chosen by us. Meaning never depends on colour alone: the plain theme has no
+//! colours at all.
 
 use ratatui::style::{Color, Modifier, Style};
 use session_tree::{Charset, RowStyle};
@@ -107,6 +108,17 @@ impl Default for Theme {
     }
 }
 
+impl Role {
+    /// Returns what a line of a difference is.
+    pub fn of_diff(line: &str) -> Self {
+        match line.as_bytes().first() {
+            Some(b'+') => Role::DiffAdded,
+            Some(b'-') => Role::DiffRemoved,
+            _ => Role::DiffContext,
+        }
+    }
+}
+
 impl Theme {
     /// Returns the theme for dark terminals.
     pub fn dark() -> Self {
@@ -150,11 +162,6 @@ impl Theme {
     #[must_use]
     pub fn with_charset(self, charset: Charset) -> Self {
         Self { charset, ..self }
-    }
-
-    /// Tells whether the theme has colours.
-    pub fn has_colours(self) -> bool {
-        self.palette != Palette::Plain
     }
 
     /// Tells whether the theme is for light terminals.

@@ -99,7 +99,7 @@ pub(crate) fn is_grafted(entry: &Entry) -> bool {
 
 fn graft_of(entry: &Entry) -> Option<Graft> {
     let details = entry.value()?.get("details");
-    if details.and_then(|details| details.get("merge")).is_some() {
+    if entry.body().merge().is_some() {
         return Some(Graft::Merge);
     }
     let is_pick = |note: &Value<'_>| note.get("kind").is_some_and(|kind| kind.is_str(CHERRY_PICK));

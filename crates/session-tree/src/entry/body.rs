@@ -83,6 +83,16 @@ pub enum Replacement<'e> {
 }
 
 impl<'e> Body<'e> {
+    /// Returns what a merge notes of where it came from; nothing if this is no merge.
+    pub fn merge(&self) -> Option<Value<'e>> {
+        match self {
+            Body::BranchSummary { details, .. } => {
+                details.as_ref()?.get("merge").filter(|merge| !merge.is_null())
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn of(kind: Kind, value: Value<'e>) -> Self {
         let text = |key: &str| value.get(key).and_then(Value::as_str);
         let some = |key: &str| value.get(key).filter(|value| !value.is_null());

@@ -34,14 +34,12 @@ impl Figures {
 
     /// Counts what the body of an entry says.
     pub(crate) fn read(&mut self, entry: &Entry) {
-        match entry.body() {
+        let body = entry.body();
+        self.merges += usize::from(body.merge().is_some());
+        match body {
             Body::Message(Some(message)) => self.read_message(message),
             Body::CustomMessage { content, .. } => self.read_images(content),
-            Body::Compaction { usage, .. } => self.add_usage(usage),
-            Body::BranchSummary { details, usage, .. } => {
-                self.merges += usize::from(is_merge(details));
-                self.add_usage(usage);
-            }
+            Body::Compaction { usage, .. } | Body::BranchSummary { usage, .. } => self.add_usage(usage),
             Body::Usage { usage, .. } | Body::ModelUsage { usage } => {
                 self.add_usage(usage);
                 if let (Some(value), Some(usage)) = (entry.value(), usage) {
@@ -200,10 +198,6 @@ fn has_figures(kind: Kind, role: Option<Role>) -> bool {
         | Kind::ResetBoundary
         | Kind::TitleChange => false,
     }
-}
-
-fn is_merge(details: Option<Value<'_>>) -> bool {
-    details.and_then(|details| details.get("merge")).is_some_and(|merge| !merge.is_null())
 }
 
 fn is_block(block: Value<'_>, kind: &str) -> bool {

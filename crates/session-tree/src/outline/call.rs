@@ -26,6 +26,15 @@ pub(crate) fn answer_above(tree: &Tree, result: Node) -> Option<Node> {
     None
 }
 
+impl Session {
+    /// Returns the answer whose call a tool result answers, wherever in its turn it stands; `None` if there is none.
+    ///
+    /// The call is the one with the id of the result; ids are used again in later turns.
+    pub fn answer_above(&self, result: Node) -> Option<Node> {
+        answer_above(self.tree(), result)
+    }
+}
+
 /// Gives the line that tells of the call behind a tool result; `None` if the call is not found.
 pub(super) fn call_of(
     session: &Session,

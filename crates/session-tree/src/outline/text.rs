@@ -69,7 +69,9 @@ pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Resu
         let title = name(text, "");
         Line::new(format!("[title: {}]", if title.is_empty() { "empty" } else { &title }), RowStyle::Title)
     };
-    Ok(match entry.body() {
+    let body = entry.body();
+    let merge = body.merge();
+    Ok(match body {
         Body::Message(message) => return message_line(session, entry, message, home),
         Body::CustomMessage { custom_type, content, details, .. } => {
             let content = Content::of(content);
@@ -85,10 +87,10 @@ pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Resu
             let thousands = (tokens_before.unwrap_or(0.0) / 1000.0).round().max(0.0);
             Line::new(format!("[compaction: {thousands}k tokens]"), RowStyle::Compaction)
         }
-        Body::BranchSummary { summary, details, .. } => {
+        Body::BranchSummary { summary, .. } => {
             let text = shown(&summary.unwrap_or_default());
-            let head = match merge_source(session, details) {
-                Some(source) => format!("[merge ⇠ {source}]"),
+            let head = match merge {
+                Some(merge) => format!("[merge ⇠ {}]", source_name(session, merge, None)),
                 None => "[branch summary]".to_owned(),
             };
             Line::new(format!("{head}: {text}"), RowStyle::Summary)
@@ -250,9 +252,10 @@ pub(super) fn source(entry: &Entry) -> Option<String> {
             .filter(|_| origin.get("kind").is_some_and(|kind| kind.is_str("cherry-pick")))?;
         ids.items().next()?.as_str().map(Cow::into_owned)
     };
-    match entry.body() {
-        Body::BranchSummary { details, from_id, .. } => {
-            let merge = details.and_then(|details| details.get("merge"));
+    let body = entry.body();
+    let merge = body.merge();
+    match body {
+        Body::BranchSummary { from_id, .. } => {
             let merged = merge.and_then(|merge| merge.get("sourceLeafId")).and_then(Value::as_str);
             let from = from_id.filter(|from| Some(&**from) != entry.parent_id().map(|id| id.as_str()));
             merged.or(from).map(Cow::into_owned)
@@ -271,12 +274,6 @@ fn pick_source(session: &Session, origin: Option<Value<'_>>) -> Option<String> {
     }
     let picked = origin.get("sourceEntryIds").and_then(|ids| ids.items().next());
     Some(source_name(session, origin, picked))
-}
-
-/// Names the branch that was merged; `None` if this is no merge.
-fn merge_source(session: &Session, details: Option<Value<'_>>) -> Option<String> {
-    let merge = details?.get("merge").filter(|merge| !merge.is_null())?;
-    Some(source_name(session, merge, None))
 }
 
 /// The name of the branch a graft came from, or the best id the file has for it.

@@ -14,8 +14,6 @@ use crate::theme::{Role, Theme};
 const MOST_ROWS: usize = 400;
 /// The most bytes of one text that are looked at.
 const MOST_BYTES: usize = 64 * 1024;
-/// How far above a tool result its call is looked for.
-const LOOK_BACK: usize = 64;
 
 /// Where lines go, and how wide they may be.
 struct Page<'p> {
@@ -121,30 +119,22 @@ impl Page<'_> {
 
     /// Adds the call that a tool answered.
     fn call_of(&mut self, session: &Session, node: Node, wanted: &str) {
-        let tree = session.tree();
-        let above = tree.ancestors(node).skip(1).take(LOOK_BACK);
-        for node in above.filter(|node| tree.role(*node) == Some(MessageRole::Assistant)) {
-            let Ok(entry) = session.entry_at(node) else { return };
-            let content = entry.message().and_then(|message| message.get("content"));
-            for block in Content::of(content).blocks() {
-                if let Block::ToolCall { id, name, arguments } = block
-                    && id == wanted
-                {
-                    self.call(&name, arguments);
-                    return;
-                }
+        let Some(Ok(entry)) = session.answer_above(node).map(|answer| session.entry_at(answer)) else {
+            return;
+        };
+        let content = entry.message().and_then(|message| message.get("content"));
+        for block in Content::of(content).blocks() {
+            if let Block::ToolCall { id, name, arguments } = block
+                && id == wanted
+            {
+                return self.call(&name, arguments);
             }
         }
     }
 
     fn diff(&mut self, diff: &str) {
         for line in diff.lines() {
-            let role = match line.bytes().next() {
-                Some(b'+') => Role::DiffAdded,
-                Some(b'-') => Role::DiffRemoved,
-                _ => Role::DiffContext,
-            };
-            self.add(line, role);
+            self.add(line, Role::of_diff(line));
         }
     }
 

@@ -9,14 +9,16 @@ use session_tree::{BRANCH_SUMMARY_PREAMBLE, Block, Body, Content, Message, Node,
 
 use super::{Ending, Item, ShellItem, ToolItem, ToolState};
 
-/// How many entries above a tool result may lie between it and its call.
-const FARTHEST_CALL: usize = 256;
+/// How many results of one answer are looked for.
+const MOST_RESULTS: usize = 256;
 
 /// Returns what the entry at a place of a path looks like; nothing for entries that only keep books.
 pub fn items_at(session: &Session, path: &[Node], at: usize) -> Vec<Item> {
     let Some(node) = path.get(at) else { return Vec::new() };
     let Ok(entry) = session.entry_at(*node) else { return Vec::new() };
-    match entry.body() {
+    let body = entry.body();
+    let is_merge = body.merge().is_some();
+    match body {
         Body::Message(Some(_)) => {
             entry.to_message().map_or_else(Vec::new, |message| message_items(session, path, at, &message))
         }
@@ -31,8 +33,7 @@ pub fn items_at(session: &Session, path: &[Node], at: usize) -> Vec<Item> {
             text: summary.unwrap_or_default().into_owned(),
             tokens: tokens_before.unwrap_or(0.0) as u64,
         }],
-        Body::BranchSummary { summary, details, .. } => {
-            let is_merge = details.and_then(|details| details.get("merge")).is_some();
+        Body::BranchSummary { summary, .. } => {
             let title =
                 if is_merge { "merged from another branch" } else { "summary of the branch that was left" };
             let text = summary.unwrap_or_default();
@@ -156,7 +157,7 @@ fn results_after(session: &Session, path: &[Node], at: usize) -> Vec<String> {
     let tree = session.tree();
     let rest = path.iter().skip(at + 1);
     let turn = rest.take_while(|node| !matches!(tree.role(**node), Some(Role::User | Role::Assistant)));
-    let results = turn.filter(|node| tree.role(**node) == Some(Role::ToolResult)).take(FARTHEST_CALL);
+    let results = turn.filter(|node| tree.role(**node) == Some(Role::ToolResult)).take(MOST_RESULTS);
     results.filter_map(|node| call_id(&session.entry_at(*node).ok()?.to_message()?)).collect()
 }
 
@@ -166,7 +167,7 @@ fn call_id(message: &Message) -> Option<String> {
 
 fn result_item(session: &Session, path: &[Node], at: usize, message: &Message) -> ToolItem {
     let value = message.value();
-    let call = call_id(message).and_then(|id| call_above(session, path, at, &id));
+    let call = call_id(message).and_then(|id| call_above(session, *path.get(at)?, &id));
     let told = || value.get("toolName").and_then(Value::as_str).map(|name| name.into_owned());
     let (name, arguments) = call.unwrap_or_else(|| (told().unwrap_or_else(|| "tool".to_owned()), Json::Null));
     let diff = value.get("details").and_then(|details| details.get("diff")).and_then(Value::as_str);
@@ -181,18 +182,14 @@ fn result_item(session: &Session, path: &[Node], at: usize, message: &Message) -
     }
 }
 
-/// Finds the call that a result belongs to: above it, not far.
-fn call_above(session: &Session, path: &[Node], at: usize, id: &str) -> Option<(String, Json)> {
-    let above = path.get(..at)?.iter().rev().take(FARTHEST_CALL);
-    let mut answers = above.filter(|node| session.tree().role(**node) == Some(Role::Assistant));
-    answers.find_map(|node| {
-        let message = session.entry_at(*node).ok()?.to_message()?;
-        message.content().blocks().find_map(|block| match block {
-            Block::ToolCall { id: own, name, arguments } if own == id => {
-                Some((name.into_owned(), arguments.and_then(Value::to_serde).unwrap_or_default()))
-            }
-            _ => None,
-        })
+/// Finds the call that a result belongs to.
+fn call_above(session: &Session, result: Node, id: &str) -> Option<(String, Json)> {
+    let message = session.entry_at(session.answer_above(result)?).ok()?.to_message()?;
+    message.content().blocks().find_map(|block| match block {
+        Block::ToolCall { id: own, name, arguments } if own == id => {
+            Some((name.into_owned(), arguments.and_then(Value::to_serde).unwrap_or_default()))
+        }
+        _ => None,
     })
 }
 

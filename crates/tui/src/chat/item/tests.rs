@@ -222,3 +222,27 @@ fn nothing_that_others_wrote_steers_the_terminal() {
         }
     }
 }
+
+#[test]
+fn a_result_shows_the_call_of_its_own_turn_and_no_older_one() {
+    let message = |id: &str, parent: &str, message: &str| {
+        format!(
+            r#"! {{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:02.000Z","message":{message}}}"#
+        )
+    };
+    let call = r#"{"role":"assistant","content":[{"type":"toolCall","id":"call_0","name":"bash","arguments":{"command":"rm old"}}]}"#;
+    let result = r#"{"role":"toolResult","toolCallId":"call_0","toolName":"read","content":[{"type":"text","text":"out"}]}"#;
+    let drawing = [
+        "u user first".to_owned(),
+        message("c", "u", call),
+        message("r", "c", result),
+        "v<r user second".to_owned(),
+        message("s", "v", result),
+    ];
+    let session = Session::from_bytes(session_text(&drawing.join("\n"))).unwrap();
+    let path = session.branch_path(None);
+    let title =
+        |at: usize| shown(&items_at(&session, &path, at)[0], 60, &look()).lines().next().unwrap().to_owned();
+    assert_eq!(title(2), "● bash rm old");
+    assert_eq!(title(4), "● read");
+}
