@@ -7,12 +7,13 @@ mod prompt;
 mod review;
 mod select;
 mod text;
+mod unasked;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::help::rows;
 use crate::keys::{Action, Keymap};
+use crate::layout::framed;
 use crate::paint;
 use crate::theme::Theme;
 
@@ -21,6 +22,7 @@ pub use prompt::Prompt;
 pub use review::{Review, ReviewKind, ReviewText, Reviewed};
 pub use select::{Item, SelectList};
 pub use text::{TextDialog, Typed};
+pub use unasked::{CALM, Unasked};
 
 /// How a dialog ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,19 +43,10 @@ fn frame(
     buf: &mut Buffer,
 ) -> Rect {
     paint::wipe(area, buf);
-    let [head, body, foot] = rows(area);
+    let [head, body, foot] = framed(area);
     paint::titled_rule(theme, title, head, buf);
     paint::line(&paint::keys_line(theme, keymap, keys, usize::from(area.width)), foot, buf);
     body
-}
-
-/// Takes rows from the top of an area.
-pub(crate) fn take_rows(area: &mut Rect, rows: usize) -> Rect {
-    let height = area.height.min(u16::try_from(rows).unwrap_or(u16::MAX));
-    let taken = Rect { height, ..*area };
-    area.y += height;
-    area.height -= height;
-    taken
 }
 
 #[cfg(test)]

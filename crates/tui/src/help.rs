@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::keys::{Action, Input, Keymap};
+use crate::layout::framed;
 use crate::paint;
 use crate::theme::{Role, Theme};
 use crate::width::{cut, pad, width};
@@ -57,7 +58,7 @@ impl Help {
         buf: &mut Buffer,
     ) {
         paint::wipe(area, buf);
-        let [head, body, foot] = rows(area);
+        let [head, body, foot] = framed(area);
         paint::titled_rule(theme, title, head, buf);
         let lines = lines(theme, keymap, groups, usize::from(area.width));
         // Written back, so that the way up begins at the end and not beyond it.
@@ -73,15 +74,6 @@ impl Help {
         paint::keys_and_right(theme, keymap, &keys, &right, foot, buf);
         paint::finish(theme, area, buf);
     }
-}
-
-/// Splits an area into a first row, what lies between, and a last row.
-pub(crate) fn rows(area: Rect) -> [Rect; 3] {
-    let head = Rect { height: area.height.min(1), ..area };
-    let foot_height = area.height.saturating_sub(1).min(1);
-    let body_height = area.height.saturating_sub(2);
-    let body = Rect { y: area.y + head.height, height: body_height, ..area };
-    [head, body, Rect { y: body.bottom(), height: foot_height, ..area }]
 }
 
 /// One line per action that has a key.

@@ -16,6 +16,7 @@ pub mod clean;
 pub mod help;
 pub mod input;
 pub mod keys;
+mod layout;
 pub mod numbers;
 pub mod paint;
 pub mod screen;

@@ -4,7 +4,7 @@
 //!  tree --Enter--> ask --1..4--> run --done--> there
 //!   ^               |^    5 -> merge instead
 //!   +----Escape-----+|
-//!   ^        focus, note, label (typed text survives Escape)
+//!   ^        focus, note (typed text survives Escape), label
 //!   +----Escape while a summary is made: nothing changed
 //! ```
 //!

@@ -8,8 +8,8 @@ use session_tree::BranchRow;
 
 use super::{BranchList, GROUPS, Mode};
 use crate::clean::clean;
-use crate::dialog::take_rows;
 use crate::keys::{Action, Keymap};
+use crate::layout::take_rows;
 use crate::numbers::{count, money, tokens};
 use crate::paint::{self, span};
 use crate::theme::{Role, Theme};

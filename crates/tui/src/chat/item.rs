@@ -10,6 +10,8 @@ mod tool;
 
 use serde_json::Value as Json;
 
+use crate::theme::{Role, Theme};
+
 pub use entries::{items_at, prompts};
 pub use rows::{Look, rows};
 
@@ -137,6 +139,18 @@ pub enum Tone {
     Warning,
     /// It went wrong.
     Error,
+}
+
+impl Tone {
+    /// Returns the mark of a text in this tone, and what it is drawn as.
+    pub(crate) fn mark(self, theme: Theme) -> (&'static str, Role) {
+        match self {
+            Tone::Info => (theme.pick("· ", "- "), Role::Muted),
+            Tone::Success => (theme.pick("✓ ", "+ "), Role::Success),
+            Tone::Warning => ("! ", Role::Warning),
+            Tone::Error => (theme.pick("✗ ", "x "), Role::Error),
+        }
+    }
 }
 
 impl Item {

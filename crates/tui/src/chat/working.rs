@@ -11,6 +11,7 @@ use ratatui::text::{Line, Span};
 use super::item::Tone;
 use crate::keys::{Action, Keymap};
 use crate::paint;
+use crate::spinner;
 use crate::theme::{Role, Theme};
 
 /// How many waiting messages show.
@@ -131,9 +132,7 @@ impl Working {
 
     fn activity_row(&self, theme: Theme, keymap: &Keymap, now: Duration) -> Option<Line<'static>> {
         let (activity, since) = self.activity.as_ref()?;
-        let spinner = theme.pick("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\");
-        let frames: Vec<char> = spinner.chars().collect();
-        let frame = frames[(now.as_millis() / 100) as usize % frames.len()];
+        let frame = spinner::sign(theme, (now.as_millis() / 100) as usize);
         let words = match (&self.retry, activity) {
             (Some(retry), _) => {
                 let left = retry.at.saturating_sub(now).as_secs_f64().ceil();
@@ -190,12 +189,7 @@ impl Working {
 
     fn notice_rows(&self, theme: Theme, columns: usize) -> Vec<Line<'static>> {
         let Some((tone, text, _)) = &self.notice else { return Vec::new() };
-        let (mark, role) = match tone {
-            Tone::Info => (theme.pick("· ", "- "), Role::Muted),
-            Tone::Success => (theme.pick("✓ ", "+ "), Role::Success),
-            Tone::Warning => ("! ", Role::Warning),
-            Tone::Error => (theme.pick("✗ ", "x "), Role::Error),
-        };
+        let (mark, role) = tone.mark(theme);
         let texts = paint::wrap(text, columns.saturating_sub(2).max(8), 4);
         let style = theme.style(if *tone == Tone::Error { Role::Error } else { Role::Muted });
         let row = |(nth, text): (usize, String)| {

@@ -8,9 +8,10 @@ use ratatui::text::Line;
 
 use super::prompt::Prompt;
 use super::text::{TextDialog, Typed};
-use super::{Answer, frame, take_rows};
+use super::{Answer, frame};
 use crate::help::{Group, HELP_ACTIONS, Help};
 use crate::keys::{Action, Input, Keymap, Letters};
+use crate::layout::take_rows;
 use crate::paint::{self, span};
 use crate::spinner;
 use crate::theme::{Role, Theme};
@@ -70,21 +71,23 @@ const MERGE_KEYS: &[(Action, &str)] = &[
     (Action::Help, "keys"),
 ];
 
-const GROUPS: &[Group] = &[(
-    "Review",
-    &[
-        Action::SelectConfirm,
-        Action::SelectCancel,
-        Action::ReviewEdit,
-        Action::ReviewMode,
-        Action::ReviewFocus,
-        Action::ReviewDiff,
-        Action::SelectUp,
-        Action::SelectDown,
-        Action::SelectPageUp,
-        Action::SelectPageDown,
-    ],
-)];
+/// The keys of both reviews, and those that only a merge has.
+const GROUPS: &[Group] = &[
+    (
+        "Review",
+        &[
+            Action::SelectConfirm,
+            Action::SelectCancel,
+            Action::ReviewEdit,
+            Action::ReviewMode,
+            Action::SelectUp,
+            Action::SelectDown,
+            Action::SelectPageUp,
+            Action::SelectPageDown,
+        ],
+    ),
+    ("Merge", &[Action::ReviewFocus, Action::ReviewDiff]),
+];
 
 /// The review of a cherry-pick or a merge.
 #[derive(Debug)]
@@ -249,7 +252,13 @@ impl Review {
         match &mut self.over {
             Over::Edit(dialog) => return dialog.draw(theme, keymap, area, buf),
             Over::Focus(prompt) => return prompt.draw(theme, keymap, area, buf),
-            Over::Help(help) => return help.draw(theme, keymap, "Keys of the review", GROUPS, area, buf),
+            Over::Help(help) => {
+                let groups = match self.kind {
+                    ReviewKind::Pick => &GROUPS[..1],
+                    ReviewKind::Merge => GROUPS,
+                };
+                return help.draw(theme, keymap, "Keys of the review", groups, area, buf);
+            }
             Over::Nothing => {}
         }
         let keys = match self.kind {

@@ -5,9 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::{Answer, frame, take_rows};
+use super::{Answer, frame};
 use crate::input::{changed_query, stepped};
 use crate::keys::{Action, Input, Keymap, Letters};
+use crate::layout::take_rows;
 use crate::paint::{self, span};
 use crate::theme::{Role, Theme};
 use crate::width::{cut, pad, width};

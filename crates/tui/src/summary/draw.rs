@@ -5,9 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::{GROUPS, Stage, SummaryFlow};
-use crate::dialog::take_rows;
-use crate::help::rows;
 use crate::keys::{Action, Keymap};
+use crate::layout::{framed, take_rows};
 use crate::paint::{self, span};
 use crate::spinner;
 use crate::theme::{Role, Theme};
@@ -64,7 +63,7 @@ impl SummaryFlow {
 
     fn draw_question(&self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
         paint::wipe(area, buf);
-        let [head, mut body, foot] = rows(area);
+        let [head, mut body, foot] = framed(area);
         let columns = usize::from(area.width);
         paint::titled_rule(theme, &format!("Leaving branch \"{}\"", self.leaving.branch), head, buf);
         let figures = Line::from(span(&format!(" {}", self.leaving.figures()), theme.style(Role::Muted)));

@@ -7,6 +7,7 @@ use ratatui::text::Line;
 use session_tree::{Fold, Node, OutlineRow, Session};
 
 use super::{TreeSelector, preview};
+use crate::layout::take_rows;
 use crate::theme::Theme;
 use crate::time::Local;
 
@@ -154,9 +155,9 @@ fn areas(area: Rect, preview: Option<bool>) -> Areas {
     // On a small screen the entries matter most.
     let from = |rows: u16| u16::from(area.height >= rows);
     let mut left = area;
-    let title = take_top(&mut left, from(6));
-    let query = take_top(&mut left, 1);
-    let rule = take_top(&mut left, from(8));
+    let title = take_rows(&mut left, usize::from(from(6)));
+    let query = take_rows(&mut left, 1);
+    let rule = take_rows(&mut left, usize::from(from(8)));
     let keys = take_bottom(&mut left, from(5));
     let status = take_bottom(&mut left, from(4));
     let wide = area.width >= WIDE;
@@ -179,16 +180,9 @@ fn pane(left: &mut Rect, wide: bool) -> Option<Pane> {
         return None;
     }
     let mut area = take_bottom(left, height);
-    let rule = take_top(&mut area, 1);
+    let rule = take_rows(&mut area, 1);
     let area = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
     Some(Pane { area, rule, beside: false })
-}
-
-fn take_top(area: &mut Rect, rows: u16) -> Rect {
-    let taken = Rect { height: rows.min(area.height), ..*area };
-    area.y += taken.height;
-    area.height -= taken.height;
-    taken
 }
 
 fn take_bottom(area: &mut Rect, rows: u16) -> Rect {

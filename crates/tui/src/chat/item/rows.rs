@@ -226,11 +226,7 @@ impl Pen<'_> {
         let most = self.look.limit(DIFF_ROWS);
         let from = self.out.len();
         for line in clean_lines(&diff) {
-            let role = match line.as_bytes().first() {
-                Some(b'+') => Role::DiffAdded,
-                Some(b'-') => Role::DiffRemoved,
-                _ => Role::DiffContext,
-            };
+            let role = Role::of_diff(&line);
             wrap(&[Span::styled(line.into_owned(), self.style(role))], self.columns, &margin, &mut self.out);
         }
         let left_out = (self.out.len() - from).saturating_sub(most);
@@ -313,12 +309,7 @@ impl Pen<'_> {
     }
 
     fn notice(&mut self, tone: Tone, text: &str) {
-        let (mark, role) = match tone {
-            Tone::Info => (self.theme.pick("· ", "- "), Role::Muted),
-            Tone::Success => (self.theme.pick("✓ ", "+ "), Role::Success),
-            Tone::Warning => ("! ", Role::Warning),
-            Tone::Error => (self.theme.pick("✗ ", "x "), Role::Error),
-        };
+        let (mark, role) = tone.mark(self.theme);
         let text_role = if tone == Tone::Error { Role::Error } else { Role::Muted };
         let style = self.style(text_role);
         self.lines(text, style, &Margin::mark(Span::styled(mark, self.style(role))), usize::MAX);

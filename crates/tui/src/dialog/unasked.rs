@@ -1,0 +1,78 @@
+//! What opens by itself: keys that were meant for what was there before must not answer it.
+
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use crate::keys::{Action, Keymap};
+use crate::layout::framed;
+use crate::paint;
+use crate::theme::{Role, Theme};
+
+/// How long nobody may have typed, and a question has to be there, before keys answer it.
+pub const CALM: Duration = Duration::from_millis(500);
+
+/// The time in which a question that opened by itself takes no answer.
+///
+/// It begins anew with every key that comes too early: whoever is typing has not seen the question yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unasked {
+    calm_since: Duration,
+}
+
+impl Unasked {
+    /// Notes that a question opened by itself; times are counted from anywhere.
+    pub fn new(now: Duration) -> Self {
+        Self { calm_since: now }
+    }
+
+    /// Tells whether keys answer the question.
+    pub fn is_over(self, now: Duration) -> bool {
+        now.saturating_sub(self.calm_since) >= CALM
+    }
+
+    /// Tells whether a key that comes now answers the question.
+    pub fn takes_key(&mut self, now: Duration) -> bool {
+        let is_over = self.is_over(now);
+        if !is_over {
+            self.calm_since = now;
+        }
+        is_over
+    }
+
+    /// Covers the line of keys of a question: only the way out works already.
+    pub fn draw(self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
+        let [.., foot] = framed(area);
+        paint::wipe(foot, buf);
+        let right = Line::styled("keys answer in a moment ", theme.style(Role::Dim));
+        paint::keys_and_right(theme, keymap, &[(Action::SelectCancel, "back")], &right, foot, buf);
+        paint::finish(theme, foot, buf);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen;
+
+    #[test]
+    fn a_key_answers_only_after_half_a_second_without_one() {
+        let at = Duration::from_millis;
+        let mut unasked = Unasked::new(at(1_000));
+        assert!(!unasked.is_over(at(1_499)) && !unasked.takes_key(at(1_499)));
+        assert!(!unasked.takes_key(at(1_998)) && !unasked.is_over(at(2_497)));
+        assert!(unasked.is_over(at(2_498)) && unasked.takes_key(at(2_498)) && unasked.takes_key(at(2_499)));
+    }
+
+    #[test]
+    fn until_then_the_keys_are_not_offered() {
+        let shown = screen::text(60, 3, |area, buf| {
+            let unasked = Unasked::new(Duration::ZERO);
+            paint::line(&Line::raw(" Enter choose"), Rect { y: 2, height: 1, ..area }, buf);
+            unasked.draw(Theme::dark(), &Keymap::default(), area, buf);
+        });
+        assert_eq!(shown, "\n\n Esc back                           keys answer in a moment\n");
+    }
+}

@@ -1,0 +1,21 @@
+//! Parts of the screen in rows: the first and the last one, and rows taken from the top.
+
+use ratatui::layout::Rect;
+
+/// Splits an area into a first row, what lies between, and a last row.
+pub(crate) fn framed(area: Rect) -> [Rect; 3] {
+    let head = Rect { height: area.height.min(1), ..area };
+    let foot_height = area.height.saturating_sub(1).min(1);
+    let body_height = area.height.saturating_sub(2);
+    let body = Rect { y: area.y + head.height, height: body_height, ..area };
+    [head, body, Rect { y: body.bottom(), height: foot_height, ..area }]
+}
+
+/// Takes rows from the top of an area.
+pub(crate) fn take_rows(area: &mut Rect, rows: usize) -> Rect {
+    let height = area.height.min(u16::try_from(rows).unwrap_or(u16::MAX));
+    let taken = Rect { height, ..*area };
+    area.y += height;
+    area.height -= height;
+    taken
+}
