@@ -22,6 +22,7 @@ mod signal;
 mod sources;
 mod status;
 mod terminal;
+mod unasked;
 mod view;
 mod walk;
 mod welcome;

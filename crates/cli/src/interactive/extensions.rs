@@ -57,7 +57,7 @@ pub(super) struct Guests {
     commands: Vec<(String, Arc<dyn ExtensionCommand>)>,
     shortcuts: Vec<(Chord, String, Extension)>,
     surface: Surface,
-    asked: VecDeque<AskedBy>,
+    pub(super) asked: VecDeque<AskedBy>,
     /// Commands that run, and what stops them.
     running: Vec<(String, Cancel)>,
     is_loading: bool,

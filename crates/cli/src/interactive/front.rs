@@ -19,6 +19,7 @@ use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::chat::{Chat, DoubleEscape, Intent, Overlay};
 use offshoot_tui::crossterm::event::Event;
+use offshoot_tui::dialog::Unasked;
 use offshoot_tui::keys::{Action, Keymap};
 use offshoot_tui::ratatui::buffer::Buffer;
 use offshoot_tui::ratatui::layout::Rect;
@@ -67,6 +68,10 @@ pub(super) struct Front<'a> {
     pub(super) cwd: PathBuf,
     /// What has the keyboard instead of the editor.
     pub(super) view: Option<View>,
+    /// Since when the view has been there, if it opened by itself.
+    pub(super) unasked: Option<Unasked>,
+    /// When a key last went to the editor.
+    pub(super) typed_at: Duration,
     /// The tree, kept as it was left.
     pub(super) tree: Option<TreeSelector>,
     /// What is told of branches that are left, once and for all.
@@ -156,6 +161,8 @@ impl<'a> Front<'a> {
             providers,
             home,
             view: None,
+            unasked: None,
+            typed_at: Duration::ZERO,
             tree: None,
             always: None,
             waiting: VecDeque::new(),
@@ -213,6 +220,7 @@ impl<'a> Front<'a> {
     async fn wait(&mut self, signals: &mut Signals) -> Happened {
         let pause = match self.chat.working.moves() || self.desk.is_busy() {
             _ if self.search_on() => Duration::ZERO,
+            _ if self.waits_for_calm() => BEAT,
             true => BEAT,
             false => LOOK,
         };
@@ -262,6 +270,8 @@ impl<'a> Front<'a> {
             Happened::Time => self.on_time(),
             Happened::Told(None) | Happened::Asked(None) => {}
         }
+        // One may have waited for a pause in what is typed.
+        self.show_question();
         Ok(())
     }
 
@@ -273,7 +283,10 @@ impl<'a> Front<'a> {
             return Ok(());
         }
         if self.view.is_some() {
-            self.view_event(event);
+            if !self.is_too_early(event) {
+                self.unasked = None;
+                self.view_event(event);
+            }
             return Ok(());
         }
         if self.press_foreign(event) {
@@ -286,6 +299,7 @@ impl<'a> Front<'a> {
             return Ok(());
         }
         let now = self.now();
+        self.typed_at = now;
         let sources = super::sources::Known {
             desk: &self.desk,
             guests: &self.guests,
@@ -385,8 +399,12 @@ impl<'a> Front<'a> {
                 let height = self.view_height(&view, columns, rows);
                 let (desk, keymap, theme) = (&self.desk, &self.keymap, self.chat.theme());
                 let (tree, local) = (&mut self.tree, Local { now: self.app.now(), zone: self.zone });
+                let early = self.unasked.filter(|unasked| !unasked.is_over(now));
                 let mut draw = |area: Rect, buf: &mut Buffer| {
                     super::view::draw(&mut view, tree, desk, theme, keymap, local, beat, area, buf);
+                    if let Some(unasked) = early {
+                        unasked.draw(theme, keymap, area, buf);
+                    }
                 };
                 let frame = self.chat.frame(columns, rows, now, Some(Overlay { height, draw: &mut draw }));
                 self.view = Some(view);

@@ -99,6 +99,11 @@ impl Asked {
         Question::new(format!("May {} do this?", self.tool), &*self.about, answers)
     }
 
+    /// Tells whether nobody waits for the answer any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.answer.is_closed()
+    }
+
     /// Gives the answer with this number; none means no.
     pub(super) fn give(self, answer: Option<usize>) {
         let said = match (answer, self.rule) {

@@ -219,13 +219,16 @@ impl Front<'_> {
 
     /// Asks the person about the next call that waits, unless something else is asked.
     pub(super) fn show_question(&mut self) {
-        if self.view.is_some() {
+        if self.view.is_some() || self.is_being_typed() {
             return;
         }
+        // Who asked may have been stopped while the question waited.
+        self.asked.retain(|asked| !asked.is_over());
         let Some(asked) = self.asked.pop_front() else { return self.show_dialog() };
         let question = asked.question();
         let chosen: Chosen<Option<usize>> = Box::new(move |_, answer| asked.give(answer));
         self.view = Some(View::Question(question, chosen));
+        self.opened_unasked();
     }
 
     /// Shows the path in full.

@@ -191,6 +191,10 @@ impl Front<'_> {
             Asked::Editor { title, prefill } => Kind::Text(Box::new(TextDialog::new(title, "", &prefill))),
             Asked::Custom { component, .. } => Kind::Component(self.attend(component)),
         };
+        // A component draws all of its rows itself, and says what its keys do.
+        if !matches!(kind, Kind::Component(_)) {
+            self.opened_unasked();
+        }
         self.view = Some(View::Extension(Box::new(Dialog { id, extension, kind, answer })));
     }
 

@@ -114,11 +114,11 @@ fn a_command_is_offered_completed_and_asks_the_person() {
     screen.wait_for("tomorrow");
     screen.send("\t\r");
     screen.wait_for("What to eat?");
-    screen.send("2");
+    screen.answer("2");
     screen.wait_for("bread it is");
-    screen.send("1");
+    screen.answer("1");
     screen.wait_for("A note (optional)");
-    screen.send("with cheese\r");
+    screen.answer("with cheese\r");
     screen.wait_for("tomorrow: bread true with cheese");
     // A dialog that is closed answers nothing.
     screen.say("/lunch now");
@@ -243,7 +243,7 @@ fn a_tool_of_an_extension_is_asked_about_and_draws_its_calls() {
     screen.say("throw");
     let shown = screen.wait_for("May dice do this?");
     assert!(shown.contains("Always  dice, until you leave"), "{shown}");
-    screen.send("1");
+    screen.answer("1");
     screen.wait_for("throwing a die of 20\nit shows 7");
     screen.wait_for("Thrown.");
     screen.wait_without("Working");

@@ -74,6 +74,13 @@ impl Screen {
         self.send(ENTER);
     }
 
+    /// Answers a question that opened by itself: keys do only after a moment.
+    #[track_caller]
+    pub(crate) fn answer(&mut self, keys: &str) {
+        self.wait_without("keys answer in a moment");
+        self.send(keys);
+    }
+
     /// Waits until the terminal shows a text.
     #[track_caller]
     pub(crate) fn wait_for(&self, text: &str) -> String {
