@@ -5,7 +5,7 @@
 //! One walk through the outline: each entry is read once, for its row, its body and the figures of the session. Most
 //! bytes are output of tools, and these pass as they are.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use session_tree::json::write_string;
 use session_tree::{
@@ -15,7 +15,7 @@ use session_tree::{
 
 use crate::bodies::Bodies;
 use crate::card::Card;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::page::outline_options;
 use crate::parts::Parts;
 use crate::rows::{self, Columns};
@@ -85,7 +85,7 @@ impl<'e> Export<'e> {
     }
 
     fn entry(&mut self, at: usize, turns: &mut TurnWalk) -> Result<()> {
-        let gone = || io::Error::other("a row is gone");
+        let gone = || Error::Row { at };
         let node = self.all.node(at).ok_or_else(gone)?;
         let passed = self.passed(node)?;
         let entry = if passed.is_some() { None } else { Some(self.session.entry_at(node)?) };
@@ -242,10 +242,8 @@ impl<'e> Export<'e> {
 /// How an entry came from another one, in a word.
 fn graft(entry: &Entry) -> &'static str {
     match entry.body() {
-        Body::BranchSummary { details, .. } => match details.and_then(|details| details.get("merge")) {
-            Some(merge) if !merge.is_null() => "merge",
-            _ => "summary",
-        },
+        body @ Body::BranchSummary { .. } if body.merge().is_some() => "merge",
+        Body::BranchSummary { .. } => "summary",
         _ => "pick",
     }
 }

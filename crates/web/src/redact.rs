@@ -73,7 +73,9 @@ impl Redactor {
     pub fn new(home: Option<&str>, own: &[String]) -> Result<Self> {
         let mut patterns = patterns::known();
         if let Some(home) = home.filter(|home| home.len() > 1) {
-            patterns.insert(0, Pattern::home(&regex::escape(home)));
+            // The whole name: `/home/adam` is not in `/home/ada`.
+            let home = regex::escape(home.trim_end_matches('/'));
+            patterns.insert(0, Pattern::home(&format!(r"(?<secret>{home})(?:[^\w-]|$)")));
         }
         for pattern in own {
             let bad = |source| Error::Pattern { pattern: pattern.clone(), source: Box::new(source) };
@@ -101,7 +103,7 @@ impl Redactor {
     pub fn copy(&self, mut lines: impl BufRead, out: &mut dyn Write) -> Result<RedactReport> {
         let mut findings = Findings::default();
         let mut line = Vec::new();
-        while lines.read_until(b'\n', &mut line)? > 0 {
+        while lines.read_until(b'\n', &mut line).map_err(Error::Read)? > 0 {
             findings.line += 1;
             let content = line.strip_suffix(b"\n").unwrap_or(&line);
             out.write_all(&self.line(content, &mut |kind, secret| findings.add(kind, secret)))?;

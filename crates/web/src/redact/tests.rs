@@ -26,3 +26,32 @@ fn a_sample_never_is_a_whole_secret() {
     assert_eq!(sample("abc"), "…");
     assert_eq!(sample("sk-ant-0123456789012345"), "sk-an…");
 }
+
+#[test]
+fn a_home_is_a_whole_name() {
+    let redactor = Redactor::new(Some("/home/ada/"), &[]).unwrap();
+    for (text, cleaned) in [
+        ("/home/adam/x", "~/x"),
+        ("/home/ada/x", "~/x"),
+        ("cd /home/ada", "cd ~"),
+        ("(/home/ada)", "(~)"),
+        ("PATH=/home/ada:/home/ada/bin", "PATH=~:~/bin"),
+    ] {
+        assert_eq!(redactor.text(text), cleaned);
+    }
+    let root = Redactor::new(Some("/root"), &[]).unwrap();
+    assert_eq!(root.text("/rootfs /root/x /root"), "/rootfs ~/x ~");
+}
+
+#[test]
+fn what_cannot_be_read_is_not_called_unwritable() {
+    struct Broken;
+    impl std::io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("the disk is broken"))
+        }
+    }
+    let lines = std::io::BufReader::new(std::io::Read::chain(&b"{}\n"[..], Broken));
+    let error = Redactor::new(None, &[]).unwrap().copy(lines, &mut Vec::new()).unwrap_err();
+    assert!(matches!(error, Error::Read(_)), "{error:?}");
+}
