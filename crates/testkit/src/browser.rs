@@ -108,6 +108,11 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
+    /// Shows the page as it would be on paper.
+    pub fn on_paper(&mut self) {
+        self.ask("Emulation.setEmulatedMedia", &json!({"media": "print"}));
+    }
+
     /// Presses a key, as a person would.
     pub fn press(&mut self, key: &str) {
         let text = if key.chars().count() == 1 { key } else { "" };

@@ -103,7 +103,7 @@ function openSearch() {
   byId("query").select();
 }
 
-// Paper shows all of a branch, so all of it is drawn first.
+// Paper shows as much of a branch as a printer takes, so that is drawn first.
 async function print(event) {
   event.preventDefault();
   await log.drawAll();

@@ -155,7 +155,7 @@ const log = {
     node.classList.add("target");
   },
 
-  // Draws everything, for paper.
+  // Draws as much as a printer takes; a line at the end says how much is missing.
   async drawAll() {
     this.low = 0;
     this.high = Math.min(this.path.length, 3000);

@@ -279,3 +279,18 @@ fn a_chain_of_a_hundred_thousand_entries_opens() {
     browser.wait("document.querySelector('#status').textContent.includes('hit')");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
+
+#[test]
+fn paper_says_how_much_of_a_long_branch_is_missing() {
+    let page = Page::shaped(&Shape::chain(3_100));
+    let mut browser = Browser::start();
+    browser.open(&page.file);
+    browser.eval("window.print = () => { window.isPrinted = true; }");
+    browser.eval("document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'p', ctrlKey: true, bubbles: true }))");
+    browser.wait("window.isPrinted");
+    browser.on_paper();
+    let end = "document.querySelector('.edge[data-edge=after]')";
+    let said = browser.eval(&format!("{end}.textContent"));
+    assert!(said.as_str().unwrap().ends_with(" more entries below"), "{said}");
+    assert!(browser.eval(&format!("{end}.getBoundingClientRect().height")).as_f64().unwrap() > 0.0);
+}
