@@ -3,7 +3,6 @@
 //! Session files come from anywhere, so text of theirs reaches a terminal only through [`clean()`]. Only `--raw` and
 //! `--json` give bytes as they are.
 
-mod numbers;
 mod progress;
 mod table;
 
@@ -14,8 +13,9 @@ use serde::Serialize;
 
 use crate::error::CommandError;
 
-pub(crate) use numbers::{age, bytes, count, dollars, plural, tokens};
 pub(crate) use offshoot_tui::clean::clean;
+pub(crate) use offshoot_tui::numbers::{bytes, count, money, thousands, tokens};
+pub(crate) use offshoot_tui::time::age;
 use offshoot_tui::width::{cut, width};
 pub(crate) use progress::Progress;
 pub(crate) use table::{Column, Table};

@@ -1,4 +1,4 @@
-//! Numbers as a person reads them: tokens, money, counts.
+//! Numbers as a person reads them: tokens, bytes, money, counts. The same in the chat and in commands.
 
 /// Writes a number of tokens: `950`, `1.2k`, `52k`, `1.3M`.
 pub fn tokens(count: u64) -> String {
@@ -10,19 +10,47 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
-/// Writes an amount of money: `$0.004`, `$0.12`, `$12.30`.
-pub fn money(dollars: f64) -> String {
-    if dollars > 0.0 && dollars < 0.01 { format!("${dollars:.3}") } else { format!("${dollars:.2}") }
+/// Writes a number of bytes: `812 B`, `14.2 kB`, `1.3 GB`.
+pub fn bytes(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} B"),
+        1_000..999_950 => format!("{:.1} kB", count as f64 / 1e3),
+        999_950..999_950_000 => format!("{:.1} MB", count as f64 / 1e6),
+        _ => format!("{:.1} GB", count as f64 / 1e9),
+    }
 }
 
-/// Writes a count with its noun: `1 turn`, `2 turns`, `3 branches`.
+/// Writes an amount of money: `$0.004`, `$0.12`, `$12.30`.
+pub fn money(dollars: f64) -> String {
+    match dollars {
+        0.0 => "$0.00".to_owned(),
+        0.0..0.000_5 => "<$0.001".to_owned(),
+        0.000_5..0.01 => format!("${dollars:.3}"),
+        _ => format!("${dollars:.2}"),
+    }
+}
+
+/// Writes a count with its noun: `1 turn`, `2 turns`, `3 branches`, `1,200 entries`.
 pub fn count(number: usize, noun: &str) -> String {
     let plural = match noun {
         _ if number == 1 => noun.to_owned(),
-        _ if noun.ends_with("ch") => format!("{noun}es"),
+        _ if noun.ends_with("ch") || noun.ends_with('x') => format!("{noun}es"),
         _ => noun.strip_suffix('y').map_or_else(|| format!("{noun}s"), |stem| format!("{stem}ies")),
     };
-    format!("{number} {plural}")
+    format!("{} {plural}", thousands(number as u64))
+}
+
+/// Writes a number with its thousands apart: `1,234,567`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 #[cfg(test)]
@@ -31,11 +59,27 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        assert_eq!([950, 1_234, 9_960, 52_000, 1_300_000].map(tokens), ["950", "1.2k", "10k", "52k", "1.3M"]);
-        assert_eq!([0.0, 0.004, 0.12, 12.3].map(money), ["$0.00", "$0.004", "$0.12", "$12.30"]);
+        // The page of an export has the same rules and the same examples.
         assert_eq!(
-            [count(1, "entry"), count(2, "entry"), count(2, "branch"), count(0, "turn")],
-            ["1 entry", "2 entries", "2 branches", "0 turns"]
+            [950, 1_234, 9_960, 52_000, 999_940, 1_300_000].map(tokens),
+            ["950", "1.2k", "10k", "52k", "1.0M", "1.3M"]
+        );
+        assert_eq!(
+            [0.0, 0.000_04, 0.004, 0.12, 12.3].map(money),
+            ["$0.00", "<$0.001", "$0.004", "$0.12", "$12.30"]
+        );
+        assert_eq!(
+            [812, 14_200, 999_960, 1_300_000_000].map(bytes),
+            ["812 B", "14.2 kB", "1.0 MB", "1.3 GB"]
+        );
+        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn counts_have_nouns() {
+        assert_eq!(
+            [count(1, "entry"), count(1_200, "entry"), count(2, "branch"), count(2, "fix"), count(0, "turn")],
+            ["1 entry", "1,200 entries", "2 branches", "2 fixes", "0 turns"]
         );
     }
 }

@@ -54,23 +54,28 @@ impl Local {
         }
     }
 
-    /// Returns how long ago a time was, such as `now`, `5m`, `3h`, `2d`, `3w`, `4mo` or `1y`.
+    /// Returns how long ago a time was, as [`age`] has it.
     pub fn age(self, time: Timestamp) -> String {
-        let minutes = self.now.as_millis().saturating_sub(time.as_millis()).max(0) / 60_000;
-        let (hours, days) = (minutes / 60, minutes / (24 * 60));
-        match days {
-            0 if minutes == 0 => "now".to_owned(),
-            0 if hours == 0 => format!("{minutes}m"),
-            0 => format!("{hours}h"),
-            1..=6 => format!("{days}d"),
-            7..=29 => format!("{}w", days / 7),
-            30..=364 => format!("{}mo", days / 30),
-            _ => format!("{}y", days / 365),
-        }
+        age(self.now, time)
     }
 
     fn civil(self, time: Timestamp) -> Option<DateTime> {
         Some(self.zone.0.to_datetime(jiff::Timestamp::from_millisecond(time.as_millis()).ok()?))
+    }
+}
+
+/// Returns how long ago a time was, such as `now`, `5m`, `3h`, `2d`, `3w`, `4mo` or `1y`.
+pub fn age(now: Timestamp, then: Timestamp) -> String {
+    let minutes = now.as_millis().saturating_sub(then.as_millis()).max(0) / 60_000;
+    let (hours, days) = (minutes / 60, minutes / (24 * 60));
+    match days {
+        0 if minutes == 0 => "now".to_owned(),
+        0 if hours == 0 => format!("{minutes}m"),
+        0 => format!("{hours}h"),
+        1..=6 => format!("{days}d"),
+        7..=29 => format!("{}w", days / 7),
+        30..=364 => format!("{}mo", days / 30),
+        _ => format!("{}y", days / 365),
     }
 }
 

@@ -6,7 +6,7 @@ use session_tree::json::write_string;
 use session_tree::{Branch, Figures, Node, Outline, Role, Session, Timestamp};
 
 use crate::error::Result;
-use crate::text::{Json, head, plural, push_integer, short};
+use crate::text::{Json, head, money, plural, push_integer, short};
 
 /// How many branches the card lists.
 const MOST_BRANCHES: usize = 12;
@@ -53,7 +53,7 @@ pub(crate) struct Fact {
 
 /// What became of a branch.
 pub(crate) struct BranchLine {
-    /// The id of its tip.
+    /// The id of its tip, as an address has it.
     pub(crate) tip: String,
     /// Its name.
     pub(crate) name: String,
@@ -134,7 +134,7 @@ impl BranchLine {
             Branch { .. } => "abandoned".into(),
         };
         let size = plural(branch.turns, "prompt", "prompts");
-        Ok(Self { tip: branch.tip_id.to_string(), name: branch.name.clone(), state, fate, size })
+        Ok(Self { tip: in_address(branch.tip_id.as_str()), name: branch.name.clone(), state, fate, size })
     }
 }
 
@@ -193,7 +193,7 @@ fn facts(figures: &Figures) -> Vec<Fact> {
         facts.push(fact("Tokens", short(usage.total), note));
     }
     if usage.cost > 0.0 {
-        facts.push(fact("Cost", dollars(usage.cost), String::new()));
+        facts.push(fact("Cost", money(usage.cost), String::new()));
     }
     let models: Vec<&str> = figures.models.keys().map(|name| model_name(name)).collect();
     if let Some(first) = models.first() {
@@ -201,6 +201,18 @@ fn facts(figures: &Figures) -> Vec<Fact> {
         facts.push(fact(if others.is_empty() { "Model" } else { "Models" }, (*first).to_owned(), others));
     }
     facts
+}
+
+/// Writes a text as a part of an address, as `encodeURIComponent` does: ids are any text.
+fn in_address(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
 }
 
 fn model_name(name: &str) -> &str {
@@ -221,8 +233,4 @@ fn tool_errors(figures: &Figures) -> String {
         0 => String::new(),
         errors => format!("{errors} failed"),
     }
-}
-
-fn dollars(sum: f64) -> String {
-    if sum < 0.01 { format!("${sum:.4}") } else { format!("${sum:.2}") }
 }

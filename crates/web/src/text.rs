@@ -134,13 +134,24 @@ pub(crate) fn push_number(out: &mut Json, number: f64) {
     }
 }
 
-/// Shortens a number: `812`, `14.2k`, `1.3M`.
+/// Shortens a number by the rules of the chat, which this crate does not know: `950`, `1.2k`, `52k`, `1.3M`.
 pub(crate) fn short(number: u64) -> String {
     let value = number as f64;
     match number {
         ..1_000 => number.to_string(),
-        1_000..1_000_000 => format!("{:.1}k", value / 1e3),
+        1_000..9_950 => format!("{:.1}k", value / 1e3),
+        9_950..999_500 => format!("{:.0}k", value / 1e3),
         _ => format!("{:.1}M", value / 1e6),
+    }
+}
+
+/// Writes an amount of money by the rules of the chat: `$0.004`, `$0.12`, `$12.30`.
+pub(crate) fn money(dollars: f64) -> String {
+    match dollars {
+        0.0 => "$0.00".to_owned(),
+        0.0..0.000_5 => "<$0.001".to_owned(),
+        0.000_5..0.01 => format!("${dollars:.3}"),
+        _ => format!("${dollars:.2}"),
     }
 }
 
@@ -157,5 +168,23 @@ pub(crate) fn head(text: &str, limit: usize) -> (&str, bool) {
     match text.char_indices().nth(limit) {
         Some((at, _)) => (&text[..at], false),
         None => (text, true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_the_chat_writes_them() {
+        // The chat has the same rules and the same examples.
+        assert_eq!(
+            [950, 1_234, 9_960, 52_000, 999_940, 1_300_000].map(short),
+            ["950", "1.2k", "10k", "52k", "1.0M", "1.3M"]
+        );
+        assert_eq!(
+            [0.0, 0.000_04, 0.004, 0.12, 12.3].map(money),
+            ["$0.00", "<$0.001", "$0.004", "$0.12", "$12.30"]
+        );
     }
 }

@@ -15,7 +15,7 @@ use session_tree::{
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
-use crate::ui::plural;
+use crate::ui::count;
 
 /// Arguments of `offshoot append`.
 #[derive(Debug, clap::Args)]
@@ -220,7 +220,7 @@ impl Appending {
 
     fn tell(&self, app: &mut App) -> Result<(), CommandError> {
         let new = if self.is_new { "the new session " } else { "" };
-        let what = format!("{} to {new}{}", plural(self.taken, "entry", "entries"), self.file);
+        let what = format!("{} to {new}{}", count(self.taken, "entry"), self.file);
         let change = Change::new("appended", "append", what).session(&self.session);
         let change = change.field("file", self.file.as_str()).field("entries", self.taken);
         let change = match (self.is_new, self.taken) {

@@ -7,7 +7,7 @@ use super::texts::shortened;
 use crate::app::App;
 use crate::error::CommandError;
 use crate::reading::Sessions;
-use crate::ui::{Column, Table, Tone, age, count, dollars, plural, tokens};
+use crate::ui::{Column, Table, Tone, age, count, money, thousands, tokens};
 
 /// The longest text that is shown for where a branch began, in characters.
 const FROM: usize = 24;
@@ -66,9 +66,9 @@ fn print(
             (tone, format!("{}{number}", if branch.is_current { "● " } else { "" })),
             (tone, branch.name.clone()),
             (Tone::Dim, branch.from.as_deref().map(|from| shortened(from, FROM)).unwrap_or_default()),
-            (Tone::Plain, count(branch.turns as u64)),
+            (Tone::Plain, thousands(branch.turns as u64)),
             (Tone::Plain, tokens(own.usage.total)),
-            (Tone::Plain, dollars(own.usage.cost)),
+            (Tone::Plain, money(own.usage.cost)),
             (Tone::Plain, model.unwrap_or_default()),
             (Tone::Dim, age(app.now(), branch.last_activity)),
             (if branch.ends_in_error { Tone::Bad } else { Tone::Notice }, marks(row, all)),
@@ -104,8 +104,8 @@ fn number_of(tip: Node, all: &[BranchRow]) -> Option<usize> {
 fn footer(session: &Session, all: usize, hidden: usize) -> String {
     let tree = session.tree();
     let points = tree.nodes().filter(|node| tree.is_branch_point(*node)).count();
-    let branches = plural(all, "branch", "branches");
-    let mut text = format!("{branches}, {}", plural(points, "branch point", "branch points"));
+    let branches = count(all, "branch");
+    let mut text = format!("{branches}, {}", count(points, "branch point"));
     if hidden > 0 {
         text.push_str(&format!(", {hidden} hidden (`--all` shows them)"));
     }

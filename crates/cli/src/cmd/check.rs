@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::change::quoted;
 use crate::error::{CommandError, Failure};
 use crate::reading::Output;
-use crate::ui::{Tone, Ui, bytes, plural};
+use crate::ui::{Tone, Ui, bytes, count};
 
 pub(super) use fix::{JsonFix, words};
 use targets::Target;
@@ -172,8 +172,8 @@ fn headless(path: &Path, reason: &'static str, is_named: bool) -> Result<Found, 
 fn print_report(report: &Report, name: &str, ui: &mut Ui) -> Result<(), CommandError> {
     let size = format!(
         " ({}, {}, {})",
-        plural(count_of(report.lines), "line", "lines"),
-        plural(count_of(report.entries), "entry", "entries"),
+        count(count_of(report.lines), "line"),
+        count(count_of(report.entries), "entry"),
         bytes(report.bytes)
     );
     let (tone, verdict) = verdict(report);
@@ -196,7 +196,7 @@ fn print_lost_header(
     entries: usize,
     ui: &mut Ui,
 ) -> Result<(), CommandError> {
-    let held = format!(" ({})", plural(entries, "entry", "entries"));
+    let held = format!(" ({})", count(entries, "entry"));
     ui.line(&[(Tone::Plain, name), (Tone::Plain, ": "), (Tone::Bad, "1 damaged place"), (Tone::Dim, &held)])?;
     let said = format!(": line 1 (bytes {from}..{to}): the header cannot be read");
     ui.line(&[(Tone::Plain, "  "), (Tone::Bad, "damage"), (Tone::Plain, &said)])?;
@@ -210,16 +210,15 @@ fn fix(ui: &mut Ui, words: &str) -> Result<(), CommandError> {
 /// How many findings there are of each kind, the worst first.
 fn verdict(report: &Report) -> (Tone, String) {
     let Some(worst) = report.worst() else { return (Tone::Good, "clean".into()) };
-    let count = |wanted: Severity| {
+    let found = |wanted: Severity| {
         report.diagnostics.iter().filter(|found| found.problem.severity() == wanted).count()
     };
     let parts = [
-        (count(Severity::Damage), "damaged place", "damaged places"),
-        (count(Severity::Warning), "warning", "warnings"),
-        (count(Severity::Note), "note", "notes"),
+        (found(Severity::Damage), "damaged place"),
+        (found(Severity::Warning), "warning"),
+        (found(Severity::Note), "note"),
     ];
-    let said =
-        parts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| plural(count, one, many));
+    let said = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun));
     (word(worst).0, said.collect::<Vec<_>>().join(", "))
 }
 

@@ -6,7 +6,7 @@ use session_tree::{EntryId, PickMode, PickPlan, PickRequest, Selection, Session,
 use crate::app::App;
 use crate::change::{Change, Changing};
 use crate::error::CommandError;
-use crate::ui::{Tone, count, plural};
+use crate::ui::{Tone, count, thousands};
 
 /// Arguments of `offshoot cherry-pick`.
 #[derive(Debug, clap::Args)]
@@ -76,9 +76,9 @@ fn told(plan: &PickPlan, leaf: Option<&EntryId>) -> Change {
     let sources: Vec<String> = plan.source_ids().map(ToString::to_string).collect();
     let warnings: Vec<String> = plan.warnings.iter().map(ToString::to_string).collect();
     let onto = leaf.map_or("the start", EntryId::as_str);
-    let copies = plural(plan.items.len(), "entry", "entries");
+    let copies = count(plan.items.len(), "entry");
     let what =
-        format!("{} under {onto}: {copies}, about {} tokens", sources.join(", "), count(plan.tokens()));
+        format!("{} under {onto}: {copies}, about {} tokens", sources.join(", "), thousands(plan.tokens()));
     Change::new("copied", "copy", what)
         .field("sourceEntryIds", sources)
         .field("text", plan.text())

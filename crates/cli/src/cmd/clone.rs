@@ -7,7 +7,7 @@ use super::new_file::{self, Output};
 use crate::app::{App, file_of};
 use crate::change::Changing;
 use crate::error::{CommandError, Failure};
-use crate::ui::plural;
+use crate::ui::count;
 
 /// Arguments of `offshoot clone`.
 #[derive(Debug, clap::Args)]
@@ -47,7 +47,7 @@ fn copy(source: &Session, to: &Destination, how: Changing, app: &mut App) -> Res
         false => Some(fork_from(path.as_ref(), &cwd, to.clone(), app.options(), None)?),
     };
     let entries = source.tree().len();
-    let what = format!("all {} of {path}", plural(entries, "entry", "entries"));
+    let what = format!("all {} of {path}", count(entries, "entry"));
     let change = new_file::change(("cloned", "clone"), &what, to, made)?;
     change.field("parentSession", path).field("entries", entries).tell(app, how)
 }

@@ -9,7 +9,7 @@ use crate::app::{App, resolve};
 use crate::error::CommandError;
 use crate::json;
 use crate::reading::SessionAt;
-use crate::ui::{Column, Table, Tone, count, plural};
+use crate::ui::{Column, Table, Tone, count, thousands};
 
 /// Arguments of `offshoot context`.
 #[derive(Debug, clap::Args)]
@@ -97,12 +97,12 @@ fn print(session: &Session, context: &Context, items: Vec<Item>, app: &mut App) 
         Column::words("role"),
         Column::wide("text"),
     ]);
-    let messages = plural(items.len(), "message", "messages");
+    let messages = count(items.len(), "message");
     for item in items {
         table.push([
             (Tone::Dim, session.tree().id(item.source).to_string()),
             (Tone::Notice, item.mark.to_owned()),
-            (Tone::Plain, count(estimate_tokens(&item.message))),
+            (Tone::Plain, thousands(estimate_tokens(&item.message))),
             (Tone::Accent, item.message.role().to_string()),
             (Tone::Plain, one_line(&item.message)),
         ]);
@@ -111,7 +111,7 @@ fn print(session: &Session, context: &Context, items: Vec<Item>, app: &mut App) 
     let model =
         context.model.as_ref().map_or_else(|| "none".into(), |m| format!("{}/{}", m.provider, m.model_id));
     let level = &context.thinking_level;
-    app.ui.tell(&format!("{messages}, about {} tokens; model {model}, thinking {level}", count(total)))
+    app.ui.tell(&format!("{messages}, about {} tokens; model {model}, thinking {level}", thousands(total)))
 }
 
 /// The beginning of what a message says; calls of tools by their names.

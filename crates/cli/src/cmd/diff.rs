@@ -7,7 +7,7 @@ use super::stats::JsonUsage;
 use super::texts::{Texts, shortened};
 use crate::app::{App, resolve};
 use crate::error::{CommandError, Failure};
-use crate::ui::{Tone, Ui, dollars, plural, tokens};
+use crate::ui::{Tone, Ui, count, money, tokens};
 
 /// A list of commands that is longer is cut, unless all are asked for.
 const MOST_COMMANDS: usize = 20;
@@ -78,10 +78,10 @@ fn print_side(session: &Session, side: &Side, all: bool, ui: &mut Ui) -> Result<
     let figures = &side.figures;
     let numbers = format!(
         ": {}, {}, {} tokens, {}",
-        plural(figures.entries, "entry", "entries"),
-        plural(figures.turns, "prompt", "prompts"),
+        count(figures.entries, "entry"),
+        count(figures.turns, "prompt"),
         tokens(figures.usage.total),
-        dollars(figures.usage.cost)
+        money(figures.usage.cost)
     );
     let name = format!(" ({})", shortened(&session.branch_name(side.at)?, 40));
     ui.line(&[(Tone::Accent, id.as_str()), (Tone::Plain, &name), (Tone::Plain, &numbers)])?;

@@ -15,7 +15,7 @@ use super::new_file;
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
-use crate::ui::{Progress, bytes, plural};
+use crate::ui::{Progress, bytes, count};
 
 use source::Source;
 
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let name = file_of(&session);
     let source = Source::prepare(args, session, app)?;
     let change = |entries: usize| {
-        let what = format!("{} of {name}", plural(entries, "entry", "entries"));
+        let what = format!("{} of {name}", count(entries, "entry"));
         let change = Change::new("exported", "export", what).field("file", name.as_str());
         change.field("entries", entries).field("redacted", source.redacted)
     };

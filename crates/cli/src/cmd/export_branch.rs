@@ -8,7 +8,7 @@ use super::new_file;
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing};
 use crate::error::{CommandError, Failure};
-use crate::ui::{Ui, plural};
+use crate::ui::{Ui, count};
 
 /// Arguments of `offshoot export-branch`.
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let source = app.open(&args.session)?;
     let plan = source.plan_extract(args.what(source.resolve(&args.at)?))?;
     let entries = plan.entries().len();
-    let what = format!("{} of {}", plural(entries, "entry", "entries"), file_of(&source));
+    let what = format!("{} of {}", count(entries, "entry"), file_of(&source));
     let verbs = ("exported", "export");
     let change = match &args.output {
         Some(file) => {

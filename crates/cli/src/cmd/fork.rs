@@ -7,7 +7,7 @@ use super::new_file::{self, Output};
 use crate::app::{App, file_of, resolve};
 use crate::change::Changing;
 use crate::error::{CommandError, Failure};
-use crate::ui::plural;
+use crate::ui::count;
 
 /// Arguments of `offshoot fork`.
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,7 @@ pub(super) fn make(
         true => None,
         false => Some(source.fork(plan, to.clone(), app.options())?),
     };
-    let what = format!("{} of {}", plural(entries, "entry", "entries"), file_of(source));
+    let what = format!("{} of {}", count(entries, "entry"), file_of(source));
     new_file::change(verbs, &what, to, made)?
         .field("parentSession", file_of(source))
         .field("entries", entries)
@@ -94,7 +94,7 @@ fn tell_prompt(plan: &ForkPlan, app: &mut App) -> Result<(), CommandError> {
     let Some(prompt) = &plan.editor_text else { return Ok(()) };
     let images = match plan.images.len() {
         0 => String::new(),
-        images => format!(" (with {})", plural(images, "image", "images")),
+        images => format!(" (with {})", count(images, "image")),
     };
     app.ui.tell(&format!("the prompt was{images}:"))?;
     for line in prompt.lines() {

@@ -8,7 +8,7 @@ use super::new_file::directory;
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::CommandError;
-use crate::ui::plural;
+use crate::ui::count;
 
 /// Arguments of `offshoot import`.
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 fn told(source: &Session, directory: &Path, stored: Option<&Path>) -> Change {
     let entries = source.tree().len();
     let from = source.file().unwrap_or(Path::new(""));
-    let what = format!("{} of {}", plural(entries, "entry", "entries"), from.display());
+    let what = format!("{} of {}", count(entries, "entry"), from.display());
     let change = match stored {
         None => Change::new("imported", "import", format!("{what} into {}", directory.display())),
         Some(stored) if is_same(stored, from) => {

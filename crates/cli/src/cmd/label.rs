@@ -7,7 +7,7 @@ use super::texts::{last_argument, place};
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
-use crate::ui::plural;
+use crate::ui::count;
 
 /// Arguments of `offshoot label`.
 #[derive(Debug, clap::Args)]
@@ -113,8 +113,9 @@ fn tell_others(
     match same.count() {
         0 => Ok(()),
         others => {
-            let others = plural(others, "other entry has", "other entries have");
-            app.ui.tell(&format!("warning: {others} this label too, so `@{label}` names none of them"))
+            let have = if others == 1 { "has" } else { "have" };
+            let others = count(others, "other entry");
+            app.ui.tell(&format!("warning: {others} {have} this label too, so `@{label}` names none of them"))
         }
     }
 }

@@ -7,7 +7,7 @@ use super::cherry_pick::open_source;
 use crate::app::App;
 use crate::change::{Change, Changing};
 use crate::error::CommandError;
-use crate::ui::{Tone, count, plural};
+use crate::ui::{Tone, count, thousands};
 
 /// Arguments of `offshoot merge`.
 #[derive(Debug, clap::Args)]
@@ -88,8 +88,8 @@ impl Args {
 }
 
 fn told(merge: &Merge) -> Change {
-    let turns = plural(merge.turns - merge.omitted_turns, "turn", "turns");
-    let what = format!("{turns} of \"{}\", about {} tokens", merge.branch, count(merge.tokens()));
+    let turns = count(merge.turns - merge.omitted_turns, "turn");
+    let what = format!("{turns} of \"{}\", about {} tokens", merge.branch, thousands(merge.tokens()));
     Change::new("merged", "merge", what)
         .field("branch", merge.branch.clone())
         .field("baseId", merge.base_id.as_ref().map(ToString::to_string))
@@ -114,7 +114,7 @@ fn warn(merge: &Merge, app: &mut App) -> Result<(), CommandError> {
         app.ui.tell(&format!("note: that branch has {text}; this one keeps its own"))?;
     }
     if merge.omitted_turns > 0 {
-        let turns = plural(merge.omitted_turns, "turn", "turns");
+        let turns = count(merge.omitted_turns, "turn");
         app.ui.tell(&format!("note: the oldest {turns} did not fit and are left out"))?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::error::CommandError;
 use crate::setup::Setup;
 use crate::trust;
-use crate::ui::{Column, Table, Tone, plural, tokens};
+use crate::ui::{Column, Table, Tone, count, tokens};
 
 /// Arguments of `offshoot models`.
 #[derive(Debug, clap::Args)]
@@ -27,13 +27,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let setup = Setup::load(app, trust::Args::none_of_project())?;
     let all = setup.providers()?.models();
-    let count = all.len();
+    let total = all.len();
     let found: Vec<Available> = all.into_iter().filter(|model| args.wants(model)).collect();
     if args.json {
         return app.ui.json(&found.iter().map(JsonModel::of).collect::<Vec<_>>());
     }
     if found.is_empty() {
-        return app.ui.tell(&format!("none of {} fits", plural(count, "model", "models")));
+        return app.ui.tell(&format!("none of {} fits", count(total, "model")));
     }
     print(&found, app)
 }

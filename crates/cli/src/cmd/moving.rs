@@ -7,7 +7,7 @@ use super::texts::place;
 use crate::app::App;
 use crate::change::{Change, Changing};
 use crate::error::CommandError;
-use crate::ui::{Tone, plural};
+use crate::ui::{Tone, count};
 
 /// Where the leaf is to go.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(super) fn go(
         0 => Ok(()),
         _ if how.json => Ok(()),
         images => {
-            let images = plural(images, "image", "images");
+            let images = count(images, "image");
             app.ui.tell(&format!("the prompt had {images}, which only --json gives"))
         }
     }
@@ -138,7 +138,7 @@ impl Move {
     fn left(&self) -> String {
         match self.abandoned {
             0 => String::new(),
-            left => format!(", {} left behind", plural(left, "entry", "entries")),
+            left => format!(", {} left behind", count(left, "entry")),
         }
     }
 }

@@ -5,7 +5,7 @@ use session_tree::NewBranchSummary;
 use crate::app::App;
 use crate::change::{Change, Changing};
 use crate::error::{CommandError, Failure};
-use crate::ui::plural;
+use crate::ui::count;
 
 /// Arguments of `offshoot pop`.
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let old_leaf = session.leaf_id();
     let place = |node| session.tree().id(node).to_string();
     let onto = plan.new_leaf().map_or_else(|| "the start".to_owned(), place);
-    let left = plural(plan.abandoned().len(), "entry", "entries");
+    let left = count(plan.abandoned().len(), "entry");
     let prompt = plan.prompt().unwrap_or_default();
     let mut change = Change::new("went", "go", format!("back to {onto}, {left} left behind"))
         .field("abandonedEntries", plan.abandoned().len())

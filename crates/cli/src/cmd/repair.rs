@@ -13,7 +13,7 @@ use super::check::{JsonFix, words};
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
-use crate::ui::plural;
+use crate::ui::count;
 
 /// One repair may make another possible, but not for ever.
 const MOST_ROUNDS: usize = 5;
@@ -146,7 +146,7 @@ fn repair_headless(
     let left =
         salvage(Arc::new(RealFs), path).map_err(|_| Error::NotASession { path: path.into(), reason })?;
     let Some(copy) = args.copy.as_ref().filter(|_| !args.undo) else {
-        let entries = plural(left.session().tree().len(), "entry", "entries");
+        let entries = count(left.session().tree().len(), "entry");
         let message = format!("the header of {} cannot be read; {entries} can", path.display());
         let command = format!("offshoot repair {} --copy NEW", quoted(&path.display().to_string()));
         return Err(Failure::new(message).hint(format!("`{command}` writes them into a new file")).into());
@@ -188,7 +188,7 @@ fn tell_copy(
     app: &mut App,
 ) -> Result<(), CommandError> {
     let copy = std::path::absolute(copy).unwrap_or_else(|_| copy.to_path_buf()).display().to_string();
-    let held = plural(entries, "entry", "entries");
+    let held = count(entries, "entry");
     let what = format!("a repaired copy of {file} with {held}: {copy}");
     Change::new("wrote", "write", what)
         .gives(copy.as_str())
@@ -208,7 +208,7 @@ fn needs_copy(file: &str) -> CommandError {
 }
 
 fn change_of(done: &Done, file: &str) -> Change {
-    let fixes = plural(done.fixes.len(), "fix", "fixes");
+    let fixes = count(done.fixes.len(), "fix");
     let appended: Vec<&str> = done.appended.iter().map(EntryId::as_str).collect();
     let records: Vec<&str> = done.records.iter().map(EntryId::as_str).collect();
     let mut change = Change::new("repaired", "repair", format!("{file} with {fixes}"))

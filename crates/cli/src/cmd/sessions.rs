@@ -13,7 +13,7 @@ use self::short_ids::ShortIds;
 use self::threads::Threads;
 use crate::app::App;
 use crate::error::{CommandError, chain};
-use crate::ui::{Column, Progress, Table, Tone, age, bytes, count, plural};
+use crate::ui::{Column, Progress, Table, Tone, age, bytes, count, thousands};
 
 /// Arguments of `offshoot sessions`.
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let all = sessions.len();
     let rows = sorted(args.sort, search::find(&catalog, sessions, &query), query.trim().is_empty());
     if rows.is_empty() && all > 0 {
-        app.ui.tell(&format!("none of {} fits", plural(all, "session", "sessions")))?;
+        app.ui.tell(&format!("none of {} fits", count(all, "session")))?;
     }
     match args.json {
         true => print_json(rows, app),
@@ -144,7 +144,7 @@ fn print(rows: &[Row], all: bool, app: &mut App) -> Result<(), CommandError> {
         let sign = if damage.is_some() { "⚠ " } else { "" };
         let note =
             damage.unwrap_or_else(|| if session.is_sub_agent { "sub-agent".into() } else { String::new() });
-        let number = |number| if session.is_session() { count(number) } else { String::new() };
+        let number = |number| if session.is_session() { thousands(number) } else { String::new() };
         table.push([
             (Tone::Dim, ids.short(&session.id).to_owned()),
             (tone(session), format!("{}{sign}{}", row.connector, title(session))),

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::json;
 use crate::reading::SessionAt;
-use crate::ui::{Tone, Ui, bytes, count};
+use crate::ui::{Tone, Ui, bytes, thousands};
 
 /// Arguments of `offshoot show`.
 #[derive(Debug, clap::Args)]
@@ -95,7 +95,7 @@ fn head(session: &Session, entry: &Entry, ui: &mut Ui) -> Result<(), CommandErro
     }
     field(ui, "time    ", &entry.timestamp().to_string())?;
     let line = session.line_number(node);
-    field(ui, "line    ", &format!("{}, {}", count(line), bytes(entry.raw().len() as u64)))?;
+    field(ui, "line    ", &format!("{}, {}", thousands(line), bytes(entry.raw().len() as u64)))?;
     if let Some(label) = session.label(node) {
         field(ui, "label   ", &label.text)?;
     }

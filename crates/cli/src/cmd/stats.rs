@@ -9,7 +9,7 @@ use super::texts::Texts;
 use crate::app::{App, file_of};
 use crate::error::CommandError;
 use crate::reading::Sessions;
-use crate::ui::{Column, Table, Tone, Ui, bytes, count, dollars, tokens};
+use crate::ui::{Column, Table, Tone, Ui, bytes, money, thousands, tokens};
 
 pub(super) use as_json::JsonUsage;
 use related::Related;
@@ -115,9 +115,9 @@ fn print_sums(stats: &Stats, ui: &mut Ui) -> Result<(), CommandError> {
         table.push([(Tone::Plain, name.to_owned()), (Tone::Plain, branch), (Tone::Plain, file)]);
     };
     let both = stats.both();
-    let number = |of: fn(&Figures) -> usize| both.map(|figures| count(of(figures) as u64));
+    let number = |of: fn(&Figures) -> usize| both.map(|figures| thousands(of(figures) as u64));
     let spent = |of: fn(&Usage) -> u64| both.map(|figures| tokens(of(&figures.usage)));
-    row("branches", [String::new(), count(stats.branches as u64)]);
+    row("branches", [String::new(), thousands(stats.branches as u64)]);
     row("entries", number(|figures| figures.entries));
     row("prompts", number(|figures| figures.turns));
     row("answers", number(|figures| figures.messages(Role::Assistant).count));
@@ -133,7 +133,7 @@ fn print_sums(stats: &Stats, ui: &mut Ui) -> Result<(), CommandError> {
         row("tokens from cache", spent(|usage| usage.cache_read));
         row("tokens received", spent(|usage| usage.output));
         row("tokens", spent(|usage| usage.total));
-        row("cost", both.map(|figures| dollars(figures.usage.cost)));
+        row("cost", both.map(|figures| money(figures.usage.cost)));
     }
     table.print(ui)
 }
@@ -150,9 +150,9 @@ fn print_kinds(stats: &Stats, ui: &mut Ui) -> Result<(), CommandError> {
     for (name, [branch, file]) in shares(stats) {
         table.push([
             (Tone::Plain, name),
-            (Tone::Plain, count(branch.count as u64)),
+            (Tone::Plain, thousands(branch.count as u64)),
             (Tone::Dim, bytes(branch.bytes)),
-            (Tone::Plain, count(file.count as u64)),
+            (Tone::Plain, thousands(file.count as u64)),
             (Tone::Dim, bytes(file.bytes)),
         ]);
     }
@@ -185,9 +185,9 @@ fn print_models(stats: &Stats, ui: &mut Ui) -> Result<(), CommandError> {
         table.push([
             (Tone::Plain, name.clone()),
             (Tone::Plain, tokens(branch.usage.total)),
-            (Tone::Dim, dollars(branch.usage.cost)),
+            (Tone::Dim, money(branch.usage.cost)),
             (Tone::Plain, tokens(file.usage.total)),
-            (Tone::Dim, dollars(file.usage.cost)),
+            (Tone::Dim, money(file.usage.cost)),
         ]);
     }
     table.print(ui)
@@ -204,12 +204,12 @@ fn print_tools(stats: &Stats, ui: &mut Ui) -> Result<(), CommandError> {
         let branch = stats.branch.tools.get(name).copied().unwrap_or_default();
         let failed = match file.errors {
             0 => String::new(),
-            errors => format!("{} failed", count(errors as u64)),
+            errors => format!("{} failed", thousands(errors as u64)),
         };
         table.push([
             (Tone::Plain, name.clone()),
-            (Tone::Plain, count(branch.calls as u64)),
-            (Tone::Plain, count(file.calls as u64)),
+            (Tone::Plain, thousands(branch.calls as u64)),
+            (Tone::Plain, thousands(file.calls as u64)),
             (Tone::Bad, failed),
         ]);
     }

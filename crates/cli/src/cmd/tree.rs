@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::error::CommandError;
 use crate::json;
 use crate::reading::Sessions;
-use crate::ui::{Tone, Ui, dollars, plural, tokens};
+use crate::ui::{Tone, Ui, count, money, tokens};
 
 /// Rows are made in portions, so that the first ones of a large session are there at once.
 const PORTION: usize = 500;
@@ -169,13 +169,13 @@ fn print_row(
 fn turn_figures(turn: &TurnStats) -> String {
     let mut parts = Vec::new();
     if turn.tools > 0 {
-        parts.push(plural(turn.tools, "tool", "tools"));
+        parts.push(count(turn.tools, "tool"));
     }
     if turn.tokens > 0 {
         parts.push(format!("{} tokens", tokens(turn.tokens)));
     }
     if turn.cost > 0.0 {
-        parts.push(dollars(turn.cost));
+        parts.push(money(turn.cost));
     }
     if turn.compacted.is_some() {
         parts.push("compacted".to_owned());

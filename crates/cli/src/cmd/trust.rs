@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::ask;
 use crate::error::{CommandError, Failure};
 use crate::trust::{Project, Standing, TrustFile};
-use crate::ui::{Column, Table, Tone, bytes, plural};
+use crate::ui::{Column, Table, Tone, bytes, count};
 
 /// Arguments of `offshoot trust`.
 #[derive(Debug, clap::Args)]
@@ -126,7 +126,7 @@ fn show(project: &Project, standing: Standing, app: &mut App) -> Result<(), Comm
             (Tone::Dim, bytes(item.bytes)),
         ]);
     }
-    let files = plural(project.items.len(), "file", "files");
+    let files = count(project.items.len(), "file");
     let (tone, standing) = told(standing);
     app.ui.line(&[
         (Tone::Plain, &shown(&project.dir)),

@@ -7,7 +7,7 @@ use session_tree::{Destination, Extract, Session, SessionSummary, fork_from, spl
 use crate::app::App;
 use crate::ask;
 use crate::error::{CommandError, Failure};
-use crate::ui::{age, plural};
+use crate::ui::{age, count};
 
 /// Which session to talk in; a new one if nothing is said.
 #[derive(Debug, clap::Args)]
@@ -114,7 +114,7 @@ fn chosen(cwd: &str, app: &mut App) -> Result<PathBuf, CommandError> {
         app.ui.tell(&format!("{:3}  {title}  ({})", at + 1, age(app.now(), row.modified)))?;
     }
     if more > 0 {
-        app.ui.tell(&format!("     and {} that are older", plural(more, "session", "sessions")))?;
+        app.ui.tell(&format!("     and {} that are older", count(more, "session")))?;
     }
     let number = ask::number(&mut app.ui, "which one?", rows.len())?;
     let row = number.and_then(|number| rows.into_iter().nth(number - 1));

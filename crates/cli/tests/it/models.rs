@@ -15,13 +15,13 @@ fn the_list_shows_limits_prices_and_keys_and_marks_the_persons_own() {
     home.file("offshoot/settings.json", OWN);
     assert_snapshot!(home.run(&["models", "lab"]), @"
     model     window  output  $ in  $ out  thinking  key
-    lab/test   65.5k    8.2k  0.50   2.00  low high  yes  yours
+    lab/test     66k    8.2k  0.50   2.00  low high  yes  yours
     ");
     assert_snapshot!(home.run(&["models", "HAIKU", "anthropic/"]), @"
     model                                  window  output  $ in  $ out  thinking                       key
-    anthropic/claude-haiku-4-5               200k   64.0k  1.00   5.00  minimal low medium high xhigh  no
+    anthropic/claude-haiku-4-5               200k     64k  1.00   5.00  minimal low medium high xhigh  no
     anthropic/claude-3-5-haiku-20241022      200k    8.2k  0.80   4.00                                 no
-    openrouter/anthropic/claude-haiku-4.5    200k   64.0k  1.00   5.00  minimal low medium high        no
+    openrouter/anthropic/claude-haiku-4.5    200k     64k  1.00   5.00  minimal low medium high        no
     ");
     assert_snapshot!(home.run(&["models", "no", "such"]), @"
     --- words

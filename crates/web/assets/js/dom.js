@@ -147,10 +147,12 @@ function fullTime(time) {
 function count(number) {
   const value = Number(number) || 0;
   if (value < 1000) return String(value);
-  return value < 1e6 ? `${(value / 1e3).toFixed(1)}k` : `${(value / 1e6).toFixed(1)}M`;
+  if (value < 999_500) return `${(value / 1e3).toFixed(value < 9_950 ? 1 : 0)}k`;
+  return `${(value / 1e6).toFixed(1)}M`;
 }
 
 function dollars(number) {
   const value = Number(number) || 0;
-  return value < 0.01 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`;
+  if (value > 0 && value < 0.0005) return "<$0.001";
+  return `$${value.toFixed(value > 0 && value < 0.01 ? 3 : 2)}`;
 }

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 use super::{Args, home};
 use crate::app::App;
 use crate::error::CommandError;
-use crate::ui::plural;
+use crate::ui::count;
 
 /// A session to export.
 pub(super) struct Source {
@@ -99,7 +99,7 @@ fn tell(report: &RedactReport, app: &mut App) -> Result<(), CommandError> {
     if report.findings.is_empty() {
         return app.ui.tell("found nothing to redact; patterns are guesses, look at the export yourself");
     }
-    app.ui.tell(&format!("redacted {}:", plural(report.total(), "place", "places")))?;
+    app.ui.tell(&format!("redacted {}:", count(report.total(), "place")))?;
     for finding in &report.findings {
         let places = finding.lines.iter().zip(&finding.samples);
         let places: Vec<String> = places.map(|(line, sample)| format!("line {line} {sample}")).collect();
