@@ -23,6 +23,7 @@ mod plain;
 mod readable;
 mod redact;
 mod rows;
+mod said;
 mod text;
 mod wire;
 

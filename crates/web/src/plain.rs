@@ -4,11 +4,11 @@
 
 use std::io::Write;
 
-use session_tree::json::Value;
-use session_tree::{Block, Body, Content, Entry, Role, Session};
+use session_tree::{Block, Content, Entry, Session};
 
 use crate::card::{Card, minute};
 use crate::error::Result;
+use crate::said::Said;
 use crate::{ExportOptions, Progress};
 
 /// Writes the path to the leaf as Markdown: a heading for everyone who speaks, tools in fences.
@@ -54,58 +54,49 @@ struct Writer<'w> {
 
 impl Writer<'_> {
     fn entry(&mut self) -> Result<()> {
-        match self.entry.body() {
-            Body::Message(Some(message)) => self.message(message),
-            Body::CustomMessage { custom_type, content, display: true, .. } => {
-                self.heading(custom_type.as_deref().unwrap_or("extension"))?;
-                self.content(Content::of(content))
-            }
-            Body::Compaction { summary, .. } => {
-                self.heading("Compaction")?;
-                self.paragraph(&summary.unwrap_or_default())
-            }
-            Body::BranchSummary { summary, .. } => {
-                self.heading("Summary of another branch")?;
-                self.paragraph(&summary.unwrap_or_default())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn message(&mut self, message: Value<'_>) -> Result<()> {
-        let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
-        let content = Content::of(message.get("content"));
-        match Role::from_name(text("role").as_bytes()) {
-            Role::User => {
+        match Said::of(self.entry) {
+            None => Ok(()),
+            Some(Said::Prompt(content)) => {
                 self.heading("User")?;
                 self.content(content)
             }
-            Role::Assistant => {
-                let model = text("model");
+            Some(Said::Answer { model, content, error }) => {
                 self.heading(if model.is_empty() { "Assistant" } else { &model })?;
                 self.content(content)?;
-                match message.get("errorMessage").and_then(Value::as_str) {
-                    Some(error) => self.paragraph(&format!("**Error:** {error}")),
-                    None => Ok(()),
-                }
+                error.map_or(Ok(()), |error| self.paragraph(&format!("**Error:** {error}")))
             }
-            Role::ToolResult if self.options.tools => {
-                let failed = message.get("isError").and_then(Value::as_bool).unwrap_or(false);
-                let tool = text("toolName");
-                self.paragraph(&format!(
-                    "`{}`{}:",
-                    tool.replace('`', "'"),
-                    if failed { " failed" } else { "" }
-                ))?;
-                self.fence("", &content.text())
-            }
-            Role::BashExecution => {
+            Some(Said::Result { tool, failed, content }) => self.result(&tool, failed, content),
+            Some(Said::Command { command, output }) => {
                 self.heading("Command")?;
-                self.fence("sh", &text("command"))?;
-                if self.options.tools { self.fence("", &text("output")) } else { Ok(()) }
+                self.fence("sh", &command)?;
+                if self.options.tools { self.fence("", &output) } else { Ok(()) }
             }
-            _ => Ok(()),
+            Some(Said::Extension { name, content }) => {
+                self.heading(&name)?;
+                self.content(content)
+            }
+            Some(Said::Compaction(text)) => {
+                self.heading("Compaction")?;
+                self.paragraph(&text)
+            }
+            Some(Said::Summary { title, text }) => {
+                self.heading(title)?;
+                self.paragraph(&text)
+            }
+            Some(Said::Damaged) => {
+                self.heading("Damaged line")?;
+                self.paragraph("*(cannot be read)*")
+            }
         }
+    }
+
+    fn result(&mut self, tool: &str, failed: bool, content: Content<'_>) -> Result<()> {
+        if !self.options.tools {
+            return Ok(());
+        }
+        let failed = if failed { " failed" } else { "" };
+        self.paragraph(&format!("`{}`{failed}:", tool.replace('`', "'")))?;
+        self.fence("", &content.text())
     }
 
     fn heading(&mut self, speaker: &str) -> Result<()> {

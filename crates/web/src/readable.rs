@@ -3,12 +3,12 @@
 //!
 //! path -> **items** -> template
 
-use session_tree::json::Value;
-use session_tree::{Block, Body, Content, Entry, Node, Role, Session};
+use session_tree::{Block, Content, Entry, Node, Session};
 
 use crate::ExportOptions;
 use crate::card::minute;
 use crate::error::Result;
+use crate::said::Said;
 use crate::text::head;
 use crate::wire::is_image;
 
@@ -31,8 +31,6 @@ pub(crate) struct Readable {
 
 /// An entry to read.
 pub(crate) struct Item {
-    /// The id of the entry.
-    pub(crate) id: String,
     /// Who speaks: a word of ours, also its class.
     pub(crate) who: &'static str,
     /// The same for people.
@@ -62,9 +60,8 @@ pub(crate) enum Piece {
 impl Piece {
     fn weight(&self) -> usize {
         match self {
-            Piece::Prose(text) | Piece::Thinking(text) | Piece::Note(text) | Piece::Fold { text, .. } => {
-                text.len() + 64
-            }
+            Piece::Prose(text) | Piece::Thinking(text) | Piece::Note(text) => text.len() + 64,
+            Piece::Fold { title, text } => title.len() + text.len() + 64,
             Piece::Image { data, .. } => data.len() + 64,
         }
     }
@@ -100,7 +97,6 @@ fn item(session: &Session, node: Node, options: &ExportOptions) -> Result<Option
         return Ok(None);
     }
     Ok(Some(Item {
-        id: entry.id().to_string(),
         who,
         speaker,
         time: minute(entry.timestamp()),
@@ -110,52 +106,25 @@ fn item(session: &Session, node: Node, options: &ExportOptions) -> Result<Option
 }
 
 fn said(entry: &Entry, options: &ExportOptions) -> Option<(&'static str, String, Vec<Piece>)> {
-    Some(match entry.body() {
-        Body::Message(Some(message)) => return message_said(message, options),
-        Body::CustomMessage { custom_type, content, display: true, .. } => {
-            let name = custom_type.unwrap_or("custom".into()).into_owned();
-            ("custom", name, pieces(Content::of(content), options))
-        }
-        Body::Compaction { summary, .. } => {
-            ("compaction", "Compaction".into(), vec![prose(&summary.unwrap_or_default())])
-        }
-        Body::BranchSummary { summary, details, .. } => {
-            let is_merge = details.is_some_and(|details| details.get("merge").is_some());
-            let speaker = if is_merge { "Merged from another branch" } else { "Summary of another branch" };
-            ("summary", speaker.into(), vec![prose(&summary.unwrap_or_default())])
-        }
-        Body::Placeholder => ("damaged", "Damaged line".into(), vec![Piece::Note("cannot be read".into())]),
-        _ => return None,
-    })
-}
-
-fn message_said(message: Value<'_>, options: &ExportOptions) -> Option<(&'static str, String, Vec<Piece>)> {
-    let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
-    let content = Content::of(message.get("content"));
-    Some(match Role::from_name(text("role").as_bytes()) {
-        Role::User => ("user", "You".into(), pieces(content, options)),
-        Role::Assistant => {
+    Some(match Said::of(entry)? {
+        Said::Prompt(content) => ("user", "You".into(), pieces(content, options)),
+        Said::Answer { model, content, error } => {
             let mut said = pieces(content, options);
-            if let Some(error) = message.get("errorMessage").and_then(Value::as_str) {
-                said.push(Piece::Note(cut(&error)));
-            }
-            ("assistant", text("model").into_owned(), said)
+            said.extend(error.map(|error| Piece::Note(cut(&error))));
+            ("assistant", cut(&model), said)
         }
-        Role::ToolResult => {
-            let failed = message.get("isError").and_then(Value::as_bool).unwrap_or(false);
-            let speaker = text("toolName").into_owned();
+        Said::Result { tool, failed, content } => {
             let title = if failed { "failed" } else { "result" };
-            ("result", speaker, output(content, title, options))
+            ("result", cut(&tool), output(content, title, options))
         }
-        Role::BashExecution => {
-            let output = if options.tools { cut(&text("output")) } else { String::new() };
-            (
-                "bash",
-                "Command".into(),
-                vec![Piece::Fold { title: format!("$ {}", text("command")), text: output }],
-            )
+        Said::Command { command, output } => {
+            let text = if options.tools { cut(&output) } else { String::new() };
+            ("bash", "Command".into(), vec![Piece::Fold { title: cut(&format!("$ {command}")), text }])
         }
-        _ => return None,
+        Said::Extension { name, content } => ("custom", cut(&name), pieces(content, options)),
+        Said::Compaction(text) => ("compaction", "Compaction".into(), vec![prose(&text)]),
+        Said::Summary { title, text } => ("summary", title.into(), vec![prose(&text)]),
+        Said::Damaged => ("damaged", "Damaged line".into(), vec![Piece::Note("cannot be read".into())]),
     })
 }
 
@@ -168,7 +137,7 @@ fn pieces(content: Content<'_>, options: &ExportOptions) -> Vec<Piece> {
         }
         Block::Image { data, mime_type } => Some(image(&data, &mime_type)),
         Block::ToolCall { name, arguments, .. } => Some(Piece::Fold {
-            title: name.into_owned(),
+            title: cut(&name),
             text: arguments
                 .filter(|_| options.tools)
                 .map(|value| cut(&String::from_utf8_lossy(value.raw())))

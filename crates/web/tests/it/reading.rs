@@ -115,3 +115,62 @@ fn output_of_tools_stands_in_the_page_as_in_the_session_and_no_line_breaks_anoth
     assert!(!part.contains('\r'), "{part}");
     assert!(lines.iter().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{part}");
 }
+
+#[test]
+fn a_merge_is_called_one_in_every_form() {
+    let drawing = r#"
+        u user hello
+        ! {"type":"branch_summary","id":"s","parentId":"u","timestamp":"2025-01-01T00:00:02.000Z","fromId":"u","summary":"Went there.","details":{"merge":null}}
+        ! {"type":"branch_summary","id":"m","parentId":"s","timestamp":"2025-01-01T00:00:03.000Z","fromId":"u","summary":"Came back.","details":{"merge":{"sourceLeafId":"u"}}}
+    "#;
+    let session = session(drawing);
+    let text = markdown(&session, &plain());
+    let (before, after) = text.split_once("## Merged from another branch").unwrap();
+    assert!(before.contains("## Summary of another branch") && before.contains("Went there."), "{text}");
+    assert!(after.contains("Came back.") && !after.contains("## Summary"), "{text}");
+    let page = html(&session, &plain());
+    assert_eq!(page.matches("<b>Merged from another branch</b>").count(), 1);
+    assert_eq!(page.matches("<b>Summary of another branch</b>").count(), 1);
+}
+
+#[test]
+fn what_extensions_said_and_damaged_lines_are_in_every_form() {
+    let message = |id: &str, parent: &str, message: &str| {
+        format!(
+            r#"! {{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:02.000Z","message":{message}}}"#
+        )
+    };
+    let drawing = [
+        "u user hello".to_owned(),
+        message("c", "u", r#"{"role":"custom","customType":"weather","content":"It rains.","display":true}"#),
+        message("h", "c", r#"{"role":"hookMessage","content":[{"type":"text","text":"Hooked."}]}"#),
+        message("x", "h", r#"{"role":"custom","content":"Unseen.","display":false}"#),
+        message("s", "x", r#"{"role":"compactionSummary","summary":"All of before."}"#),
+        message("f", "s", r#"{"role":"fileMention","content":"A file."}"#),
+    ];
+    let session = session(&drawing.join("\n"));
+    let (text, page) = (markdown(&session, &plain()), html(&session, &plain()));
+    let still = page.split_once("<section id=\"still\">").unwrap().1;
+    for (heading, words) in [
+        ("weather", "It rains."),
+        ("hookMessage", "Hooked."),
+        ("Compaction", "All of before."),
+        ("fileMention", "A file."),
+    ] {
+        assert!(text.contains(&format!("## {heading}\n")) && text.contains(words), "{text}");
+        assert!(still.contains(&format!("<b>{heading}</b>")) && still.contains(words), "{words}");
+    }
+    assert!(!text.contains("Unseen.") && !still.contains("Unseen."));
+}
+
+#[test]
+fn links_to_branches_are_addresses_whatever_an_id_is() {
+    let entry = |id: &str| {
+        format!(
+            r#"! {{"type":"message","id":"{id}","parentId":"u","timestamp":"2025-01-01T00:00:02.000Z","message":{{"role":"user","content":"{id}"}}}}"#
+        )
+    };
+    let session = session(&["u user hello".to_owned(), entry("a/b%2"), entry("é b")].join("\n"));
+    let page = html(&session, &plain());
+    assert!(page.contains("href=\"#a%2Fb%252\"") && page.contains("href=\"#%C3%A9%20b\""));
+}

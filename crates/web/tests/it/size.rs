@@ -1,8 +1,9 @@
 //! How large a page is.
 
+use offshoot_web::{ExportOptions, Packing};
 use testkit::corpus::Shape;
 
-use crate::support::Page;
+use crate::support::{Page, html, plain, session};
 
 #[test]
 fn a_page_is_hardly_larger_than_its_session() {
@@ -22,4 +23,18 @@ fn a_page_is_hardly_larger_than_its_session() {
         let limit = session + session * 3 / 10 + 200_000;
         assert!(size <= limit, "{:?}, {} entries: {session} became {size}", shape.profile, shape.entries);
     }
+}
+
+#[test]
+fn the_readable_part_is_small_whatever_was_run_or_called() {
+    let long = "x".repeat(1 << 20);
+    let command = format!(
+        r#"! {{"type":"message","id":"b","parentId":"u","timestamp":"2025-01-01T00:00:02.000Z","message":{{"role":"bashExecution","command":"{long}","output":""}}}}"#
+    );
+    let call = format!(
+        r#"! {{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:02.000Z","message":{{"role":"assistant","model":"{long}","content":[{{"type":"toolCall","id":"c","name":"{long}","arguments":{{}}}}]}}}}"#
+    );
+    let session = session(&["u user hello", &command, &call].join("\n"));
+    let page = html(&session, &ExportOptions { packing: Packing::Always, ..plain() });
+    assert!(page.len() < 200_000, "{}", page.len());
 }
