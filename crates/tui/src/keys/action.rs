@@ -54,8 +54,6 @@ actions! {
     CursorLineEnd "tui.editor.cursorLineEnd" ["end", "ctrl+e"] "end of the line";
     EditorPageUp "tui.editor.pageUp" ["pageup"] "one page up";
     EditorPageDown "tui.editor.pageDown" ["pagedown"] "one page down";
-    JumpForward "tui.editor.jumpForward" ["ctrl+]", "ctrl+5"] "jump to a character";
-    JumpBackward "tui.editor.jumpBackward" ["ctrl+alt+]"] "jump back to a character";
     DeleteBackward "tui.editor.deleteCharBackward" ["backspace", "shift+backspace", "ctrl+h"] "delete the character before";
     DeleteForward "tui.editor.deleteCharForward" ["delete", "ctrl+d"] "delete the character after";
     DeleteWordBackward "tui.editor.deleteWordBackward" ["ctrl+w", "alt+backspace", "ctrl+backspace"] "delete the word before";
@@ -63,12 +61,10 @@ actions! {
     DeleteToLineStart "tui.editor.deleteToLineStart" ["ctrl+u"] "delete to the start of the line";
     DeleteToLineEnd "tui.editor.deleteToLineEnd" ["ctrl+k"] "delete to the end of the line";
     Yank "tui.editor.yank" ["ctrl+y"] "insert what was deleted";
-    YankPop "tui.editor.yankPop" ["alt+y"] "insert what was deleted before";
     Undo "tui.editor.undo" ["ctrl+-", "ctrl+_", "ctrl+7"] "undo";
     NewLine "tui.input.newLine" ["shift+enter", "ctrl+j"] "new line";
     Submit "tui.input.submit" ["enter"] "send";
     Complete "tui.input.tab" ["tab"] "complete";
-    CopyInput "tui.input.copy" ["ctrl+c"] "copy";
 
     // The conversation.
     Interrupt "app.interrupt" ["escape"] "stop, or go back";
@@ -76,7 +72,6 @@ actions! {
     Exit "app.exit" ["ctrl+d"] "quit when the editor is empty";
     Suspend "app.suspend" ["ctrl+z"] "suspend";
     ThinkingCycle "app.thinking.cycle" ["shift+tab"] "next thinking level";
-    ThinkingSave "app.thinking.save" ["ctrl+s"] "keep the thinking level";
     ThinkingToggle "app.thinking.toggle" ["ctrl+t"] "show or hide thoughts";
     ModelCycleForward "app.model.cycleForward" ["ctrl+p"] "next model";
     ModelCycleBackward "app.model.cycleBackward" ["shift+ctrl+p"] "previous model";
@@ -159,10 +154,28 @@ actions! {
 impl Action {
     /// Finds an action by its id, or by the short name of old keybindings files.
     pub fn from_id(id: &str) -> Option<Self> {
-        let id = OLD_NAMES.iter().find(|(old, _)| *old == id).map_or(id, |(_, new)| new);
+        let id = new_name(id);
         Self::ALL.iter().copied().find(|action| action.id() == id)
     }
 }
+
+/// Tells whether pi has an action with this id, or short name, that does nothing here.
+pub(super) fn is_only_in_pi(id: &str) -> bool {
+    ONLY_IN_PI.contains(&new_name(id))
+}
+
+fn new_name(id: &str) -> &str {
+    OLD_NAMES.iter().find(|(old, _)| *old == id).map_or(id, |(_, new)| new)
+}
+
+/// Actions of pi that do nothing here. Files of pi bind them; who does is told.
+const ONLY_IN_PI: &[&str] = &[
+    "tui.editor.jumpForward",
+    "tui.editor.jumpBackward",
+    "tui.editor.yankPop",
+    "tui.input.copy",
+    "app.thinking.save",
+];
 
 /// Names that keybindings files used before ids had a prefix.
 const OLD_NAMES: &[(&str, &str)] = &[

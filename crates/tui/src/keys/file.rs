@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::action::Action;
+use super::action::{Action, is_only_in_pi};
 use super::chord::Chord;
 
 /// Something in a keybindings file that cannot be understood.
@@ -27,6 +27,12 @@ pub enum BindingError {
         id: String,
         /// The id that is most like it.
         near: Option<&'static str>,
+    },
+    /// The action is one of pi that does nothing here.
+    #[error("`{id}` has no effect here")]
+    NoEffect {
+        /// The id as it was written.
+        id: String,
     },
     /// There is no such key.
     #[error("no key `{key}` (for `{id}`)")]
@@ -68,7 +74,10 @@ pub(super) fn read(text: &str) -> (Bindings, Vec<BindingError>) {
 }
 
 fn binding(id: &str, value: &Value) -> Result<(Action, Vec<Chord>), BindingError> {
-    let unknown = || BindingError::UnknownAction { id: id.to_owned(), near: most_like(id) };
+    let unknown = || match is_only_in_pi(id) {
+        true => BindingError::NoEffect { id: id.to_owned() },
+        false => BindingError::UnknownAction { id: id.to_owned(), near: most_like(id) },
+    };
     let action = Action::from_id(id).ok_or_else(unknown)?;
     let keys: Option<Vec<&str>> = match value {
         Value::String(key) => Some(vec![key]),

@@ -100,3 +100,35 @@ fn the_id_counts_when_a_file_has_the_old_name_too() {
         assert_eq!((keymap.names(Action::Undo).as_str(), errors.len()), ("F8", 0));
     }
 }
+
+#[test]
+fn what_only_pi_does_is_told() {
+    let (_, errors) =
+        Keymap::with_file(Preset::Offshoot, r#"{"tui.editor.yankPop": "f5", "jumpForward": []}"#);
+    let no_effect = |id: &str| BindingError::NoEffect { id: id.to_owned() };
+    assert_eq!(errors, [no_effect("jumpForward"), no_effect("tui.editor.yankPop")]);
+}
+
+#[test]
+fn every_action_is_taken_by_some_part_of_the_screen() {
+    let sources = |folder: &str| {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let mut left = vec![folder];
+        let mut text = String::new();
+        while let Some(path) = left.pop() {
+            match path.is_dir() {
+                true => left.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path())),
+                false if path.ends_with("keys/action.rs") => {}
+                false => text.push_str(&std::fs::read_to_string(path).unwrap()),
+            }
+        }
+        text
+    };
+    let text = sources("src") + &sources("../cli/src");
+    let named = |action: &&Action| {
+        let name = format!("Action::{action:?}");
+        text.match_indices(&name).any(|(at, _)| !text[at + name.len()..].starts_with(char::is_alphanumeric))
+    };
+    let idle: Vec<&Action> = Action::ALL.iter().filter(|action| !named(action)).collect();
+    assert!(idle.is_empty(), "no part of the screen takes {idle:?}");
+}
