@@ -1,8 +1,13 @@
 //! Hostile texts: escape codes, marks that turn or hide text, and markup that wants to run something.
 //!
-//! The one list from which the tests of screens and pages and the proof draw. Never touches a terminal.
+//! The one list from which the tests of screens and pages and the proof draw, and the one reader that tells whether any of
+//! it reached a terminal. Never touches one.
+
+mod watcher;
 
 use crate::rng::Rng;
+
+pub use watcher::{Allowed, Watched, watch};
 
 /// What steers a terminal, or stands in the way of measuring and cutting text.
 pub const TERMINAL: &[&str] = &[

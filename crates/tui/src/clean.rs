@@ -41,8 +41,9 @@ pub fn clean(text: &str) -> Cow<'_, str> {
         if marks > MOST_MARKS {
             continue;
         }
-        out.push(substitute(c, before, rest.chars().next()));
-        before = Some(c);
+        let shown = substitute(c, before, rest.chars().next());
+        out.push(shown);
+        before = Some(shown);
     }
     Cow::Owned(out)
 }
@@ -75,9 +76,9 @@ fn substitute(c: char, before: Option<char>, after: Option<char>) -> char {
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + c as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
         '\u{7f}' => '\u{2421}',
         // Chooses how the emoji or sign before it is drawn; anywhere else it only hides.
-        '\u{fe0e}' | '\u{fe0f}' if before.is_some_and(|c| !c.is_ascii_alphabetic() && !is_hidden(c)) => c,
+        '\u{fe0e}' | '\u{fe0f}' if before.is_some_and(has_looks) => c,
         // Makes one picture of two.
-        '\u{200d}' if before.is_some_and(is_emoji) && after.is_some_and(is_emoji) => c,
+        '\u{200d}' if before.is_some_and(ends_emoji) && after.is_some_and(is_emoji) => c,
         c if is_hidden(c) => char::REPLACEMENT_CHARACTER,
         c => c,
     }
@@ -104,9 +105,19 @@ fn is_hidden(c: char) -> bool {
     )
 }
 
-/// Tells whether a character is a picture, or chooses how the picture before it is drawn. Flags are made of letters.
+/// Tells whether a character can be drawn in more than one way; what stands for something hidden cannot.
+fn has_looks(c: char) -> bool {
+    !c.is_ascii_alphabetic() && c != char::REPLACEMENT_CHARACTER && !is_hidden(c)
+}
+
+/// Tells whether a character is a picture, or chooses how the picture before it is drawn.
+fn ends_emoji(c: char) -> bool {
+    c == '\u{fe0f}' || is_emoji(c)
+}
+
+/// Tells whether a character is a picture. Flags are made of letters.
 fn is_emoji(c: char) -> bool {
-    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1f1e5}' | '\u{1f200}'..='\u{1faff}')
+    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1f1e5}' | '\u{1f200}'..='\u{1faff}')
 }
 
 /// Tells whether a character is an arrow, a sign or one of the lines that trees are drawn with: none of them hides.
@@ -182,6 +193,9 @@ mod tests {
     fn a_joiner_that_joins_no_pictures_is_shown() {
         assert_eq!(clean("pay\u{200d}pal 👩\u{200d}x"), "pay\u{fffd}pal 👩\u{fffd}x");
         assert_eq!(clean("🇩🇪\u{200d}👧"), "🇩🇪\u{fffd}👧");
+        // What is replaced joins nothing either.
+        assert_eq!(clean("a\u{fe0f}\u{200d}👧"), "a\u{fffd}\u{fffd}👧");
+        assert_eq!(clean("👩\u{200d}\u{fe0f}x"), "👩\u{fffd}\u{fffd}x");
     }
 
     #[test]

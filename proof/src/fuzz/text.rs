@@ -2,7 +2,7 @@
 
 use offshoot_tui::clean::{clean, clean_lines};
 use serde_json::Value;
-use testkit::hostile::text as hostile;
+use testkit::hostile::{Allowed, text as hostile, watch};
 use testkit::rng::Rng;
 
 /// Cleans one text and looks at what a terminal would make of it.
@@ -10,9 +10,8 @@ pub(super) fn clean_one(rng: &mut Rng) -> Result<(), String> {
     let text = hostile(rng);
     let cleaned = clean(&text);
     for line in std::iter::once(cleaned.clone()).chain(clean_lines(&text)) {
-        let mut obeyed = Obeyed(None);
-        vte::Parser::new().advance(&mut obeyed, line.as_bytes());
-        if let Some(what) = obeyed.0 {
+        let nothing = Allowed { lines: false, sequence: |_, _| false };
+        if let Some(what) = watch(line.as_bytes(), nothing).foreign.first() {
             return Err(format!("{what} in {line:?}, from {text:?}"));
         }
     }
@@ -20,38 +19,6 @@ pub(super) fn clean_one(rng: &mut Rng) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!("cleaning twice changes {cleaned:?}, from {text:?}"))
-    }
-}
-
-/// Notes whatever is not a letter.
-struct Obeyed(Option<String>);
-
-impl vte::Perform for Obeyed {
-    fn print(&mut self, c: char) {
-        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if c.is_control() || turns {
-            self.0 = Some(format!("{c:?}"));
-        }
-    }
-
-    fn execute(&mut self, byte: u8) {
-        self.0 = Some(format!("control {byte:#x}"));
-    }
-
-    fn csi_dispatch(&mut self, _: &vte::Params, _: &[u8], _: bool, action: char) {
-        self.0 = Some(format!("CSI {action}"));
-    }
-
-    fn osc_dispatch(&mut self, _: &[&[u8]], _: bool) {
-        self.0 = Some("OSC".into());
-    }
-
-    fn esc_dispatch(&mut self, _: &[u8], _: bool, byte: u8) {
-        self.0 = Some(format!("ESC {byte:#x}"));
-    }
-
-    fn hook(&mut self, _: &vte::Params, _: &[u8], _: bool, action: char) {
-        self.0 = Some(format!("DCS {action}"));
     }
 }
 

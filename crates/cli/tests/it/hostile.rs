@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use vte::{Params, Parser, Perform};
+use testkit::hostile::{Allowed, Watched, watch};
 
 use crate::support::Home;
 
@@ -36,57 +36,6 @@ const STRINGS: [&str; 26] = [
     "two\u{2028}lines\u{2029}here\u{85}",
     "\u{1b}[200~pasted\u{1b}[201~\n\u{1b}[1A\u{1b}[2K",
 ];
-
-/// Looks at what reaches a terminal as a terminal does.
-#[derive(Default)]
-struct Watcher {
-    foreign: Vec<String>,
-    printed: String,
-    /// A return to the start of the line, which a terminal puts before every line feed by itself.
-    returned: bool,
-}
-
-impl Perform for Watcher {
-    fn print(&mut self, c: char) {
-        self.printed.push(c);
-        if std::mem::take(&mut self.returned) {
-            self.foreign.push("return".into());
-        }
-        let is_hidden = matches!(c, '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}');
-        if is_hidden {
-            self.foreign.push(format!("{c:?}"));
-        }
-    }
-
-    fn execute(&mut self, byte: u8) {
-        match byte {
-            b'\r' => self.returned = true,
-            b'\n' => self.returned = false,
-            byte => self.foreign.push(format!("control {byte:#x}")),
-        }
-    }
-
-    fn csi_dispatch(&mut self, parameters: &Params, _: &[u8], _: bool, action: char) {
-        // Our own colours.
-        let numbers: Vec<u16> = parameters.iter().flatten().copied().collect();
-        if action != 'm' || !matches!(numbers[..], [0 | 1 | 2 | 4 | 31 | 32 | 33 | 36]) {
-            self.foreign.push(format!("CSI {numbers:?} {action}"));
-        }
-    }
-
-    fn osc_dispatch(&mut self, parameters: &[&[u8]], _: bool) {
-        self.foreign.push(format!("OSC {parameters:?}"));
-    }
-
-    fn hook(&mut self, _: &Params, _: &[u8], _: bool, action: char) {
-        self.foreign.push(format!("DCS {action}"));
-    }
-
-    fn esc_dispatch(&mut self, _: &[u8], _: bool, byte: u8) {
-        self.foreign.push(format!("ESC {byte:#x}"));
-    }
-}
 
 /// A session that says `evil` in every place a session can.
 fn session(evil: &str) -> String {
@@ -237,10 +186,11 @@ fn side_branch(lines: &mut Lines, evil: &str) {
     );
 }
 
-fn foreign_of(seen: &[u8]) -> Watcher {
-    let mut watcher = Watcher::default();
-    Parser::new().advance(&mut watcher, seen);
-    watcher
+/// Looks at what reaches a terminal; our own colours are no strangers.
+fn watched(seen: &[u8]) -> Watched {
+    let is_ours =
+        |numbers: &[u16], action| action == 'm' && matches!(numbers, [0 | 1 | 2 | 4 | 31 | 32 | 33 | 36]);
+    watch(seen, Allowed { lines: true, sequence: is_ours })
 }
 
 /// Every command that prints content; `S` stands for the session.
@@ -314,14 +264,14 @@ fn no_foreign_escape_sequence_reaches_a_terminal_from_any_place() {
                 .collect();
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             let seen = home.on_terminal(80, &arguments);
-            let watcher = foreign_of(&seen);
+            let watched = watched(&seen);
             assert_eq!(
-                watcher.foreign,
+                watched.foreign,
                 Vec::<String>::new(),
                 "string {number}, {command:?}: {}",
-                watcher.printed
+                watched.printed
             );
-            assert!(!watcher.printed.trim().is_empty(), "string {number}, {command:?} printed nothing");
+            assert!(!watched.printed.trim().is_empty(), "string {number}, {command:?} printed nothing");
         }
     }
 }
@@ -329,6 +279,6 @@ fn no_foreign_escape_sequence_reaches_a_terminal_from_any_place() {
 #[test]
 fn the_watcher_sees_what_it_is_there_for() {
     for (number, evil) in STRINGS.iter().enumerate() {
-        assert!(!foreign_of(evil.as_bytes()).foreign.is_empty(), "string {number}");
+        assert!(!watched(evil.as_bytes()).foreign.is_empty(), "string {number}");
     }
 }

@@ -19,7 +19,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use session_tree::{Filter, Session, Timestamp};
-use testkit::hostile::text as hostile;
+use testkit::hostile::{Allowed, text as hostile, watch};
 use testkit::rng::Rng;
 
 /// A session whose every text is hostile: prompts, answers, tools, labels, names, summaries, unknown types.
@@ -80,46 +80,18 @@ fn check(what: &str, mut draw: impl FnMut(Theme, Rect, &mut Buffer)) {
 
 fn look_at_cells(what: &str, buffer: &Buffer) {
     for cell in buffer.content() {
-        let symbol = cell.symbol();
-        let cleaned = offshoot_tui::clean::clean(symbol);
-        assert_eq!(cleaned, symbol, "{what}: a cell holds {symbol:?}");
+        look(what, cell.symbol().as_bytes(), |_, _| false);
     }
-}
-
-fn look_at_bytes(what: &str, bytes: &[u8]) {
-    let mut seen = Seen { what: what.to_owned() };
-    vte::Parser::new().advance(&mut seen, bytes);
 }
 
 /// Lets through letters, colours and moves of the cursor; everything else was smuggled in.
-struct Seen {
-    what: String,
+fn look_at_bytes(what: &str, bytes: &[u8]) {
+    look(what, bytes, |_, action| matches!(action, 'm' | 'H' | 'J' | 'K' | 'h' | 'l'));
 }
 
-impl vte::Perform for Seen {
-    fn print(&mut self, c: char) {
-        assert!(!c.is_control(), "{}: {c:?}", self.what);
-    }
-
-    fn execute(&mut self, byte: u8) {
-        panic!("{}: control {byte:#x}", self.what);
-    }
-
-    fn csi_dispatch(&mut self, _: &vte::Params, _: &[u8], _: bool, action: char) {
-        assert!(matches!(action, 'm' | 'H' | 'J' | 'K' | 'h' | 'l'), "{}: CSI {action}", self.what);
-    }
-
-    fn osc_dispatch(&mut self, parts: &[&[u8]], _: bool) {
-        panic!("{}: OSC {parts:?}", self.what);
-    }
-
-    fn esc_dispatch(&mut self, _: &[u8], _: bool, byte: u8) {
-        panic!("{}: ESC {byte:#x}", self.what);
-    }
-
-    fn hook(&mut self, _: &vte::Params, _: &[u8], _: bool, action: char) {
-        panic!("{}: DCS {action}", self.what);
-    }
+fn look(what: &str, bytes: &[u8], sequence: fn(&[u16], char) -> bool) {
+    let watched = watch(bytes, Allowed { lines: false, sequence });
+    assert_eq!(watched.foreign, Vec::<String>::new(), "{what}: {:?}", watched.printed);
 }
 
 fn local() -> Local {
