@@ -40,40 +40,6 @@ fn id(id: &str) -> EntryId {
 }
 
 #[test]
-fn branches_are_listed_with_what_they_did() {
-    insta::assert_snapshot!(shown(&mut list(), 80, 8), @r#"
-     Branches of "Greeter"                                                   2 tips
-         # name                        turns  tokens    cost  last
-    › ●  1 rust                            1      10   $0.00    1h  ◀ here
-         2 Use Node                        1      10   $0.00    1h
-
-
-
-     Enter switch · ? all keys · Esc back · s with summary · m merge · p pick
-    "#);
-}
-
-#[test]
-fn a_large_screen_tells_more_and_a_tiny_one_less() {
-    insta::assert_snapshot!(shown(&mut list(), 120, 6), @r#"
-     Branches of "Greeter"                                                                                           2 tips
-         # name                        from              turns  tokens    cost  model             last
-    › ●  1 rust                        Build a CLI           1      10   $0.00  mod                 1h  ◀ here
-         2 Use Node                    Build a CLI           1      10   $0.00  mod                 1h
-
-     Enter switch · ? all keys · Esc back · s with summary · m merge · p pick · l label · x hide · e export · d diff
-    "#);
-    insta::assert_snapshot!(shown(&mut list(), 40, 6), @r#"
-     Branches of "Greeter"           2 tips
-         # name              turns  last
-    › ●  1 rust                  1    1h ◀
-         2 Use Node              1    1h
-
-     Enter switch · ? all keys · Esc back
-    "#);
-}
-
-#[test]
 fn letters_say_what_is_wanted_with_the_branch_under_the_cursor() {
     let mut list = list();
     assert_eq!(act(&mut list, Action::SelectConfirm), Some(Outcome::Switch(id("s"))));

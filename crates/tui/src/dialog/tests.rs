@@ -154,42 +154,6 @@ fn a_merge_is_reviewed_edited_and_applied() {
 }
 
 #[test]
-fn a_review_on_large_and_tiny_screens() {
-    insta::assert_snapshot!(draw(120, 16, |t, k, a, b| merge().draw(t, k, 0, a, b)), @r#"
-    ── Merge "No, channels" into "go-attempt" ──────────────────────────────────────────────────────────────────────────────
-     base: Creating Go CLI...
-     6 entries · 1 turn · est. 3.9k tokens → 640 in context · mode: summary
-     ⚠ contested: main.go (edited on both)
-    ── text that will enter the context ────────────────────────────────────────────────────────────────────────────────────
-     ## Goal
-     Use channels.
-
-     ## Conflicts with the current branch
-     Concurrency model.
-
-
-
-
-
-     Enter merge · e edit · m mode · f focus · d full diff · Esc cancel · ? keys
-    "#);
-    insta::assert_snapshot!(draw(40, 12, |t, k, a, b| merge().draw(t, k, 0, a, b)), @r#"
-    ── Merge "No, channels" into "go-atte… ─
-     base: Creating Go CLI...
-     6 entries · 1 turn · est. 3.9k tokens →
-     640 in context · mode: summary
-     ⚠ contested: main.go (edited on both)
-    ── text that will enter the context ────
-     ## Goal
-     Use channels.
-
-     ## Conflicts with the current branch
-     Concurrency model.
-     Enter merge · e edit · Esc cancel
-    "#);
-}
-
-#[test]
 fn a_merge_can_get_another_mode_and_a_focus() {
     let mut review = merge();
     assert_eq!(review.update(&Input::Action(Action::SelectConfirm)), Some(Reviewed::Apply(None)));

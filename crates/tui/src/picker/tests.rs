@@ -135,24 +135,6 @@ fn a_large_screen_has_a_preview() {
 }
 
 #[test]
-fn a_tiny_screen() {
-    insta::assert_snapshot!(shown(&mut picker(), 40, 12), @r#"
-     Resume Session  this fo… sort: threads
-     ⌕ type to search · "phrase" · re:patte…
-    ────────────────────────────────────────
-    › Greeter CLI ← open here  ⎇4    2   6d
-      ├─ Fork: rust port of gree…    2   4d
-      │  └─ Rust port, async         2   1h
-      └─ Fork: zig port              2   5d
-      Unrelated question about t…    2   1d
-
-
-      (1/5)
-     Enter open · ? all keys · Esc back
-    "#);
-}
-
-#[test]
 fn first_rows_show_while_the_rest_is_read() {
     let mut picker = SessionPicker::new(None);
     assert!(shown(&mut picker, 80, 8).contains("reading sessions…"));

@@ -241,58 +241,6 @@ fn keys_are_explained() {
     assert!(shown(&mut flow, 60, 12).contains("Leaving branch"));
 }
 
-#[test]
-fn the_question_tells_sizes_files_and_cost() {
-    insta::assert_snapshot!(shown(&mut asking(), 80, 10), @r#"
-    ── Leaving branch "No, channels" ───────────────────────────────────────────────
-     2 turns, 6 tool calls, ~4.1k tokens, edited: main.go
-    › 1 No summary            go there now
-      2 Summarize             ~900 tokens with haiku (est. $0.004)
-      3 Summarize, focus on…  say what matters
-      4 Keep a note           write one line yourself, no model call
-      5 Merge instead…        bring its results here without leaving
-     [ ] do the same from now on, without asking
-     label: none
-     Enter choose (or 1-5) · Esc back · a remember · l label · ? keys
-    "#);
-}
-
-#[test]
-fn the_question_on_a_large_screen() {
-    insta::assert_snapshot!(shown(&mut asking(), 120, 12), @r#"
-    ── Leaving branch "No, channels" ───────────────────────────────────────────────────────────────────────────────────────
-     2 turns, 6 tool calls, ~4.1k tokens, edited: main.go
-    › 1 No summary            go there now
-      2 Summarize             ~900 tokens with haiku (est. $0.004)
-      3 Summarize, focus on…  say what matters
-      4 Keep a note           write one line yourself, no model call
-      5 Merge instead…        bring its results here without leaving
-     [ ] do the same from now on, without asking
-     label: none
-
-
-     Enter choose (or 1-5) · Esc back · a remember · l label · ? keys
-    "#);
-}
-
-#[test]
-fn the_question_on_a_tiny_screen() {
-    insta::assert_snapshot!(shown(&mut asking(), 40, 12), @r#"
-    ── Leaving branch "No, channels" ───────
-     2 turns, 6 tool calls, ~4.1k tokens, e…
-    › 1 No summary            go there now
-      2 Summarize             ~900 tokens w…
-      3 Summarize, focus on…  say what matt…
-      4 Keep a note           write one lin…
-      5 Merge instead…        bring its res…
-     [ ] do the same from now on, without a…
-     label: none
-
-
-     Enter choose (or 1-5) · Esc back
-    "#);
-}
-
 /// The name of a state, and how it comes about.
 type State = (&'static str, fn(&mut SummaryFlow));
 

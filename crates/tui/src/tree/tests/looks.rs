@@ -171,62 +171,6 @@ fn everything_folded_and_a_leaf_that_is_hidden() {
 }
 
 #[test]
-fn the_help_overlay() {
-    let mut bench = Bench::new(GREETER);
-    bench.press(&[Action::Help]);
-    insta::assert_snapshot!(bench.shown(), @"
-    ── Keys of the tree ────────────────────────────────────────────────────────────
-      Walk
-      ↑                     move up
-      ↓                     move down
-      PgUp                  one page up
-      PgDn                  one page down
-      Home                  go to the first row
-      End                   go to the last row
-      Ctrl+←, Alt+←         fold, or to the start of the branch
-      Ctrl+→, Alt+→         unfold, or to the end of the branch
-      [                     previous branch
-      ]                     next branch
-      o                     to the source of a pick or merge
-
-      Go there
-      Enter                 choose
-      Ctrl+B                go there without a summary
-      Esc, Ctrl+C           go back
-
-      Use what is there
-      Shift+L, F2           edit the label
-      Ctrl+Y, Alt+Y         cherry-pick
-      Shift+↑               select more above
-     ↓ scroll · Esc close                                            23 more below
-    ");
-    bench.press(&[Action::SelectPageDown]);
-    assert!(!bench.shown().contains("Walk"));
-    bench.press(&[Action::SelectCancel]);
-    assert!(bench.shown().contains("Session Tree"));
-}
-
-#[test]
-fn the_help_overlay_on_a_tiny_screen() {
-    let mut bench = Bench::new(GREETER).sized(40, 12);
-    bench.press(&[Action::Help]);
-    insta::assert_snapshot!(bench.shown(), @"
-    ── Keys of the tree ────────────────────
-      Walk
-      ↑            move up
-      ↓            move down
-      PgUp         one page up
-      PgDn         one page down
-      Home         go to the first row
-      End          go to the last row
-      Ctrl+←       fold, or to the start of…
-      Ctrl+→       unfold, or to the end of…
-      [            previous branch
-     ↓ scroll · Esc close    35 more below
-    ");
-}
-
-#[test]
 fn plain_ascii_where_the_terminal_knows_nothing_else() {
     let mut bench = Bench::new(GREETER).sized(80, 20);
     bench.theme = Theme::plain().with_charset(session_tree::Charset::Ascii);
