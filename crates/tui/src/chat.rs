@@ -11,10 +11,8 @@
 //!
 //! [`inline`] makes the bytes for a terminal. Who runs the event loop feeds events in and acts on [`Intent`]s.
 
-pub mod question;
 pub mod command;
 pub mod completion;
-pub mod editor;
 pub mod extras;
 pub mod footer;
 pub mod highlight;
@@ -33,13 +31,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
+use crate::editor::{EDITOR_ACTIONS, Edited, Editor};
 use crate::keys::{Action, Input, Keymap, Letters};
 use crate::paint;
 use crate::theme::{Role, Theme};
 use crate::width::width;
 use command::Completes;
 use completion::{Completion, Sources};
-use editor::{EDITOR_ACTIONS, Edited, Editor};
 use extras::Extras;
 use footer::Footer;
 use item::Tone;

@@ -4,6 +4,7 @@
 
 mod confirm;
 mod prompt;
+mod question;
 mod review;
 mod select;
 mod text;
@@ -19,6 +20,7 @@ use crate::theme::Theme;
 
 pub use confirm::Confirm;
 pub use prompt::Prompt;
+pub use question::Question;
 pub use review::{Review, ReviewKind, ReviewText, Reviewed};
 pub use select::{Item, SelectList};
 pub use text::{TextDialog, Typed};

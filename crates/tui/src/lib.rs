@@ -13,6 +13,7 @@
 // The base.
 pub mod ansi;
 pub mod clean;
+pub mod editor;
 pub mod help;
 pub mod input;
 pub mod keys;

@@ -8,8 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use offshoot_agent::agent::{Gatekeeper, Permit};
 use offshoot_agent::permission::{Caution, Decision, Permissions, Reason, Rule};
 use offshoot_agent::tool::{Effect, ToolCall};
-use offshoot_tui::chat::question::Question;
-use offshoot_tui::dialog::Item;
+use offshoot_tui::dialog::{Item, Question};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 

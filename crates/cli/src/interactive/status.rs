@@ -4,8 +4,7 @@ use std::path::Path;
 
 use offshoot_tui::chat::footer::{BranchPlace, Footer};
 use offshoot_tui::chat::item::Tone;
-use offshoot_tui::chat::question::Question;
-use offshoot_tui::dialog::Item;
+use offshoot_tui::dialog::{Item, Question};
 use offshoot_tui::numbers::count;
 use session_tree::{Node, Session, Usage};
 

@@ -3,10 +3,9 @@
 use offshoot_tui::branches::BranchList;
 use offshoot_tui::chat::highlight::Grammars;
 use offshoot_tui::chat::item::{Item, items_at};
-use offshoot_tui::chat::question::Question;
 use offshoot_tui::chat::viewer::{Pages, VIEWER_ACTIONS, Viewer};
 use offshoot_tui::crossterm::event::Event;
-use offshoot_tui::dialog::{Answer, Review, SelectList};
+use offshoot_tui::dialog::{Answer, Question, Review, SelectList};
 use offshoot_tui::help::{Group, HELP_ACTIONS, Help};
 use offshoot_tui::keys::{Action, Keymap, Letters};
 use offshoot_tui::picker::SessionPicker;

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::frame;
-use crate::chat::editor::{EDITOR_ACTIONS, Edited, Editor};
+use crate::editor::{EDITOR_ACTIONS, Edited, Editor};
 use crate::keys::{Action, Input, Keymap, Letters};
 use crate::paint;
 use crate::theme::Theme;

@@ -2,9 +2,8 @@
 
 use offshoot_extensions::Component;
 use offshoot_extensions::host::Question as Asked;
-use offshoot_tui::chat::question::Question;
 use offshoot_tui::crossterm::event::{Event, KeyCode, KeyModifiers};
-use offshoot_tui::dialog::{Answer, Item, Prompt, SelectList, TextDialog, Typed};
+use offshoot_tui::dialog::{Answer, Item, Prompt, Question, SelectList, TextDialog, Typed};
 use offshoot_tui::keys::Keymap;
 use offshoot_tui::paint;
 use offshoot_tui::ratatui::buffer::Buffer;

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use crate::dialog::{Answer, Item, SelectList};
+use super::{Answer, Item, SelectList};
 use crate::keys::{Action, Input, Keymap};
 use crate::numbers::count;
 use crate::paint;
