@@ -31,6 +31,7 @@ pub use self::find::FindTool;
 pub use self::grep::GrepTool;
 pub use self::ls::LsTool;
 pub use self::read::{ReadTool, prompt_image, prompt_image_at};
+pub use self::shell::Group as ProcessGroup;
 pub(crate) use self::shell::is_own_output;
 pub(crate) use self::user::{CommandOutput, command_message};
 pub use self::user::{UserCommand, run_user_command};

@@ -18,6 +18,7 @@ mod handle;
 pub mod host;
 mod limits;
 mod load;
+mod process;
 mod registry;
 pub mod strip;
 mod tool;

@@ -23,7 +23,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 
 use self::capture::Capture;
 pub(crate) use self::capture::{Captured, is_own_output};
-use self::group::Group;
+pub use self::group::Group;
 use crate::cancel::Cancel;
 
 /// How long a command that was told to end may take.

@@ -4,16 +4,19 @@ import { provide } from "offshoot:native";
 
 const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+/// Bytes are written where they stay: a list of numbers would take sixteen times the room.
 function utf8(text) {
-  const bytes = [];
+  const bytes = new Uint8Array(text.length * 3);
+  let at = 0;
   for (const char of text) {
-    const point = char.codePointAt(0);
-    if (point < 0x80) bytes.push(point);
-    else if (point < 0x800) bytes.push(0xc0 | (point >> 6), 0x80 | (point & 63));
-    else if (point < 0x10000) bytes.push(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
-    else bytes.push(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
+    let point = char.codePointAt(0);
+    // Half a character has no bytes of its own.
+    if (point >= 0xd800 && point < 0xe000) point = 0xfffd;
+    const more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    bytes[at++] = more === 0 ? point : ((0xff00 >> (more + 1)) & 0xff) | (point >> (6 * more));
+    for (let left = more - 1; left >= 0; left--) bytes[at++] = 0x80 | ((point >> (6 * left)) & 63);
   }
-  return bytes;
+  return bytes.subarray(0, at);
 }
 
 function fromUtf8(bytes) {
@@ -36,20 +39,18 @@ function fromUtf8(bytes) {
 }
 
 function toBase64(bytes) {
-  let text = "";
+  const pieces = [];
   for (let at = 0; at < bytes.length; at += 3) {
-    const [a, b = 0, c = 0] = bytes.subarray(at, at + 3);
-    const bits = (a << 16) | (b << 8) | c;
-    text += BASE64[bits >> 18] + BASE64[(bits >> 12) & 63];
-    text += at + 1 < bytes.length ? BASE64[(bits >> 6) & 63] : "=";
-    text += at + 2 < bytes.length ? BASE64[bits & 63] : "=";
+    const bits = (bytes[at] << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    const end = (at + 1 < bytes.length ? BASE64[(bits >> 6) & 63] : "=") + (at + 2 < bytes.length ? BASE64[bits & 63] : "=");
+    pieces.push(BASE64[bits >> 18] + BASE64[(bits >> 12) & 63] + end);
   }
-  return text;
+  return pieces.join("");
 }
 
 function fromBase64(text) {
-  const bytes = [];
-  let [bits, count] = [0, 0];
+  const bytes = new Uint8Array(Math.ceil((text.length * 3) / 4));
+  let [at, bits, count] = [0, 0, 0];
   for (const char of text.replaceAll("-", "+").replaceAll("_", "/")) {
     const value = BASE64.indexOf(char);
     if (value < 0) continue;
@@ -57,10 +58,10 @@ function fromBase64(text) {
     count += 6;
     if (count >= 8) {
       count -= 8;
-      bytes.push((bits >> count) & 255);
+      bytes[at++] = (bits >> count) & 255;
     }
   }
-  return bytes;
+  return bytes.subarray(0, at);
 }
 
 export class Buffer extends Uint8Array {
@@ -79,7 +80,13 @@ export class Buffer extends Uint8Array {
     return new Buffer(size).fill(fill);
   }
   static concat(list) {
-    return Buffer.from(list.flatMap((one) => [...one]));
+    const all = new Buffer(list.reduce((sum, one) => sum + one.length, 0));
+    let at = 0;
+    for (const one of list) {
+      all.set(one, at);
+      at += one.length;
+    }
+    return all;
   }
   static byteLength(value) {
     return typeof value === "string" ? utf8(value).length : value.byteLength;

@@ -7,9 +7,14 @@ import { promisify } from "offshoot:node-util";
 
 const shell = (command) => ["sh", ["-c", command]];
 
+/// What the host is told of a process. Input that is no text goes as the bytes it is.
+function described(command, args, { cwd, env, timeout, input }) {
+  const given = input === undefined || typeof input === "string" ? { input } : { inputBase64: Buffer.from(input).toString("base64") };
+  return { command, args: (args ?? []).map(String), cwd: cwd === undefined ? "" : String(cwd), env, timeout, ...given };
+}
+
 function started(command, args, options = {}) {
-  const { cwd, env, timeout, signal, input } = options;
-  return start("exec", { command, args: (args ?? []).map(String), cwd: cwd === undefined ? "" : String(cwd), env, timeout, input }, signal);
+  return start("exec", described(command, args, options), options.signal);
 }
 
 export function execFile(command, args, options, callback) {
@@ -27,7 +32,7 @@ export function execFile(command, args, options, callback) {
 function normalised(args, options, callback) {
   if (typeof args === "function") return [[], {}, args];
   if (typeof options === "function") return Array.isArray(args) ? [args, {}, options] : [[], args ?? {}, options];
-  return [Array.isArray(args) ? args : [], options ?? {}, callback];
+  return Array.isArray(args) ? [args, options ?? {}, callback] : [[], options ?? args ?? {}, callback];
 }
 
 export function exec(command, options, callback) {
@@ -82,18 +87,22 @@ export function spawn(command, args, options) {
 export function spawnSync(command, args, options) {
   const [list, values] = normalised(args, options);
   const [program, all] = values.shell ? shell([command, ...list].join(" ")) : [command, list];
-  const result = call("system.run", { command: program, args: all.map(String), cwd: values.cwd === undefined ? "" : String(values.cwd), env: values.env });
-  const text = values.encoding ? (out) => out : (out) => Buffer.from(out);
+  const result = call("system.run", described(program, all, values));
+  const text = values.encoding && values.encoding !== "buffer" ? (out) => out : (out) => Buffer.from(out);
+  const error = result.killed
+    ? Object.assign(new Error(`spawnSync ${program} ETIMEDOUT`), { code: "ETIMEDOUT" })
+    : result.error && new Error(result.error);
   return {
-    status: result.code, signal: null, stdout: text(result.stdout), stderr: text(result.stderr), pid: 0,
-    ...(result.error ? { error: new Error(result.error) } : {}),
+    status: result.killed ? null : result.code, signal: result.killed ? "SIGTERM" : null,
+    stdout: text(result.stdout), stderr: text(result.stderr), pid: 0,
+    ...(error ? { error } : {}),
   };
 }
 
 export function execFileSync(command, args, options) {
   const [list, values] = normalised(args, options);
   const result = spawnSync(command, list, values);
-  if (result.error) throw result.error;
+  if (result.error) throw Object.assign(result.error, { ...result, error: undefined });
   if (result.status !== 0) throw Object.assign(new Error(`Command failed: ${command}\n${result.stderr}`), result);
   return result.stdout;
 }

@@ -10,16 +10,23 @@ export const randomInt = (low, high) => {
   return from + (randomBytes(6).reduce((sum, byte) => sum * 256 + byte, 0) % (to - from));
 };
 
+/// A copy: whoever hands bytes over may change them before the end.
+function bytesOf(data, encoding) {
+  if (typeof data === "string") return Buffer.from(data, encoding);
+  if (!ArrayBuffer.isView(data)) throw new TypeError("a hash is made of text or bytes");
+  return Buffer.from(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+}
+
 export function createHash(name) {
   if (name !== "sha256") throw new Error(`no hash ${name}`);
-  let text = "";
+  const parts = [];
   const hash = {
-    update(more) {
-      text += String(more);
+    update(more, encoding) {
+      parts.push(bytesOf(more, encoding));
       return hash;
     },
     digest(encoding) {
-      const hex = call("system.sha256", { text });
+      const hex = call("system.sha256", { base64: Buffer.concat(parts).toString("base64") });
       return encoding === "hex" ? hex : encoding ? Buffer.from(hex, "hex").toString(encoding) : Buffer.from(hex, "hex");
     },
   };

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::process::Stdio;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,10 +11,10 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::tool::{ToolCall, ToolPlace};
 use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
-use tokio::process::Command as Process;
 
 use crate::engine::Shared;
 use crate::host::{Command, Question};
+use crate::process::{Job, milliseconds};
 
 type Work = Pin<Box<dyn Future<Output = Result<String, String>>>>;
 
@@ -96,8 +95,7 @@ fn ask(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
     let setting = &shared.setting;
     let Some(question) = question(shared, arguments) else { return refused("no such question") };
     let (asked, handle) = (setting.host.ask(&setting.name, question, stop.clone()), setting.handle.clone());
-    let limit = arguments["timeout"].as_f64().filter(|ms| ms.is_finite() && *ms > 0.0);
-    let limit = limit.map(|ms| Duration::from_micros((ms * 1_000.0) as u64));
+    let limit = milliseconds(&arguments["timeout"]);
     Box::pin(async move {
         if let Some(handle) = handle.upgrade() {
             handle.open_dialogs.fetch_add(1, Ordering::Relaxed);
@@ -138,74 +136,21 @@ fn question(shared: &Rc<Shared>, arguments: &Json) -> Option<Question> {
 
 /// Runs a process without a shell. Never fails: what cannot be started has an exit code too.
 fn exec(shared: &Rc<Shared>, arguments: Json, stop: Cancel) -> Work {
-    let directory = shared.setting.host.cwd().join(arguments["cwd"].as_str().unwrap_or_default());
+    let job = Job::new(&arguments, &shared.setting, GRACE);
     Box::pin(async move {
-        let list = arguments["args"].as_array().into_iter().flatten();
-        let mut process = Process::new(arguments["command"].as_str().unwrap_or_default());
-        process.args(list.filter_map(Json::as_str)).current_dir(directory);
-        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        let environment = arguments["env"].as_object().into_iter().flatten();
-        process.envs(environment.filter_map(|(key, value)| Some((key, value.as_str()?))));
-        let mut child = match process.spawn() {
-            Ok(child) => child,
-            Err(error) => {
-                let error = error.to_string();
-                return Ok(
-                    json!({"stdout": "", "stderr": error, "code": 1, "killed": false, "error": error})
-                        .to_string(),
-                );
-            }
+        let ended = match job {
+            Ok(job) => job.run(stop.cancelled()).await.map_err(|error| error.to_string()),
+            Err(reason) => Err(reason),
         };
-        feed(&mut child, arguments["input"].as_str()).await;
-        Ok(outcome(child, arguments["timeout"].as_f64(), stop).await.to_string())
+        let value = match ended {
+            Ok(ended) => json!({
+                "stdout": ended.stdout, "stderr": ended.stderr, "killed": ended.was_ended,
+                "code": ended.code.unwrap_or(if ended.was_ended { 143 } else { 1 }),
+            }),
+            Err(error) => json!({"stdout": "", "stderr": error, "code": 1, "killed": false, "error": error}),
+        };
+        Ok(value.to_string())
     })
-}
-
-async fn feed(child: &mut tokio::process::Child, input: Option<&str>) {
-    use tokio::io::AsyncWriteExt as _;
-    if let (Some(mut stdin), Some(input)) = (child.stdin.take(), input) {
-        // A process that does not read its input does not need it.
-        drop(stdin.write_all(input.as_bytes()).await);
-    }
-}
-
-async fn outcome(child: tokio::process::Child, timeout: Option<f64>, stop: Cancel) -> Json {
-    let limit = timeout.filter(|ms| ms.is_finite() && *ms > 0.0);
-    let limit = limit.map(|ms| Duration::from_micros((ms * 1_000.0) as u64));
-    let id = child.id();
-    let mut done = Box::pin(child.wait_with_output());
-    let late = async {
-        match limit {
-            Some(limit) => tokio::time::sleep(limit).await,
-            None => std::future::pending().await,
-        }
-    };
-    let (output, killed) = tokio::select! {
-        output = &mut done => (Some(output), false),
-        () = stop.cancelled() => (ended(id, done).await, true),
-        () = late => (ended(id, done).await, true),
-    };
-    match output {
-        Some(Ok(output)) => json!({
-            "stdout": String::from_utf8_lossy(&output.stdout),
-            "stderr": String::from_utf8_lossy(&output.stderr),
-            "code": output.status.code().unwrap_or(if killed { 143 } else { 1 }),
-            "killed": killed,
-        }),
-        Some(Err(error)) => json!({"stdout": "", "stderr": error.to_string(), "code": 1, "killed": killed}),
-        None => json!({"stdout": "", "stderr": "", "code": 137, "killed": true}),
-    }
-}
-
-type Done = Pin<Box<dyn Future<Output = std::io::Result<std::process::Output>>>>;
-
-/// Asks a process to end, and makes it end if it does not.
-async fn ended(id: Option<u32>, done: Done) -> Option<std::io::Result<std::process::Output>> {
-    if let Some(id) = id {
-        let mut kill = Process::new("kill");
-        drop(kill.arg(id.to_string()).stdout(Stdio::null()).stderr(Stdio::null()).status().await);
-    }
-    tokio::time::timeout(GRACE, done).await.ok()
 }
 
 /// Waits until a file is not what it was.

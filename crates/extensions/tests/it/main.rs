@@ -6,6 +6,7 @@ mod dialects;
 mod events;
 mod examples;
 mod hostile;
+mod node;
 mod screen;
 mod seeds;
 mod session;

@@ -8,30 +8,32 @@ use tokio::process::Child;
 
 /// A process group that does not outlive this value.
 #[derive(Debug)]
-pub(super) struct Group(Option<Pid>);
+pub struct Group(Option<Pid>);
 
 impl Group {
-    /// The group that `child` leads.
-    pub(super) fn of(child: &Child) -> Self {
+    /// Returns the group that `child` leads: it has to be started with a process group of its own.
+    pub fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Group(id.and_then(Pid::from_raw))
     }
 
     /// Tells whether a process of the group still runs.
-    pub(super) fn is_alive(&self) -> bool {
+    pub fn is_alive(&self) -> bool {
         self.0.is_some_and(|id| test_kill_process_group(id).is_ok() && has_running(id))
     }
 
-    pub(super) fn ask_to_end(&self) {
+    /// Asks all of its processes to end.
+    pub fn ask_to_end(&self) {
         self.signal(Signal::TERM);
     }
 
-    pub(super) fn kill(&self) {
+    /// Ends all of its processes.
+    pub fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
     /// Forgets the group: its id may soon belong to somebody else.
-    pub(super) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.0 = None;
     }
 

@@ -1,11 +1,21 @@
 //! The machine: names, numbers that nobody can guess, and commands that are waited for.
 
-use std::process::{Command, Stdio};
+use std::ffi::OsString;
+use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value as Json, json};
 
 use super::{Answer, json as spelled, text, trusted, unknown};
 use crate::engine::Shared;
+use crate::limits::Clock;
+use crate::process::{Ended, Job};
+
+/// How often somebody looks whether a process that script waits for has to end.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long such a process may go on after it was asked to end: script can do nothing meanwhile.
+const GRACE: Duration = Duration::from_millis(500);
 
 pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
     match name {
@@ -17,7 +27,7 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
             trusted(shared, "processes")?;
             run(shared, arguments)
         }
-        "sha256" => spelled(sha256(text(arguments, "text")?)),
+        "sha256" => sha256(text(arguments, "base64")?),
         _ => unknown("system", name),
     }
 }
@@ -31,19 +41,16 @@ fn random(bytes: u64) -> Vec<u8> {
         .collect()
 }
 
-fn sha256(text: &str) -> String {
+fn sha256(encoded: &str) -> Answer {
     use sha2::{Digest, Sha256};
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    let bytes = STANDARD.decode(encoded).map_err(|error| error.to_string())?;
+    spelled(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
 /// What `process` and `os` know. Extensions that are not trusted learn nothing of the environment.
 fn facts(shared: &Shared) -> Answer {
     let is_trusted = shared.setting.trusted;
-    let environment: serde_json::Map<String, Json> = if is_trusted {
-        std::env::vars().map(|(key, value)| (key, Json::String(value))).collect()
-    } else {
-        serde_json::Map::new()
-    };
+    let environment = if is_trusted { environment(std::env::vars_os()) } else { serde_json::Map::new() };
     let home = environment.get("HOME").cloned().unwrap_or_else(|| json!("/"));
     spelled(json!({
         "env": environment,
@@ -56,6 +63,13 @@ fn facts(shared: &Shared) -> Answer {
     }))
 }
 
+/// Spells an environment. What is no text cannot be told; the rest can.
+fn environment(variables: impl Iterator<Item = (OsString, OsString)>) -> serde_json::Map<String, Json> {
+    let texts = variables
+        .filter_map(|(key, value)| Some((key.into_string().ok()?, Json::String(value.into_string().ok()?))));
+    texts.collect()
+}
+
 fn platform() -> &'static str {
     match std::env::consts::OS {
         "macos" => "darwin",
@@ -66,21 +80,47 @@ fn platform() -> &'static str {
 
 /// Runs a command and waits for it: `execSync` and its relatives.
 fn run(shared: &Shared, arguments: &Json) -> Answer {
-    let list = arguments["args"].as_array().into_iter().flatten();
-    let list: Vec<&str> = list.filter_map(Json::as_str).collect();
-    let directory = arguments["cwd"].as_str().unwrap_or_default();
-    let mut command = Command::new(text(arguments, "command")?);
-    command.args(list).current_dir(shared.setting.host.cwd().join(directory)).stdin(Stdio::null());
-    let environment = arguments["env"].as_object().into_iter().flatten();
-    command.envs(environment.filter_map(|(key, value)| Some((key, value.as_str()?))));
-    match command.output() {
-        Ok(output) => spelled(json!({
-            "stdout": String::from_utf8_lossy(&output.stdout),
-            "stderr": String::from_utf8_lossy(&output.stderr),
-            "code": output.status.code(),
-        })),
-        Err(error) => spelled(
-            json!({"stdout": "", "stderr": error.to_string(), "code": Json::Null, "error": error.to_string()}),
-        ),
+    text(arguments, "command")?;
+    let job = Job::new(arguments, &shared.setting, GRACE)?;
+    let answer = match waited_for(&job, &shared.setting.clock) {
+        Ok(ended) => json!({
+            "stdout": ended.stdout, "stderr": ended.stderr, "code": ended.code, "killed": ended.was_ended,
+        }),
+        Err(error) => {
+            let error = error.to_string();
+            json!({"stdout": "", "stderr": error, "code": Json::Null, "killed": false, "error": error})
+        }
+    };
+    spelled(answer)
+}
+
+/// Waits on a thread that may: this one works for its extension already. The process ends with the time of script.
+fn waited_for(job: &Job, clock: &Clock) -> std::io::Result<Ended> {
+    let late = async || {
+        while !clock.should_end() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    let run = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(job.run(late()))
+    };
+    let ended = std::thread::scope(|scope| scope.spawn(run).join());
+    ended.unwrap_or_else(|_| Err(std::io::Error::other("the process could not be waited for")))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_variable_that_is_no_text_does_not_hide_the_others() {
+        let odd = || OsString::from_vec(vec![0xff]);
+        let variables =
+            [("A".into(), "1".into()), ("B".into(), odd()), (odd(), "2".into()), ("C".into(), "3".into())];
+        let expected = json!({"A": "1", "C": "3"});
+        assert_eq!(Json::Object(environment(variables.into_iter())), expected);
     }
 }
