@@ -67,6 +67,18 @@ function made(factory, ...more) {
   return id;
 }
 
+/// The numbers of components that stay on the screen, by their place.
+const placed = new Map();
+
+/// Puts what a factory makes in a place. What was there before is taken away first, as nobody shows it any more.
+function place(where, factory, ...more) {
+  components.remove(placed.get(where));
+  placed.delete(where);
+  const id = made(factory, ...more);
+  if (id !== null) placed.set(where, id);
+  return id;
+}
+
 const branchListeners = new Set();
 
 const footerData = {
@@ -131,11 +143,12 @@ export const ui = Object.freeze({
   },
   setWidget(key, content, options) {
     const below = options?.placement === "belowEditor";
-    if (typeof content === "function") show("widget", { key, component: made(content), below });
+    const component = place(`widget ${key}`, typeof content === "function" ? content : null);
+    if (component !== null) show("widget", { key, component, below });
     else show("widget", { key, lines: content ? [...content].map(String) : null, below });
   },
-  setFooter: (factory) => show("footer", { component: made(factory, footerData) }),
-  setHeader: (factory) => show("header", { component: made(factory) }),
+  setFooter: (factory) => show("footer", { component: place("footer", factory, footerData) }),
+  setHeader: (factory) => show("header", { component: place("header", factory) }),
   setTitle: (text) => show("title", { text: String(text) }),
   setEditorText: (text) => show("editorText", { text: String(text) }),
   getEditorText: () => call("host.state").editorText,

@@ -106,3 +106,19 @@ async fn a_component_that_hangs_is_ended() {
     assert!(stage.try_drawn().await.is_err());
     assert!(stage.only().disabled().is_some());
 }
+
+#[tokio::test]
+async fn what_is_replaced_or_taken_away_is_disposed_of() {
+    let text = "export default (pi) => {
+        const gone = [];
+        const one = (name) => () => ({ render: () => [name], dispose: () => gone.push(name) });
+        pi.on('x', (e, { ui }) => {
+            ui.setWidget('k', one('a')); ui.setWidget('k', one('b')); ui.setWidget('other', one('c')); ui.setWidget('k', ['text']);
+            ui.setFooter(one('d')); ui.setHeader(one('e')); ui.setFooter(undefined); ui.setHeader(one('f'));
+            return { gone };
+        });
+    }";
+    let stage = stage(text).await;
+    assert_eq!(stage.fire("x", json!({})).await, json!({"gone": ["a", "b", "d", "e"]}));
+    assert_eq!(stage.drawn().await, "f");
+}
