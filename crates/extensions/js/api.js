@@ -152,7 +152,7 @@ export const pi = {
   registerCustomMessageRenderer: (type, renderer) => registered(messageRenderers, type, renderer),
   renderCustomMessage: (type, renderer) => registered(messageRenderers, type, renderer),
   registerEntryRenderer: (type, renderer) => registered(entryRenderers, type, renderer),
-  registerProvider: (name, config) => void call("host.registerProvider", { name, config: plain(config) }),
+  registerProvider: (name) => void call("host.registerProvider", { name: String(name) }),
   unregisterProvider() {},
   exec(command, args, options) {
     const { signal, ...rest } = options ?? {};
@@ -167,11 +167,6 @@ export const pi = {
   setThinkingLevel: (level) => void act("host.setThinking", { level }),
   events,
 };
-
-/// What can cross the border of a value; functions stay here.
-function plain(value) {
-  return JSON.parse(JSON.stringify(value ?? null));
-}
 
 export async function runCommand({ name, args }, signal, id) {
   const command = commands.get(name);

@@ -22,10 +22,12 @@ impl Bus {
     }
 
     /// Tells everybody but who says it: who says it hears itself at once.
-    pub(crate) fn emit(&self, from: &Arc<Handle>, channel: &str, data: &Json) {
+    pub(crate) fn emit(&self, from: &Arc<Handle>, channel: &str, data: &Json) -> Result<(), String> {
         let payload = json!({"channel": channel, "data": data}).to_string();
-        for handle in self.members().iter().filter(|handle| !Arc::ptr_eq(handle, from)) {
-            handle.tell("bus", payload.clone());
-        }
+        let others = self.members().into_iter().filter(|handle| !Arc::ptr_eq(handle, from));
+        let in_use = others.filter(|handle| handle.disabled().is_none());
+        // Who cannot take more does not keep it from the others.
+        let told: Vec<_> = in_use.map(|handle| handle.tell("bus", payload.clone())).collect();
+        told.into_iter().collect()
     }
 }

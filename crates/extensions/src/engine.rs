@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rquickjs::function::Func;
 use rquickjs::{
@@ -28,6 +28,9 @@ use crate::strip::{Place, Places};
 
 pub(crate) use modules::builtin_names;
 pub(crate) use native::component;
+
+/// How the engine spells that there is no memory left.
+const EXHAUSTED: &str = "InternalError: out of memory";
 
 /// What an engine is given.
 pub(crate) struct Setting {
@@ -64,6 +67,8 @@ pub(crate) struct Shared {
     pub(crate) outbox: RefCell<Vec<Wish>>,
     /// What was sent and appended since the last call began.
     pub(crate) sent: Cell<usize>,
+    /// What was shown in the second that began then, in bytes.
+    pub(crate) shown: Cell<(Instant, usize)>,
     places: RefCell<HashMap<String, Places>>,
     /// Promises that failed while nobody waited for them.
     rejections: RefCell<Vec<String>>,
@@ -108,6 +113,7 @@ impl Engine {
             setting,
             outbox: RefCell::default(),
             sent: Cell::new(0),
+            shown: Cell::new((Instant::now(), 0)),
             places: RefCell::default(),
             rejections: RefCell::default(),
             exhausted: Cell::new(false),
@@ -216,9 +222,10 @@ impl Shared {
         self.places.borrow_mut().insert(file.to_owned(), places);
     }
 
-    /// Notes that memory is at its end. After that the engine is not used any more: its state is not to be relied on.
-    pub(crate) fn note_exhausted(&self, message: &str) {
-        if message.contains("out of memory") {
+    /// Notes whether a failure says that memory is at its end. After that the engine is not used any more: its state
+    /// is not to be relied on. Others may say "out of memory" of something else.
+    pub(crate) fn note_exhausted(&self, failure: &str) {
+        if failure.lines().any(|line| line.starts_with(EXHAUSTED)) {
             self.exhausted.set(true);
         }
     }
@@ -253,7 +260,8 @@ impl Shared {
 
     fn exception(&self, exception: &Exception<'_>) -> String {
         let message = exception.message().unwrap_or_default();
-        self.note_exhausted(&message);
+        let name: String = exception.get("name").unwrap_or_default();
+        self.note_exhausted(&format!("{name}: {message}"));
         let stack = exception.stack().unwrap_or_default();
         self.original_places(format!("{message}\n{stack}").trim_end())
     }
@@ -289,6 +297,10 @@ fn prepare(ctx: &Ctx<'_>, shared: &Rc<Shared>) -> rquickjs::Result<Functions> {
     native.set(
         "call",
         Func::from(move |ctx: Ctx<'_>, name: String, arguments: String| -> rquickjs::Result<String> {
+            // The engine asks the clock now and then; natives may be what takes the time.
+            if of_call.setting.clock.should_end() {
+                return Err(Exception::throw_message(&ctx, "it ran longer than it may"));
+            }
             native::call(&of_call, &name, &arguments)
                 .map_err(|message| Exception::throw_message(&ctx, &message))
         }),

@@ -69,6 +69,8 @@ pub(crate) struct Handle {
     name: String,
     orders: mpsc::UnboundedSender<Order>,
     next: AtomicU64,
+    /// Bytes that script was told without having heard them.
+    unheard: AtomicUsize,
     pub(crate) clock: Arc<Clock>,
     pub(crate) limits: Limits,
     pub(crate) host: Arc<dyn Host>,
@@ -99,6 +101,7 @@ impl Handle {
             name,
             orders,
             next: AtomicU64::new(1),
+            unheard: AtomicUsize::new(0),
             clock: Arc::new(Clock::new()),
             limits,
             host,
@@ -156,8 +159,13 @@ impl Handle {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Tells script something; nobody waits for an answer.
-    pub(crate) fn tell(&self, doing: &str, payload: String) {
+    /// Tells script something; nobody waits for an answer. Refused if it has not heard of too much else yet.
+    pub(crate) fn tell(&self, doing: &str, payload: String) -> Result<(), String> {
+        let unheard = self.unheard.fetch_add(payload.len(), Ordering::Relaxed) + payload.len();
+        if unheard > self.limits.memory / 4 {
+            self.unheard.fetch_sub(payload.len(), Ordering::Relaxed);
+            return Err(format!("the extension {} has not heard yet what it was told before", self.name));
+        }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         // Whoever is gone hears nothing.
         drop(self.orders.send(Order::Call {
@@ -167,6 +175,12 @@ impl Handle {
             payload,
             reply: None,
         }));
+        Ok(())
+    }
+
+    /// Notes that script gets what it was [told](Handle::tell).
+    pub(crate) fn note_heard(&self, length: usize) {
+        self.unheard.fetch_sub(length, Ordering::Relaxed);
     }
 
     /// Asks script something and waits for the answer. If nobody waits any more, script is told to stop.
@@ -187,20 +201,22 @@ impl Handle {
             return Err("the extension is not used any more".to_owned());
         }
         let mut waiting = Waiting { handle: self, id, is_over: false };
-        let text = self.wait(answer, doing, cancel, id).await;
+        // Without an answer script goes on: that nobody waits any more is told once more, now that it is true.
+        let text = self.wait(answer, doing, cancel, id).await?;
         waiting.is_over = true;
         serde_json::from_str(&text?).map_err(|error| error.to_string())
     }
 
+    /// Waits for an answer. Fails if none is to be waited for any longer.
     async fn wait(
         &self,
         mut answer: oneshot::Receiver<Result<String, String>>,
         doing: &str,
         cancel: Option<&Cancel>,
         id: u64,
-    ) -> Result<String, String> {
+    ) -> Result<Result<String, String>, String> {
         if let Some(text) = soon(|| answer.try_recv().ok()) {
-            return text;
+            return Ok(text);
         }
         let never = Cancel::new();
         let cancel = cancel.unwrap_or(&never);
@@ -208,7 +224,7 @@ impl Handle {
         loop {
             tokio::select! {
                 biased;
-                text = &mut answer => return text.unwrap_or_else(|_| Err(self.gone())),
+                text = &mut answer => return text.map_err(|_| self.gone()),
                 () = cancel.cancelled(), if since_stop.is_none() => {
                     drop(self.orders.send(Order::Cancel { id }));
                     since_stop = Some(Duration::ZERO);

@@ -153,13 +153,6 @@ pub enum Action {
     Shutdown,
     /// The commands, tools or other registrations of the extension have changed.
     Registered,
-    /// Uses a provider that the extension describes.
-    RegisterProvider {
-        /// Its name.
-        name: String,
-        /// Its settings, as the extension gave them.
-        config: Json,
-    },
 }
 
 /// Something that takes long.

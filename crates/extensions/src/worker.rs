@@ -5,8 +5,7 @@
 
 mod ops;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -79,8 +78,7 @@ struct Worker {
     ops: FuturesUnordered<Op>,
     /// How running operations are stopped.
     stops: HashMap<u64, Cancel>,
-    timers: BinaryHeap<Reverse<(Instant, u64)>>,
-    cleared: HashSet<u64>,
+    timers: Timers,
     /// What was begun last, to be named if everything ends.
     latest: String,
 }
@@ -105,8 +103,7 @@ impl Worker {
             calls: BTreeMap::new(),
             ops: FuturesUnordered::new(),
             stops: HashMap::new(),
-            timers: BinaryHeap::new(),
-            cleared: HashSet::new(),
+            timers: Timers::default(),
             latest: String::new(),
         }
     }
@@ -146,6 +143,9 @@ impl Worker {
     fn obey(&mut self, order: Order) -> Rest {
         match order {
             Order::Call { id, kind, doing, payload, reply } => {
+                if let Some(handle) = self.handle.upgrade().filter(|_| reply.is_none()) {
+                    handle.note_heard(payload.len());
+                }
                 let limits = &self.engine.shared.setting.limits;
                 let left = match kind {
                     Kind::Event => limits.event,
@@ -158,7 +158,7 @@ impl Worker {
                 self.calls.insert(id, Call { kind, doing, reply, left, begun, stuck_since: None });
                 self.engine.shared.sent.set(0);
                 let (rest, took) = self.engine.begin(left, id, &name, &payload);
-                self.after(rest, took)
+                self.after(rest, took, Some(id))
             }
             Order::Cancel { id } if self.calls.contains_key(&id) => {
                 let (rest, took) = self.engine.cancel(self.budget(), id);
@@ -167,7 +167,7 @@ impl Worker {
                 {
                     self.calls.remove(&id);
                 }
-                self.after(rest, took)
+                self.after(rest, took, Some(id))
             }
             Order::Cancel { .. } | Order::End => Rest::Quiet,
         }
@@ -176,7 +176,7 @@ impl Worker {
     fn settle(&mut self, op: u64, result: Result<String, String>) -> Rest {
         self.stops.remove(&op);
         let (rest, took) = self.engine.settle(self.budget(), op, result);
-        self.after(rest, took)
+        self.after(rest, took, None)
     }
 
     /// Returns how long script may run that belongs to no call in particular.
@@ -187,12 +187,16 @@ impl Worker {
 
     /// Counts the time that script took, and does what it wished for. Answers are given last: whoever gets one knows
     /// that everything before it has been told.
-    fn after(&mut self, rest: Rest, took: Duration) -> Rest {
+    ///
+    /// The time is that of one call, if it is known of which; if not, any that waits may be the one.
+    fn after(&mut self, rest: Rest, took: Duration, of_call: Option<u64>) -> Rest {
         for message in self.engine.shared.take_rejections() {
             self.report("promise", message);
         }
-        for call in self.calls.values_mut() {
-            call.left = call.left.saturating_sub(took);
+        for (id, call) in &mut self.calls {
+            if of_call.is_none_or(|known| known == *id) {
+                call.left = call.left.saturating_sub(took);
+            }
         }
         if rest != Rest::Quiet {
             return rest;
@@ -227,15 +231,8 @@ impl Worker {
                 }
             }
             Wish::Finish { call, result } => self.finish(call, result),
-            Wish::Timer { id, delay } => {
-                self.cleared.remove(&id);
-                self.timers.push(Reverse((Instant::now() + delay, id)));
-            }
-            Wish::ClearTimer { id } => {
-                if self.timers.iter().any(|Reverse((_, other))| *other == id) {
-                    self.cleared.insert(id);
-                }
-            }
+            Wish::Timer { id, delay } => self.timers.set(id, Instant::now() + delay),
+            Wish::ClearTimer { id } => self.timers.clear(id),
         }
     }
 
@@ -265,7 +262,7 @@ impl Worker {
 
     /// Notes which calls nothing can answer any more: nothing runs, nothing ticks, nobody is asked.
     fn note_stuck(&mut self) {
-        let is_stuck = self.ops.is_empty() && self.timers.len() <= self.cleared.len();
+        let is_stuck = self.ops.is_empty() && self.timers.is_empty();
         let now = Instant::now();
         for call in self.calls.values_mut() {
             call.stuck_since = is_stuck.then(|| call.stuck_since.unwrap_or(now));
@@ -278,23 +275,15 @@ impl Worker {
         let patience = limits.patience.into_iter();
         let patience =
             patience.flat_map(|patience| self.calls.values().map(move |call| call.begun + patience));
-        let timer = self.timers.peek().map(|Reverse((at, _))| *at);
-        stuck.chain(patience).chain(timer).min().unwrap_or_else(|| Instant::now() + FAR)
+        stuck.chain(patience).chain(self.timers.first()).min().unwrap_or_else(|| Instant::now() + FAR)
     }
 
     /// Wakes script up, and gives calls up that were waited for long enough.
     fn wake_up(&mut self) -> Rest {
         let now = Instant::now();
-        while let Some(Reverse((at, id))) = self.timers.peek().copied() {
-            if at > now {
-                break;
-            }
-            self.timers.pop();
-            if self.cleared.remove(&id) {
-                continue;
-            }
+        while let Some(id) = self.timers.take_due(now) {
             let (rest, took) = self.engine.tick(self.budget(), id);
-            if let broken @ Rest::Broken(_) = self.after(rest, took) {
+            if let broken @ Rest::Broken(_) = self.after(rest, took, None) {
                 return broken;
             }
         }
@@ -336,6 +325,47 @@ impl Worker {
         let setting = &self.engine.shared.setting;
         let (extension, doing) = (setting.name.clone(), doing.to_owned());
         setting.host.report(Trouble { extension, doing, message, disabled: false });
+    }
+}
+
+/// Timers that wait, by the time at which they are due.
+#[derive(Default)]
+struct Timers {
+    in_order: BTreeSet<(Instant, u64)>,
+    due: HashMap<u64, Instant>,
+}
+
+impl Timers {
+    fn set(&mut self, id: u64, at: Instant) {
+        self.clear(id);
+        self.due.insert(id, at);
+        self.in_order.insert((at, id));
+    }
+
+    fn clear(&mut self, id: u64) {
+        if let Some(at) = self.due.remove(&id) {
+            self.in_order.remove(&(at, id));
+        }
+    }
+
+    /// Returns when the first one is due.
+    fn first(&self) -> Option<Instant> {
+        self.in_order.first().map(|(at, _)| *at)
+    }
+
+    /// Takes the first one out, if it is due.
+    fn take_due(&mut self, now: Instant) -> Option<u64> {
+        let (_, id) = *self.in_order.first().filter(|(at, _)| *at <= now)?;
+        self.clear(id);
+        Some(id)
+    }
+
+    fn len(&self) -> usize {
+        self.due.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.due.is_empty()
     }
 }
 

@@ -8,22 +8,27 @@ mod session;
 mod system;
 mod words;
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value as Json;
 
 use super::{Shared, Wish, parsed};
 
 pub(crate) use host::component;
 
+const SECOND: Duration = Duration::from_secs(1);
+
 /// What a native gives: JSON as text, or why it cannot.
 type Answer = Result<String, String>;
 
 /// Answers script.
 pub(super) fn call(shared: &Shared, name: &str, arguments: &str) -> Answer {
+    let length = arguments.len();
     let arguments = parsed(arguments)?;
     let (part, name) = name.split_once('.').unwrap_or((name, ""));
     match part {
         "session" => session::call(shared, name, &arguments),
-        "host" => host::call(shared, name, &arguments),
+        "host" => host::call(shared, name, &arguments, length),
         "text" => words::call(name, &arguments),
         "fs" => files::call(shared, name, &arguments),
         "system" => system::call(shared, name, &arguments),
@@ -37,7 +42,7 @@ fn timer(shared: &Shared, name: &str, arguments: &Json) -> Answer {
     match name {
         "set" => {
             let delay = arguments["ms"].as_f64().unwrap_or_default().clamp(0.0, 2_147_483_647.0);
-            let delay = std::time::Duration::from_micros((delay * 1_000.0) as u64);
+            let delay = Duration::from_micros((delay * 1_000.0) as u64);
             shared.wish(Wish::Timer { id, delay });
         }
         "clear" => shared.wish(Wish::ClearTimer { id }),
@@ -77,4 +82,20 @@ fn count_sent(shared: &Shared) -> Result<(), String> {
         return Err(format!("an extension may not send or append more than {most} times in one go"));
     }
     Ok(())
+}
+
+/// What a notice takes besides its text.
+const NOTICE: usize = 64;
+
+/// Counts what is shown: whoever shows it may be slower than script, and keeps it until then.
+fn count_shown(shared: &Shared, length: usize) -> Result<(), String> {
+    let (begun, shown) = shared.shown.get();
+    let (begun, shown) = if begun.elapsed() < SECOND { (begun, shown) } else { (Instant::now(), 0) };
+    let shown = shown + length + NOTICE;
+    shared.shown.set((begun, shown));
+    let most = shared.setting.limits.answer;
+    match shown > most {
+        true => Err(format!("an extension may not show more than {most} bytes in one second")),
+        false => Ok(()),
+    }
 }

@@ -18,6 +18,7 @@ use super::{Action, Command, Host, HostFuture, Mode, Notice, Question, State, Tr
 /// A host without a screen.
 ///
 /// What takes the whole agent waits until whoever owns the agent [grants](offshoot_agent::agent::Agent::grant) it.
+/// Nobody sees what is shown and reported: a host that has somebody to tell wraps this one.
 pub struct PlainHost {
     mode: Mode,
     cwd: PathBuf,
@@ -26,8 +27,6 @@ pub struct PlainHost {
     agent: AgentHandle,
     models: Vec<Arc<dyn Model>>,
     inner: Mutex<Inner>,
-    report: Box<dyn Fn(Trouble) + Send + Sync>,
-    shutdown: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
@@ -48,8 +47,6 @@ impl PlainHost {
             agent,
             models: Vec::new(),
             inner: Mutex::default(),
-            report: Box::new(drop),
-            shutdown: Box::new(|| ()),
         }
     }
 
@@ -75,18 +72,6 @@ impl PlainHost {
     pub fn with_models(mut self, models: Vec<Arc<dyn Model>>) -> Self {
         self.inner().state.model = models.first().map(|model| model.spec().clone());
         self.models = models;
-        self
-    }
-
-    /// Sets who hears of troubles.
-    pub fn with_report(mut self, report: impl Fn(Trouble) + Send + Sync + 'static) -> Self {
-        self.report = Box::new(report);
-        self
-    }
-
-    /// Sets who hears that an extension wants the program to end.
-    pub fn with_shutdown(mut self, shutdown: impl Fn() + Send + Sync + 'static) -> Self {
-        self.shutdown = Box::new(shutdown);
         self
     }
 
@@ -156,16 +141,6 @@ impl PlainHost {
         self.models.iter().find(is_meant).cloned()
     }
 
-    /// Says that a provider is not used; the extension may be good for other things.
-    fn refuse_provider(&self, extension: &str, name: &str) {
-        (self.report)(Trouble {
-            extension: extension.to_owned(),
-            doing: "registerProvider".to_owned(),
-            message: format!("the provider `{name}` is not used: keys and requests stay with the host"),
-            disabled: false,
-        });
-    }
-
     /// Lets the agent do something when it has time, and waits until it has.
     fn wish(&self, command: Command, cancel: Cancel) -> HostFuture<Result<Json, String>> {
         let (reply, answer) = oneshot::channel();
@@ -219,7 +194,7 @@ impl Host for PlainHost {
         self.inner().tools.clone()
     }
 
-    fn act(&self, extension: &str, action: Action) -> Result<(), String> {
+    fn act(&self, _: &str, action: Action) -> Result<(), String> {
         let done = match action {
             Action::SendMessage(message, options) => self.agent.send_message(&message, options).map(drop),
             Action::SendUserMessage { content, deliver_as } => return self.send_user(&content, deliver_as),
@@ -237,15 +212,8 @@ impl Host for PlainHost {
                 self.agent.abort();
                 Ok(())
             }
-            Action::Shutdown => {
-                (self.shutdown)();
-                Ok(())
-            }
-            Action::Registered => Ok(()),
-            Action::RegisterProvider { name, .. } => {
-                self.refuse_provider(extension, &name);
-                Ok(())
-            }
+            // For those who have a program that could end, or a list that changes.
+            Action::Shutdown | Action::Registered => Ok(()),
         };
         done.map_err(|error| error.to_string())
     }
@@ -276,7 +244,5 @@ impl Host for PlainHost {
 
     fn show(&self, _: &str, _: Notice) {}
 
-    fn report(&self, trouble: Trouble) {
-        (self.report)(trouble);
-    }
+    fn report(&self, _: Trouble) {}
 }

@@ -133,3 +133,12 @@ async fn globals_are_those_of_the_modules_whoever_asks_first() {
         assert_eq!(stage.fire("x", json!({})).await, expected, "{first}");
     }
 }
+
+#[tokio::test]
+async fn that_a_provider_is_not_used_is_told() {
+    let stage = stage("export default (pi) => pi.registerProvider('mine', { baseUrl: 'http://x' })").await;
+    let troubles = stage.troubles();
+    assert_eq!(troubles.len(), 1, "{troubles:?}");
+    assert!(troubles[0].message.starts_with("the provider `mine` is not used"), "{troubles:?}");
+    assert!(!troubles[0].disabled);
+}

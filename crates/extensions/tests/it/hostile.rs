@@ -1,10 +1,12 @@
-//! Twelve extensions that want to do harm. Whatever they try, their neighbour and the agent go on.
+//! Extensions that want to do harm. Whatever they try, their neighbour and the agent go on.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_agent::agent::SummaryRequest;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::hooks::Handler;
+use offshoot_agent::tool::{ToolCall, ToolOutput, ToolPlace};
 use offshoot_extensions::Limits;
 use serde_json::{Value as Json, json};
 
@@ -201,4 +203,123 @@ async fn a_summary_without_measure_is_refused() {
     let text = "export default (pi) => pi.on('x', () => ({ summary: { summary: 'x'.repeat(2 ** 21) } }));";
     let stage = beside(text, true).await;
     assert!(fired(&stage).await.unwrap_err().contains("summary is longer than"));
+}
+
+#[tokio::test]
+async fn who_merely_speaks_of_memory_is_not_at_its_end() {
+    let text = "export default (pi) => pi.on('x', () => { throw new Error('CUDA out of memory'); });";
+    let stage = beside(text, true).await;
+    for _ in 0..2 {
+        assert!(fired(&stage).await.unwrap_err().starts_with("CUDA out of memory"));
+    }
+    assert_eq!(stage.extensions.get("hostile").unwrap().disabled(), None);
+}
+
+#[tokio::test]
+async fn timers_that_were_cleared_do_not_count() {
+    let text = "export default (pi) => pi.on('x', () => { for (let i = 0; i < 5_000; i++) clearTimeout(setTimeout(() => {}, 1e6)); });";
+    let limits = Limits { timers: 1_000, ..Limits::default() };
+    let stage =
+        Setup { limits, ..Setup::default() }.with(&[("hostile.ts", text), ("neighbour.ts", NEIGHBOUR)]).await;
+    assert_eq!(fired(&stage).await, Ok(Json::Null));
+    assert_eq!(stage.extensions.get("hostile").unwrap().disabled(), None);
+}
+
+/// Runs a tool whose call is stopped, or has to wait for events that together take longer than one may.
+const SLOW: &str = "export default (pi) => {
+    let done;
+    pi.registerTool({ name: 't', description: '', parameters: {}, execute: () => new Promise((resolve) => {
+        done = resolve; setInterval(() => {}, 5);
+    }) });
+    pi.on('busy', () => { const end = Date.now() + 60; while (Date.now() < end); });
+    pi.on('end', () => done('done'));
+}";
+
+async fn slow() -> Stage {
+    let limits = Limits { event: Duration::from_millis(500), ..Limits::default() };
+    Setup { limits, ..Setup::default() }.with(&[("slow.ts", SLOW)]).await
+}
+
+async fn keep_busy(stage: &Stage) {
+    for _ in 0..12 {
+        stage.fire("busy", json!({})).await;
+    }
+    assert_eq!(stage.only().disabled(), None, "each of them was short");
+}
+
+async fn run_tool(stage: &Stage, cancel: Cancel) -> ToolOutput {
+    let tool = stage.extensions.tools().remove(0);
+    let call = ToolCall { id: "c".into(), name: "t".into(), arguments: json!({}) };
+    let place = ToolPlace { cwd: stage.project(), cancel, progress: Arc::new(|_| ()) };
+    tool.run(call, &place).await
+}
+
+#[tokio::test]
+async fn a_call_that_was_stopped_and_did_not_end_costs_nothing_later() {
+    let stage = slow().await;
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let output = run_tool(&stage, cancel).await;
+    assert!(output.is_error, "{output:?}");
+    keep_busy(&stage).await;
+}
+
+#[tokio::test]
+async fn a_call_that_waits_does_not_pay_for_others() {
+    let stage = slow().await;
+    let events = async {
+        keep_busy(&stage).await;
+        stage.fire("end", json!({})).await;
+    };
+    let (output, ()) = tokio::join!(run_tool(&stage, Cancel::new()), events);
+    assert!(!output.is_error, "{output:?}");
+}
+
+#[tokio::test]
+async fn a_flood_of_what_others_should_hear_is_refused() {
+    let flood = "export default (pi) => pi.on('x', () => { const much = 'y'.repeat(1e6); for (let i = 0; i < 100; i++) pi.events.emit('z', much); });";
+    let busy = "import { existsSync, writeFileSync } from 'node:fs';
+        export default (pi) => pi.on('y', () => { writeFileSync('busy', ''); while (!existsSync('go')); });";
+    let limits = Limits { memory: 16 << 20, event: Duration::from_secs(20), ..Limits::default() };
+    let stage = Setup { limits, ..Setup::default() }.with(&[("hostile.ts", flood), ("busy.ts", busy)]).await;
+    let flooded = async {
+        while !stage.project().join("busy").exists() {
+            tokio::task::yield_now().await;
+        }
+        let hostile = stage.extensions.get("hostile").unwrap().clone();
+        let answer = Handler::call(&hostile, "x", &json!({}), &Cancel::new()).await;
+        std::fs::write(stage.project().join("go"), "").unwrap();
+        answer
+    };
+    let (answer, _) = tokio::join!(flooded, stage.fire("y", json!({})));
+    let error = answer.unwrap_err();
+    assert!(error.contains("busy has not heard yet"), "{error}");
+}
+
+#[tokio::test]
+async fn a_flood_of_what_should_be_shown_is_refused() {
+    for show in ["console.log(much)", "ctx.ui.notify(much)"] {
+        let text = format!(
+            "export default (pi) => pi.on('x', (e, ctx) => {{ const much = 'y'.repeat(1e6); for (let i = 0; i < 1e4; i++) {show}; }});"
+        );
+        let stage = beside(&text, true).await;
+        let error = fired(&stage).await.unwrap_err();
+        assert!(error.contains("may not show more than"), "{show}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn what_has_no_end_is_read_up_to_a_limit() {
+    let text = "import { readFileSync } from 'node:fs';
+        export default (pi) => pi.on('x', async () => {
+            let said;
+            try { readFileSync('/dev/zero'); } catch (error) { said = error.message; }
+            const { stdout } = await pi.exec('yes', [], { timeout: 500 });
+            return { said, stdout: stdout.length, end: stdout.slice(-30) };
+        });";
+    let stage = beside(text, true).await;
+    let answer = fired(&stage).await.unwrap();
+    assert!(answer["said"].as_str().unwrap().contains("too large"), "{answer}");
+    assert!(answer["stdout"].as_u64().unwrap() < 3 << 20, "{answer}");
+    assert!(answer["end"].as_str().unwrap().contains("bytes were kept]"), "{answer}");
 }

@@ -7,12 +7,12 @@ use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
 use session_tree::{Message, convert_to_llm, estimate_tokens, serialize_conversation};
 
-use super::{Answer, count_sent, json as spelled, text, unknown};
+use super::{Answer, count_sent, count_shown, json as spelled, text, unknown};
 use crate::component::Component;
 use crate::engine::Shared;
 use crate::host::{Action, Notice, Trouble, WidgetContent};
 
-pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
+pub(super) fn call(shared: &Shared, name: &str, arguments: &Json, length: usize) -> Answer {
     let host = &shared.setting.host;
     match name {
         "info" => spelled(json!({
@@ -27,10 +27,11 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
         "tools" => tools(&shared.setting.host.tools()),
         "builtinTools" => tools(&ToolBox::all().specs()),
         "commands" => commands(shared),
-        "show" => show(shared, arguments),
+        "show" => show(shared, arguments, length),
         "report" => report(shared, arguments),
         "registered" => registered(shared, arguments),
         "emit" => emit(shared, arguments),
+        "registerProvider" => refuse_provider(shared, arguments),
         "progress" => progress(shared, arguments),
         "convertToLlm" => convert(arguments),
         "serializeConversation" => serialize(arguments),
@@ -122,10 +123,6 @@ fn act(shared: &Shared, name: &str, arguments: &Json) -> Answer {
         "setActiveTools" => Action::SetActiveTools(texts(&arguments["names"])),
         "abort" => Action::Abort,
         "shutdown" => Action::Shutdown,
-        "registerProvider" => Action::RegisterProvider {
-            name: text(arguments, "name")?.to_owned(),
-            config: arguments["config"].clone(),
-        },
         _ => return unknown("host", name),
     };
     shared.setting.host.act(&shared.setting.name, action)?;
@@ -155,7 +152,8 @@ fn deliver_as(arguments: &Json) -> Option<Delivery> {
     }
 }
 
-fn show(shared: &Shared, arguments: &Json) -> Answer {
+fn show(shared: &Shared, arguments: &Json, length: usize) -> Answer {
+    count_shown(shared, length)?;
     let own = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();
     let component = || component(shared, &arguments["component"]);
     let notice = match text(arguments, "kind")? {
@@ -197,6 +195,15 @@ fn report(shared: &Shared, arguments: &Json) -> Answer {
     spelled(Json::Null)
 }
 
+/// Says that a provider is not used; the extension may be good for other things.
+fn refuse_provider(shared: &Shared, arguments: &Json) -> Answer {
+    let name = text(arguments, "name")?;
+    let message = format!("the provider `{name}` is not used: keys and requests stay with the host");
+    let (extension, doing) = (shared.setting.name.clone(), "registerProvider".to_owned());
+    shared.setting.host.report(Trouble { extension, doing, message, disabled: false });
+    spelled(Json::Null)
+}
+
 /// Keeps what script has registered, for the agent and the screen.
 fn registered(shared: &Shared, arguments: &Json) -> Answer {
     if let Some(handle) = shared.setting.handle.upgrade()
@@ -210,7 +217,7 @@ fn registered(shared: &Shared, arguments: &Json) -> Answer {
 
 fn emit(shared: &Shared, arguments: &Json) -> Answer {
     if let Some(handle) = shared.setting.handle.upgrade() {
-        handle.bus.emit(&handle, text(arguments, "channel")?, &arguments["data"]);
+        handle.bus.emit(&handle, text(arguments, "channel")?, &arguments["data"])?;
     }
     spelled(Json::Null)
 }
