@@ -7,6 +7,7 @@
 //! other stand together. Never touches a wire format.
 
 mod ids;
+mod images;
 
 use offshoot_agent::model::ModelSpec;
 use serde_json::{Value as Json, json};
@@ -14,6 +15,7 @@ use session_tree::json::Value;
 use session_tree::{Message, Role};
 
 pub(crate) use ids::{digest, exact_id, fitting_id, item_id};
+pub(crate) use images::{ImageLimits, limit_images};
 
 /// One side's part of a conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,11 +147,16 @@ fn result(spec: &ModelSpec, message: &Message) -> ToolResult {
     }
 }
 
-/// The parts of a message that is shown to the model; empty texts are none.
+/// The parts of a message that is shown to the model; empty texts are none. What a user says without a visible
+/// character is none either: there are services that refuse it, and everything behind it.
 fn parts(spec: &ModelSpec, message: &Message) -> Vec<Part> {
     use session_tree::Block;
+    let is_result = message.role() == Role::ToolResult;
     let part = |block: Block<'_>| match block {
-        Block::Text(text) => (!text.is_empty()).then(|| Part::Text(text.into_owned())),
+        Block::Text(text) => {
+            let is_empty = if is_result { text.is_empty() } else { text.trim().is_empty() };
+            (!is_empty).then(|| Part::Text(text.into_owned()))
+        }
         Block::Image { data, mime_type } if spec.reads_images => {
             Some(Part::Image { data: data.into_owned(), mime_type: mime_type.into_owned() })
         }

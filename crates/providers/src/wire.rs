@@ -21,7 +21,7 @@ use crate::catalogue::Target;
 use crate::fault::{Complaint, Fault};
 use crate::secret::Secret;
 use crate::sse::Frame;
-use crate::transform::digest;
+use crate::transform::{ImageLimits, Turn, digest, limit_images, turns};
 
 pub(crate) use events::Events;
 use view::View;
@@ -123,6 +123,39 @@ pub fn body(target: &Target, request: &Request) -> Json {
         Api::OpenAiResponses => responses::body(target, request),
         Api::GoogleGenerativeAi => gemini::body(target, request),
     }
+}
+
+/// What Anthropic takes, whoever stands in between: 32 MB with everything else, and 5 MiB of one image.
+const ANTHROPIC_IMAGES: ImageLimits = ImageLimits {
+    count: 100,
+    bytes: 24 << 20,
+    bytes_of_one: 5 << 20,
+    side: 8_000,
+    side_of_many: Some((20, 2_000)),
+};
+/// What OpenAI takes: 50 MB with everything else. Others who speak like it may take fewer (`mostImages`).
+const OPENAI_IMAGES: ImageLimits =
+    ImageLimits { count: 500, bytes: 40 << 20, bytes_of_one: 20 << 20, side: u32::MAX, side_of_many: None };
+/// What Gemini takes inside of a request: 20 MB with everything else.
+const GEMINI_IMAGES: ImageLimits =
+    ImageLimits { count: 3_000, bytes: 15 << 20, bytes_of_one: 15 << 20, side: u32::MAX, side_of_many: None };
+
+fn image_limits(target: &Target) -> ImageLimits {
+    let limits = match target.api {
+        Api::AnthropicMessages => ANTHROPIC_IMAGES,
+        // Marks in the way of Anthropic: its models behind a gateway.
+        Api::OpenAiCompletions if target.dialect.cache_marks => ANTHROPIC_IMAGES,
+        Api::OpenAiCompletions | Api::OpenAiResponses => OPENAI_IMAGES,
+        Api::GoogleGenerativeAi => GEMINI_IMAGES,
+    };
+    ImageLimits { count: target.dialect.most_images.unwrap_or(limits.count), ..limits }
+}
+
+/// Brings the conversation of a request into the shape that the model may read and the service takes.
+fn conversation(target: &Target, request: &Request) -> Vec<Turn> {
+    let mut turns = turns(&target.spec, &request.messages);
+    limit_images(&mut turns, image_limits(target));
+    turns
 }
 
 /// The data of the frame that ends a stream of OpenAI.

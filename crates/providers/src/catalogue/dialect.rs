@@ -24,6 +24,9 @@ pub struct Dialect {
     pub tool_id_length: Option<usize>,
     /// Whether the results of tools may contain images, where not all models of a service can read them there.
     pub images_in_results: bool,
+    /// How many images a request may have, if the service takes fewer than others that speak like it. The oldest ones
+    /// are left out of the request.
+    pub most_images: Option<usize>,
 }
 
 /// How a model is told how hard to think.

@@ -67,6 +67,25 @@ fn what_another_model_thought_in_secret_is_left_out_and_so_is_an_answer_that_say
 }
 
 #[test]
+fn a_prompt_without_a_visible_character_is_left_out() {
+    let said = |content: Json| {
+        let message = Message::from_value(&json!({"role": "user", "content": content})).unwrap();
+        turns(&spec(), &[message])
+    };
+    assert_eq!(said(json!(" \n")), []);
+    let image = Part::Image { data: "d".into(), mime_type: "image/png".into() };
+    let blocks =
+        json!([{"type": "text", "text": " "}, {"type": "image", "data": "d", "mimeType": "image/png"}]);
+    assert_eq!(said(blocks), [Turn::User(vec![image])]);
+    let result = json!({"role": "toolResult", "toolCallId": "c", "content": " \n"});
+    let result = turns(&spec(), &[Message::from_value(&result).unwrap()]);
+    assert!(
+        matches!(&result[..], [Turn::Results(all)] if all[0].text() == " \n"),
+        "output stays: {result:?}"
+    );
+}
+
+#[test]
 fn results_that_follow_each_other_stand_together() {
     let result = |id: &str| {
         Message::from_value(&json!({"role": "toolResult", "toolCallId": id, "content": "x"})).unwrap()

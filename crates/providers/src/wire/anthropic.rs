@@ -10,10 +10,10 @@ use offshoot_agent::model::{BlockStart, Request, StopReason, ThinkingLevel, Usag
 use serde_json::{Map, Value as Json, json};
 
 use super::events::{Events, fields};
-use super::{Decoder, View, level, level_word, max_output};
+use super::{Decoder, View, conversation, level, level_word, max_output};
 use crate::catalogue::{Target, ThinkingStyle};
 use crate::fault::Fault;
-use crate::transform::{Part, Said, Thinking, ToolResult, Turn, fitting_id, turns};
+use crate::transform::{Part, Said, Thinking, ToolResult, Turn, fitting_id};
 
 /// The version of the format, and thinking between calls of tools.
 pub(super) const HEADERS: &[(&str, &str)] =
@@ -37,7 +37,7 @@ pub(super) fn body(target: &Target, request: &Request) -> Json {
         body["tools"] = request.tools.iter().map(tool).collect();
         mark(request, body["tools"].as_array_mut());
     }
-    let mut messages: Vec<Json> = turns(&target.spec, &request.messages).iter().map(message).collect();
+    let mut messages: Vec<Json> = conversation(target, request).iter().map(message).collect();
     let last_shown = messages.iter_mut().rev().find(|message| message["role"] == "user");
     mark(request, last_shown.and_then(|message| message["content"].as_array_mut()));
     body["messages"] = messages.into();

@@ -8,9 +8,9 @@ mod decoder;
 use offshoot_agent::model::{Request, ThinkingLevel, ToolSpec};
 use serde_json::{Value as Json, json};
 
-use super::{cache_key, data_url, level, level_word, max_output};
+use super::{cache_key, conversation, data_url, level, level_word, max_output};
 use crate::catalogue::{Dialect, Target, ThinkingStyle};
-use crate::transform::{Part, Said, ToolResult, Turn, exact_id, fitting_id, turns};
+use crate::transform::{Part, Said, ToolResult, Turn, exact_id, fitting_id};
 
 pub(super) use decoder::CompletionsDecoder;
 
@@ -41,7 +41,7 @@ fn messages(target: &Target, request: &Request) -> Vec<Json> {
     if !request.system.is_empty() {
         messages.push(json!({"role": "system", "content": content(&target.dialect, &request.system)}));
     }
-    for turn in turns(&target.spec, &request.messages) {
+    for turn in conversation(target, request) {
         add_turn(&mut messages, &target.dialect, &turn);
     }
     if request.cache && target.dialect.cache_marks {

@@ -8,9 +8,9 @@ mod decoder;
 use offshoot_agent::model::{Request, ThinkingLevel, ToolSpec};
 use serde_json::{Value as Json, json};
 
-use super::{level, level_word, max_output};
+use super::{conversation, level, level_word, max_output};
 use crate::catalogue::{Target, ThinkingStyle};
-use crate::transform::{Part, Said, ToolResult, Turn, turns};
+use crate::transform::{Part, Said, ToolResult, Turn};
 
 pub(super) use decoder::GeminiDecoder;
 
@@ -31,7 +31,7 @@ pub(super) fn body(target: &Target, request: &Request) -> Json {
         let tools: Vec<Json> = request.tools.iter().map(tool).collect();
         body["tools"] = json!([{"functionDeclarations": tools}]);
     }
-    let turns = turns(&target.spec, &request.messages);
+    let turns = conversation(target, request);
     body["contents"] = turns.iter().flat_map(|turn| contents(target, turn)).collect();
     body
 }

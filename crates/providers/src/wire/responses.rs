@@ -9,9 +9,9 @@ mod decoder;
 use offshoot_agent::model::{Request, ToolSpec};
 use serde_json::{Value as Json, json};
 
-use super::{cache_key, data_url, level, level_word, max_output};
+use super::{cache_key, conversation, data_url, level, level_word, max_output};
 use crate::catalogue::{Target, ThinkingStyle};
-use crate::transform::{Part, Said, Thinking, ToolResult, Turn, fitting_id, item_id, turns};
+use crate::transform::{Part, Said, Thinking, ToolResult, Turn, fitting_id, item_id};
 
 pub(super) use decoder::ResponsesDecoder;
 
@@ -35,7 +35,7 @@ pub(super) fn body(target: &Target, request: &Request) -> Json {
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
-    let turns = turns(&target.spec, &request.messages);
+    let turns = conversation(target, request);
     body["input"] = turns.iter().flat_map(items).collect();
     body
 }

@@ -204,6 +204,71 @@ fn a_model_that_reads_no_images_is_told_that_one_is_missing() {
     }
 }
 
+/// Images of a session as every turn sends them.
+fn screenshots(count: usize, length: usize) -> Request {
+    let image = json!({"type": "image", "data": "a".repeat(length), "mimeType": "image/png"});
+    let shown = |_| parsed(json!({"role": "user", "content": [image], "timestamp": 1}));
+    asked((0..count).map(shown).chain([user("and now only text")]).collect())
+}
+
+#[test]
+fn images_that_no_service_takes_at_once_do_not_stop_a_session() {
+    let most = |api| match api {
+        Api::AnthropicMessages => 32_000_000,
+        Api::OpenAiCompletions | Api::OpenAiResponses => 50_000_000,
+        Api::GoogleGenerativeAi => 20_000_000,
+    };
+    // As many megabytes as a session of screenshots had that could neither be sent nor compacted.
+    let many = screenshots(72, 814_000);
+    for api in Api::ALL {
+        let text = body(&target(api), &many).to_string();
+        assert!(text.len() < most(api) && text.len() > most(api) / 3, "{}: {}", api.name(), text.len());
+        assert!(text.contains("an earlier image was left out"));
+    }
+    assert_eq!(many.messages.len(), 73, "what is stored stays as it is");
+}
+
+#[test]
+fn a_service_may_take_fewer_images_than_others_that_speak_like_it() {
+    for api in Api::ALL {
+        let mut target = target(api);
+        target.dialect.most_images = Some(3);
+        let text = body(&target, &screenshots(5, 40)).to_string();
+        assert_eq!(text.matches("an earlier image was left out").count(), 2, "{text}");
+    }
+}
+
+#[test]
+fn half_characters_of_a_session_go_out_whole() {
+    let parsed = |text: &str| Message::parse(text).unwrap();
+    for api in Api::ALL {
+        let answer = format!(
+            r#"{{"role":"assistant","api":"{}","provider":"prov","model":"mod","content":[
+                {{"type":"text","text":"said \ud83d"}},
+                {{"type":"thinking","thinking":"thought \ude00","thinkingSignature":"s"}},
+                {{"type":"toolCall","id":"c1","name":"read","arguments":{{"path":"asked \ud83d","\udc00":[1]}}}}
+            ],"stopReason":"toolUse","timestamp":2}}"#,
+            api.name()
+        );
+        let result = r#"{"role":"toolResult","toolCallId":"c1","toolName":"read","isError":false,"timestamp":3,
+            "content":[{"type":"text","text":"brought \ud83d\ud83d\ude00"}]}"#;
+        let messages = vec![
+            parsed(r#"{"role":"user","content":"typed \ud83d","timestamp":1}"#),
+            parsed(&answer),
+            parsed(result),
+        ];
+        // A string of Rust is UTF-8; half a character could only hide behind an escape.
+        let text = body(&target(api), &asked(messages)).to_string();
+        for whole in ["typed \u{fffd}", "said \u{fffd}", "asked \u{fffd}", "brought \u{fffd}\u{1f600}"] {
+            assert!(text.contains(whole), "{} {whole}: {text}", api.name());
+        }
+        assert!(
+            !text.contains("\\ud83d") && !text.contains("\\ude00") && !text.contains("\\udc00"),
+            "{text}"
+        );
+    }
+}
+
 #[test]
 fn a_request_may_want_less_than_the_model_can_say_but_not_more() {
     let target = target(Api::OpenAiCompletions);

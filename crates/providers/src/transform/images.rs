@@ -1,0 +1,139 @@
+//! How many images go into one request, and how large they may be.
+//!
+//! What stands in a session goes along with every turn, so a service that refuses one image too many, or one that is
+//! too large, refuses everything from then on. Images that do not fit become a line; the session keeps them. The
+//! oldest ones go first, and several at once: what stands in front should stay the same for as long as possible.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+use super::{Part, Turn};
+
+/// What a service takes. Bytes are those of base64, which is how images travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ImageLimits {
+    /// How many.
+    pub count: usize,
+    /// How many bytes all of them may have.
+    pub bytes: usize,
+    /// How many bytes one may have.
+    pub bytes_of_one: usize,
+    /// How many pixels the longer side may have.
+    pub side: u32,
+    /// How many may have such a side; if there are more, all of them have to be smaller than this.
+    pub side_of_many: Option<(usize, u32)>,
+}
+
+const TOO_MANY: &str = "[an earlier image was left out: the service does not take so many]";
+const TOO_LARGE: &str = "[an image was left out: it is larger than the service takes]";
+
+/// How much of an image is looked at for its size; what cameras write in front of it has its place in there.
+const HEAD: usize = 256 << 10;
+
+/// Replaces images that a service would not take by a line.
+pub(crate) fn limit_images(turns: &mut [Turn], limits: ImageLimits) {
+    let mut images: Vec<&mut Part> =
+        turns.iter_mut().flat_map(parts).filter(|part| data(part).is_some()).collect();
+    replace(&mut images, TOO_LARGE, |image| {
+        image.len() > limits.bytes_of_one || longer_side(image).is_some_and(|side| side > limits.side)
+    });
+    let too_many = too_many(&images, limits);
+    images.drain(..too_many).for_each(|image| *image = Part::Text(TOO_MANY.into()));
+    if let Some((_, side)) = limits.side_of_many.filter(|(count, _)| images.len() > *count) {
+        replace(&mut images, TOO_LARGE, |image| longer_side(image).is_some_and(|longer| longer > side));
+    }
+}
+
+fn parts(turn: &mut Turn) -> Vec<&mut Part> {
+    match turn {
+        Turn::User(parts) => parts.iter_mut().collect(),
+        Turn::Assistant(_) => Vec::new(),
+        Turn::Results(results) => results.iter_mut().flat_map(|result| &mut result.parts).collect(),
+    }
+}
+
+fn data(part: &Part) -> Option<&str> {
+    match part {
+        Part::Image { data, .. } => Some(data),
+        Part::Text(_) => None,
+    }
+}
+
+fn replace(images: &mut Vec<&mut Part>, line: &str, is_unfit: impl Fn(&str) -> bool) {
+    for image in images.iter_mut().filter(|image| data(image).is_some_and(&is_unfit)) {
+        **image = Part::Text(line.into());
+    }
+    images.retain(|image| data(image).is_some());
+}
+
+/// Returns how many of the oldest images are left out.
+fn too_many(images: &[&mut Part], limits: ImageLimits) -> usize {
+    let mut room = limits.bytes;
+    let lengths = images.iter().rev().take(limits.count).map(|image| data(image).map_or(0, str::len));
+    let fitting = lengths.take_while(|length| {
+        let is_fitting = *length <= room;
+        room = room.saturating_sub(*length);
+        is_fitting
+    });
+    let least = images.len() - fitting.count();
+    let rounded = least.next_multiple_of((limits.count / 10).clamp(1, 10));
+    if rounded < images.len() { rounded } else { least }
+}
+
+/// Returns the longer side of a PNG, JPEG, GIF or WebP, if its first bytes tell.
+fn longer_side(data: &str) -> Option<u32> {
+    let data = data.trim_end_matches('=');
+    // Whole groups of four characters: three bytes each.
+    let end = if data.len() > HEAD { HEAD } else { data.len() - usize::from(data.len() % 4 == 1) };
+    let bytes = STANDARD_NO_PAD.decode(data.get(..end)?).ok()?;
+    let (width, height) = match &bytes[..] {
+        [0x89, b'P', b'N', b'G', ..] => (big(&bytes, 16, 4)?, big(&bytes, 20, 4)?),
+        [0xff, 0xd8, ..] => jpeg(&bytes)?,
+        [b'G', b'I', b'F', b'8', ..] => (little(&bytes, 6, 2)?, little(&bytes, 8, 2)?),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => webp(&bytes)?,
+        _ => return None,
+    };
+    Some(width.max(height))
+}
+
+/// Goes from segment to segment until one tells the size of the picture.
+fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
+    let mut at = 2;
+    loop {
+        match (*bytes.get(at)?, *bytes.get(at + 1)?) {
+            (0xff, 0xff) => at += 1,
+            (0xff, 0xc0..=0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf) => {
+                return Some((big(bytes, at + 7, 2)?, big(bytes, at + 5, 2)?));
+            }
+            (0xff, _) => at += 2 + big(bytes, at + 2, 2)?.max(2) as usize,
+            _ => return None,
+        }
+    }
+}
+
+fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
+    match bytes.get(12..16)? {
+        b"VP8X" => Some((little(bytes, 24, 3)? + 1, little(bytes, 27, 3)? + 1)),
+        b"VP8L" => {
+            let bits = little(bytes, 21, 4)?;
+            Some(((bits & 0x3fff) + 1, ((bits >> 14) & 0x3fff) + 1))
+        }
+        b"VP8 " => Some((little(bytes, 26, 2)? & 0x3fff, little(bytes, 28, 2)? & 0x3fff)),
+        _ => None,
+    }
+}
+
+/// Reads a number whose first byte is the largest.
+fn big(bytes: &[u8], at: usize, length: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at + length)?;
+    Some(bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)))
+}
+
+/// Reads a number whose last byte is the largest.
+fn little(bytes: &[u8], at: usize, length: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at + length)?;
+    Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte)))
+}
+
+#[cfg(test)]
+mod tests;
