@@ -1,10 +1,11 @@
 //! The credentials file: one JSON object, a key per provider, mode 0600.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value as Json, json};
+use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 use crate::secret::Secret;
@@ -76,31 +77,15 @@ impl CredentialsFile {
     }
 }
 
-/// Writes a new file beside the old one and puts it in its place.
+/// Writes a new file, which only its owner can read, and puts it in the place of the old one.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = directory.join(name);
-    // One that was left by a crash; it is ours by its name.
-    let _ = fs::remove_file(&beside);
-    let done = write_new(&beside, bytes).and_then(|()| fs::rename(&beside, path));
-    if done.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    done?;
-    sync_directory(directory)
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    let mut file = NamedTempFile::new_in(directory)?;
     file.write_all(bytes)?;
-    file.sync_all()
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    sync_directory(directory)
 }
 
 #[cfg(unix)]
