@@ -1,11 +1,10 @@
-//! Finding extensions: in directories, in manifests, by path. Only looks; whether a project is trusted is decided
-//! elsewhere, with the [fingerprint] of what would be loaded.
+//! Finding extensions: in directories, in manifests, by path. Only looks; whether a project is trusted is decided by
+//! whoever loads what was found.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use sha2::{Digest, Sha256};
 
 /// The endings of extension files.
 const ENDINGS: [&str; 4] = ["ts", "js", "mts", "mjs"];
@@ -59,12 +58,18 @@ pub struct Found {
 
 /// Finds the extensions in a directory, sorted by name: `*.ts`, `*.js`, `*/index.ts`, `*/package.json`.
 pub fn in_directory(directory: &Path) -> Vec<Found> {
+    visible(directory).iter().flat_map(|path| at(path)).collect()
+}
+
+/// Returns what a directory holds and does not hide, sorted by name.
+fn visible(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     let is_hidden =
         |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    paths.iter().filter(|path| !is_hidden(path)).flat_map(|path| at(path)).collect()
+    paths.retain(|path| !is_hidden(path));
+    paths
 }
 
 /// Finds what a path names: a file, or a directory with a manifest or an index, or a directory of extensions.
@@ -91,53 +96,21 @@ pub fn in_user_directory(directory: &Path) -> Vec<Found> {
     USER_DIRECTORIES.iter().flat_map(|name| in_directory(&directory.join(name))).collect()
 }
 
-/// Returns a hash of everything that could be loaded: all files in the directories of the given extensions. If it
-/// changes, a trust that was given to the old one does not count any more.
-///
-/// What lies elsewhere is not part of it: load what was trusted by its hash with
-/// [`LoadOptions::confined`](crate::LoadOptions::confined).
-pub fn fingerprint(found: &[Found]) -> String {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for extension in found {
-        walk(&fs::canonicalize(&extension.root).unwrap_or_else(|_| extension.root.clone()), &mut files);
-    }
-    files.sort();
-    files.dedup();
-    let mut hash = Sha256::new();
-    for file in files {
-        let content = fs::read(&file).unwrap_or_default();
-        hash.update(file.to_string_lossy().as_bytes());
-        hash.update([0]);
-        hash.update((content.len() as u64).to_le_bytes());
-        hash.update(&content);
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Adds all files below a directory. Links to directories are not followed: they may lead in circles.
-fn walk(directory: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => walk(&entry.path(), files),
-            Ok(_) => files.push(entry.path()),
-            Err(_) => {}
-        }
-    }
-}
-
 /// Finds what is at one path of a directory.
 fn at(path: &Path) -> Vec<Found> {
+    let of_manifest = of_manifest(path);
+    if of_manifest.is_empty() { script_at(path).into_iter().collect() } else { of_manifest }
+}
+
+/// Finds the script at one path: a file, or the index of a directory.
+fn script_at(path: &Path) -> Option<Found> {
     if path.is_file() {
         let is_script = path.extension().is_some_and(|ending| ENDINGS.iter().any(|one| ending == *one));
         let is_declaration = path.to_string_lossy().ends_with(".d.ts");
-        return if is_script && !is_declaration { vec![found(path, stem(path), None)] } else { Vec::new() };
-    }
-    let of_manifest = of_manifest(path);
-    if !of_manifest.is_empty() {
-        return of_manifest;
+        return (is_script && !is_declaration).then(|| found(path, stem(path), None));
     }
     let index = ENDINGS.iter().map(|ending| path.join(format!("index.{ending}"))).find(|path| path.is_file());
-    index.map(|index| found(&index, file_name(path), None)).into_iter().collect()
+    index.map(|index| found(&index, file_name(path), None))
 }
 
 /// Finds the extensions that the manifest of a package names.
@@ -150,14 +123,25 @@ fn of_manifest(directory: &Path) -> Vec<Found> {
     let names = own["extensions"].as_array().into_iter().flatten().filter_map(Json::as_str);
     let paths: Vec<PathBuf> = names.map(|name| directory.join(name)).filter(|path| path.exists()).collect();
     let is_one = paths.len() == 1;
-    let files = paths.iter().flat_map(|path| {
-        if path.is_dir() { in_directory(path) } else { vec![found(path, stem(path), None)] }
+    let files = paths.iter().flat_map(|path| match path.is_dir() {
+        true if is_below(path, directory) => in_directory(path),
+        // Manifests in there are not read: they may name the directory of this one.
+        true => visible(path).iter().filter_map(|path| script_at(path)).collect(),
+        false => vec![found(path, stem(path), None)],
     });
     let name = |one: Found| if is_one { Found { name: file_name(directory), ..one } } else { one };
     let root = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
     files
         .map(|one| Found { dialect: dialect.unwrap_or(one.dialect), root: root.clone(), ..name(one) })
         .collect()
+}
+
+/// Tells whether a directory lies in another one, wherever links lead: who only goes down comes to an end.
+fn is_below(path: &Path, directory: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    real(path)
+        .zip(real(directory))
+        .is_some_and(|(path, directory)| path != directory && path.starts_with(directory))
 }
 
 fn found(path: &Path, name: String, dialect: Option<Dialect>) -> Found {
@@ -220,19 +204,20 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_changes_with_any_file_that_may_be_imported() {
+    fn manifests_that_name_each_other_are_not_followed_in_circles() {
         let home = tempfile::tempdir().unwrap();
-        write(&home.path().join("x/index.ts"), "import './lib/y.ts'");
-        write(&home.path().join("x/lib/y.ts"), "1");
+        for name in ["a", "b"] {
+            write(&home.path().join(name).join("package.json"), r#"{"pi":{"extensions":[".."]}}"#);
+        }
+        write(&home.path().join("c.ts"), "");
+        write(&home.path().join("d/package.json"), r#"{"pi":{"extensions":["more", "more/e/back"]}}"#);
+        write(&home.path().join("d/more/e/package.json"), r#"{"pi":{"extensions":["e.ts"]}}"#);
+        write(&home.path().join("d/more/e/e.ts"), "");
+        std::os::unix::fs::symlink(home.path(), home.path().join("d/more/e/back")).unwrap();
         let found = in_directory(home.path());
-        let before = fingerprint(&found);
-        assert_eq!(before, fingerprint(&found));
-        write(&home.path().join("x/lib/y.ts"), "2");
-        assert_ne!(before, fingerprint(&found));
-        let link = home.path().join("link");
-        std::os::unix::fs::symlink(home.path().join("x"), &link).unwrap();
-        let linked = by_path(&link).unwrap();
-        assert_eq!(fingerprint(&found), fingerprint(&linked), "another way to the same files");
+        let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+        // Both name what lies beside them; the directory has it itself; and one has something below, and a link back.
+        assert_eq!(names, ["c", "c", "c", "e", "c"]);
     }
 
     #[test]

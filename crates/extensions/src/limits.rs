@@ -23,8 +23,6 @@ pub struct Limits {
     pub notice: Duration,
     /// How long an answer is waited for that nothing can bring any more.
     pub stuck: Duration,
-    /// How long an answer is waited for at all; without end if nothing is said, for who waits is a person.
-    pub patience: Option<Duration>,
     /// Bytes of one answer.
     pub answer: usize,
     /// Messages that one call may send, and entries that it may append.
@@ -43,7 +41,6 @@ impl Default for Limits {
             screen: Duration::from_millis(250),
             notice: Duration::from_secs(10),
             stuck: Duration::from_secs(10),
-            patience: None,
             answer: 8 << 20,
             messages: 1_000,
             timers: 10_000,

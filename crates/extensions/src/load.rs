@@ -25,8 +25,6 @@ pub struct LoadOptions {
     pub limits: Limits,
     /// Whether they may use files, processes and the environment. Without, they have the session and the screen alone.
     pub trusted: bool,
-    /// Whether they may import only what lies in their own directory: what was trusted by its hash.
-    pub confined: bool,
     /// Flags of the command line, by name.
     pub flags: Map<String, Json>,
 }
@@ -126,12 +124,6 @@ impl Extensions {
         let has = |one: &&Extension| one.registry().tools.iter().any(|tool| tool.spec.name == name);
         self.list.iter().rev().find(has)
     }
-
-    /// Returns whose key it is.
-    pub fn owner_of_shortcut(&self, key: &str) -> Option<&Extension> {
-        let has = |one: &&Extension| one.registry().shortcuts.iter().any(|shortcut| shortcut.key == key);
-        self.list.iter().rev().find(has)
-    }
 }
 
 async fn load_one(
@@ -150,7 +142,7 @@ async fn load_one(
         "flags": options.flags,
         "aliases": offshoot_agent::hooks::ALIASES,
     });
-    let root = (options.confined || found.is_confined).then(|| found.root.clone());
+    let root = found.is_confined.then(|| found.root.clone());
     worker::start(&handle, orders, options.trusted, root, facts)
         .map_err(|error| failed(error.to_string()))?;
     let extension = Extension { handle, path: found.path.clone() };

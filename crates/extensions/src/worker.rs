@@ -90,7 +90,6 @@ struct Call {
     reply: Reply,
     /// How long script may still run for it.
     left: Duration,
-    begun: Instant,
     /// Since when nothing could bring an answer any more.
     stuck_since: Option<Instant>,
 }
@@ -153,9 +152,8 @@ impl Worker {
                     Kind::Screen => limits.screen,
                 };
                 let name = doing.split(' ').next().unwrap_or_default().to_owned();
-                let begun = Instant::now();
                 self.latest.clone_from(&doing);
-                self.calls.insert(id, Call { kind, doing, reply, left, begun, stuck_since: None });
+                self.calls.insert(id, Call { kind, doing, reply, left, stuck_since: None });
                 self.engine.shared.sent.set(0);
                 let (rest, took) = self.engine.begin(left, id, &name, &payload);
                 self.after(rest, took, Some(id))
@@ -272,10 +270,7 @@ impl Worker {
     fn next_wake_up(&self) -> Instant {
         let limits = &self.engine.shared.setting.limits;
         let stuck = self.calls.values().filter_map(|call| Some(call.stuck_since? + limits.stuck));
-        let patience = limits.patience.into_iter();
-        let patience =
-            patience.flat_map(|patience| self.calls.values().map(move |call| call.begun + patience));
-        stuck.chain(patience).chain(self.timers.first()).min().unwrap_or_else(|| Instant::now() + FAR)
+        stuck.chain(self.timers.first()).min().unwrap_or_else(|| Instant::now() + FAR)
     }
 
     /// Wakes script up, and gives calls up that were waited for long enough.
@@ -287,18 +282,16 @@ impl Worker {
                 return broken;
             }
         }
-        let limits = self.engine.shared.setting.limits.clone();
-        self.abandon(|call| call.stuck_since.is_some_and(|since| since + limits.stuck <= now), STUCK);
-        if let Some(patience) = limits.patience {
-            self.abandon(|call| call.begun + patience <= now, LATE);
-        }
+        self.abandon_stuck(now);
         Rest::Quiet
     }
 
-    fn abandon(&mut self, is_over: impl Fn(&Call) -> bool, reason: &str) {
+    fn abandon_stuck(&mut self, now: Instant) {
+        let limit = self.engine.shared.setting.limits.stuck;
+        let is_over = |call: &Call| call.stuck_since.is_some_and(|since| since + limit <= now);
         let over: Vec<u64> = self.calls.iter().filter(|(_, call)| is_over(call)).map(|(id, _)| *id).collect();
         for id in over {
-            self.finish(id, Err(reason.to_owned()));
+            self.finish(id, Err(STUCK.to_owned()));
         }
     }
 
@@ -370,4 +363,3 @@ impl Timers {
 }
 
 const STUCK: &str = "it waits for something that nothing can bring any more";
-const LATE: &str = "it did not answer in time";

@@ -233,15 +233,6 @@ async fn whom_everybody_waits_for_is_named() {
 }
 
 #[tokio::test]
-async fn patience_has_an_end_where_nobody_can_skip() {
-    let limits = Limits { patience: Some(Duration::from_millis(100)), ..Limits::default() };
-    let text = "export default (pi) => pi.on('x', () => new Promise(() => setInterval(() => {}, 10)))";
-    let stage = Setup { limits, ..Setup::default() }.with(&[("slow.ts", text)]).await;
-    let error = Handler::call(&stage.only(), "x", &json!({}), &Cancel::new()).await.unwrap_err();
-    assert_eq!(error, "it did not answer in time");
-}
-
-#[tokio::test]
 async fn who_unsubscribes_is_not_asked_again() {
     let stage =
         stage("export default (pi) => { const stop = pi.on('x', () => { stop(); return { n: 1 }; }); }")

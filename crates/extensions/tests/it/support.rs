@@ -159,8 +159,9 @@ impl Setup {
         let host = Arc::new(Theatre::new(plain, self.has_ui));
         let shown: Arc<dyn Host> = host.clone();
         let flags = self.flags.as_object().cloned().unwrap_or_default();
-        let options =
-            LoadOptions { limits: self.limits, trusted: self.trusted, confined: self.confined, flags };
+        let found: Vec<Found> =
+            found.into_iter().map(|one| Found { is_confined: self.confined, ..one }).collect();
+        let options = LoadOptions { limits: self.limits, trusted: self.trusted, flags };
         let (extensions, errors) = Extensions::load(&found, &shown, &options).await;
         let mut agent = agent.with_hooks(extensions.hooks());
         for command in extensions.commands() {
