@@ -162,7 +162,7 @@ impl Extended {
     /// Returns the names of all options that extensions know.
     fn flags(&self) -> Vec<String> {
         let loaded = self.loaded();
-        loaded.iter().flat_map(|extension| extension.registry().flags).map(|flag| flag.name).collect()
+        loaded.iter().flat_map(|extension| extension.registry().flags).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 import { call, described, facts, lazily, report, start } from "offshoot:native";
 import { listen, listenedTo } from "offshoot:events";
+import { exec } from "offshoot:processes";
 
 const contexts = lazily(() => import("offshoot:context"));
 
@@ -43,7 +44,7 @@ function tellRegistered() {
     })),
     tools: [...tools.values()].map(describedTool),
     shortcuts: [...shortcuts].map(([key, one]) => ({ key, description: one.description ?? "" })),
-    flags: [...flags].map(([name, one]) => ({ name, description: one.description ?? "", type: one.type, default: one.default ?? null })),
+    flags: [...flags.keys()].map(String),
     messageRenderers: [...messageRenderers.keys()],
     entryRenderers: [...entryRenderers.keys()],
   });
@@ -52,10 +53,8 @@ function tellRegistered() {
 function describedTool(one) {
   return {
     name: one.name,
-    label: one.label ?? one.name,
     description: one.description ?? "",
     parameters: one.parameters ?? { type: "object", properties: {} },
-    rendersCall: typeof one.renderCall === "function",
     rendersResult: typeof one.renderResult === "function",
     promptSnippet: one.promptSnippet ?? null,
     promptGuidelines: one.promptGuidelines ?? [],
@@ -154,10 +153,7 @@ export const pi = {
   registerEntryRenderer: (type, renderer) => registered(entryRenderers, type, renderer),
   registerProvider: (name) => void call("host.registerProvider", { name: String(name) }),
   unregisterProvider() {},
-  exec(command, args, options) {
-    const { signal, ...rest } = options ?? {};
-    return start("exec", { command: String(command), args: (args ?? []).map(String), ...rest }, signal);
-  },
+  exec,
   getActiveTools: () => act("host.state").activeTools,
   setActiveTools: (names) => void act("host.setActiveTools", { names: [...names] }),
   getAllTools: () => act("host.tools").map((one) => ({ ...one, sourceInfo: { source: "builtin", path: "" } })),

@@ -1,6 +1,6 @@
 // What the agent and the screen ask of an extension, one function each.
 
-import { described, facts, finish, lazily, spell } from "offshoot:native";
+import { described, finish, lazily, spell } from "offshoot:native";
 import { AbortController } from "offshoot:abort";
 import * as api from "offshoot:api";
 
@@ -17,7 +17,6 @@ const CALLS = {
   command: (payload, signal, id) => api.runCommand(payload, signal, id),
   completions: (payload) => api.completions(payload),
   shortcut: ({ key }, signal, id) => api.runShortcut(key, signal, id),
-  flag: ({ name, value }) => void (facts.flags[name] = value),
   tool: (payload, signal) => api.runTool(payload, signal),
   bus: ({ channel, data }) => api.heard(channel, data),
   "component.render": async (payload) => (await components()).render(payload),
@@ -36,8 +35,7 @@ const CALLS = {
 };
 
 async function drawn(width, render) {
-  const [{ theme }, { keybindings }] = [await themes(), await keys()];
-  const keyHint = (action, text) => theme.fg("dim", `${keybindings.getDisplayString(action)} ${text}`);
+  const [{ theme }, { keyHint }] = [await themes(), await keys()];
   return { lines: (await components()).drawn(render(theme, keyHint), width) ?? null };
 }
 

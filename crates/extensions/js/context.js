@@ -2,16 +2,12 @@
 
 import { call, start } from "offshoot:native";
 import { complete, modelRegistry } from "offshoot:models";
+import { exec } from "offshoot:processes";
 import { sessionManager } from "offshoot:session";
 import { ui } from "offshoot:ui";
 
 const info = () => call("host.info");
 const state = () => call("host.state");
-
-function exec(command, args, options) {
-  const { signal, ...rest } = options ?? {};
-  return start("exec", { command: String(command), args: (args ?? []).map(String), ...rest }, signal);
-}
 
 function usage() {
   const model = state().model;

@@ -3,6 +3,7 @@
 import { described, report } from "offshoot:native";
 import { handlerContext } from "offshoot:context";
 import { listeners } from "offshoot:events";
+import { collected } from "offshoot:processes";
 
 const CHAINED = new Set([
   "input", "context", "context_with_system", "message_end", "tool_result", "before_provider_request",
@@ -172,10 +173,8 @@ async function first(event, payload, signal, asked, ask) {
 
 /// An extension brings its own way to run commands: it is run here, and what came of it is the answer.
 async function ranByExtension(payload, operations, signal) {
-  let output = "";
-  const onData = (data) => void (output += String(data));
-  const { exitCode } = await operations.exec(payload.command, payload.cwd, { onData, signal });
-  return { result: { output, exitCode, cancelled: Boolean(signal?.aborted), truncated: false } };
+  const ran = await collected(operations, payload.command, payload.cwd, { signal });
+  return { result: { ...ran, cancelled: Boolean(signal?.aborted), truncated: false } };
 }
 
 /// What is answered does not matter to the agent; of two answers to one field the later one is given back.

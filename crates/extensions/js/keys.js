@@ -1,5 +1,7 @@
 // Keys: what a terminal sends, and the names that extensions give to it.
 
+import { theme } from "offshoot:theme";
+
 const MODIFIERS = ["ctrl", "shift", "alt", "super"];
 
 const NAMED = {
@@ -118,3 +120,6 @@ export const keybindings = Object.freeze({
   getKeys: (action) => BINDINGS[action] ?? [],
   getDisplayString: (action) => (BINDINGS[action] ?? []).join("/"),
 });
+
+/// Says which key does something.
+export const keyHint = (action, text) => theme.fg("dim", `${keybindings.getDisplayString(action)} ${text}`);

@@ -6,6 +6,7 @@ import { markdownTheme, selectListTheme, settingsListTheme, theme } from "offsho
 import { Editor } from "offshoot:widgets";
 
 export { BorderedLoader, DynamicBorder } from "offshoot:widgets";
+export { keyHint } from "offshoot:keys";
 export { complete } from "offshoot:models";
 export * from "offshoot:tools";
 
@@ -19,7 +20,6 @@ export const getMarkdownTheme = () => markdownTheme;
 export const getSelectListTheme = () => selectListTheme;
 export const getSettingsListTheme = () => settingsListTheme;
 export const defineTool = (tool) => tool;
-export const keyHint = (action, text) => theme.fg("dim", `${keybindings.getDisplayString(action)} ${text}`);
 export const rawKeyHint = (key, text) => theme.fg("dim", `${key} ${text}`);
 export const uuidv7 = () => call("system.uuidv7");
 export { theme };

@@ -1,6 +1,7 @@
 // The agent's own tools, for extensions that put something around them.
 
 import { call, start } from "offshoot:native";
+import { collected } from "offshoot:processes";
 
 const SCHEMAS = new Map();
 
@@ -30,9 +31,7 @@ function toolFactory(name) {
 }
 
 async function executed(operations, args, cwd, signal) {
-  let output = "";
-  const onData = (data) => void (output += String(data));
-  const { exitCode } = await operations.exec(args.command, cwd, { onData, signal, timeout: args.timeout });
+  const { output, exitCode } = await collected(operations, args.command, cwd, { signal, timeout: args.timeout });
   if (exitCode !== 0 && exitCode !== null) throw new Error(`${output}\nCommand exited with code ${exitCode}`);
   return { content: [{ type: "text", text: output || "(no output)" }], details: undefined };
 }

@@ -116,11 +116,6 @@ impl Extension {
         Ok(answer["lines"].is_array().then(|| lines(&answer, width)))
     }
 
-    /// Sets a flag that was given on the command line.
-    pub async fn set_flag(&self, name: &str, value: &Json) -> Result<(), String> {
-        self.call(Kind::Event, "flag", &json!({"name": name, "value": value}), None).await.map(drop)
-    }
-
     /// Returns its tools, ready to be put into a tool box.
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.registry().tools.into_iter();

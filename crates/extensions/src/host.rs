@@ -21,7 +21,6 @@ use session_tree::Session;
 
 use crate::component::Component;
 
-pub use perform::{complete, perform};
 pub use plain::PlainHost;
 
 /// Something that the host does for an extension and that may take long.

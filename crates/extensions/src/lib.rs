@@ -1,6 +1,6 @@
 //! Extensions in TypeScript and JavaScript, each in an engine of its own with limits.
 //!
-//! file -> [strip] -> engine <- worker <- [`Extension`] -> [hooks](offshoot_agent::hooks)
+//! file -> strip -> engine <- worker <- [`Extension`] -> [hooks](offshoot_agent::hooks)
 //!
 //! Those that were written for pi run as they are: packages that they import are ours, and do what they need. Every
 //! extension has its own thread, memory and time; one that breaks is put out of use and named, and the agent goes on.
@@ -20,7 +20,7 @@ mod limits;
 mod load;
 mod process;
 mod registry;
-pub mod strip;
+mod strip;
 mod tool;
 mod width;
 mod worker;
@@ -29,15 +29,10 @@ pub use component::Component;
 pub use extension::{Drawing, Extension};
 pub use limits::Limits;
 pub use load::{Extensions, LoadError, LoadOptions};
-pub use registry::{CommandSpec, FlagSpec, RegisteredTool, Registry, ShortcutSpec};
+pub use registry::{CommandSpec, RegisteredTool, Registry, ShortcutSpec};
 
 /// The type declarations of everything that extensions may use.
 pub const DECLARATIONS: &str = include_str!("../offshoot.d.ts");
-
-/// Returns the names of the packages that extensions may import without having them.
-pub fn packages() -> impl Iterator<Item = &'static str> {
-    engine::builtin_names()
-}
 
 #[cfg(test)]
 mod tests {

@@ -16,8 +16,8 @@ pub struct Registry {
     pub tools: Vec<RegisteredTool>,
     /// Its keys.
     pub shortcuts: Vec<ShortcutSpec>,
-    /// Its flags.
-    pub flags: Vec<FlagSpec>,
+    /// The names of its flags, without the dashes.
+    pub flags: Vec<String>,
     /// The types of custom messages that it draws.
     pub message_renderers: BTreeSet<String>,
     /// The types of custom entries that it draws.
@@ -40,10 +40,8 @@ pub struct CommandSpec {
 pub struct RegisteredTool {
     /// The tool as models see it.
     pub spec: ToolSpec,
-    /// Its name for people.
-    pub label: String,
-    /// Whether it draws its calls and its results.
-    pub renders: (bool, bool),
+    /// Whether it draws its results.
+    pub renders_result: bool,
     /// One line about it for the system prompt.
     pub prompt_snippet: Option<String>,
     /// More about it for the system prompt.
@@ -61,34 +59,19 @@ pub struct ShortcutSpec {
     pub description: String,
 }
 
-/// A flag of an extension.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FlagSpec {
-    /// Its name, without the dashes.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// Whether it has no value of its own.
-    pub is_boolean: bool,
-    /// What counts if it is not given.
-    pub default: Json,
-}
-
 impl Registry {
     /// Takes the news from script. Tells whether anything but events has changed.
     pub(crate) fn take(&mut self, registered: &Json) -> bool {
         let before = self.clone();
-        let list = |key: &str| registered[key].as_array().cloned().unwrap_or_default();
-        let names = |key: &str| -> BTreeSet<String> {
-            list(key).iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
-        };
-        self.events = names("events");
-        self.commands = list("commands").iter().map(command).collect();
-        self.tools = list("tools").iter().map(tool).collect();
-        self.shortcuts = list("shortcuts").iter().map(shortcut).collect();
-        self.flags = list("flags").iter().map(flag).collect();
-        self.message_renderers = names("messageRenderers");
-        self.entry_renderers = names("entryRenderers");
+        let list = |key: &str| registered[key].as_array().into_iter().flatten();
+        let names = |key: &str| list(key).filter_map(|name| name.as_str().map(str::to_owned));
+        self.events = names("events").collect();
+        self.commands = list("commands").map(command).collect();
+        self.tools = list("tools").map(tool).collect();
+        self.shortcuts = list("shortcuts").map(shortcut).collect();
+        self.flags = names("flags").collect();
+        self.message_renderers = names("messageRenderers").collect();
+        self.entry_renderers = names("entryRenderers").collect();
         Registry { events: BTreeSet::new(), ..before } != Registry { events: BTreeSet::new(), ..self.clone() }
     }
 }
@@ -109,28 +92,23 @@ fn tool(value: &Json) -> RegisteredTool {
     let is = |key: &str| value[key].as_bool().unwrap_or(false);
     let guidelines = value["promptGuidelines"].as_array().into_iter().flatten();
     RegisteredTool {
-        spec: ToolSpec {
-            name: own(value, "name"),
-            description: own(value, "description"),
-            parameters: value["parameters"].clone(),
-        },
-        label: own(value, "label"),
-        renders: (is("rendersCall"), is("rendersResult")),
+        spec: tool_spec(value),
+        renders_result: is("rendersResult"),
         prompt_snippet: value["promptSnippet"].as_str().map(str::to_owned),
         prompt_guidelines: guidelines.filter_map(|line| line.as_str().map(str::to_owned)).collect(),
         is_sequential: is("sequential"),
     }
 }
 
-fn shortcut(value: &Json) -> ShortcutSpec {
-    ShortcutSpec { key: own(value, "key"), description: own(value, "description") }
-}
-
-fn flag(value: &Json) -> FlagSpec {
-    FlagSpec {
+/// Reads a tool as models see it.
+pub(crate) fn tool_spec(value: &Json) -> ToolSpec {
+    ToolSpec {
         name: own(value, "name"),
         description: own(value, "description"),
-        is_boolean: value["type"] == "boolean",
-        default: value["default"].clone(),
+        parameters: value["parameters"].clone(),
     }
+}
+
+fn shortcut(value: &Json) -> ShortcutSpec {
+    ShortcutSpec { key: own(value, "key"), description: own(value, "description") }
 }

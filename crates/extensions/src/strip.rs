@@ -14,39 +14,39 @@ use oxc::transformer::{TransformOptions, Transformer};
 
 /// JavaScript, and where each of its places was in the TypeScript.
 #[derive(Debug, Clone, Default)]
-pub struct Stripped {
+pub(crate) struct Stripped {
     /// The JavaScript.
-    pub code: String,
+    pub(crate) code: String,
     /// The places.
-    pub places: Places,
+    pub(crate) places: Places,
 }
 
 /// Where places of the JavaScript were in the TypeScript.
 #[derive(Debug, Clone, Default)]
-pub struct Places(Vec<(Place, Place)>);
+pub(crate) struct Places(Vec<(Place, Place)>);
 
 /// A line and a column, both counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub(crate) struct Place {
     /// The line.
-    pub line: u32,
+    pub(crate) line: u32,
     /// The column.
-    pub column: u32,
+    pub(crate) column: u32,
 }
 
 /// Why a text is no TypeScript.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct SyntaxError {
+pub(crate) struct SyntaxError {
     /// Where it goes wrong, if that is known.
-    pub at: Option<Place>,
+    pub(crate) at: Option<Place>,
     /// What is wrong.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl Places {
     /// Returns where a place of the JavaScript was in the TypeScript.
-    pub fn original(&self, place: Place) -> Option<Place> {
+    pub(crate) fn original(&self, place: Place) -> Option<Place> {
         let after = self.0.partition_point(|(generated, _)| *generated <= place);
         let (generated, original) = self.0[..after].last().or_else(|| self.0.first())?;
         (generated.line == place.line).then_some(*original)
@@ -54,14 +54,7 @@ impl Places {
 }
 
 /// Takes the types out of a text. `path` tells what it is: `.ts`, `.tsx`, `.mts` or `.js`.
-///
-/// ```
-/// use offshoot_extensions::strip::strip;
-///
-/// let js = strip("hook.ts".as_ref(), "const n: number = 1 satisfies number; export { n };").unwrap();
-/// assert!(!js.code.contains("number"));
-/// ```
-pub fn strip(path: &Path, source: &str) -> Result<Stripped, SyntaxError> {
+pub(crate) fn strip(path: &Path, source: &str) -> Result<Stripped, SyntaxError> {
     let allocator = Allocator::default();
     let kind = SourceType::from_path(path).unwrap_or_else(|_| SourceType::ts()).with_module(true);
     let parsed = Parser::new(&allocator, source, kind).parse();

@@ -7,6 +7,7 @@ use offshoot_agent::model::ToolSpec;
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use serde_json::{Value as Json, json};
 
+use crate::engine::given;
 use crate::extension::Extension;
 use crate::handle::Kind;
 use crate::registry::RegisteredTool;
@@ -73,7 +74,7 @@ fn first_line(message: &str) -> &str {
 fn output(answer: &Json) -> ToolOutput {
     ToolOutput {
         content: answer["content"].as_array().cloned().unwrap_or_default(),
-        details: answer.get("details").filter(|details| !details.is_null()).cloned(),
+        details: given(answer, "details").cloned(),
         is_error: answer["isError"].as_bool().unwrap_or(false),
     }
 }

@@ -1,6 +1,6 @@
 //! The catalogue: which models there are, where they are hosted, what they can do and what they cost.
 //!
-//! built-in models + the user's own -> **catalogue** -> [`Target`]
+//! built-in models + the user's own -> **catalogue** -> target
 //!
 //! Both come in the same shape ([`Settings`]); the user's own go over the built-in ones. Never touches files,
 //! environments or networks.
@@ -29,19 +29,19 @@ pub struct Catalogue {
 
 /// Everything needed to ask a model but its key.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Target {
+pub(crate) struct Target {
     /// What the agent knows about the model.
-    pub spec: ModelSpec,
+    pub(crate) spec: ModelSpec,
     /// The wire format.
-    pub api: Api,
+    pub(crate) api: Api,
     /// Where the service is, without a slash at the end.
-    pub base_url: String,
+    pub(crate) base_url: String,
     /// Headers to send besides those of the wire format.
-    pub headers: BTreeMap<String, Secret>,
+    pub(crate) headers: BTreeMap<String, Secret>,
     /// Environment variables that may hold the key; empty if the service wants none.
-    pub key_variables: Vec<String>,
+    pub(crate) key_variables: Vec<String>,
     /// What is special about this service and this model.
-    pub dialect: Dialect,
+    pub(crate) dialect: Dialect,
 }
 
 const BUILT_IN: &str = include_str!("catalogue/models.json");
@@ -71,17 +71,17 @@ impl Catalogue {
     }
 
     /// Tells whether the user's settings describe a model.
-    pub fn is_own(&self, spec: &ModelSpec) -> bool {
+    pub(crate) fn is_own(&self, spec: &ModelSpec) -> bool {
         self.own.contains(&(spec.provider.clone(), spec.id.clone()))
     }
 
     /// Returns all providers with the environment variables that may hold their keys.
-    pub fn providers(&self) -> impl Iterator<Item = (&str, &[String])> {
+    pub(crate) fn providers(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.providers.iter().map(|(name, provider)| (name.as_str(), provider.key_variables.as_slice()))
     }
 
     /// Returns all models that can be listed, by provider and then as the catalogue lists them.
-    pub fn targets(&self) -> impl Iterator<Item = Target> {
+    pub(crate) fn targets(&self) -> impl Iterator<Item = Target> {
         let of = |(name, provider): (&String, &ProviderSettings)| -> Vec<Target> {
             provider.models.iter().filter_map(|model| target(name, provider, model).ok()).collect()
         };
@@ -91,7 +91,7 @@ impl Catalogue {
     /// Finds a model by `provider/id`, by its id, or by a part of these that only one model has.
     ///
     /// Providers that host whatever their user put there (`anyModel`) answer to any id behind their name.
-    pub fn find(&self, name: &str) -> Result<Target> {
+    pub(crate) fn find(&self, name: &str) -> Result<Target> {
         let all: Vec<Target> = self.targets().collect();
         let full: Vec<&Target> = all.iter().filter(|target| target.spec.full_name() == name).collect();
         if let [target] = full[..] {

@@ -24,11 +24,11 @@ mod sse;
 mod transform;
 mod wire;
 
-pub use catalogue::{Catalogue, Dialect, ModelSettings, ProviderSettings, Settings, Target, ThinkingStyle};
+pub use catalogue::{Catalogue, Dialect, ModelSettings, ProviderSettings, Settings, ThinkingStyle};
 pub use credentials::{Credentials, CredentialsFile, KeySource};
 pub use error::{Error, Result};
 pub use http::HttpOptions;
 pub use offline::OfflineModel;
 pub use providers::{Available, ProviderKey, Providers};
 pub use secret::Secret;
-pub use wire::{Api, body};
+pub use wire::Api;

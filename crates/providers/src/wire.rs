@@ -13,7 +13,6 @@ mod responses;
 mod view;
 
 use offshoot_agent::model::{Request, ThinkingLevel};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use session_tree::json::Doc;
 
@@ -27,19 +26,15 @@ pub(crate) use events::Events;
 use view::View;
 
 /// A wire format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
     /// Anthropic messages.
-    #[serde(rename = "anthropic-messages")]
     AnthropicMessages,
     /// OpenAI chat completions, and what is compatible with them.
-    #[serde(rename = "openai-completions")]
     OpenAiCompletions,
     /// OpenAI responses.
-    #[serde(rename = "openai-responses")]
     OpenAiResponses,
     /// Google Gemini.
-    #[serde(rename = "google-generative-ai")]
     GoogleGenerativeAi,
 }
 
@@ -68,7 +63,7 @@ impl Api {
     }
 
     /// Finds a wire format by its name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|api| api.name() == name)
     }
 
@@ -116,7 +111,7 @@ impl Api {
 }
 
 /// Makes the body of a request: what is posted to the service, as JSON.
-pub fn body(target: &Target, request: &Request) -> Json {
+pub(crate) fn body(target: &Target, request: &Request) -> Json {
     match target.api {
         Api::AnthropicMessages => anthropic::body(target, request),
         Api::OpenAiCompletions => completions::body(target, request),

@@ -31,6 +31,7 @@ const BUILTIN: &[(&str, &str, &[&str])] = &[
     ("dispatch", include_str!("../../js/dispatch.js"), &[]),
     ("models", include_str!("../../js/models.js"), &[]),
     ("calls", include_str!("../../js/calls.js"), &[]),
+    ("processes", include_str!("../../js/processes.js"), &[]),
     ("components", include_str!("../../js/components.js"), &[]),
     (
         "agent",
@@ -72,11 +73,6 @@ const BUILTIN: &[(&str, &str, &[&str])] = &[
 /// Endings that are tried if a file of the exact name is not there.
 const ENDINGS: [&str; 8] =
     [".ts", ".js", ".mts", ".mjs", "/index.ts", "/index.js", "/index.mts", "/index.mjs"];
-
-/// Returns the names that can be imported without a file.
-pub(crate) fn builtin_names() -> impl Iterator<Item = &'static str> {
-    BUILTIN.iter().flat_map(|(_, _, names)| names.iter().copied())
-}
 
 /// Runs one of our own modules at once.
 #[allow(clippy::needless_pass_by_value, reason = "natives take what they are called with")]

@@ -6,18 +6,19 @@ use futures_util::StreamExt;
 use offshoot_agent::agent::{Agent, CompactRequest, NavigateRequest, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, ForkRequest};
-use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel, ToolSpec};
+use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel};
 use serde_json::{Value as Json, json};
 use session_tree::{ForkPosition, Message, Options, Timestamp};
 
 use super::Command;
+use crate::registry::tool_spec;
 
 /// Does with an agent what an extension asks for. The answer has the shape that extensions read.
 ///
 /// # Errors
 ///
 /// What went wrong, or that somebody else has to do it.
-pub async fn perform(agent: &mut Agent, command: &Command, cancel: &Cancel) -> Result<Json, String> {
+pub(super) async fn perform(agent: &mut Agent, command: &Command, cancel: &Cancel) -> Result<Json, String> {
     match command {
         Command::NavigateTree(wish) => navigate(agent, wish, cancel).await,
         Command::Fork(wish) => fork(agent, wish, cancel).await,
@@ -92,7 +93,7 @@ fn said(error: impl std::fmt::Display) -> String {
 }
 
 /// Asks a model something beside the conversation. What fails or is stopped is an answer too, as extensions expect it.
-pub async fn complete(
+pub(super) async fn complete(
     model: &dyn Model,
     context: &Json,
     options: &Json,
@@ -119,15 +120,10 @@ fn request(context: &Json, options: &Json) -> Request {
     Request {
         system: context["systemPrompt"].as_str().unwrap_or_default().to_owned(),
         messages: messages.filter_map(|message| Message::from_value(message).ok()).collect(),
-        tools: tools.map(tool).collect(),
+        tools: tools.map(tool_spec).collect(),
         thinking: level.and_then(ThinkingLevel::from_name).unwrap_or_default(),
         max_output: options["maxTokens"].as_u64(),
         cache: false,
         tap: None,
     }
-}
-
-fn tool(value: &Json) -> ToolSpec {
-    let own = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
-    ToolSpec { name: own("name"), description: own("description"), parameters: value["parameters"].clone() }
 }

@@ -144,10 +144,9 @@ fn own_answer(api: Api) -> Message {
 }
 
 #[test]
-fn names_of_formats_are_found_again_in_settings_and_in_files() {
+fn names_of_formats_are_found_again() {
     for api in Api::ALL {
         assert_eq!(Api::from_name(api.name()), Some(api));
-        assert_eq!(serde_json::to_value(api).unwrap(), api.name());
     }
 }
 

@@ -168,7 +168,7 @@ impl Front<'_> {
 /// Returns whose tool it is, if it draws its results.
 fn drawer(loaded: &Extensions, tool: &str) -> Option<Extension> {
     let owner = loaded.owner_of_tool(tool)?;
-    let draws = |one: &RegisteredTool| one.spec.name == tool && one.renders.1;
+    let draws = |one: &RegisteredTool| one.spec.name == tool && one.renders_result;
     owner.registry().tools.iter().any(draws).then(|| owner.clone())
 }
 

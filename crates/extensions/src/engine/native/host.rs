@@ -7,7 +7,7 @@ use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
 use session_tree::{Message, convert_to_llm, estimate_tokens, serialize_conversation};
 
-use super::{Answer, count_sent, count_shown, json as spelled, text, unknown};
+use super::{Answer, count_sent, count_shown, given, json as spelled, text, unknown};
 use crate::component::Component;
 use crate::engine::Shared;
 use crate::host::{Action, Notice, Trouble, WidgetContent};
@@ -138,7 +138,7 @@ fn custom_message(arguments: &Json) -> Result<CustomMessage, String> {
         custom_type: text(arguments, "customType")?.to_owned(),
         content,
         display: arguments["display"].as_bool().unwrap_or(false),
-        details: arguments.get("details").filter(|details| !details.is_null()).cloned(),
+        details: given(arguments, "details").cloned(),
     })
 }
 

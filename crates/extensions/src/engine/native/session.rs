@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use session_tree::{Entry, Node, Session};
 
-use super::{Answer, count_sent, text, unknown};
+use super::{Answer, count_sent, given, json as spelled, text, unknown};
 use crate::engine::Shared;
 
 pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
@@ -23,12 +23,12 @@ fn of_session(session: &mut Session, name: &str, arguments: &Json) -> Answer {
         "path" => list(session, path(session, arguments["from"].as_str())),
         "context" => context(session),
         "entry" => entry(session.entry(text(arguments, "id")?).ok().as_ref()),
-        "leafId" => spelled(&json!(session.leaf_id().map(|id| id.to_string()))),
+        "leafId" => spelled(json!(session.leaf_id().map(|id| id.to_string()))),
         "leafEntry" => entry(session.leaf_entry().map_err(said)?.as_ref()),
         "label" => label(session, arguments),
         "labels" => labels(session),
         "facts" => facts(session),
-        "tokens" => spelled(&json!(session.projected_tokens(session.leaf()).map_err(said)?)),
+        "tokens" => spelled(json!(session.projected_tokens(session.leaf()).map_err(said)?)),
         "appendCustom" => append_custom(session, arguments),
         "appendMessage" => append_message(session, arguments),
         _ => unknown("session", name),
@@ -71,7 +71,7 @@ fn context(session: &Session) -> Answer {
 fn label(session: &Session, arguments: &Json) -> Answer {
     let node = session.tree().node(text(arguments, "id")?);
     let label = node.and_then(|node| session.label(node)).map(|label| label.text.clone());
-    spelled(&json!(label))
+    spelled(json!(label))
 }
 
 fn labels(session: &Session) -> Answer {
@@ -79,13 +79,13 @@ fn labels(session: &Session) -> Answer {
     let labels = labels.map(|(node, label)| {
         (session.tree().id(node).to_string(), json!({"text": label.text, "time": label.set_at.to_string()}))
     });
-    spelled(&Json::Object(labels.collect()))
+    spelled(Json::Object(labels.collect()))
 }
 
 fn facts(session: &Session) -> Answer {
     let shown = |path: Option<&Path>| path.map(|path| path.to_string_lossy().into_owned());
     let header = session.header();
-    spelled(&json!({
+    spelled(json!({
         "id": header.id(),
         "file": shown(session.file()),
         "dir": shown(session.file().and_then(Path::parent)),
@@ -96,23 +96,19 @@ fn facts(session: &Session) -> Answer {
 }
 
 fn append_custom(session: &mut Session, arguments: &Json) -> Answer {
-    let data = arguments.get("data").filter(|data| !data.is_null());
+    let data = given(arguments, "data");
     id(session.append_custom_entry(text(arguments, "customType")?, data))
 }
 
 fn append_message(session: &mut Session, arguments: &Json) -> Answer {
     let display = arguments["display"].as_bool().unwrap_or(false);
-    let details = arguments.get("details").filter(|details| !details.is_null());
+    let details = given(arguments, "details");
     let custom_type = text(arguments, "customType")?;
     id(session.append_custom_message(custom_type, &arguments["content"], display, details))
 }
 
 fn id(appended: session_tree::Result<session_tree::EntryId>) -> Answer {
-    spelled(&json!(appended.map_err(said)?.to_string()))
-}
-
-fn spelled(value: &Json) -> Answer {
-    Ok(value.to_string())
+    spelled(json!(appended.map_err(said)?.to_string()))
 }
 
 fn said(error: impl std::fmt::Display) -> String {
