@@ -32,7 +32,7 @@ pub(super) fn start(
     stop: Cancel,
 ) -> Work {
     match name {
-        "exec" if shared.setting.trusted => exec(shared, arguments, stop),
+        "exec" if shared.setting.trusted => exec(shared, &arguments, stop),
         "watch" if shared.setting.trusted => watch(shared, &arguments, stop),
         "tool" if shared.setting.trusted => tool(shared, arguments, stop),
         "exec" | "watch" | "tool" => refused("this extension may not use files or processes"),
@@ -135,8 +135,8 @@ fn question(shared: &Rc<Shared>, arguments: &Json) -> Option<Question> {
 }
 
 /// Runs a process without a shell. Never fails: what cannot be started has an exit code too.
-fn exec(shared: &Rc<Shared>, arguments: Json, stop: Cancel) -> Work {
-    let job = Job::new(&arguments, &shared.setting, GRACE);
+fn exec(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
+    let job = Job::new(arguments, &shared.setting, GRACE);
     Box::pin(async move {
         let ended = match job {
             Ok(job) => job.run(stop.cancelled()).await.map_err(|error| error.to_string()),
