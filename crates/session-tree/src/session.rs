@@ -104,10 +104,10 @@ impl Session {
     }
 
     pub(crate) fn new(journal: Box<dyn Journal>, index: Index, leaf: Option<Node>) -> Self {
-        Self {
+        let mut session = Self {
             journal,
             index,
-            leaf,
+            leaf: None,
             read_only: None,
             foreign: Vec::new(),
             docs: Mutex::default(),
@@ -115,6 +115,17 @@ impl Session {
             late_diagnostics: Mutex::default(),
             #[cfg(feature = "write")]
             writer: write::Writer::default(),
+        };
+        session.stand_at(leaf);
+        session
+    }
+
+    /// Puts the leaf where the file says that it is, or has just been told that it is.
+    pub(crate) fn stand_at(&mut self, leaf: Option<Node>) {
+        self.leaf = leaf;
+        #[cfg(feature = "write")]
+        {
+            self.writer.kept_leaf = leaf;
         }
     }
 

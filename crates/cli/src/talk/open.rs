@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use session_tree::{Destination, Extract, Session, SessionSummary, fork_from, split_reference};
+use session_tree::{Destination, Extract, Session, SessionSummary, Severity, fork_from, split_reference};
 
 use crate::app::App;
 use crate::ask;
+use crate::change::quoted;
 use crate::error::{CommandError, Failure};
 use crate::ui::{age, count};
 
@@ -56,6 +57,9 @@ impl Args {
         let cwd = app.cwd()?;
         let session = self.find(&cwd, app)?;
         tell_other_place(&session, &cwd, app)?;
+        if let Some(damage) = damage(&session) {
+            app.ui.tell(&format!("note: {damage}"))?;
+        }
         Ok(session)
     }
 
@@ -87,6 +91,16 @@ fn tell_other_place(session: &Session, cwd: &str, app: &mut App) -> Result<(), C
         Some(made) => app.ui.tell(&format!("note: this session was made in {made}; tools work in {cwd}")),
         None => Ok(()),
     }
+}
+
+/// Says that lines of a session cannot be read, and what to do about them.
+pub(crate) fn damage(session: &Session) -> Option<String> {
+    let found = session.diagnostics();
+    let lines = found.iter().filter(|found| found.problem.severity() == Severity::Damage).count();
+    let file = session.file().filter(|_| lines > 0)?;
+    let lines = count(lines, "line");
+    let file = quoted(&file.to_string_lossy());
+    Some(format!("{lines} of this session cannot be read, all others can; `offshoot check {file}` tells which"))
 }
 
 /// Lets the person choose a session, latest first.

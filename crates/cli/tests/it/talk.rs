@@ -8,6 +8,7 @@ use std::process::Stdio;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+use testkit::drawing::session_text;
 use testkit::model_server::{ModelServer, Reply, ScriptedUsage};
 
 use crate::support::{Home, Run, files};
@@ -83,6 +84,19 @@ fn a_file_that_is_named_on_the_command_line_goes_with_the_prompt_and_one_from_a_
     let home = Home::new();
     home.run_with_input(&["-p", "and", "this"], named.as_bytes()).ok();
     assert!(said(&home)[1].starts_with("assistant: "), "{:?}", said(&home));
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_told_of_when_a_session_is_opened() {
+    let home = Home::new();
+    let mut text = session_text("u1 user one\n a2<u1 assistant two");
+    text.extend_from_slice(b"{\"type\":\"mess\n");
+    let file = home.file("project/s.jsonl", text);
+    let run = home.run(&["--session", &file, "-p", "go on"]);
+    run.ok();
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert!(told.contains("note: 1 line of this session cannot be read, all others can"), "{run}");
+    assert!(told.contains("`offshoot check "), "{run}");
 }
 
 #[test]

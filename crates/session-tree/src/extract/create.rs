@@ -98,7 +98,8 @@ impl Session {
             let len = at + lines.len() as u64;
             session.index.catch_up(&*session.journal, len).map_err(Error::io("read", &path))?;
         }
-        session.leaf = session.index.leaf(&*session.journal).map_err(Error::io("read", &path))?;
+        let leaf = session.index.leaf(&*session.journal).map_err(Error::io("read", &path))?;
+        session.stand_at(leaf);
         Ok(session)
     }
 }

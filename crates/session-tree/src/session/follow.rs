@@ -32,7 +32,7 @@ impl Session {
         let is_told = |id: &EntryId| old.tree.node(id.as_str()).is_some_and(|node| !untold.contains(&node));
         let tree = &self.index.tree;
         self.foreign = tree.nodes().filter(|node| !is_told(&tree.id(*node))).collect();
-        self.leaf = leaf;
+        self.stand_at(leaf);
         self.forget_lines();
         old
     }
@@ -51,10 +51,11 @@ impl Session {
             // Somebody took a repair back: the leaf may be one of the entries that are gone.
             let known = leaf.and_then(|leaf| self.index.tree.node(leaf.as_str()));
             let asked = || self.index.leaf(&*self.journal);
-            self.leaf = match known {
+            let leaf = match known {
                 Some(leaf) => Some(leaf),
                 None => asked().map_err(|error| self.io_error("read", error))?,
             };
+            self.stand_at(leaf);
         }
         Ok(())
     }

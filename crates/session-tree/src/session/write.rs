@@ -17,6 +17,7 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::id::{IdSource, RandomIds};
 use crate::time::{Clock, SystemClock, Timestamp};
+use crate::tree::Node;
 
 use super::Session;
 pub use create::NewSession;
@@ -45,6 +46,8 @@ pub(crate) struct Writer {
     pub(super) unsynced_since: Option<Timestamp>,
     /// Some entry of a new session begins a conversation, so that it is worth a file.
     pub(super) has_conversation: bool,
+    /// Where the leaf was when the file last told, or was told, where it is. Elsewhere it is because somebody moved it.
+    pub(crate) kept_leaf: Option<Node>,
 }
 
 impl Default for Writer {
@@ -55,6 +58,7 @@ impl Default for Writer {
             policy: SyncPolicy::default(),
             unsynced_since: None,
             has_conversation: false,
+            kept_leaf: None,
         }
     }
 }

@@ -91,6 +91,22 @@ fn a_missing_final_line_feed_is_added_before_the_next_entry() {
 }
 
 #[test]
+fn who_did_not_move_leaves_no_marker() {
+    let dir = Dir::new();
+    let path = dir.file("s.jsonl");
+    let mut idle = with_two_messages(&path);
+    let last = Session::open(&path).unwrap().append_message(&user("meanwhile")).unwrap();
+    idle.catch_up().unwrap();
+    assert_eq!(idle.mark_leaf().unwrap(), None, "it never moved");
+    assert_eq!(Session::open(&path).unwrap().leaf_id(), Some(last));
+    let first = idle.tree().id(idle.branch_path(None)[0]);
+    idle.branch(first.as_str()).unwrap();
+    assert!(idle.mark_leaf().unwrap().is_some(), "it moved");
+    assert_eq!(idle.mark_leaf().unwrap(), None, "the file knows");
+    assert_eq!(Session::open(&path).unwrap().leaf_id(), Some(first));
+}
+
+#[test]
 fn two_sessions_on_one_file_become_two_branches() {
     let dir = Dir::new();
     let path = dir.file("s.jsonl");

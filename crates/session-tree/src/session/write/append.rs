@@ -139,7 +139,7 @@ impl Session {
             }
         };
         if matches!(place, Place::Under(_)) {
-            self.leaf = last;
+            self.stand_at(last);
         }
         Ok((prepared.ids, prepared.time))
     }

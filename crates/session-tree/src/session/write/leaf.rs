@@ -7,18 +7,19 @@ use crate::error::Result;
 use crate::id::EntryId;
 
 impl Session {
-    /// Makes the current position durable, if a reader of the file would find another one.
+    /// Makes the current position durable, if the leaf was moved and a reader of the file would find another one.
     ///
     /// Appends a marker below the leaf; the leaf itself stays where it is. Other programs that read the format
     /// take the last entry as the position and so end up on the same branch. Returns the id of the marker, or
-    /// `None` if none was needed.
+    /// `None` if none was needed. Who only stayed where others went on from does not pull them back.
     pub fn mark_leaf(&mut self) -> Result<Option<EntryId>> {
         let found = self.index.leaf(&*self.journal).map_err(|error| self.io_error("read", error))?;
-        if found == self.leaf {
+        if found == self.leaf || self.leaf == self.writer.kept_leaf {
             return Ok(None);
         }
         let draft = Draft::leaf_marker(self.leaf_id().as_ref());
         let id = self.append_one(Place::Aside(self.leaf), &draft)?;
+        self.stand_at(self.leaf);
         self.barrier()?;
         Ok(Some(id))
     }
