@@ -1,6 +1,5 @@
 //! Changes of JSON texts that leave every other byte as it was.
 
-
 use super::{Kind, Value, literal, skip_string};
 
 /// Changes to the members of one object; all other bytes stay.

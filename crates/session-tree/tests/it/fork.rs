@@ -7,61 +7,16 @@ use session_tree::{
     Destination, Error, Extract, ForkPosition, Message, NewSession, Node, Options, Session, Timestamp,
     fork_from, import,
 };
-use testkit::clock::TickingClock;
 use testkit::drawing::session_text;
-use testkit::ids::CountingIds;
 
-struct Dir(tempfile::TempDir);
+use crate::support::live::{Folder, lines, options, shape};
 
-impl Dir {
-    fn new() -> Self {
-        Dir(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn put(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.path().join(name);
-        fs::write(&path, bytes).unwrap();
-        path
-    }
-
-    fn draw(&self, drawing: &str) -> Session {
-        Session::open(self.put("source.jsonl", &session_text(drawing))).unwrap()
-    }
-
-    fn to(&self, name: &str) -> Destination {
-        Destination::File(self.path().join(name))
-    }
-
-    fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(self.path())
-            .unwrap()
-            .map(|file| file.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
+fn draw(dir: &Folder, drawing: &str) -> Session {
+    Session::open(dir.put("source.jsonl", session_text(drawing))).unwrap()
 }
 
-fn options() -> Options {
-    Options::new().clock(TickingClock::default()).ids(CountingIds::default())
-}
-
-fn lines(path: &Path) -> Vec<String> {
-    fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
-}
-
-/// Each entry as `id<parent`.
-fn shape(session: &Session) -> Vec<String> {
-    let tree = session.tree();
-    let draw = |node: Node| match tree.parent(node) {
-        Some(parent) => format!("{}<{}", tree.id(node), tree.id(parent)),
-        None => tree.id(node).to_string(),
-    };
-    tree.nodes().map(draw).collect()
+fn to(dir: &Folder, name: &str) -> Destination {
+    Destination::File(dir.at(name))
 }
 
 fn at(session: &Session, id: &str) -> Node {
@@ -87,8 +42,9 @@ const ACROSS_LABELS: &str = "
 
 #[test]
 fn a_fork_before_a_prompt_takes_its_text_along() {
-    let dir = Dir::new();
-    let source = dir.draw(
+    let dir = Folder::new();
+    let source = draw(
+        &dir,
         "
         u1 user one
         a2<u1 assistant two
@@ -99,7 +55,7 @@ fn a_fork_before_a_prompt_takes_its_text_along() {
     );
     let plan = source.plan_fork("u3", ForkPosition::Before).unwrap();
     assert_eq!(plan.editor_text.as_deref(), Some("three"));
-    let fork = source.fork(&plan, dir.to("fork.jsonl"), options()).unwrap();
+    let fork = source.fork(&plan, to(&dir, "fork.jsonl"), options()).unwrap();
     assert_eq!(shape(&fork), ["u1", "a2<u1"]);
     assert!(fork.is_saved());
     assert_eq!(fork.header().id(), "session-1");
@@ -111,11 +67,11 @@ fn a_fork_before_a_prompt_takes_its_text_along() {
 
 #[test]
 fn a_fork_before_the_first_prompt_is_an_empty_session_without_a_file() {
-    let dir = Dir::new();
-    let source = dir.draw("u1 user one\na2<u1 assistant two");
+    let dir = Folder::new();
+    let source = draw(&dir, "u1 user one\na2<u1 assistant two");
     let plan = source.plan_fork("u1", ForkPosition::Before).unwrap();
     assert_eq!((plan.target, plan.editor_text.as_deref()), (None, Some("one")));
-    let mut fork = source.fork(&plan, Destination::Directory(dir.path().join("forks")), options()).unwrap();
+    let mut fork = source.fork(&plan, Destination::Directory(dir.at("forks")), options()).unwrap();
     assert!(fork.tree().is_empty() && !fork.is_saved());
     assert_eq!(Path::new(&*fork.header().parent_session().unwrap()), source.file().unwrap());
     fork.append_user_text("another").unwrap();
@@ -125,8 +81,8 @@ fn a_fork_before_the_first_prompt_is_an_empty_session_without_a_file() {
 
 #[test]
 fn only_a_prompt_can_be_forked_before_and_any_entry_at() {
-    let dir = Dir::new();
-    let source = dir.draw("u1 user one\na2<u1 assistant two");
+    let dir = Folder::new();
+    let source = draw(&dir, "u1 user one\na2<u1 assistant two");
     for id in ["a2", "nonexistent"] {
         let error = source.plan_fork(id, ForkPosition::Before).unwrap_err();
         assert_eq!(error.to_string(), "Invalid entry ID for forking");
@@ -137,8 +93,8 @@ fn only_a_prompt_can_be_forked_before_and_any_entry_at() {
 
 #[test]
 fn a_session_without_a_file_cannot_be_forked_unless_it_lives_in_memory() {
-    let dir = Dir::new();
-    let mut held = Options::new().create(dir.path().join("s.jsonl"), "/w").unwrap();
+    let dir = Folder::new();
+    let mut held = Options::new().create(dir.at("s.jsonl"), "/w").unwrap();
     let id = held.append_thinking_level_change("high").unwrap();
     let error = held.plan_fork(id.as_str(), ForkPosition::At).unwrap_err();
     assert!(matches!(error, Error::NotSaved));
@@ -149,23 +105,23 @@ fn a_session_without_a_file_cannot_be_forked_unless_it_lives_in_memory() {
 
 #[test]
 fn forking_an_unknown_entry_is_an_error_and_leaves_nothing() {
-    let dir = Dir::new();
-    let source = dir.draw(ACROSS_LABELS);
-    let error = source.create_branched_session("nonexistent", dir.to("fork.jsonl"), options()).unwrap_err();
+    let dir = Folder::new();
+    let source = draw(&dir, ACROSS_LABELS);
+    let error = source.create_branched_session("nonexistent", to(&dir, "fork.jsonl"), options()).unwrap_err();
     assert_eq!(error.to_string(), "Entry nonexistent not found");
     assert_eq!(dir.names(), ["source.jsonl"]);
 }
 
 #[test]
 fn labels_are_taken_off_the_path_and_set_anew_at_its_end() {
-    let dir = Dir::new();
-    let source = dir.draw(ACROSS_LABELS);
+    let dir = Folder::new();
+    let source = draw(&dir, ACROSS_LABELS);
     let plan = source.plan_extract(Extract::Path { at: at(&source, "u5") }).unwrap();
     let redirected: Vec<_> = plan.redirected().collect();
     assert_eq!(redirected, [(at(&source, "k"), at(&source, "u3"))]);
     assert_eq!(plan.left_out(), [at(&source, "l1")]);
 
-    let fork = source.create_branched_session("u5", dir.to("fork.jsonl"), options()).unwrap();
+    let fork = source.create_branched_session("u5", to(&dir, "fork.jsonl"), options()).unwrap();
     let found = shape(&fork);
     assert_eq!(found[..6], ["u1", "a2<u1", "u3<a2", "a4<u3", "k<a4", "u5<k"]);
     assert_eq!(first_kept(&fork, "k"), "u3");
@@ -189,7 +145,7 @@ fn labels_are_taken_off_the_path_and_set_anew_at_its_end() {
 
 #[test]
 fn every_line_that_need_not_change_is_copied_byte_for_byte() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let odd = [
         r#"{"type":"session","version":3,"id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/w","metadata":{"x":1}}"#,
         r#"{"type":"message","id":"u1","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"h\u00e9 \ud83d","n":1.0,"big":9007199254740993}}"#,
@@ -202,7 +158,7 @@ fn every_line_that_need_not_change_is_copied_byte_for_byte() {
     // The last line has no line feed, one has a carriage return.
     let text = odd.join("\n").replace("\"end\"}}", "\"end\"}}\r");
     let source = Session::open(dir.put("source.jsonl", text.as_bytes())).unwrap();
-    let fork = source.create_branched_session("u4", dir.to("fork.jsonl"), options()).unwrap();
+    let fork = source.create_branched_session("u4", to(&dir, "fork.jsonl"), options()).unwrap();
     let written = fs::read_to_string(fork.file().unwrap()).unwrap();
     let written: Vec<&str> = written.split('\n').collect();
     assert_eq!(written[1], odd[1]);
@@ -235,8 +191,9 @@ fn a_fork_in_memory_has_the_path_and_an_id_of_its_own() {
 
 #[test]
 fn a_fork_without_conversation_waits_for_one_and_is_then_written_whole() {
-    let dir = Dir::new();
-    let source = dir.draw(
+    let dir = Folder::new();
+    let source = draw(
+        &dir,
         "
         m model prov/mod
         l<m label m start
@@ -245,7 +202,7 @@ fn a_fork_without_conversation_waits_for_one_and_is_then_written_whole() {
         a<u assistant two
     ",
     );
-    let mut fork = source.create_branched_session("t", dir.to("fork.jsonl"), options()).unwrap();
+    let mut fork = source.create_branched_session("t", to(&dir, "fork.jsonl"), options()).unwrap();
     assert!(!fork.is_saved());
     assert_eq!(dir.names(), ["source.jsonl"]);
     assert_eq!(fork.tree().len(), 3);
@@ -266,10 +223,10 @@ fn a_fork_without_conversation_waits_for_one_and_is_then_written_whole() {
 
 #[test]
 fn after_a_fork_new_entries_go_into_the_fork_only() {
-    let dir = Dir::new();
-    let source = dir.draw("u1 user one\na2<u1 assistant two");
+    let dir = Folder::new();
+    let source = draw(&dir, "u1 user one\na2<u1 assistant two");
     let before = fs::read(source.file().unwrap()).unwrap();
-    let mut fork = source.create_branched_session("a2", dir.to("fork.jsonl"), options()).unwrap();
+    let mut fork = source.create_branched_session("a2", to(&dir, "fork.jsonl"), options()).unwrap();
     fork.append_user_text("more").unwrap();
     assert_eq!(lines(fork.file().unwrap()).len(), 4);
     assert_eq!(fs::read(source.file().unwrap()).unwrap(), before);
@@ -278,8 +235,9 @@ fn after_a_fork_new_entries_go_into_the_fork_only() {
 
 #[test]
 fn a_fork_holds_its_path_and_nothing_of_other_branches() {
-    let dir = Dir::new();
-    let source = dir.draw(
+    let dir = Folder::new();
+    let source = draw(
+        &dir,
         "
         u1 user one
         a2<u1 assistant two
@@ -290,33 +248,36 @@ fn a_fork_holds_its_path_and_nothing_of_other_branches() {
         n<l info a name
     ",
     );
-    let fork = source.create_branched_session("n", dir.to("fork.jsonl"), options()).unwrap();
+    let fork = source.create_branched_session("n", to(&dir, "fork.jsonl"), options()).unwrap();
     assert_eq!(shape(&fork), ["u1", "a2<u1", "u5<a2", "n<u5"]);
     assert!(!fs::read_to_string(fork.file().unwrap()).unwrap().contains("rewound"));
 }
 
 #[test]
 fn a_fork_never_takes_the_place_of_a_file() {
-    let dir = Dir::new();
-    let source = dir.draw("u1 user one\na2<u1 assistant two");
+    let dir = Folder::new();
+    let source = draw(&dir, "u1 user one\na2<u1 assistant two");
     dir.put("taken.jsonl", b"precious");
-    let refused = source.create_branched_session("a2", dir.to("taken.jsonl"), options());
+    let refused = source.create_branched_session("a2", to(&dir, "taken.jsonl"), options());
     assert!(matches!(refused, Err(Error::Exists { .. })));
-    assert_eq!(fs::read(dir.path().join("taken.jsonl")).unwrap(), b"precious");
+    assert_eq!(fs::read(dir.at("taken.jsonl")).unwrap(), b"precious");
     assert_eq!(dir.names(), ["source.jsonl", "taken.jsonl"]);
 }
 
 #[test]
 fn a_damaged_line_on_the_path_is_left_out_and_bridged() {
-    let dir = Dir::new();
-    let source = dir.draw(r#"
+    let dir = Folder::new();
+    let source = draw(
+        &dir,
+        r#"
         u1 user one
         ! {"type":"message","id":"bad","parentId":"u1","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":
         u3<bad user three
         k<u3 compaction keep=bad sum
         a4<k assistant four
-    "#);
-    let fork = source.create_branched_session("a4", dir.to("fork.jsonl"), options()).unwrap();
+    "#,
+    );
+    let fork = source.create_branched_session("a4", to(&dir, "fork.jsonl"), options()).unwrap();
     assert_eq!(shape(&fork), ["u1", "u3<u1", "k<u3", "a4<k"]);
     assert_eq!(first_kept(&fork, "k"), "u3");
     assert!(fork.diagnostics().is_empty());
@@ -324,12 +285,15 @@ fn a_damaged_line_on_the_path_is_left_out_and_bridged() {
 
 #[test]
 fn an_orphan_becomes_the_root_of_its_fork() {
-    let dir = Dir::new();
-    let source = dir.draw(r#"
+    let dir = Folder::new();
+    let source = draw(
+        &dir,
+        r#"
         ! {"type":"message","id":"u1","parentId":"lost","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"x"}}
         a2<u1 assistant two
-    "#);
-    let fork = source.create_branched_session("a2", dir.to("fork.jsonl"), options()).unwrap();
+    "#,
+    );
+    let fork = source.create_branched_session("a2", to(&dir, "fork.jsonl"), options()).unwrap();
     assert_eq!(shape(&fork), ["u1", "a2<u1"]);
     assert!(fork.diagnostics().is_empty());
     assert!(lines(fork.file().unwrap())[1].contains("\"parentId\":null"));
@@ -337,8 +301,9 @@ fn an_orphan_becomes_the_root_of_its_fork() {
 
 #[test]
 fn a_compaction_that_kept_from_a_label_right_before_it_keeps_nothing() {
-    let dir = Dir::new();
-    let source = dir.draw(
+    let dir = Folder::new();
+    let source = draw(
+        &dir,
         "
         u1 user one
         l1<u1 label u1 one
@@ -348,15 +313,16 @@ fn a_compaction_that_kept_from_a_label_right_before_it_keeps_nothing() {
         z<u1 user elsewhere
     ",
     );
-    let fork = source.create_branched_session("k2", dir.to("fork.jsonl"), options()).unwrap();
+    let fork = source.create_branched_session("k2", to(&dir, "fork.jsonl"), options()).unwrap();
     assert_eq!(first_kept(&fork, "k1"), "k1");
     assert_eq!(first_kept(&fork, "k2"), "elsewhere", "what was never on the path stays as it is");
 }
 
 #[test]
 fn a_branch_is_the_path_and_everything_below_with_its_labels() {
-    let dir = Dir::new();
-    let source = dir.draw(
+    let dir = Folder::new();
+    let source = draw(
+        &dir,
         "
         u1 user one
         a2<u1 assistant two
@@ -372,7 +338,7 @@ fn a_branch_is_the_path_and_everything_below_with_its_labels() {
     let copied: Vec<_> =
         plan.entries().iter().map(|entry| source.tree().id(entry.node).to_string()).collect();
     assert_eq!(copied, ["u1", "a2", "u4", "a5", "a6"]);
-    let export = source.extract(&plan, dir.to("branch.jsonl"), options()).unwrap();
+    let export = source.extract(&plan, to(&dir, "branch.jsonl"), options()).unwrap();
     let found = shape(&export);
     assert_eq!(found[..5], ["u1", "a2<u1", "u4<a2", "a5<u4", "a6<u4"]);
     assert_eq!(export.labels().len(), 1, "a label is kept wherever it was set");
@@ -381,8 +347,9 @@ fn a_branch_is_the_path_and_everything_below_with_its_labels() {
 
 #[test]
 fn a_subtree_starts_at_its_entry_and_compactions_keep_from_there() {
-    let dir = Dir::new();
-    let source = dir.draw(
+    let dir = Folder::new();
+    let source = draw(
+        &dir,
         "
         u1 user one
         a2<u1 assistant two
@@ -395,12 +362,12 @@ fn a_subtree_starts_at_its_entry_and_compactions_keep_from_there() {
     ",
     );
     let plan = source.plan_extract(Extract::Subtree { root: at(&source, "u3") }).unwrap();
-    let export = source.extract(&plan, dir.to("subtree.jsonl"), options()).unwrap();
+    let export = source.extract(&plan, to(&dir, "subtree.jsonl"), options()).unwrap();
     assert_eq!(shape(&export), ["u3", "a4<u3", "k1<a4", "u5<k1", "k2<u5", "b<u3"]);
     assert_eq!(first_kept(&export, "k1"), "u3");
     assert_eq!(first_kept(&export, "k2"), "k1");
     let plan = source.plan_extract(Extract::Subtree { root: at(&source, "k1") }).unwrap();
-    let export = source.extract(&plan, dir.to("compaction.jsonl"), options());
+    let export = source.extract(&plan, to(&dir, "compaction.jsonl"), options());
     let export = export.unwrap();
     assert_eq!(first_kept(&export, "k1"), "k1");
 }
@@ -429,7 +396,7 @@ fn an_export_goes_to_any_writer_and_is_the_same_every_time_under_one_id() {
 
 #[test]
 fn a_whole_file_is_copied_with_all_its_branches_and_bad_lines() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let text = session_text(
         "
         u1 user one
@@ -442,7 +409,7 @@ fn a_whole_file_is_copied_with_all_its_branches_and_bad_lines() {
     );
     let source = dir.put("source.jsonl", &text);
     let id = Some("chosen".to_owned());
-    let fork = fork_from(&source, "/elsewhere", dir.to("fork.jsonl"), options(), id).unwrap();
+    let fork = fork_from(&source, "/elsewhere", to(&dir, "fork.jsonl"), options(), id).unwrap();
     assert_eq!(shape(&fork), ["u1", "a2<u1", "u3<u1", "l<u3"]);
     assert_eq!(fork.header().id(), "chosen");
     assert_eq!(fork.header().cwd().unwrap(), "/elsewhere");
@@ -453,7 +420,7 @@ fn a_whole_file_is_copied_with_all_its_branches_and_bad_lines() {
 
 #[test]
 fn an_old_file_is_copied_in_the_current_version() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let v1 = concat!(
         r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/w"}"#,
         "\n",
@@ -467,7 +434,7 @@ fn an_old_file_is_copied_in_the_current_version() {
     let source = dir.put("v1.jsonl", v1.as_bytes());
     let ids: Vec<_> =
         Session::open(&source).unwrap().entries().map(|entry| entry.unwrap().id().clone()).collect();
-    let fork = fork_from(&source, "/w", dir.to("fork.jsonl"), options(), None).unwrap();
+    let fork = fork_from(&source, "/w", to(&dir, "fork.jsonl"), options(), None).unwrap();
     let written = lines(fork.file().unwrap());
     assert!(written[0].contains("\"version\":3"));
     assert!(written[1].contains(&format!("\"id\":\"{}\",\"parentId\":null", ids[0])));
@@ -475,7 +442,7 @@ fn an_old_file_is_copied_in_the_current_version() {
     assert_eq!(first_kept(&fork, ids[2].as_str()), ids[1].as_str());
     let path = Session::open(&source).unwrap().create_branched_session(
         ids[1].as_str(),
-        dir.to("path.jsonl"),
+        to(&dir, "path.jsonl"),
         options(),
     );
     assert_eq!(lines(path.unwrap().file().unwrap())[1..], written[1..3]);
@@ -484,26 +451,26 @@ fn an_old_file_is_copied_in_the_current_version() {
 
 #[test]
 fn a_source_that_is_missing_or_no_session_is_an_error_and_nothing_is_written() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let empty = dir.put("empty.jsonl", b"");
     let garbage = dir.put("garbage.jsonl", b"{\"type\":\"message\"}\n");
-    for source in [dir.path().join("missing.jsonl"), empty, garbage, dir.path().to_path_buf()] {
-        let error = fork_from(&source, "/w", dir.to("fork.jsonl"), options(), None).unwrap_err();
+    for source in [dir.at("missing.jsonl"), empty, garbage, dir.at("")] {
+        let error = fork_from(&source, "/w", to(&dir, "fork.jsonl"), options(), None).unwrap_err();
         assert!(
             error.to_string().starts_with("Cannot fork: source session file is empty or invalid: "),
             "{error}"
         );
-        assert!(import(&source, &dir.path().join("sessions"), &Options::new()).is_err());
+        assert!(import(&source, &dir.at("sessions"), &Options::new()).is_err());
     }
     assert_eq!(dir.names(), ["empty.jsonl", "garbage.jsonl"]);
 }
 
 #[test]
 fn an_import_is_a_copy_and_never_overwrites() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let text = [session_text("u1 user one"), b"torn tai".to_vec()].concat();
     let source = dir.put("name.jsonl", &text);
-    let sessions = dir.path().join("sessions");
+    let sessions = dir.at("sessions");
     let paths: Vec<PathBuf> = (0..3).map(|_| import(&source, &sessions, &Options::new()).unwrap()).collect();
     let names: Vec<_> = paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["name.jsonl", "name-1.jsonl", "name-2.jsonl"]);
@@ -517,7 +484,7 @@ fn an_import_is_a_copy_and_never_overwrites() {
 
 #[test]
 fn a_file_of_the_early_design_is_imported_in_the_current_version() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let text = concat!(
         r#"{"type":"session","version":2,"id":"s","uuid":"root","parentUuid":null,"timestamp":"2025-01-01T00:00:00.000Z","cwd":"/w"}"#,
         "\n",
@@ -529,7 +496,7 @@ fn a_file_of_the_early_design_is_imported_in_the_current_version() {
         "\n",
     );
     let source = dir.put("early.jsonl", text.as_bytes());
-    let path = import(&source, dir.path(), &Options::new()).unwrap();
+    let path = import(&source, &dir.at(""), &Options::new()).unwrap();
     assert_eq!(path.file_name().unwrap(), "early-1.jsonl");
     let written = fs::read_to_string(&path).unwrap();
     assert!(!written.to_lowercase().contains("uuid"), "{written}");
@@ -544,12 +511,12 @@ fn a_file_of_the_early_design_is_imported_in_the_current_version() {
 
 #[test]
 fn a_newer_version_can_be_forked_into_the_current_one() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let text = String::from_utf8(session_text("u1 user one\na2<u1 assistant two")).unwrap();
     let source = dir.put("v4.jsonl", text.replace("\"version\":3", "\"version\":4").as_bytes());
     let source = Session::open(source).unwrap();
     assert!(source.read_only().is_some());
-    let mut fork = source.create_branched_session("a2", dir.to("fork.jsonl"), options()).unwrap();
+    let mut fork = source.create_branched_session("a2", to(&dir, "fork.jsonl"), options()).unwrap();
     fork.append_user_text("more").unwrap();
     assert_eq!(fork.header().version(), 3);
 }
@@ -569,8 +536,9 @@ fn labels_between_all_entries_cost_nothing_but_their_own_splices() {
 
 #[test]
 fn a_fork_behind_a_compaction_has_the_context_of_its_source() {
-    let dir = Dir::new();
-    let session = dir.draw(
+    let dir = Folder::new();
+    let session = draw(
+        &dir,
         "u1 user one
          a1<u1 assistant two
          l1<a1 label a1 kept from here
@@ -579,7 +547,7 @@ fn a_fork_behind_a_compaction_has_the_context_of_its_source() {
          u3<c1 user four
          a3<u3 assistant five",
     );
-    let fork = session.create_branched_session("a3", dir.to("fork.jsonl"), options()).unwrap();
+    let fork = session.create_branched_session("a3", to(&dir, "fork.jsonl"), options()).unwrap();
     let texts = |session: &Session| -> Vec<String> {
         let context = session.build_context().unwrap();
         context.messages().map(|message| format!("{}: {}", message.role(), message.text())).collect()

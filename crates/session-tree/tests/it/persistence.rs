@@ -31,8 +31,10 @@ fn a_file_begins_with_the_first_thing_said_and_holds_all_before_it_32_33_34() {
     let lines = lines(&file);
     assert_eq!(lines.len(), 8);
     assert_eq!(lines.iter().filter(|line| line.contains("\"type\":\"session\"")).count(), 1);
+    assert_eq!(dir.names(), ["s.jsonl"], "nothing else is left in the directory");
     let reopened = Session::open(&file).unwrap();
     assert_eq!(shape(&reopened), shape(&session));
+    assert_eq!(reopened.leaf_id(), session.leaf_id());
     let types: Vec<String> =
         reopened.entries().map(|entry| entry.unwrap().type_name().into_owned()).collect();
     let expected =
@@ -82,12 +84,14 @@ fn a_torn_last_line_stays_as_a_bad_line_and_the_next_entry_is_whole_37() {
     let file = dir.put("s.jsonl", &text);
     let mut session = Session::open(&file).unwrap();
     assert_eq!(path(&session, None), ["u1"]);
+    assert_eq!(codes(&session), ["torn-tail"]);
     let new = session.append_message(&user("three")).unwrap();
     let after = fs::read(&file).unwrap();
     assert!(after.starts_with(&text));
     assert_eq!(after[text.len()], b'\n');
     let reopened = Session::open(&file).unwrap();
     assert_eq!(path(&reopened, None), ["u1", new.as_str()]);
+    assert_eq!(path(&session, None), path(&reopened, None));
     assert_eq!(codes(&reopened), ["not-json"]);
 }
 

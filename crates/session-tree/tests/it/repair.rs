@@ -1,7 +1,7 @@
 //! Repair: heals by appending, can be taken back, and leaves every original byte where it was.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -11,24 +11,7 @@ use testkit::drawing::session_text;
 use testkit::sim_fs::{Fault, SimFs};
 
 use crate::support::drawn;
-
-struct Dir(tempfile::TempDir);
-
-impl Dir {
-    fn new() -> Self {
-        Dir(tempfile::tempdir().unwrap())
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.0.path().join(name);
-        fs::write(&path, bytes).unwrap();
-        path
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-}
+use crate::support::live::Folder;
 
 /// Twenty messages, one below the other, as pi numbers them.
 fn twenty() -> Vec<Vec<u8>> {
@@ -80,11 +63,11 @@ fn assert_nothing_left_to_do(path: &Path) {
 
 #[test]
 fn a_bad_line_in_the_middle_gets_a_stub_and_the_conversation_is_whole_elsewhere_too() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     let cut = lines[10].len() / 2 + 20;
     lines[10].truncate(cut);
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     let before = fs::read(&path).unwrap();
     assert_eq!((context(&path), context_elsewhere(&path)), (19, 10));
     let done = repair(&path);
@@ -98,10 +81,10 @@ fn a_bad_line_in_the_middle_gets_a_stub_and_the_conversation_is_whole_elsewhere_
 
 #[test]
 fn repairing_twice_appends_once() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     lines[10].truncate(100);
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     let mut session = Session::open(&path).unwrap();
     let plan = session.plan_repair(&session.check().unwrap());
     session.apply_repair(&plan).unwrap();
@@ -117,11 +100,11 @@ fn repairing_twice_appends_once() {
 
 #[test]
 fn the_open_session_sees_its_own_repair_as_a_fresh_one_does() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     lines[5].truncate(100);
     lines[6].truncate(100);
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     let mut session = Session::open(&path).unwrap();
     let path_before: Vec<_> = session.branch_path(None).iter().map(|node| session.tree().id(*node)).collect();
     let plan = session.plan_repair(&session.check().unwrap());
@@ -138,10 +121,10 @@ fn the_open_session_sees_its_own_repair_as_a_fresh_one_does() {
 
 #[test]
 fn a_line_whose_id_is_lost_is_replaced_where_it_stood() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     lines[10] = b"garbage that tells nothing".to_vec();
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     let session = Session::open(&path).unwrap();
     let plan = session.plan_repair(&session.check().unwrap());
     let stub = Fix::Stub { id: "000000b3".into(), parent: Some("000000b2".into()), inferred: true };
@@ -156,11 +139,11 @@ fn a_line_whose_id_is_lost_is_replaced_where_it_stood() {
 
 #[test]
 fn entries_that_a_fork_orphaned_are_attached_to_the_entry_before_them() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     // An old fork left a label out and did not mend the link across it.
     lines.remove(10);
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     assert_eq!((context(&path), context_elsewhere(&path)), (10, 10));
     repair(&path);
     assert_eq!((context(&path), context_elsewhere(&path)), (19, 19));
@@ -169,11 +152,11 @@ fn entries_that_a_fork_orphaned_are_attached_to_the_entry_before_them() {
 
 #[test]
 fn fused_lines_come_back_whole() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     let second = lines.remove(11);
     lines[10].extend(second);
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     assert_eq!(context_elsewhere(&path), 9);
     repair(&path);
     assert_eq!((context(&path), context_elsewhere(&path)), (20, 20));
@@ -183,13 +166,13 @@ fn fused_lines_come_back_whole() {
 
 #[test]
 fn a_last_line_that_was_fused_becomes_the_leaf_again() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     let last = lines.pop().unwrap();
     let cut = lines[19].len() - 30;
     lines[19].truncate(cut);
     lines[19].extend(last);
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     repair(&path);
     assert_eq!(leaf(&path), "000000bd");
     assert_eq!((context(&path), context_elsewhere(&path)), (19, 19));
@@ -198,10 +181,10 @@ fn a_last_line_that_was_fused_becomes_the_leaf_again() {
 
 #[test]
 fn what_stands_behind_zero_bytes_comes_back() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     lines[20] = [vec![0; 600], lines[20].clone()].concat();
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     assert_eq!(context(&path), 19);
     repair(&path);
     assert_eq!((context(&path), context_elsewhere(&path)), (20, 20));
@@ -210,10 +193,10 @@ fn what_stands_behind_zero_bytes_comes_back() {
 
 #[test]
 fn a_torn_tail_is_ended_by_one_byte() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let whole = joined(&twenty());
     let torn = &whole[..whole.len() - 38];
-    let path = dir.file("s.jsonl", torn);
+    let path = dir.put("s.jsonl", torn);
     assert_eq!(repair(&path), Repaired::default());
     assert_eq!(fs::read(&path).unwrap(), [torn, b"\n"].concat());
     assert_nothing_left_to_do(&path);
@@ -221,9 +204,8 @@ fn a_torn_tail_is_ended_by_one_byte() {
 
 #[test]
 fn a_leaf_that_others_would_miss_is_marked() {
-    let dir = Dir::new();
-    let path =
-        dir.file("s.jsonl", &session_text("a user one\n b<a user two\n c<b user three\n i<a info name"));
+    let dir = Folder::new();
+    let path = dir.put("s.jsonl", session_text("a user one\n b<a user two\n c<b user three\n i<a info name"));
     assert_eq!((context(&path), context_elsewhere(&path)), (3, 1));
     repair(&path);
     assert_eq!((context(&path), context_elsewhere(&path)), (3, 3));
@@ -232,10 +214,10 @@ fn a_leaf_that_others_would_miss_is_marked() {
 
 #[test]
 fn a_repair_can_be_taken_back_once() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     lines.remove(10);
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     let mut session = Session::open(&path).unwrap();
     let plan = session.plan_repair(&session.check().unwrap());
     let record = session.apply_repair(&plan).unwrap().record.unwrap();
@@ -316,11 +298,11 @@ fn undo_all(session: &mut Session, records: &[String]) {
 
 #[test]
 fn a_repair_that_was_taken_back_can_be_made_and_taken_back_again() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     lines[5].truncate(100);
     lines[12].truncate(100);
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     let mut session = Session::open(&path).unwrap();
     let before = view(&session);
     assert_eq!((before.0.len(), before.2.len()), (20, 18));
@@ -340,13 +322,13 @@ fn a_repair_that_was_taken_back_can_be_made_and_taken_back_again() {
 
 #[test]
 fn an_entry_that_a_repair_brought_back_is_gone_with_its_label_when_the_repair_is_taken_back() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let text = session_text("a user one\n b<a assistant two\n c<b user three\n l<c label a mark");
     let mut lines: Vec<Vec<u8>> =
         text.strip_suffix(b"\n").unwrap().split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let label = lines.pop().unwrap();
     lines[3].extend(label);
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     let mut session = Session::open(&path).unwrap();
     let before = view(&session);
     let mut other = Session::open(&path).unwrap();
@@ -363,10 +345,10 @@ fn an_entry_that_a_repair_brought_back_is_gone_with_its_label_when_the_repair_is
 
 #[test]
 fn a_session_that_was_opened_for_reading_is_not_repaired() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     lines[10].truncate(100);
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     let mut session = Session::open_read_only(&path).unwrap();
     let plan = session.plan_repair(&session.check().unwrap());
     assert!(matches!(session.apply_repair(&plan), Err(Error::ReadOnly { .. })));
@@ -375,18 +357,18 @@ fn a_session_that_was_opened_for_reading_is_not_repaired() {
 
 #[test]
 fn a_copy_holds_what_appending_cannot_heal() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     let second = lines.remove(11);
     lines[10].extend(second);
     let first = String::from_utf8(lines[1].clone()).unwrap();
     lines[1] = first.replacen("\"parentId\":null", "\"parentId\":\"000000ab\"", 1).into_bytes();
     let bytes = [b"\xEF\xBB\xBF".to_vec(), joined(&lines)].concat();
-    let path = dir.file("s.jsonl", &bytes);
+    let path = dir.put("s.jsonl", &bytes);
     let session = Session::open(&path).unwrap();
     let plan = session.plan_repair(&session.check().unwrap());
     assert!(plan.needs_copy() && !plan.is_empty());
-    let copy = dir.path("copy.jsonl");
+    let copy = dir.at("copy.jsonl");
     let written = session.write_repaired_copy(&plan, Arc::new(RealFs), &copy).unwrap();
     assert_eq!((written.entries, written.bytes), (20, fs::metadata(&copy).unwrap().len()));
     assert_eq!(fs::read(&path).unwrap(), bytes, "the original is as it was");
@@ -399,30 +381,30 @@ fn a_copy_holds_what_appending_cannot_heal() {
 
 #[test]
 fn a_copy_of_a_sound_file_is_the_same_file() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let bytes = joined(&twenty());
-    let path = dir.file("s.jsonl", &bytes);
+    let path = dir.put("s.jsonl", &bytes);
     let session = Session::open(&path).unwrap();
     let plan = session.plan_repair(&session.check().unwrap());
-    session.write_repaired_copy(&plan, Arc::new(RealFs), &dir.path("copy.jsonl")).unwrap();
-    assert_eq!(fs::read(dir.path("copy.jsonl")).unwrap(), bytes);
+    session.write_repaired_copy(&plan, Arc::new(RealFs), &dir.at("copy.jsonl")).unwrap();
+    assert_eq!(fs::read(dir.at("copy.jsonl")).unwrap(), bytes);
 }
 
 #[test]
 fn a_file_whose_header_lost_one_byte_is_salvaged_with_everything_in_it() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let bytes = joined(&twenty());
     let header_len = twenty()[0].len();
     for at in 0..header_len {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x08;
-        let path = dir.file("x_019a.jsonl", &damaged);
+        let path = dir.put("x_019a.jsonl", &damaged);
         if Session::open(&path).is_ok() {
             continue;
         }
         let found = salvage(Arc::new(RealFs), &path).unwrap();
         assert_eq!(found.session().build_context().unwrap().items.len(), 20, "byte {at}");
-        let copy = dir.path("copy.jsonl");
+        let copy = dir.at("copy.jsonl");
         assert_eq!(found.write_to(Arc::new(RealFs), &copy).unwrap().entries, 20, "byte {at}");
         assert_eq!((context(&copy), context_elsewhere(&copy)), (20, 20), "byte {at}");
         assert_eq!(fs::read(&path).unwrap(), damaged);
@@ -432,38 +414,38 @@ fn a_file_whose_header_lost_one_byte_is_salvaged_with_everything_in_it() {
 
 #[test]
 fn a_salvaged_header_keeps_what_the_old_one_still_tells() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     lines[0] =
         String::from_utf8(lines[0].clone()).unwrap().replacen("{\"type\"", "{\"ty\u{1}e\"", 1).into_bytes();
-    let path = dir.file("s.jsonl", &joined(&lines));
+    let path = dir.put("s.jsonl", joined(&lines));
     let found = salvage(Arc::new(RealFs), &path).unwrap();
     let header = found.session().header();
     assert_eq!((&*header.id(), header.cwd().as_deref()), ("ses", Some("/w")));
     assert_eq!(found.lost_header(), Some(0..lines[0].len() as u64));
     lines[0] = b"\0\0\0\0".to_vec();
-    let path = dir.file("2025-01-01_abc-1.jsonl", &joined(&lines));
+    let path = dir.put("2025-01-01_abc-1.jsonl", joined(&lines));
     assert_eq!(salvage(Arc::new(RealFs), &path).unwrap().session().header().id(), "abc-1");
 }
 
 #[test]
 fn the_same_damage_gives_the_same_copy() {
-    let dir = Dir::new();
+    let dir = Folder::new();
     let mut lines = twenty();
     lines[10].truncate(100);
     let mut copies = [Vec::new(), Vec::new()];
     for copy in &mut copies {
-        let path = dir.file("s.jsonl", &joined(&lines));
+        let path = dir.put("s.jsonl", joined(&lines));
         let mut session = Session::open(&path).unwrap();
         session.branch("000000aa").unwrap();
         let plan = session.plan_repair(&session.check().unwrap());
-        session.write_repaired_copy(&plan, Arc::new(RealFs), &dir.path("copy.jsonl")).unwrap();
-        assert_eq!(leaf(&dir.path("copy.jsonl")), "000000aa");
-        *copy = fs::read(dir.path("copy.jsonl")).unwrap();
-        fs::remove_file(dir.path("copy.jsonl")).unwrap();
+        session.write_repaired_copy(&plan, Arc::new(RealFs), &dir.at("copy.jsonl")).unwrap();
+        assert_eq!(leaf(&dir.at("copy.jsonl")), "000000aa");
+        *copy = fs::read(dir.at("copy.jsonl")).unwrap();
+        fs::remove_file(dir.at("copy.jsonl")).unwrap();
     }
     assert_eq!(copies[0], copies[1]);
-    let path = dir.file("headless.jsonl", &joined(&lines[1..]));
+    let path = dir.put("headless.jsonl", joined(&lines[1..]));
     let ids =
         [(); 2].map(|()| salvage(Arc::new(RealFs), &path).unwrap().session().header().id().into_owned());
     assert_eq!(ids[0], ids[1]);
@@ -477,13 +459,13 @@ fn the_first_entry_of_a_file_whose_header_is_gone_is_no_header() {
             r#"{{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{{"role":"user","content":"{text}"}}}}"#
         )
     };
-    let dir = Dir::new();
+    let dir = Folder::new();
     for mark in ["", "\u{feff}"] {
         let text = format!("{mark}{}\n{}\n{}\n", message("one"), message("two"), message("three"));
-        let path = dir.file("old.jsonl", text.as_bytes());
+        let path = dir.put("old.jsonl", text.as_bytes());
         let found = salvage(Arc::new(RealFs), &path).unwrap();
         assert_eq!((found.session().tree().len(), found.lost_header()), (3, None));
-        let copy = dir.path("copy.jsonl");
+        let copy = dir.at("copy.jsonl");
         found.write_to(Arc::new(RealFs), &copy).unwrap();
         assert_eq!(view(&Session::open_read_only(&copy).unwrap()).2, ["one", "two", "three"]);
         fs::remove_file(copy).unwrap();
@@ -492,8 +474,8 @@ fn the_first_entry_of_a_file_whose_header_is_gone_is_no_header() {
 
 #[test]
 fn a_file_that_never_was_a_session_is_not_salvaged() {
-    let dir = Dir::new();
-    let path = dir.file("notes.txt", b"dear diary\n{\"a\":1}\n");
+    let dir = Folder::new();
+    let path = dir.put("notes.txt", b"dear diary\n{\"a\":1}\n");
     assert!(matches!(salvage(Arc::new(RealFs), &path), Err(Error::NotASession { .. })));
 }
 
@@ -544,24 +526,24 @@ proptest! {
     fn any_wound_can_be_checked_and_repaired_and_the_next_append_is_kept(
         wounds in proptest::collection::vec(wound(), 1..4),
     ) {
-        let dir = Dir::new();
+        let dir = Folder::new();
         let mut bytes = joined(&twenty());
         for wound in &wounds {
             wound.strike(&mut bytes);
         }
-        let path = dir.file("s.jsonl", &bytes);
+        let path = dir.put("s.jsonl", &bytes);
         let opened = Session::open(&path);
         prop_assert_eq!(fs::read(&path).unwrap(), bytes.clone(), "opening writes nothing");
         let Ok(mut session) = opened else {
             if let Ok(found) = salvage(Arc::new(RealFs), &path) {
-                found.write_to(Arc::new(RealFs), &dir.path("copy.jsonl")).unwrap();
-                prop_assert!(Session::open(dir.path("copy.jsonl")).is_ok());
+                found.write_to(Arc::new(RealFs), &dir.at("copy.jsonl")).unwrap();
+                prop_assert!(Session::open(dir.at("copy.jsonl")).is_ok());
             }
             return Ok(());
         };
         let report = session.check().unwrap();
         let plan = session.plan_repair(&report);
-        session.write_repaired_copy(&plan, Arc::new(RealFs), &dir.path("copy.jsonl")).unwrap();
+        session.write_repaired_copy(&plan, Arc::new(RealFs), &dir.at("copy.jsonl")).unwrap();
         prop_assert_eq!(fs::read(&path).unwrap(), bytes.clone(), "checking writes nothing");
         if session.read_only().is_some() {
             return Ok(());
@@ -604,12 +586,12 @@ proptest! {
     fn a_repair_of_any_wound_can_be_taken_back_and_made_again(
         wounds in proptest::collection::vec(wound(), 1..4),
     ) {
-        let dir = Dir::new();
+        let dir = Folder::new();
         let mut bytes = joined(&twenty());
         for wound in &wounds {
             wound.strike(&mut bytes);
         }
-        let path = dir.file("s.jsonl", &bytes);
+        let path = dir.put("s.jsonl", &bytes);
         let Ok(mut session) = Session::open(&path) else { return Ok(()) };
         if session.read_only().is_some() || session.header().version() < 3 {
             return Ok(());

@@ -1,29 +1,11 @@
 //! Writing: what an append leaves in the file, and what it does when the file is not what it was.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use session_tree::{Draft, Error, Loss, Message, NewBranchSummary, Options, Session, Timestamp};
+use session_tree::{Draft, Error, Loss, Options, Session};
 
-struct Dir(tempfile::TempDir);
-
-impl Dir {
-    fn new() -> Self {
-        Dir(tempfile::tempdir().unwrap())
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-}
-
-fn user(text: &str) -> Message {
-    Message::user(text, Timestamp::from_millis(0))
-}
-
-fn lines(path: &Path) -> Vec<String> {
-    fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
-}
+use crate::support::live::{Folder, lines, user};
 
 fn with_two_messages(path: &Path) -> Session {
     let mut session = Options::new().create(path, "/project").unwrap();
@@ -32,28 +14,12 @@ fn with_two_messages(path: &Path) -> Session {
     session
 }
 
-#[test]
-fn a_file_exists_from_the_first_message_on_with_everything_before_it() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
-    let mut session = Options::new().create(&path, "/project").unwrap();
-    session.append_model_change("prov", "mod").unwrap();
-    session.append_thinking_level_change("high").unwrap();
-    assert!(!path.exists() && !session.is_saved());
-    session.append_message(&user("hello")).unwrap();
-    assert_eq!(lines(&path).len(), 4);
-    assert_eq!(fs::read_dir(dir.0.path()).unwrap().count(), 1, "nothing else is left in the directory");
-    let reopened = Session::open(&path).unwrap();
-    assert_eq!(reopened.leaf_id(), session.leaf_id());
-    assert_eq!(reopened.tree().len(), 3);
-}
-
 #[cfg(unix)]
 #[test]
 fn new_files_and_directories_are_private() {
     use std::os::unix::fs::PermissionsExt;
-    let dir = Dir::new();
-    let path = dir.file("deep/er/s.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("deep/er/s.jsonl");
     with_two_messages(&path);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o600);
@@ -61,39 +27,9 @@ fn new_files_and_directories_are_private() {
 }
 
 #[test]
-fn a_torn_tail_is_closed_off_and_kept() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
-    with_two_messages(&path);
-    let whole = fs::read(&path).unwrap();
-    fs::write(&path, &whole[..whole.len() - 20]).unwrap();
-    let mut session = Session::open(&path).unwrap();
-    assert_eq!(session.tree().len(), 1);
-    assert_eq!(session.diagnostics()[0].problem.code(), "torn-tail");
-    session.append_message(&user("three")).unwrap();
-    let now = fs::read(&path).unwrap();
-    assert!(now.starts_with(&whole[..whole.len() - 20]));
-    assert_eq!(now[whole.len() - 20], b'\n');
-    let again = Session::open(&path).unwrap();
-    assert_eq!(again.tree().len(), 2);
-    assert_eq!(again.branch_path(None), session.branch_path(None));
-}
-
-#[test]
-fn a_missing_final_line_feed_is_added_before_the_next_entry() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
-    with_two_messages(&path);
-    let whole = fs::read(&path).unwrap();
-    fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-    Session::open(&path).unwrap().append_message(&user("three")).unwrap();
-    assert_eq!(Session::open(&path).unwrap().branch_path(None).len(), 3);
-}
-
-#[test]
 fn who_did_not_move_leaves_no_marker() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
     let mut idle = with_two_messages(&path);
     let last = Session::open(&path).unwrap().append_message(&user("meanwhile")).unwrap();
     idle.catch_up().unwrap();
@@ -108,8 +44,8 @@ fn who_did_not_move_leaves_no_marker() {
 
 #[test]
 fn two_sessions_on_one_file_become_two_branches() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
     let mut one = with_two_messages(&path);
     let mut other = Session::open(&path).unwrap();
     let a = one.append_message(&user("a")).unwrap();
@@ -125,8 +61,8 @@ fn two_sessions_on_one_file_become_two_branches() {
 
 #[test]
 fn a_deleted_file_is_saved_under_another_name() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
     let mut session = with_two_messages(&path);
     fs::remove_file(&path).unwrap();
     let error = session.append_message(&user("three")).unwrap_err();
@@ -138,8 +74,8 @@ fn a_deleted_file_is_saved_under_another_name() {
 
 #[test]
 fn a_rescue_keeps_half_a_line_that_was_seen() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
     let (mut session, _) = with_half_a_line(&path);
     let before = fs::read_to_string(&path).unwrap();
     fs::remove_file(&path).unwrap();
@@ -151,8 +87,8 @@ fn a_rescue_keeps_half_a_line_that_was_seen() {
 
 #[test]
 fn a_file_that_was_cut_short_is_not_written_to() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
     let mut session = with_two_messages(&path);
     let len = fs::metadata(&path).unwrap().len();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len - 10).unwrap();
@@ -185,12 +121,12 @@ fn cut(path: &Path, len: u64) {
 
 #[test]
 fn half_a_line_that_its_writer_took_back_is_no_loss() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
     let (mut session, len) = with_half_a_line(&path);
     cut(&path, len);
     session.append_message(&user("three")).unwrap();
-    assert_eq!(fs::read_dir(dir.0.path()).unwrap().count(), 1, "nothing had to be rescued");
+    assert_eq!(dir.names(), ["s.jsonl"], "nothing had to be rescued");
     let again = Session::open(&path).unwrap();
     assert_eq!((again.branch_path(None).len(), again.diagnostics()), (3, Vec::new()));
 }
@@ -198,8 +134,8 @@ fn half_a_line_that_its_writer_took_back_is_no_loss() {
 #[test]
 fn a_line_that_took_the_place_of_a_longer_half_one_is_seen() {
     for looks_between in [false, true] {
-        let dir = Dir::new();
-        let path = dir.file("s.jsonl");
+        let dir = Folder::new();
+        let path = dir.at("s.jsonl");
         let (mut session, len) = with_half_a_line(&path);
         cut(&path, len);
         if looks_between {
@@ -214,10 +150,10 @@ fn a_line_that_took_the_place_of_a_longer_half_one_is_seen() {
 
 #[test]
 fn a_file_replaced_by_the_same_session_is_followed() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
     let mut session = with_two_messages(&path);
-    let copy = dir.file("copy");
+    let copy = dir.at("copy");
     fs::copy(&path, &copy).unwrap();
     fs::rename(&copy, &path).unwrap();
     session.append_message(&user("three")).unwrap();
@@ -226,10 +162,10 @@ fn a_file_replaced_by_the_same_session_is_followed() {
 
 #[test]
 fn a_file_replaced_by_another_session_is_left_alone() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
     let mut session = with_two_messages(&path);
-    let other = dir.file("other.jsonl");
+    let other = dir.at("other.jsonl");
     with_two_messages(&other);
     fs::rename(&other, &path).unwrap();
     let before = fs::read(&path).unwrap();
@@ -240,8 +176,8 @@ fn a_file_replaced_by_another_session_is_left_alone() {
 
 #[test]
 fn the_leaf_marker_keeps_the_position_and_is_written_only_when_needed() {
-    let dir = Dir::new();
-    let path = dir.file("s.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
     let mut session = with_two_messages(&path);
     assert_eq!(session.mark_leaf().unwrap(), None);
     let first = session.tree().id(session.branch_path(None)[0]);
@@ -259,8 +195,8 @@ fn the_leaf_marker_keeps_the_position_and_is_written_only_when_needed() {
 
 #[test]
 fn version_one_is_written_anew_by_the_first_append_and_the_original_is_kept() {
-    let dir = Dir::new();
-    let path = dir.file("old.jsonl");
+    let dir = Folder::new();
+    let path = dir.at("old.jsonl");
     let old = concat!(
         r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#,
         "\n",
@@ -277,7 +213,7 @@ fn version_one_is_written_anew_by_the_first_append_and_the_original_is_kept() {
     assert_eq!(fs::read_to_string(&path).unwrap(), old, "reading writes nothing");
     let mut session = Session::open(&path).unwrap();
     session.append_message(&user("two")).unwrap();
-    assert_eq!(fs::read_to_string(dir.file("old.jsonl.bak-v1")).unwrap(), old);
+    assert_eq!(fs::read_to_string(dir.at("old.jsonl.bak-v1")).unwrap(), old);
     let now = lines(&path);
     let first = read.tree().id(read.tree().nodes().next().unwrap());
     assert_eq!(
@@ -307,19 +243,4 @@ fn appending_under_a_given_parent_makes_a_branch_there() {
     let c = session.append_under(Some(a.as_str()), &Draft::message(&user("c")).unwrap()).unwrap();
     assert_eq!(session.entry(c.as_str()).unwrap().parent_id(), Some(&a));
     assert_eq!(session.leaf_id(), Some(c));
-}
-
-#[test]
-fn a_branch_summary_names_the_leaf_that_was_left() {
-    let mut session = Options::new().in_memory("/project").unwrap();
-    let a = session.append_message(&user("a")).unwrap();
-    let b = session.append_message(&user("b")).unwrap();
-    let summary = NewBranchSummary { summary: "x".into(), ..NewBranchSummary::default() };
-    let s = session.branch_with_summary(Some(a.as_str()), &summary).unwrap();
-    let entry = session.entry(s.as_str()).unwrap();
-    assert!(
-        String::from_utf8_lossy(entry.raw())
-            .contains(&format!("\"fromId\":\"{b}\",\"summary\":\"x\",\"fromHook\":false"))
-    );
-    assert_eq!(entry.parent_id(), Some(&a));
 }
