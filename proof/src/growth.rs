@@ -167,13 +167,42 @@ pub fn growth(plan: &Plan) -> Outcome {
         (write_session(&dir, "small", many / 100, chain)?, write_session(&dir, "large", many, chain)?);
     let mut ratios = Vec::new();
     for (name, work) in WORK {
-        let ratio = on_a_small_stack(|| Ok(best(&large, work, 2)? / best(&small, work, 10)?))?;
-        if ratio > MOST {
-            return Err(format!("{name} of a hundred times as many entries took {ratio:.0} times as long"));
-        }
-        ratios.push(format!("{name} {ratio:.0}"));
+        ratios.push(ratio(name, (&small, &large), work)?);
     }
+    let damaged = (write_damaged(&dir, many / 100)?, write_damaged(&dir, many)?);
+    ratios.push(ratio("load damaged", (&damaged.0, &damaged.1), |_| Ok(()))?);
     Ok(Done::new(many, format!("entries against a hundredth of them, times as long: {}", ratios.join(", "))))
+}
+
+/// Tells how many times as long some work took with the large session.
+fn ratio(name: &str, (small, large): (&Path, &Path), work: Work) -> Result<String, String> {
+    let ratio = on_a_small_stack(|| Ok(best(large, work, 2)? / best(small, work, 10)?))?;
+    if ratio > MOST {
+        return Err(format!("{name} of a hundred times as many entries took {ratio:.0} times as long"));
+    }
+    Ok(format!("{name} {ratio:.0}"))
+}
+
+/// Writes a session in which ids are repeated and taken back, and entries hang below lines that were cut off.
+fn write_damaged(dir: &TempDir, lines: u64) -> Result<std::path::PathBuf, String> {
+    let path = write_session(dir, &format!("damaged-of-{lines}"), 1, SHAPES[0].1)?;
+    let mut out = BufWriter::new(File::options().append(true).open(&path).map_err(text)?);
+    for number in 1..=lines / 5 {
+        let entry = |id: String, parent: String, what: &str| {
+            format!(
+                r#"{{"type":"custom","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:00.000Z","customType":"{what}""#
+            )
+        };
+        let (whole, root) = (format!("{number:08x}"), || "00000000".to_owned());
+        let cut = format!("{:08x}", number + (1 << 31));
+        writeln!(out, "{}}}", entry(whole.clone(), root(), "first")).map_err(text)?;
+        writeln!(out, "{}}}", entry(whole.clone(), root(), "second")).map_err(text)?;
+        writeln!(out, "{}}}", entry(whole, root(), "session-tree.withdrawn")).map_err(text)?;
+        writeln!(out, "{}", entry(cut.clone(), root(), "cut off")).map_err(text)?;
+        writeln!(out, "{}}}", entry(format!("{:08x}", number + (1 << 30)), cut, "below")).map_err(text)?;
+    }
+    out.flush().map_err(text)?;
+    Ok(path)
 }
 
 /// What is measured.
