@@ -188,7 +188,7 @@ pub use reference::split_reference;
 pub use repair::{RepairPlan, Repaired, RepairedCopy, Salvage, salvage};
 pub use session::{Follower, Options, Session};
 #[cfg(feature = "write")]
-pub use session::{NewSession, SyncPolicy};
+pub use session::{NewHeader, NewSession, SyncPolicy};
 #[cfg(feature = "write")]
 pub use time::SystemClock;
 pub use time::{Clock, Timestamp};

@@ -28,7 +28,7 @@ pub use options::Options;
 #[cfg(feature = "write")]
 pub(crate) use write::header_line;
 #[cfg(feature = "write")]
-pub use write::{NewSession, SyncPolicy};
+pub use write::{NewHeader, NewSession, SyncPolicy};
 
 /// An open session.
 ///

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use offshoot_web::{ExportOptions, Packing, Theme, write_html, write_markdown};
-use session_tree::{Extract, NewSession, Session, Timestamp};
+use session_tree::{Extract, NewHeader, Session};
 use tempfile::NamedTempFile;
 
 use super::export_branch::Out;
@@ -185,7 +185,7 @@ impl Args {
         session: &Session,
         app: &mut App,
     ) -> Result<usize, CommandError> {
-        let new = new_header(session, app)?;
+        let new = new_header(session, app);
         let mut out = Out::new(&mut app.ui);
         let written = self.write(form, session, &new, &mut out);
         let entries = written.as_ref().map_or(0, |entries| *entries);
@@ -205,7 +205,7 @@ impl Args {
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let unfinished = NamedTempFile::new_in(directory.unwrap_or(".".as_ref())).map_err(failed)?;
         let mut out = BufWriter::with_capacity(1 << 18, unfinished.as_file());
-        let entries = self.write(form, session, &new_header(session, app)?, &mut out)?;
+        let entries = self.write(form, session, &new_header(session, app), &mut out)?;
         out.flush().map_err(failed)?;
         drop(out);
         readable_by_others(unfinished.as_file()).map_err(failed)?;
@@ -219,7 +219,7 @@ impl Args {
         &self,
         form: Form,
         session: &Session,
-        (new, now): &(NewSession, Timestamp),
+        header: &NewHeader,
         out: &mut dyn Write,
     ) -> Result<usize, CommandError> {
         let mut bar = Progress::new("exporting", session.tree().len());
@@ -233,7 +233,7 @@ impl Args {
                     _ => Extract::All,
                 };
                 let plan = session.plan_extract(what)?;
-                session.write_extract(&plan, new, *now, out)?;
+                session.write_extract(&plan, header, out)?;
                 Ok(plan.entries().len())
             }
         }
@@ -241,10 +241,8 @@ impl Args {
 }
 
 /// The header of a session file to hand on: a new id, and no word of where it came from.
-fn new_header(session: &Session, app: &App) -> Result<(NewSession, Timestamp), CommandError> {
-    let id = app.options().in_memory("")?.header().id().into_owned();
-    let cwd = session.header().cwd().unwrap_or_default().into_owned();
-    Ok((NewSession { cwd, id: Some(id), parent_session: None }, app.now()))
+fn new_header(session: &Session, app: &App) -> NewHeader {
+    app.options().new_header(session.header().cwd().unwrap_or_default().into_owned())
 }
 
 /// A temporary file is private; what is made to be handed on has the mode of any new file.

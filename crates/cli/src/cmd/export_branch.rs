@@ -74,16 +74,13 @@ impl Args {
 
 /// Writes the lines to standard output.
 fn write(source: &Session, plan: &ExtractPlan, app: &mut App) -> Result<(), CommandError> {
-    // The header of an empty session, so that its id comes from where all ids come from.
-    let empty = app.options().in_memory("")?;
-    let new = NewSession {
+    let header = app.options().new_header(NewSession {
         cwd: source.header().cwd().unwrap_or_default().into_owned(),
-        id: Some(empty.header().id().into_owned()),
+        id: None,
         parent_session: source.file().map(|file| file.display().to_string()),
-    };
-    let now = app.now();
+    });
     let mut out = Out::new(&mut app.ui);
-    let written = source.write_extract(plan, &new, now, &mut out);
+    let written = source.write_extract(plan, &header, &mut out);
     out.end(written.map_err(CommandError::from))
 }
 

@@ -6,13 +6,12 @@ use std::ops::Range;
 use super::plan::{Extract, ExtractPlan, PlannedEntry};
 use crate::draft::Draft;
 use crate::error::Result;
-use crate::id::{EntryId, IdSource, RandomIds, derived_id};
+use crate::id::{EntryId, derived_id};
 use crate::index::{GapKind, LineAt};
 use crate::journal::{ReadAt, read_range};
 use crate::json::{Doc, Edit, literal};
 use crate::migrate;
-use crate::session::{NewSession, Session, header_line};
-use crate::time::Timestamp;
+use crate::session::{NewHeader, Session};
 use crate::tree::Node;
 
 /// What is read at once for a short range: the ranges of one path often lie close together.
@@ -21,20 +20,12 @@ const SHORT_READ: usize = 64 * 1024;
 const LONG_READ: usize = 1024 * 1024;
 
 impl Session {
-    /// Writes the lines of a planned extract, headed by a new header, to wherever they are wanted.
-    ///
-    /// The session gets a fresh id unless `new` has one: two files with one id confuse every search.
-    pub fn write_extract(
-        &self,
-        plan: &ExtractPlan,
-        new: &NewSession,
-        now: Timestamp,
-        out: &mut dyn Write,
-    ) -> Result<()> {
-        let id = new.id.clone().unwrap_or_else(|| RandomIds.session_id());
-        let header = header_line(&id, now, &new.cwd, new.parent_session.as_deref());
-        let written = out.write_all(header.as_bytes()).and_then(|()| out.write_all(b"\n"));
-        let written = written.and_then(|()| self.write_planned(plan, &id, out)).and_then(|()| out.flush());
+    /// Writes the lines of a planned extract below a header, which
+    /// [`Options::new_header`](crate::Options::new_header) makes, to wherever they are wanted.
+    pub fn write_extract(&self, plan: &ExtractPlan, header: &NewHeader, out: &mut dyn Write) -> Result<()> {
+        let written = out.write_all(header.line().as_bytes()).and_then(|()| out.write_all(b"\n"));
+        let written =
+            written.and_then(|()| self.write_planned(plan, &header.id, out)).and_then(|()| out.flush());
         written.map_err(|error| self.io_error("export", error))
     }
 

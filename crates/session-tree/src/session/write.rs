@@ -8,6 +8,7 @@
 mod append;
 mod create;
 mod entries;
+mod header;
 mod leaf;
 mod loss;
 mod migration;
@@ -22,6 +23,7 @@ use crate::tree::Node;
 use super::Session;
 pub use create::NewSession;
 pub(crate) use create::header_line;
+pub use header::NewHeader;
 
 /// When entries are made durable, that is, safe from a power cut.
 ///

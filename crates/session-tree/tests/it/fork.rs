@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use session_tree::{
-    Destination, Error, Extract, ForkPosition, Message, NewSession, Node, Options, Session, Timestamp,
-    fork_from, import,
+    Destination, Error, Extract, ForkPosition, Message, NewHeader, Node, Options, Session, fork_from, import,
 };
 use testkit::drawing::session_text;
 
@@ -376,22 +375,19 @@ fn a_subtree_starts_at_its_entry_and_compactions_keep_from_there() {
 fn an_export_goes_to_any_writer_and_is_the_same_every_time_under_one_id() {
     let source = Session::from_bytes(session_text(ACROSS_LABELS)).unwrap();
     let plan = source.plan_extract(Extract::Path { at: source.leaf().unwrap() }).unwrap();
-    let write = |id: Option<&str>| {
-        let new = NewSession { cwd: "/w".into(), id: id.map(str::to_owned), parent_session: None };
+    let write = |header: &NewHeader| {
         let mut out = Vec::new();
-        source.write_extract(&plan, &new, Timestamp::from_millis(0), &mut out).unwrap();
-        Session::from_bytes(out.clone())
-            .unwrap()
-            .header()
-            .id()
-            .into_owned()
-            .into_bytes()
-            .into_iter()
-            .chain(out)
-            .collect::<Vec<u8>>()
+        source.write_extract(&plan, header, &mut out).unwrap();
+        assert_eq!(Session::from_bytes(out.clone()).unwrap().header().id(), header.id);
+        out
     };
-    assert_eq!(write(Some("same")), write(Some("same")));
-    assert_ne!(write(None), write(None), "a fresh id unless asked");
+    let header = options().new_header("/w");
+    assert_eq!(write(&header), write(&header));
+    assert_eq!(
+        write(&header),
+        write(&options().new_header("/w")),
+        "ids and times come from the options alone"
+    );
 }
 
 #[test]

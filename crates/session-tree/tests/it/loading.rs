@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use session_tree::{Error, Extract, NewSession, Options, ReadOnlyReason, Session, Timestamp};
+use session_tree::{Error, Extract, Options, ReadOnlyReason, Session};
 use testkit::drawing::{entry_lines, header_line, session_text};
 
 use crate::support::live::{Folder, children, codes, context, lines, path, roots, shape, user};
@@ -94,7 +94,7 @@ fn an_unknown_type_is_a_node_outside_the_context_and_is_copied_byte_for_byte_47(
     assert_eq!(context(&session), ["u1"]);
     let plan = session.plan_extract(Extract::Path { at: session.leaf().unwrap() }).unwrap();
     let mut out = Vec::new();
-    session.write_extract(&plan, &NewSession::from("/w"), Timestamp::from_millis(0), &mut out).unwrap();
+    session.write_extract(&plan, &Options::new().new_header("/w"), &mut out).unwrap();
     assert_eq!(String::from_utf8(out).unwrap().lines().last(), Some(line));
 }
 

@@ -1,7 +1,7 @@
 //! Forks, compared with what the real program wrote for the same files.
 
 use session_tree::json::Doc;
-use session_tree::{Destination, EntryId, Extract, Kind, NewSession, Options, Session, Timestamp};
+use session_tree::{Destination, EntryId, Extract, Kind, NewHeader, Options, Session, Timestamp};
 
 use crate::support::recorded::{Recorded, recorded};
 use testkit::canonical::canonical;
@@ -69,9 +69,14 @@ fn ours(file: &Recorded) -> Vec<String> {
     let Some(at) = leaf else { return vec!["no such leaf".into()] };
     let plan = source.plan_extract(Extract::Path { at }).unwrap();
     let cwd = source.header().cwd().unwrap_or_default().into_owned();
-    let new = NewSession { cwd, id: Some("id-of-the-fork".into()), parent_session: Some("<src>".into()) };
+    let header = NewHeader {
+        id: "id-of-the-fork".into(),
+        cwd,
+        parent_session: Some("<src>".into()),
+        time: Timestamp::from_millis(1),
+    };
     let mut out = Vec::new();
-    source.write_extract(&plan, &new, Timestamp::from_millis(1), &mut out).unwrap();
+    source.write_extract(&plan, &header, &mut out).unwrap();
     let text = rename(&source, &plan_label_ids(&out, plan.entries().len()), out);
     let lines = text.split_inclusive(|byte| *byte == b'\n');
     lines.map(|line| canonical(Doc::parse(line).unwrap().root())).collect()

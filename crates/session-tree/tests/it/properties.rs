@@ -8,7 +8,7 @@ use serde_json::json;
 use session_tree::json::{Doc, Value};
 use session_tree::{
     BranchSummarySettings, CompactionSettings, Draft, EntryId, Error, Extract, FirstKept, ForkPosition,
-    NewBranchSummary, NewCompaction, NewContent, NewSession, Options, Session, Timestamp, import,
+    NewBranchSummary, NewCompaction, NewContent, Options, Session, Timestamp, import,
 };
 use testkit::drawing::session_text;
 use testkit::mangle;
@@ -85,7 +85,7 @@ proptest! {
         prop_assume!(session.header().version() >= 3);
         let plan = session.plan_extract(Extract::All).unwrap();
         let mut copy = Vec::new();
-        session.write_extract(&plan, &NewSession::from("/w"), Timestamp::from_millis(0), &mut copy).unwrap();
+        session.write_extract(&plan, &Options::new().new_header("/w"), &mut copy).unwrap();
         let copied = lines(&copy);
         let mut rest = copied[1..].iter().peekable();
         for line in lines(&bytes) {

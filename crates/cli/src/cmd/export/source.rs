@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 
 use offshoot_web::{RedactReport, Redactor};
-use session_tree::{Extract, NewSession, Node, Options, Session};
+use session_tree::{Extract, NewHeader, Node, Options, Session};
 use tempfile::NamedTempFile;
 
 use super::{Args, home};
@@ -43,15 +43,15 @@ impl Source {
         let tip = tip(&session, reference)?;
         let plan = session.plan_extract(Extract::Path { at: tip })?;
         let header = session.header();
-        let new = NewSession {
+        let new = NewHeader {
             cwd: header.cwd().unwrap_or_default().into_owned(),
-            id: Some(header.id().into_owned()),
+            id: header.id().into_owned(),
             parent_session: None,
+            time: header.timestamp().unwrap_or_else(|| app.now()),
         };
         let copy = temporary()?;
-        let now = header.timestamp().unwrap_or_else(|| app.now());
         let mut out = BufWriter::new(copy.as_file());
-        session.write_extract(&plan, &new, now, &mut out)?;
+        session.write_extract(&plan, &new, &mut out)?;
         drop(out);
         Self::of_copy(copy, self.redacted)
     }
