@@ -73,12 +73,12 @@ impl Session {
     /// Lists the branches, the one with the latest activity first.
     pub fn branches(&self) -> Result<Vec<Branch>> {
         let tree = self.tree();
-        let survey = Survey::of(tree);
+        let continuations = Continuations::of(tree);
         let tips = newest_first(tree, tips(tree));
         let notes = Notes::read(self)?;
         let mut branches = Vec::with_capacity(tips.len());
         for tip in tips {
-            let own = Own::of(tree, tip, |node| survey.continuation(node));
+            let own = Own::of(tree, tip, |node| continuations.continuation(node));
             branches.push(self.describe_branch(&own, &notes)?);
         }
         Ok(branches)
@@ -161,27 +161,27 @@ pub(crate) fn tips(tree: &Tree) -> Vec<Node> {
     tree.nodes().filter(talk).filter(|node| !continued[node.0 as usize]).collect()
 }
 
-/// Where conversation is, for every entry.
-struct Survey {
+/// Which child goes on with the branch at each branch point.
+struct Continuations {
     /// By entry: how many of its children have conversation at or below them.
     speaking: Vec<u32>,
     /// By entry: the oldest of these children.
     oldest: Vec<Option<Node>>,
 }
 
-impl Survey {
+impl Continuations {
     fn of(tree: &Tree) -> Self {
         let rows = tree.row_count();
-        let mut survey = Survey { speaking: vec![0; rows], oldest: vec![None; rows] };
+        let mut all = Continuations { speaking: vec![0; rows], oldest: vec![None; rows] };
         for (node, _) in tree.ordered().into_iter().rev() {
-            let speaks = survey.speaking[node.0 as usize] > 0 || !tree.is_bookkeeping(node);
+            let speaks = all.speaking[node.0 as usize] > 0 || !tree.is_bookkeeping(node);
             let (true, Some(parent)) = (speaks, tree.parent(node)) else { continue };
             let at = parent.0 as usize;
-            survey.speaking[at] += 1;
+            all.speaking[at] += 1;
             let age = |node: &Node| (tree.timestamp(*node), *node);
-            survey.oldest[at] = survey.oldest[at].into_iter().chain([node]).min_by_key(age);
+            all.oldest[at] = all.oldest[at].into_iter().chain([node]).min_by_key(age);
         }
-        survey
+        all
     }
 
     /// The child that continues the branch at a branch point; none anywhere else.
@@ -203,7 +203,7 @@ fn speaks_at_or_below(tree: &Tree, node: Node) -> bool {
     false
 }
 
-/// Like [`Survey::continuation`], for one entry.
+/// Like [`Continuations::continuation`], for one entry.
 fn continuation(tree: &Tree, node: Node) -> Option<Node> {
     tree.children(node).nth(1)?;
     let speaking: Vec<Node> = tree.children(node).filter(|child| speaks_at_or_below(tree, *child)).collect();

@@ -23,7 +23,7 @@ use crate::tree::Node;
 use facts::Facts;
 pub use fixes::{Fix, Recovered};
 use lines::{BadLine, Survey};
-use pieces::Piece;
+use pieces::Fused;
 #[cfg(feature = "write")]
 pub(crate) use pieces::hint;
 
@@ -242,7 +242,7 @@ impl Session {
     /// The whole entries on a bad line that no other line holds.
     ///
     /// One whose id a damaged line elsewhere has too, below another parent, is a splinter.
-    fn lost_pieces<'b>(&self, bad: &'b BadLine, survey: &Survey) -> impl Iterator<Item = &'b Piece> {
+    fn lost_pieces<'b>(&self, bad: &'b BadLine, survey: &Survey) -> impl Iterator<Item = &'b Fused> {
         let tree = self.tree();
         bad.pieces.iter().filter(move |piece| {
             let elsewhere = tree.node(piece.id.as_str()).filter(|node| Some(*node) != bad.node);

@@ -14,11 +14,10 @@ mod usage;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::id::EntryId;
+use crate::id::{EntryId, Node};
 use crate::json::{Doc, Kind as JsonKind, Value};
 use crate::kind::Kind;
 use crate::time::Timestamp;
-use crate::tree::Node;
 
 pub use body::{Body, Replacement};
 pub use ending::Ending;
@@ -89,14 +88,20 @@ impl Header {
     }
 }
 
-/// One immutable entry of a session.
+/// What every entry says of itself.
 #[derive(Debug, Clone)]
-pub struct Entry {
-    pub(crate) node: Node,
+pub(crate) struct Envelope {
     pub(crate) id: EntryId,
     pub(crate) parent_id: Option<EntryId>,
     pub(crate) kind: Kind,
     pub(crate) timestamp: Timestamp,
+}
+
+/// One immutable entry of a session.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub(crate) node: Node,
+    envelope: Envelope,
     /// `None`: the line cannot be read, the entry is a placeholder.
     pub(crate) doc: Option<Doc>,
     pub(crate) raw: Arc<[u8]>,
@@ -106,17 +111,11 @@ pub struct Entry {
 
 impl Entry {
     /// Makes an entry of its document and of what the index knows of it.
-    pub(crate) fn new(
-        node: Node,
-        (id, parent_id): (EntryId, Option<EntryId>),
-        (kind, timestamp): (Kind, Timestamp),
-        doc: Option<Doc>,
-        raw: Arc<[u8]>,
-    ) -> Self {
-        let root = doc.as_ref().filter(|_| kind == Kind::Message).map(Doc::root);
+    pub(crate) fn new(node: Node, envelope: Envelope, doc: Option<Doc>, raw: Arc<[u8]>) -> Self {
+        let root = doc.as_ref().filter(|_| envelope.kind == Kind::Message).map(Doc::root);
         let message = root.and_then(|root| root.get("message")).filter(|message| !message.is_null());
         let message = message.map(|message| message.place().1);
-        Self { node, id, parent_id, kind, timestamp, doc, raw, message }
+        Self { node, envelope, doc, raw, message }
     }
 
     /// Returns the place of the entry in the tree.
@@ -126,28 +125,28 @@ impl Entry {
 
     /// Returns the id.
     pub fn id(&self) -> &EntryId {
-        &self.id
+        &self.envelope.id
     }
 
     /// Returns the id of the parent; none for a root, and for an entry shown as one.
     pub fn parent_id(&self) -> Option<&EntryId> {
-        self.parent_id.as_ref()
+        self.envelope.parent_id.as_ref()
     }
 
     /// Returns the type.
     pub fn kind(&self) -> Kind {
-        self.kind
+        self.envelope.kind
     }
 
     /// Returns the type as the file spells it.
     pub fn type_name(&self) -> Cow<'_, str> {
         let written = self.value().and_then(|value| value.get("type")?.as_str());
-        written.unwrap_or_else(|| Cow::Borrowed(self.kind.name().unwrap_or("unknown")))
+        written.unwrap_or_else(|| Cow::Borrowed(self.envelope.kind.name().unwrap_or("unknown")))
     }
 
     /// Returns the time of the entry.
     pub fn timestamp(&self) -> Timestamp {
-        self.timestamp
+        self.envelope.timestamp
     }
 
     /// Tells whether the line could not be read.
@@ -174,7 +173,7 @@ impl Entry {
 
     /// Returns the body.
     pub fn body(&self) -> Body<'_> {
-        match (&self.doc, self.kind) {
+        match (&self.doc, self.envelope.kind) {
             (None, _) => Body::Placeholder,
             (Some(doc), Kind::Message) => Body::Message(self.message.map(|place| doc.value_at(place))),
             (Some(doc), kind) => Body::of(kind, doc.root()),

@@ -21,7 +21,7 @@ mod warning;
 
 use crate::context::{ContextEdits, message_of, path_edits};
 use crate::draft::Draft;
-use crate::entry::{Entry, Message};
+use crate::entry::{Entry, Envelope, Message};
 use crate::error::Result;
 use crate::id::EntryId;
 use crate::json::Doc;
@@ -69,7 +69,8 @@ fn message_of_draft(draft: &Draft) -> Option<Message> {
     line.pop();
     let doc = Doc::parse(line).ok()?;
     let raw = doc.shared_text();
-    let entry = Entry::new(Node(0), (id, None), (draft.kind(), timestamp), Some(doc), raw);
+    let envelope = Envelope { id, parent_id: None, kind: draft.kind(), timestamp };
+    let entry = Entry::new(Node(0), envelope, Some(doc), raw);
     message_of(&entry, None)
 }
 

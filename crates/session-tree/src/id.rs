@@ -1,4 +1,5 @@
-//! Ids: the name of an entry inside its session, the name of a session, and where new ones come from.
+//! Ids: the name of an entry inside its session, its place in a loaded tree, the name of a session, and where new ones
+//! come from.
 //!
 //! A base type: every step of the walk uses it, it uses nothing.
 
@@ -8,6 +9,12 @@ use std::fmt;
 #[cfg(feature = "write")]
 use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
+
+/// A place in a loaded tree; cheap to copy, valid for the session that gave it.
+///
+/// Nodes are numbered in file order, so comparing them compares positions in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Node(pub(crate) u32);
 
 /// The id of an entry inside its session; opaque text, cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -22,6 +22,7 @@ use hashbrown::hash_table::Entry as Slot;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use smol_str::SmolStr;
 
+pub use crate::id::Node;
 use crate::id::{EntryId, IdKey};
 use crate::kind::{Kind, Role};
 use crate::line::Traits;
@@ -34,12 +35,6 @@ pub(crate) use parts::TREE_PARTS;
 use sorted::SortedIds;
 pub use walk::{Children, Depth};
 use withdraw::Stacks;
-
-/// A place in a loaded tree; cheap to copy, valid for the session that gave it.
-///
-/// Nodes are numbered in file order, so comparing them compares positions in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Node(pub(crate) u32);
 
 /// What the index notes of an entry.
 #[derive(Debug, Clone, Copy)]

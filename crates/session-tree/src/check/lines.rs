@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 
-use super::pieces::{self, Piece as Entry};
+use super::pieces::{self, Fused};
 use crate::diagnostic::{Diagnostic, Problem};
 use crate::id::EntryId;
 use crate::index::{LONGEST_LINE, LineAt};
@@ -42,7 +42,7 @@ pub(super) struct BadLine {
     /// The last line, without line feed.
     pub(super) is_torn: bool,
     /// Whole entries on the line.
-    pub(super) pieces: Vec<Entry>,
+    pub(super) pieces: Vec<Fused>,
     /// Something else stands on the line.
     pub(super) has_rest: bool,
     pub(super) nuls: Option<Range<u64>>,
@@ -153,7 +153,7 @@ impl At<'_> {
 
     fn bad_line(&self, line: &[u8], reason: &'static str) -> BadLine {
         let (pieces, has_rest) = pieces::split(line);
-        let pieces = pieces.into_iter().map(|piece| Entry { bytes: self.shift(&piece.bytes), ..piece });
+        let pieces = pieces.into_iter().map(|piece| Fused { bytes: self.shift(&piece.bytes), ..piece });
         BadLine {
             number: self.number,
             bytes: self.shift(&(0..line.len() as u64)),

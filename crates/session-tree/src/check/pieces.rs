@@ -14,7 +14,7 @@ const BEGINNING: &[u8] = b"{\"type\":";
 
 /// A whole entry on a line with other things; positions count from the start of the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct Fused {
     pub(super) id: EntryId,
     pub(super) parent: Option<EntryId>,
     pub(super) bytes: Range<u64>,
@@ -23,7 +23,7 @@ pub(super) struct Piece {
 }
 
 /// Finds the whole entries on a line, and tells whether anything else but zero bytes stands there too.
-pub(super) fn split(line: &[u8]) -> (Vec<Piece>, bool) {
+pub(super) fn split(line: &[u8]) -> (Vec<Fused>, bool) {
     let (mut found, mut has_rest) = (Vec::new(), false);
     // A hostile line could make every beginning look promising up to the end of the line.
     let mut budget = 16 * line.len() + (1 << 16);
@@ -54,7 +54,7 @@ fn value_len(text: &[u8], budget: &mut usize) -> Option<usize> {
 }
 
 /// Reads an entry; content blocks have a type too, some even an id, but no parent.
-fn piece_of(text: &[u8], at: usize) -> Option<Piece> {
+fn piece_of(text: &[u8], at: usize) -> Option<Fused> {
     let doc = Doc::parse(text).ok()?;
     let root = doc.root();
     let kind = root.get("type").and_then(Value::as_str)?;
@@ -73,7 +73,7 @@ fn piece_of(text: &[u8], at: usize) -> Option<Piece> {
             .and_then(Value::as_str)
             .is_some_and(|name| name.starts_with("session-tree."));
     let bytes = at as u64..(at + text.trim_ascii_end().len()) as u64;
-    (kind != "session").then(|| Piece { id: EntryId::from(&*id), parent, bytes, is_aside })
+    (kind != "session").then(|| Fused { id: EntryId::from(&*id), parent, bytes, is_aside })
 }
 
 /// Finds the first run of zero bytes.

@@ -4,7 +4,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{DocCache, ReadAhead, Session};
 use crate::diagnostic::{Diagnostic, Problem};
-use crate::entry::{Entry, Message, PlainResult};
+use crate::entry::{Entry, Envelope, Message, PlainResult};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::index::{LONGEST_LINE, Label};
@@ -31,9 +31,13 @@ impl Session {
     pub fn entry_at(&self, node: Node) -> Result<Entry> {
         let tree = &self.index.tree;
         let (raw, doc) = self.decoded(node)?;
-        let parent_id = tree.parent(node).map(|parent| tree.id(parent));
-        let (kind, timestamp) = (tree.kind(node), tree.timestamp(node));
-        Ok(Entry::new(node, (tree.id(node), parent_id), (kind, timestamp), doc, raw))
+        let envelope = Envelope {
+            id: tree.id(node),
+            parent_id: tree.parent(node).map(|parent| tree.id(parent)),
+            kind: tree.kind(node),
+            timestamp: tree.timestamp(node),
+        };
+        Ok(Entry::new(node, envelope, doc, raw))
     }
 
     /// Gives a tool result to `take` as its line has it, without decoding it; none if this is another entry, or one

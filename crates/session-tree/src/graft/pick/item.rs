@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 /// One entry that a pick would append.
 #[derive(Debug, Clone)]
 pub struct PickItem {
-    body: Body,
+    body: Planned,
     origin: Origin,
     /// What the context will show for it.
     message: Option<Message>,
@@ -26,7 +26,7 @@ pub struct PickItem {
 
 /// The entry to be, without its provenance: that needs the time of the append.
 #[derive(Debug, Clone)]
-enum Body {
+enum Planned {
     /// A text, and the images that go with it.
     Quote { text: String, images: Vec<Json> },
     /// A message; calls get new ids when it is appended.
@@ -39,17 +39,17 @@ enum Body {
 
 impl PickItem {
     pub(super) fn quote(text: &str, images: Vec<Json>, origin: Origin) -> Self {
-        let mut item = Self { body: Body::Quote { text: String::new(), images }, origin, message: None };
+        let mut item = Self { body: Planned::Quote { text: String::new(), images }, origin, message: None };
         item.set_text(text);
         item
     }
 
     pub(super) fn message(message: Message, origin: Origin) -> Self {
-        Self { message: Some(message.clone()), body: Body::Message(message), origin }
+        Self { message: Some(message.clone()), body: Planned::Message(message), origin }
     }
 
     pub(super) fn setting(draft: Draft, origin: Origin) -> Self {
-        Self { body: Body::Other(draft), origin, message: None }
+        Self { body: Planned::Other(draft), origin, message: None }
     }
 
     /// Copies an entry with all its fields but what it notes about an earlier pick.
@@ -59,15 +59,19 @@ impl PickItem {
             entry.kind() == Kind::CustomMessage && details.is_some_and(|kind| kind.is_str(CHERRY_PICK));
         let draft = Draft::copy_of(entry, if is_quote { &["origin", "details"] } else { &["origin"] });
         let message = message_of_draft(&draft);
-        Self { body: if is_quote { Body::Requoted(draft) } else { Body::Other(draft) }, origin, message }
+        Self {
+            body: if is_quote { Planned::Requoted(draft) } else { Planned::Other(draft) },
+            origin,
+            message,
+        }
     }
 
     /// Returns the type of the entry to be.
     pub fn kind(&self) -> Kind {
         match &self.body {
-            Body::Quote { .. } => Kind::CustomMessage,
-            Body::Message(_) => Kind::Message,
-            Body::Requoted(draft) | Body::Other(draft) => draft.kind(),
+            Planned::Quote { .. } => Kind::CustomMessage,
+            Planned::Message(_) => Kind::Message,
+            Planned::Requoted(draft) | Planned::Other(draft) => draft.kind(),
         }
     }
 
@@ -98,7 +102,7 @@ impl PickItem {
 
     /// Replaces the text of a quote, first line included. Returns whether the entry is one.
     pub fn set_text(&mut self, new: &str) -> bool {
-        let Body::Quote { text, images } = &mut self.body else { return false };
+        let Planned::Quote { text, images } = &mut self.body else { return false };
         new.clone_into(text);
         self.message = message_of_draft(&quote_draft(text, images));
         true
@@ -110,7 +114,7 @@ impl PickItem {
 
     /// Returns the ids of the calls that it copies.
     pub(super) fn call_ids(&self) -> Vec<String> {
-        let Body::Message(message) = &self.body else { return Vec::new() };
+        let Planned::Message(message) = &self.body else { return Vec::new() };
         let call = |block: Block<'_>| match block {
             Block::ToolCall { id, .. } => Some(id.into_owned()),
             Block::Text(_) | Block::Image { .. } | Block::Thinking(_) | Block::Other(_) => None,
@@ -124,8 +128,8 @@ impl PickItem {
     /// Returns the id of the call that it answers.
     pub(super) fn answered_call(&self) -> Option<String> {
         match &self.body {
-            Body::Message(message) if message.role() == Role::ToolResult => Some(call_id(message)),
-            Body::Message(_) | Body::Quote { .. } | Body::Requoted(_) | Body::Other(_) => None,
+            Planned::Message(message) if message.role() == Role::ToolResult => Some(call_id(message)),
+            Planned::Message(_) | Planned::Quote { .. } | Planned::Requoted(_) | Planned::Other(_) => None,
         }
     }
 
@@ -133,12 +137,12 @@ impl PickItem {
     pub(super) fn draft(&self, now: Timestamp, ids: &[String]) -> Result<Draft> {
         let origin = self.origin.to_json(now);
         Ok(match &self.body {
-            Body::Quote { text, images } => quote_draft(text, images).with_field("details", &origin),
-            Body::Requoted(draft) => draft.clone().with_field("details", &origin),
-            Body::Message(message) => {
+            Planned::Quote { text, images } => quote_draft(text, images).with_field("details", &origin),
+            Planned::Requoted(draft) => draft.clone().with_field("details", &origin),
+            Planned::Message(message) => {
                 Draft::message(&native::with_call_ids(message, ids))?.with_field("origin", &origin)
             }
-            Body::Other(draft) => draft.clone().with_field("origin", &origin),
+            Planned::Other(draft) => draft.clone().with_field("origin", &origin),
         })
     }
 }
