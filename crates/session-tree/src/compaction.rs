@@ -3,8 +3,10 @@
 //! A side branch of the walk: path -> context -> **compaction plan** -> a new entry
 //!
 //! A plan is a value: it says what to summarise, what to keep and what the tokens were. Asking a model for the
-//! summary is the application's business; it hands the answer to [`CompactionPlan::summary_text`]. Never writes.
+//! summary is the application's business; it hands the answer to [`CompactionPlan::summary_text`]. Planning never writes.
 
+#[cfg(feature = "write")]
+mod append;
 mod cut;
 
 use crate::context::{ContextItem, Selected, path_edits};

@@ -109,20 +109,20 @@ mod draft;
 mod session;
 mod context;
 
-// Side branches: of the tree,
-mod branches;
-mod comparison;
-mod figures;
+// Side branches, in the same order: of the context,
+mod file_ops;
+mod transcript;
+mod estimate;
+mod branch_summary;
+mod compaction;
+// of the tree,
 mod outline;
+mod branches;
+mod figures;
+mod comparison;
 mod reference;
 // of the path,
 mod navigate;
-// of the context,
-mod branch_summary;
-mod compaction;
-mod estimate;
-mod file_ops;
-mod transcript;
 // of the session,
 mod check;
 #[cfg(feature = "write")]

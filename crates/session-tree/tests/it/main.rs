@@ -11,6 +11,7 @@ mod figures;
 mod fork;
 mod graft;
 mod labels;
+mod layers;
 mod loading;
 mod migration;
 mod navigation;

@@ -4,8 +4,7 @@ use serde_json::Value as Json;
 
 use super::super::Session;
 use super::append::Place;
-use crate::context::replay_system;
-use crate::draft::{Draft, NewBranchSummary, NewCompaction, NewContent};
+use crate::draft::{Draft, NewBranchSummary, NewContent};
 use crate::entry::Message;
 use crate::error::{Error, Result};
 use crate::id::EntryId;
@@ -45,13 +44,6 @@ impl Session {
         note: Option<&str>,
     ) -> Result<EntryId> {
         self.append(&Draft::usage(kind, provider, model, usage, note))
-    }
-
-    /// Appends a compaction. If the path has system messages, their replayed state is stored with it.
-    pub fn append_compaction(&mut self, new: &NewCompaction) -> Result<EntryId> {
-        let context = self.build_context()?;
-        let system = replay_system(context.messages().filter(|message| message.role() == Role::System));
-        self.append(&Draft::compaction(new, system.as_ref()))
     }
 
     /// Appends state of an extension; it never reaches a model.
