@@ -39,7 +39,8 @@ impl Session {
 
     /// Takes in everything up to `len`.
     pub(super) fn catch_up_to(&mut self, len: u64) -> Result<()> {
-        if len == self.index.end {
+        let is_certain = self.index.known_rows() == self.index.tree.row_count();
+        if len == self.index.end && is_certain {
             // Whoever wrote half a line took it back.
             self.index.torn = None;
             return Ok(());
