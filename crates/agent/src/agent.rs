@@ -240,9 +240,9 @@ impl Agent {
         if self.model.is_none() {
             return Err(AgentError::NoModel);
         }
+        self.watch_context(cancel).await?;
         let for_now = self.inbox.take(Delivery::NextTurn, QueueMode::All);
         messages.extend(for_now.into_iter().flat_map(|sent| sent.messages));
-        self.watch_context(cancel).await?;
         self.watcher.tell(AgentEvent::AgentStart);
         let outcome = self.run_until_settled(messages, cancel).await;
         self.tell_end_of_work(outcome.as_ref().unwrap_or(&Outcome::Aborted), cancel).await;
