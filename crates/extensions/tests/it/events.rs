@@ -180,7 +180,9 @@ async fn who_handles_input_keeps_it_from_the_others() {
         "export default (pi) => pi.on('input', (e, ctx) => ctx.ui.notify('asked'))",
     )
     .await;
-    let answer = hooks(&stage).chain("input", json!({"text": "hi"}), &Cancel::new()).await;
+    let is_handled = |answer: &serde_json::Map<String, Json>| answer["action"] == "handled";
+    let payload = json!({"text": "hi"});
+    let answer = hooks(&stage).chain_until("input", payload, is_handled, &Cancel::new()).await;
     assert_eq!(answer["action"], "handled");
     assert!(stage.notes().is_empty());
 }
