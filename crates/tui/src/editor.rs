@@ -19,7 +19,7 @@ use history::History;
 use images::Images;
 
 /// The actions that the editor knows, in the order they count.
-pub const EDITOR_ACTIONS: &[Action] = &[
+pub(crate) const EDITOR_ACTIONS: &[Action] = &[
     Action::NewLine,
     Action::Submit,
     Action::CursorUp,
@@ -168,14 +168,14 @@ impl Editor {
     }
 
     /// Returns the text before the cursor, of its line, and the number of that line.
-    pub fn before_cursor(&self) -> (usize, String) {
+    pub(crate) fn before_cursor(&self) -> (usize, String) {
         let cursor = self.area.cursor();
         let line = self.area.lines().get(cursor.0).map(String::as_str).unwrap_or_default();
         (cursor.0, line.chars().take(cursor.1).collect())
     }
 
     /// Puts a text in place of the last `letters` characters before the cursor.
-    pub fn replace_before(&mut self, letters: usize, text: &str) {
+    pub(crate) fn replace_before(&mut self, letters: usize, text: &str) {
         for _ in 0..letters {
             self.area.delete_char();
         }

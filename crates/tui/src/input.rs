@@ -13,7 +13,7 @@ use crate::theme::{Role, Theme};
 use crate::width::width;
 
 /// The actions that a line knows.
-pub const LINE_ACTIONS: &[Action] = &[
+pub(crate) const LINE_ACTIONS: &[Action] = &[
     Action::CursorLeft,
     Action::CursorRight,
     Action::CursorWordLeft,
@@ -35,7 +35,7 @@ const LONGEST_QUERY: usize = 1000;
 
 /// One line of text with a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LineInput {
+pub(crate) struct LineInput {
     text: String,
     /// The byte before which the cursor stands, always between letters.
     cursor: usize,
@@ -43,18 +43,18 @@ pub struct LineInput {
 
 impl LineInput {
     /// Makes a line that holds a text, with the cursor at its end.
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let text = one_line(text);
         Self { cursor: text.len(), text }
     }
 
     /// Returns the text.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Takes what was typed or pasted, and the actions of [`LINE_ACTIONS`]; tells whether it was for the line.
-    pub fn update(&mut self, input: &Input) -> bool {
+    pub(crate) fn update(&mut self, input: &Input) -> bool {
         match input {
             Input::Char(c) => self.insert(c.encode_utf8(&mut [0; 4])),
             Input::Paste(text) => self.insert(text),
@@ -127,7 +127,7 @@ impl LineInput {
     }
 
     /// Draws the line; a long one is moved so that the cursor shows.
-    pub fn draw(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
+    pub(crate) fn draw(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
         let (before, rest) = self.text.split_at(self.cursor);
         let at = rest.graphemes(true).next().unwrap_or(" ");
         let after = &rest[at.len().min(rest.len())..];

@@ -67,7 +67,7 @@ fn cells(area: Rect, buf: &mut Buffer) -> impl Iterator<Item = &mut Cell> {
 }
 
 /// Writes one line to the left and one to the right; the left one gives way.
-pub fn left_and_right(left: Line<'_>, right: &Line<'_>, area: Rect, buf: &mut Buffer) {
+pub(crate) fn left_and_right(left: Line<'_>, right: &Line<'_>, area: Rect, buf: &mut Buffer) {
     let room = usize::from(area.width);
     let taken = if right.width() + 4 > room { 0 } else { right.width() };
     if taken > 0 {
@@ -148,7 +148,7 @@ pub fn rule(theme: Theme, area: Rect, buf: &mut Buffer) {
 }
 
 /// Draws a rule that names what comes below it.
-pub fn titled_rule(theme: Theme, title: &str, area: Rect, buf: &mut Buffer) {
+pub(crate) fn titled_rule(theme: Theme, title: &str, area: Rect, buf: &mut Buffer) {
     rule(theme, area, buf);
     if area.width > 6 {
         let title = format!(" {} ", cut(&clean(title), usize::from(area.width) - 5));
@@ -158,17 +158,22 @@ pub fn titled_rule(theme: Theme, title: &str, area: Rect, buf: &mut Buffer) {
 }
 
 /// Wipes an area, so that nothing below it shows through.
-pub fn wipe(area: Rect, buf: &mut Buffer) {
+pub(crate) fn wipe(area: Rect, buf: &mut Buffer) {
     cells(area, buf).for_each(Cell::reset);
 }
 
 /// Puts a style over a whole area and keeps what is written there.
-pub fn tint(style: Style, area: Rect, buf: &mut Buffer) {
+pub(crate) fn tint(style: Style, area: Rect, buf: &mut Buffer) {
     buf.set_style(area.intersection(buf.area), style);
 }
 
 /// Makes a line of help: as many of the keys, in order, as fit whole. The way out is always among them.
-pub fn keys_line(theme: Theme, keymap: &Keymap, keys: &[(Action, &str)], columns: usize) -> Line<'static> {
+pub(crate) fn keys_line(
+    theme: Theme,
+    keymap: &Keymap,
+    keys: &[(Action, &str)],
+    columns: usize,
+) -> Line<'static> {
     let named = keys
         .iter()
         .filter_map(|(action, what)| Some((*action, ascii_arrows(theme, keymap.name(*action)?), *what)));
@@ -193,7 +198,7 @@ pub fn keys_line(theme: Theme, keymap: &Keymap, keys: &[(Action, &str)], columns
 }
 
 /// Draws a line of help, with something to the right that it gives way to.
-pub fn keys_and_right(
+pub(crate) fn keys_and_right(
     theme: Theme,
     keymap: &Keymap,
     keys: &[(Action, &str)],
@@ -206,7 +211,7 @@ pub fn keys_and_right(
 }
 
 /// Spells arrows out on terminals without them.
-pub fn ascii_arrows(theme: Theme, name: String) -> String {
+pub(crate) fn ascii_arrows(theme: Theme, name: String) -> String {
     match theme.charset {
         Charset::Unicode => name,
         Charset::Ascii => {
@@ -231,7 +236,7 @@ pub fn wrap(text: &str, columns: usize, most: usize) -> Vec<String> {
 }
 
 /// Breaks a text like [`wrap`]; the last row says if something is missing.
-pub fn wrap_short(text: &str, columns: usize, most: usize) -> Vec<String> {
+pub(crate) fn wrap_short(text: &str, columns: usize, most: usize) -> Vec<String> {
     let mut rows = wrap(text, columns, most + 1);
     if rows.len() > most {
         let rest = rows[most.saturating_sub(1)..].join(" ");

@@ -6,12 +6,12 @@ const UNICODE: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 const ASCII: [&str; 4] = ["|", "/", "-", "\\"];
 
 /// Puts a sign before a text; it looks different at every beat.
-pub fn text(theme: Theme, beat: usize, text: &str) -> String {
+pub(crate) fn text(theme: Theme, beat: usize, text: &str) -> String {
     format!("{} {text}", sign(theme, beat))
 }
 
 /// Returns the sign of a beat.
-pub fn sign(theme: Theme, beat: usize) -> &'static str {
+pub(crate) fn sign(theme: Theme, beat: usize) -> &'static str {
     match theme.charset {
         session_tree::Charset::Unicode => UNICODE[beat % UNICODE.len()],
         session_tree::Charset::Ascii => ASCII[beat % ASCII.len()],

@@ -11,7 +11,7 @@ use crate::theme::{Role, Theme};
 use crate::width::{cut, width};
 
 /// How many rows the footer takes.
-pub const HEIGHT: u16 = 2;
+pub(crate) const HEIGHT: u16 = 2;
 
 /// Narrower terminals do without the name of the service.
 const ROOMY: u16 = 60;

@@ -58,7 +58,7 @@ fn options() -> Options {
 }
 
 /// Returns where the last block of a text begins: what stands before it no longer changes when the text grows.
-pub fn stable_end(text: &str) -> usize {
+pub(crate) fn stable_end(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut last = 0;
     for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
