@@ -11,6 +11,9 @@ use crate::hooks::Hooks;
 /// What a command becomes while it runs. It may give a text, which becomes the next prompt.
 pub type CommandFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<String>, String>> + Send + 'a>>;
 
+/// What the arguments of a command could go on with, as soon as it is known.
+pub type CompletionFuture<'a> = Pin<Box<dyn Future<Output = Vec<String>> + Send + 'a>>;
+
 /// A command that does not come with the agent.
 pub trait ExtensionCommand: std::fmt::Debug + Send + Sync {
     /// Returns its name, without a slash.
@@ -22,8 +25,8 @@ pub trait ExtensionCommand: std::fmt::Debug + Send + Sync {
     }
 
     /// Returns what its arguments could go on with.
-    fn complete(&self, _prefix: &str) -> Vec<String> {
-        Vec::new()
+    fn complete<'a>(&'a self, _prefix: &'a str) -> CompletionFuture<'a> {
+        Box::pin(std::future::ready(Vec::new()))
     }
 
     /// Runs it. What takes the whole agent is wished for through the handle, and granted while the command waits.

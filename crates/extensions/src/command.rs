@@ -3,7 +3,7 @@
 use std::fmt;
 
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::extension::{CommandFuture, ExtensionCommand};
+use offshoot_agent::extension::{CommandFuture, CompletionFuture, ExtensionCommand};
 use offshoot_agent::handle::AgentHandle;
 use serde_json::Value as Json;
 
@@ -21,16 +21,10 @@ impl LoadedCommand {
         LoadedCommand { extension, spec }
     }
 
-    /// Asks the extension from a thread that may wait: whoever completes what is typed does not.
-    fn completions(&self, prefix: &str) -> Option<Vec<Json>> {
-        let (extension, name, prefix) = (self.extension.clone(), self.spec.name.clone(), prefix.to_owned());
-        let asked = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().ok()?;
-            let asked = extension.complete_argument(&name, &prefix);
-            let limit = extension.handle.limits.screen;
-            runtime.block_on(async { tokio::time::timeout(limit, asked).await }).ok()?.ok()
-        });
-        asked.join().ok().flatten()
+    /// Asks the extension; nothing if it does not answer before the next key is typed.
+    async fn completions(&self, prefix: &str) -> Option<Vec<Json>> {
+        let asked = self.extension.complete_argument(&self.spec.name, prefix);
+        tokio::time::timeout(self.extension.handle.limits.screen, asked).await.ok()?.ok()
     }
 }
 
@@ -49,12 +43,14 @@ impl ExtensionCommand for LoadedCommand {
         &self.spec.description
     }
 
-    fn complete(&self, prefix: &str) -> Vec<String> {
-        if !self.spec.completes {
-            return Vec::new();
-        }
-        let items = self.completions(prefix).unwrap_or_default();
-        items.iter().filter_map(|item| item["value"].as_str().map(str::to_owned)).collect()
+    fn complete<'a>(&'a self, prefix: &'a str) -> CompletionFuture<'a> {
+        Box::pin(async move {
+            if !self.spec.completes {
+                return Vec::new();
+            }
+            let items = self.completions(prefix).await.unwrap_or_default();
+            items.iter().filter_map(|item| item["value"].as_str().map(str::to_owned)).collect()
+        })
     }
 
     fn run<'a>(&'a self, arguments: &'a str, _: &'a AgentHandle, cancel: &'a Cancel) -> CommandFuture<'a> {

@@ -312,6 +312,16 @@ impl Chat {
         self.completion = wanted.and_then(|wanted| Completion::find(wanted, sources));
     }
 
+    /// Offers what may follow a command that is not ours, now that somebody knows it.
+    pub fn offer_arguments(&mut self, sources: &dyn Sources) {
+        let (line, before) = self.editor.before_cursor();
+        let wanted = completion::wanted(line, &before).filter(|wanted| wanted.kind == Completes::Foreign);
+        let is_chosen = self.completion.as_ref().is_some_and(Completion::is_chosen);
+        if let Some(wanted) = wanted.filter(|_| !is_chosen) {
+            self.completion = Completion::find(wanted, sources);
+        }
+    }
+
     /// Puts a frame together that fits into a terminal of this size.
     pub fn frame(&mut self, columns: u16, rows: u16, now: Duration, overlay: Option<Overlay<'_>>) -> Frame {
         self.rows = rows;

@@ -163,7 +163,7 @@ impl Front<'_> {
             format!("{call:widest$}  {}{options}", command.what)
         };
         let mut lines: Vec<String> = COMMANDS.iter().filter(wanted).map(line).collect();
-        let foreign = self.guests.candidates().into_iter();
+        let foreign = self.guests.offered_commands().into_iter();
         let foreign = foreign.filter(|one| name.is_empty() || one.text == name);
         lines.extend(foreign.map(|one| format!("{:widest$}  {}", format!("/{}", one.text), one.what)));
         if lines.is_empty() {

@@ -10,8 +10,10 @@ mod bytes;
 mod commands;
 mod dialog;
 mod drawing;
+mod offers;
 mod surface;
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -44,6 +46,7 @@ use crate::trust::TrustFile;
 
 pub(super) use dialog::Dialog;
 pub(super) use drawing::Foreign;
+use offers::{Offers, Typed};
 use surface::Surface;
 
 /// The extensions of a conversation.
@@ -55,6 +58,8 @@ pub(super) struct Guests {
     tasks: JoinSet<()>,
     commands: Vec<(String, Arc<dyn ExtensionCommand>)>,
     shortcuts: Vec<(Chord, String, Extension)>,
+    /// What may follow their commands: whoever completes only looks.
+    offers: RefCell<Offers>,
     surface: Surface,
     pub(super) asked: VecDeque<AskedBy>,
     /// Commands that run, and what stops them.
@@ -76,6 +81,8 @@ pub(super) enum News {
     Dialog { component: u64, drawn: Result<Vec<String>, String> },
     /// An item of the conversation is drawn; nothing if it is to stay as it is.
     Item { item: ItemId, drawn: Result<Option<Vec<String>>, String> },
+    /// An extension said what may follow what is typed.
+    Arguments { typed: Typed, found: Vec<String> },
     /// A command or a key is done; it may give a prompt.
     Done { name: String, result: Result<Option<String>, String> },
 }
@@ -97,6 +104,7 @@ impl Guests {
             tasks: JoinSet::new(),
             commands: Vec::new(),
             shortcuts: Vec::new(),
+            offers: RefCell::default(),
             surface: Surface::new(is_plain),
             asked: VecDeque::new(),
             running: Vec::new(),
@@ -281,6 +289,7 @@ impl Front<'_> {
             News::Part { extension, component, drawn } => self.part_drawn(&extension, component, drawn),
             News::Dialog { component, drawn } => self.dialog_drawn(component, drawn),
             News::Item { item, drawn } => self.item_drawn(item, drawn),
+            News::Arguments { typed, found } => self.arguments_are_known(typed, found),
             News::Done { name, result } => self.command_done(&name, result),
         }
         self.show_new_entries();

@@ -309,6 +309,7 @@ impl<'a> Front<'a> {
         };
         let intent = self.chat.update(event, &sources, now);
         self.inform_extensions();
+        self.ask_for_arguments();
         intent.map_or(Ok(()), |intent| self.want(intent))
     }
 

@@ -30,7 +30,7 @@ impl Sources for Known<'_> {
     fn candidates(&self, kind: Completes, word: &str) -> Vec<Candidate> {
         match kind {
             Completes::Nothing | Completes::Foreign => Vec::new(),
-            Completes::Commands => self.guests.candidates(),
+            Completes::Commands => self.guests.offered_commands(),
             Completes::Entries => self.desk.read(entries),
             Completes::Files => files(self.cwd, word),
             Completes::Models => self.models(),

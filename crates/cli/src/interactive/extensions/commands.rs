@@ -26,20 +26,13 @@ const RESERVED: &[Action] = &[
 ];
 
 impl Guests {
-    /// Returns the commands that begin with a word, for the list below the editor.
-    pub(in super::super) fn candidates(&self) -> Vec<Candidate> {
+    /// Returns all commands, for the list below the editor.
+    pub(in super::super) fn offered_commands(&self) -> Vec<Candidate> {
         let candidate = |(name, command): &(String, Arc<dyn ExtensionCommand>)| Candidate {
             text: name.clone(),
             what: command.description().to_owned(),
         };
         self.commands.iter().map(candidate).collect()
-    }
-
-    /// Returns what may follow a command, given what is typed behind it.
-    pub(in super::super) fn arguments(&self, name: &str, typed: &str) -> Vec<Candidate> {
-        let found = self.commands.iter().find(|(known, _)| known == name);
-        let texts = found.map(|(_, command)| command.complete(typed)).unwrap_or_default();
-        texts.into_iter().map(|text| Candidate { text, what: String::new() }).collect()
     }
 }
 
@@ -49,6 +42,7 @@ impl Front<'_> {
         let Some(extended) = &self.guests.extended else { return };
         let loaded = extended.loaded();
         self.guests.commands = numbered(loaded.commands());
+        self.guests.offers.take();
         let mut taken: Vec<String> = Vec::new();
         for (name, _) in &self.guests.commands {
             if find(name).is_some() {

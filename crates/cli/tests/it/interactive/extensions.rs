@@ -91,7 +91,7 @@ const ASKS: &str = r#"
 export default (pi: any) => {
   pi.registerCommand("lunch", {
     description: "Decides about lunch",
-    getArgumentCompletions: (prefix: string) => ["today", "tomorrow"].filter((word) => word.startsWith(prefix)).map((value) => ({ value, label: value })),
+    getArgumentCompletions: async (prefix: string) => (await new Promise((done) => setTimeout(done, 20)), ["today", "tomorrow"].filter((word) => word.startsWith(prefix)).map((value) => ({ value, label: value }))),
     handler: async (args: string, ctx: any) => {
       const what = await ctx.ui.select("What to eat?", ["soup", "bread"]);
       const sure = await ctx.ui.confirm("Sure?", `${what} it is`);
