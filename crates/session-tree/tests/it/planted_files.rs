@@ -119,14 +119,35 @@ fn a_migration_goes_around_what_is_planted_under_its_names() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused_at_once() {
-    for what in ["link to nothing", "link to a device", "directory", "pipe"] {
+fn what_is_no_session_is_refused_at_once() {
+    for what in PLANTED {
         let trap = Trap::new();
         let path = trap.set(what, "s.jsonl");
+        let before = snapshot(&trap.inside.at(""));
         assert!(Session::open(&path).is_err(), "{what}");
         assert!(Session::open_read_only(&path).is_err(), "{what}");
+        // Behind a link to nothing there may be a new session, until it is to be written.
+        let opened = Options::new().open_or_create(&path, "/w");
+        assert!(opened.and_then(|mut session| session.append_message(&user("x"))).is_err(), "{what}");
+        assert_eq!(snapshot(&trap.inside.at("")), before, "{what}: nothing is left, nothing is changed");
         trap.assert_untouched(what);
     }
+}
+
+#[test]
+fn an_empty_file_behind_a_link_gets_no_header() {
+    let trap = Trap::new();
+    let empty = trap.outside.put("empty", "");
+    let link = trap.inside.at("s.jsonl");
+    symlink(&empty, &link).unwrap();
+    let error = Options::new().open_or_create(&link, "/w").unwrap_err();
+    assert!(matches!(error, Error::Exists { .. }), "{error}");
+    assert_eq!(fs::read(&empty).unwrap(), b"");
+    // A directory may well be a link: the file is then where the name says.
+    let elsewhere = trap.inside.at("elsewhere");
+    symlink(trap.outside.at(""), &elsewhere).unwrap();
+    Options::new().open_or_create(elsewhere.join("empty"), "/w").unwrap();
+    assert_ne!(fs::read(&empty).unwrap(), b"");
 }
 
 #[test]

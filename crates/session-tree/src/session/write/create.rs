@@ -55,7 +55,8 @@ impl Options {
         self.load(journal, read_only)
     }
 
-    /// Opens a session file, or prepares a new one under this path. An empty file gets its header at once.
+    /// Opens a session file, or prepares a new one under this path. An empty file gets its header at once, unless
+    /// the path is a link to it: nothing says then that the file is meant to become a session.
     pub fn open_or_create(self, path: impl AsRef<Path>, new: impl Into<NewSession>) -> Result<Session> {
         let path = path.as_ref();
         match self.fs.metadata(path) {
@@ -96,11 +97,22 @@ impl Options {
     }
 
     fn fill_empty(self, path: &Path, new: NewSession) -> Result<Session> {
+        if self.is_link(path)? {
+            return Err(Error::Exists { path: path.into() });
+        }
         let journal = FileJournal::open(self.fs.clone(), path, Access::Append)?;
         if journal.is_protected() {
             return Err(Error::ReadOnly { reason: ReadOnlyReason::Protected });
         }
         self.start(Box::new(journal), new)
+    }
+
+    /// Tells whether the last name of a path is a link; what leads there may be one.
+    fn is_link(&self, path: &Path) -> Result<bool> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        let real = |path: &Path| self.fs.canonical(path).map_err(Error::io("open", path));
+        Ok(real(path)? != real(parent)?.join(name))
     }
 
     fn start(self, journal: Box<dyn Journal>, new: NewSession) -> Result<Session> {
