@@ -42,6 +42,11 @@ pub enum Problem {
     NotAnObject,
     /// The object has no usable `id`; it is kept and is no part of the tree.
     NoId,
+    /// A message entry carries no message; it keeps its place and says nothing.
+    NoMessage {
+        /// The entry.
+        id: EntryId,
+    },
     /// The last line was cut off while it was written; its bytes are kept.
     TornTail,
     /// The last line is whole but its line feed is missing; the next append adds it.
@@ -157,6 +162,7 @@ impl Problem {
             Problem::NotJson { .. } => "not-json",
             Problem::NotAnObject => "not-an-object",
             Problem::NoId => "no-id",
+            Problem::NoMessage { .. } => "no-message",
             Problem::TornTail => "torn-tail",
             Problem::MissingLineFeed => "missing-line-feed",
             Problem::Placeholder { .. } => "placeholder",
@@ -193,6 +199,7 @@ impl Problem {
             | Problem::GluedLines { .. }
             | Problem::NulRun { .. } => Severity::Damage,
             Problem::NoId
+            | Problem::NoMessage { .. }
             | Problem::DuplicateId { .. }
             | Problem::Orphan { .. }
             | Problem::Cycle { .. }
@@ -220,6 +227,7 @@ impl fmt::Display for Problem {
             Problem::NotJson { reason } => write!(f, "not a JSON text ({reason}); kept, not shown"),
             Problem::NotAnObject => f.write_str("not a JSON object; kept, not shown"),
             Problem::NoId => f.write_str("an object without an id; kept, not part of the tree"),
+            Problem::NoMessage { id } => write!(f, "entry {id} carries no message; it keeps its place"),
             Problem::TornTail => {
                 f.write_str("the last line was cut off while it was written; its bytes are kept")
             }

@@ -10,7 +10,7 @@ use crate::id::EntryId;
 use crate::index::{LONGEST_LINE, LineAt};
 use crate::journal::{Piece, each_line, read_range};
 use crate::json::{self, Doc};
-use crate::kind::Kind;
+use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -127,7 +127,7 @@ impl At<'_> {
             }
             Ok(repeated) => {
                 let Some(node) = self.node else { return };
-                self.look_at_entry(node, survey);
+                self.look_at_entry(node, line, survey);
                 for key in repeated {
                     let problem =
                         Problem::DuplicateKey { id: self.session.tree().id(node), key: key.to_owned() };
@@ -137,7 +137,7 @@ impl At<'_> {
         }
     }
 
-    fn look_at_entry(&self, node: Node, survey: &mut Survey) {
+    fn look_at_entry(&self, node: Node, line: &[u8], survey: &mut Survey) {
         let tree = self.session.tree();
         if tree.shown(node.0 as usize).is_none() {
             return;
@@ -147,7 +147,11 @@ impl At<'_> {
         }
         if tree.has_bad_timestamp(node) {
             let problem = Problem::BadTimestamp { id: tree.id(node) };
-            survey.found.push(self.tell(0..self.session.line_len(node), problem));
+            survey.found.push(self.tell(0..line.len() as u64, problem));
+        }
+        if tree.role(node) == Some(Role::Other) && !has_message(line) {
+            let problem = Problem::NoMessage { id: tree.id(node) };
+            survey.found.push(self.tell(0..line.len() as u64, problem));
         }
     }
 
@@ -190,6 +194,12 @@ fn envelope_of(line: &[u8]) -> Result<Vec<&'static str>, &'static str> {
     let doc = Doc::parse(line).map_err(|error| error.reason)?;
     let count = |key: &str| doc.root().members().filter(|(name, _)| name.is_str(key)).count();
     Ok(ENVELOPE.into_iter().filter(|key| count(key) > 1).collect())
+}
+
+/// Tells whether a line carries an object as its message.
+fn has_message(line: &[u8]) -> bool {
+    let Ok(doc) = Doc::parse(line) else { return false };
+    doc.root().get("message").is_some_and(|message| message.kind() == json::Kind::Object)
 }
 
 /// Gives the body of a message spelled as pi spells it: if that is one JSON value, the line has just these keys.

@@ -97,6 +97,18 @@ fn an_object_without_id_is_reported() {
 }
 
 #[test]
+fn a_message_entry_without_a_message_is_reported() {
+    let bare = String::from_utf8(session_text(CHAIN)).unwrap().lines().nth(3).unwrap().to_owned();
+    let (envelope, _) = bare.split_once(",\"message\"").unwrap();
+    for body in ["", ",\"message\":null", ",\"message\":[]", ",\"message\":\"three\""] {
+        let mut lines = lines(CHAIN);
+        lines[3] = format!("{envelope}{body}}}").into_bytes();
+        let report = assert_said(&joined(&lines), "no-message", 4);
+        assert_eq!(report.worst(), Some(Severity::Warning), "{body}");
+    }
+}
+
+#[test]
 fn a_last_line_that_other_programs_would_stumble_over_asks_for_a_marker() {
     let mut lines = lines(CHAIN);
     lines.push(b"123".to_vec());
