@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use session_tree::{Error, Options, SyncPolicy};
 use testkit::crash::trial::{Trial, found, shown};
-use testkit::crash::workload::{Opener, PATH, STARTS, Start, set_up, user};
+use testkit::crash::workload::{self, Opener, PATH, STARTS, Start, Workload, set_up, user};
+use testkit::drawing::session_text;
 use testkit::sim_fs::{Fault, SimFs};
 
 #[test]
@@ -147,5 +148,24 @@ fn an_entry_that_was_taken_back_does_not_return_after_a_power_cut() {
     assert_eq!(fs.faults_fired(), 1);
     for state in fs.crash_states_now(1) {
         assert_eq!(found(&state.fs).unwrap(), before, "{:?}", state.kind);
+    }
+}
+
+#[test]
+fn nothing_that_was_there_is_ever_removed() {
+    const OTHER: &str = "/home/sessions/other.jsonl";
+    for start in STARTS {
+        for seed in 0..40 {
+            let workload = Workload { start, ..Workload::drawn(seed) };
+            let fs = SimFs::new();
+            let text = session_text("a user somebody else's");
+            fs.put(OTHER, &text).unwrap();
+            let record = workload::run(&workload, SyncPolicy::Always, &fs);
+            assert_eq!(fs.bytes(OTHER).unwrap(), text, "{workload:?}");
+            assert!(fs.bytes(PATH).is_some(), "{workload:?}");
+            for fork in record.forks {
+                assert_eq!(fs.bytes(&fork.path).unwrap(), fork.bytes, "{workload:?}");
+            }
+        }
     }
 }

@@ -150,6 +150,37 @@ fn lines_that_stand_in_the_file_twice_are_entries_once_52() {
 }
 
 #[test]
+fn a_line_written_in_part_and_then_in_full_counts_once() {
+    let before = session_text("u1 user one\n a2<u1 assistant two");
+    let line = entry_lines("u3<a2 user three");
+    let after = entry_lines("a4<u3 assistant four");
+    for cut in 1..line.len() - 1 {
+        let session = read([&before[..], &line[..cut], b"\n", &line, &after].concat());
+        assert_eq!(context(&session), ["u1", "a2", "u3", "a4"], "cut at {cut}");
+        assert_eq!((path(&session, None).len(), roots(&session)), (4, vec!["u1".to_owned()]), "cut at {cut}");
+        let last = read([&before[..], &line[..cut], b"\n", &line].concat());
+        assert_eq!(last.leaf_id().unwrap(), "u3", "cut at {cut}");
+    }
+}
+
+#[test]
+fn what_hangs_below_records_of_progress_is_on_the_path() {
+    let progress = |id: &str, parent: &str| {
+        format!(
+            r#"! {{"type":"progress","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:09.000Z","data":1}}"#
+        )
+    };
+    let session = read(session_text(&format!(
+        "u1 user one\n {}\n c3<p2 custom state\n a4<c3 assistant two\n {}\n u6<p5 user three\n n7<u6 usage warm",
+        progress("p2", "u1"),
+        progress("p5", "a4")
+    )));
+    assert_eq!(path(&session, Some("u6")), ["u1", "p2", "c3", "a4", "p5", "u6"]);
+    assert_eq!(context(&session), ["u1", "a4", "u6"]);
+    assert_eq!(session.tips(), [session.tree().node("u6").unwrap()]);
+}
+
+#[test]
 fn of_two_entries_with_one_id_the_last_counts_52() {
     let session = read(session_text("u1 user one\n a2<u1 assistant two\n u1 user other"));
     assert_eq!(session.tree().ordered().len(), 2);

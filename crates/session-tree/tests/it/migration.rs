@@ -153,6 +153,23 @@ fn a_line_that_need_not_change_keeps_its_spelling_61() {
 }
 
 #[test]
+fn bytes_that_are_not_utf_8_stay_as_they_are() {
+    let dir = Folder::new();
+    let odd = b"\xff\xc3(\xed\xa0\x80";
+    for (header, line) in
+        [(V1, USER.to_owned()), (V2, USER.replacen('{', r#"{"id":"a","parentId":null,"#, 1))]
+    {
+        let mut bytes = text(&[header, &line]).into_bytes();
+        let at = bytes.windows(3).rposition(|three| three == b"one").unwrap();
+        bytes.splice(at..at + 3, *odd);
+        let file = dir.put(&format!("{}.jsonl", header.len()), &bytes);
+        Session::open(&file).unwrap().migrate().unwrap().unwrap();
+        let after = fs::read(&file).unwrap();
+        assert!(after.windows(odd.len()).any(|some| some == odd), "{}", after.escape_ascii());
+    }
+}
+
+#[test]
 fn a_bad_line_stays_where_it_is_and_shifts_no_index_62() {
     let dir = Folder::new();
     let compaction = compaction("2");

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::json;
-use session_tree::{Error, Message, Options, Session};
+use session_tree::{Error, Message, Options, ReadOnlyReason, Session};
 use testkit::drawing::session_text;
 use testkit::sim_fs::SimFs;
 
@@ -140,4 +140,39 @@ fn an_empty_file_gets_its_header_at_once_and_keeps_its_id_40() {
     assert_eq!(again.header().cwd().as_deref(), Some("/project"));
     assert_eq!(again.file(), session.file());
     assert_eq!(lines(&file).len(), 1);
+}
+
+#[test]
+fn a_file_that_may_only_be_read_says_so_when_it_is_opened() {
+    let whole = session_text("u1 user one\n a2<u1 assistant two");
+    // Whole, without its line feed, torn.
+    for end in [0, 1, 30] {
+        let text = &whole[..whole.len() - end];
+        let fs = SimFs::new();
+        fs.put("/s.jsonl", text).unwrap();
+        fs.set_mode("/s.jsonl", 0o400).unwrap();
+        let on = || options().file_system(Arc::new(fs.clone()));
+        let mut session = on().open("/s.jsonl").unwrap();
+        assert_eq!(session.read_only(), Some(&ReadOnlyReason::Protected), "{end}");
+        let before = (shape(&session), session.leaf_id());
+        let error = session.append_message(&user("x")).unwrap_err();
+        assert!(matches!(error, Error::ReadOnly { .. }), "{end}: {error}");
+        assert_eq!((shape(&session), session.leaf_id()), before, "memory does not run ahead");
+        assert_eq!(shape(&on().open_read_only("/s.jsonl").unwrap()), before.0);
+        let opened = on().open_or_create("/s.jsonl", "/w").unwrap();
+        assert_eq!(opened.read_only(), Some(&ReadOnlyReason::Protected), "{end}");
+        assert_eq!(fs.bytes("/s.jsonl").unwrap(), text);
+    }
+}
+
+#[test]
+fn zero_bytes_at_the_end_stay_and_the_next_entry_is_whole() {
+    let dir = Folder::new();
+    let before = [session_text("u1 user one\n a2<u1 assistant two"), vec![0; 600]].concat();
+    let file = dir.put("s.jsonl", &before);
+    let new = Session::open(&file).unwrap().append_message(&user("three")).unwrap();
+    assert!(fs::read(&file).unwrap().starts_with(&before));
+    let reopened = Session::open(&file).unwrap();
+    assert_eq!(path(&reopened, None), ["u1", "a2", new.as_str()]);
+    assert_eq!(context(&reopened), ["u1", "a2", new.as_str()]);
 }

@@ -173,3 +173,43 @@ fn the_cache_is_private_to_its_owner() {
     assert_eq!(fs::metadata(place.cache()).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(fs::read_dir(place.cache().parent().unwrap()).unwrap().count(), 1);
 }
+
+#[test]
+fn a_sound_cache_of_another_version_is_not_believed() {
+    let place = Place::new();
+    write_some(&place);
+    let scan = place.cached().list_all().rows();
+    let ours = fs::read(place.cache()).unwrap();
+    for version in [0, ours[7] - 1, ours[7] + 1, 0xff] {
+        let mut other = ours.clone();
+        other[7] = version;
+        fs::write(place.cache(), &other).unwrap();
+        assert_eq!(place.cached().list_all().rows(), scan, "version {version}");
+        assert!(fs::read(place.cache()).unwrap() == ours, "version {version}: made anew");
+    }
+}
+
+#[test]
+fn sessions_that_lack_what_newer_ones_have_are_listed_with_and_without_a_cache() {
+    let place = Place::new();
+    let header = header("s", "/w");
+    let changes = [
+        (r#""version":3,"#, ""),
+        (r#""version":3"#, r#""version":2"#),
+        (r#""version":3"#, r#""version":4"#),
+        (r#","cwd":"/w""#, ""),
+        (r#","timestamp":"1970-01-01T00:00:01.000Z""#, ""),
+        (r#","cwd""#, r#","fromTheFuture":{"a":[1]},"cwd""#),
+    ];
+    for (number, (there, instead)) in changes.iter().enumerate() {
+        let changed = header.replace(there, instead);
+        assert_ne!(changed, header);
+        let text = changed + &message("a", "user", 5000, "\"hello\"");
+        place.write("/w", &format!("{number}.jsonl"), text);
+    }
+    for catalog in [place.catalog(), place.cached(), place.cached()] {
+        let rows = catalog.list_all().rows();
+        assert_eq!(rows.len(), changes.len());
+        assert!(rows.iter().all(|row| row.is_session() && row.title() == "hello"), "{rows:?}");
+    }
+}

@@ -1,12 +1,13 @@
 //! Bad files are listed and marked, and never keep others from being listed.
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::fs::{Access, FsFile, Meta};
 
-/// The real file system, except that it counts what is read and fails for files of certain names.
+/// The real file system, except that it counts what is read, fails for files of certain names, and lets nobody
+/// rename or remove a session.
 #[derive(Debug, Default)]
 struct Moody {
     read: Arc<AtomicU64>,
@@ -21,6 +22,10 @@ struct MoodyFile {
 
 fn is_named(path: &Path, part: &str) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().contains(part))
+}
+
+fn is_session(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl")
 }
 
 impl Fs for Moody {
@@ -61,10 +66,12 @@ impl Fs for Moody {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        assert!(!is_session(from) && !is_session(to), "{} is renamed", from.display());
         RealFs.rename(from, to)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
+        assert!(!is_session(path), "{} is removed", path.display());
         RealFs.remove_file(path)
     }
 
@@ -238,4 +245,91 @@ fn whatever_bytes_a_file_holds_its_row_agrees_with_opening_it() {
         assert_eq!(session.header().id(), row.id, "{}", row.path.display());
     }
     assert_eq!(place.cached().list_all().rows(), rows);
+}
+
+#[test]
+fn a_message_without_a_message_hides_no_session() {
+    let place = Place::new();
+    let bare = r#"{"type":"message","id":"b","parentId":"a","timestamp":"1970-01-01T00:00:02.000Z"}"#;
+    place.write("/w", "a.jsonl", session("a", "/w", 5000) + "{\"type\":\"message\"}\n");
+    place.write("/w", "b.jsonl", session("b", "/w", 5000) + bare + "\n");
+    place.write("/w", "c.jsonl", header("c", "/w") + &bare.replace("\"a\"", "null") + "\n");
+    let (scan, cached) = (place.catalog().list("/w").rows(), place.cached().list("/w").rows());
+    let quick: Vec<_> = place.catalog().list("/w").quick().collect();
+    for rows in [scan, cached, quick] {
+        let mut found = ids(&rows);
+        found.sort_unstable();
+        assert_eq!(found, ["a", "b", "c"]);
+        assert!(rows.iter().all(SessionSummary::is_session));
+    }
+}
+
+#[test]
+fn sessions_are_listed_however_old_they_are_and_nobody_removes_one() {
+    let place = Place::new();
+    let old = [("/w", "a"), ("/w", "b"), ("/x", "c")]
+        .map(|(cwd, id)| place.write(cwd, &format!("{id}.jsonl"), session(id, cwd, 0)));
+    let before = old.each_ref().map(|path| fs::read(path).unwrap());
+    for path in &old {
+        touch(path, 0);
+    }
+    for catalog in [place.catalog(), place.cached(), place.cached()] {
+        let catalog = catalog.file_system(Arc::new(Moody::default()));
+        assert_eq!(catalog.list_all().rows().len(), 3);
+        assert_eq!(catalog.list("/w").quick().count(), 2);
+        assert!(catalog.most_recent("/w").is_some());
+        assert_eq!(catalog.find("c", None).unwrap(), old[2]);
+    }
+    assert_eq!(old.each_ref().map(|path| fs::read(path).unwrap()), before);
+}
+
+/// Makes a file longer by a hole, which takes no room on the disk.
+fn add_hole(path: &Path, len: u64, tail: &str) {
+    let mut file = fs::File::options().append(true).open(path).unwrap();
+    file.set_len(file.metadata().unwrap().len() + len).unwrap();
+    file.write_all(tail.as_bytes()).unwrap();
+}
+
+/// The two ends of a message between which its text is missing.
+fn message_around(link: &str) -> (String, String) {
+    let line = message(link, "user", 6000, "\"~\"");
+    let (head, tail) = line.split_once('~').unwrap();
+    (head.to_owned(), tail.to_owned())
+}
+
+#[test]
+fn a_line_longer_than_is_ever_read_is_told_and_hides_nobody() {
+    let place = Place::new();
+    place.write("/w", "a.jsonl", session("a", "/w", 5000));
+    let (head, tail) = message_around("long<a");
+    for (name, head, tail) in [("b", head.as_str(), tail.as_str()), ("c", "no line of ours ", "\n")] {
+        let path = place.write("/w", &format!("{name}.jsonl"), session(name, "/w", 6000) + head);
+        add_hole(&path, 520 << 20, tail);
+    }
+    let rows = place.catalog().list("/w").rows();
+    let told = damage_by_name(&rows);
+    let told: Vec<_> = told.iter().map(|(name, damage)| (name.as_str(), damage.as_str())).collect();
+    assert_eq!(told, [("a", ""), ("b", ""), ("c", "1 damaged line")]);
+    let long = crate::Session::open_read_only(place.catalog().project_dir("/w").join("c.jsonl")).unwrap();
+    assert_eq!(long.diagnostics()[0].problem.code(), "line-too-long");
+    assert_eq!(long.build_context().unwrap().items.len(), 1);
+}
+
+#[test]
+fn a_file_of_more_than_512_mb_is_a_row_like_others() {
+    let place = Place::new();
+    let path = place.write("/w", "a.jsonl", session("a", "/w", 5000));
+    for number in 0..600 {
+        let parent = if number == 0 { "a".to_owned() } else { format!("l{}", number - 1) };
+        let (head, tail) = message_around(&format!("l{number}<{parent}"));
+        fs::File::options().append(true).open(&path).unwrap().write_all(head.as_bytes()).unwrap();
+        add_hole(&path, 1 << 20, &tail);
+    }
+    // The last line is looked at closely, and a hole is no text.
+    add_hole(&path, 0, &message("end<l599", "user", 7000, "\"end\""));
+    place.write("/w", "b.jsonl", session("b", "/w", 4000));
+    let rows = place.catalog().list("/w").rows();
+    assert_eq!(ids(&rows), ["a", "b"]);
+    assert!(rows[0].size > 512 << 20);
+    assert_eq!((rows[0].entry_count, rows[0].tip_count), (602, 1));
 }
