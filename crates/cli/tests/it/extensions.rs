@@ -1,6 +1,6 @@
 //! Extensions in the program: found, loaded and used by print and JSON mode, against a scripted model.
 
-mod projects;
+pub(crate) mod projects;
 
 use serde_json::{Value, json};
 use testkit::model_server::{ModelServer, Reply};

@@ -1,7 +1,9 @@
 //! New session files: empty ones, forks, clones, imports and exports.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 use testkit::drawing::{header_line, session_text};
@@ -480,4 +482,62 @@ fn a_reader_that_goes_away_ends_an_export_quietly() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+/// Runs a command of a person whose new files have these bits taken away.
+fn run_masked(home: &Home, mask: &str, arguments: &[&str], input: &str) {
+    let plain = home.command(arguments);
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &format!("umask {mask}; exec \"$0\" \"$@\" < {input}")]);
+    command.arg(plain.get_program()).args(plain.get_args()).current_dir(plain.get_current_dir().unwrap());
+    command.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let run = command.stdin(Stdio::null()).output().unwrap();
+    assert!(run.status.success(), "{mask}, {arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
+}
+
+/// Everything below a directory with its permission bits.
+fn modes(dir: &Path) -> Vec<(PathBuf, u32)> {
+    let mut found = Vec::new();
+    for path in fs::read_dir(dir).unwrap().map(|item| item.unwrap().path()) {
+        let meta = fs::symlink_metadata(&path).unwrap();
+        if meta.is_dir() {
+            found.extend(modes(&path));
+        }
+        found.push((path, meta.permissions().mode() & 0o777));
+    }
+    found
+}
+
+#[test]
+fn what_is_made_is_private_whatever_the_mask_of_the_person() {
+    for mask in ["000", "022", "077"] {
+        let home = Home::new();
+        home.session(TREE);
+        home.file("project/old.jsonl", include_bytes!("v1.jsonl"));
+        home.file(
+            "input",
+            "{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"hi\",\"timestamp\":1}}\n",
+        );
+        for (arguments, input) in [
+            (&["append", "made/deep/new.jsonl", "--create"][..], "../input"),
+            (&["migrate", "old.jsonl"], "/dev/null"),
+            (&["fork", "s.jsonl", "a4", "-o", "fork.jsonl"], "/dev/null"),
+            (&["clone", "s.jsonl", "--all", "-o", "clone.jsonl"], "/dev/null"),
+            (&["export-branch", "s.jsonl", "u3", "-o", "branch.jsonl"], "/dev/null"),
+            (&["repair", "s.jsonl", "--copy", "copy.jsonl"], "/dev/null"),
+            (&["-p", "hello"], "/dev/null"),
+            (&["sessions"], "/dev/null"),
+        ] {
+            run_masked(&home, mask, arguments, input);
+        }
+        let mut all = modes(&home.path("project"));
+        all.retain(|(path, _)| path != &home.path("project/s.jsonl"));
+        let own = fs::metadata(home.path("offshoot")).unwrap().permissions().mode() & 0o777;
+        all.push((home.path("offshoot"), own));
+        all.extend(modes(&home.path("offshoot")));
+        assert!(all.len() >= 10, "{all:?}");
+        for (path, mode) in all {
+            assert_eq!(mode, if path.is_dir() { 0o700 } else { 0o600 }, "{mask}: {}", path.display());
+        }
+    }
 }

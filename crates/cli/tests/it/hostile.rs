@@ -1,11 +1,15 @@
 //! Session files come from anywhere: nothing in them may steer the terminal, turn text around, or hide.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::{Value, json};
 use testkit::hostile::{Allowed, Watched, watch};
+use testkit::model_server::{ModelServer, Reply};
 
+use crate::interactive::screen::{DOWN, ESCAPE, Screen};
 use crate::support::Home;
+use crate::talk::set_up;
 
 /// What has been used to steer terminals, spoof text or hide it.
 const STRINGS: [&str; 26] = [
@@ -280,5 +284,78 @@ fn no_foreign_escape_sequence_reaches_a_terminal_from_any_place() {
 fn the_watcher_sees_what_it_is_there_for() {
     for (number, evil) in STRINGS.iter().enumerate() {
         assert!(!watched(evil.as_bytes()).foreign.is_empty(), "string {number}");
+    }
+}
+
+#[test]
+fn an_answer_reaches_a_terminal_cleaned_and_a_pipe_as_it_is() {
+    for (number, evil) in STRINGS.iter().enumerate() {
+        let (home, text) = (Home::new(), format!("before {evil} after"));
+        let server = ModelServer::start((0..3).map(|_| Reply::answer().text(&text))).unwrap();
+        set_up(&home, &server, "anthropic-messages");
+        let seen = watched(&home.on_terminal(80, &["-p", "hi", "--no-session"]));
+        assert_eq!(seen.foreign, Vec::<String>::new(), "string {number}");
+        assert!(
+            seen.printed.contains("before") && seen.printed.contains("after"),
+            "string {number}: {}",
+            seen.printed
+        );
+        assert_eq!(home.run(&["-p", "hi", "--no-session"]).ok(), format!("{text}\n"), "string {number}");
+        let told = home.run(&["-p", "hi", "--no-session", "--mode", "json"]);
+        let is_control = |byte: &u8| *byte < b' ' && *byte != b'\n';
+        assert!(!told.stdout.iter().any(is_control), "string {number}: {told}");
+    }
+}
+
+#[test]
+fn the_refusal_of_a_server_reaches_a_terminal_cleaned() {
+    for (number, evil) in STRINGS.iter().enumerate() {
+        let home = Home::new();
+        let server = ModelServer::start([Reply::error(400, &format!("before {evil} after"))]).unwrap();
+        set_up(&home, &server, "anthropic-messages");
+        let seen = watched(&home.on_terminal(80, &["-p", "hi", "--no-session"]));
+        assert_eq!(seen.foreign, Vec::<String>::new(), "string {number}");
+        assert!(seen.printed.contains("before"), "string {number}: {}", seen.printed);
+    }
+}
+
+/// The kinds of sequences that a terminal got, without the colours and places of text, and without titles.
+fn kinds(seen: &[u8]) -> BTreeSet<String> {
+    let is_usual = |_: &[u16], action| matches!(action, 'A'..='H' | 'X' | 'd' | 'm' | 'r');
+    let kind = |what: String| match what.split_once("], ") {
+        Some((first, _)) if first.starts_with("OSC") => first.to_owned(),
+        _ => what,
+    };
+    let found = watch(seen, Allowed { lines: false, sequence: is_usual }).foreign;
+    found.into_iter().map(kind).collect()
+}
+
+/// Opens a session that says `text` everywhere, looks at its tree and at the list of sessions, and leaves.
+fn walk(text: &str) -> BTreeSet<String> {
+    let home = Home::new();
+    let project = session_tree::encode_cwd(home.path("project").to_str().unwrap());
+    let file = home.file(&format!("offshoot/sessions/{project}/s.jsonl"), session(text));
+    let mut screen = Screen::start(&home.command(&["--session", &file]), 100, 30);
+    screen.wait_for("offshoot/offline");
+    for (command, shown) in [("/tree", "Session Tree"), ("/resume", "Resume Session")] {
+        screen.say(command);
+        screen.wait_for(shown);
+        screen.send(DOWN);
+        screen.send(ESCAPE);
+        screen.wait_without(shown);
+    }
+    screen.say("/quit");
+    let (code, bytes) = screen.end();
+    assert_eq!(code, 0);
+    kinds(&bytes)
+}
+
+#[test]
+fn the_chat_the_tree_and_the_list_send_nothing_that_a_harmless_session_does_not_cause() {
+    let harmless = walk("harmless words");
+    for part in STRINGS.chunks(9) {
+        let hostile = walk(&part.join(" "));
+        let foreign: Vec<&String> = hostile.difference(&harmless).collect();
+        assert_eq!(foreign, Vec::<&String>::new());
     }
 }

@@ -4,10 +4,10 @@ mod extensions;
 mod journey;
 mod picker;
 mod queue;
-mod screen;
+pub(crate) mod screen;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use testkit::model_server::{ModelServer, Reply};
@@ -220,12 +220,11 @@ fn a_fork_goes_on_in_a_new_file_and_pop_leaves_a_note() {
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
     let all = files(&home.path("offshoot/sessions"));
-    assert_eq!(all.len(), 2, "the old session and the fork");
-    let forked = all
-        .iter()
-        .map(|(_, bytes)| String::from_utf8_lossy(bytes))
-        .find(|text| text.contains("parentSession"));
-    let forked = forked.unwrap();
+    let texts: Vec<_> = all.iter().map(|(_, bytes)| String::from_utf8_lossy(bytes)).collect();
+    let (forked, old): (Vec<_>, Vec<_>) = texts.iter().partition(|text| text.contains("parentSession"));
+    assert_eq!((forked.len(), old.len()), (1, 1), "the old session and the fork");
+    let (forked, old) = (forked[0], old[0]);
+    assert!(old.contains("Beta.") && !old.contains("third") && !old.contains("Gamma."), "{old}");
     assert!(
         forked.contains("beta was not it") && forked.contains("Gamma.") && !forked.contains("Beta."),
         "{forked}"
@@ -610,6 +609,47 @@ fn a_signal_leaves_a_sane_terminal_and_a_whole_session() {
     let bytes = String::from_utf8_lossy(&bytes);
     assert!(bytes.contains("\x1b[?2004l") && bytes.ends_with('\n'), "{bytes:?}");
     assert_eq!(last(&home)["customType"], "session-tree.leaf");
+}
+
+#[test]
+fn a_move_that_nothing_followed_outlives_a_kill() {
+    let home = Home::new();
+    let server = answering(&["One.", "Two.", "Three."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    for (prompt, answer) in [("first", "One."), ("second", "Two.")] {
+        screen.say(prompt);
+        screen.wait_for(answer);
+        screen.wait_without("Working");
+    }
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    screen.send("One.");
+    screen.wait_for("1 match");
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send("1");
+    screen.wait_for("moved; /back returns");
+    // The position is kept once the person has stayed there for some seconds.
+    let patience = Instant::now() + Duration::from_secs(90);
+    while last(&home)["customType"] != "session-tree.leaf" {
+        assert!(Instant::now() < patience, "the position was not kept");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let pid = screen.process().to_string();
+    assert!(std::process::Command::new("kill").args(["-KILL", &pid]).status().unwrap().success());
+    screen.end();
+
+    let mut screen = start_again(&home, 900, &["-c"]);
+    screen.wait_for("One.");
+    screen.say("third");
+    screen.wait_for("Three.");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+    let sent = server.requests()[2].body["messages"].to_string();
+    assert!(sent.contains("first") && sent.contains("third") && !sent.contains("second"), "{sent}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Commands that look at a session: what they show, and that they leave everything as it was.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use insta::assert_snapshot;
@@ -36,6 +37,10 @@ const OLD: &str = concat!(
     r#"{"type":"message","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"answer"}],"timestamp":2}}"#,
     "\n",
 );
+
+/// An entry for `append`.
+const PROMPT: &[u8] =
+    b"{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"hi\",\"timestamp\":1}}\n";
 
 #[test]
 fn the_tree_shows_branches_labels_and_the_position() {
@@ -292,17 +297,65 @@ fn reading_writes_nothing_whatever_the_version() {
     let old = home.file("project/old.jsonl", OLD);
     let newer = String::from_utf8(session_text(TREE)).unwrap().replace(r#""version":3"#, r#""version":9"#);
     let newer = home.file("project/newer.jsonl", newer);
-    let before = files(&home.path("project"));
-    for file in [&new, &old, &newer] {
-        for command in ["tree", "entries", "show", "path", "context", "check"] {
+    let whole = session_text(TREE);
+    let torn = home.file("project/torn.jsonl", &whole[..whole.len() - 30]);
+    let before = states(&home.path("project"));
+    for file in [&new, &old, &newer, &torn] {
+        for command in ["tree", "entries", "show", "path", "context", "check", "branches", "stats"] {
             for form in [&[command, file.as_str()][..], &[command, file, "--json"]] {
-                home.run(form).ok();
+                let run = home.run(form);
+                // A check tells of damage with its exit code.
+                let code = if command == "check" && file == &torn { 4 } else { 0 };
+                assert_eq!(run.code, code, "{form:?}: {run}");
             }
         }
         home.run(&["tree", file, "--nested"]).ok();
         home.run(&["show", file, "root", "--raw"]).ok();
+        home.run(&["diff", file, "root"]).ok();
+        home.run(&["export", file, "-o", "-"]).ok();
+        home.run(&["follow", file, "--from-start", "--until-idle", "0"]).ok();
     }
-    assert_eq!(files(&home.path("project")), before);
+    home.run(&["sessions", "--all", "--session-dir", "."]).ok();
+    assert_eq!(states(&home.path("project")), before);
+}
+
+/// Every file below a directory with its bytes and the time of its last change.
+fn states(dir: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
+    let changed = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    files(dir).into_iter().map(|(path, bytes)| (path.clone(), bytes, changed(&path))).collect()
+}
+
+#[test]
+fn a_file_that_is_no_session_stays_as_it_is_whatever_is_asked_for() {
+    let home = Home::new();
+    let notes = home.file("project/notes.txt", "my notes of many days\n".repeat(100));
+    let blank = home.file("project/blank.jsonl", "\n \n\n");
+    let before = states(&home.path("project"));
+    for file in [notes.as_str(), &blank] {
+        for arguments in [
+            &["export", file][..],
+            &["--session", file, "-p", "hi"],
+            &["--fork", file, "-p", "hi"],
+            &["append", file],
+            &["append", file, "--create"],
+            &["label", file, "leaf", "here"],
+            &["name", file, "mine"],
+            &["switch", file, "root"],
+            &["fork", file],
+            &["clone", file],
+            &["import", file],
+            &["stats", file],
+            &["migrate", file],
+            &["repair", file],
+            &["repair", file, "--copy", "copy.jsonl"],
+        ] {
+            let run = home.run_with_input(arguments, PROMPT);
+            assert_ne!(run.code, 0, "{arguments:?}: {run}");
+            assert!(run.err().contains("error: "), "{arguments:?}: {run}");
+        }
+    }
+    assert_eq!(states(&home.path("project")), before);
+    assert!(!home.path("offshoot/sessions").exists() || files(&home.path("offshoot/sessions")).is_empty());
 }
 
 #[test]

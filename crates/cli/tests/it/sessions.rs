@@ -324,3 +324,15 @@ fn a_narrow_terminal_gets_the_title_and_the_id() {
     0000aaaa-t  How do I list\n …         1  1h
     ");
 }
+
+#[test]
+fn a_line_that_is_never_read_hides_no_other_session() {
+    let home = Home::new();
+    put(&home, OWN, "0000aaaa-good", None, "u1 user Build a CLI");
+    let long = put(&home, OWN, "0000bbbb-long", None, "u1 user A long story");
+    let file = std::fs::File::options().append(true).open(long).unwrap();
+    // A hole, which takes no room on the disk.
+    file.set_len(file.metadata().unwrap().len() + (520 << 20)).unwrap();
+    let listed = home.run(&["sessions"]);
+    assert!(listed.ok().contains("Build a CLI") && listed.ok().contains("A long story"), "{listed}");
+}

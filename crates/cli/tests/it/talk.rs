@@ -4,7 +4,8 @@ mod foreign;
 mod told;
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -167,6 +168,26 @@ fn a_busy_server_is_asked_again_and_a_refusal_is_told() {
     assert_eq!(run.code, 1);
     assert!(run.err().contains("does not accept the key"), "{run}");
     assert_eq!(said(&home)[0], "user: hi", "the prompt is kept");
+}
+
+#[test]
+fn a_prompt_outlives_a_program_that_is_ended_while_nobody_answers() {
+    for signal in ["-KILL", "-TERM"] {
+        let server = ModelServer::start([Reply::answer().text("never").stall_after(0)]).unwrap();
+        let home = Home::new();
+        set_up(&home, &server, "anthropic-messages");
+        let mut child = home.command(&["-p", "hello"]).stdin(Stdio::null()).spawn().unwrap();
+        let patience = Instant::now() + Duration::from_secs(90);
+        while server.requests().is_empty() {
+            assert!(Instant::now() < patience, "nothing was asked");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        assert!(!child.wait().unwrap().success(), "{signal}");
+        assert_eq!(said(&home)[0], "user: hello", "{signal}");
+        assert_eq!(sessions(&home), 1, "{signal}");
+    }
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use super::*;
 
-const MARK: &str = r#"
+/// An extension that leaves a file, `loaded`, where it is loaded.
+pub(crate) const MARK: &str = r#"
 import * as fs from "node:fs";
 fs.writeFileSync("loaded", "");
 export default () => {};

@@ -1,6 +1,7 @@
 //! Extensions in a conversation at a terminal: dialogs, rows, drawings, commands, keys, the tree, loading anew, trust.
 
 use super::*;
+use crate::extensions::projects::MARK;
 
 /// A conversation with one extension, `project/x.ts`, and these answers.
 fn begin(text: &str, answers: &[&str]) -> (Home, ModelServer, Screen) {
@@ -359,4 +360,24 @@ fn a_new_session_has_new_extensions() {
     screen.say("/new");
     screen.wait_for("began new 1");
     quit(screen);
+}
+
+#[test]
+fn a_session_from_elsewhere_brings_no_extensions() {
+    let home = Home::new();
+    for place in [".pi/extensions", ".offshoot/extensions"] {
+        home.file(&format!("elsewhere/{place}/x.ts"), MARK);
+    }
+    let cwd = home.path("elsewhere");
+    let header = json!({"type": "session", "version": 3, "id": "evil", "timestamp": "2025-01-01T00:00:00.000Z", "cwd": cwd});
+    let entries = testkit::drawing::entry_lines("u1 user hello from elsewhere");
+    let file = home.file("elsewhere/evil.jsonl", [format!("{header}\n").into_bytes(), entries].concat());
+    let screen = start(&home, &["--session", &file]);
+    screen.wait_for("hello from elsewhere");
+    let shown = screen.wait_for("offshoot/offline");
+    assert!(!shown.contains("trust all of this?"), "{shown}");
+    quit(screen);
+    for mark in ["project/loaded", "elsewhere/loaded"] {
+        assert!(!home.path(mark).exists(), "{mark}");
+    }
 }

@@ -168,3 +168,25 @@ fn what_is_thrown_away_can_be_taken_back_and_the_open_session_stays() {
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
 }
+
+#[test]
+fn sub_agents_are_not_offered() {
+    let home = home();
+    for (path, bytes) in files(&home.path("offshoot/sessions")) {
+        if path.to_string_lossy().contains("_zig") {
+            let text = String::from_utf8(bytes).unwrap();
+            fs::write(path, text.replacen("\"version\":3", "\"version\":3,\"kind\":\"subagent\"", 1))
+                .unwrap();
+        }
+    }
+    let mut screen = open(&home);
+    let shown = screen.wait_for("(1/2)");
+    assert!(!shown.contains("Port it to zig"), "{shown}");
+    screen.send("\t");
+    let shown = screen.wait_for("A monad tutorial");
+    assert!(!shown.contains("Port it to zig"), "{shown}");
+    screen.send(ESCAPE);
+    screen.wait_without("Resume Session");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
