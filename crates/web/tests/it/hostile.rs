@@ -1,6 +1,6 @@
 //! Sessions of people who want to run something in the reader's browser.
 //!
-//! 26 payloads stand in every field that can carry text. A real HTML parser looks at the page as it is written, and
+//! 29 payloads stand in every field that can carry text. A real HTML parser looks at the page as it is written, and
 //! the page is walked through with scripts on: nothing runs, nothing is loaded, the policy has nothing to stop.
 
 use serde_json::{Value, json};
@@ -39,9 +39,12 @@ fn payloads() -> Vec<String> {
         "\\u003cscript\\u003eRUN\\u003c/script\\u003e &lt;script&gt;RUN&lt;/script&gt;",
         "{{constructor.constructor('RUN')()}} ${RUN} <%= RUN %>",
         "<meta http-equiv=refresh content=\"0;url=http://evil.example/\">",
+        "![x\" onerror=\"RUN](http://a)",
+        "[x](http://a\" onfocus=\"RUN\" autofocus=\"\")",
+        "![x](x\" onerror=\"RUN)",
         "<base href=http://evil.example/><link rel=stylesheet href=http://evil.example/x.css><style>@import 'http://evil.example/y.css'</style>",
     ];
-    assert_eq!(texts.len(), 26);
+    assert_eq!(texts.len(), 29);
     texts.map(|text| text.replace("RUN", RUN)).to_vec()
 }
 
@@ -60,6 +63,7 @@ fn carriers(p: &str) -> Vec<Value> {
             {"type": "toolCall", "id": format!("bash{p}"), "name": "bash", "arguments": {"command": p}},
             {"type": "toolCall", "id": format!("write{p}"), "name": "write", "arguments": {"path": format!("{p}.js"), "content": p}},
             {"type": "toolCall", "id": format!("edit{p}"), "name": "edit", "arguments": {"path": p, "edits": [{"oldText": p, "newText": p}]}},
+            {"type": "toolCall", "id": format!("read{p}"), "name": "read", "arguments": {"path": p, "offset": p, "limit": p}},
             {"type": "toolCall", "id": format!("odd{p}"), "name": "grep", "arguments": p}],
             "model": p, "provider": p, "api": p, "stopReason": p, "errorMessage": p, "usage": usage}),
         ),
@@ -183,6 +187,20 @@ fn nothing_that_a_session_says_runs_or_loads_anything() {
         browser.eval("document.querySelector('#times').click()");
         assert_harmless(&mut browser, &file);
     }
+}
+
+#[test]
+fn the_policy_of_a_page_stops_what_no_template_wrote() {
+    let page = Page::drawn("u1 user hello");
+    let text = std::fs::read_to_string(&page.file).unwrap();
+    let planted = format!("<script>{RUN}</script><img src=x onerror=\"{RUN}\">");
+    assert!(text.contains("</body>"));
+    std::fs::write(&page.file, text.replacen("</body>", &format!("{planted}</body>"), 1)).unwrap();
+    let mut browser = Browser::start();
+    browser.open(&page.file);
+    assert_eq!(browser.eval("document.querySelectorAll('script').length > 1"), true, "it is there");
+    assert_eq!(browser.eval("window.__x === undefined"), true);
+    assert_ne!(browser.complaints(), Vec::<String>::new());
 }
 
 #[test]
