@@ -8,13 +8,14 @@ mod html;
 mod mutate;
 mod text;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_web::{ExportOptions, Packing, write_html, write_markdown};
-use session_tree::json::{self, Kind};
+use session_tree::json::{self, Doc, Kind};
 use session_tree::{Options, Session};
 use testkit::clock::TickingClock;
 use testkit::ids::CountingIds;
@@ -222,7 +223,7 @@ fn migrate_file(bytes: &[u8]) -> Result<bool, String> {
         return Err("the original was not kept".into());
     }
     let after = fs.bytes(PATH).unwrap_or_default();
-    let lines: std::collections::HashSet<&[u8]> = after.split(|byte| *byte == b'\n').collect();
+    let lines: HashSet<&[u8]> = after.split(|byte| *byte == b'\n').collect();
     let is_bad = |line: &&[u8]| {
         // A byte order mark before the header is no part of it.
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
@@ -231,11 +232,26 @@ fn migrate_file(bytes: &[u8]) -> Result<bool, String> {
     if let Some(lost) = bytes.split(|byte| *byte == b'\n').filter(is_bad).find(|line| !lines.contains(line)) {
         return Err(format!("a line that cannot be read is lost: {}", lost.escape_ascii()));
     }
+    let messages_after = messages(&after);
+    if let Some(lost) = messages(bytes).iter().find(|message| !messages_after.contains(*message)) {
+        return Err(format!("the bytes of a message changed: {}", lost.escape_ascii()));
+    }
     let found = options(&fs).open_read_only(PATH).map_err(|error| format!("cannot open again: {error}"))?;
     let after = shown(&found)?;
     // A torn line whose id can be read holds its place once it has an end, and with it a compaction its first kept entry.
     let is_same = if bytes.ends_with(b"\n") { after == before } else { after.0 == before.0 };
     if is_same { Ok(true) } else { Err(format!("{before:?} became {after:?}")) }
+}
+
+/// The bytes of all messages of a file; those of hooks get another role by a migration and are left out.
+fn messages(bytes: &[u8]) -> HashSet<Vec<u8>> {
+    let message = |line: &[u8]| {
+        let doc = Doc::parse(line).ok()?;
+        let message = doc.root().get("message")?;
+        let is_of_hook = message.get("role").is_some_and(|role| role.is_str("hookMessage"));
+        (!is_of_hook).then(|| message.raw().to_vec())
+    };
+    bytes.split(|byte| *byte == b'\n').filter_map(message).collect()
 }
 
 /// The ids, the leaf and the texts of the context.

@@ -1,12 +1,12 @@
-//! The table of incidents in `docs/reliability.md`: every test that it names exists.
+//! The tables of incidents and cases in `docs/reliability.md`: every test that they name exists.
 
 use std::fs;
 use std::path::Path;
 
-/// A row of the table: the number of an incident and the tests that cover it.
+/// A row of a table: the number of an incident or a case, and the tests that cover it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Incident {
-    /// `I-01` and so on.
+pub struct Row {
+    /// `I-01` or `G01`, and so on.
     pub number: String,
     /// The tests, as `file::test`.
     pub tests: Vec<String>,
@@ -14,20 +14,24 @@ pub struct Incident {
     pub reason: String,
 }
 
-/// Reads the table out of a document.
-pub fn incidents(document: &str) -> Vec<Incident> {
-    let rows = document.lines().filter(|line| line.starts_with("| I-"));
+/// Reads the rows out of a document whose numbers begin with some letters and go on with digits.
+pub fn rows(document: &str, letters: &str) -> Vec<Row> {
+    let start = format!("| {letters}");
+    let is_row = |line: &&str| {
+        line.strip_prefix(&start).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let rows = document.lines().filter(is_row);
     rows.map(|row| {
         let columns: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
         let number = columns.first().copied().unwrap_or_default().to_owned();
         let last = columns.last().copied().unwrap_or_default();
         let tests = last.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-        Incident { number, tests, reason: last.to_owned() }
+        Row { number, tests, reason: last.to_owned() }
     })
     .collect()
 }
 
-/// Says why a test that the table names cannot be found, or does not run.
+/// Says why a test that a table names cannot be found, or does not run.
 ///
 /// # Errors
 ///
@@ -53,6 +57,19 @@ fn is_test(text: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_told_apart_by_their_numbers() {
+        let text =
+            "| I-01 | what | `a::b`, `c::d` |\n| Gone | x |\n| G02 | what | not yet covered: why |\nG03\n";
+        let row = |number: &str, tests: &[&str], reason: &str| Row {
+            number: number.into(),
+            tests: tests.iter().map(ToString::to_string).collect(),
+            reason: reason.into(),
+        };
+        assert_eq!(rows(text, "I-"), [row("I-01", &["a::b", "c::d"], "`a::b`, `c::d`")]);
+        assert_eq!(rows(text, "G"), [row("G02", &[], "not yet covered: why")]);
+    }
 
     #[test]
     fn a_helper_or_a_test_that_is_left_out_covers_nothing() {
