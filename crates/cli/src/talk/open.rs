@@ -100,7 +100,9 @@ pub(crate) fn damage(session: &Session) -> Option<String> {
     let file = session.file().filter(|_| lines > 0)?;
     let lines = count(lines, "line");
     let file = quoted(&file.to_string_lossy());
-    Some(format!("{lines} of this session cannot be read, all others can; `offshoot check {file}` tells which"))
+    Some(format!(
+        "{lines} of this session cannot be read, all others can; `offshoot check {file}` tells which"
+    ))
 }
 
 /// Lets the person choose a session, latest first.
