@@ -218,10 +218,7 @@ impl SummaryFlow {
                 }
                 Vec::new()
             }
-            (
-                Event::Input(Input::Action(Action::SelectCancel)),
-                Stage::Run { with_model: true, aborting },
-            ) => {
+            (Event::Input(Input::Action(Action::SelectCancel)), Stage::Run { aborting, .. }) => {
                 let first = !std::mem::replace(aborting, true);
                 if first { vec![Effect::Abort] } else { Vec::new() }
             }
@@ -349,9 +346,12 @@ impl SummaryFlow {
                 vec![Effect::Status("Navigated to selected point · /back returns".to_owned())]
             }
             Ended::Cancelled => {
+                let status = match self.stage {
+                    Stage::Run { with_model: false, .. } => "Navigation cancelled",
+                    _ => "Branch summarization cancelled",
+                };
                 self.stage = Stage::Closed;
-                let status = Effect::Status("Branch summarization cancelled".to_owned());
-                vec![status, Effect::ReopenTree(self.target.clone())]
+                vec![Effect::Status(status.to_owned()), Effect::ReopenTree(self.target.clone())]
             }
             Ended::Refused { silent } => {
                 self.stage = Stage::Closed;

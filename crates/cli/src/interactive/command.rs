@@ -9,6 +9,7 @@ mod model;
 mod moves;
 mod session;
 
+use offshoot_agent::agent::Agent;
 use offshoot_agent::tools::UserCommand;
 use offshoot_tui::chat::command::{Arguments, COMMANDS, CommandSpec, Typed, find, read};
 use offshoot_tui::chat::item::Tone;
@@ -51,8 +52,8 @@ impl Front<'_> {
             }
             _ => front.chat.editor.set_text(&text),
         });
-        self.view =
-            Some(View::Question(Question::new(format!("There is no command /{name}"), "", answers), chosen));
+        let question = Question::new(format!("There is no command /{name}"), "", answers);
+        self.open_view(View::Question(question, chosen));
     }
 
     fn command(&mut self, command: &'static CommandSpec, rest: &str, text: &str) {
@@ -104,7 +105,7 @@ impl Front<'_> {
             "thinking" => self.thinking_command(rest),
             "settings" => self.show_settings(),
             "reload" => self.reload(),
-            "hotkeys" => self.view = Some(View::Keys(Help::default())),
+            "hotkeys" => self.open_view(View::Keys(Help::default())),
             "help" => self.help(rest),
             "quit" => self.leave(),
             _ => {}
@@ -190,6 +191,14 @@ impl Front<'_> {
                 }
             }
         }
+    }
+
+    /// Returns the agent; tells that something has to wait if it works.
+    pub(super) fn free_agent(&mut self) -> Option<&mut Agent> {
+        if self.is_refused_now() {
+            return None;
+        }
+        self.desk.agent()
     }
 
     /// Finds an entry; tells if there is none.

@@ -235,6 +235,10 @@ impl Front<'_> {
     }
 
     fn load_again(&mut self, setup: Setup) {
+        // The question may have been answered while somebody works.
+        if self.is_refused_now() {
+            return;
+        }
         self.setup = setup;
         let sources = match Sources::new(&self.args.extensions, &self.setup, true, self.app) {
             Ok(sources) => sources,
@@ -272,7 +276,7 @@ impl Front<'_> {
                 Err(error) => front.fail_with(&error),
             }
         });
-        self.view = Some(View::Question(Question::new(title, files.join("\n"), answers), chosen));
+        self.open_view(View::Question(Question::new(title, files.join("\n"), answers), chosen));
     }
 
     /// Takes all news that are there already.

@@ -72,6 +72,8 @@ pub(super) struct Front<'a> {
     pub(super) unasked: Option<Unasked>,
     /// When a key last went to the editor.
     pub(super) typed_at: Duration,
+    /// What gets the keyboard when the view is closed; the last one first.
+    pub(super) behind: Vec<View>,
     /// The tree, kept as it was left.
     pub(super) tree: Option<TreeSelector>,
     /// What is told of branches that are left, once and for all.
@@ -107,7 +109,7 @@ pub(super) struct Front<'a> {
     started: Instant,
     pub(super) moved_at: Option<Duration>,
     looked_at: Duration,
-    is_over: bool,
+    pub(super) is_over: bool,
     pub(super) columns: u16,
 }
 
@@ -163,6 +165,7 @@ impl<'a> Front<'a> {
             view: None,
             unasked: None,
             typed_at: Duration::ZERO,
+            behind: Vec::new(),
             tree: None,
             always: None,
             waiting: VecDeque::new(),
@@ -260,7 +263,7 @@ impl<'a> Front<'a> {
                 self.hear_extensions();
                 then(self);
                 self.refresh();
-                self.go_on();
+                self.pass_keyboard();
             }
             Happened::News(news) => self.take_news(news),
             Happened::Wished(wish) => self.grant(wish),

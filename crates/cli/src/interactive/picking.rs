@@ -35,7 +35,7 @@ impl Front<'_> {
         reader.list(Scope::Folder);
         self.reader = Some(reader);
         let picker = SessionPicker::new(self.session_file());
-        self.view = Some(View::Picker(Box::new(picker)));
+        self.open_view(View::Picker(Box::new(picker)));
     }
 
     fn session_file(&self) -> Option<PathBuf> {

@@ -43,7 +43,7 @@ impl Front<'_> {
 
     /// Says something to the model when all is done.
     pub(super) fn follow_up(&mut self, text: &str) {
-        match self.desk.is_busy() {
+        match self.desk.is_busy() || self.view.is_some() {
             true => self.enqueue(text, Delivery::FollowUp),
             false => self.submit(text),
         }
@@ -92,7 +92,7 @@ impl Front<'_> {
 
     /// Goes on with what waits, now that the agent has time.
     pub(super) fn go_on(&mut self) {
-        if self.desk.is_busy() {
+        if self.is_over || self.desk.is_busy() {
             return;
         }
         if let Some(then) = self.after.take() {

@@ -31,7 +31,7 @@ impl Front<'_> {
     }
 
     pub(super) fn plan_pick(&mut self, request: &CherryPickRequest) {
-        match self.desk.agent().map(|agent| agent.plan_cherry_pick(None, request)) {
+        match self.free_agent().map(|agent| agent.plan_cherry_pick(None, request)) {
             Some(Ok(pick)) => self.review_pick(pick),
             Some(Err(error)) => self.fail(&words(&error)),
             None => {}
@@ -52,7 +52,7 @@ impl Front<'_> {
         warnings.extend(pick.has_unread_images.then(|| "this model reads no images".to_owned()));
         let review = Review::new(ReviewKind::Pick, "Copy here", ReviewText::Ready(pick.text()));
         let review = review.with_facts(facts).with_warnings(warnings);
-        self.view = Some(View::Review(Box::new(review), Reviewing::Pick(Box::new(pick))));
+        self.open_view(View::Review(Box::new(review), Reviewing::Pick(Box::new(pick))));
     }
 
     /// Reviews a merge of a branch.
@@ -65,10 +65,7 @@ impl Front<'_> {
 
     /// Makes the text of a merge, and shows it if it is to be reviewed.
     pub(super) fn plan_merge(&mut self, request: MergeBranchRequest, is_reviewed: bool) {
-        if self.is_refused_now() {
-            return;
-        }
-        let planned = match self.desk.agent().map(|agent| agent.plan_merge(None, &request)) {
+        let planned = match self.free_agent().map(|agent| agent.plan_merge(None, &request)) {
             Some(Ok(planned)) => planned,
             Some(Err(error)) => return self.fail(&words(&error)),
             None => return,
@@ -78,7 +75,7 @@ impl Front<'_> {
         }
         if is_reviewed {
             let review = Review::new(ReviewKind::Merge, "Merge into this branch", ReviewText::Waiting);
-            self.view = Some(View::Review(Box::new(review), Reviewing::Merge(request, None)));
+            self.open_view(View::Review(Box::new(review), Reviewing::Merge(request, None)));
         }
         self.begin_summary(!is_reviewed);
         self.desk.start(move |agent, cancel| async move {
@@ -90,26 +87,33 @@ impl Front<'_> {
 
     fn merge_drafted(&mut self, drafted: Result<Applied<MergeDraft>, AgentError>, is_reviewed: bool) {
         self.chat.working.end();
-        let draft = match drafted {
-            Ok(Applied::Done(draft)) => draft,
-            Ok(Applied::Cancelled(_)) => {
-                self.view = None;
-                return self.tell(Tone::Info, "stopped; nothing changed");
-            }
-            Err(error) => {
-                if let Some(View::Review(review, _)) = &mut self.view {
-                    review.set_text(ReviewText::Failed(words(&error)));
-                    return;
-                }
-                return self.fail(&words(&error));
-            }
+        let review = match self.take_waiting(|view| matches!(view, View::Review(..))) {
+            Some(View::Review(review, Reviewing::Merge(request, _))) => Some((review, request)),
+            _ => None,
         };
+        match drafted {
+            Ok(Applied::Done(draft)) => self.drafted(draft, review.map(|(_, request)| request), is_reviewed),
+            Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
+            Err(error) => match review {
+                Some((mut review, request)) => {
+                    review.set_text(ReviewText::Failed(words(&error)));
+                    self.open_view(View::Review(review, Reviewing::Merge(request, None)));
+                }
+                None => self.fail(&words(&error)),
+            },
+        }
+    }
+
+    /// The text of a merge is there: it is shown if somebody wants to read it first, and done otherwise.
+    fn drafted(&mut self, draft: MergeDraft, shown: Option<MergeBranchRequest>, is_reviewed: bool) {
         let is_forward = matches!(draft.outcome(), MergeOutcome::FastForward { .. });
-        match self.view.take() {
-            Some(View::Review(_, Reviewing::Merge(request, _))) if is_reviewed && !is_forward => {
+        match shown {
+            Some(request) if !is_forward => {
                 let (review, draft) = (merge_review(&draft), Some(Box::new(draft)));
-                self.view = Some(View::Review(Box::new(review), Reviewing::Merge(request, draft)));
+                self.open_view(View::Review(Box::new(review), Reviewing::Merge(request, draft)));
             }
+            // Closed at the last moment.
+            None if is_reviewed => self.tell(Tone::Info, "nothing changed"),
             _ => self.apply_merge(draft),
         }
     }
@@ -150,14 +154,20 @@ impl Front<'_> {
         let wanted = review.input(&self.keymap, event).and_then(|input| review.update(&input));
         match (wanted, reviewing) {
             (None, reviewing) => self.view = Some(View::Review(review, reviewing)),
-            (Some(Reviewed::Cancel), _) => {
-                self.desk.stop();
+            (Some(Reviewed::Cancel), reviewing) => {
+                // Somebody else may work by now.
+                if review.is_waiting() && matches!(reviewing, Reviewing::Merge(_, None)) {
+                    self.desk.stop();
+                }
                 self.tell(Tone::Info, "nothing changed");
             }
             (Some(Reviewed::External(text)), reviewing) => {
                 if let Some(text) = self.edit_externally(&text) {
                     review.set_edited(&text);
                 }
+                self.view = Some(View::Review(review, reviewing));
+            }
+            (Some(wanted), reviewing) if needs_agent(&wanted) && self.is_refused_now() => {
                 self.view = Some(View::Review(review, reviewing));
             }
             (Some(wanted), Reviewing::Pick(pick)) => self.pick_reviewed(wanted, review, *pick),
@@ -255,6 +265,14 @@ impl Front<'_> {
                 .map(|parent| tree.id(parent).to_string())
         });
         before.map_or_else(|| last.to_string(), |before| format!("{before}..{last}"))
+    }
+}
+
+/// Tells whether something that a person wants is done by the agent.
+fn needs_agent(wanted: &Reviewed) -> bool {
+    match wanted {
+        Reviewed::Apply(_) | Reviewed::NextMode | Reviewed::Focus(_) => true,
+        Reviewed::FullDiff | Reviewed::External(_) | Reviewed::Cancel => false,
     }
 }
 

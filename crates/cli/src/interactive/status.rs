@@ -100,7 +100,7 @@ impl Front<'_> {
             Some(3) => front.leave(),
             _ => {}
         });
-        self.view = Some(View::Question(question, chosen));
+        self.open_view(View::Question(question, chosen));
     }
 
     /// Goes on without writing anything.

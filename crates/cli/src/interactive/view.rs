@@ -51,6 +51,24 @@ pub(super) enum View {
     Viewer(Box<Viewer>, Vec<Node>),
 }
 
+impl View {
+    /// Tells whether it only waits for the agent, which may itself wait for an answer of the person.
+    fn only_waits(&self) -> bool {
+        match self {
+            View::Summary(flow) => flow.is_running(),
+            View::Review(review, _) => review.is_waiting(),
+            View::Tree(_)
+            | View::List(..)
+            | View::Question(..)
+            | View::Branches(_)
+            | View::Picker(_)
+            | View::Keys(_)
+            | View::Extension(_)
+            | View::Viewer(..) => false,
+        }
+    }
+}
+
 /// The keys of the chat, for the page that lists them.
 pub(super) const GROUPS: &[Group] = &[
     (
@@ -184,10 +202,47 @@ impl Front<'_> {
             View::Extension(dialog) => self.dialog_event(dialog, event),
             View::Viewer(viewer, path) => self.viewer_event(viewer, path, event),
         }
-        if self.view.is_none() {
-            self.show_question();
-            self.go_on();
+        self.pass_keyboard();
+    }
+
+    /// Gives the keyboard to a view; if another one has it, when that is closed.
+    pub(super) fn open_view(&mut self, view: View) {
+        match self.view {
+            None => self.view = Some(view),
+            Some(_) => self.behind.push(view),
         }
+    }
+
+    /// Takes the keyboard from the view.
+    pub(super) fn close_view(&mut self) {
+        self.view = None;
+        self.pass_keyboard();
+    }
+
+    /// Gives the keyboard, if nobody has it, to who waits behind, to the next question, or to the editor.
+    pub(super) fn pass_keyboard(&mut self) {
+        if self.view.is_none() {
+            self.view = self.behind.pop();
+        }
+        self.show_question();
+        self.go_on();
+    }
+
+    /// Takes the view that waited for the work that is done now, wherever it is.
+    pub(super) fn take_waiting(&mut self, is_it: impl Fn(&View) -> bool) -> Option<View> {
+        let is_it = |view: &View| view.only_waits() && is_it(view);
+        if let Some(at) = self.behind.iter().position(is_it) {
+            return Some(self.behind.remove(at));
+        }
+        self.view.take_if(|view| is_it(view))
+    }
+
+    /// Tells whether something can be asked now; a view that only waits steps back for it.
+    pub(super) fn has_room(&mut self) -> bool {
+        if let Some(waiting) = self.view.take_if(|view| view.only_waits()) {
+            self.behind.push(waiting);
+        }
+        self.view.is_none()
     }
 
     fn list_event(&mut self, mut list: Box<SelectList>, chosen: Chosen<usize>, event: &Event) {
@@ -218,12 +273,18 @@ impl Front<'_> {
 
     /// Asks the person about the next call that waits, unless something else is asked.
     pub(super) fn show_question(&mut self) {
-        if self.view.is_some() || self.is_being_typed() {
+        if self.is_being_typed() {
             return;
         }
         // Who asked may have been stopped while the question waited.
         self.asked.retain(|asked| !asked.is_over());
-        let Some(asked) = self.asked.pop_front() else { return self.show_dialog() };
+        if self.asked.is_empty() {
+            return self.show_dialog();
+        }
+        if !self.has_room() {
+            return;
+        }
+        let Some(asked) = self.asked.pop_front() else { return };
         let question = asked.question();
         let chosen: Chosen<Option<usize>> = Box::new(move |_, answer| asked.give(answer));
         self.view = Some(View::Question(question, chosen));
@@ -234,7 +295,7 @@ impl Front<'_> {
     pub(super) fn open_viewer(&mut self) {
         let path = self.desk.read(|session| session.branch_path(None));
         let viewer = Viewer::new(self.chat.transcript.look().clone(), Grammars);
-        self.view = Some(View::Viewer(Box::new(viewer), path));
+        self.open_view(View::Viewer(Box::new(viewer), path));
     }
 
     /// Goes on with a search in the tree while nothing else is to be done; tells whether there is something to draw.

@@ -53,7 +53,7 @@ impl Front<'_> {
             None => self.tell(Tone::Info, "nothing was said yet, so there is no tree"),
             Some(tree) => {
                 self.tree = Some(tree);
-                self.view = Some(View::Tree(chosen));
+                self.open_view(View::Tree(chosen));
             }
         }
     }
@@ -127,7 +127,7 @@ impl Front<'_> {
     /// Does what the summary flow wants, and keeps it open as long as it is.
     pub(super) fn follow_flow(&mut self, flow: Box<SummaryFlow>, effects: Vec<Effect>) {
         if flow.is_open() {
-            self.view = Some(View::Summary(flow));
+            self.open_view(View::Summary(flow));
         }
         for effect in effects {
             match effect {
@@ -216,22 +216,17 @@ impl Front<'_> {
             Ok(_) => Ended::Done,
             Err(error) => Ended::Failed(words(error)),
         };
-        match self.view.take() {
-            Some(View::Summary(mut flow)) => {
+        match (self.take_waiting(|view| matches!(view, View::Summary(_))), ended) {
+            (Some(View::Summary(mut flow)), ended) => {
                 let effects = flow.update(summary::Event::Ended(ended));
                 self.follow_flow(flow, effects);
             }
-            other => {
-                self.view = other;
-                match ended {
-                    Ended::Done => {}
-                    Ended::Cancelled => self.tell(Tone::Info, "stopped; nothing changed"),
-                    Ended::Refused { .. } => {
-                        self.tell(Tone::Warning, "an extension did not want this; nothing changed");
-                    }
-                    Ended::Failed(reason) => self.fail(&reason),
-                }
+            (_, Ended::Done) => {}
+            (_, Ended::Cancelled) => self.tell(Tone::Info, "stopped; nothing changed"),
+            (_, Ended::Refused { .. }) => {
+                self.tell(Tone::Warning, "an extension did not want this; nothing changed");
             }
+            (_, Ended::Failed(reason)) => self.fail(&reason),
         }
         if let Ok(result) = result
             && result.moved

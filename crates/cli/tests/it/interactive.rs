@@ -589,6 +589,88 @@ fn a_second_program_is_announced_and_may_look_on_or_take_a_copy() {
 }
 
 #[test]
+fn nothing_is_said_before_the_person_chose_what_to_do_with_a_session_that_is_open_elsewhere() {
+    let home = Home::new();
+    let server = answering(&["Here.", "Again."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut first = start(&home, &[]);
+    first.wait_for("every conversation is a tree");
+    first.say("hello");
+    first.wait_for("Here.");
+    first.wait_without("Working");
+    let before = session(&home);
+    let mut second = start_again(&home, 500, &["-c", "hello again"]);
+    second.wait_for("Another program has this session open");
+    second.wait_for("hello again");
+    second.send("4");
+    assert_eq!(second.end().0, 0);
+    assert_eq!((session(&home), server.requests().len()), (before, 1));
+    // Who goes on says it.
+    let mut second = start_again(&home, 900, &["-c", "hello again"]);
+    second.wait_for("Another program has this session open");
+    second.send("1");
+    second.wait_for("Again.");
+    second.wait_without("Working");
+    for mut screen in [first, second] {
+        screen.say("/quit");
+        assert_eq!(screen.end().0, 0);
+    }
+}
+
+#[test]
+fn what_is_chosen_in_the_tree_while_the_model_answers_is_refused_in_words() {
+    let home = Home::new();
+    let server = answering(&["One."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("one");
+    screen.wait_for("One.");
+    screen.wait_without("Working");
+    server.push(Reply::answer().text("a long story").stall_after(3));
+    screen.say("two");
+    screen.wait_for("Working");
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    screen.send("\x19");
+    screen.wait_for("not while something runs");
+    screen.send(ESCAPE);
+    screen.wait_for("stopped");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn a_merge_that_is_done_leaves_what_was_opened_meanwhile_open() {
+    let home = Home::new();
+    let server = answering(&["Node it is.", "Rust it is."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("Use Node");
+    screen.wait_for("Node it is.");
+    screen.wait_without("Working");
+    screen.say("/undo");
+    screen.wait_for("› Use Node");
+    screen.send("\x15");
+    screen.say("Use Rust");
+    screen.wait_for("Rust it is.");
+    screen.wait_without("Working");
+    let slow = std::time::Duration::from_millis(700);
+    server.push(Reply::answer().text("Node was tried as well").delay(slow));
+    screen.say("/merge #2 --no-review");
+    screen.wait_until("a question to the model", |_| server.requests().len() == 3);
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    let shown = screen.wait_for("Node was tried as well");
+    assert!(shown.contains("Session Tree"), "{shown}");
+    screen.send(ESCAPE);
+    screen.wait_without("Session Tree");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
 fn a_signal_leaves_a_sane_terminal_and_a_whole_session() {
     let home = Home::new();
     let server = answering(&["One.", "Two."]);

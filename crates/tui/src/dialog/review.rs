@@ -156,6 +156,11 @@ impl Review {
         self
     }
 
+    /// Tells whether the text is still being written.
+    pub fn is_waiting(&self) -> bool {
+        self.text == ReviewText::Waiting
+    }
+
     /// Puts another text there, such as one that a model has written now.
     pub fn set_text(&mut self, text: ReviewText) {
         self.text = text;

@@ -41,8 +41,8 @@ impl SummaryFlow {
             Stage::Help(help) => help.draw(theme, keymap, "Keys", GROUPS, area, buf),
             Stage::Run { with_model, aborting } => {
                 let text = match (with_model, aborting) {
-                    (false, _) => "Moving...".to_owned(),
-                    (true, true) => "Stopping...".to_owned(),
+                    (_, true) => "Stopping...".to_owned(),
+                    (false, false) => "Moving...".to_owned(),
                     (true, false) => {
                         let key = keymap.name(Action::SelectCancel).unwrap_or_default();
                         format!("Summarizing branch... ({key} to cancel)")

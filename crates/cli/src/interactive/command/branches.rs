@@ -20,7 +20,7 @@ impl Front<'_> {
             Ok(rows) if rows.is_empty() => {
                 self.tell(Tone::Info, "nothing was said yet, so there are no branches");
             }
-            Ok(rows) => self.view = Some(View::Branches(Box::new(BranchList::new(name, rows)))),
+            Ok(rows) => self.open_view(View::Branches(Box::new(BranchList::new(name, rows)))),
             Err(error) => self.fail(&words(&error)),
         }
     }
@@ -57,7 +57,7 @@ impl Front<'_> {
     fn switch_to(&mut self, tip: &EntryId, summary: SummaryRequest) {
         let request = SwitchRequest { target: tip.to_string(), exact: false, summary };
         self.when_free(Box::new(move |front| {
-            let Some(planned) = front.desk.agent().map(|agent| agent.plan_switch(&request)) else { return };
+            let Some(planned) = front.free_agent().map(|agent| agent.plan_switch(&request)) else { return };
             front.start_planned(planned, "switched; /switch - returns");
         }));
     }

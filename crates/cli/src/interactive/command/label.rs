@@ -25,7 +25,7 @@ impl Front<'_> {
                 _ => LabelRequest { target: None, label: arguments.rest(0) },
             },
         };
-        match self.desk.agent().map(|agent| agent.plan_label(&request)) {
+        match self.free_agent().map(|agent| agent.plan_label(&request)) {
             Some(Ok(plan)) => self.label_as_planned(plan),
             Some(Err(error)) => self.fail(&words(&error)),
             None => {}
@@ -34,11 +34,8 @@ impl Front<'_> {
 
     /// Sets or clears a label, as the tree wants.
     pub(in super::super) fn set_label(&mut self, id: &str, label: Option<&str>) {
-        if self.is_refused_now() {
-            return;
-        }
         let request = LabelRequest { target: Some(id.to_owned()), label: label.map(str::to_owned) };
-        match self.desk.agent().map(|agent| agent.plan_label(&request)) {
+        match self.free_agent().map(|agent| agent.plan_label(&request)) {
             Some(Ok(plan)) => self.label_as_planned(plan),
             Some(Err(error)) => self.fail(&words(&error)),
             None => {}
@@ -89,7 +86,7 @@ impl Front<'_> {
                 front.go_to(&id.as_str().into());
             }
         });
-        self.view = Some(View::List(Box::new(SelectList::searchable("Labels", items)), chosen));
+        self.open_view(View::List(Box::new(SelectList::searchable("Labels", items)), chosen));
     }
 
     pub(super) fn name_command(&mut self, arguments: &Arguments, text: &str) {
@@ -101,7 +98,7 @@ impl Front<'_> {
             return self.tell(Tone::Info, said);
         }
         let name = Some(text).filter(|_| !is_clear);
-        let Some(plan) = self.desk.agent().map(|agent| agent.plan_name(name)) else { return };
+        let Some(plan) = self.free_agent().map(|agent| agent.plan_name(name)) else { return };
         self.desk.start(move |mut agent, cancel| async move {
             let result = agent.name_session(&plan, &cancel).await;
             let then: Then = Box::new(move |front| match (result, plan.name) {

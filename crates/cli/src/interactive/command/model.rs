@@ -31,8 +31,8 @@ impl Front<'_> {
                 front.choose_model(&model.spec.full_name(), ChosenBy::Name);
             }
         });
-        self.view =
-            Some(View::List(Box::new(SelectList::searchable("Model", items).starting_at(at)), chosen));
+        let list = SelectList::searchable("Model", items).starting_at(at);
+        self.open_view(View::List(Box::new(list), chosen));
     }
 
     fn choose_model(&mut self, name: &str, by: ChosenBy) {
@@ -44,7 +44,7 @@ impl Front<'_> {
             }
         };
         let said = format!("{} answers from now on", model.spec().full_name());
-        match self.desk.agent().map(|agent| agent.choose_model_by(model, by)) {
+        match self.free_agent().map(|agent| agent.choose_model_by(model, by)) {
             Some(Ok(_)) => self.tell(Tone::Success, said),
             Some(Err(error)) => self.fail(&words(&error)),
             None => {}
@@ -100,8 +100,8 @@ impl Front<'_> {
                 front.choose_thinking(*level);
             }
         });
-        self.view =
-            Some(View::List(Box::new(SelectList::new("How hard to think", items).starting_at(at)), chosen));
+        let list = SelectList::new("How hard to think", items).starting_at(at);
+        self.open_view(View::List(Box::new(list), chosen));
     }
 
     /// The levels that the model knows.
@@ -113,10 +113,7 @@ impl Front<'_> {
     }
 
     fn choose_thinking(&mut self, level: ThinkingLevel) {
-        if self.is_refused_now() {
-            return;
-        }
-        match self.desk.agent().map(|agent| agent.choose_thinking(level)) {
+        match self.free_agent().map(|agent| agent.choose_thinking(level)) {
             Some(Ok(_)) => {
                 self.refresh();
                 let said = format!("thinking: {}", self.thinking.name());

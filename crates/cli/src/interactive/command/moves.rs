@@ -42,18 +42,18 @@ impl Front<'_> {
     }
 
     pub(super) fn undo(&mut self) {
-        let Some(planned) = self.desk.agent().map(|agent| agent.plan_undo()) else { return };
+        let Some(planned) = self.free_agent().map(|agent| agent.plan_undo()) else { return };
         let movement = planned.map(|undo| undo.movement);
         self.start_planned(movement, "taken back; /back brings it again");
     }
 
     pub(super) fn back(&mut self) {
-        let Some(planned) = self.desk.agent().map(|agent| agent.plan_back()) else { return };
+        let Some(planned) = self.free_agent().map(|agent| agent.plan_back()) else { return };
         self.start_planned(planned, "back; /forward returns");
     }
 
     pub(super) fn forward(&mut self) {
-        let Some(planned) = self.desk.agent().map(|agent| agent.plan_forward()) else { return };
+        let Some(planned) = self.free_agent().map(|agent| agent.plan_forward()) else { return };
         self.start_planned(planned, "forward; /back returns");
     }
 
@@ -67,14 +67,14 @@ impl Front<'_> {
             return self.choose_entry(None, Some("begin another attempt"), Some(chosen));
         };
         let request = BranchHereRequest { target, exact: arguments.has("--exact"), summary: told(arguments) };
-        let Some(planned) = self.desk.agent().map(|agent| agent.plan_branch_here(&request)) else { return };
+        let Some(planned) = self.free_agent().map(|agent| agent.plan_branch_here(&request)) else { return };
         self.start_planned(planned, "another attempt begins here; /back returns");
     }
 
     pub(super) fn switch(&mut self, arguments: &Arguments) {
         let Some(target) = arguments.first().map(str::to_owned) else { return self.branches() };
         let request = SwitchRequest { target, exact: arguments.has("--exact"), summary: told(arguments) };
-        let Some(planned) = self.desk.agent().map(|agent| agent.plan_switch(&request)) else { return };
+        let Some(planned) = self.free_agent().map(|agent| agent.plan_switch(&request)) else { return };
         self.start_planned(planned, "switched; /switch - returns");
     }
 
@@ -85,7 +85,7 @@ impl Front<'_> {
             focus: arguments.value("--focus").map(str::to_owned),
             edit: arguments.has("--edit"),
         };
-        let pop = match self.desk.agent().map(|agent| agent.plan_pop(&request)) {
+        let pop = match self.free_agent().map(|agent| agent.plan_pop(&request)) {
             Some(Ok(pop)) => pop,
             Some(Err(error)) => return self.fail(&words(&error)),
             None => return,
@@ -108,7 +108,7 @@ impl Front<'_> {
     }
 
     pub(super) fn push(&mut self, name: &str) {
-        let plan = match self.desk.agent().map(|agent| agent.plan_push(name)) {
+        let plan = match self.free_agent().map(|agent| agent.plan_push(name)) {
             Some(Ok(plan)) => plan,
             Some(Err(error)) => return self.fail(&words(&error)),
             None => return,

@@ -39,13 +39,13 @@ impl Front<'_> {
     pub(in super::super) fn fork_at(&mut self, entry: &str, stay: bool) {
         let request = ForkRequest { stay, ..ForkRequest::at(entry) };
         self.when_free(Box::new(move |front| {
-            let fork = front.desk.agent().map(|agent| agent.plan_fork(&request));
+            let fork = front.free_agent().map(|agent| agent.plan_fork(&request));
             front.start_fork(fork);
         }));
     }
 
     pub(super) fn clone_session(&mut self) {
-        let fork = self.desk.agent().map(|agent| agent.plan_clone(None));
+        let fork = self.free_agent().map(|agent| agent.plan_clone(None));
         self.start_fork(fork);
     }
 
@@ -92,11 +92,11 @@ impl Front<'_> {
 
     pub(super) fn new_session(&mut self, arguments: &Arguments) {
         if arguments.has("--here") {
-            let Some(planned) = self.desk.agent().map(|agent| agent.plan_new_here()) else { return };
+            let Some(planned) = self.free_agent().map(|agent| agent.plan_new_here()) else { return };
             return self.start_planned(planned, "the next prompt begins anew in this file; /back returns");
         }
         let options = self.app.options();
-        let planned = self.desk.agent().map(|agent| agent.plan_new(None, options));
+        let planned = self.free_agent().map(|agent| agent.plan_new(None, options));
         self.start_replacement(planned, "a new session", "the old one is kept; /resume opens it");
     }
 
@@ -145,7 +145,7 @@ impl Front<'_> {
 
     pub(in super::super) fn open_session(&mut self, path: &Path) {
         let options = self.app.options();
-        let planned = self.desk.agent().map(|agent| agent.plan_resume(path, options));
+        let planned = self.free_agent().map(|agent| agent.plan_resume(path, options));
         self.start_replacement(planned, "another session", "opened; the old one is kept");
     }
 
@@ -163,7 +163,7 @@ impl Front<'_> {
             }
         };
         let (file, app) = (self.cwd.join(file), self.app);
-        let planned = self.desk.agent().map(|agent| agent.plan_import(&file, &directory, app.options()));
+        let planned = self.free_agent().map(|agent| agent.plan_import(&file, &directory, app.options()));
         let planned = match planned {
             Some(Ok(planned)) => planned,
             Some(Err(error)) => return self.fail(&words(&error)),
@@ -244,13 +244,10 @@ impl Front<'_> {
     }
 
     fn write_branch(&mut self, entry: String, scope: ExportScope, file: &str) {
-        if self.is_refused_now() {
-            return;
-        }
         let file: String = file.chars().map(|c| if c == '@' || c == '#' { '-' } else { c }).collect();
         let request = ExportRequest { entry, scope, file: self.cwd.join(file) };
         let options = self.app.options();
-        let written = self.desk.agent().map(|agent| {
+        let written = self.free_agent().map(|agent| {
             let export = agent.plan_export(&request)?;
             agent.export_branch(&export, options)
         });

@@ -166,7 +166,7 @@ fn items(options: &[String]) -> Vec<Item> {
 impl Front<'_> {
     /// Asks the next question of an extension, unless something else is asked.
     pub(in super::super) fn show_dialog(&mut self) {
-        if self.view.is_some() {
+        if self.guests.asked.is_empty() || !self.has_room() {
             return;
         }
         let Some(AskedBy { id, extension, question, answer }) = self.guests.asked.pop_front() else { return };
@@ -250,9 +250,8 @@ impl Front<'_> {
             Ok(drawn) => shown.drawn = super::lines(&drawn, is_plain),
             Err(error) => {
                 let failed = format!("extension `{}`: {error}", dialog.extension);
-                self.view = None;
                 self.fail(&failed);
-                self.show_question();
+                self.close_view();
             }
         }
     }
@@ -261,9 +260,7 @@ impl Front<'_> {
     pub(super) fn close_dialog(&mut self, id: u64) {
         self.guests.asked.retain(|asked| asked.id != id);
         if matches!(&self.view, Some(View::Extension(dialog)) if dialog.id == id) {
-            self.view = None;
-            self.show_question();
-            self.go_on();
+            self.close_view();
         }
     }
 

@@ -88,6 +88,92 @@ fn both_handlers_of_a_move_change_it_and_hear_of_it() {
     quit(screen);
 }
 
+const ASKS_AFTER_A_MOVE: &str = r#"
+export default (pi: any) => {
+  pi.on("session_tree", async (_event: any, ctx: any) => {
+    const restore = await ctx.ui.confirm("Restore?", "the files of this branch");
+    ctx.ui.notify(`restored: ${restore}`, "info");
+  });
+};
+"#;
+
+/// The move waits for the handler and the handler for the person, who must be able to answer.
+#[test]
+fn a_handler_of_a_move_asks_the_person_while_the_move_waits() {
+    let (_home, _server, mut screen) = begin(ASKS_AFTER_A_MOVE, &["First.", "Second."]);
+    talk(&mut screen, "one", "First.");
+    talk(&mut screen, "two", "Second.");
+    walk(&mut screen, "First.", "1");
+    screen.wait_for("Restore?");
+    screen.answer("1");
+    screen.wait_for("restored: true");
+    screen.wait_for("moved; /back returns");
+    // Who does not answer stops the handler, not the move that is made already.
+    screen.say("/back");
+    screen.wait_for("Restore?");
+    screen.send(ESCAPE);
+    screen.wait_for("restored: false");
+    screen.wait_for("back; /forward returns");
+    quit(screen);
+}
+
+const NEVER_ENDS_A_MOVE: &str = r#"
+export default (pi: any) => {
+  pi.on("session_before_tree", () => new Promise(() => {}));
+};
+"#;
+
+#[test]
+fn escape_stops_a_move_without_a_summary_too() {
+    let (home, _server, mut screen) = begin(NEVER_ENDS_A_MOVE, &["First.", "Second."]);
+    talk(&mut screen, "one", "First.");
+    talk(&mut screen, "two", "Second.");
+    let before = session(&home).1.len();
+    walk(&mut screen, "First.", "1");
+    screen.wait_for("Moving");
+    screen.send(ESCAPE);
+    screen.wait_without("Moving...");
+    screen.wait_for("Session Tree");
+    assert_eq!(session(&home).1.len(), before);
+    // The query is still there; Escape takes it back first.
+    screen.send(ESCAPE);
+    screen.wait_for("type to search");
+    screen.send(ESCAPE);
+    screen.wait_without("Session Tree");
+    quit(screen);
+}
+
+const SPEAKS_WHEN_TOLD: &str = r#"
+import * as fs from "node:fs";
+export default (pi: any) => {
+  const timer = setInterval(() => {
+    if (!fs.existsSync("go")) return;
+    clearInterval(timer);
+    pi.sendUserMessage("from x");
+  }, 50);
+};
+"#;
+
+#[test]
+fn a_review_that_is_answered_while_an_extension_speaks_stays_open() {
+    let (home, server, mut screen) = begin(SPEAKS_WHEN_TOLD, &["First."]);
+    talk(&mut screen, "one", "First.");
+    server.push(Reply::answer().text("a long story").stall_after(3));
+    screen.say("/cherry-pick root --again");
+    screen.wait_for("Copy here");
+    home.file("project/go", "");
+    screen.wait_until("a question to the model", |_| server.requests().len() == 2);
+    screen.send(ENTER);
+    let shown = screen.wait_for("not while something runs");
+    assert!(shown.contains("Copy here"), "{shown}");
+    screen.send(ESCAPE);
+    screen.wait_without("Copy here");
+    screen.send(ESCAPE);
+    screen.wait_without("Working");
+    screen.send("\x15");
+    quit(screen);
+}
+
 const ASKS: &str = r#"
 export default (pi: any) => {
   pi.registerCommand("lunch", {
