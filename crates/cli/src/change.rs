@@ -57,10 +57,12 @@ impl Change {
 
     /// Tells that moving back to where the session stood takes the change back.
     pub(crate) fn undo_by_moving(self, session: &Session, old_leaf: Option<&EntryId>) -> Self {
-        let file = quoted(&file_of(session));
+        let file = file_of(session);
         match old_leaf {
-            Some(leaf) => self.undo(format!("offshoot switch {file} {leaf} --exact")),
-            None => self.undo(format!("offshoot switch {file} --start")),
+            Some(leaf) => {
+                self.undo(format!("offshoot switch --exact {}", arguments(&[&file, leaf.as_str()])))
+            }
+            None => self.undo(format!("offshoot switch --start {}", arguments(&[&file]))),
         }
     }
 
@@ -100,6 +102,15 @@ impl Change {
     }
 }
 
+/// Quotes the last arguments of a command for a shell; what begins with `-` is no option.
+pub(crate) fn arguments(texts: &[&str]) -> String {
+    let mut words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    if let Some(at) = texts.iter().position(|text| text.starts_with('-')) {
+        words.insert(at, "--".to_owned());
+    }
+    words.join(" ")
+}
+
 /// Quotes an argument for a shell.
 pub(crate) fn quoted(argument: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./@:=+,%".contains(c);
@@ -120,7 +131,7 @@ pub(crate) fn quoted(argument: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{arguments, quoted};
 
     #[test]
     fn arguments_are_quoted_only_when_a_shell_would_touch_them() {
@@ -130,5 +141,12 @@ mod tests {
         assert_eq!(quoted(""), "''");
         assert_eq!(quoted("$(rm -rf ~)"), "'$(rm -rf ~)'");
         assert_eq!(quoted("it's\u{1b}[2J\u{202e}"), r"$'it\'s\x1b[2J\xe2\x80\xae'");
+    }
+
+    #[test]
+    fn arguments_that_look_like_options_are_none() {
+        assert_eq!(arguments(&["a.jsonl", "my name"]), "a.jsonl 'my name'");
+        assert_eq!(arguments(&["a.jsonl", "--clear"]), "a.jsonl -- --clear");
+        assert_eq!(arguments(&["-a.jsonl", "-b", "c;d"]), "-- -a.jsonl -b 'c;d'");
     }
 }

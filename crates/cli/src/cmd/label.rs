@@ -3,9 +3,9 @@
 use serde_json::json;
 use session_tree::{EntryId, Node, Session};
 
-use super::texts::{last_argument, place};
+use super::texts::place;
 use crate::app::{App, file_of};
-use crate::change::{Change, Changing, quoted};
+use crate::change::{Change, Changing, arguments};
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
@@ -91,10 +91,10 @@ fn set(args: &Args, label: Option<&str>, app: &mut App) -> Result<(), CommandErr
 }
 
 fn undo(session: &Session, id: &EntryId, before: Option<&str>) -> String {
-    let command = format!("offshoot label {} {}", quoted(&file_of(session)), quoted(id.as_str()));
+    let file = file_of(session);
     match before {
-        None => format!("{command} --delete"),
-        Some(before) => format!("{command} {}", last_argument(before)),
+        None => format!("offshoot label --delete {}", arguments(&[&file, id.as_str()])),
+        Some(before) => format!("offshoot label {}", arguments(&[&file, id.as_str(), before])),
     }
 }
 

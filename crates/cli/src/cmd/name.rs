@@ -3,9 +3,8 @@
 use serde_json::json;
 use session_tree::Session;
 
-use super::texts::last_argument;
 use crate::app::{App, file_of};
-use crate::change::{Change, Changing, quoted};
+use crate::change::{Change, Changing, arguments};
 use crate::error::{CommandError, Failure};
 
 /// Arguments of `offshoot name`.
@@ -79,9 +78,9 @@ fn set(args: &Args, name: Option<&str>, app: &mut App) -> Result<(), CommandErro
 }
 
 fn undo(session: &Session, before: Option<&str>) -> String {
-    let command = format!("offshoot name {}", quoted(&file_of(session)));
+    let file = file_of(session);
     match before {
-        None => format!("{command} --clear"),
-        Some(before) => format!("{command} {}", last_argument(before)),
+        None => format!("offshoot name --clear {}", arguments(&[&file])),
+        Some(before) => format!("offshoot name {}", arguments(&[&file, before])),
     }
 }

@@ -3,7 +3,6 @@
 use session_tree::{Block, Content, Entry, Filter, Node, Outline, OutlineOptions, Session};
 
 use super::tree::tone;
-use crate::change::quoted;
 use crate::error::CommandError;
 use crate::ui::Tone;
 
@@ -52,12 +51,6 @@ pub(super) fn place(session: &Session, at: Option<Node>) -> Result<String, Comma
     Ok(format!("{} ({})", session.tree().id(node), shortened(&text, IN_A_SENTENCE)))
 }
 
-/// Quotes a text for a shell, as the last argument of a command: one that begins with `-` is no option.
-pub(super) fn last_argument(text: &str) -> String {
-    let dashes = if text.starts_with('-') { "-- " } else { "" };
-    format!("{dashes}{}", quoted(text))
-}
-
 /// Cuts a text to a number of characters, white space folded.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -70,7 +63,7 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{last_argument, shortened};
+    use super::shortened;
 
     #[test]
     fn a_long_text_is_cut_and_shows_it() {
@@ -78,11 +71,5 @@ mod tests {
         assert_eq!(shortened("two words!", 9), "two word…");
         assert_eq!(shortened("two words!", 5), "two…");
         assert_eq!(shortened("漢字かな", 3), "漢字…");
-    }
-
-    #[test]
-    fn a_name_that_looks_like_an_option_is_none() {
-        assert_eq!(last_argument("my name"), "'my name'");
-        assert_eq!(last_argument("--clear"), "-- --clear");
     }
 }

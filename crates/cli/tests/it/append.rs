@@ -43,7 +43,7 @@ fn drafts_become_entries_one_below_the_other() {
     000000f3
     --- words
     appended 3 entries to [home]/project/s.jsonl
-    undo: offshoot switch [home]/project/s.jsonl a4 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl a4
     ");
     assert_snapshot!(added(&file, 4), @r#"
     {"type":"message","id":"000000f1","parentId":"a4","timestamp":"2025-01-01T02:00:00.000Z","message":{"role":"user","content":"Use Rust","timestamp":1}}
@@ -60,7 +60,7 @@ fn json_tells_ids_and_parents_and_then_what_was_done() {
     assert_snapshot!(home.run_with_input(&["append", &file, "--json"], input.as_bytes()), @r#"
     {"id":"000000f1","parentId":"a4"}
     {"id":"000000f2","parentId":"000000f1"}
-    {"action":"append","file":"[home]/project/s.jsonl","leafId":"000000f2","entries":2,"dryRun":false,"undo":"offshoot switch [home]/project/s.jsonl a4 --exact"}
+    {"action":"append","file":"[home]/project/s.jsonl","leafId":"000000f2","entries":2,"dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a4"}
     "#);
 }
 
@@ -146,7 +146,7 @@ fn what_came_before_a_bad_draft_stays_and_what_comes_after_is_not_written() {
     000000f1
     --- words
     appended 1 entry to [home]/project/s.jsonl
-    undo: offshoot switch [home]/project/s.jsonl a4 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl a4
     error: line 2 of standard input: cannot write this draft: it has no `type`
     hint: docs/format.md tells what each type of entry has
     --- exit code 1
@@ -223,7 +223,7 @@ fn an_old_session_is_migrated_and_its_original_kept() {
     --- words
     brought version 1 to version 3; the original is [home]/project/old.jsonl.bak-v1
     appended 1 entry to [home]/project/old.jsonl
-    undo: offshoot switch [home]/project/old.jsonl 2660ef59 --exact
+    undo: offshoot switch --exact [home]/project/old.jsonl 2660ef59
     ");
     assert_eq!(fs::read_to_string(home.path("project/old.jsonl.bak-v1")).unwrap(), v1);
 }

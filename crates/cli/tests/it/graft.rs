@@ -21,13 +21,13 @@ fn an_answer_is_quoted_with_its_origin_and_a_prompt_copied_as_it_is() {
     000000f1
     --- words
     copied a4 under a6: 1 entry, about 37 tokens
-    undo: offshoot switch [home]/project/s.jsonl a6 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl a6
     ");
     assert_snapshot!(home.run(&["cherry-pick", &file, "u3"]), @"
     000000f2
     --- words
     copied u3 under 000000f1: 1 entry, about 4 tokens
-    undo: offshoot switch [home]/project/s.jsonl 000000f1 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl 000000f1
     ");
     assert_snapshot!(home.run(&["tree", &file]), @r#"
     • user: Build a parser
@@ -76,7 +76,7 @@ fn whole_turns_and_ranges_are_picked() {
     --- words
     would copy u3, a4 under a6: 2 entries, about 41 tokens
     ");
-    assert_snapshot!(home.run(&["cherry-pick", &file, "a2..a4", "--as", "native", "--json"]), @r#"{"action":"copy","sourceEntryIds":["u3","a4"],"text":"With channels\n\nChannels are fast","tokens":9,"warnings":[],"entryIds":["000000f1","000000f2"],"file":"[home]/project/s.jsonl","leafId":"000000f2","dryRun":false,"undo":"offshoot switch [home]/project/s.jsonl a6 --exact"}"#);
+    assert_snapshot!(home.run(&["cherry-pick", &file, "a2..a4", "--as", "native", "--json"]), @r#"{"action":"copy","sourceEntryIds":["u3","a4"],"text":"With channels\n\nChannels are fast","tokens":9,"warnings":[],"entryIds":["000000f1","000000f2"],"file":"[home]/project/s.jsonl","leafId":"000000f2","dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a6"}"#);
 }
 
 #[test]
@@ -114,13 +114,13 @@ fn entries_come_from_another_session_too() {
     000000f1
     --- words
     copied x2 under a6: 1 entry, about 34 tokens
-    undo: offshoot switch [home]/project/s.jsonl a6 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl a6
     ");
     assert_snapshot!(home.run(&["merge", &file, "other.jsonl:leaf"]), @r#"
     000000f2
     --- words
     merged 1 turn of "elsewhere", about 43 tokens
-    undo: offshoot switch [home]/project/s.jsonl 000000f1 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl 000000f1
     "#);
 }
 
@@ -139,7 +139,7 @@ fn a_merge_tells_what_the_other_branch_did() {
     000000f1
     --- words
     merged 1 turn of "With channels", about 47 tokens
-    undo: offshoot switch [home]/project/s.jsonl a6 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl a6
     "#);
     assert_snapshot!(home.run(&["merge", &file, "a4"]), @"
     --- words
@@ -174,9 +174,9 @@ fn a_budget_that_not_one_turn_fits_into_is_refused() {
 fn a_merge_in_own_words_and_a_fast_forward() {
     let home = Home::new();
     let file = home.session(&format!("{TREE}\n    m7<a2 marker a2"));
-    assert_snapshot!(home.run(&["merge", &file, "a4", "--json"]), @r#"{"action":"move","entryId":"000000f1","file":"[home]/project/s.jsonl","leafId":"a4","dryRun":false,"undo":"offshoot switch [home]/project/s.jsonl a2 --exact"}"#);
+    assert_snapshot!(home.run(&["merge", &file, "a4", "--json"]), @r#"{"action":"move","entryId":"000000f1","file":"[home]/project/s.jsonl","leafId":"a4","dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a2"}"#);
     let file = home.session(TREE);
-    assert_snapshot!(home.run(&["merge", &file, "a4", "-m", "Channels win", "--json"]), @r#"{"action":"merge","branch":"With channels","baseId":"a2","sourceLeafId":"a4","text":"Channels win","tokens":3,"contestedFiles":[],"omittedTurns":0,"entryId":"000000f1","file":"[home]/project/s.jsonl","leafId":"000000f1","dryRun":false,"undo":"offshoot switch [home]/project/s.jsonl a6 --exact"}"#);
+    assert_snapshot!(home.run(&["merge", &file, "a4", "-m", "Channels win", "--json"]), @r#"{"action":"merge","branch":"With channels","baseId":"a2","sourceLeafId":"a4","text":"Channels win","tokens":3,"contestedFiles":[],"omittedTurns":0,"entryId":"000000f1","file":"[home]/project/s.jsonl","leafId":"000000f1","dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a6"}"#);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_pop_goes_back_and_leaves_a_note() {
     000000f1
     --- words
     went back to a2, 2 entries left behind
-    undo: offshoot switch [home]/project/s.jsonl a6 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl a6
     the prompt was: With threads
     ");
     assert_snapshot!(home.run(&["tree", &file]), @"

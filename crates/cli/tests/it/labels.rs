@@ -86,7 +86,7 @@ fn a_new_label_is_taken_off_again_by_its_undo() {
     a4
     --- words
     labelled a4 (assistant: Done, 60 ms) `slow but works`
-    undo: offshoot label [home]/project/s.jsonl a4 --delete
+    undo: offshoot label --delete [home]/project/s.jsonl a4
     ");
     assert_eq!(label(&home, &file, "@slow but works").as_deref(), Some("slow but works"));
     undo(&home, &run);
@@ -117,7 +117,7 @@ fn the_leaf_means_what_was_said_last() {
     a4
     --- words
     labelled a4 (assistant: Done, 60 ms) `done`
-    undo: offshoot label [home]/project/s.jsonl a4 --delete
+    undo: offshoot label --delete [home]/project/s.jsonl a4
     ");
     assert_snapshot!(home.run(&["label", &file, "."]), @"done");
 }
@@ -148,7 +148,7 @@ fn two_entries_with_one_label_are_warned_about() {
     u1
     --- words
     labelled u1 (user: Build a CLI) `node`
-    undo: offshoot label [home]/project/s.jsonl u1 --delete
+    undo: offshoot label --delete [home]/project/s.jsonl u1
     warning: 1 other entry has this label too, so `@node` names none of them
     ");
     assert_snapshot!(home.run(&["label", &file, "@node"]), @"
@@ -259,7 +259,7 @@ fn a_first_name_is_taken_away_by_its_undo() {
     --clear
     --- words
     named the session `--clear`
-    undo: offshoot name [home]/project/s.jsonl --clear
+    undo: offshoot name --clear [home]/project/s.jsonl
     ");
     undo(&home, &run);
     assert_eq!(name(&home, &file), None);
@@ -322,7 +322,7 @@ fn labelling_an_old_session_brings_it_up_to_date_and_keeps_the_original() {
     --- words
     brought version 1 to version 3; the original is [home]/project/old.jsonl.bak-v1
     labelled b048715d (user: Build a CLI) `first`
-    undo: offshoot label [home]/project/old.jsonl b048715d --delete
+    undo: offshoot label --delete [home]/project/old.jsonl b048715d
     ");
     assert_eq!(fs::read(home.path("project/old.jsonl.bak-v1")).unwrap(), old);
     assert_snapshot!(home.run(&["labels", &file]), @"
@@ -335,6 +335,6 @@ fn labelling_an_old_session_brings_it_up_to_date_and_keeps_the_original() {
     --- words
     brought version 1 to version 3; the original is [home]/project/other.jsonl.bak-v1
     named the session `Old`
-    undo: offshoot name [home]/project/other.jsonl --clear
+    undo: offshoot name --clear [home]/project/other.jsonl
     ");
 }

@@ -140,7 +140,7 @@ fn switching_goes_to_the_end_of_a_branch_and_back() {
     a6
     --- words
     moved to a6 (assistant: Done, 1 ms), 1 entry left behind
-    undo: offshoot switch [home]/project/s.jsonl u8 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl u8
     ");
     assert_eq!(position(&home, &file), "a6");
     undo(&home, &run);
@@ -155,7 +155,7 @@ fn switching_exactly_stays_at_the_entry() {
     u5
     --- words
     moved to u5 (user: Use Rust), 1 entry left behind
-    undo: offshoot switch [home]/project/s.jsonl u8 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl u8
     ");
     assert_eq!(position(&home, &file), "u5");
 }
@@ -167,7 +167,7 @@ fn the_start_is_a_position_too() {
     assert_snapshot!(home.run(&["switch", &file, "--start"]), @"
     --- words
     moved to the start, 3 entries left behind
-    undo: offshoot switch [home]/project/s.jsonl u8 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl u8
     ");
     assert_eq!(position(&home, &file), "");
     let back = home.run(&["switch", &file, "a4"]);
@@ -175,7 +175,7 @@ fn the_start_is_a_position_too() {
     a4
     --- words
     moved to a4 (assistant: Done, 60 ms)
-    undo: offshoot switch [home]/project/s.jsonl --start
+    undo: offshoot switch --start [home]/project/s.jsonl
     ");
     undo(&home, &back);
     assert_eq!(position(&home, &file), "");
@@ -231,7 +231,7 @@ fn branching_at_a_prompt_takes_it_back_to_be_sent_again() {
         lines
     --- words
     moved to a4 (assistant: Done, 60 ms), 2 entries left behind
-    undo: offshoot switch [home]/project/s.jsonl a10 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl a10
     the prompt had 1 image, which only --json gives
     ");
     assert_eq!(position(&home, &file), "a4");
@@ -268,7 +268,7 @@ fn branching_at_an_answer_goes_to_it() {
     assert_snapshot!(home.run(&["branch-here", &file, "a4"]), @"
     --- words
     moved to a4 (assistant: Done, 60 ms), 1 entry left behind
-    undo: offshoot switch [home]/project/s.jsonl u8 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl u8
     ");
     assert_eq!(position(&home, &file), "a4");
 }
@@ -282,7 +282,7 @@ fn the_first_prompt_is_taken_back_to_the_start() {
     Build a CLI
     --- words
     moved to the start, 3 entries left behind
-    undo: offshoot switch [home]/project/s.jsonl u8 --exact
+    undo: offshoot switch --exact [home]/project/s.jsonl u8
     ");
     assert_eq!(position(&home, &file), "");
     undo(&home, &run);
@@ -392,7 +392,7 @@ fn moving_in_an_old_session_brings_it_up_to_date_and_keeps_the_original() {
     --- words
     brought version 1 to version 3; the original is [home]/project/old.jsonl.bak-v1
     moved to b048715d (user: Build a CLI), 1 entry left behind
-    undo: offshoot switch [home]/project/old.jsonl 2660ef59 --exact
+    undo: offshoot switch --exact [home]/project/old.jsonl 2660ef59
     ");
     assert_eq!(fs::read(home.path("project/old.jsonl.bak-v1")).unwrap(), include_bytes!("v1.jsonl"));
     undo(&home, &run);
@@ -418,4 +418,24 @@ fn a_move_works_while_somebody_else_appends() {
     assert_eq!(position(&home, &file), mine.as_str());
     home.run(&["switch", &file, "a4"]).ok();
     assert_eq!(position(&home, &file), "a4");
+}
+
+#[test]
+fn an_id_with_a_command_in_it_is_only_an_id_when_a_move_is_taken_back() {
+    let home = Home::new();
+    for id in ["a b;touch pwned", "-x$(touch pwned)"] {
+        let text = String::from_utf8(session_text("u1 user one\na2<u1 assistant two\nu3<a2 user three"));
+        let text = text.unwrap().replace("u3", id);
+        let file = home.file("project/s.jsonl", text);
+        let run = home.run(&["switch", &file, "root", "--exact"]);
+        assert_eq!(run.code, 0, "{run}");
+        undo(&home, &run);
+        assert!(!home.path("project/pwned").exists(), "{id}");
+        let path = home.run(&["path", &file]);
+        assert!(path.ok().contains("three"), "{path}");
+        let labelled = home.run(&["label", &file, "leaf", "here"]);
+        assert_eq!(labelled.code, 0, "{labelled}");
+        undo(&home, &labelled);
+        assert!(home.run(&["labels", &file]).out().is_empty());
+    }
 }
