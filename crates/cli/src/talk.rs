@@ -1,4 +1,6 @@
-//! Talking to a model: one prompt in, its answer out. The terminal comes later; this is for scripts and pipes.
+//! Talking to a model: one prompt in, its answer out, for scripts and pipes.
+//!
+//! The conversation at a terminal takes its arguments, agent and set-up from here as well.
 
 mod command;
 mod model;
@@ -118,14 +120,38 @@ fn waiting<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, CommandError> {
 impl Args {
     /// Commands do not talk to models; who asks for both meant something else.
     pub(crate) fn refuse_beside_command(&self) -> Result<(), CommandError> {
-        let is_used = self.print || self.model.is_used() || self.open.is_used() || self.trust.is_used();
-        if !is_used && !self.extensions.is_used() {
+        if !self.is_used() {
             return Ok(());
         }
         let failure = Failure::new("this is a command, which takes no options for talking to a model");
         Err(CommandError::Usage(
             failure.hint("put `--` before a prompt that begins with the name of a command"),
         ))
+    }
+
+    /// Tells whether anything was said but the prompt, which is then the name of a command.
+    fn is_used(&self) -> bool {
+        // By name, so that nobody forgets a new option.
+        let Args {
+            prompt: _,
+            print,
+            mode,
+            open,
+            model,
+            tools,
+            allow,
+            yes,
+            system_prompt,
+            append_system_prompt,
+            no_context_files,
+            extensions,
+            trust,
+        } = self;
+        let is_said = *print || *mode != Mode::default() || *yes || *no_context_files;
+        let is_told = system_prompt.is_some() || !append_system_prompt.is_empty();
+        let is_about_tools = tools.is_some() || !allow.is_empty();
+        let is_elsewhere = open.is_used() || model.is_used() || extensions.is_used() || trust.is_used();
+        is_said || is_told || is_about_tools || is_elsewhere
     }
 
     /// What is said: what comes from a pipe, then the words of the command line.

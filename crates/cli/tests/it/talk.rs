@@ -345,3 +345,37 @@ fn what_cannot_be_done_is_told_and_nothing_is_written() {
     --- exit code 1
     ");
 }
+
+#[test]
+fn a_command_refuses_every_option_for_talking() {
+    let home = Home::new();
+    let session = home.session("u1 user one");
+    let options: [&[&str]; 20] = [
+        &["--print"],
+        &["--mode", "json"],
+        &["--continue"],
+        &["--resume"],
+        &["--session", "x"],
+        &["--fork", "x"],
+        &["--no-session"],
+        &["--name", "x"],
+        &["--model", "x"],
+        &["--no-model"],
+        &["--thinking", "low"],
+        &["--tools", "read"],
+        &["--allow", "write"],
+        &["--yes"],
+        &["--system-prompt", "x"],
+        &["--append-system-prompt", "x"],
+        &["--no-context-files"],
+        &["--extension", "x.ts"],
+        &["--no-extensions"],
+        &["--approve"],
+    ];
+    for option in options {
+        let run = home.run(&[option, &["tree", &session]].concat());
+        assert_eq!(run.code, 2, "{option:?}: {run}");
+        assert!(run.err().contains("takes no options for talking"), "{option:?}: {run}");
+    }
+    home.run(&["tree", &session]).ok();
+}
