@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_tui::time::Zone;
 use session_tree::{Catalog, Error, Node, Options, Session, Timestamp};
+use sha2::{Digest, Sha256};
 
 use crate::change::quoted;
 use crate::env::{Environment, SessionDir};
@@ -71,11 +72,6 @@ impl App {
         self.env.colours()
     }
 
-    /// Tells whether no colours are wanted.
-    pub(crate) fn no_color(&self) -> bool {
-        self.env.no_color
-    }
-
     /// Returns the time.
     pub(crate) fn now(&self) -> Timestamp {
         self.env.now()
@@ -135,7 +131,9 @@ impl App {
             catalog = catalog.flat();
         }
         if let Some(cache) = self.env.cache_dir() {
-            catalog = catalog.cache_file(cache.join("catalogs").join(cache_name(&dir.path)));
+            catalog = catalog.cache_file(
+                cache.join("catalogs").join(file_name_of(dir.path.as_os_str().as_encoded_bytes())),
+            );
         }
         catalog
     }
@@ -239,10 +237,7 @@ pub(crate) fn file_of(session: &Session) -> String {
     session.file().map(|file| file.display().to_string()).unwrap_or_default()
 }
 
-/// Gives every directory of sessions a cache of its own.
-fn cache_name(dir: &Path) -> String {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    dir.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+/// Gives whatever it is called a name that every file system takes, the same in every version of the program.
+pub(crate) fn file_name_of(name: &[u8]) -> String {
+    Sha256::digest(name).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

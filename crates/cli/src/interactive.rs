@@ -32,6 +32,7 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
+use offshoot_agent::agent::Agent;
 use offshoot_agent::event::Watcher;
 use offshoot_agent::permission::Mode;
 use offshoot_agent::tools::ToolBox;
@@ -52,6 +53,7 @@ use crate::setup::Setup;
 use crate::talk;
 use front::{Front, Parts};
 use gate::AskingGate;
+use signal::Signals;
 use terminal::Terminal;
 
 pub(crate) use terminal::is_there as is_possible;
@@ -79,10 +81,13 @@ pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> 
     let chat = chat(app, &setup, keymap);
     let first = args.first_prompt();
     let is_kept = runtime.block_on(async {
+        // First, so that nobody ends us while the terminal is not as it was.
+        let signals = Signals::listen()?;
         let terminal = Terminal::enter()
             .map_err(|error| CommandError::system("use", "the terminal".as_ref(), &error))?;
         let home = app.home();
-        let parts = Parts { chat, agent, app, args, setup, providers, home, terminal, told, questions };
+        let parts =
+            Parts { chat, agent, app, args, setup, providers, home, terminal, signals, told, questions };
         let mut front = Front::new(parts);
         front.open(sources);
         for warning in warnings {
@@ -91,23 +96,31 @@ pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> 
         if let Some(text) = first {
             front.follow_up(&text);
         }
-        let agent = front.run().await?;
-        let Some(mut agent) = agent else { return Ok(false) };
-        agent.quit().await;
-        let session = agent.session();
-        Ok::<_, CommandError>(session.file().is_some() && session.is_saved())
-    })?;
+        let (agent, talked) = front.run().await;
+        let is_kept = match agent {
+            Some(agent) => quit(agent).await,
+            None => false,
+        };
+        talked.map(|()| is_kept)
+    });
     // Whoever still reads for the screen may stop in the middle.
     runtime.shutdown_background();
-    if is_kept {
+    if is_kept? {
         app.ui.tell("the conversation is kept; `offshoot -c` goes on with it")?;
     }
     Ok(())
 }
 
+/// Keeps the position, and lets extensions go; tells whether there is a session to come back to.
+async fn quit(mut agent: Agent) -> bool {
+    agent.quit().await;
+    let session = agent.session();
+    session.file().is_some() && session.is_saved()
+}
+
 /// Chooses the colours: none, those of the settings, or those that suit the terminal.
 fn theme(app: &App, setup: &Setup) -> Theme {
-    if app.no_color() {
+    if app.ui.is_plain() {
         return Theme::plain();
     }
     let told = || app.colours().as_deref().and_then(Theme::for_colorfgbg);

@@ -53,6 +53,11 @@ pub(crate) enum Colour {
 }
 
 impl Ui {
+    /// Tells whether no colours are wanted.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.colour
+    }
+
     /// Makes the output; `no_color` is what the environment says.
     pub(crate) fn new(colour: Colour, no_color: bool) -> Self {
         let stdout = io::stdout();

@@ -83,8 +83,6 @@ pub(super) struct Front<'a> {
     pub(super) inbox: Inbox,
     /// What is to be done as soon as the agent has time.
     pub(super) after: Option<Then>,
-    /// What is to be done when another session is open.
-    pub(super) waiting_command: Option<&'static str>,
     /// The model and how hard it thinks, also while the agent works.
     pub(super) model: Option<ModelSpec>,
     pub(super) thinking: ThinkingLevel,
@@ -102,6 +100,9 @@ pub(super) struct Front<'a> {
     pub(super) presence: Presence,
     pub(super) listener: Listener,
     pub(super) terminal: Terminal,
+    /// Whether somebody else had the terminal since the last look.
+    was_lent: bool,
+    signals: Signals,
     pub(super) inline: Inline,
     told: UnboundedReceiver<AgentEvent>,
     questions: UnboundedReceiver<Asked>,
@@ -123,6 +124,7 @@ pub(super) struct Parts<'a> {
     pub(super) providers: Providers,
     pub(super) home: Option<String>,
     pub(super) terminal: Terminal,
+    pub(super) signals: Signals,
     pub(super) told: UnboundedReceiver<AgentEvent>,
     pub(super) questions: UnboundedReceiver<Asked>,
 }
@@ -145,7 +147,8 @@ enum Happened {
 impl<'a> Front<'a> {
     /// Puts the parts together.
     pub(super) fn new(parts: Parts<'a>) -> Self {
-        let Parts { chat, agent, app, args, setup, providers, home, terminal, told, questions } = parts;
+        let Parts { chat, agent, app, args, setup, providers, home, terminal, signals, told, questions } =
+            parts;
         let columns = terminal.size().0;
         Front {
             keymap: chat.keymap.clone(),
@@ -156,7 +159,7 @@ impl<'a> Front<'a> {
             desk: Desk::new(agent),
             zone: app.zone(),
             chat,
-            guests: Guests::new(app.no_color()),
+            guests: Guests::new(app.ui.is_plain()),
             app,
             args,
             setup,
@@ -170,7 +173,6 @@ impl<'a> Front<'a> {
             always: None,
             waiting: VecDeque::new(),
             after: None,
-            waiting_command: None,
             usage: Usage::default(),
             counting: None,
             pasting: None,
@@ -179,6 +181,8 @@ impl<'a> Front<'a> {
             presence: Presence::default(),
             listener: Listener::default(),
             terminal,
+            was_lent: false,
+            signals,
             inline: Inline::default(),
             told,
             questions,
@@ -196,18 +200,30 @@ impl<'a> Front<'a> {
         self.started.elapsed()
     }
 
-    /// Waits and draws until the person leaves, and gives the agent back.
-    pub(super) async fn run(mut self) -> Result<Option<Agent>, CommandError> {
-        let mut signals = Signals::listen()?;
+    /// Waits and draws until the person leaves, and gives the agent back, also if the terminal went away.
+    pub(super) async fn run(mut self) -> (Option<Agent>, Result<(), CommandError>) {
+        let talked = self.talk().await.and_then(|()| self.say_goodbye());
+        (self.desk.close().await, talked)
+    }
+
+    async fn talk(&mut self) -> Result<(), CommandError> {
         while !self.is_over {
             self.draw()?;
             self.feed_picker();
-            let happened = self.wait(&mut signals).await;
+            let happened = self.wait().await;
             self.take(happened)?;
             while let Ok(event) = self.told.try_recv() {
                 self.hear(event);
             }
+            if std::mem::take(&mut self.was_lent) {
+                self.signals.forget_interrupts().await;
+            }
         }
+        Ok(())
+    }
+
+    /// Leaves everything in the scrollback, and the terminal as it was.
+    fn say_goodbye(&mut self) -> Result<(), CommandError> {
         self.close_full_screen()?;
         let bytes = self.inline.leave();
         self.write(&bytes)?;
@@ -216,11 +232,10 @@ impl<'a> Front<'a> {
         let nothing = Buffer::empty(Rect::new(0, 0, self.columns, 0));
         let bytes = self.inline.frame(&printed, &nothing, None);
         self.write(&bytes)?;
-        self.terminal.pause().map_err(broken)?;
-        Ok(self.desk.close().await)
+        self.terminal.pause().map_err(broken)
     }
 
-    async fn wait(&mut self, signals: &mut Signals) -> Happened {
+    async fn wait(&mut self) -> Happened {
         let pause = match self.chat.working.moves() || self.desk.is_busy() {
             _ if self.search_on() => Duration::ZERO,
             _ if self.waits_for_calm() => BEAT,
@@ -230,7 +245,7 @@ impl<'a> Front<'a> {
         tokio::select! {
             biased;
             event = self.terminal.events().next() => Happened::Terminal(event),
-            () = signals.arrived() => Happened::Signal,
+            () = self.signals.arrived() => Happened::Signal,
             next = self.desk.next() => match next {
                 Next::Done(then) => Happened::Done(then),
                 Next::Wished(wish) => Happened::Wished(wish),
@@ -443,6 +458,7 @@ impl<'a> Front<'a> {
         self.write(&bytes)?;
         self.terminal.pause().map_err(broken)?;
         let result = work();
+        self.was_lent = true;
         self.terminal.resume().map_err(broken)?;
         self.inline.forget();
         self.columns = self.terminal.size().0;

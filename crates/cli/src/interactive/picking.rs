@@ -71,8 +71,7 @@ impl Front<'_> {
 
     fn open_picked(&mut self, path: &Path, then: Option<&'static str>) {
         self.reader = None;
-        self.waiting_command = then;
-        self.open_session(path);
+        self.open_session(path, then);
     }
 
     /// Shows what was read for the picker.
@@ -171,13 +170,6 @@ impl Front<'_> {
             .chain((1..1000).map(|number| format!("{stem}-{number}.jsonl")));
         let free = names.map(|name| trash.join(name)).find(|place| !place.exists());
         free.ok_or_else(|| io::Error::other("the trash is full of sessions of this name"))
-    }
-
-    /// Does what waits for another session to be open.
-    pub(super) fn go_on_after_opening(&mut self) {
-        if let Some(text) = self.waiting_command.take() {
-            self.submit(text);
-        }
     }
 }
 

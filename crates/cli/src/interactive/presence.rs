@@ -4,8 +4,9 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+
+use crate::app::file_name_of;
 
 /// The sign that we have a session open.
 #[derive(Debug, Default)]
@@ -14,8 +15,10 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    /// Shows that we have a session open; without a place for it nobody is told.
-    pub(super) fn announce(state: &Path, session_id: &str) -> Self {
+    /// Shows that we have this session open, and no other; without a place for it nobody is told.
+    pub(super) fn announce(&mut self, state: &Path, session_id: &str) {
+        // The old sign goes first: it may have the same name.
+        self.withdraw();
         let directory = state.join("presence");
         let path = directory.join(format!("{}.{}", name(session_id), std::process::id()));
         let open = || -> std::io::Result<File> {
@@ -24,7 +27,14 @@ impl Presence {
             file.try_lock()?;
             Ok(file)
         };
-        Presence { sign: open().ok().map(|file| (file, path)) }
+        self.sign = open().ok().map(|file| (file, path));
+    }
+
+    fn withdraw(&mut self) {
+        if let Some((_, path)) = self.sign.take() {
+            // A sign that stays is not locked any more, and counts for nothing.
+            drop(fs::remove_file(path));
+        }
     }
 
     /// Counts the others that have the session open; signs of those that are gone are taken away.
@@ -43,10 +53,7 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        if let Some((_, path)) = self.sign.take() {
-            // A sign that stays is not locked any more, and counts for nothing.
-            drop(fs::remove_file(path));
-        }
+        self.withdraw();
     }
 }
 
@@ -73,9 +80,7 @@ pub(super) fn held(state: &Path) -> HashSet<String> {
 
 /// Ids come from files, and are no names of files.
 pub(super) fn name(session_id: &str) -> String {
-    let mut hasher = DefaultHasher::new();
-    session_id.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+    file_name_of(session_id.as_bytes())
 }
 
 #[cfg(test)]
@@ -86,7 +91,8 @@ mod tests {
     fn others_are_seen_while_they_live_and_their_signs_go_with_them() {
         let state = tempfile::tempdir().unwrap();
         let directory = state.path().join("presence");
-        let me = Presence::announce(state.path(), "a");
+        let mut me = Presence::default();
+        me.announce(state.path(), "a");
         assert_eq!(me.others(state.path(), "a"), 0);
         let other = directory.join(format!("{}.1", name("a")));
         let held = File::create(&other).unwrap();
@@ -97,5 +103,18 @@ mod tests {
         assert_eq!(me.others(state.path(), "a"), 0);
         drop(me);
         assert_eq!(fs::read_dir(directory).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn who_opens_the_same_session_again_is_still_seen() {
+        let state = tempfile::tempdir().unwrap();
+        let mut me = Presence::default();
+        me.announce(state.path(), "a");
+        me.announce(state.path(), "a");
+        let other = Presence::default();
+        assert_eq!(other.others(state.path(), "a"), 1);
+        me.announce(state.path(), "b");
+        assert_eq!(other.others(state.path(), "a"), 0);
+        assert_eq!(other.others(state.path(), "b"), 1);
     }
 }

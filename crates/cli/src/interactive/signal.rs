@@ -1,8 +1,14 @@
 //! Signals that ask us to leave.
 
+use std::time::Duration;
+
+use futures_util::FutureExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::CommandError;
+
+/// How long it takes at most until a signal that arrived is noticed.
+const NOTICED: Duration = Duration::from_millis(20);
 
 /// Signals that ask us to leave.
 pub(super) struct Signals {
@@ -22,6 +28,13 @@ impl Signals {
             hang_up: listen(SignalKind::hangup())?,
             interrupt: listen(SignalKind::interrupt())?,
         })
+    }
+
+    /// Forgets that somebody pressed Ctrl-C: it was meant for the program that had the terminal.
+    pub(super) async fn forget_interrupts(&mut self) {
+        // What arrived meanwhile is noticed only when somebody waits.
+        tokio::time::sleep(NOTICED).await;
+        while self.interrupt.recv().now_or_never().is_some() {}
     }
 
     /// Waits for one.

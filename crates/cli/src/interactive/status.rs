@@ -9,7 +9,6 @@ use offshoot_tui::numbers::count;
 use session_tree::{Node, Session, Usage};
 
 use super::front::Front;
-use super::presence::Presence;
 use super::view::{Chosen, View};
 
 /// What a person can do with a session that cannot be written.
@@ -57,6 +56,8 @@ impl Front<'_> {
     /// Adds up what all branches cost so far, beside everything else: a large session takes a while.
     pub(super) fn count_all(&mut self) {
         self.usage = Usage::default();
+        // What is still counted for another session is not of this one.
+        self.counting = None;
         let file =
             self.desk.read(|session| session.file().filter(|_| session.is_saved()).map(Path::to_path_buf));
         let Some(path) = file else { return };
@@ -82,7 +83,7 @@ impl Front<'_> {
     pub(super) fn announce(&mut self) {
         let Ok(state) = self.app.state_dir() else { return };
         let id = self.desk.read(|session| session.header().id().into_owned());
-        self.presence = Presence::announce(&state, &id);
+        self.presence.announce(&state, &id);
         if self.presence.others(&state, &id) == 0 {
             return;
         }

@@ -735,6 +735,87 @@ fn a_move_that_nothing_followed_outlives_a_kill() {
 }
 
 #[test]
+fn a_window_that_is_closed_loses_neither_the_position_nor_half_an_answer() {
+    let home = Home::new();
+    let server = answering(&["One.", "Two."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    for (prompt, answer) in [("one", "One."), ("two", "Two.")] {
+        screen.say(prompt);
+        screen.wait_for(answer);
+        screen.wait_without("Working");
+    }
+    screen.say("/undo");
+    screen.wait_for("taken back");
+    screen.hang_up();
+    assert_eq!(last(&home)["customType"], "session-tree.leaf");
+
+    server.push(Reply::answer().text("a long story").stall_after(3));
+    let mut screen = start_again(&home, 500, &["-c"]);
+    screen.wait_for("One.");
+    screen.say("tell me");
+    screen.wait_for("Working");
+    screen.wait_until("a question to the model", |_| server.requests().len() == 3);
+    screen.hang_up();
+    let answer = session(&home).1.into_iter().rev().find(|entry| entry["message"]["role"] == "assistant");
+    assert_eq!(answer.unwrap()["message"]["stopReason"], "aborted");
+}
+
+#[test]
+fn interrupting_the_editor_does_not_end_the_conversation() {
+    let home = Home::new();
+    let editor = "sh -c 'kill -INT 0'";
+    let mut screen = Screen::start(home.command(&[]).env("EDITOR", editor), 100, 30);
+    screen.wait_for("every conversation is a tree");
+    screen.send("a draft");
+    screen.wait_for("› a draft");
+    screen.send("\x07");
+    screen.wait_for("cannot use the editor");
+    screen.send(" to keep");
+    screen.wait_for("› a draft to keep");
+    screen.send("\x15");
+    screen.wait_without("› a draft");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn who_wants_no_colour_gets_none() {
+    let home = Home::new();
+    let mut screen = start(&home, &["--color", "never"]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("hello");
+    screen.wait_for("No model is configured");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    let bytes = String::from_utf8_lossy(&screen.end().1).into_owned();
+    assert!(!bytes.contains("\x1b[38;5;") && !bytes.contains("\x1b[48;5;"), "{bytes:?}");
+}
+
+#[test]
+fn an_export_from_the_chat_is_whole_and_does_not_say_where_it_came_from() {
+    let home = Home::new();
+    let server = answering(&["One."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = Screen::start(home.command(&[]).env_remove("OFFSHOOT_IDS"), 100, 30);
+    screen.wait_for("every conversation is a tree");
+    screen.say("one");
+    screen.wait_for("One.");
+    screen.wait_without("Working");
+    screen.say("/export x.jsonl");
+    screen.wait_for("written to");
+    let text = std::fs::read_to_string(home.path("project/x.jsonl")).unwrap();
+    assert!(text.contains("One.") && !text.contains("parentSession"), "{text}");
+    // No file is replaced, and what to do instead is told.
+    screen.say("/export x.jsonl");
+    screen.wait_for("hint: choose another name; no file is ever replaced");
+    assert_eq!(std::fs::read_to_string(home.path("project/x.jsonl")).unwrap(), text);
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
 fn lists_completion_and_sizes_work_as_a_person_expects() {
     let home = Home::new();
     let server = answering(&["One.", "Two."]);

@@ -22,6 +22,15 @@ use super::super::front::Front;
 use super::super::view::Chosen;
 use super::super::words;
 
+/// What is told and done when another session is open.
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    title: &'static str,
+    said: &'static str,
+    /// What the person wants to do there.
+    command: Option<&'static str>,
+}
+
 impl Front<'_> {
     pub(super) fn fork_command(&mut self, arguments: &Arguments) {
         let stay = arguments.has("--stay");
@@ -97,15 +106,11 @@ impl Front<'_> {
         }
         let options = self.app.options();
         let planned = self.free_agent().map(|agent| agent.plan_new(None, options));
-        self.start_replacement(planned, "a new session", "the old one is kept; /resume opens it");
+        let said = "the old one is kept; /resume opens it";
+        self.start_replacement(planned, Arrival { title: "a new session", said, command: None });
     }
 
-    fn start_replacement(
-        &mut self,
-        planned: Option<Result<Replacement, AgentError>>,
-        title: &'static str,
-        said: &'static str,
-    ) {
+    fn start_replacement(&mut self, planned: Option<Result<Replacement, AgentError>>, arrival: Arrival) {
         let planned = match planned {
             Some(Ok(planned)) => planned,
             Some(Err(error)) => return self.fail(&words(&error)),
@@ -113,18 +118,20 @@ impl Front<'_> {
         };
         self.desk.start(move |mut agent, cancel| async move {
             let result = agent.replace_session(planned, &cancel).await;
-            let then: Then = Box::new(move |front| front.replaced(result, title, said));
+            let then: Then = Box::new(move |front| front.replaced(result, arrival));
             (agent, then)
         });
     }
 
-    fn replaced(&mut self, result: Result<Applied<Replaced>, AgentError>, title: &str, said: &str) {
+    fn replaced(&mut self, result: Result<Applied<Replaced>, AgentError>, arrival: Arrival) {
         match result {
             Ok(Applied::Done(replaced)) => {
-                self.take_place(title);
+                self.take_place(arrival.title);
                 let place = replaced.other_cwd.map(|cwd| format!(" (it was made in {cwd}; tools work here)"));
-                self.tell(Tone::Success, format!("{said}{}", place.unwrap_or_default()));
-                self.go_on_after_opening();
+                self.tell(Tone::Success, format!("{}{}", arrival.said, place.unwrap_or_default()));
+                if let Some(command) = arrival.command {
+                    self.submit(command);
+                }
             }
             Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
             Err(error) => self.fail(&words(&error)),
@@ -134,7 +141,7 @@ impl Front<'_> {
     pub(super) fn resume(&mut self, wanted: &str) {
         if !wanted.is_empty() {
             return match self.app.find(wanted) {
-                Ok(path) => self.open_session(&path),
+                Ok(path) => self.open_session(&path, None),
                 Err(error) => {
                     self.fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default());
                 }
@@ -143,10 +150,12 @@ impl Front<'_> {
         self.open_picker();
     }
 
-    pub(in super::super) fn open_session(&mut self, path: &Path) {
+    /// Opens another session, and then does what `command` says.
+    pub(in super::super) fn open_session(&mut self, path: &Path, command: Option<&'static str>) {
         let options = self.app.options();
         let planned = self.free_agent().map(|agent| agent.plan_resume(path, options));
-        self.start_replacement(planned, "another session", "opened; the old one is kept");
+        let arrival = Arrival { title: "another session", said: "opened; the old one is kept", command };
+        self.start_replacement(planned, arrival);
     }
 
     pub(super) fn import(&mut self, file: &str) {
@@ -172,7 +181,8 @@ impl Front<'_> {
         let options = app.options();
         self.desk.start(move |mut agent, cancel| async move {
             let result = agent.import(planned, options, &cancel).await;
-            let then: Then = Box::new(move |front| front.replaced(result, "an imported session", "imported"));
+            let arrival = Arrival { title: "an imported session", said: "imported", command: None };
+            let then: Then = Box::new(move |front| front.replaced(result, arrival));
             (agent, then)
         });
     }
@@ -234,17 +244,16 @@ impl Front<'_> {
             (_, true) => ExportScope::Subtree,
             _ => ExportScope::Branch,
         };
-        let file = arguments.words.get(1).map_or_else(|| format!("branch-{entry}.jsonl"), Clone::clone);
+        let file = arguments.words.get(1).map_or_else(|| branch_file(&entry), Clone::clone);
         self.write_branch(entry, scope, &file);
     }
 
     /// Writes the branch of an entry into a file of its name.
     pub(in super::super) fn export_branch_at(&mut self, id: &str) {
-        self.write_branch(id.to_owned(), ExportScope::Branch, &format!("branch-{id}.jsonl"));
+        self.write_branch(id.to_owned(), ExportScope::Branch, &branch_file(id));
     }
 
     fn write_branch(&mut self, entry: String, scope: ExportScope, file: &str) {
-        let file: String = file.chars().map(|c| if c == '@' || c == '#' { '-' } else { c }).collect();
         let request = ExportRequest { entry, scope, file: self.cwd.join(file) };
         let options = self.app.options();
         let written = self.free_agent().map(|agent| {
@@ -296,6 +305,13 @@ impl Front<'_> {
             (agent, then)
         });
     }
+}
+
+/// The name of the file that the branch of an entry goes to, unless somebody gives one.
+fn branch_file(reference: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    let plain: String = reference.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+    format!("branch-{plain}.jsonl")
 }
 
 fn figures_table(branch: &Figures, file: &Figures) -> Vec<String> {
@@ -368,6 +384,18 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_branch_of_any_reference_gets_a_file_here() {
+        for (reference, file) in [
+            ("a1b2", "branch-a1b2.jsonl"),
+            ("@feature/parser", "branch--feature-parser.jsonl"),
+            ("#2", "branch--2.jsonl"),
+            ("../x y\n", "branch-..-x-y-.jsonl"),
+        ] {
+            assert_eq!(branch_file(reference), file);
+        }
+    }
 
     #[test]
     fn an_export_that_is_stopped_leaves_no_file_and_an_ordinary_one_replaces_none() {

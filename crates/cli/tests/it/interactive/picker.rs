@@ -48,6 +48,40 @@ fn close(screen: &mut Screen) {
     screen.wait_without("Resume Session");
 }
 
+#[test]
+fn a_beginning_that_several_sessions_have_is_told_with_all_of_them() {
+    let home = home();
+    session(&home, "project", "rustic", 5, "Another one", "Another answer.");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("/resume rus");
+    let shown = screen.wait_for("2025_rustic.jsonl");
+    assert!(shown.contains("2025_rust.jsonl"), "{shown}");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+/// The list of branches was wished for in a session that cannot be opened; another one does not get it.
+#[test]
+fn what_was_to_be_done_in_a_session_that_cannot_be_opened_is_forgotten() {
+    let home = home();
+    let mut screen = open(&home);
+    let (path, _) = files(&home.path("offshoot/sessions"))
+        .into_iter()
+        .find(|(path, _)| path.ends_with("2025_rust.jsonl"))
+        .unwrap();
+    fs::write(&path, "no session at all").unwrap();
+    screen.send("\x02");
+    screen.wait_for("2025_rust.jsonl");
+    screen.wait_without("Resume Session");
+    screen.say("/resume zig");
+    screen.wait_for("opened; the old one is kept");
+    let shown = screen.wait_for("The build file is there.");
+    assert!(!shown.contains("1 tip"), "{shown}");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
 fn names(home: &Home) -> Vec<String> {
     let all = files(&home.path("offshoot/sessions"));
     all.iter().map(|(path, _)| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()

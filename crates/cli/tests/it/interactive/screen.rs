@@ -32,6 +32,8 @@ struct Seen {
     terminal: vt100::Parser,
     bytes: Vec<u8>,
     is_over: bool,
+    /// Nobody looks any more.
+    is_closed: bool,
 }
 
 impl Screen {
@@ -54,8 +56,10 @@ impl Screen {
         let child = pty.slave.spawn_command(builder).unwrap();
         drop(pty.slave);
         let terminal = vt100::Parser::new(rows, columns, SCROLLBACK);
-        let seen =
-            Arc::new((Mutex::new(Seen { terminal, bytes: Vec::new(), is_over: false }), Condvar::new()));
+        let seen = Arc::new((
+            Mutex::new(Seen { terminal, bytes: Vec::new(), is_over: false, is_closed: false }),
+            Condvar::new(),
+        ));
         let reader = follow(pty.master.try_clone_reader().unwrap(), Arc::clone(&seen));
         let input = pty.master.take_writer().unwrap();
         Screen { seen, input, child, reader: Some(reader), master: pty.master }
@@ -154,6 +158,17 @@ impl Screen {
         (status.exit_code(), bytes)
     }
 
+    /// Closes the terminal as somebody closes a window, and waits for the end of the program.
+    pub(crate) fn hang_up(mut self) {
+        self.seen.0.lock().unwrap().is_closed = true;
+        // Who follows holds the terminal open until the next byte comes.
+        self.send("x");
+        self.reader.take().unwrap().join().unwrap();
+        drop(self.input);
+        drop(self.master);
+        self.child.wait().unwrap();
+    }
+
     /// Returns the id of the process.
     pub(crate) fn process(&self) -> u32 {
         self.child.process_id().unwrap()
@@ -171,7 +186,7 @@ fn follow(mut reader: Box<dyn Read + Send>, seen: Arc<(Mutex<Seen>, Condvar)>) -
             state.bytes.extend_from_slice(&buffer[..count]);
             state.is_over = count == 0;
             seen.1.notify_all();
-            if count == 0 {
+            if count == 0 || state.is_closed {
                 return;
             }
         }
