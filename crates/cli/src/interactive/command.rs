@@ -211,7 +211,7 @@ impl Front<'_> {
         match found {
             Ok(node) => Some(self.desk.read(|session| session.tree().id(node).to_string())),
             Err(error) => {
-                self.fail(&super::words(&error));
+                self.fail_with(error);
                 None
             }
         }

@@ -39,7 +39,6 @@ use tokio::task::JoinSet;
 use super::desk::Then;
 use super::front::Front;
 use super::view::{Chosen, View};
-use crate::error::CommandError;
 use crate::extensions::{AskedBy, Extended, Sources, Tell, Told};
 use crate::setup::{LeftOut, Setup};
 use crate::trust::TrustFile;
@@ -176,7 +175,7 @@ impl Front<'_> {
         let Some(agent) = self.desk.agent() else { return };
         let extended = match Extended::new(args, sources, agent, setup, Mode::Tui, tell) {
             Ok(extended) => extended,
-            Err(error) => return self.fail_with(&error),
+            Err(error) => return self.fail_with(error),
         };
         extended.host().roster().want(self.args.wanted_tools());
         self.guests.extended = Some(extended.clone());
@@ -187,7 +186,7 @@ impl Front<'_> {
     fn load(&mut self, extended: Extended, is_first: bool) {
         let instructions = match self.args.instructions(&self.setup) {
             Ok(instructions) => instructions,
-            Err(error) => return self.fail_with(&error),
+            Err(error) => return self.fail_with(error),
         };
         self.guests.is_loading = true;
         self.guests.stop();
@@ -215,7 +214,7 @@ impl Front<'_> {
         let all = known.map_or_else(ToolBox::all, |extended| extended.host().roster().all());
         let checked = self.args.extensions.check_flags(known).and_then(|()| self.args.check_tools(&all));
         if let Err(error) = checked {
-            self.fail_with(&error);
+            self.fail_with(error);
         }
         if !is_first {
             let count = known_count(self.guests.extended.as_ref());
@@ -230,7 +229,7 @@ impl Front<'_> {
                 self.ask_for_trust(setup, *project, is_changed);
             }
             Ok((setup, _)) => self.load_again(setup),
-            Err(error) => self.fail_with(&error),
+            Err(error) => self.fail_with(error),
         }
     }
 
@@ -242,7 +241,7 @@ impl Front<'_> {
         self.setup = setup;
         let sources = match Sources::new(&self.args.extensions, &self.setup, true, self.app) {
             Ok(sources) => sources,
-            Err(error) => return self.fail_with(&error),
+            Err(error) => return self.fail_with(error),
         };
         match self.guests.extended.clone() {
             None => self.begin_extensions(sources),
@@ -273,7 +272,7 @@ impl Front<'_> {
             let kept = state.and_then(|state| TrustFile::in_directory(&state).remember(&project, true));
             match kept.and_then(|()| front.args.setup_again(front.app)) {
                 Ok((setup, _)) => front.load_again(setup),
-                Err(error) => front.fail_with(&error),
+                Err(error) => front.fail_with(error),
             }
         });
         self.open_view(View::Question(Question::new(title, files.join("\n"), answers), chosen));
@@ -399,11 +398,6 @@ impl Front<'_> {
             state.thinking = self.thinking;
             state.editor_text = self.chat.editor.text();
         });
-    }
-
-    fn fail_with(&mut self, error: &CommandError) {
-        let failure = error.failure();
-        self.fail(&failure.map(|failure| failure.message.clone()).unwrap_or_default());
     }
 }
 

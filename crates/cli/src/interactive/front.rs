@@ -383,7 +383,7 @@ impl<'a> Front<'a> {
         let is_saved = self.desk.read(|session| session.is_saved() && session.read_only().is_none());
         let kept = self.desk.agent().filter(|_| is_saved).map(|agent| agent.keep_position());
         if let Some(Err(error)) = kept {
-            self.fail(&error.to_string());
+            self.fail_with(error);
         }
     }
 
@@ -396,6 +396,15 @@ impl<'a> Front<'a> {
     /// Tells that something went wrong; it stays in the scrollback.
     pub(super) fn fail(&mut self, text: &str) {
         self.chat.transcript.push(Item::Notice(Tone::Error, text.to_owned()));
+    }
+
+    /// Tells why something could not be done, and what to do about it.
+    pub(super) fn fail_with(&mut self, error: impl Into<CommandError>) {
+        let error = error.into();
+        let Some(failure) = error.failure() else { return };
+        let hints = failure.hints.iter().map(|hint| format!("\nhint: {hint}"));
+        let text = format!("{}{}", failure.message, hints.collect::<String>());
+        self.fail(&text);
     }
 
     /// Prints something that the person asked for.

@@ -16,7 +16,7 @@ use super::front::Front;
 use super::presence;
 use super::reader::{Found, Reader};
 use super::view::View;
-use super::words;
+use crate::error::chain;
 
 /// How many sessions are read for a query before the query is looked at again.
 const TEXTS_AT_ONCE: usize = 16;
@@ -116,7 +116,7 @@ impl Front<'_> {
             session.sync()
         });
         if let Err(error) = named {
-            picker.set_notice(format!("the name is not kept: {}", words(&error)));
+            picker.set_notice(format!("the name is not kept: {}", chain(&error)));
         }
     }
 
@@ -130,7 +130,7 @@ impl Front<'_> {
             let result = agent.name_session(&plan, &cancel).await;
             let then: Then = Box::new(move |front| {
                 if let Err(error) = result {
-                    front.fail(&words(&error));
+                    front.fail_with(error);
                 }
             });
             (agent, then)

@@ -14,7 +14,7 @@ use session_tree::{EntryId, MergeOutcome, ModelRef};
 use super::desk::Then;
 use super::front::Front;
 use super::view::View;
-use super::words;
+use crate::error::chain;
 
 /// What is reviewed.
 pub(super) enum Reviewing {
@@ -33,7 +33,7 @@ impl Front<'_> {
     pub(super) fn plan_pick(&mut self, request: &CherryPickRequest) {
         match self.free_agent().map(|agent| agent.plan_cherry_pick(None, request)) {
             Some(Ok(pick)) => self.review_pick(pick),
-            Some(Err(error)) => self.fail(&words(&error)),
+            Some(Err(error)) => self.fail_with(error),
             None => {}
         }
     }
@@ -67,7 +67,7 @@ impl Front<'_> {
     pub(super) fn plan_merge(&mut self, request: MergeBranchRequest, is_reviewed: bool) {
         let planned = match self.free_agent().map(|agent| agent.plan_merge(None, &request)) {
             Some(Ok(planned)) => planned,
-            Some(Err(error)) => return self.fail(&words(&error)),
+            Some(Err(error)) => return self.fail_with(error),
             None => return,
         };
         if planned.is_up_to_date() {
@@ -96,10 +96,10 @@ impl Front<'_> {
             Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
             Err(error) => match review {
                 Some((mut review, request)) => {
-                    review.set_text(ReviewText::Failed(words(&error)));
+                    review.set_text(ReviewText::Failed(chain(&error)));
                     self.open_view(View::Review(review, Reviewing::Merge(request, None)));
                 }
-                None => self.fail(&words(&error)),
+                None => self.fail_with(error),
             },
         }
     }
@@ -139,7 +139,7 @@ impl Front<'_> {
             Ok(Applied::Done(MergedBranch::Appended { .. })) => self.show_merged(None),
             Ok(Applied::Done(MergedBranch::Picked { model, .. })) => self.show_merged(model),
             Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
-            Err(error) => self.fail(&words(&error)),
+            Err(error) => self.fail_with(error),
         }
     }
 
@@ -217,7 +217,7 @@ impl Front<'_> {
             Ok(Applied::Done(CherryPicked::Editor { text, .. })) => self.chat.editor.set_text(&text),
             Ok(Applied::Done(CherryPicked::Asked { .. })) => {}
             Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
-            Err(error) => self.fail(&words(&error)),
+            Err(error) => self.fail_with(error),
         }
     }
 

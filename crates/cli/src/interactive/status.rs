@@ -10,6 +10,7 @@ use session_tree::{Node, Session, Usage};
 
 use super::front::Front;
 use super::view::{Chosen, View};
+use crate::error::chain;
 
 /// What a person can do with a session that cannot be written.
 const READ_ONLY: &str = "read only here; /clone goes on in a copy of your own";
@@ -113,7 +114,7 @@ impl Front<'_> {
                 self.chat.footer.remark = Some("read only".to_owned());
                 self.tell(Tone::Info, READ_ONLY);
             }
-            Err(error) => self.fail(&super::words(&error)),
+            Err(error) => self.fail_with(error),
         }
     }
 
@@ -145,7 +146,7 @@ impl Front<'_> {
                 self.refresh();
             }
             Err(error) => {
-                let text = error.to_string();
+                let text = chain(&error);
                 if self.chat.footer.remark.as_deref() != Some(&text) {
                     self.chat.footer.remark = Some(text);
                 }

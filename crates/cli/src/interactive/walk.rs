@@ -14,7 +14,7 @@ use super::desk::Then;
 use super::extensions::Foreign;
 use super::front::Front;
 use super::view::{Chosen, View};
-use super::words;
+use crate::error::chain;
 
 /// About how many rows of a path are printed.
 const ROWS_OF_PATH: usize = 60;
@@ -104,7 +104,7 @@ impl Front<'_> {
     pub(super) fn go_to(&mut self, target: &EntryId) {
         let chosen = match self.chosen(target) {
             Ok(chosen) => chosen,
-            Err(error) => return self.fail(&words(&error)),
+            Err(error) => return self.fail_with(error),
         };
         let (flow, effects) = SummaryFlow::start(chosen);
         self.follow_flow(Box::new(flow), effects);
@@ -189,7 +189,7 @@ impl Front<'_> {
         let planned = match planned {
             Ok(planned) if planned.plan.is_noop => return self.tell(Tone::Info, "Already at this point"),
             Ok(planned) => planned,
-            Err(error) => return self.fail(&words(&error)),
+            Err(error) => return self.fail_with(error),
         };
         let said = said.to_owned();
         self.begin_summary(planned.summary != SummaryRequest::Skip);
@@ -214,7 +214,7 @@ impl Front<'_> {
             Ok(result) if result.aborted => Ended::Cancelled,
             Ok(result) if result.cancelled => Ended::Refused { silent: false },
             Ok(_) => Ended::Done,
-            Err(error) => Ended::Failed(words(error)),
+            Err(error) => Ended::Failed(chain(error)),
         };
         match (self.take_waiting(|view| matches!(view, View::Summary(_))), ended) {
             (Some(View::Summary(mut flow)), ended) => {

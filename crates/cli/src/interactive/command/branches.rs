@@ -10,7 +10,6 @@ use session_tree::{EntryId, HIDDEN_BRANCH, Session};
 
 use super::super::front::Front;
 use super::super::view::{Chosen, View};
-use super::super::words;
 
 impl Front<'_> {
     /// Lists the branches.
@@ -21,7 +20,7 @@ impl Front<'_> {
                 self.tell(Tone::Info, "nothing was said yet, so there are no branches");
             }
             Ok(rows) => self.open_view(View::Branches(Box::new(BranchList::new(name, rows)))),
-            Err(error) => self.fail(&words(&error)),
+            Err(error) => self.fail_with(error),
         }
     }
 
@@ -82,7 +81,7 @@ impl Front<'_> {
                 self.tell(Tone::Success, "hidden; a search in the list finds it, x shows it");
             }
             Ok(_) => self.tell(Tone::Success, "shown again"),
-            Err(error) => self.fail(&words(&error)),
+            Err(error) => self.fail_with(error),
         }
         self.refresh_branches();
     }

@@ -77,7 +77,7 @@ impl Front<'_> {
         });
         match compared {
             Ok(text) => self.print(text),
-            Err(error) => self.fail(&error.to_string()),
+            Err(error) => self.fail_with(error),
         }
     }
 }

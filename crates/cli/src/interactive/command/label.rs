@@ -8,7 +8,6 @@ use offshoot_tui::dialog::{Item, SelectList};
 use super::super::desk::Then;
 use super::super::front::Front;
 use super::super::view::{Chosen, View};
-use super::super::words;
 
 impl Front<'_> {
     /// `/label NAME` labels the last answer, `/label REF NAME` an entry, `/label -d REF` takes a label off.
@@ -27,7 +26,7 @@ impl Front<'_> {
         };
         match self.free_agent().map(|agent| agent.plan_label(&request)) {
             Some(Ok(plan)) => self.label_as_planned(plan),
-            Some(Err(error)) => self.fail(&words(&error)),
+            Some(Err(error)) => self.fail_with(error),
             None => {}
         }
     }
@@ -37,7 +36,7 @@ impl Front<'_> {
         let request = LabelRequest { target: Some(id.to_owned()), label: label.map(str::to_owned) };
         match self.free_agent().map(|agent| agent.plan_label(&request)) {
             Some(Ok(plan)) => self.label_as_planned(plan),
-            Some(Err(error)) => self.fail(&words(&error)),
+            Some(Err(error)) => self.fail_with(error),
             None => {}
         }
     }
@@ -58,7 +57,7 @@ impl Front<'_> {
             let then: Then = Box::new(move |front| {
                 match result {
                     Ok(_) => front.tell(Tone::Success, said),
-                    Err(error) => front.fail(&words(&error)),
+                    Err(error) => front.fail_with(error),
                 }
                 if let Some(tree) = &mut front.tree {
                     front.desk.read(|session| tree.refresh(session));
@@ -104,7 +103,7 @@ impl Front<'_> {
             let then: Then = Box::new(move |front| match (result, plan.name) {
                 (Ok(_), Some(name)) => front.tell(Tone::Success, format!("this session is called {name}")),
                 (Ok(_), None) => front.tell(Tone::Success, "the name is gone"),
-                (Err(error), _) => front.fail(&words(&error)),
+                (Err(error), _) => front.fail_with(error),
             });
             (agent, then)
         });

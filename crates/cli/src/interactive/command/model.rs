@@ -10,7 +10,6 @@ use session_tree::ModelRef;
 
 use super::super::front::Front;
 use super::super::view::{Chosen, View};
-use super::super::words;
 use crate::settings::Listed;
 use crate::talk::OFFLINE;
 
@@ -38,15 +37,12 @@ impl Front<'_> {
     fn choose_model(&mut self, name: &str, by: ChosenBy) {
         let model = match self.providers.model(name) {
             Ok(model) => model,
-            Err(error) => {
-                let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-                return self.fail(&format!("{error}{hint}"));
-            }
+            Err(error) => return self.fail_with(error),
         };
         let said = format!("{} answers from now on", model.spec().full_name());
         match self.free_agent().map(|agent| agent.choose_model_by(model, by)) {
             Some(Ok(_)) => self.tell(Tone::Success, said),
-            Some(Err(error)) => self.fail(&words(&error)),
+            Some(Err(error)) => self.fail_with(error),
             None => {}
         }
         self.refresh();
@@ -119,7 +115,7 @@ impl Front<'_> {
                 let said = format!("thinking: {}", self.thinking.name());
                 self.tell(Tone::Success, said);
             }
-            Some(Err(error)) => self.fail(&words(&error)),
+            Some(Err(error)) => self.fail_with(error),
             None => {}
         }
     }
@@ -168,9 +164,7 @@ impl Front<'_> {
                 );
                 self.reload_extensions();
             }
-            Err(error) => {
-                self.fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default());
-            }
+            Err(error) => self.fail_with(error),
         }
     }
 }

@@ -8,7 +8,6 @@ use session_tree::{Charset, Filter, Outline, OutlineOptions, OutlineRow};
 use super::super::desk::Then;
 use super::super::front::Front;
 use super::super::view::Chosen;
-use super::super::words;
 
 impl Front<'_> {
     pub(super) fn tree_command(&mut self, arguments: &Arguments) {
@@ -37,7 +36,7 @@ impl Front<'_> {
         });
         match lines {
             Ok(lines) => self.print(lines.join("\n")),
-            Err(error) => self.fail(&error.to_string()),
+            Err(error) => self.fail_with(error),
         }
     }
 
@@ -87,7 +86,7 @@ impl Front<'_> {
         };
         let pop = match self.free_agent().map(|agent| agent.plan_pop(&request)) {
             Some(Ok(pop)) => pop,
-            Some(Err(error)) => return self.fail(&words(&error)),
+            Some(Err(error)) => return self.fail_with(error),
             None => return,
         };
         self.begin_summary(request.note.is_none());
@@ -110,7 +109,7 @@ impl Front<'_> {
     pub(super) fn push(&mut self, name: &str) {
         let plan = match self.free_agent().map(|agent| agent.plan_push(name)) {
             Some(Ok(plan)) => plan,
-            Some(Err(error)) => return self.fail(&words(&error)),
+            Some(Err(error)) => return self.fail_with(error),
             None => return,
         };
         self.apply_label(plan, "this place is marked; /pop comes back to it with a summary");
