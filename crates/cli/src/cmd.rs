@@ -27,7 +27,7 @@ mod models;
 mod moving;
 mod name;
 mod new;
-mod new_file;
+pub(crate) mod new_file;
 mod path;
 mod pop;
 mod repair;

@@ -10,6 +10,7 @@ mod cmd;
 mod complete;
 mod env;
 mod error;
+mod exporting;
 mod extensions;
 mod interactive;
 mod json;

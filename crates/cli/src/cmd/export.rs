@@ -2,19 +2,18 @@
 
 mod source;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use offshoot_web::{ExportOptions, Packing, Theme, write_html, write_markdown};
-use session_tree::{Extract, NewHeader, Session};
-use tempfile::NamedTempFile;
+use offshoot_agent::cancel::Cancel;
+use offshoot_web::{ExportOptions, Packing, Theme};
+use session_tree::Session;
 
 use super::export_branch::Out;
 use super::new_file;
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
+use crate::exporting::{Export, Form, default_name, new_header};
 use crate::ui::{Progress, bytes, count};
 
 use source::Source;
@@ -71,14 +70,6 @@ enum When {
     Never,
 }
 
-/// What is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Page,
-    Markdown,
-    Session,
-}
-
 /// Where it is written to.
 enum Target {
     Standard,
@@ -92,15 +83,23 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let target = args.target(&session)?;
     let name = file_of(&session);
     let source = Source::prepare(args, session, app)?;
+    let export = args.export(form, &source.session, app);
     let change = |entries: usize| {
         let what = format!("{} of {name}", count(entries, "entry"));
         let change = Change::new("exported", "export", what).field("file", name.as_str());
         change.field("entries", entries).field("redacted", source.redacted)
     };
     let change = match (&target, args.how.dry_run) {
-        (Target::Standard, false) => change(args.to_standard_output(form, &source.session, app)?),
+        (Target::Standard, false) => change(to_standard_output(&export, &source.session, app)?),
         (Target::File(path), false) => {
-            let (entries, size) = args.to_file(form, &source.session, path, app)?;
+            let session = &source.session;
+            let mut bar = bar(session);
+            // Who presses Ctrl-C ends the program.
+            let never = Cancel::new();
+            let written =
+                export.write_new_file(session, path, &mut |done, total| bar.set(done, total), &never);
+            drop(bar);
+            let (entries, size) = written?;
             let path = path.display().to_string();
             app.ui.tell(&format!("{path}: {}", bytes(size)))?;
             let change = change(entries).field("path", path.as_str()).field("bytes", size);
@@ -116,12 +115,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 
 impl Args {
     fn form(&self) -> Form {
-        let extension = self.output.as_deref().and_then(Path::extension).and_then(|end| end.to_str());
-        match extension {
-            Some("md" | "markdown") => Form::Markdown,
-            Some("jsonl") => Form::Session,
-            _ => Form::Page,
-        }
+        self.output.as_deref().map_or(Form::Page, Form::of)
     }
 
     fn refuse_contradictions(&self, form: Form) -> Result<(), CommandError> {
@@ -152,16 +146,16 @@ impl Args {
         match &self.output {
             Some(_) if self.is_standard() => Ok(Target::Standard),
             Some(path) => Ok(Target::File(new_file::free(path)?)),
-            None => {
-                let stem = session.file().and_then(Path::file_stem).unwrap_or("session".as_ref());
-                let mut name = stem.to_os_string();
-                name.push(".html");
-                Ok(Target::File(new_file::free(Path::new(&name))?))
-            }
+            None => Ok(Target::File(new_file::free(Path::new(&default_name(session)))?)),
         }
     }
 
-    fn options(&self) -> ExportOptions {
+    fn export(&self, form: Form, session: &Session, app: &App) -> Export {
+        let (options, header) = (self.options(app), new_header(session, app));
+        Export { form, options, has_all: self.all, header }
+    }
+
+    fn options(&self, app: &App) -> ExportOptions {
         ExportOptions {
             theme: match self.theme {
                 Colours::Auto => Theme::Auto,
@@ -170,7 +164,7 @@ impl Args {
             },
             tools: !self.no_tools,
             thinking: !self.no_thinking,
-            home: home(),
+            home: app.home(),
             packing: match self.compress {
                 When::Auto => Packing::Auto,
                 When::Always => Packing::Always,
@@ -178,87 +172,17 @@ impl Args {
             },
         }
     }
-
-    fn to_standard_output(
-        &self,
-        form: Form,
-        session: &Session,
-        app: &mut App,
-    ) -> Result<usize, CommandError> {
-        let new = new_header(session, app);
-        let mut out = Out::new(&mut app.ui);
-        let written = self.write(form, session, &new, &mut out);
-        let entries = written.as_ref().map_or(0, |entries| *entries);
-        out.end(written.map(drop))?;
-        Ok(entries)
-    }
-
-    /// Writes the whole export beside its place first: a file that is there is whole.
-    fn to_file(
-        &self,
-        form: Form,
-        session: &Session,
-        path: &Path,
-        app: &App,
-    ) -> Result<(usize, u64), CommandError> {
-        let failed = |error: io::Error| CommandError::system("write", path, &error);
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let unfinished = NamedTempFile::new_in(directory.unwrap_or(".".as_ref())).map_err(failed)?;
-        let mut out = BufWriter::with_capacity(1 << 18, unfinished.as_file());
-        let entries = self.write(form, session, &new_header(session, app), &mut out)?;
-        out.flush().map_err(failed)?;
-        drop(out);
-        readable_by_others(unfinished.as_file()).map_err(failed)?;
-        unfinished.as_file().sync_all().map_err(failed)?;
-        let file = unfinished.persist_noclobber(path).map_err(|error| failed(error.error))?;
-        Ok((entries, file.metadata().map_err(failed)?.len()))
-    }
-
-    /// Writes the export; gives the number of entries in it.
-    fn write(
-        &self,
-        form: Form,
-        session: &Session,
-        header: &NewHeader,
-        out: &mut dyn Write,
-    ) -> Result<usize, CommandError> {
-        let mut bar = Progress::new("exporting", session.tree().len());
-        let mut progress = |done: usize, total: usize| bar.set(done, total);
-        match form {
-            Form::Page => Ok(write_html(session, &self.options(), out, &mut progress)?.entries),
-            Form::Markdown => Ok(write_markdown(session, &self.options(), out, &mut progress)?),
-            Form::Session => {
-                let what = match (self.all, session.leaf()) {
-                    (false, Some(at)) => Extract::Path { at },
-                    _ => Extract::All,
-                };
-                let plan = session.plan_extract(what)?;
-                session.write_extract(&plan, header, out)?;
-                Ok(plan.entries().len())
-            }
-        }
-    }
 }
 
-/// The header of a session file to hand on: a new id, and no word of where it came from.
-fn new_header(session: &Session, app: &App) -> NewHeader {
-    app.options().new_header(session.header().cwd().unwrap_or_default().into_owned())
+fn to_standard_output(export: &Export, session: &Session, app: &mut App) -> Result<usize, CommandError> {
+    let mut bar = bar(session);
+    let mut out = Out::new(&mut app.ui);
+    let written = export.write(session, &mut out, &mut |done, total| bar.set(done, total));
+    let entries = written.as_ref().map_or(0, |entries| *entries);
+    out.end(written.map(drop))?;
+    Ok(entries)
 }
 
-/// A temporary file is private; what is made to be handed on has the mode of any new file.
-#[cfg(unix)]
-fn readable_by_others(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    // The mode that a new file would get is not to be had without making one; this is the usual one.
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable_by_others(_: &File) -> io::Result<()> {
-    Ok(())
-}
-
-/// The home directory, to show paths inside it with `~`.
-fn home() -> Option<String> {
-    etcetera::home_dir().ok().map(|home| home.to_string_lossy().into_owned())
+fn bar(session: &Session) -> Progress {
+    Progress::new("exporting", session.tree().len())
 }

@@ -34,7 +34,7 @@ pub(super) fn directory(session: &Session, app: &App) -> Result<PathBuf, Command
 }
 
 /// Refuses a name that is taken; gives the others back.
-pub(super) fn free(path: &Path) -> Result<PathBuf, CommandError> {
+pub(crate) fn free(path: &Path) -> Result<PathBuf, CommandError> {
     if path.symlink_metadata().is_err() {
         return Ok(path.to_path_buf());
     }

@@ -97,11 +97,41 @@ fn secrets_are_told_and_taken_out() {
 fn what_does_not_fit_together_is_refused() {
     let home = Home::new();
     let session = home.session(TREE);
-    let refused: [&[&str]; 4] =
-        [&["-o", "x.jsonl", "--no-tools"], &["--all"], &["-o", "-", "--json"], &["--branch", "nothing"]];
-    for arguments in refused {
+    let refused: [(&[&str], i32, &str); 4] = [
+        (&["-o", "x.jsonl", "--no-tools"], 2, "a session file has whole entries"),
+        (&["--all"], 2, "a page has all branches"),
+        (&["-o", "-", "--json"], 2, "standard output gets the export itself"),
+        (&["--branch", "nothing"], 1, "Entry nothing not found"),
+    ];
+    for (arguments, code, said) in refused {
         let run = home.run(&[&["export", session.as_str()], arguments].concat());
-        assert_ne!(run.code, 0, "{arguments:?}");
+        assert_eq!(run.code, code, "{arguments:?}: {run}");
+        assert!(run.err().contains(said), "{arguments:?}: {run}");
         assert_eq!(files(&home.path("project")).len(), 1, "{arguments:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_export_is_as_readable_as_any_new_file_and_a_session_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let session = home.session(TREE);
+    for (mask, name, mode) in [
+        ("077", "a.html", 0o600),
+        ("022", "b.html", 0o644),
+        ("022", "c.md", 0o644),
+        ("022", "d.jsonl", 0o600),
+    ] {
+        let like = home.command(&[]);
+        let mut shell = std::process::Command::new("/bin/sh");
+        let script =
+            format!("umask {mask}; exec '{}' export \"$1\" -o {name}", env!("CARGO_BIN_EXE_offshoot"));
+        shell.args(["-c", &script, "sh", &session]).env_clear();
+        shell.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = shell.current_dir(home.path("project")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let found = fs::metadata(home.path("project").join(name)).unwrap().permissions().mode();
+        assert_eq!(found & 0o777, mode, "{name}");
     }
 }

@@ -9,7 +9,7 @@ use offshoot_web::{RedactReport, Redactor};
 use session_tree::{Extract, NewHeader, Node, Options, Session};
 use tempfile::NamedTempFile;
 
-use super::{Args, home};
+use super::Args;
 use crate::app::App;
 use crate::error::CommandError;
 use crate::ui::count;
@@ -57,7 +57,7 @@ impl Source {
     }
 
     fn without_secrets(self, args: &Args, app: &mut App) -> Result<Self, CommandError> {
-        let redactor = Redactor::new(home().as_deref(), &args.redact_pattern)?;
+        let redactor = Redactor::new(app.home().as_deref(), &args.redact_pattern)?;
         let copy = temporary()?;
         let mut out = BufWriter::new(copy.as_file());
         let report = match self.session.file() {

@@ -1,8 +1,6 @@
 //! Commands about whole sessions: `/fork`, `/clone`, `/new`, `/resume`, `/import`, `/export`, `/export-branch`, `/session`, `/compact`.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offshoot_agent::agent::CompactRequest;
 use offshoot_agent::cancel::Cancel;
@@ -14,13 +12,15 @@ use offshoot_tui::chat::command::Arguments;
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::numbers::{money, tokens};
-use offshoot_web::{ExportOptions, write_html, write_markdown};
-use session_tree::{Extract, Figures, Session};
+use offshoot_web::ExportOptions;
+use session_tree::{Figures, Session};
 
 use super::super::desk::Then;
 use super::super::front::Front;
 use super::super::view::Chosen;
-use super::super::words;
+use crate::cmd::new_file::free;
+use crate::error::{CommandError, Failure, chain};
+use crate::exporting::{Export, Form, default_name, new_header};
 
 /// What is told and done when another session is open.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +61,7 @@ impl Front<'_> {
     fn start_fork(&mut self, fork: Option<Result<Fork, AgentError>>) {
         let fork = match fork {
             Some(Ok(fork)) => fork,
-            Some(Err(error)) => return self.fail(&words(&error)),
+            Some(Err(error)) => return self.fail_with(error),
             None => return,
         };
         let (options, stay) = (self.app.options(), fork.stay);
@@ -76,7 +76,7 @@ impl Front<'_> {
         let forked = match result {
             Ok(Applied::Done(forked)) => forked,
             Ok(Applied::Cancelled(_)) => return self.tell(Tone::Info, "stopped; nothing changed"),
-            Err(error) => return self.fail(&words(&error)),
+            Err(error) => return self.fail_with(error),
         };
         let file = forked.session_file.as_deref().map(shown).unwrap_or_default();
         if stay {
@@ -113,7 +113,7 @@ impl Front<'_> {
     fn start_replacement(&mut self, planned: Option<Result<Replacement, AgentError>>, arrival: Arrival) {
         let planned = match planned {
             Some(Ok(planned)) => planned,
-            Some(Err(error)) => return self.fail(&words(&error)),
+            Some(Err(error)) => return self.fail_with(error),
             None => return,
         };
         self.desk.start(move |mut agent, cancel| async move {
@@ -134,7 +134,7 @@ impl Front<'_> {
                 }
             }
             Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
-            Err(error) => self.fail(&words(&error)),
+            Err(error) => self.fail_with(error),
         }
     }
 
@@ -142,9 +142,7 @@ impl Front<'_> {
         if !wanted.is_empty() {
             return match self.app.find(wanted) {
                 Ok(path) => self.open_session(&path, None),
-                Err(error) => {
-                    self.fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default());
-                }
+                Err(error) => self.fail_with(error),
             };
         }
         self.open_picker();
@@ -166,16 +164,13 @@ impl Front<'_> {
         let directory = match self.app.catalog().and_then(|catalog| Ok(catalog.project_dir(&self.app.cwd()?)))
         {
             Ok(directory) => directory,
-            Err(error) => {
-                return self
-                    .fail(&error.failure().map(|failure| failure.message.clone()).unwrap_or_default());
-            }
+            Err(error) => return self.fail_with(error),
         };
         let (file, app) = (self.cwd.join(file), self.app);
         let planned = self.free_agent().map(|agent| agent.plan_import(&file, &directory, app.options()));
         let planned = match planned {
             Some(Ok(planned)) => planned,
-            Some(Err(error)) => return self.fail(&words(&error)),
+            Some(Err(error)) => return self.fail_with(error),
             None => return,
         };
         let options = app.options();
@@ -189,32 +184,44 @@ impl Front<'_> {
 
     /// Writes the session: as a page, as Markdown, or its path as a session file.
     pub(super) fn export(&mut self, file: &str) {
-        let name = format!("{}.html", self.desk.read(|session| session.header().id().into_owned()));
-        let file = file.trim_matches(['"', '\'']);
-        let path = self.cwd.join(if file.is_empty() { name.as_str() } else { file });
-        let home = self.home.clone();
-        let saved = self.desk.read(|session| {
+        let (app, file) = (self.app, file.trim_matches(['"', '\'']));
+        let (name, header, saved) = self.desk.read(|session| {
             let leaf = session.leaf().map(|leaf| session.tree().id(leaf).to_string());
-            session.file().filter(|_| session.is_saved()).map(|file| (file.to_path_buf(), leaf))
+            let saved = session.file().filter(|_| session.is_saved()).map(|file| (file.to_path_buf(), leaf));
+            (default_name(session), new_header(session, app), saved)
         });
-        let Some((file, leaf)) = saved else {
-            let never = Cancel::new();
-            let written = self.desk.read(|session| write_session(session, &path, home, &never));
-            return self.exported(&path, written);
-        };
+        let path = self.cwd.join(if file.is_empty() { name.as_os_str() } else { file.as_ref() });
+        if let Err(error) = free(&path) {
+            return self.fail_with(error);
+        }
+        let options = ExportOptions { home: self.home.clone(), ..ExportOptions::default() };
+        let export = Export { form: Form::of(&path), options, has_all: false, header };
+        match saved {
+            Some((file, leaf)) => self.start_export(export, path, file, leaf),
+            None => {
+                let never = Cancel::new();
+                let write = |session: &Session| export.write_new_file(session, &path, &mut |_, _| {}, &never);
+                let written = self.desk.read(write);
+                self.exported(&path, written.map(drop));
+            }
+        }
+    }
+
+    /// Writes a session that lies in a file, beside everything else: a large one takes a while.
+    fn start_export(&mut self, export: Export, path: PathBuf, file: PathBuf, leaf: Option<String>) {
         let (options, now) = (self.app.options(), self.now());
         self.chat.working.begin(Activity::Other(format!("Writing {}", shown(&path))), now);
         self.desk.start(move |agent, cancel| async move {
             let (to, stop) = (path.clone(), cancel.clone());
             let writing = tokio::task::spawn_blocking(move || {
-                let mut session = options.open_read_only(file).map_err(|error| error.to_string())?;
+                let mut session = options.open_read_only(file)?;
                 match leaf {
-                    Some(leaf) => session.branch(&leaf).map_err(|error| error.to_string())?,
+                    Some(leaf) => session.branch(&leaf)?,
                     None => session.reset_leaf(),
                 }
-                write_session(&session, &to, home, &stop)
+                export.write_new_file(&session, &to, &mut |_, _| {}, &stop).map(drop)
             });
-            let written = writing.await.unwrap_or_else(|error| Err(error.to_string()));
+            let written = writing.await.unwrap_or_else(|error| Err(Failure::new(chain(&error)).into()));
             let then: Then = Box::new(move |front| {
                 front.chat.working.end();
                 match cancel.is_cancelled() && written.is_err() {
@@ -226,10 +233,10 @@ impl Front<'_> {
         });
     }
 
-    fn exported(&mut self, path: &Path, written: Result<(), String>) {
+    fn exported(&mut self, path: &Path, written: Result<(), CommandError>) {
         match written {
             Ok(()) => self.tell(Tone::Success, format!("written to {}", shown(path))),
-            Err(error) => self.fail(&format!("cannot write {}: {error}", shown(path))),
+            Err(error) => self.fail_with(error),
         }
     }
 
@@ -262,7 +269,7 @@ impl Front<'_> {
         });
         match written {
             Some(Ok(())) => self.tell(Tone::Success, format!("written to {}", shown(&request.file))),
-            Some(Err(error)) => self.fail(&words(&error)),
+            Some(Err(error)) => self.fail_with(error),
             None => {}
         }
     }
@@ -284,7 +291,7 @@ impl Front<'_> {
         });
         match told {
             Ok(text) => self.print(text),
-            Err(error) => self.fail(&error.to_string()),
+            Err(error) => self.fail_with(error),
         }
     }
 
@@ -299,7 +306,7 @@ impl Front<'_> {
                 match result {
                     Ok(Applied::Done(_)) => front.show_path("compacted"),
                     Ok(Applied::Cancelled(_)) => front.tell(Tone::Info, "stopped; nothing changed"),
-                    Err(error) => front.fail(&words(&error)),
+                    Err(error) => front.fail_with(error),
                 }
             });
             (agent, then)
@@ -329,54 +336,6 @@ fn figures_table(branch: &Figures, file: &Figures) -> Vec<String> {
     ]
 }
 
-/// Writes a session in the form that the name of the file asks for; no file is ever replaced, and none is left half
-/// written.
-fn write_session(session: &Session, path: &Path, home: Option<String>, stop: &Cancel) -> Result<(), String> {
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    if extension == "jsonl" {
-        let leaf = session.leaf().ok_or("nothing was said yet")?;
-        let plan = session.plan_extract(Extract::Path { at: leaf }).map_err(|error| error.to_string())?;
-        let to = session_tree::Destination::File(path.to_path_buf());
-        let mut copy =
-            session.extract(&plan, to, session_tree::Options::new()).map_err(|error| error.to_string())?;
-        return copy.save().map_err(|error| error.to_string());
-    }
-    let file =
-        OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| error.to_string())?;
-    let mut out = BufWriter::new(Stoppable { file, stop });
-    let options = ExportOptions { home, ..ExportOptions::default() };
-    let written = match extension {
-        "md" | "markdown" => write_markdown(session, &options, &mut out, &mut |_, _| {}).map(drop),
-        _ => write_html(session, &options, &mut out, &mut |_, _| {}).map(drop),
-    };
-    let written = written.map_err(|error| error.to_string());
-    let written = written.and_then(|()| out.flush().map_err(|error| error.to_string()));
-    if written.is_err() {
-        // It is ours: nobody else had a file of this name.
-        fs::remove_file(path).ok();
-    }
-    written
-}
-
-/// A file that takes nothing more once somebody wants to stop.
-struct Stoppable<'s> {
-    file: File,
-    stop: &'s Cancel,
-}
-
-impl Write for Stoppable<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.stop.is_cancelled() {
-            return Err(io::Error::other("stopped"));
-        }
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
 fn shown(path: &Path) -> String {
     path.display().to_string()
 }
@@ -394,24 +353,6 @@ mod tests {
             ("../x y\n", "branch-..-x-y-.jsonl"),
         ] {
             assert_eq!(branch_file(reference), file);
-        }
-    }
-
-    #[test]
-    fn an_export_that_is_stopped_leaves_no_file_and_an_ordinary_one_replaces_none() {
-        let dir = tempfile::tempdir().unwrap();
-        let session =
-            Session::from_bytes(testkit::drawing::session_text("a user hello\nb<a assistant hi")).unwrap();
-        let stopped = Cancel::new();
-        stopped.cancel();
-        for name in ["a.html", "a.md"] {
-            let path = dir.path().join(name);
-            assert!(write_session(&session, &path, None, &stopped).is_err());
-            assert!(!path.exists(), "{name}");
-            write_session(&session, &path, None, &Cancel::new()).unwrap();
-            let written = fs::read(&path).unwrap();
-            assert!(write_session(&session, &path, None, &Cancel::new()).is_err());
-            assert_eq!(fs::read(&path).unwrap(), written);
         }
     }
 }

@@ -1,0 +1,170 @@
+//! Writing a session to hand it on: as a page, as Markdown, or as a session file.
+//!
+//! session, form, options -> **exporting** -> a whole new file, or any other output
+//!
+//! `offshoot export` and `/export` do it alike. Never replaces a file, never leaves half of one, and never says where a
+//! session came from.
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use offshoot_agent::cancel::Cancel;
+use offshoot_web::{ExportOptions, write_html, write_markdown};
+use session_tree::{Extract, NewHeader, Session};
+use tempfile::NamedTempFile;
+
+use crate::app::App;
+use crate::error::CommandError;
+
+/// What is written, and how.
+pub(crate) struct Export {
+    /// What is written.
+    pub(crate) form: Form,
+    /// How pages and Markdown look, and what they leave out.
+    pub(crate) options: ExportOptions,
+    /// Whether a session file gets all branches; the path to the leaf otherwise.
+    pub(crate) has_all: bool,
+    /// The header of a session file.
+    pub(crate) header: NewHeader,
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Page,
+    Markdown,
+    Session,
+}
+
+impl Form {
+    /// Tells what the end of a name asks for.
+    pub(crate) fn of(path: &Path) -> Self {
+        match path.extension().and_then(|end| end.to_str()) {
+            Some("md" | "markdown") => Form::Markdown,
+            Some("jsonl") => Form::Session,
+            _ => Form::Page,
+        }
+    }
+}
+
+impl Export {
+    /// Writes the export; gives the number of entries in it.
+    pub(crate) fn write(
+        &self,
+        session: &Session,
+        out: &mut dyn Write,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<usize, CommandError> {
+        match self.form {
+            Form::Page => Ok(write_html(session, &self.options, out, progress)?.entries),
+            Form::Markdown => Ok(write_markdown(session, &self.options, out, progress)?),
+            Form::Session => {
+                let what = match (self.has_all, session.leaf()) {
+                    (false, Some(at)) => Extract::Path { at },
+                    _ => Extract::All,
+                };
+                let plan = session.plan_extract(what)?;
+                session.write_extract(&plan, &self.header, out)?;
+                Ok(plan.entries().len())
+            }
+        }
+    }
+
+    /// Writes the export beside its place first: a file that is there is whole. Gives the number of entries and of bytes.
+    pub(crate) fn write_new_file(
+        &self,
+        session: &Session,
+        path: &Path,
+        progress: &mut dyn FnMut(usize, usize),
+        stop: &Cancel,
+    ) -> Result<(usize, u64), CommandError> {
+        let failed = |error: io::Error| CommandError::system("write", path, &error);
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let unfinished = self.unfinished(directory.unwrap_or(".".as_ref())).map_err(failed)?;
+        let out = Stoppable { out: unfinished.as_file(), stop };
+        let mut out = BufWriter::with_capacity(1 << 18, out);
+        let entries = self.write(session, &mut out, progress)?;
+        out.flush().map_err(failed)?;
+        drop(out);
+        unfinished.as_file().sync_all().map_err(failed)?;
+        let file = unfinished.persist_noclobber(path).map_err(|error| failed(error.error))?;
+        Ok((entries, file.metadata().map_err(failed)?.len()))
+    }
+
+    /// Begins a file: sessions are private, pages and Markdown are as readable as any new file.
+    fn unfinished(&self, directory: &Path) -> io::Result<NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        if self.form != Form::Session {
+            use std::os::unix::fs::PermissionsExt as _;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        builder.tempfile_in(directory)
+    }
+}
+
+/// Makes the header of a session file to hand on: a new id, and no word of where it came from.
+pub(crate) fn new_header(session: &Session, app: &App) -> NewHeader {
+    app.options().new_header(session.header().cwd().unwrap_or_default().into_owned())
+}
+
+/// The name of the page of a session, if nobody gives one.
+pub(crate) fn default_name(session: &Session) -> OsString {
+    let stem = session.file().and_then(Path::file_stem).unwrap_or("session".as_ref());
+    let mut name = stem.to_os_string();
+    name.push(".html");
+    name
+}
+
+/// An output that takes nothing more once somebody wants to stop.
+struct Stoppable<'s, W> {
+    out: W,
+    stop: &'s Cancel,
+}
+
+impl<W: Write> Write for Stoppable<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.stop.is_cancelled() {
+            return Err(io::Error::other("stopped"));
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn export(session: &Session, path: &Path, stop: &Cancel) -> Result<(usize, u64), CommandError> {
+        let header = session_tree::Options::new().new_header("/");
+        let export =
+            Export { form: Form::of(path), options: ExportOptions::default(), has_all: false, header };
+        export.write_new_file(session, path, &mut |_, _| {}, stop)
+    }
+
+    #[test]
+    fn an_export_that_is_stopped_leaves_no_file_and_an_ordinary_one_replaces_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let session =
+            Session::from_bytes(testkit::drawing::session_text("a user hello\nb<a assistant hi")).unwrap();
+        let stopped = Cancel::new();
+        stopped.cancel();
+        for name in ["a.html", "a.md", "a.jsonl"] {
+            let path = dir.path().join(name);
+            assert!(export(&session, &path, &stopped).is_err());
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{name}");
+            export(&session, &path, &Cancel::new()).unwrap();
+            let written = fs::read(&path).unwrap();
+            assert!(export(&session, &path, &Cancel::new()).is_err());
+            assert_eq!(fs::read(&path).unwrap(), written);
+            fs::remove_file(&path).unwrap();
+        }
+    }
+}
