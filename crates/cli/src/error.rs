@@ -44,6 +44,14 @@ impl Failure {
         Failure { message: message.into(), hints: Vec::new() }
     }
 
+    /// Returns what happened, and to what, unless the message says so already.
+    pub(crate) fn about(&self, name: &str) -> String {
+        match self.message.contains(name) {
+            true => self.message.clone(),
+            false => format!("{name}: {}", self.message),
+        }
+    }
+
     /// Adds a hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

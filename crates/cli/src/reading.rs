@@ -84,13 +84,7 @@ fn each(
     }
     let mut outcome = Outcome::default();
     if output.batch {
-        for line in io::stdin().lock().lines() {
-            let line =
-                line.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))?;
-            outcome.one(line.trim(), output, app, read)?;
-            // Whoever feeds us may wait for the answer before the next line.
-            app.ui.flush()?;
-        }
+        each_line(app, &mut |app, name| outcome.one(name, output, app, read))?;
         return outcome.end();
     }
     let mut progress = Progress::new("reading", names.len());
@@ -99,6 +93,28 @@ fn each(
         progress.set(at + 1, names.len());
     }
     outcome.end()
+}
+
+/// Calls `one` with every name on standard input, one per line.
+pub(crate) fn each_line(
+    app: &mut App,
+    one: &mut dyn FnMut(&mut App, &str) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let (mut input, mut line) = (io::stdin().lock(), Vec::new());
+    loop {
+        line.clear();
+        let read = input.read_until(b'\n', &mut line);
+        if read.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))? == 0 {
+            return Ok(());
+        }
+        // What is no text stands for nothing; that is told, and the others go on.
+        let name = String::from_utf8_lossy(&line);
+        if !name.trim().is_empty() {
+            one(app, name.trim())?;
+            // Whoever feeds us may wait for the answer before the next line.
+            app.ui.flush()?;
+        }
+    }
 }
 
 /// How reading several sessions went.
@@ -117,9 +133,6 @@ impl Outcome {
         app: &mut App,
         read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
-        if name.is_empty() {
-            return Ok(());
-        }
         if !output.json {
             let gap = if self.seen > 0 { "\n" } else { "" };
             app.ui.raw(gap.as_bytes())?;
@@ -149,9 +162,7 @@ impl Outcome {
         if output.json {
             return app.ui.json(&json!({"session": name, "error": failure}));
         }
-        let is_named = failure.message.contains(name);
-        let name = if is_named { String::new() } else { format!("{name}: ") };
-        app.ui.error(&format!("{name}{}", failure.message), &failure.hints);
+        app.ui.error(&failure.about(name), &failure.hints);
         Ok(())
     }
 

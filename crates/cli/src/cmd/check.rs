@@ -34,13 +34,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let mut worst = Worst::default();
-    targets::each(&args.sessions, args.output.batch, app, &mut |app, target| {
-        let found = Found::of(target, app);
-        worst.note(&target.name, &found);
+    targets::each(&args.sessions, args.output.batch, app, &mut |app, name, target| {
+        let found =
+            target.and_then(|target| check(&target, app)).unwrap_or_else(|error| Found::failed(&error));
+        worst.note(name, &found);
         match (args.quiet, args.output.json) {
             (true, _) => Ok(()),
-            (false, true) => found.print_json(&target.name, &mut app.ui),
-            (false, false) => found.print(&target.name, &mut app.ui),
+            (false, true) => found.print_json(name, &mut app.ui),
+            (false, false) => found.print(name, &mut app.ui),
         }
     })?;
     if !args.quiet && !args.output.json {
@@ -109,14 +110,9 @@ enum Found {
 }
 
 impl Found {
-    fn of(target: &Target, app: &App) -> Self {
-        match check(target, app) {
-            Ok(found) => found,
-            Err(error) => {
-                let failure = error.failure().cloned();
-                Found::Failed(failure.unwrap_or_else(|| Failure::new("it could not be checked")))
-            }
-        }
+    fn failed(error: &CommandError) -> Self {
+        let failure = error.failure().cloned();
+        Found::Failed(failure.unwrap_or_else(|| Failure::new("it could not be checked")))
     }
 
     fn print(&self, name: &str, ui: &mut Ui) -> Result<(), CommandError> {
@@ -128,9 +124,7 @@ impl Found {
                 ui.line(&said)
             }
             Found::Failed(failure) => {
-                let is_named = failure.message.contains(name);
-                let prefix = if is_named { String::new() } else { format!("{name}: ") };
-                ui.error(&format!("{prefix}{}", failure.message), &failure.hints);
+                ui.error(&failure.about(name), &failure.hints);
                 Ok(())
             }
         }

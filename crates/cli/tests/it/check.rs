@@ -156,3 +156,19 @@ fn an_old_session_is_read_as_it_is() {
     assert_snapshot!(home.run(&["check", &file]), @"[home]/project/old.jsonl: clean (3 lines, 2 entries, 590 B)");
     assert_eq!(fs::read_to_string(&file).unwrap(), v1);
 }
+
+#[test]
+fn a_name_that_stands_for_nothing_does_not_keep_the_others_from_being_checked() {
+    let home = Home::new();
+    let file = home.session("u1 user one\na2<gone assistant two");
+    let input = [b"nothing\n\xff\xfe\n".as_slice(), file.as_bytes(), b"\n"].concat();
+    let run = home.run_with_input(&["check", "--batch"], &input);
+    assert_eq!(run.code, 1, "{run}");
+    assert!(run.out().contains("s.jsonl: ") && run.err().contains("nothing"), "{run}");
+    let run = home.run(&["check", "nothing", &file]);
+    assert_eq!(run.code, 1, "{run}");
+    assert!(run.out().contains("s.jsonl: ") && run.err().contains("nothing"), "{run}");
+    let run = home.run_with_input(&["path", "--batch"], &input);
+    assert_eq!(run.code, 1, "{run}");
+    assert!(run.out().contains("two"), "{run}");
+}

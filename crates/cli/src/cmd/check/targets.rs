@@ -1,26 +1,26 @@
 //! What is to be checked: sessions by name, and everything below directories.
 
 use std::fs;
-use std::io::{self, BufRead};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::error::CommandError;
+use crate::reading::each_line;
 use crate::ui::Progress;
 
 /// One file to check.
 pub(super) struct Target {
-    /// What to call it.
-    pub(super) name: String,
     /// The file.
     pub(super) path: PathBuf,
     /// It was named, not found in a directory.
     pub(super) is_named: bool,
 }
 
-type Check<'c> = &'c mut dyn FnMut(&mut App, &Target) -> Result<(), CommandError>;
+/// What is done with a file, or with a name that stands for none.
+type Check<'c> = &'c mut dyn FnMut(&mut App, &str, Result<Target, CommandError>) -> Result<(), CommandError>;
 
-/// Calls `check` with every file. Names that stand for nothing end it.
+/// Calls `check` with every file. A name that stands for nothing does not stop the others, unless it is the only one.
 pub(super) fn each(
     names: &[String],
     batch: bool,
@@ -28,44 +28,37 @@ pub(super) fn each(
     check: Check<'_>,
 ) -> Result<(), CommandError> {
     if batch {
-        return each_line(app, check);
+        return each_line(app, &mut |app, name| {
+            targets_of(name, app).into_iter().try_for_each(|(name, target)| check(app, &name, target))
+        });
     }
-    let mut targets = Vec::new();
-    for name in names {
-        targets.extend(targets_of(name, app)?);
-    }
-    let mut progress = Progress::new("checking", targets.len());
-    for (at, target) in targets.iter().enumerate() {
-        check(app, target)?;
-        progress.set(at + 1, targets.len());
+    let targets: Vec<_> = names.iter().flat_map(|name| targets_of(name, app)).collect();
+    let (total, mut progress) = (targets.len(), Progress::new("checking", targets.len()));
+    for (at, (name, target)) in targets.into_iter().enumerate() {
+        match target {
+            Err(error) if names.len() == 1 => return Err(error),
+            target => check(app, &name, target)?,
+        }
+        progress.set(at + 1, total);
     }
     Ok(())
 }
 
-fn each_line(app: &mut App, check: Check<'_>) -> Result<(), CommandError> {
-    for line in io::stdin().lock().lines() {
-        let line = line.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        for target in targets_of(line.trim(), app)? {
-            check(app, &target)?;
-        }
-        // Whoever feeds us may wait for the answer before the next line.
-        app.ui.flush()?;
-    }
-    Ok(())
-}
-
-fn targets_of(name: &str, app: &App) -> Result<Vec<Target>, CommandError> {
+/// The files that a name stands for, and what to call them.
+fn targets_of(name: &str, app: &App) -> Vec<(String, Result<Target, CommandError>)> {
     let path = Path::new(name);
-    if !path.is_dir() {
-        let path = app.find(name)?;
-        return Ok(vec![Target { name: path.display().to_string(), path, is_named: true }]);
+    let found = match path.is_dir() {
+        false => app.find(name).map(|path| vec![Target { path, is_named: true }]),
+        true => files_below(path)
+            .map(|files| files.into_iter().map(|path| Target { path, is_named: false }).collect())
+            .map_err(|error| CommandError::system("list", path, &error)),
+    };
+    match found {
+        Ok(targets) => {
+            targets.into_iter().map(|target| (target.path.display().to_string(), Ok(target))).collect()
+        }
+        Err(error) => vec![(name.to_owned(), Err(error))],
     }
-    let files = files_below(path).map_err(|error| CommandError::system("list", path, &error))?;
-    let targets = files.into_iter();
-    Ok(targets.map(|path| Target { name: path.display().to_string(), path, is_named: false }).collect())
 }
 
 /// The session files below a directory, in order. Links to directories are not followed: they may lead in circles.
