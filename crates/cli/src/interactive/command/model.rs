@@ -5,6 +5,7 @@ use offshoot_agent::model::ThinkingLevel;
 use offshoot_providers::Available;
 use offshoot_tui::chat::item::{Look, Tone};
 use offshoot_tui::dialog::{Item, SelectList};
+use offshoot_tui::keys::{Action, Keymap};
 use offshoot_tui::numbers::tokens;
 use session_tree::ModelRef;
 
@@ -148,19 +149,27 @@ impl Front<'_> {
         self.print(lines.join("\n"));
     }
 
-    /// Reads keys of services and keybindings anew, and loads extensions anew.
+    /// Uses other keys from now on; what was shown already keeps the names of the old ones.
+    fn use_keymap(&mut self, keymap: Keymap) {
+        let look = self.chat.transcript.look().clone();
+        let expand_key = keymap.name(Action::ToolsExpand).unwrap_or_default();
+        self.chat.transcript.set_look(Look { expand_key, ..look });
+        self.chat.keymap = keymap.clone();
+        self.keymap = keymap;
+    }
+
+    /// Reads keys of services, keybindings and settings anew, and loads extensions anew.
     pub(super) fn reload(&mut self) {
         match super::super::reloaded(self.app, &self.setup) {
             Ok((providers, keymap, warnings)) => {
                 self.providers = providers;
-                self.chat.keymap = keymap.clone();
-                self.keymap = keymap;
+                self.use_keymap(keymap);
                 for warning in warnings {
                     self.fail(&warning);
                 }
                 self.tell(
                     Tone::Success,
-                    "keys and keybindings are read anew; settings count from the next start",
+                    "keys, keybindings and settings are read anew; colours and double Escape count from the next start",
                 );
                 self.reload_extensions();
             }
