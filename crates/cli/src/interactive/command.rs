@@ -22,6 +22,9 @@ use super::front::Front;
 use super::view::{Chosen, View};
 use crate::error::CommandError;
 
+/// What a command does, with its arguments as they were read and as they were typed.
+type Deed = fn(&mut Front<'_>, &Arguments, &str);
+
 impl Front<'_> {
     /// Does what was typed: a command, a shell command, or something to say.
     pub(super) fn submit(&mut self, text: &str) {
@@ -71,44 +74,14 @@ impl Front<'_> {
         if !works_always && self.is_refused_now() {
             return self.chat.editor.set_text(text);
         }
-        self.run_command(command.name, &arguments, rest);
+        if let Some(deed) = deed(command.name) {
+            deed(self, &arguments, rest);
+        }
     }
 
-    fn run_command(&mut self, name: &str, arguments: &Arguments, rest: &str) {
-        match name {
-            "tree" => self.tree_command(arguments),
-            "undo" => self.undo(),
-            "back" => self.back(),
-            "forward" => self.forward(),
-            "branch-here" => self.branch_here(arguments),
-            "branches" => self.branches(),
-            "switch" => self.switch(arguments),
-            "pop" => self.pop(arguments),
-            "push" => self.push(rest),
-            "label" => self.label_command(arguments),
-            "labels" => self.labels(),
-            "name" => self.name_command(arguments, rest),
-            "merge" => self.merge_command(arguments),
-            "cherry-pick" => self.pick_command(arguments),
-            "diff" => self.diff(arguments),
-            "fork" | "branch" => self.fork_command(arguments),
-            "clone" => self.clone_session(),
-            "export-branch" => self.export_branch(arguments),
-            "export" => self.export(rest),
-            "import" => self.import(rest),
-            "session" => self.show_session(),
-            "resume" => self.resume(rest),
-            "new" => self.new_session(arguments),
-            "compact" => self.compact(rest),
-            "copy" => self.copy(arguments),
-            "model" => self.model_command(rest),
-            "thinking" => self.thinking_command(rest),
-            "settings" => self.show_settings(),
-            "reload" => self.reload(),
-            "hotkeys" => self.open_view(View::Keys(Help::default())),
-            "help" => self.help(rest),
-            "quit" => self.leave(),
-            _ => {}
+    fn command_without_arguments(&mut self, name: &str) {
+        if let Some(command) = find(name) {
+            self.command(command, "", "");
         }
     }
 
@@ -126,22 +99,11 @@ impl Front<'_> {
             Action::MessageCopy => self.copy(&Arguments::default()),
             Action::PasteImage => self.paste_image(),
             Action::SessionTree => self.open_tree(None),
-            Action::SessionNew
-            | Action::SessionFork
-            | Action::SessionResume
-            | Action::LeafBack
-            | Action::LeafForward => {
-                let name = match action {
-                    Action::SessionNew => "new",
-                    Action::SessionFork => "fork",
-                    Action::SessionResume => "resume",
-                    Action::LeafBack => "back",
-                    _ => "forward",
-                };
-                if let Some(command) = find(name) {
-                    self.command(command, "", "");
-                }
-            }
+            Action::SessionNew => self.command_without_arguments("new"),
+            Action::SessionFork => self.command_without_arguments("fork"),
+            Action::SessionResume => self.command_without_arguments("resume"),
+            Action::LeafBack => self.command_without_arguments("back"),
+            Action::LeafForward => self.command_without_arguments("forward"),
             _ => {}
         }
         Ok(())
@@ -218,6 +180,46 @@ impl Front<'_> {
     }
 }
 
+/// Finds what a command of the program does.
+fn deed(name: &str) -> Option<Deed> {
+    let deed: Deed = match name {
+        "tree" => |front, arguments, _| front.tree_command(arguments),
+        "undo" => |front, _, _| front.undo(),
+        "back" => |front, _, _| front.back(),
+        "forward" => |front, _, _| front.forward(),
+        "branch-here" => |front, arguments, _| front.branch_here(arguments),
+        "branches" => |front, _, _| front.branches(),
+        "switch" => |front, arguments, _| front.switch(arguments),
+        "pop" => |front, arguments, _| front.pop(arguments),
+        "push" => |front, _, rest| front.push(rest),
+        "label" => |front, arguments, _| front.label_command(arguments),
+        "labels" => |front, _, _| front.labels(),
+        "name" => |front, arguments, rest| front.name_command(arguments, rest),
+        "merge" => |front, arguments, _| front.merge_command(arguments),
+        "cherry-pick" => |front, arguments, _| front.pick_command(arguments),
+        "diff" => |front, arguments, _| front.diff(arguments),
+        "fork" | "branch" => |front, arguments, _| front.fork_command(arguments),
+        "clone" => |front, _, _| front.clone_session(),
+        "export-branch" => |front, arguments, _| front.export_branch(arguments),
+        "export" => |front, _, rest| front.export(rest),
+        "import" => |front, _, rest| front.import(rest),
+        "session" => |front, _, _| front.show_session(),
+        "resume" => |front, _, rest| front.resume(rest),
+        "new" => |front, arguments, _| front.new_session(arguments),
+        "compact" => |front, _, rest| front.compact(rest),
+        "copy" => |front, arguments, _| front.copy(arguments),
+        "model" => |front, _, rest| front.model_command(rest),
+        "thinking" => |front, _, rest| front.thinking_command(rest),
+        "settings" => |front, _, _| front.show_settings(),
+        "reload" => |front, _, _| front.reload(),
+        "hotkeys" => |front, _, _| front.open_view(View::Keys(Help::default())),
+        "help" => |front, _, rest| front.help(rest),
+        "quit" => |front, _, _| front.leave(),
+        _ => return None,
+    };
+    Some(deed)
+}
+
 /// The text of the last answer of the path that says something.
 fn last_answer(session: &Session) -> Option<String> {
     let path = session.branch_path(None);
@@ -225,4 +227,17 @@ fn last_answer(session: &Session) -> Option<String> {
     let texts =
         answers.filter_map(|node| Some(session.entry_at(node).ok()?.to_message()?.text().into_owned()));
     texts.into_iter().find(|text| !text.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_that_is_offered_does_something() {
+        for command in COMMANDS {
+            assert!(deed(command.name).is_some(), "/{}", command.name);
+        }
+        assert!(deed("nonsense").is_none());
+    }
 }

@@ -125,6 +125,11 @@ fn the_command_line_goes_before_the_file_and_the_file_before_what_is_usual() {
 fn links_in_a_circle_end_and_pipes_are_not_read() {
     let place = Place::new();
     let extensions = place.dir.path().join("repo/.offshoot/extensions");
+    let before = place.project("repo").unwrap();
+    let pipe = extensions.join("pipe.ts");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Whoever reads the pipe waits for ever.
+    assert_eq!(place.project("repo").unwrap().digest, before.digest);
     std::os::unix::fs::symlink(&extensions, extensions.join("again")).unwrap();
     assert!(Project::find(&place.dir.path().join("repo")).is_err());
 }

@@ -299,18 +299,6 @@ fn sessions_that_come_from_each_other_are_listed_once() {
 }
 
 #[test]
-fn hostile_names_reach_no_terminal() {
-    let home = Home::new();
-    put(&home, OWN, "0000aaaa", None, "u1 user a\u{1b}]0;title\u{7}b\nn2<u1 info evil\u{202e}\u{1b}[2J name");
-    for columns in [40, 200] {
-        let seen = home.on_terminal(columns, &["sessions", "--color", "never"]);
-        let text = String::from_utf8_lossy(&seen);
-        assert!(text.contains("evil"), "{text}");
-        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text:?}");
-    }
-}
-
-#[test]
 fn a_narrow_terminal_gets_the_title_and_the_id() {
     let home = Home::new();
     family(&home);
