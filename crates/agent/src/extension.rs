@@ -60,6 +60,19 @@ pub enum CommandRun {
     Failed(String),
 }
 
+/// Names commands as they run: of several that want one name, each gets a number.
+pub fn numbered(commands: &[Arc<dyn ExtensionCommand>]) -> Vec<(String, Arc<dyn ExtensionCommand>)> {
+    let named = |name: &str| commands.iter().filter(|command| command.name() == name).count();
+    let mut found: Vec<(String, Arc<dyn ExtensionCommand>)> = Vec::new();
+    for command in commands {
+        let name = command.name();
+        let before = found.iter().filter(|(_, other)| other.name() == name).count();
+        let name = if named(name) > 1 { format!("{name}:{}", before + 1) } else { name.to_owned() };
+        found.push((name, command.clone()));
+    }
+    found
+}
+
 impl Agent {
     /// Brings a command along.
     pub fn register_command(&mut self, command: Arc<dyn ExtensionCommand>) {
@@ -75,15 +88,7 @@ impl Agent {
     /// Lists the commands that were brought along, under the names by which they run: of several that want one name,
     /// each gets a number.
     pub fn extension_commands(&self) -> Vec<(String, Arc<dyn ExtensionCommand>)> {
-        let named = |name: &str| self.commands.iter().filter(|command| command.name() == name).count();
-        let mut commands: Vec<(String, Arc<dyn ExtensionCommand>)> = Vec::new();
-        for command in &self.commands {
-            let name = command.name();
-            let before = commands.iter().filter(|(_, other)| other.name() == name).count();
-            let name = if named(name) > 1 { format!("{name}:{}", before + 1) } else { name.to_owned() };
-            commands.push((name, command.clone()));
-        }
-        commands
+        numbered(&self.commands)
     }
 
     /// Runs a command that was brought along, and grants what it wishes for meanwhile.

@@ -125,6 +125,11 @@ impl App {
         Some(self.catalog_of(&dir))
     }
 
+    /// Returns all sessions that a person can name: those of [`catalog`](App::catalog), then those of pi.
+    pub(crate) fn catalogs(&self) -> Result<impl Iterator<Item = Catalog>, CommandError> {
+        Ok(std::iter::once(self.catalog()?).chain(self.pi_catalog()))
+    }
+
     fn catalog_of(&self, dir: &SessionDir) -> Catalog {
         let mut catalog = Catalog::new(&dir.path);
         if dir.is_flat {
@@ -150,7 +155,7 @@ impl App {
             return Ok(PathBuf::from(wanted));
         }
         let cwd = self.cwd()?;
-        for catalog in std::iter::once(self.catalog()?).chain(self.pi_catalog()) {
+        for catalog in self.catalogs()? {
             match catalog.find(wanted, Some(&cwd)) {
                 Err(Error::UnknownSession { .. }) => {}
                 found => return Ok(found?),
@@ -164,8 +169,7 @@ impl App {
 
     fn latest(&self) -> Result<PathBuf, CommandError> {
         let cwd = self.cwd()?;
-        let mut catalogs = std::iter::once(self.catalog()?).chain(self.pi_catalog());
-        let found = catalogs.find_map(|catalog| catalog.most_recent(&cwd));
+        let found = self.catalogs()?.find_map(|catalog| catalog.most_recent(&cwd));
         let none = || {
             Failure::new(format!("no session was made in {cwd} yet"))
                 .hint("`offshoot sessions --all` lists the sessions of all projects")
@@ -230,6 +234,11 @@ pub(crate) fn resolve(session: &Session, reference: Option<&str>) -> Result<Opti
         None | Some("leaf" | ".") => Ok(session.leaf()),
         Some(reference) => Ok(Some(session.resolve(reference)?)),
     }
+}
+
+/// Tells whether two paths lead to the same file.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Returns the path of a session's file as text; empty in memory.

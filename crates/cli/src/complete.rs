@@ -172,7 +172,7 @@ impl Asked {
     fn sessions(&self) -> Option<Vec<SessionSummary>> {
         let cwd = self.app.cwd().ok()?;
         let mut rows = Vec::new();
-        for catalog in self.app.catalog().ok().into_iter().chain(self.app.pi_catalog()) {
+        for catalog in self.app.catalogs().into_iter().flatten() {
             let listing = catalog.list(&cwd);
             rows.extend(listing.quick().filter(SessionSummary::is_session).take(MOST_SESSIONS));
         }

@@ -24,8 +24,6 @@ use crate::setup::{LeftOut, Setup};
 use crate::trust;
 use crate::ui::Tone;
 
-pub(crate) use self::model::OFFLINE;
-
 /// What is told to a model, in which session, and how the answer is given.
 #[derive(Debug, clap::Args)]
 #[group(skip)]

@@ -5,6 +5,7 @@
 
 mod progress;
 mod table;
+mod text;
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
@@ -19,6 +20,7 @@ pub(crate) use offshoot_tui::time::age;
 use offshoot_tui::width::{cut, width};
 pub(crate) use progress::Progress;
 pub(crate) use table::{Column, Table};
+pub(crate) use text::{one_line, shortened};
 
 /// What is left of a piece that gives way.
 const LEAST: usize = 8;

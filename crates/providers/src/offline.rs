@@ -39,11 +39,14 @@ Everything that needs no model works: the tree, navigation, forks, labels, expor
 compactions are picked from what was said, without understanding it.";
 
 impl OfflineModel {
+    /// The provider that its full name begins with.
+    pub const PROVIDER: &'static str = "offshoot";
+
     /// Makes the model.
     pub fn new() -> Self {
         Self {
             spec: ModelSpec {
-                provider: "offshoot".into(),
+                provider: Self::PROVIDER.into(),
                 id: "offline".into(),
                 name: "Offline (no model configured)".into(),
                 api: "offshoot-offline".into(),

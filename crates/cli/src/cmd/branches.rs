@@ -3,11 +3,10 @@
 use serde::Serialize;
 use session_tree::{BranchRow, Node, Session};
 
-use super::texts::shortened;
 use crate::app::App;
 use crate::error::CommandError;
 use crate::reading::Sessions;
-use crate::ui::{Column, Table, Tone, age, count, money, thousands, tokens};
+use crate::ui::{Column, Table, Tone, age, count, money, shortened, thousands, tokens};
 
 /// The longest text that is shown for where a branch began, in characters.
 const FROM: usize = 24;

@@ -1,5 +1,7 @@
 //! `offshoot clone`: a new session that stands where an old one stands.
 
+use std::path::Path;
+
 use session_tree::{Destination, ForkPosition, Session, fork_from};
 
 use super::fork;
@@ -44,7 +46,9 @@ fn copy(source: &Session, to: &Destination, how: Changing, app: &mut App) -> Res
     let path = file_of(source);
     let made = match how.dry_run {
         true => None,
-        false => Some(fork_from(path.as_ref(), &cwd, to.clone(), app.options(), None)?),
+        false => {
+            Some(fork_from(source.file().unwrap_or(Path::new("")), &cwd, to.clone(), app.options(), None)?)
+        }
     };
     let entries = source.tree().len();
     let what = format!("all {} of {path}", count(entries, "entry"));

@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 
     let outline = Outline::new(&session, OutlineOptions::default());
     tree::print(&session, &outline, Charset::Unicode, false, &mut app.ui)?;
-    let program = quoted(&std::env::args().next().unwrap_or_else(|| "offshoot".into()));
+    let program = std::env::args_os().next().unwrap_or_else(|| "offshoot".into());
+    let program = quoted(&program.to_string_lossy());
     let file = quoted(&file_of(&session));
     app.ui.tell("")?;
     app.ui.tell("A sample session: a task that was tried in three ways. Walk it:")?;

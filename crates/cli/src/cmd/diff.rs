@@ -4,10 +4,10 @@ use serde::Serialize;
 use session_tree::{CommandRun, Comparison, Node, Outcome, Session, Side};
 
 use super::stats::JsonUsage;
-use super::texts::{Texts, shortened};
+use super::texts::Texts;
 use crate::app::{App, resolve};
 use crate::error::{CommandError, Failure};
-use crate::ui::{Tone, Ui, count, money, tokens};
+use crate::ui::{Tone, Ui, count, money, one_line, shortened, tokens};
 
 /// A list of commands that is longer is cut, unless all are asked for.
 const MOST_COMMANDS: usize = 20;
@@ -118,10 +118,6 @@ fn print_commands(commands: &[CommandRun], all: bool, ui: &mut Ui) -> Result<(),
 fn item(ui: &mut Ui, (tone, word): (Tone, &str), text: &str) -> Result<(), CommandError> {
     let word = format!("  {word:<12}");
     ui.row(&[(tone, &word), (Tone::Plain, " "), (Tone::Plain, text)], 2)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn word(outcome: Outcome) -> (Tone, &'static str) {

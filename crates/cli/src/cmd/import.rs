@@ -1,11 +1,11 @@
 //! `offshoot import`: a session file from elsewhere joins ours.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use session_tree::{Error, Session, import};
 
 use super::new_file::directory;
-use crate::app::{App, file_of};
+use crate::app::{App, is_same_file};
 use crate::change::{Change, Changing, quoted};
 use crate::error::CommandError;
 use crate::ui::count;
@@ -25,10 +25,11 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let directory = directory(&source, app)?;
     let stored = match args.how.dry_run {
         true => None,
-        false => Some(import(file_of(&source).as_ref(), &directory, &app.options())?),
+        false => Some(import(source.file().unwrap_or(Path::new("")), &directory, &app.options())?),
     };
     // What lies there already stays; a dry run can tell as well.
-    let stays = source.file().filter(|file| file.parent().is_some_and(|parent| is_same(parent, &directory)));
+    let stays =
+        source.file().filter(|file| file.parent().is_some_and(|parent| is_same_file(parent, &directory)));
     let change = told(&source, &directory, stored.as_deref().or(stays));
     change.field("id", &*source.header().id()).tell(app, args.how)?;
     match stored.filter(|_| !args.how.json) {
@@ -43,7 +44,7 @@ fn told(source: &Session, directory: &Path, stored: Option<&Path>) -> Change {
     let what = format!("{} of {}", count(entries, "entry"), from.display());
     let change = match stored {
         None => Change::new("imported", "import", format!("{what} into {}", directory.display())),
-        Some(stored) if is_same(stored, from) => {
+        Some(stored) if is_same_file(stored, from) => {
             Change::new("left", "leave", format!("{} where it is", from.display()))
         }
         Some(stored) => Change::new("imported", "import", format!("{what}{}", new_name(from, stored)))
@@ -80,9 +81,4 @@ fn tell_more(source: &Session, stored: &Path, app: &mut App) -> Result<(), Comma
         Some(cwd) => app.ui.tell(&format!("it belongs to {cwd}; `offshoot sessions --all` lists it")),
         None => Ok(()),
     }
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| -> Option<PathBuf> { path.canonicalize().ok() };
-    one == other || (real(one).is_some() && real(one) == real(other))
 }

@@ -5,7 +5,7 @@ use session_tree::NewBranchSummary;
 use crate::app::App;
 use crate::change::{Change, Changing};
 use crate::error::{CommandError, Failure};
-use crate::ui::count;
+use crate::ui::{count, one_line};
 
 /// Arguments of `offshoot pop`.
 #[derive(Debug, clap::Args)]
@@ -55,8 +55,6 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     change.session(&session).tell(app, args.how)?;
     match prompt.is_empty() || args.how.json {
         true => Ok(()),
-        false => app
-            .ui
-            .tell(&format!("the prompt was: {}", prompt.split_whitespace().collect::<Vec<_>>().join(" "))),
+        false => app.ui.tell(&format!("the prompt was: {}", one_line(prompt))),
     }
 }

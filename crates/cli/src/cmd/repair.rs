@@ -10,6 +10,7 @@ use session_tree::json::Value;
 use session_tree::{Body, EntryId, Error, Fix, REPAIR, RepairPlan, Repaired, Session, Severity, salvage};
 
 use super::check::{JsonFix, words};
+use super::new_file::free;
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
@@ -125,7 +126,7 @@ fn rounds(
 fn repair_copy(args: &Args, session: &Session, copy: &Path, app: &mut App) -> Result<(), CommandError> {
     let plan = plan(session, args.no_guess)?;
     let mut done = Done::plan_only(&plan, true);
-    check_absent(copy)?;
+    free(copy)?;
     let entries = if args.how.dry_run {
         session.tree().len()
     } else {
@@ -151,7 +152,7 @@ fn repair_headless(
         let command = format!("offshoot repair {} --copy NEW", quoted(&path.display().to_string()));
         return Err(Failure::new(message).hint(format!("`{command}` writes them into a new file")).into());
     };
-    check_absent(copy)?;
+    free(copy)?;
     let mut done = Done::default();
     let entries = if args.how.dry_run {
         left.session().tree().len()
@@ -161,13 +162,6 @@ fn repair_headless(
     };
     tell_fixes(&done, args.how, app)?;
     tell_copy(args, &path.display().to_string(), copy, entries, &done, app)
-}
-
-fn check_absent(copy: &Path) -> Result<(), CommandError> {
-    match copy.symlink_metadata() {
-        Ok(_) => Err(Error::Exists { path: copy.into() }.into()),
-        Err(_) => Ok(()),
-    }
 }
 
 /// Does in the copy what its first repair made possible; gives the number of entries.

@@ -13,7 +13,7 @@ use self::short_ids::ShortIds;
 use self::threads::Threads;
 use crate::app::App;
 use crate::error::{CommandError, chain};
-use crate::ui::{Column, Progress, Table, Tone, age, bytes, count, thousands};
+use crate::ui::{Column, Progress, Table, Tone, age, bytes, count, one_line, thousands};
 
 /// Arguments of `offshoot sessions`.
 #[derive(Debug, clap::Args)]
@@ -119,7 +119,7 @@ fn title(session: &SessionSummary) -> String {
     if !session.is_session() {
         return session.path.file_name().unwrap_or_default().display().to_string();
     }
-    session.title().split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(session.title())
 }
 
 fn print(rows: &[Row], all: bool, app: &mut App) -> Result<(), CommandError> {

@@ -4,7 +4,7 @@ use session_tree::{Block, Content, Entry, Filter, Node, Outline, OutlineOptions,
 
 use super::tree::tone;
 use crate::error::CommandError;
-use crate::ui::Tone;
+use crate::ui::{Tone, shortened};
 
 /// The longest text that is put into a sentence, in characters.
 const IN_A_SENTENCE: usize = 60;
@@ -49,27 +49,4 @@ pub(super) fn place(session: &Session, at: Option<Node>) -> Result<String, Comma
     let Some(node) = at else { return Ok("the start".into()) };
     let (_, text) = Texts::new(session).of(session, node)?;
     Ok(format!("{} ({})", session.tree().id(node), shortened(&text, IN_A_SENTENCE)))
-}
-
-/// Cuts a text to a number of characters, white space folded.
-pub(super) fn shortened(text: &str, most: usize) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    match text.char_indices().nth(most) {
-        None => text,
-        Some(_) => format!("{}…", text.chars().take(most.saturating_sub(1)).collect::<String>().trim_end()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shortened;
-
-    #[test]
-    fn a_long_text_is_cut_and_shows_it() {
-        assert_eq!(shortened("two\n words", 9), "two words");
-        assert_eq!(shortened("two words!", 9), "two word…");
-        assert_eq!(shortened("two words!", 5), "two…");
-        assert_eq!(shortened("漢字かな", 3), "漢字…");
-    }
 }

@@ -59,6 +59,8 @@ pub(super) struct Guests {
     shortcuts: Vec<(Chord, String, Extension)>,
     /// What may follow their commands: whoever completes only looks.
     offers: RefCell<Offers>,
+    /// What of theirs cannot be used, as far as it was told.
+    unusable: Vec<String>,
     surface: Surface,
     pub(super) asked: VecDeque<AskedBy>,
     /// Commands that run, and what stops them.
@@ -104,6 +106,7 @@ impl Guests {
             commands: Vec::new(),
             shortcuts: Vec::new(),
             offers: RefCell::default(),
+            unusable: Vec::new(),
             surface: Surface::new(is_plain),
             asked: VecDeque::new(),
             running: Vec::new(),
@@ -311,6 +314,7 @@ impl Front<'_> {
                 self.guests.surface.clear();
                 self.guests.seen = self.desk.read(|session| session.tree().len());
                 self.show_extras();
+                self.guests.unusable.clear();
                 self.know_commands();
                 self.welcome_late();
             }

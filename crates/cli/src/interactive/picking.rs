@@ -30,7 +30,7 @@ pub(super) struct Trashed {
 impl Front<'_> {
     /// Opens the picker with the sessions of this project.
     pub(super) fn open_picker(&mut self) {
-        let catalogs = self.app.catalog().into_iter().chain(self.app.pi_catalog()).collect();
+        let catalogs = self.app.catalogs().into_iter().flatten().collect();
         let reader = Reader::new(catalogs, self.app.cwd().unwrap_or_default());
         reader.list(Scope::Folder);
         self.reader = Some(reader);

@@ -6,14 +6,17 @@ use offshoot_agent::model::ThinkingLevel;
 use offshoot_providers::Providers;
 use offshoot_tui::chat::command::Completes;
 use offshoot_tui::chat::completion::{Candidate, Sources};
-use session_tree::Session;
+use session_tree::{Catalog, Session, SessionSummary};
 
 use super::desk::Desk;
 use super::extensions::Guests;
 use crate::app::App;
+use crate::ui::shortened;
 
 /// How many entries of the path are offered.
 const PROMPTS: usize = 20;
+/// The longest words about a candidate, in characters.
+const WIDEST: usize = 80;
 /// How many files are looked at.
 const FILES: usize = 20_000;
 
@@ -55,11 +58,16 @@ impl Known<'_> {
     }
 
     fn sessions(&self) -> Vec<Candidate> {
-        let (Ok(catalog), Ok(cwd)) = (self.app.catalog(), self.app.cwd()) else { return Vec::new() };
-        let mut rows = catalog.list(&cwd).complete(&mut |_| std::ops::ControlFlow::Continue(()));
-        rows.retain(|row| row.is_session());
+        let (Ok(catalogs), Ok(cwd)) = (self.app.catalogs(), self.app.cwd()) else { return Vec::new() };
+        let listed =
+            |catalog: Catalog| catalog.list(&cwd).complete(&mut |_| std::ops::ControlFlow::Continue(()));
+        let mut rows: Vec<SessionSummary> = catalogs.flat_map(listed).collect();
+        rows.retain(|row| row.is_session() && !row.is_sub_agent);
         rows.sort_by_key(|row| std::cmp::Reverse(row.modified));
-        rows.iter().take(PROMPTS).map(|row| candidate(row.id.clone(), one_line(row.title()))).collect()
+        rows.iter()
+            .take(PROMPTS)
+            .map(|row| candidate(row.id.clone(), shortened(row.title(), WIDEST)))
+            .collect()
     }
 }
 
@@ -71,7 +79,7 @@ fn entries(session: &Session) -> Vec<Candidate> {
         .map(|(node, label)| candidate(format!("@{}", label.text), text_of(session, node)))
         .collect();
     for (at, branch) in session.branches().unwrap_or_default().into_iter().enumerate() {
-        found.push(candidate(format!("#{}", at + 1), format!("branch: {}", one_line(&branch.name))));
+        found.push(candidate(format!("#{}", at + 1), format!("branch: {}", shortened(&branch.name, WIDEST))));
     }
     let tree = session.tree();
     let path = session.branch_path(None);
@@ -87,11 +95,7 @@ fn entries(session: &Session) -> Vec<Candidate> {
 
 fn text_of(session: &Session, node: session_tree::Node) -> String {
     let message = session.entry_at(node).ok().and_then(|entry| entry.to_message());
-    one_line(&message.map(|message| message.text().into_owned()).unwrap_or_default())
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect()
+    shortened(&message.map(|message| message.text().into_owned()).unwrap_or_default(), WIDEST)
 }
 
 /// Lists files of the project; what version control ignores is left out.

@@ -15,6 +15,7 @@ use super::extensions::Foreign;
 use super::front::Front;
 use super::view::{Chosen, View};
 use crate::error::chain;
+use crate::ui::shortened;
 
 /// About how many rows of a path are printed.
 const ROWS_OF_PATH: usize = 60;
@@ -85,7 +86,7 @@ impl Front<'_> {
     fn tree_outcome(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Select(id) => self.go_to(&id),
-            Outcome::BranchHere(id) => self.start_move(&id, Choice::Skip, None, None),
+            Outcome::BranchHere(id) => self.start_move(&id, Choice::Skip, None),
             Outcome::Pick(id, last) => {
                 let what = self.selection(&id, last.as_ref());
                 self.pick(&what);
@@ -131,7 +132,7 @@ impl Front<'_> {
         }
         for effect in effects {
             match effect {
-                Effect::Run { target, choice, label } => self.start_move(&target, choice, label, None),
+                Effect::Run { target, choice, label } => self.start_move(&target, choice, label),
                 Effect::Abort => self.desk.stop(),
                 Effect::ReopenTree(id) => self.reopen_tree(&id),
                 Effect::Merge(id) => self.merge(id.as_str()),
@@ -156,13 +157,7 @@ impl Front<'_> {
     }
 
     /// Moves as the tree or a command wants.
-    pub(super) fn start_move(
-        &mut self,
-        target: &EntryId,
-        choice: Choice,
-        label: Option<String>,
-        said: Option<String>,
-    ) {
+    pub(super) fn start_move(&mut self, target: &EntryId, choice: Choice, label: Option<String>) {
         let summary = match choice {
             Choice::Skip => SummaryRequest::Skip,
             Choice::Standard => SummaryRequest::Standard,
@@ -178,7 +173,7 @@ impl Front<'_> {
             }
             front.desk.start(move |mut agent, cancel| async move {
                 let result = agent.navigate_tree(&request, &cancel).await;
-                let then: Then = Box::new(move |front| front.moved(result, said.as_deref()));
+                let then: Then = Box::new(move |front| front.moved(result, None));
                 (agent, then)
             });
         }));
@@ -299,10 +294,7 @@ impl Front<'_> {
 fn place_name(session: &Session) -> String {
     let path = session.branch_path(None);
     match prompts(session, &path, 1).pop() {
-        Some(prompt) => {
-            let line: String = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("now after: {}", line.chars().take(70).collect::<String>())
-        }
+        Some(prompt) => format!("now after: {}", shortened(&prompt, 70)),
         None => "now at the start".to_owned(),
     }
 }

@@ -1,13 +1,11 @@
 //! The first thing a person sees: what this is, what to do next, and what is missing.
 
+use offshoot_providers::OfflineModel;
 use offshoot_tui::chat::DoubleEscape;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::keys::Action;
 
 use super::front::Front;
-
-/// The provider of the model that is always there.
-const OFFLINE: &str = "offshoot";
 
 impl Front<'_> {
     /// Tells whether nothing was said in the session yet.
@@ -43,7 +41,7 @@ impl Front<'_> {
         self.chat.transcript.push(Item::Notice(Tone::Success, lines.join("\n")));
         match &self.model {
             None => self.fail("no model is chosen: /model"),
-            Some(spec) if spec.provider == OFFLINE => {
+            Some(spec) if spec.provider == OfflineModel::PROVIDER => {
                 let text = "no key yet, so the offline model answers: fine for trying everything out.\n`offshoot login` in a shell stores a key; /model chooses a model.";
                 self.chat.transcript.push(Item::Notice(Tone::Warning, text.to_owned()));
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_agent::agent::Agent;
 use offshoot_agent::model::{Model, ThinkingLevel};
-use offshoot_providers::Providers;
+use offshoot_providers::{OfflineModel, Providers};
 use session_tree::{Kind, Session};
 
 use crate::app::App;
@@ -77,7 +77,7 @@ fn restored_or_usual(
         Some(name) => providers.model(name),
         None => Ok(providers.default_model()),
     };
-    let said = session.build_context()?.model.filter(|said| said.provider != OFFLINE);
+    let said = session.build_context()?.model.filter(|said| said.provider != OfflineModel::PROVIDER);
     let Some(said) = said else { return Ok(usual()?) };
     let name = format!("{}/{}", said.provider, said.model_id);
     let reason = match providers.model(&name) {
@@ -91,9 +91,6 @@ fn restored_or_usual(
         .tell(&format!("note: the session had {name}, which cannot be used ({reason}); {instead} answers"))?;
     Ok(usual)
 }
-
-/// The provider of the model that is always there.
-pub(crate) const OFFLINE: &str = "offshoot";
 
 /// The thinking level of the path, if the path sets one.
 fn said_level(session: &Session) -> Result<Option<ThinkingLevel>, CommandError> {

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::ask;
 use crate::change::quoted;
 use crate::error::{CommandError, Failure};
-use crate::ui::{age, count};
+use crate::ui::{age, count, shortened};
 
 /// Which session to talk in; a new one if nothing is said.
 #[derive(Debug, clap::Args)]
@@ -114,7 +114,7 @@ fn chosen(cwd: &str, app: &mut App) -> Result<PathBuf, CommandError> {
         ));
     }
     let mut rows: Vec<SessionSummary> = Vec::new();
-    for catalog in std::iter::once(app.catalog()?).chain(app.pi_catalog()) {
+    for catalog in app.catalogs()? {
         rows.extend(catalog.list(cwd).complete(&mut |_| std::ops::ControlFlow::Continue(())));
     }
     rows.retain(|row| row.is_session() && !row.is_sub_agent);
@@ -125,8 +125,7 @@ fn chosen(cwd: &str, app: &mut App) -> Result<PathBuf, CommandError> {
         return Err(Failure::new(format!("no session was made in {cwd} yet")).into());
     }
     for (at, row) in rows.iter().enumerate() {
-        let title: String = row.title().split_whitespace().collect::<Vec<_>>().join(" ");
-        let title: String = title.chars().take(60).collect();
+        let title = shortened(row.title(), 60);
         app.ui.tell(&format!("{:3}  {title}  ({})", at + 1, age(app.now(), row.modified)))?;
     }
     if more > 0 {

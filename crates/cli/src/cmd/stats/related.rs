@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use session_tree::{Session, SessionSummary};
 
-use crate::app::App;
+use crate::app::{App, is_same_file};
 
 /// What is known of the family of a session without reading whole files.
 pub(super) struct Related {
@@ -28,7 +28,7 @@ impl Related {
         let cwd = header.cwd().unwrap_or_default();
         let mut children = Vec::new();
         // Nothing is said of a family that cannot be looked at.
-        for catalog in app.catalog().ok().into_iter().chain(app.pi_catalog()) {
+        for catalog in app.catalogs().into_iter().flatten() {
             let listing = catalog.list(&cwd);
             children.extend(listing.quick().filter(|row| is_child(row, session)).map(Child::of));
         }
@@ -46,8 +46,4 @@ fn is_child(row: &SessionSummary, session: &Session) -> bool {
     let Some(parent) = &row.parent_session else { return false };
     *parent == session.header().id()
         || session.file().is_some_and(|file| is_same_file(file, Path::new(parent)))
-}
-
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

@@ -8,6 +8,10 @@ use session_tree::{Comparison, EntryId, Session};
 
 use super::super::front::Front;
 use super::super::view::Chosen;
+use crate::ui::shortened;
+
+/// The longest text in a line about a branch, in characters.
+const WIDEST: usize = 100;
 
 impl Front<'_> {
     pub(super) fn pick_command(&mut self, arguments: &Arguments) {
@@ -89,23 +93,22 @@ fn told(session: &Session, comparison: &Comparison) -> session_tree::Result<Stri
         let figures = &side.figures;
         lines.push(format!(
             "{}: {}, {} tokens, {}",
-            one_line(&session.branch_name(side.at)?),
+            shortened(&session.branch_name(side.at)?, WIDEST),
             count(figures.turns, "prompt"),
             tokens(figures.usage.total),
             money(figures.usage.cost),
         ));
         lines.extend(
-            side.prompts.iter().take(10).map(|prompt| format!("  prompt   {}", one_line(&prompt.text))),
+            side.prompts
+                .iter()
+                .take(10)
+                .map(|prompt| format!("  prompt   {}", shortened(&prompt.text, WIDEST))),
         );
         lines.extend(
             side.files.modified_files().into_iter().take(20).map(|file| format!("  changed  {file}")),
         );
-        lines.extend(side.ends_with.as_ref().map(|text| format!("  ends     {}", one_line(text))));
+        lines.extend(side.ends_with.as_ref().map(|text| format!("  ends     {}", shortened(text, WIDEST))));
     }
     lines.extend(comparison.contested_files.iter().map(|file| format!("both changed {file}")));
     Ok(lines.join("\n"))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(100).collect()
 }

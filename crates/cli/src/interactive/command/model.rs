@@ -2,7 +2,7 @@
 
 use offshoot_agent::agent::ChosenBy;
 use offshoot_agent::model::ThinkingLevel;
-use offshoot_providers::Available;
+use offshoot_providers::{Available, OfflineModel};
 use offshoot_tui::chat::item::{Look, Tone};
 use offshoot_tui::dialog::{Item, SelectList};
 use offshoot_tui::keys::{Action, Keymap};
@@ -12,7 +12,6 @@ use session_tree::ModelRef;
 use super::super::front::Front;
 use super::super::view::{Chosen, View};
 use crate::settings::Listed;
-use crate::talk::OFFLINE;
 
 impl Front<'_> {
     pub(super) fn model_command(&mut self, wanted: &str) {
@@ -52,7 +51,7 @@ impl Front<'_> {
     /// Lets the model answer that the branch names now. What it names may come from elsewhere: only a model that is set
     /// up here is used, and the offline one is no choice that anybody made.
     pub(in super::super) fn restore_model(&mut self, named: Option<ModelRef>) {
-        let Some(named) = named.filter(|named| named.provider != OFFLINE) else { return };
+        let Some(named) = named.filter(|named| named.provider != OfflineModel::PROVIDER) else { return };
         let name = format!("{}/{}", named.provider, named.model_id);
         let model = self.providers.model(&name).ok().filter(|model| model.spec().full_name() == name);
         match (model, self.desk.agent()) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::extension::ExtensionCommand;
+use offshoot_agent::extension::{ExtensionCommand, numbered};
 use offshoot_tui::chat::command::find;
 use offshoot_tui::chat::completion::Candidate;
 use offshoot_tui::chat::item::{Item, Tone};
@@ -41,7 +41,7 @@ impl Front<'_> {
     pub(super) fn know_commands(&mut self) {
         let Some(extended) = &self.guests.extended else { return };
         let loaded = extended.loaded();
-        self.guests.commands = numbered(loaded.commands());
+        self.guests.commands = numbered(&loaded.commands());
         self.guests.offers.take();
         let mut taken: Vec<String> = Vec::new();
         for (name, _) in &self.guests.commands {
@@ -67,9 +67,12 @@ impl Front<'_> {
             }
         }
         self.guests.shortcuts = shortcuts;
-        for text in taken {
-            self.chat.transcript.push(Item::Notice(Tone::Warning, text));
+        // Registering something else later is no reason to tell it again.
+        taken.retain(|text| !self.guests.unusable.contains(text));
+        for text in &taken {
+            self.chat.transcript.push(Item::Notice(Tone::Warning, text.clone()));
         }
+        self.guests.unusable.extend(taken);
     }
 
     fn is_reserved(&self, chord: Chord) -> bool {
@@ -187,16 +190,4 @@ impl Front<'_> {
     pub(super) fn show_extras(&mut self) {
         self.chat.extras = self.guests.surface.extras();
     }
-}
-
-/// Names commands as the agent does: of several that want one name, each gets a number.
-fn numbered(commands: Vec<Arc<dyn ExtensionCommand>>) -> Vec<(String, Arc<dyn ExtensionCommand>)> {
-    let names: Vec<String> = commands.iter().map(|command| command.name().to_owned()).collect();
-    let name = |at: usize| {
-        let own = &names[at];
-        let before = names[..at].iter().filter(|name| *name == own).count();
-        let is_one = names.iter().filter(|name| *name == own).count() == 1;
-        if is_one { own.clone() } else { format!("{own}:{}", before + 1) }
-    };
-    commands.into_iter().enumerate().map(|(at, command)| (name(at), command)).collect()
 }
