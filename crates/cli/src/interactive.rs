@@ -27,7 +27,6 @@ mod view;
 mod walk;
 mod welcome;
 
-use std::error::Error as StdError;
 use std::fs;
 use std::io;
 use std::sync::Arc;
@@ -47,7 +46,7 @@ use session_tree::Charset;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::app::App;
-use crate::error::{CommandError, chain};
+use crate::error::CommandError;
 use crate::extensions::Sources;
 use crate::setup::Setup;
 use crate::talk;
@@ -159,9 +158,4 @@ fn keymap(app: &App, setup: &Setup) -> Result<(Keymap, Vec<String>), CommandErro
 fn reloaded(app: &App, setup: &Setup) -> Result<(Providers, Keymap, Vec<String>), CommandError> {
     let (keymap, warnings) = keymap(app, setup)?;
     Ok((setup.providers()?, keymap, warnings))
-}
-
-/// Spells an error with its causes.
-fn words(error: &dyn StdError) -> String {
-    chain(error)
 }

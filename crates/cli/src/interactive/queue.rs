@@ -77,7 +77,7 @@ impl Front<'_> {
                 Err(error) => {
                     self.waiting.remove(at);
                     self.put_into_editor(vec![text]);
-                    self.fail(&super::words(&error));
+                    self.fail_with(error);
                 }
             }
         }
@@ -170,7 +170,7 @@ impl Front<'_> {
             Ok(Submitted::Answered(Outcome::Done) | Submitted::Handled) => return,
             Ok(Submitted::Answered(Outcome::Aborted)) => self.tell(Tone::Info, AFTER_STOP),
             Ok(Submitted::Answered(Outcome::Failed(_))) => {}
-            Err(error) => self.fail(&super::words(&error)),
+            Err(error) => self.fail_with(error),
         }
         // What waited was meant for an answer that did not come.
         self.take_back();
@@ -201,7 +201,7 @@ impl Front<'_> {
                 }
                 front.chat.transcript.finish(item);
                 if let Some(error) = ran.err().or(kept.err()) {
-                    front.fail(&error.to_string());
+                    front.fail_with(error);
                 }
             });
             (agent, then)
