@@ -33,7 +33,7 @@ pub(super) struct Asked {
 #[derive(Debug)]
 enum Answered {
     Once,
-    Always(Rule),
+    Always(Box<Rule>),
     No,
 }
 
@@ -54,7 +54,7 @@ impl AskingGate {
         match answered.await {
             Ok(Answered::Once) => Permit::Yes,
             Ok(Answered::Always(rule)) => {
-                self.permissions.lock().unwrap_or_else(PoisonError::into_inner).add(rule);
+                self.permissions.lock().unwrap_or_else(PoisonError::into_inner).add(*rule);
                 Permit::Yes
             }
             Ok(Answered::No) | Err(_) => Permit::No("the person did not allow it".to_owned()),
@@ -119,7 +119,7 @@ impl Asked {
     pub(super) fn give(self, answer: Option<usize>) {
         let said = match (answer, self.rule) {
             (Some(0), _) => Answered::Once,
-            (Some(1), Some(rule)) => Answered::Always(rule),
+            (Some(1), Some(rule)) => Answered::Always(Box::new(rule)),
             _ => Answered::No,
         };
         // Who asked may have been stopped meanwhile.
