@@ -34,10 +34,11 @@ use super::desk::{Desk, Next, Then};
 use super::extensions::{Guests, News};
 use super::gate::Asked;
 use super::listen::Listener;
-use super::picking::Trashed;
+use super::picking::Picking;
 use super::presence::Presence;
-use super::reader::{Found, Reader};
+use super::reader::Found;
 use super::signal::Signals;
+use super::status::Spending;
 use super::terminal::Terminal;
 use super::view::View;
 use crate::app::App;
@@ -87,15 +88,11 @@ pub(super) struct Front<'a> {
     pub(super) model: Option<ModelSpec>,
     pub(super) thinking: ThinkingLevel,
     /// What all branches cost so far.
-    pub(super) usage: Usage,
-    /// Counts what the branches cost that were there before.
-    pub(super) counting: Option<JoinHandle<Option<Usage>>>,
+    pub(super) spending: Spending,
     /// Looks for an image in the clipboard.
     pub(super) pasting: Option<JoinHandle<Option<PromptImage>>>,
-    /// Reads sessions for the picker, while it is open.
-    pub(super) reader: Option<Reader>,
-    /// Sessions that were thrown away here.
-    pub(super) trash: Vec<Trashed>,
+    /// What the picker of sessions needs.
+    pub(super) picking: Picking,
     /// Shows others that the session is open here.
     pub(super) presence: Presence,
     pub(super) listener: Listener,
@@ -173,11 +170,9 @@ impl<'a> Front<'a> {
             always: None,
             waiting: VecDeque::new(),
             after: None,
-            usage: Usage::default(),
-            counting: None,
+            spending: Spending::default(),
             pasting: None,
-            reader: None,
-            trash: Vec::new(),
+            picking: Picking::default(),
             presence: Presence::default(),
             listener: Listener::default(),
             terminal,
@@ -251,11 +246,11 @@ impl<'a> Front<'a> {
                 Next::Wished(wish) => Happened::Wished(wish),
             },
             event = self.told.recv() => Happened::Told(event),
-            counted = finished(&mut self.counting) => Happened::Counted(counted),
+            counted = self.spending.counted() => Happened::Counted(counted),
             image = finished(&mut self.pasting) => Happened::Pasted(image),
             asked = self.questions.recv() => Happened::Asked(asked),
             news = self.guests.next() => Happened::News(news),
-            found = found(&mut self.reader) => Happened::Found(found),
+            found = self.picking.found() => Happened::Found(found),
             () = tokio::time::sleep(pause) => Happened::Time,
         }
     }
@@ -476,17 +471,9 @@ impl<'a> Front<'a> {
 }
 
 /// Waits until work beside us is done; for ever if there is none.
-async fn finished<T>(work: &mut Option<JoinHandle<Option<T>>>) -> Option<T> {
+pub(super) async fn finished<T>(work: &mut Option<JoinHandle<Option<T>>>) -> Option<T> {
     match work {
         Some(work) => work.await.ok().flatten(),
-        None => std::future::pending().await,
-    }
-}
-
-/// Waits until something was read for the picker; for ever if there is none.
-async fn found(reader: &mut Option<Reader>) -> Found {
-    match reader {
-        Some(reader) => reader.found().await,
         None => std::future::pending().await,
     }
 }

@@ -21,10 +21,29 @@ use crate::error::chain;
 /// How many sessions are read for a query before the query is looked at again.
 const TEXTS_AT_ONCE: usize = 16;
 
+/// What the picker needs besides what it shows.
+#[derive(Default)]
+pub(super) struct Picking {
+    /// Reads sessions, while the picker is open.
+    reader: Option<Reader>,
+    /// Sessions that were thrown away here.
+    trash: Vec<Trashed>,
+}
+
 /// A session that was thrown away, and where it lies.
-pub(super) struct Trashed {
+struct Trashed {
     path: PathBuf,
     place: PathBuf,
+}
+
+impl Picking {
+    /// Waits until something was read; for ever if the picker is closed.
+    pub(super) async fn found(&mut self) -> Found {
+        match &mut self.reader {
+            Some(reader) => reader.found().await,
+            None => std::future::pending().await,
+        }
+    }
 }
 
 impl Front<'_> {
@@ -33,7 +52,7 @@ impl Front<'_> {
         let catalogs = self.app.catalogs().into_iter().flatten().collect();
         let reader = Reader::new(catalogs, self.app.cwd().unwrap_or_default());
         reader.list(Scope::Folder);
-        self.reader = Some(reader);
+        self.picking.reader = Some(reader);
         let picker = SessionPicker::new(self.session_file());
         self.open_view(View::Picker(Box::new(picker)));
     }
@@ -53,11 +72,11 @@ impl Front<'_> {
     pub(super) fn picker_event(&mut self, mut picker: Box<SessionPicker>, event: &Event) {
         let outcome = picker.input(&self.keymap, event).and_then(|input| picker.update(&input));
         match outcome {
-            Some(Outcome::Cancel) => return self.reader = None,
+            Some(Outcome::Cancel) => return self.picking.reader = None,
             Some(Outcome::Open(path)) => return self.open_picked(&path, None),
             Some(Outcome::Branches(path)) => return self.open_picked(&path, Some("/branches")),
             Some(Outcome::Load(scope)) => {
-                if let Some(reader) = &self.reader {
+                if let Some(reader) = &self.picking.reader {
                     reader.list(scope);
                 }
             }
@@ -70,7 +89,7 @@ impl Front<'_> {
     }
 
     fn open_picked(&mut self, path: &Path, then: Option<&'static str>) {
-        self.reader = None;
+        self.picking.reader = None;
         self.open_session(path, then);
     }
 
@@ -100,7 +119,9 @@ impl Front<'_> {
 
     /// Lets be read what the picker asks for.
     pub(super) fn feed_picker(&mut self) {
-        let (Some(View::Picker(picker)), Some(reader)) = (&self.view, &mut self.reader) else { return };
+        let (Some(View::Picker(picker)), Some(reader)) = (&self.view, &mut self.picking.reader) else {
+            return;
+        };
         if let Some(path) = picker.wants_preview() {
             reader.read_preview(path.to_path_buf(), self.app.options());
         }
@@ -140,7 +161,7 @@ impl Front<'_> {
     fn throw_away(&mut self, picker: &mut SessionPicker, path: &Path) {
         let moved = self.trash_place(path).and_then(|place| move_file(path, &place).map(|()| place));
         match moved {
-            Ok(place) => self.trash.push(Trashed { path: path.to_path_buf(), place }),
+            Ok(place) => self.picking.trash.push(Trashed { path: path.to_path_buf(), place }),
             Err(error) => {
                 picker.put_back(path);
                 picker.set_notice(format!("cannot throw it away: {error}"));
@@ -149,13 +170,13 @@ impl Front<'_> {
     }
 
     fn take_out(&mut self, picker: &mut SessionPicker, path: &Path) {
-        let Some(at) = self.trash.iter().rposition(|trashed| trashed.path == path) else { return };
+        let Some(at) = self.picking.trash.iter().rposition(|trashed| trashed.path == path) else { return };
         let moved = match path.exists() {
             true => Err(io::ErrorKind::AlreadyExists.into()),
-            false => move_file(&self.trash[at].place, path),
+            false => move_file(&self.picking.trash[at].place, path),
         };
         match moved {
-            Ok(()) => drop(self.trash.remove(at)),
+            Ok(()) => drop(self.picking.trash.remove(at)),
             Err(error) => picker.set_notice(format!("cannot take it out of the trash: {error}")),
         }
     }

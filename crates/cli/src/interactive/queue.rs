@@ -13,7 +13,6 @@ use offshoot_agent::tools::UserCommand;
 use offshoot_agent::turn::Outcome;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::working::{Activity, Queued};
-use session_tree::Role;
 
 use super::desk::Then;
 use super::front::Front;
@@ -225,20 +224,5 @@ impl Front<'_> {
             self.tell(Tone::Warning, format!("not while something runs; {key} stops it"));
         }
         self.desk.is_busy()
-    }
-
-    /// Adds what an answer cost to what the footer tells.
-    pub(super) fn count(&mut self, event: &offshoot_agent::event::AgentEvent) {
-        let offshoot_agent::event::AgentEvent::Message { message, .. } = event else { return };
-        if message.role() != Role::Assistant {
-            return;
-        }
-        let Some(usage) = message.value().get("usage").and_then(|usage| usage.to_serde()) else { return };
-        let number = |key: &str| usage[key].as_u64().unwrap_or(0);
-        self.usage.input += number("input");
-        self.usage.output += number("output");
-        self.usage.cache_read += number("cacheRead");
-        self.usage.cost += usage["cost"]["total"].as_f64().unwrap_or(0.0);
-        self.show_figures();
     }
 }

@@ -2,18 +2,35 @@
 
 use std::path::Path;
 
+use offshoot_agent::event::AgentEvent;
 use offshoot_tui::chat::footer::{BranchPlace, Footer};
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::dialog::{Item, Question};
 use offshoot_tui::numbers::count;
-use session_tree::{Node, Session, Usage};
+use session_tree::{Node, Role, Session, Usage};
+use tokio::task::JoinHandle;
 
-use super::front::Front;
+use super::front::{Front, finished};
 use super::view::{Chosen, View};
 use crate::error::chain;
 
 /// What a person can do with a session that cannot be written.
 const READ_ONLY: &str = "read only here; /clone goes on in a copy of your own";
+
+/// What all branches cost so far.
+#[derive(Debug, Default)]
+pub(super) struct Spending {
+    usage: Usage,
+    /// Counts what the branches cost that were there before.
+    counting: Option<JoinHandle<Option<Usage>>>,
+}
+
+impl Spending {
+    /// Waits until it is counted what was there before; for ever if nobody counts.
+    pub(super) async fn counted(&mut self) -> Option<Usage> {
+        finished(&mut self.counting).await
+    }
+}
 
 impl Front<'_> {
     /// Looks at the session anew, after something changed.
@@ -47,23 +64,22 @@ impl Front<'_> {
 
     /// Shows what all branches cost.
     pub(super) fn show_figures(&mut self) {
-        let footer = &mut self.chat.footer;
-        footer.input = self.usage.input;
-        footer.output = self.usage.output;
-        footer.cached = self.usage.cache_read;
-        footer.cost = self.usage.cost;
+        let (footer, usage) = (&mut self.chat.footer, &self.spending.usage);
+        footer.input = usage.input;
+        footer.output = usage.output;
+        footer.cached = usage.cache_read;
+        footer.cost = usage.cost;
     }
 
     /// Adds up what all branches cost so far, beside everything else: a large session takes a while.
     pub(super) fn count_all(&mut self) {
-        self.usage = Usage::default();
         // What is still counted for another session is not of this one.
-        self.counting = None;
+        self.spending = Spending::default();
         let file =
             self.desk.read(|session| session.file().filter(|_| session.is_saved()).map(Path::to_path_buf));
         let Some(path) = file else { return };
         let options = self.app.options();
-        self.counting = Some(tokio::task::spawn_blocking(move || {
+        self.spending.counting = Some(tokio::task::spawn_blocking(move || {
             let figures = options.open_read_only(path).and_then(|session| session.figures_of_all());
             figures.ok().map(|figures| figures.usage)
         }));
@@ -71,12 +87,21 @@ impl Front<'_> {
 
     /// Adds what was counted to what came since.
     pub(super) fn counted(&mut self, counted: Option<Usage>) {
-        self.counting = None;
-        let Some(before) = counted else { return };
-        self.usage.input += before.input;
-        self.usage.output += before.output;
-        self.usage.cache_read += before.cache_read;
-        self.usage.cost += before.cost;
+        self.spending.counting = None;
+        if let Some(before) = counted {
+            self.spending.usage += before;
+            self.show_figures();
+        }
+    }
+
+    /// Adds what an answer cost to what the footer tells.
+    pub(super) fn count(&mut self, event: &AgentEvent) {
+        let AgentEvent::Message { message, .. } = event else { return };
+        if message.role() != Role::Assistant {
+            return;
+        }
+        let Some(usage) = message.value().get("usage") else { return };
+        self.spending.usage += Usage::of(usage);
         self.show_figures();
     }
 
