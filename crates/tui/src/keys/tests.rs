@@ -106,7 +106,7 @@ fn what_only_pi_does_is_told() {
     let (_, errors) =
         Keymap::with_file(Preset::Offshoot, r#"{"tui.editor.yankPop": "f5", "jumpForward": []}"#);
     let no_effect = |id: &str| BindingError::NoEffect { id: id.to_owned() };
-    assert_eq!(errors, [no_effect("jumpForward"), no_effect("tui.editor.yankPop")]);
+    assert_eq!(errors, [no_effect("tui.editor.yankPop"), no_effect("jumpForward")]);
 }
 
 #[test]
