@@ -17,6 +17,8 @@ use offshoot_agent::permission::{Mode as PermissionMode, Permissions};
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
 
+pub(crate) use open::damage;
+
 use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::extensions;

@@ -21,6 +21,7 @@ use super::super::view::Chosen;
 use crate::cmd::new_file::free;
 use crate::error::{CommandError, Failure, chain};
 use crate::exporting::{Export, Form, default_name, new_header};
+use crate::talk::damage;
 
 /// What is told and done when another session is open.
 #[derive(Debug, Clone, Copy)]
@@ -129,6 +130,10 @@ impl Front<'_> {
                 self.take_place(arrival.title);
                 let place = replaced.other_cwd.map(|cwd| format!(" (it was made in {cwd}; tools work here)"));
                 self.tell(Tone::Success, format!("{}{}", arrival.said, place.unwrap_or_default()));
+                if let Some(damage) = self.desk.read(damage) {
+                    self.tell(Tone::Warning, damage);
+                }
+                self.restore_model(replaced.model);
                 if let Some(command) = arrival.command {
                     self.submit(command);
                 }

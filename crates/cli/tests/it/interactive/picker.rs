@@ -82,6 +82,26 @@ fn what_was_to_be_done_in_a_session_that_cannot_be_opened_is_forgotten() {
     assert_eq!(screen.end().0, 0);
 }
 
+#[test]
+fn a_resumed_session_says_what_cannot_be_read_and_which_model_is_not_here() {
+    let home = home();
+    let (path, mut bytes) = files(&home.path("offshoot/sessions"))
+        .into_iter()
+        .find(|(path, _)| path.ends_with("2025_zig.jsonl"))
+        .unwrap();
+    bytes.extend_from_slice(b"{\"type\":\"mess\n");
+    bytes.extend_from_slice(br#"{"type":"model_change","id":"zig-3","parentId":"zig-2","timestamp":"2025-01-01T00:02:03.000Z","provider":"lab","modelId":"gone"}"#);
+    bytes.push(b'\n');
+    fs::write(&path, bytes).unwrap();
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("/resume zig");
+    screen.wait_for("1 line of this session cannot be read");
+    screen.wait_for("lab/gone cannot be used here");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
 fn names(home: &Home) -> Vec<String> {
     let all = files(&home.path("offshoot/sessions"));
     all.iter().map(|(path, _)| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
