@@ -96,7 +96,8 @@ impl super::Options {
 
 impl Session {
     pub(super) fn with_writer(mut self, writer: Writer) -> Self {
-        self.writer = writer;
+        // Where the leaf was found is a matter of the file, not of who writes it.
+        self.writer = Writer { kept_leaf: self.writer.kept_leaf, ..writer };
         self
     }
 
