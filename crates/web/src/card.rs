@@ -10,7 +10,7 @@ use crate::text::{Json, head, money, plural, push_integer, short};
 
 /// How many branches the card lists.
 const MOST_BRANCHES: usize = 12;
-/// How many characters of the name of a branch are shown.
+/// How many characters of the name of a branch or a model are shown.
 const LONGEST_NAME: usize = 100;
 
 /// What the head of the page says.
@@ -195,7 +195,8 @@ fn facts(figures: &Figures) -> Vec<Fact> {
     if usage.cost > 0.0 {
         facts.push(fact("Cost", money(usage.cost), String::new()));
     }
-    let models: Vec<&str> = figures.models.keys().map(|name| model_name(name)).collect();
+    let models: Vec<&str> =
+        figures.models.keys().map(|name| head(model_name(name), LONGEST_NAME).0).collect();
     if let Some(first) = models.first() {
         let others = models[1..].join(", ");
         facts.push(fact(if others.is_empty() { "Model" } else { "Models" }, (*first).to_owned(), others));
