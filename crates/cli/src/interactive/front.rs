@@ -388,6 +388,11 @@ impl<'a> Front<'a> {
         self.chat.working.tell(tone, text, now);
     }
 
+    /// Tells what a person should know later, too; it stays in the scrollback.
+    pub(super) fn warn(&mut self, text: impl Into<String>) {
+        self.chat.transcript.push(Item::Notice(Tone::Warning, text.into()));
+    }
+
     /// Tells that something went wrong; it stays in the scrollback.
     pub(super) fn fail(&mut self, text: &str) {
         self.chat.transcript.push(Item::Notice(Tone::Error, text.to_owned()));

@@ -177,9 +177,10 @@ fn a_choice_can_be_remembered_but_not_a_note() {
 }
 
 #[test]
-fn a_move_without_summary_ends_there_and_cannot_be_stopped() {
+fn a_move_without_summary_ends_there_and_can_be_stopped_while_somebody_is_asked() {
     let mut flow = asking();
     press(&mut flow, '1');
+    assert_eq!(act(&mut flow, Action::SelectCancel), [Effect::Abort]);
     assert_eq!(act(&mut flow, Action::SelectCancel), []);
     let effects = flow.update(Event::Ended(Ended::Done));
     assert_eq!(effects, [Effect::Status("Navigated to selected point · /back returns".into())]);

@@ -57,7 +57,7 @@ impl Front<'_> {
         match (model, self.desk.agent()) {
             (Some(model), Some(agent)) => agent.restore_model(model, agent.thinking()),
             (None, Some(_)) => {
-                self.tell(Tone::Warning, format!("{name} cannot be used here; /model shows what can"));
+                self.warn(format!("{name} cannot be used here; /model shows what can"));
             }
             (_, None) => {}
         }

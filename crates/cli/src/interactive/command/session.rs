@@ -131,7 +131,7 @@ impl Front<'_> {
                 let place = replaced.other_cwd.map(|cwd| format!(" (it was made in {cwd}; tools work here)"));
                 self.tell(Tone::Success, format!("{}{}", arrival.said, place.unwrap_or_default()));
                 if let Some(damage) = self.desk.read(damage) {
-                    self.tell(Tone::Warning, damage);
+                    self.warn(damage);
                 }
                 self.restore_model(replaced.model);
                 if let Some(command) = arrival.command {

@@ -78,11 +78,22 @@ impl Screen {
         self.send(ENTER);
     }
 
-    /// Answers a question that opened by itself: keys do only after a moment.
+    /// Answers a question that opened by itself: keys do only after a moment, and its last line says which.
     #[track_caller]
     pub(crate) fn answer(&mut self, keys: &str) {
-        self.wait_without("keys answer in a moment");
-        self.send(keys);
+        let takes_keys = |screen: &str| {
+            let is_last = |line: &str| line.contains("Enter") && line.contains("Esc");
+            screen.lines().any(is_last) && !screen.contains("keys answer in a moment")
+        };
+        loop {
+            self.wait_until("the keys of a question", takes_keys);
+            // A frame may come in two parts: what shows has to stay.
+            std::thread::sleep(Duration::from_millis(100));
+            let shown = self.seen.0.lock().unwrap().terminal.screen().contents();
+            if takes_keys(&shown) {
+                return self.send(keys);
+            }
+        }
     }
 
     /// Waits until the terminal shows a text.
