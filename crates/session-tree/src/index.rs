@@ -26,7 +26,9 @@ use crate::tree::{Link, Node, Place, Row, SameId, Tree};
 pub use labels::Label;
 pub(crate) use labels::Labels;
 pub(crate) use lines::{Gap, GapKind, LineAt};
-pub(crate) use load::{Refusal, load, try_load};
+pub(crate) use load::load;
+#[cfg(feature = "catalog")]
+pub(crate) use load::{Refusal, try_load};
 
 /// The longest line the engine reads into memory.
 pub(crate) const LONGEST_LINE: u64 = 256 << 20;
