@@ -25,6 +25,25 @@ fn start(home: &Home, arguments: &[&str]) -> Screen {
     Screen::start(&home.command(arguments), 100, 30)
 }
 
+/// A conversation with two branches: Node, which was taken back, and Rust.
+fn two_branches() -> (Home, ModelServer, Screen) {
+    let home = Home::new();
+    let server = answering(&["Node it is.", "Rust it is."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("Use Node");
+    screen.wait_for("Node it is.");
+    screen.wait_without("Working");
+    screen.say("/undo");
+    screen.wait_for("› Use Node");
+    screen.send("\x15");
+    screen.say("Use Rust");
+    screen.wait_for("Rust it is.");
+    screen.wait_without("Working");
+    (home, server, screen)
+}
+
 /// Starts the program with ids that were not used before.
 fn start_again(home: &Home, ids: u32, arguments: &[&str]) -> Screen {
     Screen::start(home.command(arguments).env("OFFSHOOT_IDS", ids.to_string()), 100, 30)
@@ -455,20 +474,7 @@ fn what_waits_for_an_answer_that_fails_is_not_lost() {
 
 #[test]
 fn the_list_of_branches_labels_hides_compares_and_merges() {
-    let home = Home::new();
-    let server = answering(&["Node it is.", "Rust it is."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
-    screen.say("Use Node");
-    screen.wait_for("Node it is.");
-    screen.wait_without("Working");
-    screen.say("/undo");
-    screen.wait_for("› Use Node");
-    screen.send("\x15");
-    screen.say("Use Rust");
-    screen.wait_for("Rust it is.");
-    screen.wait_without("Working");
+    let (home, _server, mut screen) = two_branches();
     screen.say("/branches");
     let shown = screen.wait_for("2 tips");
     assert!(shown.contains("here"), "{shown}");
@@ -642,20 +648,7 @@ fn what_is_chosen_in_the_tree_while_the_model_answers_is_refused_in_words() {
 
 #[test]
 fn a_merge_that_is_done_leaves_what_was_opened_meanwhile_open() {
-    let home = Home::new();
-    let server = answering(&["Node it is.", "Rust it is."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
-    screen.say("Use Node");
-    screen.wait_for("Node it is.");
-    screen.wait_without("Working");
-    screen.say("/undo");
-    screen.wait_for("› Use Node");
-    screen.send("\x15");
-    screen.say("Use Rust");
-    screen.wait_for("Rust it is.");
-    screen.wait_without("Working");
+    let (_home, server, mut screen) = two_branches();
     let slow = std::time::Duration::from_millis(700);
     server.push(Reply::answer().text("Node was tried as well").delay(slow));
     screen.say("/merge #2 --no-review");

@@ -1,6 +1,7 @@
 //! The session picker at a terminal: what it lists, what it finds, and that nothing is thrown away for good.
 
 use std::fs;
+use std::path::PathBuf;
 
 use super::screen::{DOWN, ENTER, ESCAPE, Screen};
 use super::{entries, start};
@@ -21,6 +22,12 @@ fn session(home: &Home, project: &str, id: &str, minute: u32, prompt: &str, answ
     );
     let directory = format!("--{}--", cwd.trim_start_matches('/').replace(['/', '\\', ':'], "-"));
     home.file(&format!("offshoot/sessions/{directory}/2025_{id}.jsonl"), text);
+}
+
+/// The file of a session, and what it holds.
+fn file(home: &Home, id: &str) -> (PathBuf, Vec<u8>) {
+    let name = format!("2025_{id}.jsonl");
+    files(&home.path("offshoot/sessions")).into_iter().find(|(path, _)| path.ends_with(&name)).unwrap()
 }
 
 fn home() -> Home {
@@ -66,10 +73,7 @@ fn a_beginning_that_several_sessions_have_is_told_with_all_of_them() {
 fn what_was_to_be_done_in_a_session_that_cannot_be_opened_is_forgotten() {
     let home = home();
     let mut screen = open(&home);
-    let (path, _) = files(&home.path("offshoot/sessions"))
-        .into_iter()
-        .find(|(path, _)| path.ends_with("2025_rust.jsonl"))
-        .unwrap();
+    let (path, _) = file(&home, "rust");
     fs::write(&path, "no session at all").unwrap();
     screen.send("\x02");
     screen.wait_for("2025_rust.jsonl");
@@ -85,10 +89,7 @@ fn what_was_to_be_done_in_a_session_that_cannot_be_opened_is_forgotten() {
 #[test]
 fn a_resumed_session_says_what_cannot_be_read_and_which_model_is_not_here() {
     let home = home();
-    let (path, mut bytes) = files(&home.path("offshoot/sessions"))
-        .into_iter()
-        .find(|(path, _)| path.ends_with("2025_zig.jsonl"))
-        .unwrap();
+    let (path, mut bytes) = file(&home, "zig");
     bytes.extend_from_slice(b"{\"type\":\"mess\n");
     bytes.extend_from_slice(br#"{"type":"model_change","id":"zig-3","parentId":"zig-2","timestamp":"2025-01-01T00:02:03.000Z","provider":"lab","modelId":"gone"}"#);
     bytes.push(b'\n');
