@@ -22,7 +22,6 @@ pub mod markdown;
 pub mod transcript;
 pub mod viewer;
 pub mod working;
-mod wrap;
 
 use std::time::Duration;
 

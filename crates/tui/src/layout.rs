@@ -1,4 +1,4 @@
-//! Parts of the screen in rows: the first and the last one, and rows taken from the top.
+//! Parts of the screen: the first and the last row, rows taken from the top, columns left free.
 
 use ratatui::layout::Rect;
 
@@ -9,6 +9,12 @@ pub(crate) fn framed(area: Rect) -> [Rect; 3] {
     let body_height = area.height.saturating_sub(2);
     let body = Rect { y: area.y + head.height, height: body_height, ..area };
     [head, body, Rect { y: body.bottom(), height: foot_height, ..area }]
+}
+
+/// Leaves columns free at the left of an area.
+pub(crate) fn indented(area: Rect, columns: u16) -> Rect {
+    let columns = columns.min(area.width);
+    Rect { x: area.x + columns, width: area.width - columns, ..area }
 }
 
 /// Takes rows from the top of an area.

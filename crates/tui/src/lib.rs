@@ -25,6 +25,7 @@ mod spinner;
 pub mod theme;
 pub mod time;
 pub mod width;
+mod wrap;
 
 // Selectors and dialogs.
 pub mod branches;

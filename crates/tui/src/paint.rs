@@ -9,10 +9,10 @@ use ratatui::text::{Line, Span};
 use session_tree::Charset;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::clean::{clean, clean_lines};
+use crate::clean::clean;
 use crate::keys::{Action, Keymap};
 use crate::theme::{Role, Theme};
-use crate::width::{cut, first_columns, width};
+use crate::width::{cut, first_columns, split_singles, width};
 
 /// Makes a piece of a line from text that may hold anything.
 pub fn span(text: &str, style: Style) -> Span<'static> {
@@ -32,27 +32,24 @@ pub fn line(line: &Line<'_>, area: Rect, buf: &mut Buffer) {
         if room == 0 {
             break;
         }
-        x = if is_plain(&span.content) {
-            plain(&span.content, (x, area.y), room, style, buf)
-        } else {
-            buf.set_stringn(x, area.y, &span.content, usize::from(room), style).0
-        };
+        let (singles, rest) = split_singles(&span.content);
+        x = letters(singles, (x, area.y), room, style, buf);
+        // Mostly there is nothing left.
+        if !rest.is_empty() && x < area.right() {
+            x = buf.set_stringn(x, area.y, rest, usize::from(area.right() - x), style).0;
+        }
     }
 }
 
-/// Tells whether every byte is a letter that takes one column: by far the most common text.
-fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
-}
-
-/// Writes plain text, one byte into each cell; returns the column after it.
-fn plain(text: &str, (x, y): (u16, u16), room: u16, style: Style, buf: &mut Buffer) -> u16 {
+/// Writes letters of one column each, one into each cell; returns the column after them.
+fn letters(text: &str, (x, y): (u16, u16), room: u16, style: Style, buf: &mut Buffer) -> u16 {
     let first = buf.index_of(x, y);
-    let count = text.len().min(usize::from(room));
-    for (cell, byte) in buf.content[first..first + count].iter_mut().zip(text.bytes()) {
-        cell.set_char(char::from(byte)).set_style(style);
+    let mut end = x;
+    for (cell, letter) in buf.content[first..first + usize::from(room)].iter_mut().zip(text.chars()) {
+        cell.set_char(letter).set_style(style);
+        end += 1;
     }
-    x + count as u16
+    end
 }
 
 /// The cells of an area, row by row.
@@ -103,7 +100,7 @@ pub fn shorten(line: Line<'_>, columns: usize) -> Line<'_> {
 /// Text is clean before it is drawn; but widgets of others draw text as it is, and letters may be cut apart on the way.
 pub fn finish(theme: Theme, area: Rect, buf: &mut Buffer) {
     for cell in cells(area, buf) {
-        if is_plain(cell.symbol()) {
+        if is_harmless(theme.charset, cell.symbol()) {
             continue;
         }
         let cleaned = clean(cell.symbol());
@@ -114,6 +111,14 @@ pub fn finish(theme: Theme, area: Rect, buf: &mut Buffer) {
         if theme.charset == Charset::Ascii {
             cell.set_symbol(ascii(cell.symbol()));
         }
+    }
+}
+
+/// Tells quickly that a symbol needs no second look; most do not.
+fn is_harmless(charset: Charset, symbol: &str) -> bool {
+    match symbol.as_bytes() {
+        [byte] => (0x20..0x7f).contains(byte),
+        _ => charset == Charset::Unicode && split_singles(symbol).1.is_empty(),
     }
 }
 
@@ -220,76 +225,9 @@ pub(crate) fn ascii_arrows(theme: Theme, name: String) -> String {
     }
 }
 
-/// Breaks a text of many lines into rows of at most `columns`, between words where that is possible.
-///
-/// Stops after `most` rows; the result may therefore lack the end of the text.
-pub fn wrap(text: &str, columns: usize, most: usize) -> Vec<String> {
-    let mut rows = Vec::new();
-    for text in clean_lines(text) {
-        if rows.len() >= most {
-            break;
-        }
-        wrap_line(&text, columns.max(2), most, &mut rows);
-    }
-    rows.truncate(most);
-    rows
-}
-
-/// Breaks a text like [`wrap`]; the last row says if something is missing.
-pub(crate) fn wrap_short(text: &str, columns: usize, most: usize) -> Vec<String> {
-    let mut rows = wrap(text, columns, most + 1);
-    if rows.len() > most {
-        let rest = rows[most.saturating_sub(1)..].join(" ");
-        rows.truncate(most.saturating_sub(1));
-        rows.push(format!("{}…", first_columns(&rest, columns.saturating_sub(1)).trim_end()));
-    }
-    rows
-}
-
-fn wrap_line(text: &str, columns: usize, most: usize, rows: &mut Vec<String>) {
-    let (mut row, mut used) = (String::new(), 0);
-    for word in text.split_word_bounds() {
-        if rows.len() >= most {
-            return;
-        }
-        let wide = width(word);
-        if used + wide <= columns {
-            row.push_str(word);
-            used += wide;
-            continue;
-        }
-        if used > 0 {
-            rows.push(std::mem::take(&mut row).trim_end().to_owned());
-            used = 0;
-        }
-        if word.trim().is_empty() {
-            continue;
-        }
-        // A word that is longer than a row is broken between letters.
-        for letter in word.graphemes(true) {
-            if used + width(letter) > columns && used > 0 {
-                rows.push(std::mem::take(&mut row));
-                used = 0;
-            }
-            row.push_str(letter);
-            used += width(letter);
-        }
-    }
-    rows.push(row.trim_end().to_owned());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_breaks_between_words_and_long_words_between_letters() {
-        assert_eq!(wrap("the quick brown fox", 10, 9), ["the quick", "brown fox"]);
-        assert_eq!(wrap("abcdefghij kl", 4, 9), ["abcd", "efgh", "ij", "kl"]);
-        assert_eq!(wrap("漢字かな", 5, 9), ["漢字", "かな"]);
-        assert_eq!(wrap("a\n\nb", 5, 9), ["a", "", "b"]);
-        assert_eq!(wrap("a b c d e f", 1, 3).len(), 3);
-    }
 
     #[test]
     fn however_little_room_there_is_the_keys_tell_the_way_out() {
@@ -311,7 +249,17 @@ mod tests {
     #[test]
     fn plain_text_and_any_other_are_written_the_same_way() {
         let area = Rect::new(1, 0, 6, 1);
-        for text in ["hello", "hello world", "h漢llo world", "", "é", "漢字漢字漢字"] {
+        for text in [
+            "hello",
+            "hello world",
+            "h漢llo world",
+            "",
+            "é",
+            "e\u{301}e\u{301}e",
+            "│ ├─ e\u{301}",
+            "├─ • hello",
+            "漢字漢字漢字",
+        ] {
             let style = Style::new().bold();
             let spans = Line::from(vec![Span::styled(text, style), Span::raw("!?")]);
             let (mut ours, mut theirs) =

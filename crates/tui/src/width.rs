@@ -7,7 +7,30 @@ use unicode_width::UnicodeWidthStr;
 
 /// Returns how many columns a cleaned text takes.
 pub fn width(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.width() }
+    if text.is_ascii() {
+        return text.len();
+    }
+    let (singles, rest) = split_singles(text);
+    singles.chars().count() + rest.width()
+}
+
+/// Tells whether a letter takes one column and joins neither what is before nor what is after it, unless that is a
+/// letter of another kind: plain ones, those of most of Europe, and the lines that trees are drawn with.
+fn is_single(c: char) -> bool {
+    matches!(c, ' '..='~' | '·' | 'À'..='ɏ' | '•' | '…' | '‹' | '›' | '←'..='↓' | '\u{2500}'..='\u{257f}')
+}
+
+/// Parts a text after the letters that take one column each and are sure to be joined by nothing.
+pub(crate) fn split_singles(text: &str) -> (&str, &str) {
+    let mut last = 0;
+    for (at, letter) in text.char_indices() {
+        if !is_single(letter) {
+            // It may be a mark on the letter before it.
+            return text.split_at(last);
+        }
+        last = at;
+    }
+    (text, "")
 }
 
 /// Cuts a cleaned text so that it takes at most `columns`, and shows that something is missing.
@@ -25,11 +48,15 @@ pub(crate) fn first_columns(text: &str, columns: usize) -> &str {
     if text.is_ascii() {
         return &text[..columns.min(text.len())];
     }
-    let mut used = 0;
-    for (at, letter) in text.grapheme_indices(true) {
+    let (singles, rest) = split_singles(text);
+    if let Some((end, _)) = singles.char_indices().nth(columns) {
+        return &text[..end];
+    }
+    let mut used = singles.chars().count();
+    for (at, letter) in rest.grapheme_indices(true) {
         used += width(letter);
         if used > columns {
-            return &text[..at];
+            return &text[..singles.len() + at];
         }
     }
     text
@@ -62,6 +89,21 @@ mod tests {
                 assert_eq!(shown == text, width(text) <= columns, "{text:?} in {columns}: {shown:?}");
             }
         }
+    }
+
+    #[test]
+    fn single_letters_take_one_column_and_join_nothing() {
+        let singles: Vec<char> = ('\0'..=char::MAX).filter(|c| is_single(*c)).collect();
+        for before in &singles {
+            assert_eq!(before.to_string().width(), 1, "{before:?}");
+            for after in ['a', 'é', '─', '…', '·', ' '] {
+                assert_eq!(format!("{before}{after}").graphemes(true).count(), 2, "{before:?} {after:?}");
+                assert_eq!(format!("{after}{before}").graphemes(true).count(), 2, "{after:?} {before:?}");
+            }
+        }
+        assert_eq!(split_singles("│ e\u{301}x"), ("│ ", "e\u{301}x"));
+        assert_eq!(split_singles("漢"), ("", "漢"));
+        assert_eq!(split_singles("←\u{fe0f}"), ("", "←\u{fe0f}"));
     }
 
     #[test]

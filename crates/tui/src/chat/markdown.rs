@@ -11,9 +11,9 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::highlight::{CodeCache, Languages};
-use super::wrap::{Margin, wrap};
 use crate::clean::{clean, clean_lines};
 use crate::theme::{Role, Theme};
+use crate::wrap::{Margin, wrap};
 use table::Table;
 
 /// Deeper containers are drawn like this one; nobody reads further in.

@@ -13,6 +13,7 @@ use crate::keys::{Action, Keymap};
 use crate::paint;
 use crate::spinner;
 use crate::theme::{Role, Theme};
+use crate::wrap::rows;
 
 /// How many waiting messages show.
 const MOST_QUEUED: usize = 4;
@@ -190,13 +191,13 @@ impl Working {
     fn notice_rows(&self, theme: Theme, columns: usize) -> Vec<Line<'static>> {
         let Some((tone, text, _)) = &self.notice else { return Vec::new() };
         let (mark, role) = tone.mark(theme);
-        let texts = paint::wrap(text, columns.saturating_sub(2).max(8), 4);
         let style = theme.style(if *tone == Tone::Error { Role::Error } else { Role::Muted });
-        let row = |(nth, text): (usize, String)| {
+        let mut rows = rows(text, style, columns.saturating_sub(2).max(8), 4);
+        for (nth, row) in rows.iter_mut().enumerate() {
             let mark = if nth == 0 { mark } else { "  " };
-            Line::from(vec![Span::styled(mark, theme.style(role)), Span::styled(text, style)])
-        };
-        texts.into_iter().enumerate().map(row).collect()
+            row.spans.insert(0, Span::styled(mark, theme.style(role)));
+        }
+        rows
     }
 }
 

@@ -2,12 +2,13 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
 
 use super::{Answer, frame};
 use crate::keys::{Action, Input, Keymap, Letters};
-use crate::paint::{self, span};
+use crate::layout::indented;
+use crate::paint;
 use crate::theme::{Role, Theme};
+use crate::wrap::short_rows;
 
 const ACTIONS: &[Action] = &[Action::SelectConfirm, Action::SelectCancel];
 const KEYS: &[(Action, &str)] = &[(Action::SelectConfirm, "yes (or y)"), (Action::SelectCancel, "no (or n)")];
@@ -39,14 +40,10 @@ impl Confirm {
     /// Draws the dialog.
     pub fn draw(&self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
         let body = frame(theme, keymap, &self.question, KEYS, area, buf);
-        let rows = paint::wrap_short(
-            &self.detail,
-            usize::from(body.width.saturating_sub(2)),
-            usize::from(body.height),
-        );
+        let columns = usize::from(body.width.saturating_sub(2));
+        let rows = short_rows(&self.detail, theme.style(Role::Text), columns, usize::from(body.height));
         for (row, y) in rows.iter().zip(body.top()..body.bottom()) {
-            let line = Line::from(span(&format!(" {row}"), theme.style(Role::Text)));
-            paint::line(&line, Rect { y, height: 1, ..body }, buf);
+            paint::line(row, indented(Rect { y, height: 1, ..body }, 1), buf);
         }
         paint::finish(theme, area, buf);
     }

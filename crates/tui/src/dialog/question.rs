@@ -4,13 +4,16 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::Line;
 
 use super::{Answer, Item, SelectList};
 use crate::keys::{Action, Input, Keymap};
+use crate::layout::indented;
 use crate::numbers::count;
 use crate::paint;
 use crate::theme::{Role, Theme};
+use crate::wrap::short_rows;
 
 /// How many rows of what it is about show at a time.
 const MOST_ROWS: usize = 10;
@@ -20,6 +23,8 @@ const ALL_ROWS: usize = 10_000;
 const FEWEST_ROWS: usize = 2;
 /// The rows around the answers: the title and the keys.
 const FRAME: usize = 2;
+/// The columns before what it is about.
+const INDENT: u16 = 2;
 
 /// A question with few answers.
 #[derive(Debug, Clone)]
@@ -62,11 +67,12 @@ impl Question {
         }
     }
 
-    fn about_rows(&self, columns: u16) -> Vec<String> {
+    fn about_rows(&self, columns: u16) -> Vec<Line<'static>> {
         if self.about.is_empty() {
             return Vec::new();
         }
-        paint::wrap_short(&self.about, usize::from(columns).saturating_sub(2).max(4), ALL_ROWS)
+        let columns = usize::from(columns).saturating_sub(INDENT.into()).max(4);
+        short_rows(&self.about, Style::new(), columns, ALL_ROWS)
     }
 
     fn list_height(&self) -> usize {
@@ -90,14 +96,21 @@ impl Question {
         self.list.draw(theme, keymap, list, buf);
     }
 
-    fn draw_about(&mut self, theme: Theme, keymap: &Keymap, rows: &[String], area: Rect, buf: &mut Buffer) {
+    fn draw_about(
+        &mut self,
+        theme: Theme,
+        keymap: &Keymap,
+        rows: &[Line<'static>],
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
         let height = usize::from(area.height);
         self.is_cut = rows.len() > height;
         self.page = height.saturating_sub(usize::from(self.is_cut));
         self.top = self.top.min(rows.len() - self.page.min(rows.len()));
         let shown = rows.iter().skip(self.top).take(self.page);
-        for (text, row) in shown.zip(area.rows()) {
-            paint::line(&Line::styled(format!("  {text}"), theme.style(Role::Text)), row, buf);
+        for (line, row) in shown.zip(area.rows()) {
+            paint::line(&line.clone().style(theme.style(Role::Text)), indented(row, INDENT), buf);
         }
         if self.is_cut
             && let Some(row) = area.rows().next_back()

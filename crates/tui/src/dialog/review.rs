@@ -4,17 +4,17 @@ use std::fmt;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
 
 use super::prompt::Prompt;
 use super::text::{TextDialog, Typed};
 use super::{Answer, frame};
 use crate::help::{Group, HELP_ACTIONS, Help};
 use crate::keys::{Action, Input, Keymap, Letters};
-use crate::layout::take_rows;
-use crate::paint::{self, span};
+use crate::layout::{indented, take_rows};
+use crate::paint;
 use crate::spinner;
 use crate::theme::{Role, Theme};
+use crate::wrap::{rows, short_rows};
 
 /// What is reviewed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -289,9 +289,8 @@ impl Review {
         for (text, role) in facts.chain(self.warnings.iter().map(warning)) {
             // Two rows for each, so that half of a small screen is left for the text.
             let columns = usize::from(body.width).saturating_sub(1);
-            for row in paint::wrap_short(&text, columns, 2) {
-                let line = Line::from(span(&format!(" {row}"), theme.style(role)));
-                paint::line(&line, take_rows(body, 1), buf);
+            for row in short_rows(&text, theme.style(role), columns, 2) {
+                paint::line(&row, indented(take_rows(body, 1), 1), buf);
             }
         }
     }
@@ -303,11 +302,11 @@ impl Review {
             ReviewText::Waiting => (spinner::text(theme, beat, "the model is writing"), Role::Muted),
             ReviewText::Failed(reason) => (reason.clone(), Role::Error),
         };
-        let rows = paint::wrap(&text, usize::from(area.width.saturating_sub(2)), 10_000);
+        let columns = usize::from(area.width.saturating_sub(2));
+        let rows = rows(&text, theme.style(role), columns, 10_000);
         self.top = self.top.min(rows.len().saturating_sub(self.page));
         for (row, y) in rows.iter().skip(self.top).zip(area.top()..area.bottom()) {
-            let line = Line::from(span(&format!(" {row}"), theme.style(role)));
-            paint::line(&line, Rect { y, height: 1, ..area }, buf);
+            paint::line(row, indented(Rect { y, height: 1, ..area }, 1), buf);
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::numbers::{count, money, tokens};
 use crate::paint::{self, span};
 use crate::theme::{Role, Theme};
 use crate::time::Local;
+use crate::wrap::rows;
 
 /// How many of the last messages are shown.
 const MESSAGES: usize = 8;
@@ -62,11 +63,7 @@ impl SessionPreview {
             };
             lines.push(Line::default());
             lines.push(Line::styled(who, theme.style(style)));
-            lines.extend(
-                paint::wrap(text, columns, 6)
-                    .iter()
-                    .map(|row| Line::from(span(row, theme.style(Role::Text)))),
-            );
+            lines.extend(rows(text, theme.style(Role::Text), columns, 6));
         }
         lines
     }

@@ -7,8 +7,8 @@ use ratatui::text::Line;
 use session_tree::json::Value;
 use session_tree::{Block, Body, Content, Entry, Node, Role as MessageRole, Session};
 
-use crate::paint::{self, span};
 use crate::theme::{Role, Theme};
+use crate::wrap::rows;
 
 /// The most rows of a preview; who wants more opens the entry.
 const MOST_ROWS: usize = 400;
@@ -142,7 +142,6 @@ impl Page<'_> {
         let end = text.floor_char_boundary(MOST_BYTES.min(text.len()));
         let style: Style = self.theme.style(role);
         let room = MOST_ROWS.saturating_sub(self.lines.len());
-        let rows = paint::wrap(&text[..end], self.columns, room);
-        self.lines.extend(rows.iter().map(|row| Line::from(span(row, style))));
+        self.lines.extend(rows(&text[..end], style, self.columns, room));
     }
 }

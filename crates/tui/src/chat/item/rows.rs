@@ -6,10 +6,10 @@ use ratatui::text::{Line, Span};
 use super::{Ending, Item, ShellItem, Tone, ToolItem, ToolState, capped, tool};
 use crate::chat::highlight::{CodeCache, Languages};
 use crate::chat::markdown;
-use crate::chat::wrap::{Margin, wrap};
 use crate::clean::{clean, clean_lines};
 use crate::numbers;
 use crate::theme::{Role, Theme};
+use crate::wrap::{Margin, wrap};
 
 /// How many rows of output show while the rest is folded.
 const OUTPUT_ROWS: usize = 6;

@@ -2,8 +2,8 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::chat::wrap::{Margin, wrap};
 use crate::theme::{Role, Theme};
+use crate::wrap::{Margin, wrap};
 
 /// More columns than this are no table that anybody reads.
 const MOST_COLUMNS: usize = 32;

@@ -1,10 +1,11 @@
-//! Breaks styled text into rows. Takes cleaned text only; what it returns fits.
+//! Breaks text into rows that fit, between words where that is possible.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::width::width;
+use crate::clean::clean_lines;
+use crate::width::{first_columns, width};
 
 /// What stands before the rows of a text: something before the first, something before all others.
 #[derive(Debug, Clone, Default)]
@@ -32,8 +33,47 @@ impl Margin {
     }
 }
 
-/// Breaks one line of styled text into rows of at most `columns`, margins included.
+/// Breaks one line of cleaned text into rows of at most `columns`, margins included.
 pub(crate) fn wrap(spans: &[Span<'static>], columns: usize, margin: &Margin, out: &mut Vec<Line<'static>>) {
+    wrap_until(usize::MAX, spans, columns, margin, out);
+}
+
+/// Breaks a text of many lines, which may hold anything, into rows of at most `columns`.
+///
+/// Stops after `most` rows; the result may therefore lack the end of the text.
+pub(crate) fn rows(text: &str, style: Style, columns: usize, most: usize) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
+    for line in clean_lines(text) {
+        if rows.len() >= most {
+            break;
+        }
+        let line = Span::styled(line.into_owned(), style);
+        wrap_until(most, &[line], columns, &Margin::default(), &mut rows);
+    }
+    rows.truncate(most);
+    rows
+}
+
+/// Breaks a text like [`rows`]; the last row says if something is missing.
+pub(crate) fn short_rows(text: &str, style: Style, columns: usize, most: usize) -> Vec<Line<'static>> {
+    let mut rows = rows(text, style, columns, most + 1);
+    if rows.len() > most {
+        let rest: Vec<String> = rows.drain(most.saturating_sub(1)..).map(|row| row.to_string()).collect();
+        let rest = rest.join(" ");
+        let text = format!("{}…", first_columns(&rest, columns.saturating_sub(1)).trim_end());
+        rows.push(Line::from(Span::styled(text, style)));
+    }
+    rows
+}
+
+/// Breaks one line of cleaned text; stops soon after `out` holds `most` rows.
+fn wrap_until(
+    most: usize,
+    spans: &[Span<'static>],
+    columns: usize,
+    margin: &Margin,
+    out: &mut Vec<Line<'static>>,
+) {
     let mut rows = Rows { columns: columns.max(2), margin, out, row: margin.row(true), used: 0, start: 0 };
     rows.open();
     let mut word = Word::default();
@@ -43,8 +83,12 @@ pub(crate) fn wrap(spans: &[Span<'static>], columns: usize, margin: &Margin, out
             let text = part.trim_end_matches(is_blank);
             word.push(text, span.style);
             if text.len() < part.len() {
-                rows.word(&std::mem::take(&mut word));
+                rows.word(&word);
+                word.clear();
                 rows.blank(&part[text.len()..], span.style);
+            }
+            if rows.out.len() >= most {
+                return;
             }
         }
     }
@@ -69,6 +113,11 @@ impl<'s> Word<'s> {
             self.columns += width(text);
             self.pieces.push((text, style));
         }
+    }
+
+    fn clear(&mut self) {
+        self.pieces.clear();
+        self.columns = 0;
     }
 }
 
@@ -163,36 +212,57 @@ fn without_end_blanks(mut row: Vec<Span<'static>>) -> Vec<Span<'static>> {
 mod tests {
     use super::*;
 
-    fn rows(text: &str, columns: usize, margin: &Margin) -> Vec<String> {
+    fn below(text: &str, columns: usize, margin: &Margin) -> Vec<String> {
         let mut out = Vec::new();
         wrap(&[Span::raw(text.to_owned())], columns, margin, &mut out);
         out.iter().map(ToString::to_string).collect()
     }
 
+    fn said(rows: &[Line<'_>]) -> Vec<String> {
+        rows.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn text_of_many_lines_breaks_between_words_and_ends_in_time() {
+        let rows = |text, columns, most| said(&rows(text, Style::new(), columns, most));
+        assert_eq!(rows("the quick brown fox, and", 10, 9), ["the quick", "brown fox,", "and"]);
+        assert_eq!(rows("abcdefghij kl", 4, 9), ["abcd", "efgh", "ij", "kl"]);
+        assert_eq!(rows("a\n\nb\x1b", 5, 9), ["a", "", "b␛"]);
+        assert_eq!(rows("a b c d e f", 1, 3), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn short_rows_say_that_something_is_missing() {
+        let rows = |columns, most| said(&short_rows("one two three", Style::new(), columns, most));
+        assert_eq!(rows(7, 2), ["one two", "three"]);
+        assert_eq!(rows(5, 2), ["one", "two…"]);
+        assert_eq!(rows(7, 1), ["one tw…"]);
+    }
+
     #[test]
     fn words_stay_whole_below_a_mark() {
         let margin = Margin::mark(Span::raw("• "));
-        assert_eq!(rows("the quick brown fox", 11, &margin), ["• the quick", "  brown fox"]);
+        assert_eq!(below("the quick brown fox", 11, &margin), ["• the quick", "  brown fox"]);
     }
 
     #[test]
     fn a_word_longer_than_a_row_is_broken_between_letters() {
-        assert_eq!(rows("ab abcdefgh", 4, &Margin::default()), ["ab a", "bcde", "fgh"]);
-        assert_eq!(rows("漢字かな", 5, &Margin::default()), ["漢字", "かな"]);
+        assert_eq!(below("ab abcdefgh", 4, &Margin::default()), ["ab a", "bcde", "fgh"]);
+        assert_eq!(below("漢字かな", 5, &Margin::default()), ["漢字", "かな"]);
     }
 
     #[test]
     fn nothing_is_one_row_and_a_row_too_narrow_still_ends() {
-        assert_eq!(rows("", 9, &Margin::default()), [""]);
-        assert_eq!(rows("the end ", 7, &Margin::default()), ["the end"]);
+        assert_eq!(below("", 9, &Margin::default()), [""]);
+        assert_eq!(below("the end ", 7, &Margin::default()), ["the end"]);
         let margin = Margin::same(Span::raw("........"));
-        assert!(!rows("some words", 3, &margin).is_empty());
+        assert!(!below("some words", 3, &margin).is_empty());
     }
 
     #[test]
     fn no_row_is_wider_than_it_may_be() {
         for columns in 2..30 {
-            for row in rows(
+            for row in below(
                 "one 漢字 two👩\u{200d}👧three  four\u{301} fivefivefivefive",
                 columns,
                 &Margin::default(),
