@@ -5,6 +5,8 @@
 
 mod parse;
 
+use std::fmt::Write as _;
+
 use serde_json::Value as Json;
 
 use crate::entry::{Entry, Message};
@@ -232,34 +234,24 @@ impl Draft {
         parent: Option<&EntryId>,
         time: Timestamp,
     ) {
-        let mut envelope = String::with_capacity(96);
-        push_text(&mut envelope, "id", id.as_str());
-        envelope.push(',');
-        match parent {
-            Some(parent) => push_text(&mut envelope, "parentId", parent.as_str()),
-            None => envelope.push_str("\"parentId\":null"),
-        }
-        envelope.push_str(",\"timestamp\":\"");
-        envelope.push_str(&time.to_string());
-        envelope.push('"');
-
-        let mut line = String::with_capacity(128);
-        line.push('{');
-        push_text(&mut line, "type", self.kind.name().unwrap_or("custom"));
+        let mut text = String::with_capacity(192);
+        text.push('{');
+        push_text(&mut text, "type", self.kind.name().unwrap_or("custom"));
         // pi writes the fields of these two before the envelope.
         let own_first = matches!(self.kind, Kind::Custom | Kind::CustomMessage);
         if !own_first {
-            line.push(',');
-            line.push_str(&envelope);
+            push_envelope(&mut text, id, parent, time);
         }
-        out.extend_from_slice(line.as_bytes());
+        out.reserve(self.members.iter().map(Member::room).sum::<usize>() + 192);
+        out.extend_from_slice(text.as_bytes());
         for member in &self.members {
             out.push(b',');
             member.write(out, id, time);
         }
         if own_first {
-            out.push(b',');
-            out.extend_from_slice(envelope.as_bytes());
+            text.clear();
+            push_envelope(&mut text, id, parent, time);
+            out.extend_from_slice(text.as_bytes());
         }
         out.extend_from_slice(b"}\n");
     }
@@ -325,6 +317,14 @@ impl Member {
         Member::Timed(out)
     }
 
+    /// About how many bytes it takes.
+    fn room(&self) -> usize {
+        match self {
+            Member::Text(text) | Member::Timed(text) => text.len() + 32,
+            Member::OwnId(name) => name.len() + 32,
+        }
+    }
+
     fn write(&self, out: &mut Vec<u8>, id: &EntryId, time: Timestamp) {
         match self {
             Member::Text(text) => out.extend_from_slice(text.as_bytes()),
@@ -350,6 +350,18 @@ pub fn spelled_name(name: &str) -> Option<String> {
     let words: Vec<&str> = name.split(['\r', '\n']).filter(|part| !part.is_empty()).collect();
     let name = words.join(" ");
     Some(json::trim_js(&name)).filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// What every entry has beside its type, with a comma before it.
+fn push_envelope(out: &mut String, id: &EntryId, parent: Option<&EntryId>, time: Timestamp) {
+    out.push(',');
+    push_text(out, "id", id.as_str());
+    out.push(',');
+    match parent {
+        Some(parent) => push_text(out, "parentId", parent.as_str()),
+        None => out.push_str("\"parentId\":null"),
+    }
+    let _ = write!(out, ",\"timestamp\":\"{time}\"");
 }
 
 fn push_text(out: &mut String, name: &str, value: &str) {

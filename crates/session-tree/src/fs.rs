@@ -104,6 +104,11 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// Tells the state of the file.
     fn metadata(&self) -> io::Result<Meta>;
 
+    /// Tells where the file ends: its length.
+    fn end(&self) -> io::Result<u64> {
+        self.metadata().map(|meta| meta.len)
+    }
+
     /// Makes the file private to its owner.
     fn make_private(&self) -> io::Result<()>;
 

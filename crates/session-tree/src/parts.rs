@@ -82,7 +82,7 @@ pub(crate) fn join(magic: &[u8; 8], parts: &[Vec<u8>]) -> Vec<u8> {
 
 fn read(file: &dyn FsFile, at: u64, length: usize) -> Option<Vec<u8>> {
     // A damaged table may ask for more than there is.
-    let room = file.metadata().ok()?.len.saturating_sub(at);
+    let room = file.end().ok()?.saturating_sub(at);
     if length as u64 > room {
         return None;
     }

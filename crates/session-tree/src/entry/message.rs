@@ -52,7 +52,8 @@ impl Message {
 
     /// Makes a prompt of plain text.
     pub fn user(text: &str, time: Timestamp) -> Self {
-        let mut out = String::from("{\"role\":\"user\",\"content\":");
+        let mut out = String::with_capacity(text.len() + 64);
+        out.push_str("{\"role\":\"user\",\"content\":");
         json::write_string(&mut out, text);
         let _ = write!(out, ",\"timestamp\":{}}}", time.as_millis());
         Self::built(out)

@@ -184,6 +184,11 @@ impl FsFile for RealFile {
         self.0.metadata().map(|meta| convert(&meta))
     }
 
+    fn end(&self) -> io::Result<u64> {
+        // Cheaper than all of the metadata. Nothing here depends on the position of the file.
+        io::Seek::seek(&mut &self.0, io::SeekFrom::End(0))
+    }
+
     fn make_private(&self) -> io::Result<()> {
         make_private(&self.0)
     }

@@ -97,7 +97,7 @@ impl ReadAt for FileJournal {
     fn len(&self) -> io::Result<u64> {
         match &self.state {
             State::Held(lines) => Ok(lines.len() as u64),
-            State::Open { file, .. } => Ok(file.metadata()?.len),
+            State::Open { file, .. } => file.end(),
         }
     }
 
@@ -116,7 +116,7 @@ pub(crate) struct OpenFile<'f>(pub(crate) &'f dyn FsFile);
 #[cfg(any(feature = "write", feature = "sidecar"))]
 impl ReadAt for OpenFile<'_> {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len)
+        self.0.end()
     }
 
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {

@@ -247,9 +247,9 @@ impl Journal for FileJournal {
         // Under the lock the path must still name the file that is locked.
         let state = match self.fs.metadata(&self.path) {
             Ok(meta) if meta.id == id => Ok(Locked { len: meta.len, loss: None }),
-            Ok(_) => file.metadata().map(|meta| Locked { len: meta.len, loss: Some(Loss::Replaced) }),
+            Ok(_) => file.end().map(|len| Locked { len, loss: Some(Loss::Replaced) }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                file.metadata().map(|meta| Locked { len: meta.len, loss: Some(Loss::Deleted) })
+                file.end().map(|len| Locked { len, loss: Some(Loss::Deleted) })
             }
             Err(error) => Err(error),
         };
@@ -392,7 +392,7 @@ impl FileJournal {
     fn unchanged(&self, len: u64) -> io::Result<()> {
         let State::Open { file, .. } = &self.state else { return Ok(()) };
         // A program that does not lock may have written meanwhile.
-        if file.metadata()?.len == len { Ok(()) } else { Err(io::ErrorKind::ResourceBusy.into()) }
+        if file.end()? == len { Ok(()) } else { Err(io::ErrorKind::ResourceBusy.into()) }
     }
 }
 
@@ -405,7 +405,7 @@ enum Stayed {
 }
 
 fn what_stayed(file: &dyn FsFile, at: u64, lines: &[u8]) -> Stayed {
-    let len = file.metadata().map(|meta| meta.len);
+    let len = file.end();
     let extra = len.ok().and_then(|len| len.checked_sub(at)).and_then(|extra| usize::try_from(extra).ok());
     let Some(extra) = extra else { return Stayed::Unknown };
     if extra == 0 {

@@ -13,8 +13,12 @@ impl Session {
     /// take the last entry as the position and so end up on the same branch. Returns the id of the marker, or
     /// `None` if none was needed. Who only stayed where others went on from does not pull them back.
     pub fn mark_leaf(&mut self) -> Result<Option<EntryId>> {
+        // Who never moved asks nothing of the file.
+        if self.leaf == self.writer.kept_leaf {
+            return Ok(None);
+        }
         let found = self.index.leaf(&*self.journal).map_err(|error| self.io_error("read", error))?;
-        if found == self.leaf || self.leaf == self.writer.kept_leaf {
+        if found == self.leaf {
             return Ok(None);
         }
         let draft = Draft::leaf_marker(self.leaf_id().as_ref());
