@@ -343,7 +343,7 @@ impl Outline {
         Ok(OutlineRow {
             node,
             id: tree.id(node),
-            depth: self.forest.depth(row),
+            depth: self.order.depth(node),
             indent: self.forest.levels(row),
             levels: Vec::new(),
             fold: self.fold_of(row, node),

@@ -1,33 +1,51 @@
 //! The visible forest: which entries have a row, who hangs below whom, how far each is indented.
 //!
-//! A visible entry hangs below its nearest visible ancestor, so hidden entries never cause drift. Everything is a
-//! flat vector by row or by entry: a million entries cost a few passes over numbers, and nothing recurses.
+//! A visible entry hangs below its nearest visible ancestor, so hidden entries never cause drift. Sessions are mostly
+//! long chains, and so is all that is kept here: of entries in **runs**, of rows in **segments**. Memory is what a
+//! million entries cost; nothing recurses.
+
+use std::ops::Range;
 
 use super::marks::Marks;
 use crate::tree::{Node, Tree};
 
-/// No row.
-pub(super) const NONE: u32 = u32::MAX;
+/// No row, no segment.
+const NONE: u32 = u32::MAX;
 
 /// All entries in the order in which they are drawn: the active branch first, then oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Order {
-    nodes: Vec<u32>,
-    depth: Vec<u32>,
+    runs: Vec<Run>,
+    /// The numbers of the runs in file order.
+    by_node: Vec<u32>,
+    len: usize,
+}
+
+/// Entries that stand one behind the other in the file, each the child of the one before it.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    first: u32,
+    len: u32,
+    /// How many ancestors the first one has.
+    depth: u32,
+}
+
+impl Run {
+    fn nodes(self) -> Range<u32> {
+        self.first..self.first + self.len
+    }
 }
 
 impl Order {
     pub(super) fn of(tree: &Tree, active: &Marks) -> Self {
-        let mut order =
-            Order { nodes: Vec::with_capacity(tree.len()), depth: Vec::with_capacity(tree.len()) };
+        let mut order = Order::default();
         let mut siblings: Vec<Node> = tree.roots().collect();
         active_first(&mut siblings, active);
         let mut stack: Vec<(Node, u32)> = siblings.drain(..).rev().map(|root| (root, 0)).collect();
         while let Some((mut node, mut depth)) = stack.pop() {
             // A chain of only children needs no stack.
             loop {
-                order.nodes.push(node.0);
-                order.depth.push(depth);
+                order.push(node.0, depth);
                 depth += 1;
                 let mut children = tree.children(node);
                 let Some(first) = children.next() else { break };
@@ -45,12 +63,30 @@ impl Order {
                 break;
             }
         }
+        order.by_node.extend(0..order.runs.len() as u32);
+        order.by_node.sort_unstable_by_key(|run| order.runs[*run as usize].first);
         order
+    }
+
+    /// An entry that is one deeper than the one before it in this order is its child.
+    fn push(&mut self, node: u32, depth: u32) {
+        self.len += 1;
+        match self.runs.last_mut() {
+            Some(run) if run.first + run.len == node && run.depth + run.len == depth => run.len += 1,
+            _ => self.runs.push(Run { first: node, len: 1, depth }),
+        }
     }
 
     /// Returns the entries in drawing order.
     pub(super) fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + '_ {
-        self.nodes.iter().copied().map(Node)
+        self.runs.iter().flat_map(|run| run.nodes()).map(Node)
+    }
+
+    /// Returns how many ancestors an entry has in the tree.
+    pub(super) fn depth(&self, node: Node) -> u32 {
+        let behind = self.by_node.partition_point(|run| self.runs[*run as usize].first <= node.0);
+        let run = behind.checked_sub(1).map(|at| self.runs[self.by_node[at] as usize]);
+        run.filter(|run| run.nodes().contains(&node.0)).map_or(0, |run| run.depth + (node.0 - run.first))
     }
 }
 
@@ -63,30 +99,32 @@ fn active_first(siblings: &mut [Node], active: &Marks) {
 /// The rows and how they hang together.
 #[derive(Debug, Default)]
 pub(super) struct Forest {
-    rows: Vec<Row>,
+    /// By row: its entry.
+    nodes: Vec<u32>,
     /// By entry: its row, or that of its nearest visible ancestor.
     nearest: Vec<u32>,
+    /// In the order of their rows.
+    segments: Vec<Segment>,
+    /// The rows that are roots or have siblings before them, each with its parent.
+    later: Vec<(u32, u32)>,
     several_roots: bool,
 }
 
-/// A row: numbers of rows where nothing else is said.
+/// Rows one below the other, each the only child of the one before it. Starts at a root or below a branch point, and
+/// ends where the next one starts.
 #[derive(Debug, Clone, Copy)]
-struct Row {
-    /// The entry.
-    node: u32,
-    /// How many ancestors the entry has in the tree.
-    depth: u32,
-    /// The nearest visible ancestor.
-    parent: u32,
-    /// The next and the previous row with the same parent.
+struct Segment {
+    /// The first row.
+    first: u32,
+    /// The segment that ends at the parent of the first row.
+    above: u32,
+    /// The segments beside it, with the same parent.
     next: u32,
     prev: u32,
-    /// The number of visible children.
+    /// How many segments hang below its last row.
     children: u32,
-    /// The indent, before roots are shifted to the left.
+    /// The indent of the first row, before roots are shifted to the left.
     indent: u32,
-    /// The nearest row at or above it that is drawn with a connector; while rows are made, the last child.
-    head: u32,
 }
 
 impl Forest {
@@ -100,95 +138,103 @@ impl Forest {
         folded: &Marks,
         shows: impl Fn(Node) -> bool,
     ) -> Self {
-        self.clear(tree.row_count(), order.nodes.len());
-        let mut forest = self;
+        self.clear(tree.row_count(), order.len);
         let any_fold = !folded.is_empty();
-        let mut last_root = NONE;
         let mut fold = None;
-        for (&at, &depth) in order.nodes.iter().zip(&order.depth) {
-            if let Some((fold_depth, row)) = fold {
-                if depth > fold_depth {
-                    forest.nearest[at as usize] = row;
+        for run in &order.runs {
+            if let Some((depth, row)) = fold {
+                if run.depth > depth {
+                    self.hide(run.nodes(), row);
                     continue;
                 }
                 fold = None;
             }
-            let node = Node(at);
-            let above = tree.parent(node).map_or(NONE, |parent| forest.nearest[parent.0 as usize]);
-            if !shows(node) {
-                forest.nearest[at as usize] = above;
-                continue;
-            }
-            let row = forest.push(at, depth, above, &mut last_root);
-            if any_fold && folded.has(node) {
-                fold = Some((depth, row));
+            let parent = tree.parent(Node(run.first));
+            let mut nearest = parent.map_or(NONE, |parent| self.nearest[parent.0 as usize]);
+            for at in run.nodes() {
+                let is_shown = shows(Node(at));
+                if is_shown {
+                    nearest = self.push(at, nearest);
+                }
+                self.nearest[at as usize] = nearest;
+                if any_fold && is_shown && folded.has(Node(at)) {
+                    self.hide(at + 1..run.nodes().end, nearest);
+                    fold = Some((run.depth + (at - run.first), nearest));
+                    break;
+                }
             }
         }
-        forest.indent_rows();
-        forest
+        self.make_segments();
+        self
     }
 
     fn clear(&mut self, entries: usize, most_rows: usize) {
-        self.rows.clear();
-        self.rows.reserve(most_rows);
+        self.nodes.clear();
+        self.nodes.reserve(most_rows);
         self.nearest.clear();
         self.nearest.resize(entries, NONE);
-        self.several_roots = false;
+        self.segments.clear();
+        self.later.clear();
     }
 
-    fn push(&mut self, at: u32, depth: u32, above: u32, last_root: &mut u32) -> u32 {
-        let row = self.rows.len() as u32;
-        let before = match self.rows.get_mut(above as usize) {
-            None => std::mem::replace(last_root, row),
-            Some(parent) => {
-                parent.children += 1;
-                std::mem::replace(&mut parent.head, row)
-            }
-        };
-        if before != NONE {
-            self.rows[before as usize].next = row;
-            self.several_roots |= above == NONE;
+    /// Entries without rows, below a row.
+    fn hide(&mut self, nodes: Range<u32>, row: u32) {
+        self.nearest[nodes.start as usize..nodes.end as usize].fill(row);
+    }
+
+    fn push(&mut self, node: u32, above: u32) -> u32 {
+        let row = self.nodes.len() as u32;
+        self.nodes.push(node);
+        // Rows stand in pre-order: the first child is the next row.
+        if above == NONE || above + 1 != row {
+            self.later.push((row, above));
         }
-        self.rows.push(Row {
-            node: at,
-            depth,
-            parent: above,
-            next: NONE,
-            prev: before,
-            children: 0,
-            indent: 0,
-            head: NONE,
-        });
-        self.nearest[at as usize] = row;
         row
     }
 
-    fn indent_rows(&mut self) {
-        for row in 0..self.rows.len() {
-            let above = self.rows[row].parent;
-            if above == NONE {
-                self.rows[row].indent = u32::from(self.several_roots);
-                self.rows[row].head = NONE;
-                continue;
+    /// A segment starts at every root and at every child of a row that has several.
+    fn make_segments(&mut self) {
+        let later = std::mem::take(&mut self.later);
+        let parents = later.iter().map(|(_, parent)| *parent).filter(|parent| *parent != NONE);
+        let mut branch_points: Vec<u32> = parents.collect();
+        self.several_roots = later.len() > branch_points.len() + 1;
+        branch_points.sort_unstable();
+        branch_points.dedup();
+        let mut branch_points = branch_points.into_iter().peekable();
+        let mut family = Family::default();
+        for (row, parent) in &later {
+            while let Some(point) = branch_points.next_if(|point| point < row) {
+                self.start_segment(point + 1, point, &mut family);
             }
-            let parent = self.rows[above as usize];
-            let branches = parent.children > 1;
-            let first_of_branch = parent.indent > 0 && self.starts_segment(above);
-            self.rows[row].indent = parent.indent + u32::from(branches || first_of_branch);
-            self.rows[row].head = if branches { row as u32 } else { parent.head };
+            self.start_segment(*row, *parent, &mut family);
         }
+        self.later = later;
+    }
+
+    fn start_segment(&mut self, first: u32, parent: u32, family: &mut Family) {
+        let number = self.segments.len() as u32;
+        let mut segment = Segment { first, above: NONE, next: NONE, prev: NONE, children: 0, indent: 0 };
+        if parent == NONE {
+            segment.prev = family.add_root(number);
+            segment.indent = u32::from(self.several_roots);
+        } else {
+            (segment.above, segment.prev) = family.add_child(number, first, parent);
+            let above = &mut self.segments[segment.above as usize];
+            above.children += 1;
+            segment.indent = above.indent_at(parent) + 1;
+        }
+        if segment.prev != NONE {
+            self.segments[segment.prev as usize].next = number;
+        }
+        self.segments.push(segment);
     }
 
     pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        self.nodes.len()
     }
 
     pub(super) fn node(&self, row: usize) -> Option<Node> {
-        self.rows.get(row).map(|row| Node(row.node))
-    }
-
-    pub(super) fn depth(&self, row: usize) -> u32 {
-        self.rows.get(row).map_or(0, |row| row.depth)
+        self.nodes.get(row).copied().map(Node)
     }
 
     /// Returns the row of an entry, or of its nearest visible ancestor.
@@ -197,86 +243,130 @@ impl Forest {
     }
 
     pub(super) fn row_of(&self, node: Node) -> Option<usize> {
-        self.nearest(node).filter(|row| self.rows[*row].node == node.0)
+        self.nearest(node).filter(|row| self.nodes[*row] == node.0)
     }
 
     pub(super) fn parent(&self, row: usize) -> Option<usize> {
-        self.link(row, |row| row.parent)
+        let at = self.at(row)?;
+        if row > at.first() { Some(row - 1) } else { self.segment(at.segment.above).map(|above| above.end) }
     }
 
     pub(super) fn next_sibling(&self, row: usize) -> Option<usize> {
-        self.link(row, |row| row.next)
+        self.beside(row, |segment| segment.next)
     }
 
     pub(super) fn previous_sibling(&self, row: usize) -> Option<usize> {
-        self.link(row, |row| row.prev)
+        self.beside(row, |segment| segment.prev)
     }
 
-    pub(super) fn child_count(&self, row: usize) -> usize {
-        self.rows.get(row).map_or(0, |row| row.children as usize)
-    }
-
-    /// Tells whether a row has siblings: several roots count as siblings.
-    fn starts_segment(&self, row: u32) -> bool {
-        match self.rows[row as usize].parent {
-            NONE => self.several_roots,
-            above => self.rows[above as usize].children > 1,
-        }
+    fn beside(&self, row: usize, to: impl Fn(&Segment) -> u32) -> Option<usize> {
+        let at = self.at(row).filter(|at| at.first() == row)?;
+        self.segments.get(to(at.segment) as usize).map(|beside| beside.first as usize)
     }
 
     /// Tells whether a row is drawn with a connector.
     pub(super) fn has_connector(&self, row: usize) -> bool {
-        self.rows.get(row).is_some_and(|at| at.head == row as u32)
+        self.at(row).is_some_and(|at| at.first() == row && at.segment.above != NONE)
     }
 
     /// Returns how many levels are drawn before a row.
     pub(super) fn levels(&self, row: usize) -> usize {
-        let indent = self.rows.get(row).map_or(0, |row| row.indent);
+        let indent = self.at(row).map_or(0, |at| at.segment.indent_at(row as u32));
         indent.saturating_sub(u32::from(self.several_roots)) as usize
     }
 
     /// Calls `take` for every ancestor that draws a line past this row: its level, and whether siblings follow it.
     pub(super) fn gutters(&self, row: usize, mut take: impl FnMut(usize, bool)) {
-        let mut above = self.parent(row);
-        while let Some(head) = above.and_then(|row| self.link(row, |row| row.head)) {
-            take(self.levels(head).saturating_sub(1), self.rows[head].next != NONE);
-            above = self.parent(head);
+        let Some(at) = self.at(row) else { return };
+        let mut above = if row > at.first() { Some(at) } else { self.segment(at.segment.above) };
+        // Roots are drawn without lines.
+        while let Some(at) = above.filter(|at| at.segment.above != NONE) {
+            let level = at.segment.indent.saturating_sub(u32::from(self.several_roots) + 1);
+            take(level as usize, at.segment.next != NONE);
+            above = self.segment(at.segment.above);
         }
     }
 
     /// Roots and heads of branches can be folded if anything hangs below them.
     pub(super) fn is_foldable(&self, row: usize) -> bool {
-        self.child_count(row) > 0 && (self.parent(row).is_none() || self.has_connector(row))
+        self.at(row).is_some_and(|at| at.first() == row && (at.end > row || at.segment.children > 0))
     }
 
     /// Returns the nearest start of a segment above a row, or the root.
     pub(super) fn segment_above(&self, row: usize) -> usize {
-        let Some(parent) = self.parent(row) else { return row };
-        self.link(parent, |row| row.head).unwrap_or_else(|| self.root_of(parent))
-    }
-
-    fn root_of(&self, row: usize) -> usize {
-        let mut at = row;
-        while let Some(parent) = self.parent(at) {
-            at = parent;
-        }
-        at
+        self.parent(row).and_then(|parent| self.at(parent)).map_or(row, |at| at.first())
     }
 
     /// Follows only children down to the next branch point and gives its first child, or the end of the chain.
     pub(super) fn segment_below(&self, row: usize) -> usize {
-        let mut at = row;
-        loop {
-            match self.child_count(at) {
-                0 => return at,
-                // Rows stand in pre-order: the first child is the next row.
-                1 => at += 1,
-                _ => return at + 1,
-            }
-        }
+        self.at(row).map_or(row, |at| at.end + usize::from(at.segment.children > 0))
     }
 
-    fn link(&self, row: usize, to: impl Fn(&Row) -> u32) -> Option<usize> {
-        self.rows.get(row).map(to).filter(|row| *row != NONE).map(|row| row as usize)
+    /// Finds the segment of a row.
+    fn at(&self, row: usize) -> Option<At<'_>> {
+        let behind = self.segments.partition_point(|segment| segment.first as usize <= row);
+        self.segment(behind.checked_sub(1)? as u32).filter(|at| row <= at.end)
+    }
+
+    fn segment(&self, number: u32) -> Option<At<'_>> {
+        let segment = self.segments.get(number as usize)?;
+        let next =
+            self.segments.get(number as usize + 1).map_or(self.nodes.len(), |next| next.first as usize);
+        Some(At { segment, end: next - 1 })
+    }
+}
+
+impl Segment {
+    /// The first row below a branch point is one step before those that follow it.
+    fn indent_at(&self, row: u32) -> u32 {
+        self.indent + u32::from(self.indent > 0 && row > self.first)
+    }
+}
+
+/// A segment and its last row.
+struct At<'f> {
+    segment: &'f Segment,
+    end: usize,
+}
+
+impl At<'_> {
+    fn first(&self) -> usize {
+        self.segment.first as usize
+    }
+}
+
+/// Who has children while segments are made.
+#[derive(Default)]
+struct Family {
+    last_root: Option<u32>,
+    /// The branch points that may get more children, the deepest last.
+    open: Vec<BranchPoint>,
+}
+
+struct BranchPoint {
+    row: u32,
+    /// The segment that ends here.
+    segment: u32,
+    last_child: u32,
+}
+
+impl Family {
+    /// Returns the root before it.
+    fn add_root(&mut self, number: u32) -> u32 {
+        self.open.clear();
+        self.last_root.replace(number).unwrap_or(NONE)
+    }
+
+    /// Returns the segment above, and the child before it.
+    fn add_child(&mut self, number: u32, first: u32, parent: u32) -> (u32, u32) {
+        if parent + 1 == first {
+            self.open.push(BranchPoint { row: parent, segment: number - 1, last_child: number });
+            return (number - 1, NONE);
+        }
+        // Rows stand in pre-order: what is deeper has all its children.
+        while self.open.pop_if(|point| point.row != parent).is_some() {}
+        self.open
+            .last_mut()
+            .map_or((NONE, NONE), |point| (point.segment, std::mem::replace(&mut point.last_child, number)))
     }
 }

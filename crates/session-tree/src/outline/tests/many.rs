@@ -83,11 +83,132 @@ proptest! {
     }
 
     #[test]
+    fn rows_hang_together_as_their_entries_do(session in trees(), folds in prop::collection::vec(0_usize..40, 0..4)) {
+        for filter in Filter::CYCLE {
+            let mut outline = outline(&session, filter);
+            for row in &folds {
+                if let Some(node) = outline.node(*row) {
+                    outline.fold(&session, node);
+                }
+            }
+            check_shape(&mut outline, &session)?;
+        }
+    }
+
+    #[test]
     fn the_leaf_is_marked_once_wherever_it_is(session in trees()) {
         let outline = outline(&session, Filter::All);
         let leaves = all_rows(&outline, &session).into_iter().filter(|row| row.is_leaf).count();
         prop_assert_eq!(leaves, usize::from(session.leaf().is_some()));
     }
+}
+
+/// What the rows of an outline say of each other, found out the slow way.
+struct Slow<'o> {
+    outline: &'o Outline,
+    session: &'o Session,
+    rows: Vec<Node>,
+}
+
+impl Slow<'_> {
+    fn parent(&self, node: Node) -> Option<Node> {
+        self.session.tree().ancestors(node).skip(1).find(|node| self.rows.contains(node))
+    }
+
+    fn children(&self, of: Option<Node>) -> Vec<Node> {
+        self.rows.iter().copied().filter(|node| self.parent(*node) == of).collect()
+    }
+
+    fn siblings(&self, node: Node) -> Vec<Node> {
+        self.children(self.parent(node))
+    }
+
+    fn has_connector(&self, node: Node) -> bool {
+        self.parent(node).is_some() && self.siblings(node).len() > 1
+    }
+
+    /// One step to the right below a branch point, and one more for what follows its first row.
+    fn indent(&self, node: Node) -> usize {
+        let Some(parent) = self.parent(node) else { return usize::from(self.siblings(node).len() > 1) };
+        let indent = self.indent(parent);
+        let branches = self.siblings(node).len() > 1;
+        let after_first = indent > 0 && self.siblings(parent).len() > 1;
+        indent + usize::from(branches || after_first)
+    }
+
+    fn levels(&self, node: Node) -> Vec<Level> {
+        let shift = usize::from(self.children(None).len() > 1);
+        let mut levels = vec![Level::Blank; self.indent(node) - shift];
+        let tree = self.session.tree();
+        for above in
+            tree.ancestors(node).filter(|above| self.rows.contains(above) && self.has_connector(*above))
+        {
+            let goes_on = self.siblings(above).last() != Some(&above);
+            let level = match (above == node, goes_on) {
+                (true, true) => Level::Tee,
+                (true, false) => Level::Corner,
+                (false, true) => Level::Line,
+                (false, false) => continue,
+            };
+            levels[self.indent(above) - shift - 1] = level;
+        }
+        levels
+    }
+
+    fn fold(&self, node: Node) -> Fold {
+        let is_head = self.parent(node).is_none() || self.has_connector(node);
+        match (self.outline.is_folded(node), is_head && !self.children(Some(node)).is_empty()) {
+            (true, _) => Fold::Folded,
+            (false, true) => Fold::Open,
+            (false, false) => Fold::None,
+        }
+    }
+
+    /// The nearest row at or above one that has another beside it, so many rows further.
+    fn beside(&self, node: Node, step: isize) -> Option<Node> {
+        let siblings = self.siblings(node);
+        let at = siblings.iter().position(|sibling| *sibling == node)?;
+        let found = at.checked_add_signed(step).and_then(|at| siblings.get(at)).copied();
+        found.or_else(|| self.beside(self.parent(node)?, step))
+    }
+
+    fn up(&self, node: Node) -> Node {
+        let Some(parent) = self.parent(node) else { return node };
+        let is_start = self.parent(parent).is_none() || self.has_connector(parent);
+        if is_start { parent } else { self.up(parent) }
+    }
+
+    fn down(&self, node: Node) -> Node {
+        match self.children(Some(node)).as_slice() {
+            [] => node,
+            [only] => self.down(*only),
+            [first, ..] => *first,
+        }
+    }
+}
+
+fn check_shape(outline: &mut Outline, session: &Session) -> std::result::Result<(), TestCaseError> {
+    let rows: Vec<Node> = (0..outline.len()).filter_map(|row| outline.node(row)).collect();
+    let slow = Slow { outline, session, rows: rows.clone() };
+    for (row, shown) in rows.iter().zip(all_rows(outline, session)) {
+        prop_assert_eq!(shown.depth as usize, session.tree().ancestors(*row).count() - 1);
+        prop_assert_eq!(&shown.levels, &slow.levels(*row));
+        prop_assert_eq!(shown.indent, shown.levels.len());
+        prop_assert_eq!(shown.fold, slow.fold(*row));
+        prop_assert_eq!(outline.next_sibling(*row), slow.beside(*row, 1));
+        prop_assert_eq!(outline.previous_sibling(*row), slow.beside(*row, -1));
+    }
+    let steps: Vec<(Node, Node, Node)> =
+        rows.iter().map(|row| (*row, slow.up(*row), slow.down(*row))).collect();
+    for (row, up, down) in steps {
+        if !outline.is_folded(row) {
+            prop_assert_eq!(outline.unfold_or_down(session, row), FoldStep::Goto(down));
+        }
+        if !outline.is_foldable(row) || outline.is_folded(row) {
+            prop_assert_eq!(outline.fold_or_up(session, row), FoldStep::Goto(up));
+        }
+    }
+    Ok(())
 }
 
 #[test]
