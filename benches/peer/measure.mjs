@@ -1,12 +1,14 @@
-// Does work with a peer, inside its own process, and prints one JSON object: CPU milliseconds by question.
+// Does work with a peer, inside its own process, and prints a line of JSON after each question: its name and the CPU
+// milliseconds that it took.
 //
 //   node|bun measure.mjs PROGRAM LIBRARY FILE HOME RUNS QUESTION... < ids
 //
-// PROGRAM: pi or oh-my-pi. LIBRARY: what is imported; for oh-my-pi, the folder of its package. Questions are the names of STEPS below, asked in the order in which they are named. What the
-// peer cannot do is null. Every figure is the best of RUNS, per call, unless the step says otherwise; `memory` is the
-// most this process had, in bytes. FILE is a copy if it is asked to append or fork, and a directory if it is asked to
+// PROGRAM: pi or oh-my-pi. LIBRARY: what is imported; for oh-my-pi, the folder of its package. Questions are
+// the names of STEPS below, asked in the order in which they are named. What the peer cannot do is null. Every figure is
+// the best of RUNS, per call, unless the step says otherwise; `memory`, the last line, is the most this process had, in
+// bytes. FILE is a copy if it is asked to append or fork, and a directory if it is asked to
 // list. HOME is a scratch directory. Standard input holds ids, one per line, for `path` and `children`.
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -147,15 +149,15 @@ const STEPS = {
 	list: () => once(list),
 	listAgain: () => best(list),
 };
-const answers = {};
+// At once: who dies at a question has answered those before it.
+const answer = (question, figure) => writeSync(1, `${JSON.stringify([question, figure])}\n`);
 for (const question of questions) {
 	try {
-		answers[question] = await STEPS[question]();
+		answer(question, await STEPS[question]());
 	} catch (error) {
-		answers[question] = null;
+		answer(question, null);
 		console.error(`${program} ${question}: ${error?.message ?? error}`);
 	}
 }
 // Linux counts in kilobytes.
-answers.memory = process.resourceUsage().maxRSS * 1024;
-console.log(JSON.stringify(answers));
+answer("memory", process.resourceUsage().maxRSS * 1024);

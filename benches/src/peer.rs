@@ -18,6 +18,9 @@ use crate::files::Files;
 /// The script, part of this program so that it can be moved.
 const SCRIPT: &str = include_str!("../peer/measure.mjs");
 
+/// How many seconds a peer may take for all steps on a file, or for a page.
+const PATIENCE: &str = "300";
+
 /// A peer.
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
@@ -40,7 +43,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) ids: &'a str,
 }
 
-/// What a peer answered, by step; what it could not do is absent.
+/// What a peer answered, by step; what it could not do, or not in time, is absent.
 #[derive(Default)]
 pub(crate) struct Answers(HashMap<String, f64>);
 
@@ -87,7 +90,17 @@ impl Peer {
     }
 
     fn runtime(&self) -> Command {
-        let mut command = Command::new(&self.runtime);
+        self.tuned(Command::new(&self.runtime))
+    }
+
+    /// The runtime, ended when it takes too long.
+    fn limited(&self) -> Command {
+        let mut command = Command::new("timeout");
+        command.arg(PATIENCE).arg(&self.runtime);
+        self.tuned(command)
+    }
+
+    fn tuned(&self, mut command: Command) -> Command {
         if self.kind == "pi" {
             // What it takes by itself is not enough for the largest files.
             command.arg("--max-old-space-size=8192");
@@ -111,17 +124,18 @@ impl Peer {
 
     /// Returns the command that exports a session file as a page.
     pub(crate) fn export(&self, file: &Path, page: &Path, home: &Path) -> Command {
-        let mut command = self.command();
-        command.arg("--export").args([file, page]).env("HOME", home);
+        let mut command = self.limited();
+        command.arg(&self.program).arg("--export").args([file, page]);
+        command.env("PI_OFFLINE", "1").env("HOME", home);
         command
     }
 
-    /// Lets it do some steps.
+    /// Lets it do some steps. A peer that dies, or is not done in time, has answered what it did before.
     pub(crate) fn ask(&self, files: &Files, asked: &Asked<'_>) -> Result<Answers, Failure> {
         let script = files.scratch("measure.mjs");
         fs::write(&script, SCRIPT)?;
         let mut child = self
-            .runtime()
+            .limited()
             .arg(&script)
             .args([Path::new(self.kind), &self.library, asked.file, &files.scratch("peer-home")])
             .arg(asked.runs.to_string())
@@ -134,9 +148,11 @@ impl Peer {
         }
         let output = child.wait_with_output()?;
         if !output.status.success() {
-            return Err(format!("{} on {}: {}", self.name, asked.file.display(), output.status).into());
+            eprintln!("{} on {}: {}", self.name, asked.file.display(), output.status);
         }
-        let answers: HashMap<String, Option<f64>> = serde_json::from_slice(&output.stdout)?;
+        let lines = String::from_utf8(output.stdout)?;
+        let answers: Vec<(String, Option<f64>)> =
+            lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
         Ok(Answers(answers.into_iter().filter_map(|(step, number)| Some((step, number?))).collect()))
     }
 }

@@ -1,4 +1,4 @@
-//! Theirs: the steps that every peer is asked for, on copies of a file. A peer that dies has answered nothing.
+//! Theirs: the steps that every peer is asked for, on copies of a file.
 
 use std::fs;
 use std::path::Path;
