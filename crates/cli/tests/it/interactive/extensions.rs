@@ -1,7 +1,13 @@
 //! Extensions in a conversation at a terminal: dialogs, rows, drawings, commands, keys, the tree, loading anew, trust.
 
-use super::*;
+use serde_json::json;
+use testkit::model_server::{ModelServer, Reply};
+
+use super::screen::{ENTER, ESCAPE, Screen, UP};
+use super::{answering, said, session, start, start_again};
 use crate::extensions::projects::MARK;
+use crate::support::Home;
+use crate::talk::set_up;
 
 /// A conversation with one extension, `project/x.ts`, and these answers.
 fn begin(text: &str, answers: &[&str]) -> (Home, ModelServer, Screen) {

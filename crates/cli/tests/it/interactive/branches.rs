@@ -1,0 +1,242 @@
+//! Going from one branch to another: by the tree, by commands, by forks and merges.
+
+use testkit::model_server::Reply;
+
+use super::screen::{DOWN, ENTER, ESCAPE, Screen};
+use super::{answering, last, said, session, start, start_again, two_branches};
+use crate::support::{Home, files};
+use crate::talk::set_up;
+
+#[test]
+fn a_conversation_can_be_branched_labelled_walked_and_taken_up_again() {
+    let home = Home::new();
+    let server = answering(&["Node it is.", "Rust it is.", "Welcome back."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("Use Node");
+    screen.wait_for("Node it is.");
+    screen.wait_without("Working");
+
+    // A label on the last answer.
+    screen.say("/label node");
+    screen.wait_for("@node goes there");
+    assert_eq!(last(&home)["label"], "node");
+
+    // Back to before the prompt, which is in the editor again; another attempt is another branch.
+    screen.say("/undo");
+    screen.wait_for("taken back; /back brings it again");
+    screen.wait_for("› Use Node");
+    screen.send("\x15");
+    screen.wait_without("› Use Node");
+    screen.say("Use Rust");
+    screen.wait_for("Rust it is.");
+    screen.wait_for("branch 1/2");
+    assert_eq!(said(&session(&home).1, "user"), ["Use Node", "Use Rust"]);
+
+    // Through the tree to the label, without a summary; the old branch is printed below what was there.
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    screen.send("node");
+    screen.wait_for("[node]");
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send("1");
+    screen.wait_for("moved; /back returns");
+    screen.wait_for("branch 2/2");
+    let all = screen.everything();
+    assert!(all.contains("Rust it is.") && all.matches("Node it is.").count() >= 2, "{all}");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+    let marker = last(&home);
+    assert_eq!(marker["customType"], "session-tree.leaf", "the position is durable: {marker}");
+
+    // Coming back is coming back exactly there.
+    let mut screen = start_again(&home, 500, &["-c"]);
+    let shown = screen.wait_for("Node it is.");
+    assert!(!shown.contains("Rust it is.") && shown.contains("branch 2/2"), "{shown}");
+    screen.say("still there?");
+    screen.wait_for("Welcome back.");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    screen.end();
+    let asked = server.requests().last().unwrap().body.to_string();
+    assert!(asked.contains("Node it is.") && !asked.contains("Rust it is."), "{asked}");
+}
+
+#[test]
+fn every_way_of_leaving_a_branch_works_and_stopping_changes_nothing() {
+    let home = Home::new();
+    let server = answering(&["First answer.", "Second answer."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    for (prompt, answer) in [("one", "First answer."), ("two", "Second answer.")] {
+        screen.say(prompt);
+        screen.wait_for(answer);
+        screen.wait_without("Working");
+    }
+
+    // The summary is stopped: the tree is open again, and not a byte was written.
+    let before = session(&home).1.len();
+    server.push(Reply::answer().text("never").stall_after(1));
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    screen.send("First");
+    screen.wait_for("1 match");
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send("2");
+    screen.wait_for("Summarizing branch...");
+    screen.wait_until("a question to the model", |_| server.requests().len() == 3);
+    screen.send(ESCAPE);
+    screen.wait_for("Session Tree");
+    assert_eq!(session(&home).1.len(), before);
+
+    // With a note of one's own: no model is asked.
+    let asked = server.requests().len();
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send("4");
+    screen.wait_for("Your note");
+    screen.send("two led nowhere\r");
+    screen.wait_for("moved; /back returns");
+    assert_eq!(server.requests().len(), asked);
+    let note = session(&home).1.into_iter().rev().find(|entry| entry["type"] == "branch_summary").unwrap();
+    assert_eq!(note["summary"], "two led nowhere");
+
+    // Back again; then with a summary of the model, with a focus.
+    screen.say("/back");
+    screen.wait_for("back; /forward returns");
+    server.push(Reply::answer().text("## Goal\nThe second way"));
+    // The tree opens as it was left: the query is still there.
+    screen.say("/tree");
+    screen.wait_for("1 match");
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send("3");
+    screen.wait_for("Summarize, focus on");
+    screen.send("what failed\r");
+    screen.wait_for("The second way");
+    screen.wait_for("moved; /back returns");
+    let request = server.requests().last().unwrap().body.to_string();
+    assert!(request.contains("what failed"), "{request}");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn a_fork_goes_on_in_a_new_file_and_pop_leaves_a_note() {
+    let home = Home::new();
+    let server = answering(&["Alpha.", "Beta."]);
+    set_up(&home, &server, "anthropic-messages");
+    // A fork needs an id of its own.
+    let mut screen = Screen::start(home.command(&[]).env_remove("OFFSHOOT_IDS"), 100, 30);
+    screen.wait_for("every conversation is a tree");
+    screen.say("first");
+    screen.wait_for("Alpha.");
+    screen.wait_without("Working");
+    screen.say("second");
+    screen.wait_for("Beta.");
+    screen.wait_without("Working");
+    screen.say("/pop -m \"beta was not it\"");
+    screen.wait_for("popped; /back returns");
+    screen.wait_for("beta was not it");
+    screen.say("/fork leaf");
+    screen.wait_for("forked to a new session");
+    server.push(Reply::answer().text("Gamma."));
+    screen.say("third");
+    screen.wait_for("Gamma.");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+    let all = files(&home.path("offshoot/sessions"));
+    let texts: Vec<_> = all.iter().map(|(_, bytes)| String::from_utf8_lossy(bytes)).collect();
+    let (forked, old): (Vec<_>, Vec<_>) = texts.iter().partition(|text| text.contains("parentSession"));
+    assert_eq!((forked.len(), old.len()), (1, 1), "the old session and the fork");
+    let (forked, old) = (forked[0], old[0]);
+    assert!(old.contains("Beta.") && !old.contains("third") && !old.contains("Gamma."), "{old}");
+    assert!(
+        forked.contains("beta was not it") && forked.contains("Gamma.") && !forked.contains("Beta."),
+        "{forked}"
+    );
+}
+
+#[test]
+fn the_list_of_branches_labels_hides_compares_and_merges() {
+    let (home, _server, mut screen) = two_branches();
+    screen.say("/branches");
+    let shown = screen.wait_for("2 tips");
+    assert!(shown.contains("here"), "{shown}");
+    screen.send(DOWN);
+    screen.send("l");
+    screen.wait_for("Label of the branch");
+    screen.send("node\r");
+    screen.wait_without("Label of the branch");
+    screen.wait_for("2 node");
+    assert_eq!(last(&home)["label"], "node");
+    screen.send("x");
+    screen.wait_for("1 hidden");
+    assert_eq!(last(&home)["customType"], "session-tree.hide");
+    // A search finds it all the same.
+    screen.send("/node");
+    screen.wait_for("2 node");
+    screen.send(ENTER);
+    screen.wait_for("switched; /switch - returns");
+    screen.say("/branches");
+    screen.wait_for("2 tips");
+    screen.send("1");
+    screen.wait_for("branch 1/2");
+    screen.say("/branches");
+    screen.wait_for("2 tips");
+    screen.send("/node");
+    screen.wait_for("2 node");
+    screen.send(ESCAPE);
+    screen.wait_without("2 node");
+    screen.send(ESCAPE);
+    screen.wait_without("2 tips");
+    screen.say("/diff @node");
+    screen.wait_for("prompt   Use Node");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn what_is_chosen_in_the_tree_while_the_model_answers_is_refused_in_words() {
+    let home = Home::new();
+    let server = answering(&["One."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("one");
+    screen.wait_for("One.");
+    screen.wait_without("Working");
+    server.push(Reply::answer().text("a long story").stall_after(3));
+    screen.say("two");
+    screen.wait_for("Working");
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    screen.send("\x19");
+    screen.wait_for("not while something runs");
+    screen.send(ESCAPE);
+    screen.wait_for("stopped");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn a_merge_that_is_done_leaves_what_was_opened_meanwhile_open() {
+    let (_home, server, mut screen) = two_branches();
+    let slow = std::time::Duration::from_millis(700);
+    server.push(Reply::answer().text("Node was tried as well").delay(slow));
+    screen.say("/merge #2 --no-review");
+    screen.wait_until("a question to the model", |_| server.requests().len() == 3);
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    let shown = screen.wait_for("Node was tried as well");
+    assert!(shown.contains("Session Tree"), "{shown}");
+    screen.send(ESCAPE);
+    screen.wait_without("Session Tree");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
