@@ -119,7 +119,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let target = agent.session().tree().id(first).to_string();
     let moved =
         agent.navigate_tree(&NavigateRequest { target, ..NavigateRequest::default() }, &cancel).await?;
-    println!("back at the start, with {:?} to be changed", moved.editor_text.unwrap_or_default());
+    let prompt = moved.done().and_then(|arrival| arrival.editor_text);
+    println!("back at the start, with {:?} to be changed", prompt.unwrap_or_default());
     agent.submit(Submission::typed("and an umbrella?"), &cancel).await?;
     println!("{} branches", agent.session().tips().len());
     Ok(())

@@ -40,7 +40,7 @@ pub use compact::CompactRequest;
 pub(crate) use compact::readable;
 pub use mention::FILE_MESSAGE;
 pub(crate) use navigate::Step;
-pub use navigate::{Move, NavigateRequest, NavigateResult, SummaryRequest};
+pub use navigate::{Arrival, Move, NavigateRequest, SummaryRequest};
 pub use submit::{Submission, Submitted};
 pub use work::{Gatekeeper, Permit, Policy};
 

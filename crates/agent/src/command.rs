@@ -71,6 +71,14 @@ pub enum CancelledBy {
 }
 
 impl<T> Applied<T> {
+    /// Makes something else of what was done.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Applied<U> {
+        match self {
+            Applied::Done(done) => Applied::Done(change(done)),
+            Applied::Cancelled(by) => Applied::Cancelled(by),
+        }
+    }
+
     /// Returns what was done, if it was.
     pub fn done(self) -> Option<T> {
         match self {

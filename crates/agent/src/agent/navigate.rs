@@ -13,7 +13,7 @@ use session_tree::{
 use super::Agent;
 use super::compact::readable;
 use crate::cancel::Cancel;
-use crate::command::{PlannedIn, entries_json, entry_json};
+use crate::command::{Applied, CancelledBy, PlannedIn, entries_json, entry_json};
 use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
 use crate::hooks::{Gate, given};
 use crate::summary::{self, Material, Task};
@@ -45,21 +45,15 @@ pub enum SummaryRequest {
     Note(String),
 }
 
-/// What came of a navigation.
+/// What came of a navigation that nobody stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NavigateResult {
-    /// Whether the leaf was moved; if not, it was there already, or somebody did not want it.
+pub struct Arrival {
+    /// Whether the leaf was moved; if not, it was there already.
     pub moved: bool,
     /// The text of the prompt that was selected, to be edited and sent again.
     pub editor_text: Option<String>,
     /// The images of that prompt.
     pub images: Vec<PromptImage>,
-    /// Whether somebody did not want it; nothing changed.
-    pub cancelled: bool,
-    /// Whether it was the person.
-    pub aborted: bool,
-    /// The extension that did not want it.
-    pub cancelled_by: Option<String>,
     /// The summary that was appended.
     pub summary_entry: Option<EntryId>,
 }
@@ -144,19 +138,13 @@ impl SummaryRequest {
     }
 }
 
-impl NavigateResult {
-    fn aborted() -> Self {
-        NavigateResult { cancelled: true, aborted: true, ..Self::default() }
-    }
-
-    /// Spells what came of it as extensions read it.
-    fn outcome(&self) -> &'static str {
-        match (self.aborted, self.cancelled, self.moved) {
-            (true, ..) => "aborted",
-            (_, true, _) => "cancelled",
-            (.., true) => "navigated",
-            _ => "noop",
-        }
+/// Spells what came of a navigation as extensions read it.
+fn outcome(applied: &Applied<Arrival>) -> &'static str {
+    match applied {
+        Applied::Cancelled(CancelledBy::User) => "aborted",
+        Applied::Cancelled(CancelledBy::Hook(_)) => "cancelled",
+        Applied::Done(arrival) if arrival.moved => "navigated",
+        Applied::Done(_) => "noop",
     }
 }
 
@@ -168,7 +156,7 @@ impl Agent {
         &mut self,
         request: &NavigateRequest,
         cancel: &Cancel,
-    ) -> Result<NavigateResult> {
+    ) -> Result<Applied<Arrival>> {
         match self.plan_navigation(&request.target) {
             Ok(planned) => {
                 let planned = planned.telling(request.summary.clone());
@@ -196,26 +184,25 @@ impl Agent {
     /// # Errors
     ///
     /// [`session_tree::Error::StalePlan`] if the plan is of another session.
-    pub async fn go(&mut self, planned: Move, cancel: &Cancel) -> Result<NavigateResult> {
+    pub async fn go(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<Arrival>> {
         let target = planned.plan.target_id.clone();
         let result = self.go_if_wanted(planned, cancel).await;
         self.tell_end(target.as_str(), &result, cancel).await;
         result
     }
 
-    async fn go_if_wanted(&mut self, planned: Move, cancel: &Cancel) -> Result<NavigateResult> {
+    async fn go_if_wanted(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<Arrival>> {
         planned.planned_in.check(&self.session())?;
         if planned.plan.is_noop {
-            return Ok(NavigateResult::default());
+            return Ok(Applied::Done(Arrival::default()));
         }
         if planned.summary.needs_model() && self.model.is_none() {
             return Err(AgentError::NoModelForSummary);
         }
         let covered = self.branch_to_leave(&planned)?;
         let gate = self.before_tree(&planned, &covered, cancel).await?;
-        if gate.cancelled_by.is_some() {
-            let cancelled_by = gate.cancelled_by;
-            return Ok(NavigateResult { cancelled: true, cancelled_by, ..Default::default() });
+        if let Some(name) = gate.cancelled_by {
+            return Ok(Applied::Cancelled(CancelledBy::Hook(name)));
         }
         let wishes = Wishes::of(&planned, &gate);
         let told = match told_by_hook(&wishes, &gate) {
@@ -223,12 +210,12 @@ impl Agent {
             None => self.tell_of(&covered, &wishes.summary, cancel).await?,
         };
         if cancel.is_cancelled() {
-            return Ok(NavigateResult::aborted());
+            return Ok(Applied::Cancelled(CancelledBy::User));
         }
         let summary = match told {
             Told::Nothing => None,
             Told::Summary(summary) => Some(*summary),
-            Told::Aborted => return Ok(NavigateResult::aborted()),
+            Told::Aborted => return Ok(Applied::Cancelled(CancelledBy::User)),
         };
         self.apply(planned, summary.as_ref(), wishes.label.as_deref(), cancel).await
     }
@@ -318,7 +305,7 @@ impl Agent {
         summary: Option<&NewBranchSummary>,
         label: Option<&str>,
         cancel: &Cancel,
-    ) -> Result<NavigateResult> {
+    ) -> Result<Applied<Arrival>> {
         let plan = planned.plan;
         let old_leaf = self.session().leaf_id();
         let old_label = self.session().label(plan.target).map(|label| label.text.clone());
@@ -336,13 +323,12 @@ impl Agent {
             let payload = self.after_tree(&plan, old_leaf.as_ref(), done.summary_entry.as_ref(), summary)?;
             self.tell("session_tree", &payload, cancel).await;
         }
-        Ok(NavigateResult {
+        Ok(Applied::Done(Arrival {
             moved: true,
             editor_text: plan.editor_text,
             images: plan.images,
             summary_entry: done.summary_entry,
-            ..NavigateResult::default()
-        })
+        }))
     }
 
     /// Remembers the place that was left.
@@ -356,11 +342,11 @@ impl Agent {
     }
 
     /// Tells how a navigation ended, whatever came of it.
-    async fn tell_end(&self, target: &str, result: &Result<NavigateResult>, cancel: &Cancel) {
+    async fn tell_end(&self, target: &str, result: &Result<Applied<Arrival>>, cancel: &Cancel) {
         if self.hooks.wants("session_tree_end") {
             let mut payload = json!({"type": "session_tree_end", "targetId": target});
             match result {
-                Ok(result) => payload["outcome"] = result.outcome().into(),
+                Ok(applied) => payload["outcome"] = outcome(applied).into(),
                 Err(error) => {
                     payload["outcome"] = "failed".into();
                     payload["error"] = error.to_string().into();

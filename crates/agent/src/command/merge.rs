@@ -17,7 +17,7 @@ use session_tree::{
 };
 
 use super::PlannedIn;
-use crate::agent::{Agent, NavigateResult};
+use crate::agent::{Agent, Arrival};
 use crate::error::{AgentError, Result};
 use crate::shared::SharedSession;
 
@@ -111,7 +111,7 @@ pub enum MergedBranch {
     /// Nothing was to be done: everything the branch says is here already.
     UpToDate,
     /// The leaf moved: nothing was said here since the branch went on from here.
-    FastForwarded(NavigateResult),
+    FastForwarded(Arrival),
     /// A text was appended.
     Appended {
         /// The branch summary.

@@ -2,8 +2,8 @@
 
 use session_tree::{PopPlan, push_label};
 
-use super::LabelPlan;
-use crate::agent::{Agent, Move, NavigateResult, SummaryRequest};
+use super::{Applied, LabelPlan};
+use crate::agent::{Agent, Arrival, Move, SummaryRequest};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 
@@ -32,11 +32,11 @@ pub struct Pop {
     movement: Move,
 }
 
-/// What came of a pop.
+/// What came of a pop that nobody stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Popped {
     /// What came of the move.
-    pub navigation: NavigateResult,
+    pub arrival: Arrival,
     /// The prompt that was taken back; it belongs into the input history.
     pub prompt: Option<String>,
     /// The name of the push that it went back to.
@@ -65,14 +65,16 @@ impl Agent {
     }
 
     /// Goes back as planned.
-    pub async fn pop(&mut self, pop: Pop, cancel: &Cancel) -> Result<Popped> {
-        let mut navigation = self.go(pop.movement, cancel).await?;
-        if !navigation.moved {
-            return Ok(Popped { navigation, ..Popped::default() });
-        }
-        let prompt = navigation.editor_text.clone();
-        navigation.editor_text = navigation.editor_text.filter(|_| pop.edit);
-        Ok(Popped { navigation, prompt, push: pop.plan.push })
+    pub async fn pop(&mut self, pop: Pop, cancel: &Cancel) -> Result<Applied<Popped>> {
+        let applied = self.go(pop.movement, cancel).await?;
+        Ok(applied.map(|mut arrival| {
+            if !arrival.moved {
+                return Popped { arrival, ..Popped::default() };
+            }
+            let prompt = arrival.editor_text.clone();
+            arrival.editor_text = arrival.editor_text.filter(|_| pop.edit);
+            Popped { arrival, prompt, push: pop.plan.push }
+        }))
     }
 
     /// Plans to remember the leaf as a place to come back to: a label for [`Agent::label`]. Changes nothing.

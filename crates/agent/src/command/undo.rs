@@ -3,7 +3,8 @@
 use session_tree::json::Value;
 use session_tree::{CHERRY_PICK, Entry, EntryId, NavigationPlan, Node, Role};
 
-use crate::agent::{Agent, Move, NavigateResult};
+use super::Applied;
+use crate::agent::{Agent, Arrival, Move};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 
@@ -16,11 +17,11 @@ pub struct Undo {
     pub came_from: Option<EntryId>,
 }
 
-/// What came of an undo.
+/// What came of an undo that nobody stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Undone {
     /// What came of the move.
-    pub navigation: NavigateResult,
+    pub arrival: Arrival,
     /// Where the leaf was: going back, or switching exactly there, brings everything back.
     pub came_from: Option<EntryId>,
 }
@@ -45,10 +46,12 @@ impl Agent {
     }
 
     /// Takes back what was planned. Nothing is lost: what was taken back stays in the tree.
-    pub async fn undo(&mut self, undo: Undo, cancel: &Cancel) -> Result<Undone> {
-        let navigation = self.go(undo.movement, cancel).await?;
-        let came_from = undo.came_from.filter(|_| navigation.moved);
-        Ok(Undone { navigation, came_from })
+    pub async fn undo(&mut self, undo: Undo, cancel: &Cancel) -> Result<Applied<Undone>> {
+        let applied = self.go(undo.movement, cancel).await?;
+        Ok(applied.map(|arrival| {
+            let came_from = undo.came_from.filter(|_| arrival.moved);
+            Undone { arrival, came_from }
+        }))
     }
 
     fn plan_before(&self, node: Node) -> Result<NavigationPlan> {

@@ -1,7 +1,8 @@
 //! Moving in the tree: every outcome of the table, and that nothing changes unless all goes well.
 
-use offshoot_agent::agent::{Agent, NavigateRequest, NavigateResult, SummaryRequest};
+use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::hooks::Hooks;
 use serde_json::json;
@@ -33,8 +34,8 @@ fn to(target: &str, summary: SummaryRequest) -> NavigateRequest {
     NavigateRequest { target: target.into(), summary, label: None }
 }
 
-async fn go(agent: &mut Agent, target: &str, summary: SummaryRequest) -> NavigateResult {
-    agent.navigate_tree(&to(target, summary), &Cancel::new()).await.unwrap()
+async fn go(agent: &mut Agent, target: &str, summary: SummaryRequest) -> Arrival {
+    agent.navigate_tree(&to(target, summary), &Cancel::new()).await.unwrap().done().unwrap()
 }
 
 fn leaf(agent: &Agent) -> Option<String> {
@@ -60,7 +61,7 @@ async fn where_the_leaf_is_nothing_happens_and_nobody_is_asked() {
     let (hooks, seen) = noting();
     let mut agent = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
     let result = go(&mut agent, "00000004", SummaryRequest::Standard).await;
-    assert_eq!(result, NavigateResult::default());
+    assert_eq!(result, Arrival::default());
     assert!(seen.lock().unwrap().is_empty());
 }
 
@@ -202,7 +203,7 @@ async fn stopping_the_summary_cancels_the_move() {
     let stopper = tokio::spawn(async move { stop.cancel() });
     let result = agent.navigate_tree(&to("00000002", SummaryRequest::Standard), &cancel).await.unwrap();
     stopper.await.unwrap();
-    assert!(result.cancelled && result.aborted);
+    assert_eq!(result, Applied::Cancelled(CancelledBy::User));
     assert_unchanged(&agent);
 }
 
@@ -211,9 +212,9 @@ async fn an_extension_may_cancel_or_bring_its_own_summary_and_label() {
     let mut hooks = Hooks::new();
     hooks.on("guard", "session_before_tree", |_, _| Box::pin(async { Ok(json!({"cancel": true})) }));
     let mut stopped = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
-    let result = go(&mut stopped, "00000002", SummaryRequest::Standard).await;
-    assert!(result.cancelled && !result.aborted);
-    assert_eq!(result.cancelled_by.as_deref(), Some("guard"));
+    let request = to("00000002", SummaryRequest::Standard);
+    let result = stopped.navigate_tree(&request, &Cancel::new()).await.unwrap();
+    assert_eq!(result, Applied::Cancelled(CancelledBy::Hook("guard".into())));
     assert_unchanged(&stopped);
 
     let mut hooks = Hooks::new();

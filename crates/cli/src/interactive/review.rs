@@ -129,10 +129,10 @@ impl Front<'_> {
     fn merged(&mut self, result: Result<Applied<MergedBranch>, AgentError>) {
         match result {
             Ok(Applied::Done(MergedBranch::UpToDate)) => self.tell(Tone::Info, "Already up to date"),
-            Ok(Applied::Done(MergedBranch::FastForwarded(result))) => {
+            Ok(Applied::Done(MergedBranch::FastForwarded(arrival))) => {
                 self.arrive(
-                    result.editor_text.as_deref(),
-                    result.images,
+                    arrival.editor_text.as_deref(),
+                    arrival.images,
                     Some("nothing was said here since, so this is a move; /back returns"),
                 );
             }

@@ -1,6 +1,7 @@
 //! Walking the tree: choosing an entry, deciding what to tell of the branch that is left, being there.
 
-use offshoot_agent::agent::{Move, NavigateRequest, NavigateResult, SummaryRequest};
+use offshoot_agent::agent::{Arrival, Move, NavigateRequest, SummaryRequest};
+use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
 use offshoot_tui::chat::highlight::{CodeCache, Plain};
 use offshoot_tui::chat::item::{Item, Tone, prompts, rows};
@@ -203,12 +204,12 @@ impl Front<'_> {
     }
 
     /// A move is over.
-    pub(super) fn moved(&mut self, result: Result<NavigateResult, AgentError>, said: Option<&str>) {
+    pub(super) fn moved(&mut self, result: Result<Applied<Arrival>, AgentError>, said: Option<&str>) {
         self.chat.working.end();
         let ended = match &result {
-            Ok(result) if result.aborted => Ended::Cancelled,
-            Ok(result) if result.cancelled => Ended::Refused { silent: false },
-            Ok(_) => Ended::Done,
+            Ok(Applied::Cancelled(CancelledBy::User)) => Ended::Cancelled,
+            Ok(Applied::Cancelled(CancelledBy::Hook(_))) => Ended::Refused { silent: false },
+            Ok(Applied::Done(_)) => Ended::Done,
             Err(error) => Ended::Failed(chain(error)),
         };
         match (self.take_waiting(|view| matches!(view, View::Summary(_))), ended) {
@@ -223,10 +224,10 @@ impl Front<'_> {
             }
             (_, Ended::Failed(reason)) => self.fail(&reason),
         }
-        if let Ok(result) = result
-            && result.moved
+        if let Ok(Applied::Done(arrival)) = result
+            && arrival.moved
         {
-            self.arrive(result.editor_text.as_deref(), result.images, said);
+            self.arrive(arrival.editor_text.as_deref(), arrival.images, said);
         }
     }
 

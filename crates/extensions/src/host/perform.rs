@@ -5,7 +5,7 @@ use std::path::Path;
 use futures_util::StreamExt;
 use offshoot_agent::agent::{Agent, CompactRequest, NavigateRequest, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{Applied, ForkRequest};
+use offshoot_agent::command::{Applied, CancelledBy, ForkRequest};
 use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel};
 use serde_json::{Value as Json, json};
 use session_tree::{ForkPosition, Message, Options, Timestamp};
@@ -54,13 +54,13 @@ async fn navigate(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Jso
         summary,
         label: wish["label"].as_str().map(str::to_owned),
     };
-    let done = agent.navigate_tree(&request, cancel).await.map_err(said)?;
-    Ok(json!({
-        "cancelled": done.cancelled,
-        "aborted": done.aborted,
-        "editorText": done.editor_text,
-        "summaryEntryId": done.summary_entry.map(|id| id.to_string()),
-    }))
+    let applied = agent.navigate_tree(&request, cancel).await.map_err(said)?;
+    let mut answer = cancelled(&applied);
+    answer["aborted"] = (applied.cancelled_by() == Some(&CancelledBy::User)).into();
+    let arrival = applied.done().unwrap_or_default();
+    answer["editorText"] = json!(arrival.editor_text);
+    answer["summaryEntryId"] = json!(arrival.summary_entry.map(|id| id.to_string()));
+    Ok(answer)
 }
 
 async fn fork(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Json, String> {

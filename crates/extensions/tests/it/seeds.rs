@@ -1,6 +1,7 @@
 //! The two examples from which all of this began, end to end through a navigation.
 
 use offshoot_agent::agent::SummaryRequest;
+use offshoot_agent::command::CancelledBy;
 use serde_json::json;
 
 use crate::support::Setup;
@@ -15,7 +16,7 @@ async fn the_custom_summarizer_makes_the_summary() {
     stage.user("c");
     stage.assistant("d");
     let result = stage.navigate(&target, SummaryRequest::Standard).await;
-    let id = result.summary_entry.unwrap();
+    let id = result.done().unwrap().summary_entry.unwrap();
     assert_eq!(stage.path(), ["user: a", "assistant: b", "branch_summary custom summary of 2 entries"]);
     let entry = stage.agent.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();
     assert_eq!((&entry["details"], &entry["fromHook"]), (&json!({"custom": true}), &json!(true)));
@@ -23,7 +24,7 @@ async fn the_custom_summarizer_makes_the_summary() {
 
     // Without a wish for a summary it stays out of the way.
     let back = stage.navigate("00000004", SummaryRequest::Skip).await;
-    assert_eq!(back.summary_entry, None);
+    assert_eq!(back.done().unwrap().summary_entry, None);
 }
 
 #[tokio::test]
@@ -35,7 +36,7 @@ async fn methods_of_the_event_change_what_is_asked_of_the_model() {
     let target = stage.user("a");
     stage.assistant("b");
     let result = stage.navigate(&target, SummaryRequest::Skip).await;
-    assert!(result.summary_entry.is_some(), "setSummarize(true) overrides a no");
+    assert!(result.done().unwrap().summary_entry.is_some(), "setSummarize(true) overrides a no");
     let asked = stage.model.requests.lock().unwrap()[0].messages[0].text().into_owned();
     assert!(asked.ends_with("only the parser"), "{asked}");
     let seen = stage.fire("probe", json!({})).await["seen"].clone();
@@ -53,7 +54,7 @@ async fn who_speaks_in_events_hears_of_a_navigation_that_came_to_nothing() {
     let target = stage.user("a");
     stage.assistant("b");
     let result = stage.navigate(&target, SummaryRequest::Skip).await;
-    assert_eq!((result.cancelled, result.cancelled_by.as_deref()), (true, Some("both")));
+    assert_eq!(result.cancelled_by(), Some(&CancelledBy::Hook("both".into())));
     let seen = stage.fire("probe", json!({})).await["seen"].clone();
     let expected =
         json!([format!("before {target}"), format!("after {target} undefined undefined true false")]);

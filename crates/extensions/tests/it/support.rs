@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::stream;
-use offshoot_agent::agent::{Agent, NavigateRequest, NavigateResult, Submission, Submitted, SummaryRequest};
+use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, Submission, Submitted, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::Applied;
 use offshoot_agent::extension::CommandRun;
 use offshoot_agent::hooks::Handler;
 use offshoot_agent::model::{
@@ -289,7 +290,7 @@ impl Stage {
     }
 
     /// Moves the leaf.
-    pub(crate) async fn navigate(&mut self, target: &str, summary: SummaryRequest) -> NavigateResult {
+    pub(crate) async fn navigate(&mut self, target: &str, summary: SummaryRequest) -> Applied<Arrival> {
         let request = NavigateRequest { target: target.into(), summary, label: None };
         self.agent.navigate_tree(&request, &Cancel::new()).await.unwrap()
     }

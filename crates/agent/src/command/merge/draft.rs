@@ -116,12 +116,7 @@ impl Agent {
 
     /// Moving forward is a navigation like any other.
     async fn move_forward(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<MergedBranch>> {
-        let result = self.go(planned, cancel).await?;
-        Ok(match (result.cancelled, &result.cancelled_by) {
-            (false, _) => Applied::Done(MergedBranch::FastForwarded(result)),
-            (true, Some(name)) => Applied::Cancelled(CancelledBy::Hook(name.clone())),
-            (true, None) => Applied::Cancelled(CancelledBy::User),
-        })
+        Ok(self.go(planned, cancel).await?.map(MergedBranch::FastForwarded))
     }
 
     async fn write_merge(&mut self, draft: &MergeDraft, cancel: &Cancel) -> Result<Applied<MergedBranch>> {

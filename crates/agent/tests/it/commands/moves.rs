@@ -1,8 +1,8 @@
 //! Commands that move the leaf: switch, branch-here, pop, undo, back and forward.
 
-use offshoot_agent::agent::{NavigateResult, SummaryRequest};
+use offshoot_agent::agent::{Arrival, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{BranchHereRequest, PopRequest, SwitchRequest};
+use offshoot_agent::command::{Applied, BranchHereRequest, CancelledBy, PopRequest, SwitchRequest};
 use serde_json::json;
 use session_tree::{Error, Session};
 
@@ -23,9 +23,9 @@ fn to(target: &str) -> SwitchRequest {
     SwitchRequest { target: target.into(), ..SwitchRequest::default() }
 }
 
-async fn switch(desk: &mut Desk, request: &SwitchRequest) -> NavigateResult {
+async fn switch(desk: &mut Desk, request: &SwitchRequest) -> Arrival {
     let planned = desk.agent.plan_switch(request).unwrap();
-    desk.agent.go(planned, &Cancel::new()).await.unwrap()
+    desk.agent.go(planned, &Cancel::new()).await.unwrap().done().unwrap()
 }
 
 async fn back(desk: &mut Desk) -> Option<String> {
@@ -76,10 +76,10 @@ async fn branching_here_takes_a_prompt_back_unless_the_entry_itself_is_meant() {
     let mut desk = Desk::draw(TWO, vec![]);
     let request = BranchHereRequest { target: "c".into(), ..BranchHereRequest::default() };
     let planned = desk.agent.plan_branch_here(&request).unwrap();
-    let result = desk.agent.go(planned, &Cancel::new()).await.unwrap();
+    let result = desk.agent.go(planned, &Cancel::new()).await.unwrap().done().unwrap();
     assert_eq!((desk.leaf().as_deref(), result.editor_text.as_deref()), (Some("b"), Some("Use Node")));
     let planned = desk.agent.plan_branch_here(&BranchHereRequest { exact: true, ..request }).unwrap();
-    let result = desk.agent.go(planned, &Cancel::new()).await.unwrap();
+    let result = desk.agent.go(planned, &Cancel::new()).await.unwrap().done().unwrap();
     assert_eq!((desk.leaf().as_deref(), result.editor_text), (Some("c"), None));
 }
 
@@ -87,9 +87,9 @@ async fn branching_here_takes_a_prompt_back_unless_the_entry_itself_is_meant() {
 async fn a_pop_takes_the_last_prompt_back_and_tells_of_all_that_it_brought() {
     let mut desk = Desk::draw(TWO, vec![Reply::Text("## Goal\nGo")]);
     let pop = desk.agent.plan_pop(&PopRequest::default()).unwrap();
-    let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap();
+    let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap().done().unwrap();
     assert_eq!(popped.prompt.as_deref(), Some("Use Go"));
-    assert_eq!(popped.navigation.editor_text, None, "it goes into the history, not into the editor");
+    assert_eq!(popped.arrival.editor_text, None, "it goes into the history, not into the editor");
     let [entry] = &desk.appended(TWO)[..] else { panic!("one entry") };
     assert_eq!((&entry["type"], &entry["parentId"]), (&json!("branch_summary"), &json!("b")));
     let asked = desk.model.asked(0).remove(0);
@@ -102,8 +102,8 @@ async fn a_pop_with_own_words_asks_no_model_and_may_edit_the_prompt() {
     let mut desk = Desk::draw(TWO, vec![]);
     let request = PopRequest { note: Some("slow".into()), edit: true, ..PopRequest::default() };
     let pop = desk.agent.plan_pop(&request).unwrap();
-    let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap();
-    assert_eq!(popped.navigation.editor_text.as_deref(), Some("Use Go"));
+    let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!(popped.arrival.editor_text.as_deref(), Some("Use Go"));
     assert!(desk.model.requests().is_empty());
     assert_eq!(desk.appended(TWO)[0]["summary"], "slow");
 }
@@ -118,7 +118,7 @@ async fn a_pop_goes_back_to_the_innermost_push() {
         desk.agent.prompt(crate::support::prompt(text), &Cancel::new()).await.unwrap();
     }
     let pop = desk.agent.plan_pop(&PopRequest::default()).unwrap();
-    let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap();
+    let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap().done().unwrap();
     assert_eq!((popped.push.as_deref(), popped.prompt), (Some("parser"), None));
     let summary = desk.agent.session().leaf_entry().unwrap().unwrap();
     assert_eq!(summary.parent_id().unwrap(), "b");
@@ -136,7 +136,7 @@ async fn a_pop_that_is_stopped_fails_or_is_not_wanted_changes_nothing() {
     let stopper = tokio::spawn(async move { stop.cancel() });
     let popped = desk.agent.pop(pop, &cancel).await.unwrap();
     stopper.await.unwrap();
-    assert!(popped.navigation.aborted && popped.prompt.is_none());
+    assert_eq!(popped, Applied::Cancelled(CancelledBy::User));
     assert_eq!((desk.bytes(), desk.leaf().as_deref()), (before.clone(), Some("f")));
     assert_eq!(desk.events(), ["session_before_tree", "session_tree_end"]);
 
@@ -149,7 +149,7 @@ async fn a_pop_that_is_stopped_fails_or_is_not_wanted_changes_nothing() {
     let mut desk = Desk::with_hooks(TWO, vec![], refusing("session_before_tree"));
     let pop = desk.agent.plan_pop(&PopRequest::default()).unwrap();
     let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap();
-    assert_eq!(popped.navigation.cancelled_by.as_deref(), Some("guard"));
+    assert_eq!(popped, Applied::Cancelled(CancelledBy::Hook("guard".into())));
     assert_eq!((desk.bytes(), desk.leaf().as_deref()), (before, Some("f")));
 }
 
@@ -157,8 +157,8 @@ async fn a_pop_that_is_stopped_fails_or_is_not_wanted_changes_nothing() {
 async fn an_undo_takes_the_last_prompt_back_and_tells_how_to_come_back() {
     let mut desk = Desk::draw(TWO, vec![]);
     let undo = desk.agent.plan_undo().unwrap();
-    let undone = desk.agent.undo(undo, &Cancel::new()).await.unwrap();
-    assert_eq!(undone.navigation.editor_text.as_deref(), Some("Use Go"));
+    let undone = desk.agent.undo(undo, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!(undone.arrival.editor_text.as_deref(), Some("Use Go"));
     assert_eq!((desk.leaf().as_deref(), undone.came_from.as_ref().unwrap().as_str()), (Some("b"), "f"));
     assert_eq!(desk.appended(TWO), [json!(null); 0]);
     assert_eq!(back(&mut desk).await.as_deref(), Some("f"));
@@ -166,8 +166,8 @@ async fn an_undo_takes_the_last_prompt_back_and_tells_how_to_come_back() {
     // A prompt that nobody answered is taken back too, and the first one leaves nothing.
     let mut desk = Desk::draw("a user hello", vec![]);
     let undo = desk.agent.plan_undo().unwrap();
-    let undone = desk.agent.undo(undo, &Cancel::new()).await.unwrap();
-    assert_eq!((desk.leaf(), undone.navigation.editor_text.as_deref()), (None, Some("hello")));
+    let undone = desk.agent.undo(undo, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!((desk.leaf(), undone.arrival.editor_text.as_deref()), (None, Some("hello")));
     assert_eq!(desk.agent.plan_undo().unwrap_err().to_string(), "there is nothing to take back");
     assert_eq!(back(&mut desk).await.as_deref(), Some("a"));
 }

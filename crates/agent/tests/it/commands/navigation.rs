@@ -1,7 +1,8 @@
 //! Outcomes of navigation that the table of engine.md lists, each with what extensions hear at its end.
 
-use offshoot_agent::agent::{NavigateRequest, NavigateResult, SummaryRequest};
+use offshoot_agent::agent::{Arrival, NavigateRequest, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::hooks::Hooks;
 use serde_json::json;
 
@@ -18,9 +19,9 @@ const TALK: &str = "
     a6<u5 assistant three
 ";
 
-async fn go(desk: &mut Desk, target: &str, summary: SummaryRequest) -> NavigateResult {
+async fn go(desk: &mut Desk, target: &str, summary: SummaryRequest) -> Arrival {
     let request = NavigateRequest { target: target.into(), summary, label: None };
-    desk.agent.navigate_tree(&request, &Cancel::new()).await.unwrap()
+    desk.agent.navigate_tree(&request, &Cancel::new()).await.unwrap().done().unwrap_or_default()
 }
 
 #[tokio::test]
@@ -166,7 +167,8 @@ async fn a_hook_that_throws_is_passed_over_and_told() {
     let (watcher, seen) = crate::support::watched();
     let mut agent = desk.agent.with_watcher(watcher);
     let request = NavigateRequest { target: "a2".into(), ..NavigateRequest::default() };
-    assert!(agent.navigate_tree(&request, &Cancel::new()).await.unwrap().moved);
+    let applied = agent.navigate_tree(&request, &Cancel::new()).await.unwrap();
+    assert!(applied.done().unwrap().moved);
     assert_eq!(*seen.lock().unwrap(), ["extension_error"]);
 }
 
@@ -179,6 +181,6 @@ async fn an_extension_that_never_ends_cannot_hold_what_was_stopped() {
     cancel.cancel();
     let request = NavigateRequest { target: "a2".into(), ..NavigateRequest::default() };
     let result = desk.agent.navigate_tree(&request, &cancel).await.unwrap();
-    assert!(result.aborted);
+    assert_eq!(result, Applied::Cancelled(CancelledBy::User));
     assert_eq!((desk.leaf().as_deref(), desk.appended(TALK).len()), (Some("a6"), 0));
 }

@@ -190,8 +190,8 @@ async fn an_undo_takes_a_whole_pick_back() {
     let request = CherryPickRequest { turn: true, ..pick("f", CherryPickMode::Native) };
     assert_eq!(appended(apply(&mut desk, &request).await), 4);
     let undo = desk.agent.plan_undo().unwrap();
-    let undone = desk.agent.undo(undo, &Cancel::new()).await.unwrap();
-    assert_eq!((desk.leaf().as_deref(), undone.navigation.editor_text), (Some("g"), None));
+    let undone = desk.agent.undo(undo, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!((desk.leaf().as_deref(), undone.arrival.editor_text), (Some("g"), None));
 }
 
 #[tokio::test]

@@ -93,10 +93,13 @@ impl Front<'_> {
         self.desk.start(move |mut agent, cancel| async move {
             let result = agent.pop(pop, &cancel).await;
             let then: Then = Box::new(move |front| {
-                let (result, prompt) = match result {
-                    Ok(popped) => (Ok(popped.navigation), popped.prompt),
-                    Err(error) => (Err(error), None),
-                };
+                let mut prompt = None;
+                let result = result.map(|applied| {
+                    applied.map(|popped| {
+                        prompt = popped.prompt;
+                        popped.arrival
+                    })
+                });
                 front.moved(result, Some("popped; /back returns"));
                 if let Some(prompt) = prompt {
                     front.chat.editor.remember(&prompt);
