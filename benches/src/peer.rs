@@ -96,7 +96,8 @@ impl Peer {
     /// The runtime, ended when it takes too long.
     fn limited(&self) -> Command {
         let mut command = Command::new("timeout");
-        command.arg(PATIENCE).arg(&self.runtime);
+        // A busy loop does not hear of a gentler signal.
+        command.args(["--signal=KILL", PATIENCE]).arg(&self.runtime);
         self.tuned(command)
     }
 

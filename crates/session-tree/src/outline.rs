@@ -30,7 +30,7 @@ use crate::session::Session;
 use crate::tree::{Node, Tree};
 
 use filter::Sight;
-use forest::{Forest, Order};
+use forest::{Forest, Look, Order};
 use noted::Noted;
 
 pub(crate) use call::answer_above;
@@ -338,15 +338,16 @@ impl Outline {
     ) -> Result<OutlineRow> {
         let tree = session.tree();
         let node = self.forest.node(row).unwrap_or(Node(0));
+        let look = self.forest.look(row);
         let at_leaf = self.leaf.is_some_and(|leaf| self.forest.nearest(leaf) == Some(row));
         let is_leaf = self.leaf == Some(node);
         Ok(OutlineRow {
             node,
             id: tree.id(node),
             depth: self.order.depth(node),
-            indent: self.forest.levels(row),
+            indent: look.levels,
             levels: Vec::new(),
-            fold: self.fold_of(row, node),
+            fold: self.fold_of(look, node),
             on_path: self.on_path.has(node),
             is_leaf,
             leaf_below: at_leaf && !is_leaf,
@@ -364,30 +365,27 @@ impl Outline {
     /// connectors above it.
     pub fn shape(&self, row: usize) -> Option<RowShape> {
         let node = self.forest.node(row)?;
-        let connector = self.connector(row);
-        Some(RowShape { node, indent: self.forest.levels(row), connector, fold: self.fold_of(row, node) })
-    }
-
-    fn connector(&self, row: usize) -> Option<Level> {
-        let level = if self.forest.next_sibling(row).is_some() { Level::Tee } else { Level::Corner };
-        self.forest.has_connector(row).then_some(level)
+        let look = self.forest.look(row);
+        let (indent, connector) = (look.levels, look.connector);
+        Some(RowShape { node, indent, connector, fold: self.fold_of(look, node) })
     }
 
     fn levels(&self, row: usize) -> Vec<Level> {
-        let mut levels = vec![Level::Blank; self.forest.levels(row)];
+        let look = self.forest.look(row);
+        let mut levels = vec![Level::Blank; look.levels];
         self.forest.gutters(row, |level, goes_on| {
             if let (true, Some(slot)) = (goes_on, levels.get_mut(level)) {
                 *slot = Level::Line;
             }
         });
-        if let (Some(connector), Some(last)) = (self.connector(row), levels.last_mut()) {
+        if let (Some(connector), Some(last)) = (look.connector, levels.last_mut()) {
             *last = connector;
         }
         levels
     }
 
-    fn fold_of(&self, row: usize, node: Node) -> Fold {
-        match (self.folded.has(node), self.forest.is_foldable(row)) {
+    fn fold_of(&self, look: Look, node: Node) -> Fold {
+        match (self.folded.has(node), look.is_foldable) {
             (true, _) => Fold::Folded,
             (false, true) => Fold::Open,
             (false, false) => Fold::None,
@@ -448,7 +446,7 @@ impl Outline {
 impl Outline {
     /// Tells whether an entry has a row that can be folded.
     pub fn is_foldable(&self, node: Node) -> bool {
-        self.position_of(node).is_some_and(|row| self.forest.is_foldable(row))
+        self.position_of(node).is_some_and(|row| self.forest.look(row).is_foldable)
     }
 
     /// Tells whether an entry is folded.

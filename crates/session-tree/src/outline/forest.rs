@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::marks::Marks;
+use super::row::Level;
 use crate::tree::{Node, Tree};
 
 /// No row, no segment.
@@ -108,6 +109,17 @@ pub(super) struct Forest {
     /// The rows that are roots or have siblings before them, each with its parent.
     later: Vec<(u32, u32)>,
     several_roots: bool,
+}
+
+/// How a row is drawn.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Look {
+    /// How many levels are drawn before it.
+    pub(super) levels: usize,
+    /// The last of them, if it is drawn with a connector.
+    pub(super) connector: Option<Level>,
+    /// Roots and heads of branches can be folded if anything hangs below them.
+    pub(super) is_foldable: bool,
 }
 
 /// Rows one below the other, each the only child of the one before it. Starts at a root or below a branch point, and
@@ -264,15 +276,18 @@ impl Forest {
         self.segments.get(to(at.segment) as usize).map(|beside| beside.first as usize)
     }
 
-    /// Tells whether a row is drawn with a connector.
-    pub(super) fn has_connector(&self, row: usize) -> bool {
-        self.at(row).is_some_and(|at| at.first() == row && at.segment.above != NONE)
-    }
-
-    /// Returns how many levels are drawn before a row.
-    pub(super) fn levels(&self, row: usize) -> usize {
-        let indent = self.at(row).map_or(0, |at| at.segment.indent_at(row as u32));
-        indent.saturating_sub(u32::from(self.several_roots)) as usize
+    /// Tells how a row is drawn.
+    pub(super) fn look(&self, row: usize) -> Look {
+        let Some(at) = self.at(row) else { return Look::default() };
+        let is_first = at.first() == row;
+        let has_connector = is_first && at.segment.above != NONE;
+        let level = if at.segment.next == NONE { Level::Corner } else { Level::Tee };
+        let indent = at.segment.indent_at(row as u32);
+        Look {
+            levels: indent.saturating_sub(u32::from(self.several_roots)) as usize,
+            connector: has_connector.then_some(level),
+            is_foldable: is_first && (at.end > row || at.segment.children > 0),
+        }
     }
 
     /// Calls `take` for every ancestor that draws a line past this row: its level, and whether siblings follow it.
@@ -285,11 +300,6 @@ impl Forest {
             take(level as usize, at.segment.next != NONE);
             above = self.segment(at.segment.above);
         }
-    }
-
-    /// Roots and heads of branches can be folded if anything hangs below them.
-    pub(super) fn is_foldable(&self, row: usize) -> bool {
-        self.at(row).is_some_and(|at| at.first() == row && (at.end > row || at.segment.children > 0))
     }
 
     /// Returns the nearest start of a segment above a row, or the root.
