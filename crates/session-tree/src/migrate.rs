@@ -7,6 +7,7 @@
 use crate::index::{Dialect, Index};
 use crate::json::{Doc, Edit, Value, literal};
 use crate::kind::{Kind, Role};
+use crate::time::Timestamp;
 use crate::tree::Node;
 
 /// Gives the line of an entry as version 3 spells it; `None` if it is spelled so already, or is no JSON.
@@ -17,6 +18,7 @@ pub(crate) fn current_line(index: &Index, node: Node, line: &[u8]) -> Option<Vec
     }
     let doc = Doc::parse(line).ok()?;
     let mut edit = Edit::new(doc.root())?;
+    keep_envelope(index, node, doc.root(), &mut edit);
     let mut changed = false;
     if index.dialect == Dialect::V1 {
         changed |= add_links(index, node, doc.root(), &mut edit);
@@ -28,6 +30,24 @@ pub(crate) fn current_line(index: &Index, node: Node, line: &[u8]) -> Option<Vec
         changed |= rename_hook_message(index, node, doc.root(), &mut edit);
     }
     changed.then(|| edit.document())
+}
+
+/// A line may name its type or its time twice, and which one counts depends on where the others of the envelope stand:
+/// the one that did count takes the place of all.
+fn keep_envelope(index: &Index, node: Node, value: Value<'_>, edit: &mut Edit<'_>) {
+    let (kind, time) = (index.tree.kind(node), index.tree.timestamp(node));
+    let is_kind = |name: &str| Kind::from_name(name.as_bytes()) == kind;
+    let is_time = |text: &str| Timestamp::parse(text) == Some(time);
+    keep_one(value, "type", is_kind, edit);
+    keep_one(value, "timestamp", is_time, edit);
+}
+
+fn keep_one(value: Value<'_>, key: &str, counts: impl Fn(&str) -> bool, edit: &mut Edit<'_>) {
+    let mut named = value.members().filter(|(name, _)| name.is_str(key)).map(|(_, value)| value);
+    let counted = named.clone().find(|value| value.as_str().is_some_and(|text| counts(&text)));
+    if let (Some(_), Some(counted)) = (named.nth(1), counted) {
+        edit.replace(key, counted.raw());
+    }
 }
 
 /// Gives the header line as version 3 spells it; `None` if it is spelled so already.

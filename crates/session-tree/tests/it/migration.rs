@@ -255,6 +255,23 @@ const TYPED: &str = r#"{"type":"custom","customType":"x","id":"late","parentId":
 
 /// A line that was cut off and has an end now is read with the damaged line of the same id, and rows move.
 #[test]
+fn of_a_type_and_a_time_that_stand_twice_the_ones_that_counted_go_on_counting() {
+    let dir = Folder::new();
+    let twice = r#"{"type":"label","id":"8122bb53","parentId":"a","timestamp":"2025-01-01T00:00:02.000Z","type":"message","timestamp":"2025-01-01T00:00:09.000Z","message":{"role":"user","content":"x"}}"#;
+    let file = dir.put("s.jsonl", text(&[V1, USER, twice]));
+    let told = |session: &Session| {
+        let tree = session.tree();
+        let told = tree.nodes().map(|node| (tree.kind(node), tree.timestamp(node)));
+        (told.collect::<Vec<_>>(), context(session))
+    };
+    let mut session = Session::open(&file).unwrap();
+    let before = told(&session);
+    session.migrate().unwrap();
+    assert_eq!(told(&session), before);
+    assert_eq!(told(&Session::open(&file).unwrap()), before);
+}
+
+#[test]
 fn an_append_that_migrates_goes_below_the_leaf_whatever_a_torn_line_turns_into() {
     let dir = Folder::new();
     let first =
