@@ -24,7 +24,7 @@ use crate::error::Result;
 
 #[cfg(feature = "file")]
 pub use file::FileJournal;
-#[cfg(feature = "sidecar")]
+#[cfg(any(feature = "sidecar", feature = "catalog"))]
 pub(crate) use file::OpenFile;
 pub(crate) use lines::{Piece, each_line, each_line_until, read_into, read_range};
 pub use memory::MemoryJournal;

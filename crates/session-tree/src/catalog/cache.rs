@@ -14,6 +14,7 @@ use std::path::Path;
 use super::read::{Fresh, Key};
 use super::summary::{Damage, SessionSummary};
 use crate::fs::{Access, Fs, replace_cache};
+use crate::journal::{OpenFile, read_range};
 use codec::{Reader, Writer};
 
 /// Names the format. The number at the end changes with every change of a row.
@@ -121,14 +122,5 @@ fn read_file(fs: &dyn Fs, path: &Path) -> io::Result<Vec<u8>> {
     if !meta.is_file || meta.len > LARGEST {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let mut bytes = vec![0; meta.len as usize];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read_at(filled as u64, &mut bytes[filled..])? {
-            0 => break,
-            read => filled += read,
-        }
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
+    read_range(&OpenFile(&*file), 0, meta.len as usize)
 }

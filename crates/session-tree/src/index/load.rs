@@ -13,6 +13,9 @@ use crate::line::{Parent, Scan, Scanner, trim};
 
 /// How many entries are read before the size of the rest is guessed.
 const SAMPLE: usize = 256;
+/// How far a header is looked for: what has none by then is some other file, of any size.
+const EARLY_BYTES: u64 = 16 << 20;
+const EARLY_LINES: usize = 100_000;
 
 /// Why bytes are no session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +138,10 @@ impl Loader {
 
     /// Takes a line while the header has not been seen.
     fn take_early(&mut self, line: &Taken<'_>, ended: bool) -> io::Result<()> {
+        if line.position > EARLY_BYTES || self.early.len() > EARLY_LINES {
+            self.refusal = Some(Refusal::NoHeader);
+            return Ok(());
+        }
         let Some(bytes) = line.read_whole()? else {
             self.early_gap(line, GapKind::TooLong);
             return Ok(());

@@ -110,10 +110,10 @@ impl ReadAt for FileJournal {
 }
 
 /// An open file as bytes that can be read at a position.
-#[cfg(any(feature = "write", feature = "sidecar"))]
+#[cfg(any(feature = "write", feature = "sidecar", feature = "catalog"))]
 pub(crate) struct OpenFile<'f>(pub(crate) &'f dyn FsFile);
 
-#[cfg(any(feature = "write", feature = "sidecar"))]
+#[cfg(any(feature = "write", feature = "sidecar", feature = "catalog"))]
 impl ReadAt for OpenFile<'_> {
     fn len(&self) -> io::Result<u64> {
         self.0.end()

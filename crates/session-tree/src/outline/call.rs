@@ -1,7 +1,7 @@
 //! Calls of tools: which call a result answers, and how a call reads in one line.
 
 use super::result::call_in;
-use super::text::{clip_dots, one_line, shown};
+use super::text::{clip_dots, shown};
 use crate::error::Result;
 use crate::json::{Doc, Value};
 use crate::kind::{Kind, Role};
@@ -71,8 +71,8 @@ pub(crate) fn describe(name: &str, arguments: Option<Value<'_>>, home: Option<&s
         "write" => ["[write: ", &path(), "]"].concat(),
         "edit" => ["[edit: ", &path(), "]"].concat(),
         "bash" => ["[bash: ", &clip_dots(&text("command"), 50), "]"].concat(),
-        "grep" => ["[grep: /", &one_line(&text("pattern")), "/ in ", &folder(), "]"].concat(),
-        "find" => ["[find: ", &one_line(&text("pattern")), " in ", &folder(), "]"].concat(),
+        "grep" => ["[grep: /", &shown(&text("pattern")), "/ in ", &folder(), "]"].concat(),
+        "find" => ["[find: ", &shown(&text("pattern")), " in ", &folder(), "]"].concat(),
         "ls" => ["[ls: ", &folder(), "]"].concat(),
         _ => {
             let json = arguments.map_or_else(|| "{}".into(), Value::js_string);
@@ -101,7 +101,7 @@ fn shorten(path: &str, home: Option<&str>) -> String {
         Some(rest) if rest.is_empty() || rest.starts_with(['/', '\\']) => format!("~{rest}"),
         _ => path.to_owned(),
     };
-    one_line(&path).into_owned()
+    shown(&path)
 }
 
 /// Calls `take` with every string inside a value, and the name it stands under.

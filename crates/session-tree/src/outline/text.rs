@@ -283,6 +283,7 @@ fn source_name(session: &Session, graft: Value<'_>, entry: Option<Value<'_>>) ->
     let named = known.and_then(|node| session.branch_name(node).ok());
     let other = || graft.get("sourceSession").and_then(|source| source.get("id")?.as_str());
     named
+        .map(|name| shown(&name))
         .filter(|name| !name.is_empty())
         .or_else(|| Some(shown(&other().or(leaf).or_else(|| entry?.as_str())?)))
         .unwrap_or_else(|| "elsewhere".to_owned())

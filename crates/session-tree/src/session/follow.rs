@@ -70,7 +70,9 @@ impl Session {
     /// The leaf stays where it is: somebody else's append moves nobody.
     pub fn catch_up(&mut self) -> Result<Vec<Entry>> {
         let len = self.journal.len().map_err(|error| self.io_error("read", error))?;
-        if len >= self.index.end && len != self.index.known_end() {
+        // A whole line may take as many bytes as the torn one that it replaces.
+        let has_news = len != self.index.known_end() || self.index.torn.is_some();
+        if len >= self.index.end && has_news {
             self.catch_up_to(len)?;
         }
         self.take_foreign_entries()

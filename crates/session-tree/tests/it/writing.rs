@@ -149,6 +149,19 @@ fn a_line_that_took_the_place_of_a_longer_half_one_is_seen() {
 }
 
 #[test]
+fn a_line_as_long_as_the_half_one_whose_place_it_took_is_seen() {
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
+    let (mut session, len) = with_half_a_line(&path);
+    let torn = (fs::metadata(&path).unwrap().len() - len) as usize;
+    cut(&path, len);
+    let head = "{\"type\":\"custom\",\"id\":\"whole\",\"parentId\":null,\"customType\":\"";
+    append_raw(&path, &format!("{head}{}\"}}\n", "x".repeat(torn - head.len() - 3)));
+    assert_eq!(session.catch_up().unwrap().len(), 1);
+    assert!(session.catch_up().unwrap().is_empty());
+}
+
+#[test]
 fn a_file_replaced_by_the_same_session_is_followed() {
     let dir = Folder::new();
     let path = dir.at("s.jsonl");

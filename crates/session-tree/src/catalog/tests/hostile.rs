@@ -227,6 +227,18 @@ fn a_file_that_begins_with_something_else_is_not_read_to_its_end() {
 }
 
 #[test]
+fn a_text_that_is_no_session_is_not_read_to_its_end() {
+    let place = Place::new();
+    place.write("/w", "log.jsonl", "11:45 a line of a log, not of a session\n".repeat(500_000));
+    let moody = Moody::default();
+    let read = moody.read.clone();
+    let rows = place.catalog().file_system(Arc::new(moody)).list("/w").rows();
+    let refused = "not a session: it has no session header".to_owned();
+    assert_eq!(damage_by_name(&rows), [("log".to_owned(), refused)]);
+    assert!(read.load(Ordering::Relaxed) < 8 << 20, "{} bytes", read.load(Ordering::Relaxed));
+}
+
+#[test]
 fn whatever_bytes_a_file_holds_its_row_agrees_with_opening_it() {
     let place = Place::new();
     let files: Vec<_> = testkit::mangle::files(7, 300).collect();

@@ -153,6 +153,8 @@ fn merges_and_picks_name_the_branch_they_came_from() {
     assert_eq!(text_of(&draw, "m1").0, "[merge ⇠ No, channels]: done there");
     assert_eq!(text_of(&draw, "p1").0, "⇠ pick from \"No, channels\": the text");
     assert_eq!(text_of(&draw, "p2").0, "⇠ pick from \"other\": again");
+    draw.label("l1", "p2", "a3", r"two\nlines \u001b[2J");
+    assert_eq!(text_of(&draw, "m1").0, "[merge ⇠ two lines ␛[2J]: done there");
 }
 
 #[test]
