@@ -68,10 +68,7 @@ pub enum Ended {
     /// The summary was cancelled; the leaf is where it was.
     Cancelled,
     /// An extension refused; the leaf is where it was.
-    Refused {
-        /// The extension wants nothing to be said.
-        silent: bool,
-    },
+    Refused,
     /// The summary could not be made, for this reason; the leaf is where it was.
     Failed(String),
 }
@@ -353,10 +350,9 @@ impl SummaryFlow {
                 self.stage = Stage::Closed;
                 vec![Effect::Status(status.to_owned()), Effect::ReopenTree(self.target.clone())]
             }
-            Ended::Refused { silent } => {
+            Ended::Refused => {
                 self.stage = Stage::Closed;
-                let status = Effect::Status("Navigation cancelled".to_owned());
-                if silent { Vec::new() } else { vec![status] }
+                vec![Effect::Status("Navigation cancelled".to_owned())]
             }
             // The person decides again, knowing why: without a summary, with a note, or once more.
             Ended::Failed(reason) => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use session_tree::EntryId;
+use session_tree::{EntryId, Kind, Node};
 
 use super::Agent;
 use crate::error::Result;
@@ -39,6 +39,15 @@ impl Agent {
     /// Uses a model that the session names already. Nothing is written: see [`Agent::choose_model`].
     pub fn restore_model(&mut self, model: Arc<dyn Model>, thinking: ThinkingLevel) {
         self.use_model(model, thinking, "restore");
+    }
+
+    /// Returns how hard a model should think as the path says, if it says anything; the model may be able to do less.
+    pub fn said_thinking(&self) -> Option<ThinkingLevel> {
+        let session = self.session();
+        let path = session.branch_path(None);
+        let is_said = |node: &Node| session.tree().kind(*node) == Kind::ThinkingLevelChange;
+        let context = path.iter().any(is_said).then(|| session.build_context().ok())??;
+        ThinkingLevel::from_name(&context.thinking_level)
     }
 
     /// Chooses how hard the model thinks and writes so into the session.

@@ -10,14 +10,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use session_tree::{Kind, ModelRef, Session};
+use session_tree::{ModelRef, Session};
 
 use super::{Applied, History, stopped};
 use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::extension::Brought;
-use crate::model::ThinkingLevel;
 use crate::turn::Turn;
 
 /// The extensions of a session while they are loaded.
@@ -236,7 +235,7 @@ impl Agent {
         let previous = old.file().map(Path::to_path_buf);
         drop(old);
         self.load_anew().await;
-        self.restore_thinking(&context.thinking_level);
+        self.restore_thinking();
         self.tell_start(reason.name(), previous.as_deref(), cancel).await;
         self.tell_replaced(reason, previous.as_deref(), cancel).await;
         self.discover("startup", cancel).await;
@@ -253,13 +252,8 @@ impl Agent {
     }
 
     /// Thinks as hard as the path says, if it says anything.
-    fn restore_thinking(&mut self, level: &str) {
-        let session = self.session();
-        let path = session.branch_path(None);
-        let is_said = path.iter().any(|node| session.tree().kind(*node) == Kind::ThinkingLevelChange);
-        drop(session);
-        let level = ThinkingLevel::from_name(level).filter(|_| is_said);
-        if let (Some(model), Some(level)) = (&self.model, level) {
+    fn restore_thinking(&mut self) {
+        if let (Some(model), Some(level)) = (&self.model, self.said_thinking()) {
             let level = model.spec().clamp(level);
             self.think(level);
         }

@@ -23,8 +23,7 @@ use crate::tools::paths;
 /// `read` stands for every tool that reads files, `write` for every tool that changes some, `bash` for every tool
 /// that runs commands, `*` for all; other names are names of tools. A pattern of paths is a glob: relative ones start
 /// at the working directory, `..` leads out of it, ones without a slash are names at any depth, `dir/**` means the
-/// directory too. A
-/// pattern of commands is compared word by word; `*` as a word stands for any number of words.
+/// directory too. A pattern of commands is compared word by word; `*` as a word stands for any number of words.
 #[derive(Debug, Clone)]
 pub struct Rule {
     decision: Decision,

@@ -281,6 +281,16 @@ async fn choosing_what_is_chosen_already_is_no_news() {
 }
 
 #[tokio::test]
+async fn the_path_says_how_hard_to_think_whatever_the_model_in_use_can_do() {
+    let mut agent = agent(empty(), &Scripted::new(vec![]));
+    assert_eq!(agent.said_thinking(), None, "nothing is said yet");
+    agent.session().append_thinking_level_change("max").unwrap();
+    assert_eq!(agent.said_thinking(), Some(ThinkingLevel::Max));
+    agent.restore_model(Scripted::named("other"), agent.said_thinking().unwrap());
+    assert_eq!(agent.thinking(), ThinkingLevel::High, "the most that this model can do");
+}
+
+#[tokio::test]
 async fn a_message_that_wakes_the_agent_is_told_before_the_start() {
     let (hooks, seen) = noting(&["input", "before_agent_start"]);
     let model = Scripted::new(vec![Reply::Text("one"), Reply::Text("two")]);

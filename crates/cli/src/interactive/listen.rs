@@ -41,12 +41,15 @@ impl Listener {
                 chat.working.retry(attempt, now + delay, error.to_string());
             }
             AgentEvent::CompactionStart { .. } => chat.working.begin(Activity::Compaction, now),
-            AgentEvent::CompactionEnd { entry, error, .. } => {
+            AgentEvent::CompactionEnd { reason, entry, error } => {
                 chat.working.begin(Activity::Turn, now);
                 match (entry, error) {
                     (Some(_), _) => chat.working.tell(Tone::Success, "older messages are summarized", now),
-                    (None, Some(error)) => chat.transcript.push(Item::Notice(Tone::Error, error)),
-                    (None, None) => {}
+                    // Who asked for one is told by whoever started it.
+                    (None, Some(error)) if reason != "manual" => {
+                        chat.transcript.push(Item::Notice(Tone::Error, error));
+                    }
+                    (None, _) => {}
                 }
             }
             AgentEvent::HookFailed(failure) => {

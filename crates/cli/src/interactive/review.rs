@@ -9,7 +9,7 @@ use offshoot_tui::chat::item::Tone;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::dialog::{Review, ReviewKind, ReviewText, Reviewed};
 use offshoot_tui::numbers::{count, tokens};
-use session_tree::{EntryId, MergeOutcome, ModelRef};
+use session_tree::{EntryId, MergeOutcome, Message, ModelRef, PromptImage};
 
 use super::desk::Then;
 use super::front::Front;
@@ -214,11 +214,32 @@ impl Front<'_> {
                 self.tell(Tone::Success, "copied; /undo takes it back");
                 self.restore_model(model);
             }
-            Ok(Applied::Done(CherryPicked::Editor { text, .. })) => self.chat.editor.set_text(&text),
-            Ok(Applied::Done(CherryPicked::Asked { .. })) => {}
+            Ok(Applied::Done(CherryPicked::Editor { text, images })) => self.add_to_editor(&text, images),
+            Ok(Applied::Done(CherryPicked::Asked { left, .. })) => self.keep_unasked(&left),
             Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
             Err(error) => self.fail_with(error),
         }
+    }
+
+    /// Prompts that were not asked, because one before them did not end well, are not lost.
+    fn keep_unasked(&mut self, left: &[Message]) {
+        if left.is_empty() {
+            return;
+        }
+        let texts: Vec<String> = left.iter().map(|prompt| prompt.text().into_owned()).collect();
+        self.add_to_editor(&texts.join("\n\n"), Vec::new());
+        let told = format!("{} not asked; see the editor", count(left.len(), "prompt"));
+        self.tell(Tone::Warning, &told);
+    }
+
+    /// Puts a text behind what is typed.
+    fn add_to_editor(&mut self, text: &str, images: Vec<PromptImage>) {
+        let editor = &mut self.chat.editor;
+        let typed = editor.text();
+        let mut all = editor.images_in(&typed);
+        all.extend(images);
+        let text = if editor.is_blank() { text.to_owned() } else { format!("{typed}\n\n{text}") };
+        editor.set_text_with_images(&text, all);
     }
 
     fn merge_reviewed(

@@ -208,7 +208,7 @@ impl Front<'_> {
         self.chat.working.end();
         let ended = match &result {
             Ok(Applied::Cancelled(CancelledBy::User)) => Ended::Cancelled,
-            Ok(Applied::Cancelled(CancelledBy::Hook(_))) => Ended::Refused { silent: false },
+            Ok(Applied::Cancelled(CancelledBy::Hook(_))) => Ended::Refused,
             Ok(Applied::Done(_)) => Ended::Done,
             Err(error) => Ended::Failed(chain(error)),
         };
@@ -219,7 +219,7 @@ impl Front<'_> {
             }
             (_, Ended::Done) => {}
             (_, Ended::Cancelled) => self.tell(Tone::Info, "stopped; nothing changed"),
-            (_, Ended::Refused { .. }) => {
+            (_, Ended::Refused) => {
                 self.tell(Tone::Warning, "an extension did not want this; nothing changed");
             }
             (_, Ended::Failed(reason)) => self.fail(&reason),

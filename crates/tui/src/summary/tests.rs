@@ -214,13 +214,12 @@ fn a_failure_says_why_and_asks_again() {
 }
 
 #[test]
-fn an_extension_that_refuses_ends_it_and_may_want_silence() {
-    for (silent, told) in [(false, 1), (true, 0)] {
-        let mut flow = asking();
-        press(&mut flow, '1');
-        assert_eq!(flow.update(Event::Ended(Ended::Refused { silent })).len(), told);
-        assert!(!flow.is_open());
-    }
+fn an_extension_that_refuses_ends_it() {
+    let mut flow = asking();
+    press(&mut flow, '1');
+    let told = flow.update(Event::Ended(Ended::Refused));
+    assert_eq!(told, [Effect::Status("Navigation cancelled".into())]);
+    assert!(!flow.is_open());
 }
 
 #[test]

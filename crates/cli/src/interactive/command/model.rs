@@ -55,7 +55,11 @@ impl Front<'_> {
         let name = format!("{}/{}", named.provider, named.model_id);
         let model = self.providers.model(&name).ok().filter(|model| model.spec().full_name() == name);
         match (model, self.desk.agent()) {
-            (Some(model), Some(agent)) => agent.restore_model(model, agent.thinking()),
+            (Some(model), Some(agent)) => {
+                // What the model before could not do, this one may.
+                let thinking = agent.said_thinking().unwrap_or_else(|| agent.thinking());
+                agent.restore_model(model, thinking);
+            }
             (None, Some(_)) => {
                 self.warn(format!("{name} cannot be used here; /model shows what can"));
             }
