@@ -84,8 +84,9 @@ fn plant(place: Option<Place>) {
     view::plant(on_disk);
 }
 
+/// Enough workloads that some of them rewrite a file, whatever the seed.
 fn crashes(seed: u64) -> Result<(), String> {
-    (0..12).try_for_each(|number| crash::workload_at(seed, number, view::faulty).map(drop))
+    (0..40).try_for_each(|number| crash::workload_at(seed, number, view::faulty).map(drop))
 }
 
 /// Tries one trial in seven; the ways to fail are thirteen, so all of them come up.

@@ -105,7 +105,7 @@ pub enum Problem {
         /// The entry.
         id: EntryId,
     },
-    /// A field of the envelope is named twice; readers take the last one.
+    /// A field of the envelope, or who speaks, is named twice; readers differ in which one they take.
     DuplicateKey {
         /// The entry.
         id: EntryId,
@@ -262,7 +262,7 @@ impl fmt::Display for Problem {
             Problem::LineTooLong { length } => write!(f, "a line of {length} bytes; kept, not shown"),
             Problem::BadTimestamp { id } => write!(f, "entry {id} has no readable time"),
             Problem::DuplicateKey { id, key } => {
-                write!(f, "entry {id} names `{key}` twice; the last one counts")
+                write!(f, "entry {id} names `{key}` twice; readers differ in which one they take")
             }
             Problem::LabelWithoutTarget { id, target } => {
                 write!(f, "label {id} names the entry {target}, which is not in the file")

@@ -110,12 +110,7 @@ impl Taken {
 
     fn take_last_keys(&mut self) -> bool {
         let lines = self.lines_with(|problem| matches!(problem, Problem::DuplicateKey { .. }));
-        for line in &lines {
-            if let Some(value) = self.lines.value(*line) {
-                *self.lines.get_mut(*line) = value.to_string().into_bytes();
-            }
-        }
-        !lines.is_empty()
+        self.lines.repeat_last_values(&lines)
     }
 
     /// An object without an id is an entry all the same, and so is any other value that is true for JavaScript.

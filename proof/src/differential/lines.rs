@@ -36,6 +36,32 @@ impl Lines {
         !lines.is_empty()
     }
 
+    /// Lets every member of a line and of its message say what the last one of its name says; tells whether there were
+    /// any lines.
+    pub(super) fn repeat_last_values(&mut self, lines: &[usize]) -> bool {
+        let repeat = |object: session_tree::json::Value<'_>, edit: &mut Edit<'_>| {
+            for (key, _) in object.members() {
+                let Some(key) = key.as_str() else { continue };
+                if let Some(last) = object.get(&key) {
+                    edit.replace(&key, last.raw());
+                }
+            }
+        };
+        for line in lines {
+            let Ok(doc) = Doc::parse(self.0[*line].as_slice()) else { continue };
+            let Some(mut edit) = Edit::new(doc.root()) else { continue };
+            repeat(doc.root(), &mut edit);
+            if let Some(message) = doc.root().get("message")
+                && let Some(mut inner) = Edit::new(message)
+            {
+                repeat(message, &mut inner);
+                edit.replace("message", &inner.object_text());
+            }
+            self.0[*line] = edit.document();
+        }
+        !lines.is_empty()
+    }
+
     /// Changes members of lines that are objects, and no other byte of them; tells whether there were any lines.
     pub(super) fn edit(&mut self, lines: &[usize], mut change: impl FnMut(usize, &mut Edit<'_>)) -> bool {
         for line in lines {

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Problem};
 use crate::id::EntryId;
 use crate::index::{LONGEST_LINE, LineAt};
 use crate::journal::{Piece, each_line, read_range};
-use crate::json::{self, Doc};
+use crate::json::{self, Doc, Value};
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
@@ -102,6 +102,16 @@ impl Session {
     }
 }
 
+/// Tells whether the message of an entry says twice who speaks. Hardly any line has the word twice.
+fn repeats_role(line: &[u8]) -> bool {
+    if memchr::memmem::find_iter(line, b"\"role\"").nth(1).is_none() {
+        return false;
+    }
+    let Ok(doc) = Doc::parse(line) else { return false };
+    let message = doc.root().get("message");
+    message.into_iter().flat_map(Value::members).filter(|(key, _)| key.is_str("role")).nth(1).is_some()
+}
+
 /// Where a line stands.
 struct At<'s> {
     session: &'s Session,
@@ -128,7 +138,8 @@ impl At<'_> {
             Ok(repeated) => {
                 let Some(node) = self.node else { return };
                 self.look_at_entry(node, line, survey);
-                for key in repeated {
+                let role = repeats_role(line).then_some("message.role");
+                for key in repeated.into_iter().chain(role) {
                     let problem =
                         Problem::DuplicateKey { id: self.session.tree().id(node), key: key.to_owned() };
                     survey.found.push(self.tell(0..line.len() as u64, problem));

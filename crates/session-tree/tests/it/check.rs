@@ -173,6 +173,14 @@ fn a_second_header_is_reported() {
 }
 
 #[test]
+fn a_message_that_says_twice_who_speaks_is_reported() {
+    let mut lines = lines(CHAIN);
+    let line = String::from_utf8(lines[2].clone()).unwrap();
+    lines[2] = line.replacen("\"role\":", "\"role\":\"system\",\"role\":", 1).into_bytes();
+    assert_said(&joined(&lines), "duplicate-key", 3);
+}
+
+#[test]
 fn a_torn_tail_and_a_missing_line_feed_are_two_things() {
     let whole = session_text(CHAIN);
     let torn = &whole[..whole.len() - 9];
