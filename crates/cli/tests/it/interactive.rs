@@ -29,22 +29,28 @@ fn start(home: &Home, arguments: &[&str]) -> Screen {
     Screen::start(&home.command(arguments), 100, 30)
 }
 
+/// A conversation that has begun, and gets these answers.
+fn talking(answers: &[&str]) -> (Home, ModelServer, Screen) {
+    talking_to(answering(answers))
+}
+
+/// A conversation that has begun, with this server.
+fn talking_to(server: ModelServer) -> (Home, ModelServer, Screen) {
+    let home = Home::new();
+    set_up(&home, &server, "anthropic-messages");
+    let screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    (home, server, screen)
+}
+
 /// A conversation with two branches: Node, which was taken back, and Rust.
 fn two_branches() -> (Home, ModelServer, Screen) {
-    let home = Home::new();
-    let server = answering(&["Node it is.", "Rust it is."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
-    screen.say("Use Node");
-    screen.wait_for("Node it is.");
-    screen.wait_without("Working");
+    let (home, server, mut screen) = talking(&["Node it is.", "Rust it is."]);
+    screen.ask("Use Node", "Node it is.");
     screen.say("/undo");
     screen.wait_for("› Use Node");
     screen.send("\x15");
-    screen.say("Use Rust");
-    screen.wait_for("Rust it is.");
-    screen.wait_without("Working");
+    screen.ask("Use Rust", "Rust it is.");
     (home, server, screen)
 }
 

@@ -3,20 +3,14 @@
 use testkit::model_server::Reply;
 
 use super::screen::{DOWN, ENTER, ESCAPE, Screen};
-use super::{answering, last, said, session, start, start_again, two_branches};
+use super::{answering, last, said, session, start_again, talking, two_branches};
 use crate::support::{Home, files};
 use crate::talk::set_up;
 
 #[test]
 fn a_conversation_can_be_branched_labelled_walked_and_taken_up_again() {
-    let home = Home::new();
-    let server = answering(&["Node it is.", "Rust it is.", "Welcome back."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
-    screen.say("Use Node");
-    screen.wait_for("Node it is.");
-    screen.wait_without("Working");
+    let (home, server, mut screen) = talking(&["Node it is.", "Rust it is.", "Welcome back."]);
+    screen.ask("Use Node", "Node it is.");
 
     // A label on the last answer.
     screen.say("/label node");
@@ -55,9 +49,7 @@ fn a_conversation_can_be_branched_labelled_walked_and_taken_up_again() {
     let mut screen = start_again(&home, 500, &["-c"]);
     let shown = screen.wait_for("Node it is.");
     assert!(!shown.contains("Rust it is.") && shown.contains("branch 2/2"), "{shown}");
-    screen.say("still there?");
-    screen.wait_for("Welcome back.");
-    screen.wait_without("Working");
+    screen.ask("still there?", "Welcome back.");
     screen.say("/quit");
     screen.end();
     let asked = server.requests().last().unwrap().body.to_string();
@@ -66,15 +58,9 @@ fn a_conversation_can_be_branched_labelled_walked_and_taken_up_again() {
 
 #[test]
 fn every_way_of_leaving_a_branch_works_and_stopping_changes_nothing() {
-    let home = Home::new();
-    let server = answering(&["First answer.", "Second answer."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
+    let (home, server, mut screen) = talking(&["First answer.", "Second answer."]);
     for (prompt, answer) in [("one", "First answer."), ("two", "Second answer.")] {
-        screen.say(prompt);
-        screen.wait_for(answer);
-        screen.wait_without("Working");
+        screen.ask(prompt, answer);
     }
 
     // The summary is stopped: the tree is open again, and not a byte was written.
@@ -133,21 +119,15 @@ fn a_fork_goes_on_in_a_new_file_and_pop_leaves_a_note() {
     // A fork needs an id of its own.
     let mut screen = Screen::start(home.command(&[]).env_remove("OFFSHOOT_IDS"), 100, 30);
     screen.wait_for("every conversation is a tree");
-    screen.say("first");
-    screen.wait_for("Alpha.");
-    screen.wait_without("Working");
-    screen.say("second");
-    screen.wait_for("Beta.");
-    screen.wait_without("Working");
+    screen.ask("first", "Alpha.");
+    screen.ask("second", "Beta.");
     screen.say("/pop -m \"beta was not it\"");
     screen.wait_for("popped; /back returns");
     screen.wait_for("beta was not it");
     screen.say("/fork leaf");
     screen.wait_for("forked to a new session");
     server.push(Reply::answer().text("Gamma."));
-    screen.say("third");
-    screen.wait_for("Gamma.");
-    screen.wait_without("Working");
+    screen.ask("third", "Gamma.");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
     let all = files(&home.path("offshoot/sessions"));
@@ -203,14 +183,8 @@ fn the_list_of_branches_labels_hides_compares_and_merges() {
 
 #[test]
 fn what_is_chosen_in_the_tree_while_the_model_answers_is_refused_in_words() {
-    let home = Home::new();
-    let server = answering(&["One."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
-    screen.say("one");
-    screen.wait_for("One.");
-    screen.wait_without("Working");
+    let (_home, server, mut screen) = talking(&["One."]);
+    screen.ask("one", "One.");
     server.push(Reply::answer().text("a long story").stall_after(3));
     screen.say("two");
     screen.wait_for("Working");

@@ -5,17 +5,14 @@ use std::time::{Duration, Instant};
 use testkit::model_server::{ModelServer, Reply};
 
 use super::screen::{ENTER, ESCAPE, Screen};
-use super::{answering, last, said, session, start, start_again};
+use super::{last, said, session, start, start_again, talking, talking_to};
 use crate::support::Home;
 use crate::talk::set_up;
 
 #[test]
 fn escape_stops_an_answer_and_what_came_so_far_is_kept() {
-    let home = Home::new();
-    let server = ModelServer::start([Reply::answer().text("a long story").stall_after(3)]).unwrap();
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
+    let (home, _server, mut screen) =
+        talking_to(ModelServer::start([Reply::answer().text("a long story").stall_after(3)]).unwrap());
     screen.say("tell me");
     screen.wait_for("Working");
     // What is typed meanwhile waits, and comes back with Escape.
@@ -53,17 +50,9 @@ fn what_waits_for_an_answer_that_fails_is_not_lost() {
 
 #[test]
 fn a_signal_leaves_a_sane_terminal_and_a_whole_session() {
-    let home = Home::new();
-    let server = answering(&["One.", "Two."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
-    screen.say("one");
-    screen.wait_for("One.");
-    screen.wait_without("Working");
-    screen.say("two");
-    screen.wait_for("Two.");
-    screen.wait_without("Working");
+    let (home, _server, mut screen) = talking(&["One.", "Two."]);
+    screen.ask("one", "One.");
+    screen.ask("two", "Two.");
     screen.say("/undo");
     screen.wait_for("taken back");
     let pid = screen.process().to_string();
@@ -76,15 +65,9 @@ fn a_signal_leaves_a_sane_terminal_and_a_whole_session() {
 
 #[test]
 fn a_move_that_nothing_followed_outlives_a_kill() {
-    let home = Home::new();
-    let server = answering(&["One.", "Two.", "Three."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
+    let (home, server, mut screen) = talking(&["One.", "Two.", "Three."]);
     for (prompt, answer) in [("first", "One."), ("second", "Two.")] {
-        screen.say(prompt);
-        screen.wait_for(answer);
-        screen.wait_without("Working");
+        screen.ask(prompt, answer);
     }
     screen.say("/tree");
     screen.wait_for("Session Tree");
@@ -106,9 +89,7 @@ fn a_move_that_nothing_followed_outlives_a_kill() {
 
     let mut screen = start_again(&home, 900, &["-c"]);
     screen.wait_for("One.");
-    screen.say("third");
-    screen.wait_for("Three.");
-    screen.wait_without("Working");
+    screen.ask("third", "Three.");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
     let sent = server.requests()[2].body["messages"].to_string();
@@ -117,15 +98,9 @@ fn a_move_that_nothing_followed_outlives_a_kill() {
 
 #[test]
 fn a_window_that_is_closed_loses_neither_the_position_nor_half_an_answer() {
-    let home = Home::new();
-    let server = answering(&["One.", "Two."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
+    let (home, server, mut screen) = talking(&["One.", "Two."]);
     for (prompt, answer) in [("one", "One."), ("two", "Two.")] {
-        screen.say(prompt);
-        screen.wait_for(answer);
-        screen.wait_without("Working");
+        screen.ask(prompt, answer);
     }
     screen.say("/undo");
     screen.wait_for("taken back");

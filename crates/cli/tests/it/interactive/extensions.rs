@@ -21,9 +21,7 @@ fn begin(text: &str, answers: &[&str]) -> (Home, ModelServer, Screen) {
 }
 
 fn talk(screen: &mut Screen, prompt: &str, answer: &str) {
-    screen.say(prompt);
-    screen.wait_for(answer);
-    screen.wait_without("Working");
+    screen.ask(prompt, answer);
 }
 
 fn quit(mut screen: Screen) {

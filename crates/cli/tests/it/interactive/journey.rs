@@ -303,9 +303,7 @@ fn quit_and_come_back(mut evening: Evening) {
     let mut screen = Screen::start(home.command(&["-c"]).env_remove("OFFSHOOT_IDS"), 100, 30);
     let shown = screen.wait_for("Deno it is.");
     assert!(shown.contains(&place) && !shown.contains("Bun is fast"), "{place}:\n{shown}");
-    screen.say("still here?");
-    screen.wait_for("Welcome back to Deno.");
-    screen.wait_without("Working");
+    screen.ask("still here?", "Welcome back to Deno.");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
     let asked = server.requests().last().unwrap().body.to_string();

@@ -58,9 +58,7 @@ fn what_came_back_is_not_sent_with_the_next_prompt() {
     screen.wait_for("› never mind");
     screen.send("\x03");
     screen.wait_without("› never mind");
-    screen.say("something else");
-    screen.wait_for("Sure.");
-    screen.wait_without("Working");
+    screen.ask("something else", "Sure.");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
     assert_eq!(said(&session(&home).1, "user"), ["work", "something else"]);

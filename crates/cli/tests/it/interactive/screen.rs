@@ -71,6 +71,13 @@ impl Screen {
         self.input.flush().unwrap();
     }
 
+    /// Says something, and waits for the end of the answer.
+    pub(crate) fn ask(&mut self, prompt: &str, answer: &str) {
+        self.say(prompt);
+        self.wait_for(answer);
+        self.wait_without("Working");
+    }
+
     /// Types a line and presses Enter.
     pub(crate) fn say(&mut self, text: &str) {
         self.send(text);

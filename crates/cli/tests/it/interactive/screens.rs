@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::screen::{DOWN, ENTER, ESCAPE, Screen, UP};
-use super::{answering, said, session, start};
+use super::{answering, said, session, start, talking};
 use crate::support::Home;
 use crate::talk::set_up;
 
@@ -16,9 +16,7 @@ fn a_newcomer_without_a_key_is_told_what_to_do_and_gets_an_answer() {
     for guide in ["/tree", "/label", "/fork", "/help", "offshoot login"] {
         assert!(shown.contains(guide), "{guide}:\n{shown}");
     }
-    screen.say("hello there");
-    screen.wait_for("No model is configured");
-    screen.wait_without("Working");
+    screen.ask("hello there", "No model is configured");
     screen.say("/quit");
     let (code, bytes) = screen.end();
     assert_eq!(code, 0);
@@ -70,9 +68,7 @@ fn colours_suit_the_background_that_the_terminal_tells() {
         screen.wait_for_bytes(b"\x1b]11;?\x1b\\\x1b[c");
         screen.send(&format!("\x1b]11;rgb:{colour}\x1b\\\x1b[?62;4c"));
         screen.wait_for("every conversation is a tree");
-        screen.say("hello");
-        screen.wait_for("No model is configured");
-        screen.wait_without("Working");
+        screen.ask("hello", "No model is configured");
         screen.say("/quit");
         let bytes = String::from_utf8_lossy(&screen.end().1).into_owned();
         assert!(bytes.contains(prompt) && !bytes.contains("]11;rgb"), "{colour}: {bytes:?}");
@@ -99,9 +95,7 @@ fn settings_decide_about_keys_filters_and_questions() {
     screen.wait_for("nonsense");
     screen.wait_for("Esc Esc fork");
     for (prompt, answer) in [("one", "One."), ("two", "Two.")] {
-        screen.say(prompt);
-        screen.wait_for(answer);
-        screen.wait_without("Working");
+        screen.ask(prompt, answer);
     }
     screen.send("\x12");
     let shown = screen.wait_for("filter: user-only");
@@ -130,19 +124,13 @@ fn settings_decide_about_keys_filters_and_questions() {
 
 #[test]
 fn shell_commands_run_and_only_one_kind_is_told_to_the_model() {
-    let home = Home::new();
-    let server = answering(&["I see."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
+    let (_home, server, mut screen) = talking(&["I see."]);
     screen.say("!echo public$((1+1))");
     screen.wait_for("public2");
     screen.wait_without("Running");
     screen.say("!!echo secret$((1+1))");
     screen.wait_for("not told to the model");
-    screen.say("what did I do?");
-    screen.wait_for("I see.");
-    screen.wait_without("Working");
+    screen.ask("what did I do?", "I see.");
     screen.say("/quit");
     screen.end();
     let asked = server.requests().last().unwrap().body.to_string();
@@ -154,9 +142,7 @@ fn who_wants_no_colour_gets_none() {
     let home = Home::new();
     let mut screen = start(&home, &["--color", "never"]);
     screen.wait_for("every conversation is a tree");
-    screen.say("hello");
-    screen.wait_for("No model is configured");
-    screen.wait_without("Working");
+    screen.ask("hello", "No model is configured");
     screen.say("/quit");
     let bytes = String::from_utf8_lossy(&screen.end().1).into_owned();
     assert!(!bytes.contains("\x1b[38;5;") && !bytes.contains("\x1b[48;5;"), "{bytes:?}");
@@ -169,9 +155,7 @@ fn an_export_from_the_chat_is_whole_and_does_not_say_where_it_came_from() {
     set_up(&home, &server, "anthropic-messages");
     let mut screen = Screen::start(home.command(&[]).env_remove("OFFSHOOT_IDS"), 100, 30);
     screen.wait_for("every conversation is a tree");
-    screen.say("one");
-    screen.wait_for("One.");
-    screen.wait_without("Working");
+    screen.ask("one", "One.");
     screen.say("/export x.jsonl");
     screen.wait_for("written to");
     let text = std::fs::read_to_string(home.path("project/x.jsonl")).unwrap();
@@ -186,24 +170,16 @@ fn an_export_from_the_chat_is_whole_and_does_not_say_where_it_came_from() {
 
 #[test]
 fn lists_completion_and_sizes_work_as_a_person_expects() {
-    let home = Home::new();
-    let server = answering(&["One.", "Two."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
+    let (_home, _server, mut screen) = talking(&["One.", "Two."]);
     screen.send("/bran");
     screen.wait_for("/branches");
     screen.send("\x15");
     screen.wait_without("/branches");
-    screen.say("one");
-    screen.wait_for("One.");
-    screen.wait_without("Working");
+    screen.ask("one", "One.");
     screen.say("/undo");
     screen.wait_for("taken back");
     screen.send("\x15");
-    screen.say("two");
-    screen.wait_for("Two.");
-    screen.wait_without("Working");
+    screen.ask("two", "Two.");
     screen.say("/branches");
     screen.wait_for("2 tips");
     screen.send(UP);

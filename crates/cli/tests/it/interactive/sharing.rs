@@ -3,20 +3,13 @@
 use testkit::model_server::Reply;
 
 use super::screen::Screen;
-use super::{answering, session, start, start_again};
-use crate::support::{Home, files};
-use crate::talk::set_up;
+use super::{session, start_again, talking};
+use crate::support::files;
 
 #[test]
 fn what_another_program_appends_shows_at_once() {
-    let home = Home::new();
-    let server = answering(&["Here."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut screen = start(&home, &[]);
-    screen.wait_for("every conversation is a tree");
-    screen.say("hello");
-    screen.wait_for("Here.");
-    screen.wait_without("Working");
+    let (home, _server, mut screen) = talking(&["Here."]);
+    screen.ask("hello", "Here.");
     let (path, _) = session(&home);
     home.run(&["label", path.to_str().unwrap(), "leaf", "from-elsewhere"]).ok();
     screen.wait_for("another program added 1 entry");
@@ -27,14 +20,8 @@ fn what_another_program_appends_shows_at_once() {
 
 #[test]
 fn a_second_program_is_announced_and_may_look_on_or_take_a_copy() {
-    let home = Home::new();
-    let server = answering(&["Here."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut first = start(&home, &[]);
-    first.wait_for("every conversation is a tree");
-    first.say("hello");
-    first.wait_for("Here.");
-    first.wait_without("Working");
+    let (home, server, mut first) = talking(&["Here."]);
+    first.ask("hello", "Here.");
 
     let mut second = Screen::start(home.command(&["-c"]).env_remove("OFFSHOOT_IDS"), 100, 30);
     let shown = second.wait_for("Another program has this session open");
@@ -52,16 +39,12 @@ fn a_second_program_is_announced_and_may_look_on_or_take_a_copy() {
 
     // What the first adds, the second sees at once.
     server.push(Reply::answer().text("Still here."));
-    first.say("and now?");
-    first.wait_for("Still here.");
-    first.wait_without("Working");
+    first.ask("and now?", "Still here.");
     second.wait_for("another program added");
     second.say("/clone");
     second.wait_for("forked to a new session");
     server.push(Reply::answer().text("In the copy."));
-    second.say("mine");
-    second.wait_for("In the copy.");
-    second.wait_without("Working");
+    second.ask("mine", "In the copy.");
     for mut screen in [first, second] {
         screen.say("/quit");
         assert_eq!(screen.end().0, 0);
@@ -71,14 +54,8 @@ fn a_second_program_is_announced_and_may_look_on_or_take_a_copy() {
 
 #[test]
 fn nothing_is_said_before_the_person_chose_what_to_do_with_a_session_that_is_open_elsewhere() {
-    let home = Home::new();
-    let server = answering(&["Here.", "Again."]);
-    set_up(&home, &server, "anthropic-messages");
-    let mut first = start(&home, &[]);
-    first.wait_for("every conversation is a tree");
-    first.say("hello");
-    first.wait_for("Here.");
-    first.wait_without("Working");
+    let (home, server, mut first) = talking(&["Here.", "Again."]);
+    first.ask("hello", "Here.");
     let before = session(&home);
     let mut second = start_again(&home, 500, &["-c", "hello again"]);
     second.wait_for("Another program has this session open");
