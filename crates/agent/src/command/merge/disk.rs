@@ -79,44 +79,63 @@ struct Change {
     content: Option<String>,
 }
 
+/// A call of a tool, until its result is known.
+struct Call {
+    id: String,
+    /// The number of the answer that asks for it.
+    answer: usize,
+    is_open: bool,
+    /// What it does to a file, unless it failed.
+    change: Option<Change>,
+}
+
 /// Collects the changes of files in some entries, in order; calls that failed changed nothing.
 fn calls_of(session: &Session, nodes: &[Node]) -> Result<Vec<Change>> {
-    let mut calls: Vec<(String, Change)> = Vec::new();
-    for node in nodes {
+    let mut calls: Vec<Call> = Vec::new();
+    for (number, node) in nodes.iter().enumerate() {
         let entry = session.entry_at(*node)?;
         let Some(message) = entry.to_message() else { continue };
-        calls.extend(changes_in(&message));
-        // Ids need not be unique: a result belongs to the latest call that has its id.
-        if let Some(failed) = failed_call(&message)
-            && let Some(place) = calls.iter().rposition(|(id, _)| *id == failed)
+        calls.extend(calls_in(&message, number));
+        if let Some((id, is_failed)) = result_of(&message)
+            && let Some(call) = answered(&mut calls, &id)
         {
-            calls.remove(place);
+            call.is_open = false;
+            call.change = call.change.take().filter(|_| !is_failed);
         }
     }
-    Ok(calls.into_iter().map(|(_, change)| change).collect())
+    Ok(calls.into_iter().filter_map(|call| call.change).collect())
 }
 
-/// Returns the id of the call that a message tells to have failed.
-fn failed_call(message: &Message) -> Option<String> {
+/// Finds the call that a result answers. Ids need not be unique: it is the first open one of the latest answer that
+/// has any.
+fn answered<'c>(calls: &'c mut [Call], id: &str) -> Option<&'c mut Call> {
+    let is_it = |call: &Call| call.is_open && call.id == id;
+    let answer = calls.iter().rev().find(|call| is_it(call))?.answer;
+    calls.iter_mut().find(|call| is_it(call) && call.answer == answer)
+}
+
+/// Returns the id of the call that a message is the result of, and whether it failed.
+fn result_of(message: &Message) -> Option<(String, bool)> {
     let value = message.value();
     let is_failed = value.get("isError").and_then(Value::as_bool) == Some(true);
-    let id = value.get("toolCallId").filter(|_| is_failed && message.role() == Role::ToolResult)?;
-    Some(id.as_str()?.into_owned())
+    let id = value.get("toolCallId").filter(|_| message.role() == Role::ToolResult)?;
+    Some((id.as_str()?.into_owned(), is_failed))
 }
 
-/// Lists the changes that an answer asks for.
-fn changes_in(answer: &Message) -> Vec<(String, Change)> {
-    let change = |block: Block<'_>| {
+/// Lists the calls that an answer asks for.
+fn calls_in(message: &Message, number: usize) -> Vec<Call> {
+    let call = |block: Block<'_>| {
         let Block::ToolCall { id, name, arguments } = block else { return None };
         let text = |key: &str| Some(arguments?.get(key)?.as_str()?.into_owned());
         let content = match &*name {
-            "write" => text("content"),
-            "edit" => None,
-            _ => return None,
+            "write" => Some(text("content")),
+            "edit" => Some(None),
+            _ => None,
         };
-        Some((id.into_owned(), Change { path: text("path")?, content }))
+        let change = content.and_then(|content| Some(Change { path: text("path")?, content }));
+        Some(Call { id: id.into_owned(), answer: number, is_open: true, change })
     };
-    answer.content().blocks().filter_map(change).collect()
+    message.content().blocks().filter_map(call).collect()
 }
 
 fn last_written<'c>(changes: &'c [Change], path: &str) -> Option<&'c str> {

@@ -336,17 +336,25 @@ async fn another_session_can_be_merged() {
     assert_eq!((&details["sourceSession"]["id"], &details["baseId"]), (&json!("other"), &json!(null)));
 }
 
-/// An answer that writes or edits a file, and its result.
-fn change(session: &mut Session, tool: &str, arguments: &serde_json::Value, is_error: bool) {
-    let call = json!({"type": "toolCall", "id": "c", "name": tool, "arguments": arguments});
-    let answer = json!({"role": "assistant", "content": [call], "api": "a", "provider": "p", "model": "m",
+/// An answer with calls that all have one id, and their results.
+fn changes(session: &mut Session, calls: &[(&str, serde_json::Value, bool)]) {
+    let asked: Vec<_> = calls
+        .iter()
+        .map(|(tool, arguments, _)| json!({"type": "toolCall", "id": "c", "name": tool, "arguments": arguments}))
+        .collect();
+    let answer = json!({"role": "assistant", "content": asked, "api": "a", "provider": "p", "model": "m",
         "usage": {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2},
         "stopReason": "toolUse", "timestamp": 1});
-    let result = json!({"role": "toolResult", "toolCallId": "c", "toolName": tool,
-        "content": [{"type": "text", "text": "ok"}], "isError": is_error, "timestamp": 1});
-    for message in [answer, result] {
-        session.append_message(&Message::from_value(&message).unwrap()).unwrap();
+    session.append_message(&Message::from_value(&answer).unwrap()).unwrap();
+    for (tool, _, is_error) in calls {
+        let result = json!({"role": "toolResult", "toolCallId": "c", "toolName": tool,
+            "content": [{"type": "text", "text": "ok"}], "isError": is_error, "timestamp": 1});
+        session.append_message(&Message::from_value(&result).unwrap()).unwrap();
     }
+}
+
+fn change(session: &mut Session, tool: &str, arguments: serde_json::Value, is_error: bool) {
+    changes(session, &[(tool, arguments, is_error)]);
 }
 
 /// Two branches that both changed files of a directory; the second is the current one.
@@ -356,19 +364,26 @@ fn contested(dir: &Path) -> (Session, String) {
     let root = session.append_user_text("go").unwrap();
     session.append_user_text("there").unwrap();
     for path in ["here", "there", "both", "neither", "missing"] {
-        change(&mut session, "write", &write(path, if path == "both" { "same" } else { "theirs" }), false);
+        change(&mut session, "write", write(path, if path == "both" { "same" } else { "theirs" }), false);
     }
-    change(&mut session, "edit", &json!({"path": "edited", "oldText": "a", "newText": "b"}), false);
-    change(&mut session, "write", &write("there", "failed"), true);
+    change(&mut session, "edit", json!({"path": "edited", "oldText": "a", "newText": "b"}), false);
+    change(&mut session, "write", write("there", "failed"), true);
+    let twice = [("write", write("twice", "failed"), true), ("write", write("twice", "theirs"), false)];
+    changes(&mut session, &twice);
     let tip = session.leaf_id().unwrap().to_string();
     session.branch(root.as_str()).unwrap();
     session.append_user_text("here").unwrap();
-    for path in ["here", "there", "both", "neither", "missing", "edited"] {
-        change(&mut session, "write", &write(path, if path == "both" { "same" } else { "ours" }), false);
+    for path in ["here", "there", "twice", "both", "neither", "missing", "edited"] {
+        change(&mut session, "write", write(path, if path == "both" { "same" } else { "ours" }), false);
     }
-    for (path, content) in
-        [("here", "ours"), ("there", "theirs"), ("both", "same"), ("neither", "x"), ("edited", "y")]
-    {
+    for (path, content) in [
+        ("here", "ours"),
+        ("there", "theirs"),
+        ("twice", "theirs"),
+        ("both", "same"),
+        ("neither", "x"),
+        ("edited", "y"),
+    ] {
         std::fs::write(dir.join(path), content).unwrap();
     }
     (session, tip)
@@ -389,6 +404,7 @@ async fn contested_files_are_told_with_the_version_that_is_on_disk_and_never_cha
         ("missing", OnDisk::Missing),
         ("neither", OnDisk::AsNeither),
         ("there", OnDisk::AsThere),
+        ("twice", OnDisk::AsThere),
     ];
     assert_eq!(found, expected);
     let list = "<contested-files>\nboth: on disk as both branches left it\n";
