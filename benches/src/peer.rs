@@ -111,9 +111,12 @@ impl Peer {
 
     /// Returns the command that starts it.
     pub(crate) fn command(&self) -> Command {
-        let mut command = self.runtime();
-        command.arg(&self.program).env("PI_OFFLINE", "1");
-        command
+        self.started_by(self.runtime())
+    }
+
+    fn started_by(&self, mut runtime: Command) -> Command {
+        runtime.arg(&self.program).env("PI_OFFLINE", "1");
+        runtime
     }
 
     /// Returns the command that starts it and lets it print its version.
@@ -125,9 +128,8 @@ impl Peer {
 
     /// Returns the command that exports a session file as a page.
     pub(crate) fn export(&self, file: &Path, page: &Path, home: &Path) -> Command {
-        let mut command = self.limited();
-        command.arg(&self.program).arg("--export").args([file, page]);
-        command.env("PI_OFFLINE", "1").env("HOME", home);
+        let mut command = self.started_by(self.limited());
+        command.arg("--export").args([file, page]).env("HOME", home);
         command
     }
 

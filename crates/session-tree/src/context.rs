@@ -26,7 +26,7 @@ use crate::tree::Node;
 pub use convert::convert_to_llm;
 pub(crate) use edits::{ContentEdit, ContextEdits, path_edits};
 pub(crate) use message::message_of;
-pub(crate) use pairs::OpenCalls;
+pub use pairs::OpenCalls;
 pub(crate) use projection::Selected;
 pub use projection::{Mark, ProjectedItem, Projection};
 pub use repair::{repair_pairs, validate_pairs};

@@ -147,8 +147,8 @@ pub use check::{Fix, REPAIR, Recovered, Report, STUB};
 pub use compaction::{CompactionPlan, CompactionSettings, should_compact};
 pub use comparison::{CommandRun, Comparison, Outcome, Prompt, Side};
 pub use context::{
-    Context, ContextItem, LlmMessage, Mark, Mode, ModelRef, ProjectedItem, Projection, convert_to_llm,
-    repair_pairs, replay_system, validate_pairs,
+    Context, ContextItem, LlmMessage, Mark, Mode, ModelRef, OpenCalls, ProjectedItem, Projection,
+    convert_to_llm, repair_pairs, replay_system, validate_pairs,
 };
 pub use diagnostic::{Diagnostic, Problem, Severity};
 #[cfg(feature = "write")]

@@ -6,8 +6,17 @@
 use std::collections::{HashMap, VecDeque};
 
 /// The calls of a path, oldest first, that wait for their results; `P` says where a call stands.
+///
+/// Ids need not be unique: a result goes to the first open call with its id among those of the latest answer that has
+/// one.
+///
+/// ```
+/// let mut open = session_tree::OpenCalls::default();
+/// open.ask([("same".to_owned(), "first"), ("same".to_owned(), "second")]);
+/// assert_eq!((open.answer("same"), open.answer("same")), (Some("first"), Some("second")));
+/// ```
 #[derive(Debug)]
-pub(crate) struct OpenCalls<P> {
+pub struct OpenCalls<P> {
     by_id: HashMap<String, VecDeque<P>>,
 }
 
@@ -19,7 +28,7 @@ impl<P> Default for OpenCalls<P> {
 
 impl<P> OpenCalls<P> {
     /// Notes the calls of an answer, in its order. Calls of earlier answers with the same ids wait no longer.
-    pub(crate) fn ask(&mut self, calls: impl IntoIterator<Item = (String, P)>) {
+    pub fn ask(&mut self, calls: impl IntoIterator<Item = (String, P)>) {
         let mut asked: HashMap<String, VecDeque<P>> = HashMap::new();
         for (id, place) in calls {
             asked.entry(id).or_default().push_back(place);
@@ -28,7 +37,7 @@ impl<P> OpenCalls<P> {
     }
 
     /// Returns the call that a result with this id answers; it waits no longer.
-    pub(crate) fn answer(&mut self, id: &str) -> Option<P> {
+    pub fn answer(&mut self, id: &str) -> Option<P> {
         self.by_id.get_mut(id)?.pop_front()
     }
 

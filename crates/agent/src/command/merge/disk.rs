@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use session_tree::json::Value;
-use session_tree::{Block, Merge, Message, Node, Role, Session};
+use session_tree::{Block, Merge, Message, Node, OpenCalls, Role, Session};
 
 use crate::error::Result;
 
@@ -79,39 +79,23 @@ struct Change {
     content: Option<String>,
 }
 
-/// A call of a tool, until its result is known.
-struct Call {
-    id: String,
-    /// The number of the answer that asks for it.
-    answer: usize,
-    is_open: bool,
-    /// What it does to a file, unless it failed.
-    change: Option<Change>,
-}
-
 /// Collects the changes of files in some entries, in order; calls that failed changed nothing.
 fn calls_of(session: &Session, nodes: &[Node]) -> Result<Vec<Change>> {
-    let mut calls: Vec<Call> = Vec::new();
-    for (number, node) in nodes.iter().enumerate() {
+    let (mut changes, mut open) = (Vec::new(), OpenCalls::default());
+    for node in nodes {
         let entry = session.entry_at(*node)?;
         let Some(message) = entry.to_message() else { continue };
-        calls.extend(calls_in(&message, number));
+        let (ids, asked): (Vec<String>, Vec<Option<Change>>) = calls_in(&message).into_iter().unzip();
+        open.ask(ids.into_iter().zip(changes.len()..));
+        changes.extend(asked);
         if let Some((id, is_failed)) = result_of(&message)
-            && let Some(call) = answered(&mut calls, &id)
+            && let Some(place) = open.answer(&id)
+            && is_failed
         {
-            call.is_open = false;
-            call.change = call.change.take().filter(|_| !is_failed);
+            changes[place] = None;
         }
     }
-    Ok(calls.into_iter().filter_map(|call| call.change).collect())
-}
-
-/// Finds the call that a result answers. Ids need not be unique: it is the first open one of the latest answer that
-/// has any.
-fn answered<'c>(calls: &'c mut [Call], id: &str) -> Option<&'c mut Call> {
-    let is_it = |call: &Call| call.is_open && call.id == id;
-    let answer = calls.iter().rev().find(|call| is_it(call))?.answer;
-    calls.iter_mut().find(|call| is_it(call) && call.answer == answer)
+    Ok(changes.into_iter().flatten().collect())
 }
 
 /// Returns the id of the call that a message is the result of, and whether it failed.
@@ -122,8 +106,8 @@ fn result_of(message: &Message) -> Option<(String, bool)> {
     Some((id.as_str()?.into_owned(), is_failed))
 }
 
-/// Lists the calls that an answer asks for.
-fn calls_in(message: &Message, number: usize) -> Vec<Call> {
+/// Lists the calls that an answer asks for, each with what it does to a file, if it does anything.
+fn calls_in(message: &Message) -> Vec<(String, Option<Change>)> {
     let call = |block: Block<'_>| {
         let Block::ToolCall { id, name, arguments } = block else { return None };
         let text = |key: &str| Some(arguments?.get(key)?.as_str()?.into_owned());
@@ -133,7 +117,7 @@ fn calls_in(message: &Message, number: usize) -> Vec<Call> {
             _ => None,
         };
         let change = content.and_then(|content| Some(Change { path: text("path")?, content }));
-        Some(Call { id: id.into_owned(), answer: number, is_open: true, change })
+        Some((id.into_owned(), change))
     };
     message.content().blocks().filter_map(call).collect()
 }
