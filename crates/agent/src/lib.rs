@@ -18,6 +18,7 @@ pub mod inbox;
 mod message;
 pub mod model;
 pub mod permission;
+pub mod secrets;
 pub mod settings;
 pub mod shared;
 mod summary;
