@@ -1,8 +1,15 @@
-//! Recognises environment variables that hold credentials.
+//! Recognises environment variables and files that hold credentials.
 //!
 //! Programs that an agent or an extension starts inherit the environment of this process, and with it the API keys of
 //! the user. This module decides which variables are withheld. It looks at names and values only and never reads the
-//! environment itself.
+//! environment itself. Files are judged by what a path leads to: links are followed, and a hard link is recognised by
+//! device and inode.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::tools::paths;
 
 /// Words that mark a credential wherever they stand in a name.
 const CREDENTIAL_WORDS: [&str; 12] = [
@@ -79,8 +86,50 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
+/// Files that hold our own credentials. No tool and no extension may open them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CredentialFiles(Vec<PathBuf>);
+
+impl CredentialFiles {
+    /// Makes the list of these files; they need not exist.
+    pub fn new(files: impl IntoIterator<Item = PathBuf>) -> Self {
+        CredentialFiles(files.into_iter().collect())
+    }
+
+    /// Tells whether an absolute path leads to one of the files: by its name, through links, or as a hard link.
+    ///
+    /// A temporary file or backup beside a credential file, whose name begins with the same name, counts too.
+    pub fn contains(&self, path: &Path) -> bool {
+        let Ok(real) = paths::real(path) else { return false };
+        self.contains_real(&real)
+    }
+
+    /// Does the same for a path whose links were followed already.
+    pub(crate) fn contains_real(&self, real: &Path) -> bool {
+        let inode = || fs::metadata(real).ok().map(|found| (found.dev(), found.ino()));
+        self.0.iter().any(|file| is_beside(file, real)) || self.inodes().any(|own| Some(own) == inode())
+    }
+
+    /// The device and inode of each file that exists.
+    fn inodes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.0.iter().filter_map(|file| fs::metadata(file).ok()).map(|found| (found.dev(), found.ino()))
+    }
+}
+
+/// Tells whether `real` is `file`, or lies beside it under a name that begins with the name of `file`.
+fn is_beside(file: &Path, real: &Path) -> bool {
+    let Ok(file) = paths::real(file) else { return false };
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
+    match (name(&file), name(real)) {
+        (Some(own), Some(found)) => file.parent() == real.parent() && found.starts_with(&own),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     #[test]
@@ -157,5 +206,34 @@ mod tests {
         assert!(!is_credential("DATABASE_URL", "postgres://app@db.example/app"));
         assert!(!is_credential("PROXY", "http://localhost:8080/a:b@c"));
         assert!(!is_credential("GREETING", "a:b@c"));
+    }
+
+    #[test]
+    fn a_credential_file_is_found_through_links_and_hard_links() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::create_dir(path("config")).unwrap();
+        fs::write(path("config/credentials.json"), "{}").unwrap();
+        fs::write(path("other.json"), "{}").unwrap();
+        fs::hard_link(path("config/credentials.json"), path("hard")).unwrap();
+        symlink("config/credentials.json", path("soft")).unwrap();
+        symlink("config", path("dir")).unwrap();
+        let files = CredentialFiles::new([path("config/credentials.json")]);
+        for name in [
+            "config/credentials.json",
+            "config/../config/credentials.json",
+            "hard",
+            "soft",
+            "dir/credentials.json",
+            "config/credentials.json.tmp",
+        ] {
+            assert!(files.contains(&path(name)), "{name}");
+        }
+        for name in ["other.json", "config", "config/settings.json", "credentials.json", "none"] {
+            assert!(!files.contains(&path(name)), "{name}");
+        }
+        let missing = CredentialFiles::new([path("none/credentials.json")]);
+        assert!(missing.contains(&path("none/credentials.json")), "a file that does not exist yet");
+        assert!(!missing.contains(&path("other.json")));
     }
 }
