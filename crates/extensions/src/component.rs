@@ -68,3 +68,8 @@ pub(crate) fn lines(answer: &Json, width: u16) -> Vec<String> {
     let list = answer["lines"].as_array().into_iter().flatten().filter_map(Json::as_str);
     list.map(|line| crate::width::truncate(line, usize::from(width), "")).collect()
 }
+
+/// Returns the value of a key, or nothing if it is missing or null.
+pub(crate) fn given<'a>(values: &'a Json, key: &str) -> Option<&'a Json> {
+    values.get(key).filter(|value| !value.is_null())
+}

@@ -26,7 +26,7 @@ use crate::host::Host;
 use crate::limits::{Clock, Limits};
 use crate::strip::{Place, Places};
 
-pub(crate) use native::{component, given};
+pub(crate) use native::component;
 
 /// How the engine spells that there is no memory left.
 const EXHAUSTED: &str = "InternalError: out of memory";

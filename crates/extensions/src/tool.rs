@@ -7,7 +7,7 @@ use offshoot_agent::model::ToolSpec;
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use serde_json::{Value as Json, json};
 
-use crate::engine::given;
+use crate::component::given;
 use crate::extension::Extension;
 use crate::handle::Kind;
 use crate::registry::RegisteredTool;

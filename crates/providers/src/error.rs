@@ -24,6 +24,12 @@ pub enum Error {
         /// The full names of the models.
         candidates: Vec<String>,
     },
+    /// The program was built without the feature `network`.
+    #[error("cannot ask {provider}: this program was built without network support")]
+    NoNetwork {
+        /// The provider.
+        provider: String,
+    },
     /// The provider wants a key and there is none.
     #[error("no key for {provider}")]
     MissingKey {
@@ -102,6 +108,9 @@ impl Error {
                 variables.first().map(|variable| format!("set {variable}"))
             }
             Error::ExposedCredentials { path, .. } => Some(format!("chmod 600 {}", path.display())),
+            Error::NoNetwork { .. } => Some(
+                "build it with `cargo build -p offshoot --release`, or use `offshoot/offline`".to_owned(),
+            ),
             Error::UnknownModel { .. }
             | Error::AmbiguousModel { .. }
             | Error::BadKey { .. }

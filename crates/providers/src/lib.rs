@@ -9,16 +9,23 @@
 //!
 //! Never touches sessions, terminals or tools; never asks twice (whether to try again is the agent's decision); never
 //! writes a key into a log, an error or a message.
+//!
+//! The feature `network` (on by default) is the HTTP client. Without it the catalogue can be read, and every model but
+//! the offline one answers with [`Error::NoNetwork`].
 #![forbid(unsafe_code)]
+// Without the HTTP client nothing calls the wire formats.
+#![cfg_attr(not(feature = "network"), allow(dead_code, unused_imports))]
 
 mod catalogue;
 mod credentials;
 mod error;
 mod fault;
+#[cfg(feature = "network")]
 mod http;
 mod offline;
 mod providers;
 mod secret;
+#[cfg(feature = "network")]
 mod service;
 mod sse;
 mod transform;
@@ -27,6 +34,7 @@ mod wire;
 pub use catalogue::{Catalogue, Dialect, ModelSettings, ProviderSettings, Settings, ThinkingStyle};
 pub use credentials::{Credentials, CredentialsFile, KeySource};
 pub use error::{Error, Result};
+#[cfg(feature = "network")]
 pub use http::HttpOptions;
 pub use offline::OfflineModel;
 pub use providers::{Available, ProviderKey, Providers};

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use offshoot_agent::model::{Model, ModelSpec};
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Target};
 use crate::credentials::{Credentials, KeySource};
 use crate::error::{Error, Result};
+#[cfg(feature = "network")]
 use crate::http::{Http, HttpOptions};
 use crate::offline::OfflineModel;
+use crate::secret::Secret;
+#[cfg(feature = "network")]
 use crate::service::ServiceModel;
 
 /// All models that can be asked.
@@ -27,6 +30,7 @@ use crate::service::ServiceModel;
 pub struct Providers {
     catalogue: Catalogue,
     credentials: Credentials,
+    #[cfg(feature = "network")]
     http: Arc<Http>,
 }
 
@@ -58,10 +62,16 @@ const PREFERRED: [&str; 4] = ["anthropic", "openai", "google", "openrouter"];
 impl Providers {
     /// Puts a catalogue and keys together. Nothing is read or sent yet.
     pub fn new(catalogue: Catalogue, credentials: Credentials) -> Self {
-        Self { catalogue, credentials, http: Arc::new(Http::new(HttpOptions::default())) }
+        Self {
+            catalogue,
+            credentials,
+            #[cfg(feature = "network")]
+            http: Arc::new(Http::new(HttpOptions::default())),
+        }
     }
 
     /// Says how patient and how generous the client is.
+    #[cfg(feature = "network")]
     #[must_use]
     pub fn with_http(mut self, options: HttpOptions) -> Self {
         self.http = Arc::new(Http::new(options));
@@ -102,7 +112,18 @@ impl Providers {
                 variables: target.key_variables,
             });
         }
+        self.connect(target, key)
+    }
+
+    #[cfg(feature = "network")]
+    fn connect(&self, target: Target, key: Option<Secret>) -> Result<Arc<dyn Model>> {
         Ok(Arc::new(ServiceModel::new(target, key, Arc::clone(&self.http))?))
+    }
+
+    #[cfg(not(feature = "network"))]
+    #[allow(clippy::needless_pass_by_value, clippy::unused_self)]
+    fn connect(&self, target: Target, _key: Option<Secret>) -> Result<Arc<dyn Model>> {
+        Err(Error::NoNetwork { provider: target.spec.provider })
     }
 
     /// Returns the model to ask when nobody has named one: the first of the catalogue whose key is there, else the

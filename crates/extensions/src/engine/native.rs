@@ -65,11 +65,6 @@ fn text<'a>(arguments: &'a Json, key: &str) -> Result<&'a str, String> {
     arguments[key].as_str().ok_or_else(|| format!("`{key}` is no text"))
 }
 
-/// Returns a value if there is one: script spells what is missing as null.
-pub(crate) fn given<'a>(values: &'a Json, key: &str) -> Option<&'a Json> {
-    values.get(key).filter(|value| !value.is_null())
-}
-
 /// Refuses what only trusted extensions may do.
 fn trusted(shared: &Shared, what: &str) -> Result<(), String> {
     match shared.setting.trusted {

@@ -7,8 +7,9 @@ use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
 use session_tree::{Message, convert_to_llm, estimate_tokens, serialize_conversation};
 
-use super::{Answer, count_sent, count_shown, given, json as spelled, text, unknown};
+use super::{Answer, count_sent, count_shown, json as spelled, text, unknown};
 use crate::component::Component;
+use crate::component::given;
 use crate::engine::Shared;
 use crate::host::{Action, Notice, Trouble, WidgetContent};
 

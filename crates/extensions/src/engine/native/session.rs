@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use session_tree::{Entry, Node, Session};
 
-use super::{Answer, count_sent, given, json as spelled, text, unknown};
+use super::{Answer, count_sent, json as spelled, text, unknown};
+use crate::component::given;
 use crate::engine::Shared;
 
 pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
