@@ -47,7 +47,7 @@ use crate::error::CommandError;
 /// The commands.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Write a sample session with branches into a new directory and show its tree.
+    /// Write a sample session with branches and open the chat on it, with its tree.
     Demo(demo::Args),
     /// List sessions.
     Sessions(sessions::Args),

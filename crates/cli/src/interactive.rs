@@ -57,8 +57,21 @@ use terminal::Terminal;
 
 pub(crate) use terminal::is_there as is_possible;
 
-/// Talks until the person leaves.
+/// Runs the chat until the user leaves.
 pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> {
+    if talk(args, None, app)? {
+        app.ui.tell("the conversation is kept; `offshoot -c` goes on with it")?;
+    }
+    Ok(())
+}
+
+/// Runs the chat with the tree open and `introduction` above it.
+pub(crate) fn tour(args: &talk::Args, introduction: &str, app: &mut App) -> Result<(), CommandError> {
+    talk(args, Some(introduction), app).map(drop)
+}
+
+/// Runs the chat until the user leaves. Returns true if the session is on disk.
+fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<bool, CommandError> {
     let setup = args.setup_asking(app)?;
     let sources = Sources::new(&args.extensions, &setup, true, app)?;
     if sources.is_empty() {
@@ -95,6 +108,9 @@ pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> 
         if let Some(text) = first {
             front.follow_up(&text);
         }
+        if let Some(text) = introduction {
+            front.introduce(text);
+        }
         let (agent, talked) = front.run().await;
         let is_kept = match agent {
             Some(agent) => quit(agent).await,
@@ -104,10 +120,7 @@ pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> 
     });
     // Whoever still reads for the screen may stop in the middle.
     runtime.shutdown_background();
-    if is_kept? {
-        app.ui.tell("the conversation is kept; `offshoot -c` goes on with it")?;
-    }
-    Ok(())
+    is_kept
 }
 
 /// Keeps the position, and lets extensions go; tells whether there is a session to come back to.

@@ -26,6 +26,12 @@ impl Front<'_> {
         self.announce();
     }
 
+    /// Prints an introduction and opens the tree below it.
+    pub(super) fn introduce(&mut self, text: &str) {
+        self.chat.transcript.push(Item::Notice(Tone::Success, text.to_owned()));
+        self.open_tree(None);
+    }
+
     fn greet(&mut self) {
         let escape =
             self.keymap.name(Action::Interrupt).filter(|_| self.chat.double_escape == DoubleEscape::Tree);

@@ -1,9 +1,10 @@
-//! The newcomer's first minute.
+//! The first minute with the program: `offshoot demo`, piped and in a terminal.
 
 use std::fs;
 
 use insta::assert_snapshot;
 
+use crate::interactive::screen::Screen;
 use crate::support::Home;
 
 #[test]
@@ -76,4 +77,28 @@ fn every_command_that_the_demo_proposes_works() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         home.run(&words).ok();
     }
+}
+
+#[test]
+fn in_a_terminal_the_demo_opens_the_chat_with_the_tree_and_answers_offline() {
+    let home = Home::new();
+    let dir = home.path("demo");
+    let mut screen = Screen::start(&home.command(&["demo", dir.to_str().unwrap()]), 80, 30);
+    let seen = screen.wait_for("Session Tree");
+    for line in ["one task, tried in three ways", "Enter goes to an entry", "/tree, /help, /quit"] {
+        assert!(seen.contains(line), "{line}:\n{seen}");
+    }
+    assert!(seen.contains("← active"), "{seen}");
+    screen.send("\x1b");
+    screen.wait_without("Session Tree");
+    screen.say("Greet in French");
+    screen.wait_for("No model is configured");
+    screen.say("/quit");
+    let (code, bytes) = screen.end();
+    assert_eq!(code, 0);
+    let file = dir.join("greeter.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("Greet in French"), "{text}");
+    let left = String::from_utf8_lossy(&bytes);
+    assert!(left.contains("the sample session is kept"), "{left}");
 }
