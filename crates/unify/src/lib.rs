@@ -1,0 +1,1 @@
+//! Empty. The dependencies of this package are its purpose; see `Cargo.toml`.
