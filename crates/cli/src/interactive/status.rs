@@ -7,7 +7,7 @@ use offshoot_tui::chat::footer::{BranchPlace, Footer};
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::dialog::{Item, Question};
 use offshoot_tui::numbers::count;
-use session_tree::{Node, Role, Session, Usage};
+use session_tree::{Entry, Node, Role, Session, Usage};
 use tokio::task::JoinHandle;
 
 use super::front::{Front, finished};
@@ -116,7 +116,7 @@ impl Front<'_> {
         self.chat.footer.remark = Some("also open elsewhere".to_owned());
         let answers = vec![
             Item::new("Go on here", "what both say becomes two branches; nothing is lost"),
-            Item::new("Read only", "look on; what the other adds shows at once"),
+            Item::new("Read only", "watch: what the other program adds to this branch is printed here"),
             Item::new("Fork", "go on in a copy of your own"),
             Item::new("Leave", "without changing anything"),
         ];
@@ -152,12 +152,34 @@ impl Front<'_> {
         is_read_only
     }
 
+    /// In a session that is read only, moves on with what another program appended to this branch and prints it.
+    /// Returns false if the last entry is not below the leaf.
+    fn follow(&mut self, appended: &[Entry]) -> bool {
+        let Some(last) = appended.last() else { return false };
+        let known = self.desk.change(|session| {
+            let (leaf, node) = (session.leaf()?, session.node(last.id().as_str()).ok()?);
+            if session.read_only().is_none() || !session.tree().is_on_path(leaf, node) {
+                return None;
+            }
+            let known = session.branch_path(None).len();
+            session.branch(last.id().as_str()).ok().map(|()| known)
+        });
+        let Some(known) = known else { return false };
+        self.print_path_from(known);
+        if let Some(tree) = &mut self.tree {
+            self.desk.read(|session| tree.refresh(session));
+        }
+        self.refresh();
+        true
+    }
+
     /// Takes in what other programs appended to the session.
     pub(super) fn look_for_others(&mut self) {
         let caught = self.desk.change(|session| session.is_saved().then(|| session.catch_up()));
         let Some(caught) = caught else { return };
         match caught {
             Ok(entries) if entries.is_empty() => {}
+            Ok(entries) if self.follow(&entries) => {}
             Ok(entries) => {
                 let told = format!(
                     "another program added {} to this session; /tree shows them",

@@ -282,6 +282,20 @@ impl Front<'_> {
                 .transcript
                 .push(Item::Setting(format!("… {earlier} earlier entries · {key} shows them")));
         }
+        self.push_items(items);
+    }
+
+    /// Prints the entries of the path, without the first `known` ones.
+    pub(super) fn print_path_from(&mut self, known: usize) {
+        let guests = &self.guests;
+        let items = self.desk.read(|session| {
+            let path = session.branch_path(None);
+            (known..path.len()).flat_map(|at| guests.items_at(session, &path, at)).collect::<Vec<_>>()
+        });
+        self.push_items(items);
+    }
+
+    fn push_items(&mut self, items: Vec<Result<Item, Foreign>>) {
         for item in items {
             match item {
                 Ok(item) => self.chat.transcript.push(item),

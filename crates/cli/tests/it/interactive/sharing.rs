@@ -37,10 +37,11 @@ fn a_second_program_is_announced_and_may_look_on_or_take_a_copy() {
     second.wait_without("› may I?");
     assert_eq!(session(&home), before, "nothing is written");
 
-    // What the first adds, the second sees at once.
+    // The second prints what the first adds to the branch.
     server.push(Reply::answer().text("Still here."));
     first.ask("and now?", "Still here.");
-    second.wait_for("another program added");
+    let shown = second.wait_for("Still here.");
+    assert!(shown.contains("and now?"), "{shown}");
     second.say("/clone");
     second.wait_for("forked to a new session");
     server.push(Reply::answer().text("In the copy."));
