@@ -66,6 +66,8 @@ struct Shared {
 struct State {
     script: VecDeque<Reply>,
     requests: Vec<RecordedRequest>,
+    /// The number of connections.
+    connections: usize,
     /// How many clients left before they had everything.
     hang_ups: usize,
     /// Connections that are open, to be closed with the server.
@@ -112,6 +114,11 @@ impl ModelServer {
     /// Returns what was asked so far.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.state().requests.clone()
+    }
+
+    /// Returns how many connections clients have opened.
+    pub fn connections(&self) -> usize {
+        self.shared.state().connections
     }
 
     /// Waits until a client has left before it had everything; tells whether that happened in time.

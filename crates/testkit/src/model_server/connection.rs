@@ -1,4 +1,4 @@
-//! One connection: a request is read and kept, a reply is written as well or as badly as the script wants.
+//! One connection: requests are read and kept, and replies are written as well or as badly as the script wants.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -10,11 +10,24 @@ use serde_json::Value as Json;
 use super::reply::{Ending, Format, Reply};
 use super::{RecordedRequest, Shared};
 
-/// Serves one request.
+/// Serves requests until the client leaves, wants the connection to be closed, or the script cuts it.
 pub(super) fn serve(mut stream: TcpStream, shared: &Arc<Shared>) {
-    let Ok(copy) = stream.try_clone() else { return };
-    shared.change(|state| state.open.push(copy));
-    let Ok(Some(request)) = read(&stream) else { return };
+    let (Ok(copy), Ok(input)) = (stream.try_clone(), stream.try_clone()) else { return };
+    let mut is_over = false;
+    shared.change(|state| {
+        state.connections += 1;
+        state.open.push(copy);
+        is_over = state.is_over;
+    });
+    let mut input = BufReader::new(input);
+    while !is_over && serve_one(&mut input, &mut stream, shared) {}
+    let _ = stream.shutdown(Shutdown::Both);
+}
+
+/// Serves one request. Returns true if another one may follow on the same connection.
+fn serve_one(input: &mut BufReader<TcpStream>, stream: &mut TcpStream, shared: &Arc<Shared>) -> bool {
+    let Ok(Some(request)) = read(input) else { return false };
+    let is_last = request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
     let format = Format::of_path(&request.path).unwrap_or(Format::Completions);
     let mut reply = None;
     shared.change(|state| {
@@ -22,15 +35,15 @@ pub(super) fn serve(mut stream: TcpStream, shared: &Arc<Shared>) {
         reply = state.script.pop_front();
     });
     let reply = reply.unwrap_or_else(Reply::nothing_left);
-    if write(&mut stream, &reply, format).is_err() {
+    let written = write(stream, &reply, format);
+    if written.is_err() {
         shared.change(|state| state.hang_ups += 1);
     }
-    let _ = stream.shutdown(Shutdown::Both);
+    written.is_ok() && !is_last && !matches!(reply.ending, Ending::CutAfter(..))
 }
 
 /// Reads a request; none if the client left without one.
-fn read(stream: &TcpStream) -> io::Result<Option<RecordedRequest>> {
-    let mut reader = BufReader::new(stream);
+fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<RecordedRequest>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);
@@ -58,8 +71,7 @@ fn read(stream: &TcpStream) -> io::Result<Option<RecordedRequest>> {
 
 /// Writes a reply. An error means that the client has left.
 fn write(stream: &mut TcpStream, reply: &Reply, format: Format) -> io::Result<()> {
-    let mut head =
-        format!("HTTP/1.1 {} Scripted\r\nconnection: close\r\ntransfer-encoding: chunked\r\n", reply.status);
+    let mut head = format!("HTTP/1.1 {} Scripted\r\ntransfer-encoding: chunked\r\n", reply.status);
     for (name, value) in reply.all_headers() {
         head.push_str(&format!("{name}: {value}\r\n"));
     }

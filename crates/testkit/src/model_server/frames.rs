@@ -188,7 +188,7 @@ fn responses(answer: &Answer) -> Vec<Json> {
     for (index, block) in answer.blocks.iter().enumerate() {
         frames.extend(responses_item(block, index));
     }
-    let ScriptedUsage { input, output, cache_read, .. } = answer.usage;
+    let ScriptedUsage { input, output, cache_read, cache_write } = answer.usage;
     let is_cut = answer.stop() == ScriptedStop::Length;
     let (kind, status) =
         if is_cut { ("response.incomplete", "incomplete") } else { ("response.completed", "completed") };
@@ -196,8 +196,8 @@ fn responses(answer: &Answer) -> Vec<Json> {
     frames.push(json!({"type": kind, "response": {
         "id": "resp_1", "status": status, "incomplete_details": details,
         "usage": {
-            "input_tokens": input + cache_read, "output_tokens": output,
-            "input_tokens_details": {"cached_tokens": cache_read},
+            "input_tokens": input + cache_read + cache_write, "output_tokens": output,
+            "input_tokens_details": {"cached_tokens": cache_read, "cache_write_tokens": cache_write},
         },
     }}));
     frames

@@ -94,7 +94,7 @@ pub struct ScriptedUsage {
     pub output: u64,
     /// Tokens that were found in a cache.
     pub cache_read: u64,
-    /// Tokens that were put into a cache; only Anthropic counts them.
+    /// Tokens that were put into a cache; chat completions and Gemini do not report them.
     pub cache_write: u64,
 }
 

@@ -6,7 +6,10 @@ use super::*;
 fn post(server: &ModelServer, path: &str) -> String {
     let mut stream = TcpStream::connect(server.address).unwrap();
     stream
-        .write_all(format!("POST {path} HTTP/1.1\r\nX-Key: k\r\ncontent-length: 2\r\n\r\n{{}}").as_bytes())
+        .write_all(
+            format!("POST {path} HTTP/1.1\r\nX-Key: k\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}")
+                .as_bytes(),
+        )
         .unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
