@@ -24,8 +24,12 @@ pub(crate) enum Fault {
     BrokenOff(String),
     /// Nothing came for too long.
     Idle(Duration),
-    /// What came makes no sense.
+    /// The response cannot be read.
     Malformed(String),
+    /// The conversation fills the context window, so that nothing is left for an answer.
+    NoRoom(String),
+    /// A part of the response is larger than `limit` bytes.
+    TooLarge { what: &'static str, limit: usize },
 }
 
 /// What a service said it does not like.
@@ -50,8 +54,8 @@ impl Fault {
         Fault::Complaint(Complaint { kind: REFUSAL.into(), message: reason.into(), ..Complaint::default() })
     }
 
-    /// Makes an error that names the service and contains no secret.
-    pub(crate) fn into_error(self, service: &str, secrets: &[Secret]) -> ModelError {
+    /// Makes an error that names the service and contains no secret. `has_begun`: a part of the answer has arrived.
+    pub(crate) fn into_error(self, service: &str, secrets: &[Secret], has_begun: bool) -> ModelError {
         let clean =
             |text: &str| tidy(&secrets.iter().fold(text.to_owned(), |text, secret| secret.scrub(&text)));
         match self {
@@ -59,7 +63,9 @@ impl Fault {
             Fault::Network(reason) => ModelError::Network { service: service.into(), reason: clean(&reason) },
             Fault::BrokenOff(reason) => ModelError::BrokenStream { reason: clean(&reason) },
             Fault::Idle(waited) => ModelError::Idle { waited },
-            Fault::Malformed(reason) => ModelError::Malformed { reason: clean(&reason) },
+            Fault::Malformed(reason) => ModelError::Malformed { reason: clean(&reason), has_begun },
+            Fault::NoRoom(message) => ModelError::Overflow { message },
+            Fault::TooLarge { what, limit } => ModelError::TooLarge { what, limit },
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use offshoot_agent::model::{Headers, Tap};
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER, SET_COOKIE};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER, SET_COOKIE};
 use reqwest::{Client, Response, redirect};
 use tokio::time::{Instant, Sleep};
 
@@ -26,6 +26,8 @@ pub struct HttpOptions {
     pub longest_event: usize,
     /// The largest answer, in bytes as they come over the wire.
     pub longest_answer: usize,
+    /// The largest content of an answer, in bytes: text, thoughts and arguments of tools.
+    pub longest_content: usize,
     /// How much of the body of an error is read, in bytes.
     pub longest_error: usize,
     /// Whether the proxies of the system are used.
@@ -37,8 +39,10 @@ impl Default for HttpOptions {
         Self {
             connect_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(300),
-            longest_event: 16 << 20,
-            longest_answer: 256 << 20,
+            longest_event: 8 << 20,
+            // The longest answers of models have 128,000 tokens: less than 1 MiB of text, in events of 1 KiB at most.
+            longest_answer: 128 << 20,
+            longest_content: 8 << 20,
             longest_error: 64 << 10,
             use_proxies: true,
         }
@@ -66,6 +70,7 @@ pub(crate) struct Incoming {
     response: Response,
     patience: Patience,
     left: usize,
+    limit: usize,
 }
 
 /// How long it is waited for the next piece. One clock for the whole body: an answer comes in thousands of pieces.
@@ -121,7 +126,8 @@ impl Http {
         if let Some(found) = other_type(&response) {
             return Err(self.misfit(response, &found).await);
         }
-        Ok(Incoming { response, patience, left: self.options.longest_answer })
+        let limit = self.options.longest_answer;
+        Ok(Incoming { response, patience, left: limit, limit })
     }
 
     fn client(&self) -> Result<&Client, Fault> {
@@ -133,6 +139,10 @@ impl Http {
     async fn complaint(&self, response: Response) -> Fault {
         let status = response.status().as_u16();
         let delay = retry_after(response.headers());
+        if response.status().is_redirection() {
+            let message = redirected(&response);
+            return Fault::Complaint(Complaint { status, message, ..Complaint::default() });
+        }
         let text = self.beginning(response).await;
         let mut complaint = serde_json::from_str(&text)
             .ok()
@@ -156,7 +166,7 @@ impl Http {
     async fn beginning(&self, response: Response) -> String {
         let longest = self.options.longest_error;
         let patience = Patience::new(self.options.idle_timeout);
-        let mut incoming = Incoming { response, patience, left: usize::MAX };
+        let mut incoming = Incoming { response, patience, left: usize::MAX, limit: usize::MAX };
         let mut bytes = Vec::new();
         while bytes.len() < longest
             && let Ok(Some(piece)) = incoming.piece().await
@@ -174,12 +184,33 @@ impl Incoming {
         let piece = self.patience.wait(self.response.chunk()).await?;
         let Some(piece) = piece.map_err(|error| Fault::BrokenOff(reason(error)))? else { return Ok(None) };
         if piece.len() > self.left {
-            return Err(Fault::Malformed("the answer is larger than allowed".into()));
+            return Err(Fault::TooLarge { what: "it", limit: self.limit });
         }
         self.left -= piece.len();
         Ok(Some(piece))
     }
+
+    /// Reads the rest of a body whose answer is complete, so that the connection can serve the next request. A server
+    /// that sends more than an end, or takes its time, loses the connection instead.
+    pub(crate) async fn finish(mut self) {
+        let rest = async {
+            let mut left = LONGEST_REST;
+            while let Ok(Some(piece)) = self.response.chunk().await {
+                left = left.saturating_sub(piece.len());
+                if left == 0 {
+                    break;
+                }
+            }
+        };
+        // Too late: the connection is closed.
+        let _ = tokio::time::timeout(REST_TIMEOUT, rest).await;
+    }
 }
+
+/// The most bytes that are read after the end of an answer.
+const LONGEST_REST: usize = 16 << 10;
+/// The time to wait for the end of a body after the end of its answer.
+const REST_TIMEOUT: Duration = Duration::from_millis(300);
 
 fn build(options: &HttpOptions) -> Result<Client, String> {
     // An error means that the program has chosen its provider of cryptography already.
@@ -202,6 +233,25 @@ fn reason(error: reqwest::Error) -> String {
         source = cause.source();
     }
     reason
+}
+
+/// Explains a redirect. Its query is left out: it may hold a token.
+fn redirected(response: &Response) -> String {
+    let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    let address = location.and_then(|location| response.url().join(location).ok()).map(|mut url| {
+        url.set_query(None);
+        url.set_fragment(None);
+        // Both fail only for addresses that cannot have them.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url
+    });
+    match address {
+        Some(url) => format!(
+            "it redirects to {url}; the key is not sent to another address, so set `baseUrl` to the new one"
+        ),
+        None => "it redirects without naming an address".into(),
+    }
 }
 
 /// Headers as a tap sees them: by name, without what is secret and without what is no text.

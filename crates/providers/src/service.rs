@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use futures_util::stream;
-use offshoot_agent::model::{AnswerEvent, AnswerStream, Model, ModelError, ModelSpec, Request, Tap};
+use offshoot_agent::model::{
+    AnswerEvent, AnswerStream, Model, ModelError, ModelSpec, Request, StopReason, Tap, Usage,
+};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use crate::catalogue::Target;
@@ -60,6 +62,8 @@ impl Model for ServiceModel {
 enum State {
     New(Arc<Inner>, Box<Request>),
     Open(Box<Open>),
+    /// The answer is complete; the end of the body may be missing.
+    Complete(Box<Incoming>),
     Over,
 }
 
@@ -70,23 +74,30 @@ struct Open {
     frames: sse::Decoder,
     decoder: Box<dyn Decoder>,
     events: Events,
-    /// What went wrong; told when all events before it were taken.
+    /// The fault that ended the answer, reported after all events before it.
     fault: Option<Fault>,
+    /// True once a block has begun.
+    has_begun: bool,
+    usage: Usage,
 }
 
 async fn next(state: State) -> Option<(Result<AnswerEvent, ModelError>, State)> {
     let mut open = match state {
         State::New(model, request) => match open(Arc::clone(&model), &request).await {
             Ok(open) => Box::new(open),
-            Err(fault) => return Some((Err(model.error(fault)), State::Over)),
+            Err(fault) => return Some((Err(model.error(fault, false)), State::Over)),
         },
         State::Open(open) => open,
+        State::Complete(incoming) => {
+            incoming.finish().await;
+            return None;
+        }
         State::Over => return None,
     };
     match open.next().await {
-        Ok(event @ AnswerEvent::End { .. }) => Some((Ok(event), State::Over)),
+        Ok(event @ AnswerEvent::End { .. }) => Some((Ok(event), State::Complete(Box::new(open.incoming)))),
         Ok(event) => Some((Ok(event), State::Open(open))),
-        Err(fault) => Some((Err(open.model.error(fault)), State::Over)),
+        Err(fault) => Some((Err(open.model.error(fault, open.has_begun)), State::Over)),
     }
 }
 
@@ -101,14 +112,23 @@ async fn open(model: Arc<Inner>, request: &Request) -> Result<Open, Fault> {
     let incoming = model.http.post(post, request.tap.as_deref()).await?;
     let frames = sse::Decoder::new(model.http.options.longest_event);
     let decoder = target.api.decoder();
-    Ok(Open { model, incoming, frames, decoder, events: Events::default(), fault: None })
+    Ok(Open {
+        model,
+        incoming,
+        frames,
+        decoder,
+        events: Events::default(),
+        fault: None,
+        has_begun: false,
+        usage: Usage::default(),
+    })
 }
 
 impl Open {
     async fn next(&mut self) -> Result<AnswerEvent, Fault> {
         loop {
             if let Some(event) = self.events.pop() {
-                return Ok(event);
+                return self.noted(event);
             }
             if let Some(fault) = self.fault.take() {
                 return Err(fault);
@@ -119,12 +139,39 @@ impl Open {
         }
     }
 
-    /// Reads on until there is something to tell.
+    /// Notes what an event says about the answer as a whole.
+    fn noted(&mut self, event: AnswerEvent) -> Result<AnswerEvent, Fault> {
+        match &event {
+            AnswerEvent::BlockStart { .. } => self.has_begun = true,
+            AnswerEvent::Usage(usage) => self.usage = *usage,
+            // Some services cut a request to the window, which leaves nothing for the answer.
+            AnswerEvent::End { stop: StopReason::Length } if !self.has_begun && self.fills_window() => {
+                return Err(Fault::NoRoom("it fills the context window, so the answer is empty".into()));
+            }
+            _ => {}
+        }
+        Ok(event)
+    }
+
+    fn fills_window(&self) -> bool {
+        let window = self.model.target.spec.context_window;
+        self.usage.output == 0 && self.usage.total() >= window - window / 100
+    }
+
+    /// Reads one frame, or the next piece of the body.
     async fn read(&mut self) -> Result<(), Fault> {
+        let limits = &self.model.http.options;
         match self.frames.next() {
-            Ok(Some(frame)) => return wire::decode(&mut *self.decoder, &frame, &mut self.events),
+            Ok(Some(frame)) => {
+                wire::decode(&mut *self.decoder, &frame, &mut self.events)?;
+                let limit = limits.longest_content;
+                let is_too_large = self.events.bytes() > limit;
+                return if is_too_large { Err(Fault::TooLarge { what: "it", limit }) } else { Ok(()) };
+            }
             Ok(None) => {}
-            Err(sse::TooLarge) => return Err(Fault::Malformed("an event is larger than allowed".into())),
+            Err(sse::TooLarge) => {
+                return Err(Fault::TooLarge { what: "one of its events", limit: limits.longest_event });
+            }
         }
         if let Some(piece) = self.incoming.piece().await? {
             self.frames.feed(piece.as_ref());
@@ -138,8 +185,8 @@ impl Open {
 }
 
 impl Inner {
-    fn error(&self, fault: Fault) -> ModelError {
-        fault.into_error(&self.target.spec.provider, &self.secrets)
+    fn error(&self, fault: Fault, has_begun: bool) -> ModelError {
+        fault.into_error(&self.target.spec.provider, &self.secrets, has_begun)
     }
 }
 

@@ -116,6 +116,7 @@ pub(crate) fn turns(spec: &ModelSpec, messages: &[Message]) -> Vec<Turn> {
             | Role::Other => {}
         }
     }
+    ids::make_unique(&mut turns);
     turns
 }
 

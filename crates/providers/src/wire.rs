@@ -11,6 +11,7 @@ mod events;
 mod gemini;
 mod responses;
 mod view;
+mod window;
 
 use offshoot_agent::model::{Request, ThinkingLevel};
 use serde_json::{Value as Json, json};
@@ -24,6 +25,7 @@ use crate::transform::{ImageLimits, Turn, digest, limit_images, turns};
 
 pub(crate) use events::Events;
 use view::View;
+use window::max_output;
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,6 +148,9 @@ fn image_limits(target: &Target) -> ImageLimits {
     ImageLimits { count: target.dialect.most_images.unwrap_or(limits.count), ..limits }
 }
 
+/// The longest cache key that OpenAI accepts.
+const LONGEST_CACHE_KEY: usize = 64;
+
 /// Brings the conversation of a request into the shape that the model may read and the service takes.
 fn conversation(target: &Target, request: &Request) -> Vec<Turn> {
     let mut turns = turns(&target.spec, &request.messages);
@@ -193,13 +198,18 @@ fn level_word(target: &Target, level: ThinkingLevel) -> Option<String> {
     own.or_else(|| (level != ThinkingLevel::Off).then(|| level.name().to_owned()))
 }
 
-/// The most tokens of the answer.
-fn max_output(target: &Target, request: &Request) -> u64 {
-    request.max_output.map_or(target.spec.max_output, |wanted| wanted.min(target.spec.max_output))
-}
-
-/// A key under which a service finds its cache again: the same for all conversations that begin alike.
+/// The key under which a service finds its cache again: the id of the session. A request without a session has a key
+/// that depends on its beginning.
 fn cache_key(request: &Request) -> String {
+    let fits = |id: &&String| {
+        (1..=LONGEST_CACHE_KEY).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_graphic())
+    };
+    if let Some(id) = request.session.as_ref().filter(fits) {
+        return id.clone();
+    }
+    if let Some(id) = &request.session {
+        return format!("offshoot-{}", digest(id));
+    }
     let tools: Vec<Json> =
         request.tools.iter().map(|tool| json!([tool.name, tool.description, tool.parameters])).collect();
     format!("offshoot-{}", digest(&json!([request.system, tools]).to_string()))

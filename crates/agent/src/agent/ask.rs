@@ -22,7 +22,11 @@ impl Agent {
     ///
     /// System prompt and tools are ours: those that a session file carries are history, which is shown and not obeyed.
     pub fn request(&self) -> Result<Request> {
-        let context = self.session().build_context()?;
+        let (context, estimate, id) = {
+            let session = self.session();
+            let estimate = session.projected_estimate(session.leaf())?;
+            (session.build_context()?, estimate, session.header().id().into_owned())
+        };
         let messages = context.to_request().into_iter().map(|item| item.message);
         Ok(Request {
             system: self.system.clone(),
@@ -30,6 +34,9 @@ impl Agent {
             tools: self.tools.lock().specs(),
             thinking: self.thinking,
             max_output: None,
+            // Without a count by a service the estimate would miss the system prompt and the tools.
+            input_tokens: estimate.last_usage.map(|_| estimate.tokens),
+            session: Some(id),
             cache: true,
             tap: None,
         })
@@ -42,9 +49,11 @@ impl Agent {
         let mut request = self.request()?;
         if self.hooks.wants("context") {
             request.messages = self.changed_by_hooks(request.messages, cancel).await;
+            request.input_tokens = None;
         }
         if self.hooks.wants("context_with_system") {
             self.change_with_system(&mut request, cancel).await;
+            request.input_tokens = None;
         }
         request.tap = HookTap::new(&self.hooks, cancel).map(|tap| Arc::new(tap) as Arc<dyn Tap>);
         let (answer, end) = self.listen(&model, request, cancel).await;

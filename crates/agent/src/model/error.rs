@@ -1,5 +1,6 @@
 //! Why a model did not answer.
 
+use std::fmt;
 use std::time::Duration;
 
 /// Why a model did not answer, or stopped in the middle.
@@ -9,79 +10,92 @@ pub enum ModelError {
     /// The service cannot be reached.
     #[error("cannot reach {service}: {reason}")]
     Network {
-        /// The service.
+        /// The name of the service.
         service: String,
-        /// What the system said.
+        /// The message of the operating system.
         reason: String,
     },
-    /// The service wants to be asked less often.
-    #[error("{service} is asked too often: {message}")]
+    /// The service limits how often it is called.
+    #[error("{service} limits the rate of requests: {message}{}", Wait(*retry_after))]
     RateLimit {
-        /// The service.
+        /// The name of the service.
         service: String,
-        /// What it said.
+        /// The message of the service.
         message: String,
-        /// When to ask again.
+        /// How long the service asks to wait.
         retry_after: Option<Duration>,
     },
-    /// The service has too much to do, or something broke there.
-    #[error("{service} has trouble (status {status}): {message}")]
+    /// The service is overloaded or broken.
+    #[error("{service} failed{}: {message}{}", Status(*status), Wait(*retry_after))]
     Service {
-        /// The service.
+        /// The name of the service.
         service: String,
-        /// The status of its response; zero if it came inside a stream.
+        /// The status of its response; zero if the error came inside a stream.
         status: u16,
-        /// What it said.
+        /// The message of the service.
         message: String,
-        /// When to ask again.
+        /// How long the service asks to wait.
         retry_after: Option<Duration>,
     },
     /// The key is missing or refused.
     #[error("{service} does not accept the key: {message}")]
     Key {
-        /// The service.
+        /// The name of the service.
         service: String,
-        /// What it said.
+        /// The message of the service.
         message: String,
     },
-    /// The conversation does not fit into the model.
+    /// The conversation does not fit into the context window of the model.
     #[error("the conversation is too long for the model: {message}")]
     Overflow {
-        /// What the service said.
+        /// The message of the service.
         message: String,
     },
     /// The service refused the request for another reason.
-    #[error("{service} refused the request (status {status}): {message}")]
+    #[error("{service} refused the request{}: {message}", Status(*status))]
     Refused {
-        /// The service.
+        /// The name of the service.
         service: String,
-        /// The status of its response.
+        /// The status of its response; zero if the refusal came inside a stream.
         status: u16,
-        /// What it said.
+        /// The message of the service.
         message: String,
     },
     /// The stream ended before the answer did.
     #[error("the answer broke off: {reason}")]
     BrokenStream {
-        /// What happened.
+        /// The cause.
         reason: String,
     },
-    /// Nothing came for too long.
+    /// Nothing arrived for too long.
     #[error("nothing came from the model for {} seconds", waited.as_secs())]
     Idle {
-        /// How long it was waited.
+        /// The time waited.
         waited: Duration,
     },
-    /// What came makes no sense.
+    /// The response cannot be read.
     #[error("cannot understand the answer: {reason}")]
     Malformed {
-        /// What is wrong with it.
+        /// The cause.
         reason: String,
+        /// True if a part of the answer had arrived before.
+        has_begun: bool,
+    },
+    /// The answer is larger than any model writes, so it was ended.
+    #[error("the answer was ended because {what} is larger than {}", Size(*limit))]
+    TooLarge {
+        /// The part that is too large.
+        what: &'static str,
+        /// The limit in bytes.
+        limit: usize,
     },
 }
 
 impl ModelError {
-    /// Tells whether asking again may help.
+    /// Returns true if the same request may succeed later.
+    ///
+    /// A response that cannot be read is often the fault of a proxy, so it is worth another request; not so once a part
+    /// of the answer was shown.
     pub fn is_transient(&self) -> bool {
         match self {
             ModelError::Network { .. }
@@ -89,14 +103,15 @@ impl ModelError {
             | ModelError::Service { .. }
             | ModelError::BrokenStream { .. }
             | ModelError::Idle { .. } => true,
+            ModelError::Malformed { has_begun, .. } => !has_begun,
             ModelError::Key { .. }
             | ModelError::Overflow { .. }
             | ModelError::Refused { .. }
-            | ModelError::Malformed { .. } => false,
+            | ModelError::TooLarge { .. } => false,
         }
     }
 
-    /// Returns when the service wants to be asked again.
+    /// Returns how long the service asks to wait before the next request.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             ModelError::RateLimit { retry_after, .. } | ModelError::Service { retry_after, .. } => {
@@ -104,5 +119,97 @@ impl ModelError {
             }
             _ => None,
         }
+    }
+}
+
+/// The status of a response, if there was one.
+struct Status(u16);
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 { Ok(()) } else { write!(f, " (status {})", self.0) }
+    }
+}
+
+/// The time that a service asks to wait, if it does.
+struct Wait(Option<Duration>);
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(wait) = self.0 else { return Ok(()) };
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let [hours, minutes, seconds] = [seconds / 3_600, seconds / 60 % 60, seconds % 60];
+        f.write_str(" (try again in ")?;
+        match (hours, minutes) {
+            (0, 0) => write!(f, "{seconds} s")?,
+            (0, _) if seconds == 0 => write!(f, "{minutes} min")?,
+            (0, _) => write!(f, "{minutes} min {seconds} s")?,
+            (_, 0) => write!(f, "{hours} h")?,
+            (_, _) => write!(f, "{hours} h {minutes} min")?,
+        }
+        f.write_str(")")
+    }
+}
+
+/// A number of bytes.
+struct Size(usize);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            bytes if bytes >= 1 << 20 => write!(f, "{} MiB", bytes >> 20),
+            bytes => write!(f, "{bytes} bytes"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_how_long_to_wait_and_no_status_that_is_not_there() {
+        let limited = |seconds| {
+            ModelError::RateLimit {
+                service: "svc".into(),
+                message: "slow down".into(),
+                retry_after: Some(Duration::from_secs_f64(seconds)),
+            }
+            .to_string()
+        };
+        let table = [
+            (0.2, "1 s"),
+            (59.0, "59 s"),
+            (60.0, "1 min"),
+            (90.0, "1 min 30 s"),
+            (3_600.0, "1 h"),
+            (9_000.0, "2 h 30 min"),
+        ];
+        for (seconds, shown) in table {
+            assert_eq!(
+                limited(seconds),
+                format!("svc limits the rate of requests: slow down (try again in {shown})")
+            );
+        }
+        let refused =
+            |status| ModelError::Refused { service: "svc".into(), status, message: "no".into() }.to_string();
+        assert_eq!(refused(0), "svc refused the request: no");
+        assert_eq!(refused(400), "svc refused the request (status 400): no");
+        let failed = ModelError::Service {
+            service: "svc".into(),
+            status: 0,
+            message: "boom".into(),
+            retry_after: None,
+        };
+        assert_eq!(failed.to_string(), "svc failed: boom");
+    }
+
+    #[test]
+    fn an_unreadable_response_is_worth_another_request_while_nothing_has_arrived() {
+        for has_begun in [false, true] {
+            let error = ModelError::Malformed { reason: "an event is no JSON".into(), has_begun };
+            assert_eq!(error.is_transient(), !has_begun);
+        }
+        assert!(!ModelError::TooLarge { what: "it", limit: 1 }.is_transient());
     }
 }

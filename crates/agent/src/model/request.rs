@@ -25,6 +25,11 @@ pub struct Request {
     pub thinking: ThinkingLevel,
     /// The most tokens of the answer; the model's own limit if not given.
     pub max_output: Option<u64>,
+    /// The number of tokens of the request, if a service has counted most of them; estimated from its length if not
+    /// given.
+    pub input_tokens: Option<u64>,
+    /// The id of the session, under which a service finds its cache again.
+    pub session: Option<String>,
     /// Whether the service should keep the conversation in its cache.
     pub cache: bool,
     /// Who sees the request on its way to the service; models without a service have no use for it.

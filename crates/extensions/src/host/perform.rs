@@ -123,7 +123,6 @@ fn request(context: &Json, options: &Json) -> Request {
         tools: tools.map(tool_spec).collect(),
         thinking: level.and_then(ThinkingLevel::from_name).unwrap_or_default(),
         max_output: options["maxTokens"].as_u64(),
-        cache: false,
-        tap: None,
+        ..Request::default()
     }
 }

@@ -235,7 +235,11 @@ impl AnthropicDecoder {
         match &*delta.text("type") {
             "text_delta" => out.delta(open.index, &delta.text("text")),
             "thinking_delta" => out.delta(open.index, &delta.text("thinking")),
-            "signature_delta" => open.signature.push_str(&delta.text("signature")),
+            "signature_delta" => {
+                let signature = delta.text("signature");
+                out.count(signature.len());
+                open.signature.push_str(&signature);
+            }
             "input_json_delta" => {
                 open.input.clear();
                 out.delta(open.index, &delta.text("partial_json"));

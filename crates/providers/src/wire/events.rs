@@ -1,4 +1,4 @@
-//! The events a decoder gives out, with the numbers of blocks kept in order.
+//! The events that a decoder emits, with the numbers of blocks kept in order and the size of the answer counted.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,11 @@ pub(crate) struct Events {
     waiting: VecDeque<AnswerEvent>,
     blocks: usize,
     calls: usize,
+    bytes: usize,
 }
+
+/// The bytes that a block counts for besides its text.
+const BLOCK_BYTES: usize = 256;
 
 impl Events {
     /// Takes the next event.
@@ -29,6 +33,10 @@ impl Events {
     pub(crate) fn start(&mut self, block: BlockStart) -> usize {
         let index = self.blocks;
         self.blocks += 1;
+        self.count(BLOCK_BYTES);
+        if let BlockStart::ToolCall { id, name } = &block {
+            self.count(id.len() + name.len());
+        }
         self.calls += usize::from(matches!(block, BlockStart::ToolCall { .. }));
         self.waiting.push_back(AnswerEvent::BlockStart { index, block });
         index
@@ -37,12 +45,15 @@ impl Events {
     /// A block goes on.
     pub(crate) fn delta(&mut self, index: usize, text: &str) {
         if !text.is_empty() {
+            self.count(text.len());
             self.waiting.push_back(AnswerEvent::BlockDelta { index, text: text.into() });
         }
     }
 
     /// A block is complete.
     pub(crate) fn end(&mut self, index: usize, fields: Map<String, Json>) {
+        let length = |value: &Json| value.as_str().map_or_else(|| value.to_string().len(), str::len);
+        self.count(fields.values().map(length).sum());
         self.waiting.push_back(AnswerEvent::BlockEnd { index, end: BlockEnd { fields } });
     }
 
@@ -55,6 +66,16 @@ impl Events {
     pub(crate) fn stop(&mut self, stop: StopReason) {
         let stop = if stop == StopReason::Stop && self.calls > 0 { StopReason::ToolUse } else { stop };
         self.waiting.push_back(AnswerEvent::End { stop });
+    }
+
+    /// Counts bytes that a decoder keeps until it can emit them.
+    pub(crate) fn count(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// Returns the size of the answer so far, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Returns how many tools were called.

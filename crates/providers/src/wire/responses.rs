@@ -82,20 +82,23 @@ fn thought(thinking: &Thinking) -> Option<Json> {
 }
 
 /// A text; its signature is its id, or an object with its id and its phase.
+///
+/// The service refuses an output message without an id, so a text of another model is an input message.
 fn text_item(text: &str, signature: Option<&str>) -> Json {
+    let parts = signature.map(|signature| match serde_json::from_str(signature) {
+        Ok(parts @ Json::Object(_)) => parts,
+        _ => json!({"id": signature}),
+    });
+    let id = parts.as_ref().and_then(|parts| parts["id"].as_str());
+    let Some(id) = id.filter(|id| id.starts_with("msg_") && id.len() <= LONGEST_ID) else {
+        return json!({"role": "assistant", "content": text});
+    };
     let mut item = json!({
-        "type": "message", "role": "assistant", "status": "completed",
+        "type": "message", "role": "assistant", "status": "completed", "id": id,
         "content": [{"type": "output_text", "text": text, "annotations": []}],
     });
-    let Some(signature) = signature else { return item };
-    match serde_json::from_str::<Json>(signature) {
-        Ok(parts @ Json::Object(_)) => {
-            item["id"] = parts["id"].clone();
-            if let Some(phase) = parts.get("phase") {
-                item["phase"] = phase.clone();
-            }
-        }
-        _ => item["id"] = json!(signature),
+    if let Some(phase) = parts.as_ref().and_then(|parts| parts.get("phase")) {
+        item["phase"] = phase.clone();
     }
     item
 }

@@ -89,9 +89,8 @@ pub(super) fn asked(messages: Vec<Message>) -> Request {
         messages,
         tools: vec![tool("read"), tool("bash")],
         thinking: ThinkingLevel::High,
-        max_output: None,
         cache: true,
-        tap: None,
+        ..Request::default()
     }
 }
 
@@ -186,7 +185,7 @@ fn nothing_in_a_request_depends_on_times_or_on_ids_that_are_not_needed() {
 }
 
 #[test]
-fn the_key_of_a_cache_depends_on_the_beginning_alone() {
+fn the_cache_key_of_a_request_without_a_session_depends_on_its_beginning_alone() {
     let one = cache_key(&asked(vec![user("a")]));
     assert_eq!(one, cache_key(&asked(vec![user("b"), user("c")])));
     assert_ne!(one, cache_key(&Request { system: "Be long.".into(), ..asked(vec![]) }));

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use offshoot_agent::model::{Model, ModelError};
 use offshoot_providers::{Api, HttpOptions};
+use serde_json::json;
+use session_tree::Timestamp;
 use testkit::model_server::{Format, ModelServer, Reply};
 
 use crate::support::{answer, collect, format_of, model, model_with, options, request, sees_leaving};
@@ -65,9 +67,9 @@ fn table(format: Format) -> Vec<Row> {
         ("a frame is no UTF-8", bad(b"data: {\"x\":\"\xff\xc3\"}\n\n"), "complete", "half sentence"),
         ("a comment is no UTF-8", bad(b": \xff\xfe\n\n"), "complete", "half sentence"),
         ("lines have no meaning", bad(b"nonsense\nfoo: bar\n\n"), "complete", "half sentence"),
-        ("a frame is huge", bad(&huge_frame), "Malformed", HALF),
-        ("a line never ends", bad(&huge), "Malformed", HALF),
-        ("a frame has too many lines", bad(&many_lines), "Malformed", HALF),
+        ("a frame is huge", bad(&huge_frame), "TooLarge", HALF),
+        ("a line never ends", bad(&huge), "TooLarge", HALF),
+        ("a frame has too many lines", bad(&many_lines), "TooLarge", HALF),
         ("an error in the stream", bad(b"data: {\"error\": {\"message\": \"boom\"}}\n\n"), "Service", HALF),
         ("a web page", Reply::bytes(200, "text/html; charset=utf-8", "<html>log in</html>"), "Malformed", ""),
         ("JSON instead of a stream", Reply::bytes(200, "application/json", "{\"id\": 1}"), "Malformed", ""),
@@ -116,9 +118,36 @@ async fn an_answer_that_never_ends_is_ended() {
         let server = ModelServer::start([endless()]).unwrap();
         let model = model_with(&server.url(), api, HttpOptions { longest_answer: 100_000, ..options() });
         let (events, error) = collect(&model, request("hi")).await;
-        assert_eq!(outcome(error.as_ref()), "Malformed");
+        assert_eq!(outcome(error.as_ref()), "TooLarge");
         assert!(answer(&events).text().starts_with("word word"));
         assert!(sees_leaving(server).await, "the client leaves");
+    }
+}
+
+#[tokio::test]
+async fn what_is_kept_of_an_endless_answer_is_bounded() {
+    let text = || Reply::answer().text(&"word ".repeat(50_000)).pieces(10_000);
+    let blocks = || (0..5_000).fold(Reply::answer(), |reply, n| reply.call(&format!("c{n}"), "x", json!({})));
+    let signature = || Reply::answer().thinking("hm", &"s".repeat(90_000)).text(&"word ".repeat(10_000));
+    for api in Api::ALL {
+        // Chat completions have no signatures.
+        let signature = (api != Api::OpenAiCompletions).then(signature);
+        for endless in [text(), blocks()].into_iter().chain(signature) {
+            let server = ModelServer::start([endless]).unwrap();
+            let limits = HttpOptions { longest_content: 100_000, ..options() };
+            let model = model_with(&server.url(), api, limits);
+            let (events, error) = collect(&model, request("hi")).await;
+            let kept = answer(&events).into_failed(model.spec(), Timestamp::from_millis(1), "");
+            let size = kept.value().to_serde().unwrap().to_string().len();
+            assert!(size < 300_000, "{}: {size}", api.name());
+            let shown = error.unwrap().to_string();
+            assert_eq!(
+                shown,
+                "the answer was ended because it is larger than 100000 bytes",
+                "{}",
+                api.name()
+            );
+        }
     }
 }
 

@@ -36,13 +36,16 @@ async fn a_key_does_not_follow_a_redirect() {
     let other = ModelServer::start([Reply::answer().text("caught")]).unwrap();
     let location = format!("{}/v1/messages", other.url());
     for status in [302, 307, 308] {
-        let reply = Reply::bytes(status, "text/plain", "moved").header("location", &location);
+        let reply =
+            Reply::bytes(status, "text/plain", "moved").header("location", &format!("{location}?token=abc"));
         let server = ModelServer::start([reply]).unwrap();
         let (_, error) = collect(&model(&server, Api::AnthropicMessages), request("hi")).await;
         assert!(
-            matches!(error, Some(ModelError::Refused { status: found, .. }) if found == status),
+            matches!(&error, Some(ModelError::Refused { status: found, message, .. })
+                if *found == status && message.contains(&location) && message.contains("baseUrl")),
             "{error:?}"
         );
+        assert!(!error.unwrap().to_string().contains("token"), "a query may hold a secret");
     }
     assert_eq!(other.requests(), []);
 }

@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod broken;
+mod history;
 mod keys;
 mod prefix;
+mod retry;
 mod stream;
 mod support;
 mod tap;
+mod window;

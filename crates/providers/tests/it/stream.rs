@@ -77,6 +77,33 @@ async fn redacted_thoughts_and_cache_writes_of_anthropic_are_kept() {
 }
 
 #[tokio::test]
+async fn cache_writes_of_the_responses_format_are_counted() {
+    let usage = ScriptedUsage { input: 100, output: 2, cache_read: 30, cache_write: 4_000 };
+    let server = ModelServer::start([Reply::answer().text("yes").usage(usage)]).unwrap();
+    let (events, _) = collect(&model(&server, Api::OpenAiResponses), request("hi")).await;
+    let counted = answer(&events).usage();
+    assert_eq!([counted.input, counted.cache_read, counted.cache_write], [100, 30, 4_000]);
+}
+
+#[tokio::test]
+async fn one_connection_serves_many_requests() {
+    for api in Api::ALL {
+        let replies = [
+            Reply::answer().text("one"),
+            Reply::answer().text("two").pieces(5),
+            Reply::error(400, "what?"),
+            Reply::answer().text("three"),
+        ];
+        let server = ModelServer::start(replies).unwrap();
+        let model = model(&server, api);
+        for _ in 0..4 {
+            let _ = collect(&model, request("hi")).await;
+        }
+        assert_eq!((server.requests().len(), server.connections()), (4, 1), "{}", api.name());
+    }
+}
+
+#[tokio::test]
 async fn reasons_to_stop_are_told() {
     for api in Api::ALL {
         let replies = [Reply::answer().text("a"), Reply::answer().text("a").stop(ScriptedStop::Length)];

@@ -32,9 +32,18 @@ pub(crate) fn model(server: &ModelServer, api: Api) -> Arc<dyn Model> {
 }
 
 pub(crate) fn model_with(url: &str, api: Api, options: HttpOptions) -> Arc<dyn Model> {
+    model_like(url, api, options, &json!({}))
+}
+
+/// A model with other traits than the usual ones.
+pub(crate) fn model_like(url: &str, api: Api, options: HttpOptions, traits: &Json) -> Arc<dyn Model> {
+    let mut model = json!({"id": "m", "thinkingLevels": ["off", "high"], "readsImages": true});
+    for (key, value) in traits.as_object().into_iter().flatten() {
+        model[key] = value.clone();
+    }
     let settings: Settings = serde_json::from_value(json!({"providers": {"scripted": {
         "baseUrl": url, "api": api.name(), "keyVariables": ["KEY"], "headers": {"x-team": TEAM},
-        "models": [{"id": "m", "thinkingLevels": ["off", "high"], "readsImages": true}],
+        "models": [model],
     }}}))
     .unwrap();
     let credentials = Credentials::of(|_| Some(KEY.into()));

@@ -81,7 +81,11 @@ impl CompletionsDecoder {
             self.grow(TEXT, &delta.text(key), out);
         }
         delta.at("tool_calls").items().for_each(|call| self.call(call, out));
-        delta.at("reasoning_details").items().for_each(|detail| self.detail(&detail.to_json()));
+        for detail in delta.at("reasoning_details").items() {
+            let detail = detail.to_json();
+            out.count(detail.to_string().len());
+            self.detail(&detail);
+        }
     }
 
     /// Lets the text or the thoughts grow; a change from one to the other ends a block and begins one.
@@ -107,7 +111,10 @@ impl CompletionsDecoder {
 
     fn call(&mut self, delta: View<'_>, out: &mut Events) {
         self.close(out);
+        let known = self.calls.len();
         let place = self.place(delta);
+        // A call without a name begins no block, and is kept all the same.
+        out.count((self.calls.len() - known) * size_of::<Call>());
         let call = &mut self.calls[place];
         let function = delta.at("function");
         if call.name.is_empty() {
@@ -120,7 +127,10 @@ impl CompletionsDecoder {
         };
         match call.index {
             Some(index) => out.delta(index, &arguments),
-            None if call.name.is_empty() => call.early.push_str(&arguments),
+            None if call.name.is_empty() => {
+                out.count(arguments.len());
+                call.early.push_str(&arguments);
+            }
             None => {
                 let id = if call.id.is_empty() { format!("call_{}", out.calls()) } else { call.id.clone() };
                 let index = out.start(BlockStart::ToolCall { id, name: call.name.clone() });

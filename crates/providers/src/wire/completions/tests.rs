@@ -170,7 +170,7 @@ fn what_a_gateway_has_sealed_goes_back_as_it_came() {
 fn reasons_to_stop_have_names_of_our_own() {
     assert_eq!(stored(API, &[finish("length")])["stopReason"], "length");
     assert_eq!(stored(API, &[finish("eos")])["stopReason"], "stop");
-    let error = |reason: &str| events(API, &[finish(reason)]).1.unwrap().into_error("svc", &[]);
+    let error = |reason: &str| events(API, &[finish(reason)]).1.unwrap().into_error("svc", &[], false);
     use offshoot_agent::model::ModelError;
     assert!(matches!(error("content_filter"), ModelError::Refused { .. }));
     assert!(matches!(error("model_context_window_exceeded"), ModelError::Overflow { .. }));

@@ -103,7 +103,7 @@ fn endings_have_names_of_our_own() {
     use offshoot_agent::model::ModelError;
     assert_eq!(stored(API, &[finish("MAX_TOKENS")])["stopReason"], "length");
     assert_eq!(stored(API, &[finish("STOP")])["stopReason"], "stop");
-    let error = |frame: Json| events(API, &[frame]).1.unwrap().into_error("svc", &[]);
+    let error = |frame: Json| events(API, &[frame]).1.unwrap().into_error("svc", &[], false);
     assert!(matches!(error(finish("SAFETY")), ModelError::Refused { .. }));
     assert!(matches!(error(finish("MALFORMED_FUNCTION_CALL")), ModelError::Service { .. }));
     assert!(matches!(error(json!({"promptFeedback": {"blockReason": "OTHER"}})), ModelError::Refused { .. }));

@@ -160,11 +160,13 @@ fn failure(response: &Json) -> Fault {
 /// Counts as the service sends them: the tokens of the request contain those of the cache.
 fn usage(counts: View<'_>) -> Usage {
     let count = |value: View<'_>| value.as_u64().unwrap_or(0);
-    let cache_read = count(counts.at("input_tokens_details").at("cached_tokens"));
+    let details = counts.at("input_tokens_details");
+    let (cache_read, cache_write) =
+        (count(details.at("cached_tokens")), count(details.at("cache_write_tokens")));
     Usage {
-        input: count(counts.at("input_tokens")).saturating_sub(cache_read),
+        input: count(counts.at("input_tokens")).saturating_sub(cache_read + cache_write),
         output: count(counts.at("output_tokens")),
         cache_read,
-        cache_write: 0,
+        cache_write,
     }
 }

@@ -122,7 +122,7 @@ fn endings_have_names_of_our_own() {
     let cut = json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}});
     assert_eq!(stored(API, &end(cut))["stopReason"], "length");
     use offshoot_agent::model::ModelError;
-    let error = |frame: Json| events(API, &[frame]).1.unwrap().into_error("svc", &[]);
+    let error = |frame: Json| events(API, &[frame]).1.unwrap().into_error("svc", &[], false);
     let filtered = json!({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}});
     assert!(matches!(error(completed(filtered)), ModelError::Refused { .. }));
     let failed = |code: &str| json!({"type": "response.failed", "response": {"error": {"code": code, "message": "m"}}});
