@@ -6,11 +6,14 @@
 //! environments or networks.
 
 mod dialect;
+mod family;
 mod settings;
+mod suggest;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_agent::model::ModelSpec;
+use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::secret::Secret;
@@ -44,13 +47,28 @@ pub(crate) struct Target {
     pub(crate) dialect: Dialect,
 }
 
-const BUILT_IN: &str = include_str!("catalogue/models.json");
+/// The services that are built in, without their models.
+const PROVIDERS: &str = include_str!("catalogue/providers.json");
+/// Their models, which `scripts/update-models` generates.
+const MODELS: &str = include_str!("catalogue/models.json");
+
+/// The generated list of models.
+#[derive(Debug, Default, Deserialize)]
+struct Models {
+    /// The models of each provider, the preferred one first and then the newest of each family first.
+    models: BTreeMap<String, Vec<ModelSettings>>,
+}
 
 impl Catalogue {
     /// Returns the models that are built in.
     pub fn built_in() -> Self {
-        let settings: Settings = serde_json::from_str(BUILT_IN).unwrap_or_default();
-        Self { providers: settings.providers, own: BTreeSet::new() }
+        let mut providers = serde_json::from_str::<Settings>(PROVIDERS).unwrap_or_default().providers;
+        for (name, models) in serde_json::from_str::<Models>(MODELS).unwrap_or_default().models {
+            if let Some(provider) = providers.get_mut(&name) {
+                provider.models = models;
+            }
+        }
+        Self { providers, own: BTreeSet::new() }
     }
 
     /// Puts the user's own providers and models over those that are there.
@@ -90,68 +108,84 @@ impl Catalogue {
 
     /// Finds a model by `provider/id`, by its id, or by a part of these that only one model has.
     ///
-    /// Providers that host whatever their user put there (`anyModel`) answer to any id behind their name.
+    /// A provider that hosts what its user put there (`anyModel`) accepts any id. The others accept ids that are not
+    /// listed if they belong to a family that is: services publish models faster than lists follow.
     pub(crate) fn find(&self, name: &str) -> Result<Target> {
         let all: Vec<Target> = self.targets().collect();
-        let full: Vec<&Target> = all.iter().filter(|target| target.spec.full_name() == name).collect();
-        if let [target] = full[..] {
-            return Ok(target.clone());
-        }
-        if let Some(target) = self.snapshot(name).or_else(|| self.any_model(name)) {
+        let matching = |matches: &dyn Fn(&Target) -> bool| -> Vec<&Target> {
+            all.iter().filter(|target| matches(target)).collect()
+        };
+        let full = matching(&|target| target.spec.full_name() == name);
+        let ids = matching(&|target| target.spec.id == name);
+        let parts = matching(&|target| !name.is_empty() && target.spec.full_name().contains(name));
+        if let Some(target) = one(name, &full).or_else(|| one(name, &ids)) {
             return target;
         }
-        let ids: Vec<&Target> = all.iter().filter(|target| target.spec.id == name).collect();
-        let parts: Vec<&Target> =
-            all.iter().filter(|target| target.spec.full_name().contains(name)).collect();
-        only(name, &ids).or_else(|| only(name, &parts)).unwrap_or_else(|| self.unknown(name))
+        if let Some(target) = self.at_provider(name, parts.is_empty()) {
+            return target;
+        }
+        let found = one(name, &parts).or_else(|| self.at_any_provider(name));
+        found.unwrap_or_else(|| self.unknown(name))
     }
 
-    /// Finds a model by the name of one of its dated versions: `provider/id-20250929` or `provider/id-2025-09-29`.
-    fn snapshot(&self, name: &str) -> Option<Result<Target>> {
-        let (provider_name, id) = name.split_once('/')?;
+    /// Finds a model that is not listed by `provider/id`. An id without a number may also be a part of listed ids
+    /// (`anthropic/claude-opus`), which then go first.
+    fn at_provider(&self, name: &str, is_no_part: bool) -> Option<Result<Target>> {
+        let (provider_name, id) = name.split_once('/').filter(|(_, id)| !id.is_empty())?;
         let provider = self.providers.get(provider_name)?;
-        let is_version = |model: &&ModelSettings| {
-            let date = id.strip_prefix(&*model.id).and_then(|rest| rest.strip_prefix('-'));
-            date.is_some_and(is_date)
+        let has_number = id.contains(|char: char| char.is_ascii_digit());
+        let relative = || family::relative(id, &self.built_in_models(provider_name));
+        let model = match provider.any_model {
+            true => relative().unwrap_or_else(|| ModelSettings::new(id)),
+            false if is_no_part || has_number => relative()?,
+            false => return None,
         };
-        let model = provider.models.iter().find(is_version)?;
-        Some(target(provider_name, provider, &ModelSettings { id: id.into(), ..model.clone() }))
+        Some(target(provider_name, provider, &model))
     }
 
-    fn any_model(&self, name: &str) -> Option<Result<Target>> {
-        let (provider_name, id) = name.split_once('/')?;
-        let provider =
-            self.providers.get(provider_name).filter(|provider| provider.any_model && !id.is_empty())?;
-        Some(target(provider_name, provider, &ModelSettings::new(id)))
+    /// Finds a model that is not listed by its id alone, if all words of the id are known to one provider.
+    fn at_any_provider(&self, id: &str) -> Option<Result<Target>> {
+        let relative = |(name, provider): (&String, &ProviderSettings)| {
+            let models = self.built_in_models(name);
+            if provider.any_model || !family::knows_words(id, &models) {
+                return None;
+            }
+            Some(target(name, provider, &family::relative(id, &models)?))
+        };
+        self.providers.iter().find_map(relative)
     }
 
-    /// A model that is there but has a wire format nobody speaks says so.
+    /// The models of a provider that the user's settings do not describe.
+    fn built_in_models(&self, name: &str) -> Vec<&ModelSettings> {
+        let models = self.providers.get(name).into_iter().flat_map(|provider| &provider.models);
+        models.filter(|model| !self.own.contains(&(name.to_owned(), model.id.clone()))).collect()
+    }
+
+    /// Makes the error about a name that no model has. A model whose wire format is unknown is named as such.
     fn unknown(&self, name: &str) -> Result<Target> {
         let has = |(provider_name, id): (&str, &str)| {
             let provider = self.providers.get(provider_name)?;
             let model = provider.models.iter().find(|model| model.id == id)?;
             target(provider_name, provider, model).err()
         };
-        Err(name.split_once('/').and_then(has).unwrap_or_else(|| Error::UnknownModel { name: name.into() }))
+        let unknown = || {
+            let names: Vec<String> = self.targets().map(|target| target.spec.full_name()).collect();
+            Error::UnknownModel { name: name.into(), suggestions: suggest::nearest(name, &names) }
+        };
+        Err(name.split_once('/').and_then(has).unwrap_or_else(unknown))
     }
 }
 
 /// The one target of a list; nothing if there is none, an error if there are several.
-fn only(name: &str, found: &[&Target]) -> Option<Result<Target>> {
+fn one(name: &str, found: &[&Target]) -> Option<Result<Target>> {
     match found {
         [] => None,
         [target] => Some(Ok((*target).clone())),
-        [..] if name.is_empty() => None,
         [..] => {
             let candidates = found.iter().map(|target| target.spec.full_name()).collect();
             Some(Err(Error::AmbiguousModel { name: name.into(), candidates }))
         }
     }
-}
-
-fn is_date(text: &str) -> bool {
-    let digits = text.chars().filter(char::is_ascii_digit).count();
-    digits == 8 && (text.len() == 8 || text.len() == 10 && text.split('-').count() == 3)
 }
 
 fn target(provider_name: &str, provider: &ProviderSettings, model: &ModelSettings) -> Result<Target> {

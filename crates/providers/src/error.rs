@@ -13,11 +13,13 @@ pub enum Error {
     /// No model has this name.
     #[error("no model `{name}`")]
     UnknownModel {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
+        /// The full names of models with a similar name, nearest first.
+        suggestions: Vec<String>,
     },
     /// Several models have this name, or a name that contains it.
-    #[error("`{name}` could be {}", candidates.join(", "))]
+    #[error("`{name}` could be {}", listed(candidates))]
     AmbiguousModel {
         /// The name that was asked for.
         name: String,
@@ -100,6 +102,19 @@ pub enum Error {
     },
 }
 
+/// The most names that a message lists.
+const MOST_NAMES: usize = 8;
+
+/// The first names of a list, and how many more there are.
+fn listed(names: &[String]) -> String {
+    match names.get(..MOST_NAMES) {
+        Some(first) if names.len() > MOST_NAMES => {
+            format!("{} and {} more", first.join(", "), names.len() - MOST_NAMES)
+        }
+        _ => names.join(", "),
+    }
+}
+
 impl Error {
     /// Returns what a person may do about it, if there is something.
     pub fn hint(&self) -> Option<String> {
@@ -111,8 +126,11 @@ impl Error {
             Error::NoNetwork { .. } => Some(
                 "build it with `cargo build -p offshoot --release`, or use `offshoot/offline`".to_owned(),
             ),
-            Error::UnknownModel { .. }
-            | Error::AmbiguousModel { .. }
+            Error::UnknownModel { suggestions, .. } => Some(match suggestions.as_slice() {
+                [] => "`offshoot models` lists the models".to_owned(),
+                names => format!("did you mean {}?", names.join(" or ")),
+            }),
+            Error::AmbiguousModel { .. }
             | Error::BadKey { .. }
             | Error::UnknownApi { .. }
             | Error::BadAddress { .. }

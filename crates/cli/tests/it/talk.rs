@@ -318,6 +318,7 @@ fn what_cannot_be_done_is_told_and_nothing_is_written() {
     assert_snapshot!(refused(&["-p", "hi", "--model", "no-such-model"]), @"
     --- words
     error: no model `no-such-model`
+    hint: `offshoot models` lists the models
     --- exit code 1
     ");
     assert_snapshot!(refused(&["-p", "hi", "--model", "claude-haiku-4-5"]), @"

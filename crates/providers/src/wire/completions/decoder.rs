@@ -34,6 +34,8 @@ struct Call {
 }
 
 const TEXT: &str = "content";
+/// Thoughts that come as a part of the content. They are not sent back: Mistral refuses fields it does not know.
+const THOUGHT_PART: &str = "thinking";
 /// The fields of details that come in pieces.
 const GROWING: [&str; 3] = ["text", "summary", "data"];
 
@@ -80,11 +82,20 @@ impl CompletionsDecoder {
         for key in [TEXT, "refusal"] {
             self.grow(TEXT, &delta.text(key), out);
         }
+        delta.at(TEXT).items().for_each(|part| self.part(part, out));
         delta.at("tool_calls").items().for_each(|call| self.call(call, out));
         for detail in delta.at("reasoning_details").items() {
             let detail = detail.to_json();
             out.count(detail.to_string().len());
             self.detail(&detail);
+        }
+    }
+
+    /// Takes in a part of a list, which Mistral sends in place of a text while a model thinks.
+    fn part(&mut self, part: View<'_>, out: &mut Events) {
+        self.grow(TEXT, &part.text("text"), out);
+        for thought in part.at("thinking").items() {
+            self.grow(THOUGHT_PART, &thought.text("text"), out);
         }
     }
 

@@ -64,6 +64,27 @@ fn an_answer_is_stored_with_thoughts_text_and_calls() {
 }
 
 #[test]
+fn content_may_be_a_list_of_thoughts_and_texts() {
+    let thought = |text: &str| json!({"type": "thinking", "thinking": [{"type": "text", "text": text}]});
+    let frames = [
+        chunk(json!({"content": [thought("let me ")]})),
+        chunk(json!({"content": [thought("see"), {"type": "text", "text": "I "}]})),
+        chunk(json!({"content": "read."})),
+        finish("stop"),
+    ];
+    assert_eq!(
+        stored(API, &frames)["content"],
+        json!([
+            {"type": "thinking", "thinking": "let me see", "thinkingSignature": "thinking"},
+            {"type": "text", "text": "I read."},
+        ])
+    );
+    let messages = vec![user("go"), stored_message(API, &frames), user("on")];
+    let sent = &body(&target(API), &asked(messages))["messages"][2];
+    assert_eq!(*sent, json!({"role": "assistant", "content": "I read."}));
+}
+
+#[test]
 fn the_same_model_gets_its_answer_back() {
     let results = ["c1", "c2"].map(|id| result(id, json!([]), false));
     let messages = [user("go"), stored_message(API, &frames())].into_iter().chain(results).collect();
