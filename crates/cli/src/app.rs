@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_tui::time::Zone;
-use session_tree::{Catalog, Error, Node, Options, Session, Timestamp};
+use session_tree::{Catalog, Error, LockHolder, Node, Options, Session, Timestamp};
 use sha2::{Digest, Sha256};
 
 use crate::change::quoted;
@@ -94,6 +94,7 @@ impl App {
         if let Some(dir) = self.env.cache_dir() {
             options = options.sidecar_dir(dir.join("sidecars"));
         }
+        options = options.on_lock_wait(|holder| crate::ui::words(&lock_notice(None, holder)));
         let (clock, ids) = self.env.fixed();
         if let Some(clock) = clock {
             options = options.clock(clock);
@@ -191,8 +192,8 @@ impl App {
             return Err(Error::ReadOnly { reason: reason.clone() }.into());
         }
         if dry_run {
-            let version = session.header().version();
-            if version < 3 {
+            if session.needs_migration() {
+                let version = session.header().version();
                 self.ui.tell(&format!(
                     "would bring version {version} to version 3 first, and keep the original"
                 ))?;
@@ -202,8 +203,12 @@ impl App {
         Ok(session)
     }
 
-    /// Writes a session of an old version in the current one, and tells where the original is.
+    /// Writes a session of an old version in the current one, if the next append would do so, and reports where the
+    /// original is.
     pub(crate) fn migrate(&mut self, session: &mut Session) -> Result<(), CommandError> {
+        if !session.needs_migration() {
+            return Ok(());
+        }
         let version = session.header().version();
         let Some(kept) = session.migrate()? else { return Ok(()) };
         let kept = kept.display();
@@ -234,6 +239,13 @@ pub(crate) fn resolve(session: &Session, reference: Option<&str>) -> Result<Opti
         None | Some("leaf" | ".") => Ok(session.leaf()),
         Some(reference) => Ok(Some(session.resolve(reference)?)),
     }
+}
+
+/// Describes the program that holds the lock of a session file.
+pub(crate) fn lock_notice(file: Option<&Path>, holder: Option<&LockHolder>) -> String {
+    let holder = holder.map_or_else(|| "another program".into(), LockHolder::to_string);
+    let file = file.map_or_else(|| "the session".into(), |file| file.display().to_string());
+    format!("waiting: {holder} has locked {file}")
 }
 
 /// Tells whether two paths lead to the same file.

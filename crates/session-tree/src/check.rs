@@ -27,9 +27,6 @@ use pieces::Fused;
 #[cfg(feature = "write")]
 pub(crate) use pieces::hint;
 
-/// The `customType` of the entry that stands in for one that was lost.
-pub const STUB: &str = "session-tree.stub";
-
 /// The `customType` of the entry that records a repair.
 pub const REPAIR: &str = "session-tree.repair";
 

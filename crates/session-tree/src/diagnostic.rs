@@ -89,7 +89,7 @@ pub enum Problem {
         /// The version the header names.
         version: u64,
     },
-    /// The file spells ids `uuid`, an early design; it is read as an import.
+    /// The file spells ids `uuid`, as an early design did. It is continued in that spelling.
     UuidSpelling,
     /// Bytes that are not UTF-8; they are kept, and shown as replacement characters.
     InvalidUtf8,
@@ -253,7 +253,7 @@ impl fmt::Display for Problem {
                 write!(f, "the header claims version {version}, this engine writes version 3: read only")
             }
             Problem::UuidSpelling => {
-                f.write_str("ids are spelled `uuid`: read as an import, never written to")
+                f.write_str("ids are spelled `uuid`; new entries are spelled the same way")
             }
             Problem::InvalidUtf8 => {
                 f.write_str("bytes that are not UTF-8; kept, shown as replacement characters")

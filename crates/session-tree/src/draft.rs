@@ -43,6 +43,22 @@ enum Member {
     Timed(String),
 }
 
+/// The names that a session file uses for the ids of its entries and the links between them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// `id`, `parentId`, `firstKeptEntryId`.
+    #[default]
+    Id,
+    /// `uuid`, `parentUuid`, `firstKeptEntryUuid`. A root names the uuid of the header as its parent, if there is one.
+    Uuid { header: Option<String> },
+}
+
+/// The fields that the session adds to an entry, in both spellings.
+const ENVELOPE: [&str; 6] = ["type", "id", "parentId", "timestamp", "uuid", "parentUuid"];
+/// The field of a compaction that names an entry, in both spellings.
+const FIRST_KEPT: &str = "firstKeptEntryId";
+const FIRST_KEPT_UUID: &str = "firstKeptEntryUuid";
+
 /// From where a compaction keeps the entries of its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FirstKept {
@@ -127,8 +143,8 @@ impl Draft {
     pub fn compaction(new: &NewCompaction, system_message: Option<&Message>) -> Self {
         let mut draft = Draft::new(Kind::Compaction).text("summary", &new.summary);
         draft = match &new.first_kept {
-            FirstKept::Entry(id) => draft.text("firstKeptEntryId", id.as_str()),
-            FirstKept::Nothing => draft.member(Member::OwnId("firstKeptEntryId")),
+            FirstKept::Entry(id) => draft.text(FIRST_KEPT, id.as_str()),
+            FirstKept::Nothing => draft.member(Member::OwnId(FIRST_KEPT)),
         };
         draft = draft.raw("tokensBefore", &new.tokens_before.to_string());
         draft = draft.json("details", new.details.as_ref()).json("usage", new.usage.as_ref());
@@ -195,16 +211,27 @@ impl Draft {
         let mut draft = Draft::new(kind);
         for (key, value) in entry.value().into_iter().flat_map(Value::members) {
             let name = key.as_str().unwrap_or_default();
-            if !["type", "id", "parentId", "timestamp"].iter().chain(left_out).any(|other| *other == name) {
+            if !ENVELOPE.iter().chain(left_out).any(|other| *other == name) {
                 draft = draft.raw(&name, &String::from_utf8_lossy(&json::compact(value.raw())));
             }
         }
         draft
     }
 
-    /// Adds a field that the format does not know, such as where a copied message came from.
-    pub fn with_field(self, name: &str, value: &Json) -> Self {
-        self.json(name, Some(value))
+    /// Sets a field that the format does not define, such as where a copied message came from. A field of this name
+    /// that the draft already has is replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadDraft`] if the session itself sets the field: `type`, `id`, `parentId`, `timestamp`, `uuid` and
+    /// `parentUuid`. A line with two of them would mean something else to each reader.
+    pub fn with_field(mut self, name: &str, value: &Json) -> Result<Self> {
+        if ENVELOPE.contains(&name) {
+            let reason = format!("`{name}` is given by the session");
+            return Err(Error::BadDraft { what: self.kind.name().unwrap_or("entry"), reason });
+        }
+        self.members.retain(|member| !member.is_named(name));
+        Ok(self.json(name, Some(value)))
     }
 
     /// Returns the type of the entry to be.
@@ -226,7 +253,12 @@ impl Draft {
         }
     }
 
-    /// Writes the line of the entry, with its line feed.
+    /// Returns a lower bound of the length of the line that the draft becomes.
+    pub(crate) fn min_len(&self) -> u64 {
+        self.members.iter().map(|member| member.text().len() as u64).sum()
+    }
+
+    /// Writes the line of the entry, with its line feed, in the spelling of new files.
     pub(crate) fn write_line(
         &self,
         out: &mut Vec<u8>,
@@ -234,23 +266,35 @@ impl Draft {
         parent: Option<&EntryId>,
         time: Timestamp,
     ) {
+        self.write_spelled(out, id, parent, time, &Spelling::Id);
+    }
+
+    /// Writes the line of the entry, with its line feed.
+    pub(crate) fn write_spelled(
+        &self,
+        out: &mut Vec<u8>,
+        id: &EntryId,
+        parent: Option<&EntryId>,
+        time: Timestamp,
+        spelling: &Spelling,
+    ) {
         let mut text = String::with_capacity(192);
         text.push('{');
         push_text(&mut text, "type", self.kind.name().unwrap_or("custom"));
         // pi writes the fields of these two before the envelope.
         let own_first = matches!(self.kind, Kind::Custom | Kind::CustomMessage);
         if !own_first {
-            push_envelope(&mut text, id, parent, time);
+            push_envelope(&mut text, id, parent, time, spelling);
         }
         out.reserve(self.members.iter().map(Member::room).sum::<usize>() + 192);
         out.extend_from_slice(text.as_bytes());
         for member in &self.members {
             out.push(b',');
-            member.write(out, id, time);
+            member.write(out, id, time, spelling);
         }
         if own_first {
             text.clear();
-            push_envelope(&mut text, id, parent, time);
+            push_envelope(&mut text, id, parent, time, spelling);
             out.extend_from_slice(text.as_bytes());
         }
         out.extend_from_slice(b"}\n");
@@ -325,10 +369,33 @@ impl Member {
         }
     }
 
-    fn write(&self, out: &mut Vec<u8>, id: &EntryId, time: Timestamp) {
+    /// Returns the text that the member holds: its name or, with quotes and value, all of it.
+    fn text(&self) -> &str {
         match self {
+            Member::Text(text) | Member::Timed(text) => text,
+            Member::OwnId(name) => name,
+        }
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        if let Member::OwnId(own) = self {
+            return *own == name;
+        }
+        let mut quoted = String::with_capacity(name.len() + 3);
+        write_string(&mut quoted, name);
+        quoted.push(':');
+        self.text().starts_with(&quoted)
+    }
+
+    fn write(&self, out: &mut Vec<u8>, id: &EntryId, time: Timestamp, spelling: &Spelling) {
+        let is_uuid = matches!(spelling, Spelling::Uuid { .. });
+        match self {
+            Member::Text(text) if is_uuid && self.is_named(FIRST_KEPT) => {
+                out.extend_from_slice(text.replacen(FIRST_KEPT, FIRST_KEPT_UUID, 1).as_bytes());
+            }
             Member::Text(text) => out.extend_from_slice(text.as_bytes()),
             Member::OwnId(name) => {
+                let name = if is_uuid && *name == FIRST_KEPT { FIRST_KEPT_UUID } else { name };
                 let mut text = String::new();
                 push_text(&mut text, name, id.as_str());
                 out.extend_from_slice(text.as_bytes());
@@ -352,14 +419,27 @@ pub fn spelled_name(name: &str) -> Option<String> {
     Some(json::trim_js(&name)).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// What every entry has beside its type, with a comma before it.
-fn push_envelope(out: &mut String, id: &EntryId, parent: Option<&EntryId>, time: Timestamp) {
+/// Writes the fields that every entry has beside its type, each with a comma before it.
+fn push_envelope(
+    out: &mut String,
+    id: &EntryId,
+    parent: Option<&EntryId>,
+    time: Timestamp,
+    spelling: &Spelling,
+) {
+    let (id_key, parent_key, root) = match spelling {
+        Spelling::Id => ("id", "parentId", None),
+        Spelling::Uuid { header } => ("uuid", "parentUuid", header.as_deref()),
+    };
     out.push(',');
-    push_text(out, "id", id.as_str());
+    push_text(out, id_key, id.as_str());
     out.push(',');
-    match parent {
-        Some(parent) => push_text(out, "parentId", parent.as_str()),
-        None => out.push_str("\"parentId\":null"),
+    match parent.map(EntryId::as_str).or(root) {
+        Some(parent) => push_text(out, parent_key, parent),
+        None => {
+            write_string(out, parent_key);
+            out.push_str(":null");
+        }
     }
     let _ = write!(out, ",\"timestamp\":\"{time}\"");
 }

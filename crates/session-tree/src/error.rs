@@ -2,8 +2,10 @@
 //!
 //! A base type. Odd files are no errors but [diagnostics](crate::Diagnostic).
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::id::EntryId;
 
@@ -76,6 +78,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The line of an entry would be longer than readers accept. Nothing was written.
+    #[error("the entry takes {length} bytes in the session file, more than the {limit} that a line may have")]
+    EntryTooLong {
+        /// The length of the line, or a lower bound of it.
+        length: u64,
+        /// The length of the longest line that is read: [`LONGEST_LINE`](crate::LONGEST_LINE).
+        limit: u64,
+    },
     /// The file is no session; it was not touched.
     #[error("Session file is not a valid pi session: {}", path.display())]
     NotASession {
@@ -141,29 +151,47 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// The file was deleted, replaced or cut while it was open; what was held went to a new file.
-    #[error("{} was {what} by somebody else{}", path.display(), rescue_text(rescue.as_ref()))]
+    /// Another program holds the append lock of the file. Nothing was written.
+    #[error("cannot append to {}: {} has held its lock for {} s", path.display(), holder_text(holder.as_ref()), waited.as_secs_f32())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// How long the lock was waited for.
+        waited: Duration,
+        /// The process that holds the lock, if the system reports it.
+        holder: Option<LockHolder>,
+    },
+    /// The file was deleted, replaced or truncated while it was open. The entries that could still be read, and those
+    /// that were to be appended, are in a new session file.
+    #[error("{} was {what} by another program{}", path.display(), rescue_text(rescue.as_ref(), *missing))]
     Replaced {
         /// The file.
         path: PathBuf,
         /// What happened to it.
         what: Loss,
-        /// The file that now holds everything this session knew, if it could be written.
+        /// The new session file; none for a session in memory.
         rescue: Option<PathBuf>,
+        /// The number of entries that are lost. Stubs hold their places in the new file.
+        missing: u64,
     },
     /// An earlier failure left the state of the disk unknown; nothing more is written.
-    #[error("nothing more is written to {} after a failed {operation}", path.display())]
+    #[error("nothing more is written to {} after a failed {operation}: {cause}", path.display())]
     Poisoned {
         /// The file.
         path: PathBuf,
-        /// What failed.
+        /// The operation that failed.
         operation: &'static str,
+        /// The error that the system reported then.
+        cause: String,
     },
-    /// The disk did not confirm that data reached it.
-    #[error("cannot sync {}", path.display())]
+    /// The disk did not confirm that data reached it. The entries are in the file, and the leaf is on them, but they may
+    /// not survive a power cut. Nothing more is written.
+    #[error("cannot sync {}{}", path.display(), appended_text(appended))]
     Sync {
         /// The file.
         path: PathBuf,
+        /// The entries that the failed call had appended, oldest first; empty if it was not an append.
+        appended: Vec<EntryId>,
         /// What the system said.
         source: io::Error,
     },
@@ -262,14 +290,11 @@ pub enum ReadOnlyReason {
         /// The version the header names.
         version: u64,
     },
-    /// It spells ids in a way that is only imported.
-    #[error("it spells ids `uuid` and can only be imported")]
-    UuidSpelling,
     /// The operating system does not let us write.
     #[error("the file is write protected")]
     Protected,
     /// Its file was lost; an earlier error named the file that holds what could be saved.
-    #[error("its file was {what} by somebody else")]
+    #[error("its file was {what} by another program")]
     Lost {
         /// What happened to the file.
         what: Loss,
@@ -323,14 +348,59 @@ pub enum Loss {
     Truncated,
 }
 
-fn rescue_text(rescue: Option<&PathBuf>) -> String {
-    rescue.map_or_else(String::new, |path| format!("; everything is in {}", path.display()))
+/// A process that holds the lock of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockHolder {
+    /// The number of the process.
+    pub process: u32,
+    /// The name of its program, if the system reports it.
+    pub program: Option<String>,
+}
+
+impl fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.program {
+            Some(program) => write!(f, "{program} (process {})", self.process),
+            None => write!(f, "process {}", self.process),
+        }
+    }
+}
+
+fn rescue_text(rescue: Option<&PathBuf>, missing: u64) -> String {
+    let Some(path) = rescue.map(|path| path.display()) else { return String::new() };
+    match missing {
+        0 => format!("; everything is in {path}"),
+        1 => format!("; what could be saved is in {path}, 1 entry is lost"),
+        missing => format!("; what could be saved is in {path}, {missing} entries are lost"),
+    }
+}
+
+fn holder_text(holder: Option<&LockHolder>) -> String {
+    holder.map_or_else(|| "another program".into(), LockHolder::to_string)
+}
+
+fn appended_text(appended: &[EntryId]) -> String {
+    let ids: Vec<&str> = appended.iter().map(EntryId::as_str).collect();
+    match ids.as_slice() {
+        [] => String::new(),
+        [id] => format!(" after appending entry {id}"),
+        ids => format!(" after appending entries {}", ids.join(", ")),
+    }
 }
 
 /// A result whose error is the engine's.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// Adds the entries that were appended before a sync failed.
+    #[cfg(feature = "write")]
+    pub(crate) fn after_append(self, ids: &[EntryId]) -> Self {
+        match self {
+            Error::Sync { path, source, .. } => Error::Sync { path, source, appended: ids.to_vec() },
+            error => error,
+        }
+    }
+
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();
         move |source| Error::Io { action, path, source }

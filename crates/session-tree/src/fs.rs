@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::time::Timestamp;
 
+pub use crate::error::LockHolder;
 #[cfg(any(feature = "sidecar", feature = "catalog"))]
 pub(crate) use cache::replace_cache;
 pub use real::RealFs;
@@ -112,11 +113,13 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// Makes the file private to its owner.
     fn make_private(&self) -> io::Result<()>;
 
-    /// Waits for the exclusive lock, which dies with its process.
-    fn lock(&self) -> io::Result<()>;
-
-    /// Takes the exclusive lock if nobody has it.
+    /// Takes the exclusive lock if it is free; the lock dies with its process.
     fn try_lock(&self) -> io::Result<bool>;
+
+    /// Returns the process that holds the lock, if the system reports it.
+    fn lock_holder(&self) -> Option<LockHolder> {
+        None
+    }
 
     /// Gives the lock back.
     fn unlock(&self) -> io::Result<()>;

@@ -30,8 +30,8 @@ pub(crate) use load::load;
 #[cfg(feature = "catalog")]
 pub(crate) use load::{Refusal, try_load};
 
-/// The longest line the engine reads into memory.
-pub(crate) const LONGEST_LINE: u64 = 256 << 20;
+/// The length of the longest line, without its line feed, that is read as an entry. Longer ones are never written.
+pub const LONGEST_LINE: u64 = 256 << 20;
 
 /// How the lines of a session are spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,8 +131,18 @@ impl Index {
     pub(crate) fn read_only_reason(&self) -> Option<ReadOnlyReason> {
         match self.dialect {
             Dialect::Newer(version) => Some(ReadOnlyReason::NewerVersion { version }),
-            _ if self.uuid_spelling => Some(ReadOnlyReason::UuidSpelling),
             Dialect::V1 | Dialect::V2 | Dialect::V3 => None,
+        }
+    }
+
+    /// Returns true if new entries spell their ids `uuid`, as the file itself does.
+    ///
+    /// A file that spells them `id` stays one, also if a stray line has a `uuid`.
+    pub(crate) fn writes_uuids(&self) -> bool {
+        match self.dialect {
+            Dialect::V2 => self.uuid_spelling,
+            Dialect::V3 => self.header_uuid.is_some(),
+            Dialect::V1 | Dialect::Newer(_) => false,
         }
     }
 

@@ -17,6 +17,8 @@ mod file;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "write")]
+use std::time::Duration;
 
 #[cfg(feature = "write")]
 use crate::error::Loss;
@@ -24,6 +26,8 @@ use crate::error::Result;
 
 #[cfg(feature = "file")]
 pub use file::FileJournal;
+#[cfg(feature = "write")]
+pub(crate) use file::LockWait;
 #[cfg(any(feature = "sidecar", feature = "catalog"))]
 pub(crate) use file::OpenFile;
 pub(crate) use lines::{Piece, each_line, each_line_until, read_into, read_range};
@@ -63,9 +67,16 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
         None
     }
 
-    /// Waits for the append lock and tells the state under it.
+    /// Waits for the append lock and returns the state under it. Fails with [`Error::Locked`](crate::Error::Locked) if
+    /// another program holds the lock for longer than the [limit](Journal::set_lock_wait).
     #[cfg(feature = "write")]
     fn lock(&mut self) -> Result<Locked>;
+
+    /// Sets how long to wait for the append lock. Without effect on journals that no other program can lock.
+    #[cfg(feature = "write")]
+    fn set_lock_wait(&mut self, limit: Duration) {
+        let _ = limit;
+    }
 
     /// Gives the append lock back.
     #[cfg(feature = "write")]

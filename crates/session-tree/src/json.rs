@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub use edit::{Edit, compact};
 pub use parse::validate;
 pub(crate) use parse::value_len;
-pub use text::{TextOut, write_string};
+pub use text::{TextOut, string_len, write_string};
 pub(crate) use text::{decode_lossy, literal, skip_object, skip_string, trim_js};
 
 /// One JSON text with an index of its values.

@@ -143,7 +143,7 @@ pub use branches::{Branch, HIDDEN_BRANCH};
 pub use catalog::{
     Catalog, Damage, Listing, Progress, Relevance, SUB_AGENT_MARKER, SessionQuery, SessionSummary,
 };
-pub use check::{Fix, REPAIR, Recovered, Report, STUB};
+pub use check::{Fix, REPAIR, Recovered, Report};
 pub use compaction::{CompactionPlan, CompactionSettings, should_compact};
 pub use comparison::{CommandRun, Comparison, Outcome, Prompt, Side};
 pub use context::{
@@ -154,7 +154,7 @@ pub use diagnostic::{Diagnostic, Problem, Severity};
 #[cfg(feature = "write")]
 pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent, spelled_name};
 pub use entry::{Block, Body, Content, Ending, Entry, Header, Message, PlainResult, Replacement, Usage};
-pub use error::{Error, Loss, PickRefusal, ReadOnlyReason, Result};
+pub use error::{Error, LockHolder, Loss, PickRefusal, ReadOnlyReason, Result};
 pub use estimate::{CharsPerToken, ContextEstimate, Estimator, estimate_tokens};
 #[cfg(feature = "write")]
 pub use extract::{
@@ -171,9 +171,9 @@ pub use graft::{
 #[cfg(feature = "write")]
 pub use id::RandomIds;
 pub use id::{EntryId, IdSource, is_valid_session_id};
-pub use index::Label;
+pub use index::{LONGEST_LINE, Label};
 pub use kind::{Kind, Role};
-pub use line::{LEAF_MARKER, WITHDRAWN};
+pub use line::{LEAF_MARKER, STUB, WITHDRAWN};
 #[cfg(feature = "file")]
 pub use naming::{encode_cwd, session_file_name};
 #[cfg(feature = "write")]

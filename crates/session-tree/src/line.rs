@@ -23,6 +23,9 @@ pub const LEAF_MARKER: &str = "session-tree.leaf";
 /// has it again, and if nobody had, the entry is gone.
 pub const WITHDRAWN: &str = "session-tree.withdrawn";
 
+/// The `customType` of the entry that stands in for one that was lost.
+pub const STUB: &str = "session-tree.stub";
+
 /// What a scan tells about a line.
 #[derive(Debug)]
 pub(crate) enum Scan<'l> {

@@ -59,6 +59,9 @@ pub(crate) fn current_header(index: &Index) -> Option<Vec<u8>> {
         return None;
     }
     let mut edit = Edit::new(value)?;
+    // The current version spells ids `id`, and its header is not a node.
+    edit.remove("uuid");
+    edit.remove("parentUuid");
     edit.set("version", b"3");
     Some(edit.document())
 }

@@ -287,7 +287,7 @@ impl Session {
         let find = |id: &EntryId| self.tree().node(id.as_str()).ok_or(Error::StalePlan);
         let new_leaf = plan.new_leaf_id.as_ref().map(find).transpose()?;
         let summary = summary.filter(|summary| !summary.summary.is_empty());
-        if summary.is_some() && !self.is_still_at(plan.old_leaf_id.as_ref().map(find).transpose()?) {
+        if summary.is_some() && !self.is_still_at(plan.old_leaf_id.as_ref()) {
             return Err(Error::StalePlan);
         }
         let before = self.leaf;
@@ -311,12 +311,15 @@ impl Session {
         Ok(Navigated { label_entry: label_entry?, summary_entry, new_leaf: self.leaf() })
     }
 
-    /// Tells whether the leaf is where it was when something was planned, apart from entries that only keep books.
-    pub(crate) fn is_still_at(&self, planned: Option<Node>) -> bool {
+    /// Returns true if the leaf is still at the entry where it was when something was planned, apart from bookkeeping
+    /// entries. The entry is named by its id: the file may have been replaced and read again since.
+    pub fn is_still_at(&self, planned: Option<&EntryId>) -> bool {
         let tree = self.tree();
-        if planned.is_some_and(|node| tree.shown(node.0 as usize).is_none()) {
-            return false;
-        }
+        let planned = match planned.map(|id| tree.node(id.as_str())) {
+            Some(None) => return false,
+            Some(found) => found,
+            None => None,
+        };
         let effective = |leaf: Option<Node>| leaf.and_then(|leaf| tree.effective(leaf));
         self.leaf() == planned || effective(self.leaf()) == effective(planned)
     }

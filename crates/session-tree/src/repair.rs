@@ -12,13 +12,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value as Json;
 
-use crate::check::{Fix, REPAIR, Recovered, Report, STUB};
-use crate::draft::Draft;
+use crate::check::{Fix, REPAIR, Recovered, Report};
+use crate::draft::{Draft, Spelling};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::journal::read_range;
 use crate::json::Value;
-use crate::line::WITHDRAWN;
+use crate::line::{STUB, WITHDRAWN};
 use crate::session::Session;
 use crate::time::Timestamp;
 use crate::tree::{Node, Tree};
@@ -239,6 +239,7 @@ impl Session {
 /// The lines of a repair while they are written.
 struct Lines<'s> {
     session: &'s mut Session,
+    spelling: Spelling,
     now: Timestamp,
     bytes: Vec<u8>,
     ids: Vec<EntryId>,
@@ -247,7 +248,8 @@ struct Lines<'s> {
 
 impl<'s> Lines<'s> {
     fn new(session: &'s mut Session, now: Timestamp) -> Self {
-        Lines { session, now, bytes: Vec::new(), ids: Vec::new(), taken: HashSet::new() }
+        let spelling = session.spelling();
+        Lines { session, spelling, now, bytes: Vec::new(), ids: Vec::new(), taken: HashSet::new() }
     }
 
     /// Writes stubs and copies; gives the record of what was done.
@@ -303,13 +305,14 @@ impl<'s> Lines<'s> {
         record["marker"] = marker.as_str().into();
         let before = record.get("leafBefore").and_then(Json::as_str).map(EntryId::from);
         let above = before.as_ref().or(leaf);
-        Draft::custom(REPAIR, Some(&record)).write_line(&mut self.bytes, &id, above, self.now);
+        let record = Draft::custom(REPAIR, Some(&record));
+        record.write_spelled(&mut self.bytes, &id, above, self.now, &self.spelling);
         self.line(marker, leaf, self.now, &Draft::leaf_marker(leaf));
         Some(id)
     }
 
     fn line(&mut self, id: EntryId, parent: Option<&EntryId>, time: Timestamp, draft: &Draft) {
-        draft.write_line(&mut self.bytes, &id, parent, time);
+        draft.write_spelled(&mut self.bytes, &id, parent, time, &self.spelling);
         self.take(id);
     }
 

@@ -126,6 +126,14 @@ impl Tree {
         self.holder(&IdKey::of(id)).map(Node).filter(|node| !self.has(*node, Flags::HIDDEN))
     }
 
+    /// Returns the entry that holds the id of a row: the row itself, or the later line that took the id over.
+    pub(crate) fn current(&self, node: Node) -> Option<Node> {
+        match self.shown(node.0 as usize) {
+            Some(node) => Some(node),
+            None => self.holder(&self.key_at(node.0)).and_then(|at| self.shown(at as usize)),
+        }
+    }
+
     /// Finds who holds an id, shown or not.
     fn holder(&self, id: &IdKey<'_>) -> Option<u32> {
         let learned = self.by_id.find(hash(&self.hasher, id), |at| self.is_id_at(*at, id)).copied();

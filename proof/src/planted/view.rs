@@ -140,10 +140,6 @@ impl FsFile for FaultyFile {
         self.file.make_private()
     }
 
-    fn lock(&self) -> io::Result<()> {
-        self.file.lock()
-    }
-
     fn try_lock(&self) -> io::Result<bool> {
         self.file.try_lock()
     }

@@ -2,14 +2,14 @@
 //!
 //! The door for scripts: a draft is an entry as files spell it, without id, parent and time.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use session_tree::json::{Doc, Edit, Kind as JsonKind, Value, write_string};
 use session_tree::{
-    Draft, EntryId, Error, Kind, NewContent, NewSession, Options, Role, Session, SyncPolicy, Timestamp,
-    replay_system,
+    Draft, EntryId, Error, Kind, LONGEST_LINE, NewContent, NewSession, Options, Role, Session, SyncPolicy,
+    Timestamp, replay_system,
 };
 
 use crate::app::{App, file_of};
@@ -109,11 +109,17 @@ impl Appending {
         let mut line = Vec::new();
         for number in 1_usize.. {
             line.clear();
-            let read = input.read_until(b'\n', &mut line);
+            // One byte more than fits shows that the line is longer.
+            let read = input.by_ref().take(LONGEST_LINE + 2).read_until(b'\n', &mut line);
             let read =
                 read.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))?;
             if read == 0 {
                 break;
+            }
+            let length = line.trim_ascii().len() as u64;
+            if length > LONGEST_LINE {
+                let error = Error::EntryTooLong { length, limit: LONGEST_LINE };
+                return Err(at_line(number, error.into()));
             }
             if !line.trim_ascii().is_empty() {
                 self.take(line.trim_ascii(), app).map_err(|error| at_line(number, error))?;
@@ -215,7 +221,7 @@ impl Appending {
         let state = replay_system(context.messages().filter(|message| message.role() == Role::System));
         let Some(mut state) = state.and_then(|state| state.value().to_serde()) else { return Ok(draft) };
         state["timestamp"] = json!(self.now.as_millis());
-        Ok(draft.with_field("systemMessage", &state))
+        Ok(draft.with_field("systemMessage", &state)?)
     }
 
     fn tell(&self, app: &mut App) -> Result<(), CommandError> {

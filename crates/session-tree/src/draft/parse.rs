@@ -3,14 +3,11 @@
 //! A draft is an entry without its envelope. What it says is kept byte for byte; what every reader of the format
 //! relies on has to be there.
 
-use super::{Draft, Member};
+use super::{Draft, ENVELOPE, Member};
 use crate::entry::Message;
 use crate::error::{Error, Result};
 use crate::json::{self, Doc, Kind as JsonKind, Value};
 use crate::kind::{Kind, Role};
-
-/// What the session gives an entry.
-const ENVELOPE: [&str; 4] = ["type", "id", "parentId", "timestamp"];
 
 /// A field that has to be there, and what it has to be.
 type Field = (&'static str, Shape);
@@ -53,7 +50,9 @@ impl Draft {
         if entry.kind() != JsonKind::Object {
             return Err(bad("draft", "it is not a JSON object"));
         }
-        if let Some(given) = ["id", "timestamp"].into_iter().find(|key| entry.get(key).is_some()) {
+        if let Some(given) =
+            ["id", "timestamp", "uuid", "parentUuid"].into_iter().find(|key| entry.get(key).is_some())
+        {
             return Err(bad("draft", format!("`{given}` is given by the session")));
         }
         let kind = kind_of(entry)?;

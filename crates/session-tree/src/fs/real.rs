@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::{Access, FileId, Fs, FsFile, Meta};
+use super::{Access, FileId, Fs, FsFile, LockHolder, Meta};
 use crate::time::Timestamp;
 
 /// The file system of the operating system.
@@ -193,24 +193,92 @@ impl FsFile for RealFile {
         make_private(&self.0)
     }
 
-    fn lock(&self) -> io::Result<()> {
-        match self.0.lock() {
-            // Some network file systems have no locks; foreign appends are still noticed by length.
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
-            result => result,
-        }
-    }
-
     fn try_lock(&self) -> io::Result<bool> {
         match self.0.try_lock() {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
+            // Some network file systems have no locks; foreign appends are still noticed by length.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
 
+    fn lock_holder(&self) -> Option<LockHolder> {
+        let id = file_id(&self.0.metadata().ok()?);
+        // Only Linux has this file; elsewhere the holder stays unknown.
+        let locks = std::fs::read_to_string("/proc/locks").ok()?;
+        let process = holder_in(&locks, id)?;
+        let program = std::fs::read_to_string(format!("/proc/{process}/comm")).ok();
+        let program = program.map(|name| name.trim_end().to_owned()).filter(|name| !name.is_empty());
+        Some(LockHolder { process, program })
+    }
+
     fn unlock(&self) -> io::Result<()> {
         self.0.unlock()
+    }
+}
+
+/// Finds the process that holds a lock on a file, in the text of `/proc/locks`:
+///
+/// ```text
+/// 1: FLOCK  ADVISORY  WRITE 2387 fd:01:1842 0 EOF
+/// 1: -> FLOCK  ADVISORY  WRITE 2390 fd:01:1842 0 EOF      waits
+/// ```
+///
+/// Some file systems report another device there than in the metadata of a file, so a single holder of the same file
+/// number counts too.
+fn holder_in(locks: &str, id: FileId) -> Option<u32> {
+    let mut same_number = Vec::new();
+    for line in locks.lines() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, process, place, ..] = fields.as_slice() else { continue };
+        let (Some((device, number)), Ok(process)) = (place.rsplit_once(':'), process.parse()) else {
+            continue;
+        };
+        if number.parse() != Ok(id.number) {
+            continue;
+        }
+        if device_number(device) == Some(id.device) {
+            return Some(process);
+        }
+        same_number.push(process);
+    }
+    match same_number.as_slice() {
+        [process] => Some(*process),
+        _ => None,
+    }
+}
+
+/// Reads a device as `/proc/locks` spells it: major and minor number in hexadecimal digits.
+#[cfg(unix)]
+fn device_number(device: &str) -> Option<u64> {
+    let (major, minor) = device.split_once(':')?;
+    let read = |digits| u32::from_str_radix(digits, 16).ok();
+    Some(rustix::fs::makedev(read(major)?, read(minor)?))
+}
+
+#[cfg(not(unix))]
+fn device_number(_device: &str) -> Option<u64> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holder_of_a_lock_is_found_by_device_and_file() {
+        let locks = "1: POSIX  ADVISORY  WRITE 7 08:01:5 0 EOF\n\
+            2: FLOCK  ADVISORY  WRITE 11 08:02:5 0 EOF\n\
+            3: FLOCK  ADVISORY  WRITE 12 08:01:5 0 EOF\n\
+            3: -> FLOCK  ADVISORY  WRITE 13 08:01:5 0 EOF\n\
+            4: FLOCK  ADVISORY  WRITE 14 00:2f:6 0 EOF\n";
+        let id = |minor, number| FileId { device: rustix::fs::makedev(8, minor), number };
+        assert_eq!(holder_in(locks, id(1, 5)), Some(12));
+        assert_eq!(holder_in(locks, id(2, 5)), Some(11));
+        assert_eq!(holder_in(locks, id(3, 5)), None, "two files have this number");
+        assert_eq!(holder_in(locks, id(1, 6)), Some(14), "one file has this number");
+        assert_eq!(holder_in(locks, id(1, 7)), None);
+        assert_eq!(holder_in("", id(1, 5)), None);
     }
 }

@@ -58,8 +58,8 @@ impl Default for MergeContent {
 /// What a merge would do.
 #[derive(Debug, Clone)]
 pub struct MergePlan {
-    /// Where the leaf is.
-    pub old_leaf: Option<Node>,
+    /// The leaf when the plan was made.
+    pub old_leaf: Option<EntryId>,
     /// What would happen.
     pub outcome: MergeOutcome,
 }
@@ -330,7 +330,7 @@ impl Session {
                 None => MergeOutcome::UpToDate,
             },
         };
-        Ok(MergePlan { old_leaf: self.leaf(), outcome })
+        Ok(MergePlan { old_leaf: self.leaf_id(), outcome })
     }
 
     /// Does what was planned: moves the leaf and makes the move durable, or appends the text.
@@ -340,7 +340,7 @@ impl Session {
     /// [`Error::StalePlan`] if the leaf moved since, other than over entries that keep books;
     /// [`Error::BadDraft`] if the text is blank.
     pub fn apply_merge(&mut self, plan: &MergePlan) -> Result<Merged> {
-        if !self.is_still_at(plan.old_leaf) {
+        if !self.is_still_at(plan.old_leaf.as_ref()) {
             return Err(Error::StalePlan);
         }
         match &plan.outcome {

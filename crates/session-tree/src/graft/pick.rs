@@ -92,8 +92,8 @@ impl PickMode {
 /// What a pick would append.
 #[derive(Debug, Clone)]
 pub struct PickPlan {
-    /// Where the leaf is.
-    pub old_leaf: Option<Node>,
+    /// The leaf when the plan was made.
+    pub old_leaf: Option<EntryId>,
     /// The selected entries, as places of the source, oldest first.
     pub selected: Vec<Node>,
     /// The tip of the branch that they are taken from.
@@ -153,7 +153,7 @@ impl Session {
             planner.add(&unit)?;
         }
         planner.finish(PickPlan {
-            old_leaf: self.leaf(),
+            old_leaf: self.leaf_id(),
             selected: nodes,
             source_leaf: source.tree().id(tip),
             items: Vec::new(),
@@ -168,7 +168,7 @@ impl Session {
     ///
     /// [`Error::StalePlan`] if the leaf moved since, other than over entries that keep books.
     pub fn apply_pick(&mut self, plan: &PickPlan) -> Result<Vec<EntryId>> {
-        if !self.is_still_at(plan.old_leaf) {
+        if !self.is_still_at(plan.old_leaf.as_ref()) {
             return Err(Error::StalePlan);
         }
         let now = self.now();

@@ -62,6 +62,16 @@ impl Index {
             return Ok(Some(None));
         }
         let known = target.as_str().and_then(|id| self.tree.node(&id));
-        Ok(Some(known.or_else(|| self.tree.parent(node))))
+        Ok(Some(self.nearest_whole(source, known.or_else(|| self.tree.parent(node)))?))
+    }
+
+    /// Returns the entry itself if its line can be read, else its nearest ancestor whose line can be.
+    fn nearest_whole(&self, source: &dyn ReadAt, node: Option<Node>) -> io::Result<Option<Node>> {
+        for node in node.into_iter().flat_map(|node| self.tree.ancestors(node)) {
+            if !self.tree.is_placeholder(node) && self.is_whole(source, node)? {
+                return Ok(Some(node));
+            }
+        }
+        Ok(None)
     }
 }

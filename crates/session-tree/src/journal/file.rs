@@ -4,6 +4,8 @@
 //! migration) happen beside the file and take its name in one step.
 
 #[cfg(feature = "write")]
+mod lock;
+#[cfg(feature = "write")]
 mod write;
 
 use std::io;
@@ -13,6 +15,8 @@ use std::sync::Arc;
 use super::{Journal, ReadAt};
 use crate::error::{Error, Result};
 use crate::fs::{Access, FileId, Fs, FsFile};
+#[cfg(feature = "write")]
+pub(crate) use lock::LockWait;
 
 /// A journal in a file.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub struct FileJournal {
     /// The length that was found when the lock was taken.
     #[cfg(feature = "write")]
     locked_len: u64,
+    #[cfg(feature = "write")]
+    lock_wait: LockWait,
     #[cfg(feature = "write")]
     trouble: write::Trouble,
 }
@@ -68,6 +74,8 @@ impl FileJournal {
             #[cfg(feature = "write")]
             locked_len: 0,
             #[cfg(feature = "write")]
+            lock_wait: LockWait::default(),
+            #[cfg(feature = "write")]
             trouble: write::Trouble::default(),
         })
     }
@@ -82,6 +90,8 @@ impl FileJournal {
             protected: false,
             #[cfg(feature = "write")]
             locked_len: 0,
+            #[cfg(feature = "write")]
+            lock_wait: LockWait::default(),
             #[cfg(feature = "write")]
             trouble: write::Trouble::default(),
         }
@@ -149,7 +159,10 @@ impl Journal for FileJournal {
 impl FileJournal {
     fn reopen(&self) -> Result<Box<dyn Journal>> {
         let access = if self.protected { Access::Read } else { Access::Append };
-        Ok(Box::new(FileJournal::open(self.fs.clone(), &self.path, access)?))
+        let journal = FileJournal::open(self.fs.clone(), &self.path, access)?;
+        #[cfg(feature = "write")]
+        let journal = journal.with_lock_wait(self.lock_wait.clone());
+        Ok(Box::new(journal))
     }
 }
 

@@ -183,6 +183,22 @@ pub fn write_string(out: &mut impl TextOut, text: &str) {
     out.put("\"");
 }
 
+/// Returns the number of bytes that [`write_string`] writes for a text.
+pub fn string_len(text: &str) -> u64 {
+    let mut counter = Counter(0);
+    write_string(&mut counter, text);
+    counter.0
+}
+
+/// Counts the bytes that are written to it.
+struct Counter(u64);
+
+impl TextOut for Counter {
+    fn put(&mut self, text: &str) {
+        self.0 += text.len() as u64;
+    }
+}
+
 /// Returns a text as a JSON string.
 pub(crate) fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

@@ -85,7 +85,7 @@ impl Copier<'_, '_> {
                     let time = time_of(self.session.tree(), id, parent.as_ref());
                     let time = time.unwrap_or(Timestamp::from_millis(0));
                     let mut out = Vec::new();
-                    step.stub().write_line(&mut out, id, parent.as_ref(), time);
+                    step.stub().write_spelled(&mut out, id, parent.as_ref(), time, &self.session.spelling());
                     self.out.write_all(&out)?;
                 }
                 Fix::Recover { entries } => pieces.extend(entries.iter().map(|entry| entry.bytes.clone())),
@@ -154,7 +154,8 @@ impl Copier<'_, '_> {
         let time =
             session.tree().last().map_or(Timestamp::from_millis(0), |last| session.tree().timestamp(last));
         let mut out = Vec::new();
-        Draft::leaf_marker(self.plan.leaf()).write_line(&mut out, &id, self.plan.leaf(), time);
+        let marker = Draft::leaf_marker(self.plan.leaf());
+        marker.write_spelled(&mut out, &id, self.plan.leaf(), time, &session.spelling());
         self.out.write_all(&out)
     }
 }

@@ -58,7 +58,18 @@ impl Session {
             };
             self.stand_at(leaf);
         }
+        self.follow_leaf();
         Ok(())
+    }
+
+    /// Moves the leaf to the line that holds its id now: another program may have appended a different line with that id.
+    pub(super) fn follow_leaf(&mut self) {
+        let holder = |node: Node| self.index.tree.current(node).unwrap_or(node);
+        self.leaf = self.leaf.map(holder);
+        #[cfg(feature = "write")]
+        {
+            self.writer.kept_leaf = self.writer.kept_leaf.map(holder);
+        }
     }
 
     pub(crate) fn io_error(&self, action: &'static str, source: std::io::Error) -> Error {

@@ -33,6 +33,8 @@ pub struct Options {
     sidecar_dir: Option<std::path::PathBuf>,
     #[cfg(feature = "write")]
     pub(super) writer: super::write::Writer,
+    #[cfg(feature = "write")]
+    pub(super) lock_wait: crate::journal::LockWait,
 }
 
 #[cfg_attr(not(feature = "file"), allow(clippy::derivable_impls, reason = "with files there is more to it"))]
@@ -46,6 +48,8 @@ impl Default for Options {
             sidecar_dir: None,
             #[cfg(feature = "write")]
             writer: super::write::Writer::default(),
+            #[cfg(feature = "write")]
+            lock_wait: crate::journal::LockWait::default(),
         }
     }
 }

@@ -12,10 +12,13 @@ mod header;
 mod leaf;
 mod loss;
 mod migration;
+mod recent;
 
 use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, LockHolder, Result};
 use crate::id::{IdSource, RandomIds};
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::tree::Node;
@@ -24,6 +27,7 @@ use super::Session;
 pub use create::NewSession;
 pub(crate) use create::header_line;
 pub use header::NewHeader;
+use recent::RecentLines;
 
 /// When entries are made durable, that is, safe from a power cut.
 ///
@@ -50,6 +54,8 @@ pub(crate) struct Writer {
     pub(super) has_conversation: bool,
     /// Where the leaf was when the file last told, or was told, where it is. Elsewhere it is because somebody moved it.
     pub(crate) kept_leaf: Option<Node>,
+    /// The latest lines that this session wrote.
+    pub(super) recent: RecentLines,
 }
 
 impl Default for Writer {
@@ -61,6 +67,7 @@ impl Default for Writer {
             unsynced_since: None,
             has_conversation: false,
             kept_leaf: None,
+            recent: RecentLines::default(),
         }
     }
 }
@@ -94,7 +101,34 @@ impl super::Options {
     }
 }
 
+impl super::Options {
+    /// Sets how long an append waits for another program that holds the lock of the file; 10 s if not set.
+    pub fn lock_wait(mut self, limit: Duration) -> Self {
+        self.lock_wait.limit = limit;
+        self
+    }
+
+    /// Sets a function that is called when an append has waited a second for another program that holds the lock. It gets
+    /// the process that holds the lock, if the system reports it.
+    pub fn on_lock_wait(mut self, notice: impl Fn(Option<&LockHolder>) + Send + Sync + 'static) -> Self {
+        self.lock_wait.notice = Some(Arc::new(notice));
+        self
+    }
+}
+
 impl Session {
+    /// Sets how long an append waits for another program that holds the lock of the file.
+    pub fn set_lock_wait(&mut self, limit: Duration) {
+        self.journal.set_lock_wait(limit);
+    }
+
+    /// Fails with [`Error::Locked`] if another program holds the lock of the file, so that an append would fail as well.
+    pub fn check_lock(&mut self) -> Result<()> {
+        self.journal.lock()?;
+        self.journal.unlock();
+        Ok(())
+    }
+
     pub(super) fn with_writer(mut self, writer: Writer) -> Self {
         // Where the leaf was found is a matter of the file, not of who writes it.
         self.writer = Writer { kept_leaf: self.writer.kept_leaf, ..writer };

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use session_tree::{ReadOnlyReason, Role, Session};
+use session_tree::{Draft, Role, Session};
 
 use crate::support::live::{Folder, context, field, lines, parent, path, roots, shape, user};
 
@@ -235,9 +235,73 @@ fn the_example_of_the_early_design_reads_as_it_was_meant_64() {
     assert!(session.tree().node("ses1").is_none());
     assert_eq!(roots(&session), ["m1"]);
     assert_eq!(session.header().id(), "abc");
-    assert_eq!(session.read_only(), Some(&ReadOnlyReason::UuidSpelling));
-    assert!(session.append_message(&user("next")).is_err());
-    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    assert_eq!(session.read_only(), None);
+    let id = session.append_message(&user("next")).unwrap();
+    let after = fs::read_to_string(&file).unwrap();
+    let new = after.strip_prefix(&before).unwrap();
+    assert!(
+        new.starts_with(&format!(r#"{{"type":"message","uuid":"{id}","parentUuid":"m8","timestamp":"#)),
+        "{new}"
+    );
+    assert_eq!(dir.names(), ["s.jsonl"], "the file is continued, not rewritten");
+}
+
+#[test]
+fn a_file_that_spells_ids_uuid_is_continued_in_its_own_spelling() {
+    let dir = Folder::new();
+    let header =
+        r#"{"type":"session","version":2,"uuid":"ses1","parentUuid":null,"id":"abc","cwd":"/project"}"#;
+    let first =
+        r#"{"type":"message","uuid":"m1","parentUuid":"ses1","message":{"role":"user","content":"one"}}"#;
+    let second =
+        r#"{"type":"message","uuid":"m2","parentUuid":"m1","message":{"role":"assistant","content":"two"}}"#;
+    let before = text(&[header, first, second]);
+    let file = dir.put("s.jsonl", &before);
+    let mut session = Session::open(&file).unwrap();
+    let asked = session.append_message(&user("three")).unwrap();
+    session.append_label_change("m2", Some("here")).unwrap();
+    let compaction = session
+        .append(
+            &Draft::parse(
+                r#"{"type":"compaction","summary":"s","firstKeptEntryId":"m2","tokensBefore":9,"fromHook":false}"#,
+            )
+            .unwrap(),
+        )
+        .unwrap();
+    session.append_under(None, &Draft::message(&user("another start")).unwrap()).unwrap();
+    session.branch("m1").unwrap();
+    session.mark_leaf().unwrap().unwrap();
+    let written = fs::read_to_string(&file).unwrap();
+    let new = written.strip_prefix(&before).unwrap();
+    assert!(
+        !new.contains("\"id\":") && !new.contains("parentId") && !new.contains("firstKeptEntryId"),
+        "{new}"
+    );
+    assert!(new.contains(r#""firstKeptEntryUuid":"m2""#), "{new}");
+    assert_eq!(new.matches(r#""parentUuid":"ses1""#).count(), 1, "a root names the header");
+    let mut again = Session::open(&file).unwrap();
+    assert_eq!(again.leaf_id().unwrap(), "m1");
+    assert_eq!(again.label(again.node("m2").unwrap()).unwrap().text, "here");
+    assert_eq!(roots(&again).len(), 2);
+    again.branch(compaction.as_str()).unwrap();
+    assert_eq!(context(&again), [compaction.as_str(), "m2", asked.as_str()]);
+    assert!(
+        again
+            .check()
+            .unwrap()
+            .diagnostics
+            .iter()
+            .all(|found| found.problem.code() == "uuid-spelling" || found.problem.code() == "bad-timestamp"),
+        "{:?}",
+        again.check().unwrap().diagnostics
+    );
+    let kept = again.migrate().unwrap().unwrap();
+    assert_eq!(
+        fs::read_to_string(kept).unwrap(),
+        written,
+        "asked for, it becomes a file of the current version"
+    );
+    assert!(!fs::read_to_string(&file).unwrap().to_lowercase().contains("uuid"));
 }
 
 #[test]

@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use session_tree::{Entry, Error, NewBranchSummary, Query, Search, Session};
+use session_tree::{
+    Entry, Error, MergeRequest, NewBranchSummary, PickRequest, Query, Search, Selection, Session,
+};
 use testkit::drawing::session_text;
 use testkit::sim_fs::{Fault, SimFs};
 
@@ -86,6 +88,33 @@ fn a_plan_to_an_entry_that_is_gone_is_refused() {
         assert!(matches!(session.apply_navigation(&plan, summary, None), Err(Error::StalePlan)));
     }
     assert_eq!(session.leaf_id(), before);
+}
+
+/// The row of the old leaf holds another entry after the file was replaced.
+#[test]
+fn a_pick_or_a_merge_that_was_planned_before_the_file_was_replaced_is_refused() {
+    let dir = Folder::new();
+    let (path, session) = six(&dir);
+    let request = PickRequest {
+        allow_present: true,
+        ..PickRequest::new(Selection::Entry(session.node("u5").unwrap()))
+    };
+    let pick = session.plan_pick(&session, &request).unwrap();
+    let mut other = options().in_memory("/w").unwrap();
+    let tip = other.append_message(&user("elsewhere")).unwrap();
+    let merge =
+        session.plan_merge(&other, other.node(tip.as_str()).unwrap(), &MergeRequest::default()).unwrap();
+    without(&path, &["u1", "a2"]);
+    let mut writer = options().open(&path).unwrap();
+    writer.append_message(&user("theirs")).unwrap();
+    writer.append_message(&user("more of theirs")).unwrap();
+    let mut follower = session.follow();
+    follower.poll().unwrap();
+    let mut session = follower.into_session();
+    let before = fs::read(&path).unwrap();
+    assert!(matches!(session.apply_pick(&pick), Err(Error::StalePlan)));
+    assert!(matches!(session.apply_merge(&merge), Err(Error::StalePlan)));
+    assert_eq!(fs::read(&path).unwrap(), before);
 }
 
 #[test]

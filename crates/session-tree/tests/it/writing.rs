@@ -1,11 +1,15 @@
 //! Writing: what an append leaves in the file, and what it does when the file is not what it was.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-use session_tree::{Draft, Error, Loss, Options, Session};
+use session_tree::{Draft, Error, LONGEST_LINE, Loss, Node, Options, STUB, Session, SyncPolicy};
+use testkit::sim_fs::{Fault, SimFs};
 
-use crate::support::live::{Folder, lines, user};
+use crate::support::live::{Folder, lines, path as path_to, shape, user};
 
 fn with_two_messages(path: &Path) -> Session {
     let mut session = Options::new().create(path, "/project").unwrap();
@@ -96,6 +100,181 @@ fn a_file_that_was_cut_short_is_not_written_to() {
     let error = session.append_message(&user("three")).unwrap_err();
     assert!(matches!(error, Error::Replaced { what: Loss::Truncated, rescue: Some(_), .. }), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// The entries of a rescue file: how many are readable and how many are stubs.
+fn rescued(error: &Error) -> (Session, u64, usize) {
+    let Error::Replaced { rescue: Some(rescue), missing, .. } = error else { panic!("{error}") };
+    let session = Session::open(rescue).unwrap();
+    let is_stub = |node: &Node| {
+        let entry = session.entry_at(*node).unwrap();
+        entry.value().unwrap().get("customType").is_some_and(|kind| kind.is_str(STUB))
+    };
+    let stubs = session.tree().nodes().filter(is_stub).count();
+    (session, *missing, stubs)
+}
+
+#[test]
+fn after_truncation_the_rescue_file_is_a_session_with_all_that_memory_holds() {
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
+    let mut session = with_two_messages(&path);
+    let last = session.leaf_id().unwrap();
+    session.append_label_change(last.as_str(), Some("here")).unwrap();
+    cut(&path, 0);
+    let error = session.append_message(&user("three")).unwrap_err();
+    assert!(error.to_string().contains("everything is in"), "{error}");
+    let (saved, missing, stubs) = rescued(&error);
+    assert_eq!((missing, stubs), (0, 0));
+    assert_eq!(saved.header().id(), session.header().id());
+    let texts = saved.build_context().unwrap();
+    let texts: Vec<String> = texts.messages().map(|message| message.text().into_owned()).collect();
+    assert_eq!(texts, ["one", "two", "three"]);
+    assert_eq!(saved.label(saved.node(last.as_str()).unwrap()).unwrap().text, "here");
+}
+
+#[test]
+fn after_truncation_lost_entries_are_counted_and_keep_their_places() {
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
+    drop(with_two_messages(&path));
+    let mut session = Session::open(&path).unwrap();
+    let ids: Vec<_> = session.tree().nodes().map(|node| session.tree().id(node)).collect();
+    session.entry(ids[1].as_str()).unwrap();
+    cut(&path, 0);
+    fs::write(&path, "something else entirely\n").unwrap();
+    let error = session.append_message(&user("three")).unwrap_err();
+    assert!(error.to_string().ends_with("1 entry is lost"), "{error}");
+    let (saved, missing, stubs) = rescued(&error);
+    assert_eq!((missing, stubs), (1, 1));
+    assert_eq!(saved.branch_path(None).len(), 3);
+    assert_eq!(saved.entry(ids[1].as_str()).unwrap().parent_id(), Some(&ids[0]));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "something else entirely\n");
+}
+
+#[test]
+fn an_old_session_that_is_lost_before_its_first_append_is_saved_with_the_new_entry() {
+    let dir = Folder::new();
+    let path = dir.put(
+        "s.jsonl",
+        concat!(
+            r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#,
+            "\n",
+            r#"{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"one"}}"#,
+            "\n",
+        ),
+    );
+    let mut session = Session::open(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let error = session.append_message(&user("two")).unwrap_err();
+    let (saved, missing, _) = rescued(&error);
+    assert_eq!((missing, saved.header().version()), (0, 3));
+    assert_eq!(saved.branch_path(None).len(), 2);
+}
+
+#[test]
+fn an_entry_that_readers_would_not_accept_is_refused_before_it_is_written() {
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
+    let mut session = with_two_messages(&path);
+    let before = fs::read(&path).unwrap();
+    let text = serde_json::Value::from("x".repeat(LONGEST_LINE as usize));
+    let draft = Draft::custom("x", Some(&text));
+    drop(text);
+    for parent in [None, session.leaf_id()] {
+        let error = session.append_under(parent.as_ref().map(|id| id.as_str()), &draft).unwrap_err();
+        let Error::EntryTooLong { length, limit: LONGEST_LINE } = error else { panic!("{error}") };
+        assert!(length > LONGEST_LINE);
+    }
+    assert!(fs::read(&path).unwrap() == before, "nothing was written");
+    session.append_message(&user("three")).unwrap();
+}
+
+#[test]
+fn a_failed_sync_reports_the_entry_that_is_in_the_file() {
+    let fs = SimFs::new();
+    let options = || Options::new().file_system(Arc::new(fs.clone())).sync(SyncPolicy::Always);
+    let mut session = options().create("/s.jsonl", "/project").unwrap();
+    session.append_message(&user("one")).unwrap();
+    let calls = (1..20).find_map(|call| {
+        let before = session.leaf_id();
+        fs.fail_at(call, Fault::error(ErrorKind::StorageFull));
+        let result = session.append_message(&user("two"));
+        fs.clear_faults();
+        match result {
+            Err(Error::Sync { appended, .. }) => Some((before, appended)),
+            Err(_) | Ok(_) => None,
+        }
+    });
+    let (before, appended) = calls.expect("no sync failed");
+    let [id] = appended.as_slice() else { panic!("{appended:?}") };
+    assert_eq!(session.leaf_id().as_ref(), Some(id));
+    assert_eq!(session.entry(id.as_str()).unwrap().parent_id(), before.as_ref());
+    assert_eq!(options().open("/s.jsonl").unwrap().leaf_id().as_ref(), Some(id));
+    let next = session.append_message(&user("three")).unwrap_err().to_string();
+    assert!(next.ends_with(&format!("after a failed sync: {}", "injected fault")), "{next}");
+}
+
+#[test]
+fn a_field_of_the_envelope_cannot_be_set_by_a_draft() {
+    for name in ["type", "id", "parentId", "timestamp", "uuid", "parentUuid"] {
+        let draft = Draft::custom("x", None).with_field(name, &serde_json::json!("y"));
+        assert!(matches!(draft, Err(Error::BadDraft { .. })), "{name}");
+    }
+    let draft =
+        Draft::custom("x", Some(&serde_json::json!(1))).with_field("data", &serde_json::json!(2)).unwrap();
+    let mut session = Options::new().in_memory("/").unwrap();
+    let id = session.append(&draft).unwrap();
+    let entry = session.entry(id.as_str()).unwrap();
+    assert_eq!(String::from_utf8_lossy(entry.raw()).matches("\"data\":").count(), 1);
+}
+
+#[test]
+fn a_foreign_line_with_the_id_of_our_leaf_takes_its_place() {
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
+    for looks_first in [true, false] {
+        let _ = fs::remove_file(&path);
+        let mut session = with_two_messages(&path);
+        let leaf = session.leaf_id().unwrap();
+        append_raw(
+            &path,
+            &format!(
+                "{{\"type\":\"message\",\"id\":\"{leaf}\",\"parentId\":null,\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"another\"}}}}\n"
+            ),
+        );
+        if looks_first {
+            session.catch_up().unwrap();
+            assert_eq!(session.leaf_entry().unwrap().unwrap().parent_id(), None);
+        }
+        session.append_message(&user("three")).unwrap();
+        let again = Session::open(&path).unwrap();
+        assert_eq!(shape(&session), shape(&again));
+        assert_eq!(path_to(&session, None), path_to(&again, None));
+        assert_eq!(path_to(&session, None).len(), 2, "the line that took the id over is a root");
+    }
+}
+
+#[test]
+fn a_marker_whose_target_is_cut_leads_to_the_entry_above_it() {
+    let dir = Folder::new();
+    let line = |id: &str, parent: &str, rest: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2025-01-01T00:00:00.000Z","message":{{"role":"user","content":"{id}"{rest}"#
+        )
+    };
+    let header =
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#;
+    let marker = r#"{"type":"custom","customType":"session-tree.leaf","data":{"targetId":"b"},"id":"m","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z"}"#;
+    let (a, b, c) = (line("a", "null", "}}"), line("b", "\"a\"", ",,"), line("c", "\"a\"", "}}"));
+    let inside = line("b", "\"a\"", ",,}}");
+    for b in [b, inside] {
+        let path = dir.put("s.jsonl", [header, &a, &b, &c, marker, ""].join("\n"));
+        let mut session = Session::open(&path).unwrap();
+        assert_eq!(session.leaf_id().unwrap(), "a", "{b}");
+        let id = session.append_message(&user("next")).unwrap();
+        assert_eq!(session.entry(id.as_str()).unwrap().parent_id().unwrap(), "a");
+    }
 }
 
 /// A session that has seen half a line of another writer, and how long the file was before it.
@@ -256,4 +435,47 @@ fn appending_under_a_given_parent_makes_a_branch_there() {
     let c = session.append_under(Some(a.as_str()), &Draft::message(&user("c")).unwrap()).unwrap();
     assert_eq!(session.entry(c.as_str()).unwrap().parent_id(), Some(&a));
     assert_eq!(session.leaf_id(), Some(c));
+}
+
+#[test]
+fn a_lock_that_is_not_released_ends_an_append_that_writes_nothing() {
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
+    drop(with_two_messages(&path));
+    let before = fs::read(&path).unwrap();
+    // Reading a file is enough to lock it.
+    let holder = fs::File::open(&path).unwrap();
+    holder.lock().unwrap();
+    let mut session = Options::new().lock_wait(Duration::from_millis(30)).open(&path).unwrap();
+    let leaf = session.leaf_id();
+    let error = session.append_message(&user("three")).unwrap_err();
+    let Error::Locked { holder: known, .. } = &error else { panic!("{error}") };
+    if cfg!(target_os = "linux") {
+        assert_eq!(known.as_ref().map(|known| known.process), Some(std::process::id()));
+    }
+    assert!(matches!(session.check_lock(), Err(Error::Locked { .. })));
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(session.leaf_id(), leaf);
+    holder.unlock().unwrap();
+    session.check_lock().unwrap();
+    session.append_message(&user("three")).unwrap();
+}
+
+#[test]
+fn the_application_is_notified_while_a_lock_is_waited_for() {
+    let dir = Folder::new();
+    let path = dir.at("s.jsonl");
+    drop(with_two_messages(&path));
+    let holder = fs::File::open(&path).unwrap();
+    holder.lock().unwrap();
+    let (send, receive) = std::sync::mpsc::channel();
+    let options = Options::new().on_lock_wait(move |_| send.send(()).unwrap());
+    let mut session = options.open(&path).unwrap();
+    // The lock is released when the notice comes; without one, the append fails after its limit.
+    let waiting = std::thread::spawn(move || {
+        receive.recv().unwrap();
+        drop(holder);
+    });
+    session.append_message(&user("three")).unwrap();
+    waiting.join().unwrap();
 }

@@ -107,11 +107,6 @@ impl FsFile for SimFile {
         Ok(())
     }
 
-    /// Nobody else can run while a simulation waits, so waiting for a lock that is held would be for ever.
-    fn lock(&self) -> io::Result<()> {
-        if self.try_lock()? { Ok(()) } else { Err(io::ErrorKind::Deadlock.into()) }
-    }
-
     fn try_lock(&self) -> io::Result<bool> {
         let mut disk = self.fs.enter(Call::Lock)?;
         if self.holder(&disk).is_some() {

@@ -1,7 +1,7 @@
 //! The draft of a merge: a text that is read, changed and thrown away before anything is written.
 
 use serde_json::json;
-use session_tree::{Conflict, EntryId, Error, Merge, MergeOutcome, MergePlan, Merged, Node, PickPlan};
+use session_tree::{Conflict, EntryId, Error, Merge, MergeOutcome, MergePlan, Merged, PickPlan};
 
 use super::{ContestedFile, MergeBranchRequest, MergeWith, MergedBranch, conflicts};
 use crate::agent::{Agent, Move};
@@ -106,8 +106,7 @@ impl Agent {
     /// Plans the move, if the leaf still is where it would go forward from.
     fn plan_forward_move(&self, draft: &MergeDraft, to: &EntryId) -> Result<Move> {
         let session = self.session();
-        let said_last = |leaf: Option<Node>| leaf.and_then(|leaf| session.tree().effective(leaf));
-        if said_last(session.leaf()) != said_last(draft.plan.old_leaf) {
+        if !session.is_still_at(draft.plan.old_leaf.as_ref()) {
             return Err(Error::StalePlan.into());
         }
         let plan = session.plan_exact_navigation(to.as_str())?;

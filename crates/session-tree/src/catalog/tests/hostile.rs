@@ -114,10 +114,6 @@ impl FsFile for MoodyFile {
         self.file.make_private()
     }
 
-    fn lock(&self) -> io::Result<()> {
-        self.file.lock()
-    }
-
     fn try_lock(&self) -> io::Result<bool> {
         self.file.try_lock()
     }

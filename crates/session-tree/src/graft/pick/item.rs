@@ -137,12 +137,12 @@ impl PickItem {
     pub(super) fn draft(&self, now: Timestamp, ids: &[String]) -> Result<Draft> {
         let origin = self.origin.to_json(now);
         Ok(match &self.body {
-            Planned::Quote { text, images } => quote_draft(text, images).with_field("details", &origin),
-            Planned::Requoted(draft) => draft.clone().with_field("details", &origin),
+            Planned::Quote { text, images } => quote_draft(text, images).with_field("details", &origin)?,
+            Planned::Requoted(draft) => draft.clone().with_field("details", &origin)?,
             Planned::Message(message) => {
-                Draft::message(&native::with_call_ids(message, ids))?.with_field("origin", &origin)
+                Draft::message(&native::with_call_ids(message, ids))?.with_field("origin", &origin)?
             }
-            Planned::Other(draft) => draft.clone().with_field("origin", &origin),
+            Planned::Other(draft) => draft.clone().with_field("origin", &origin)?,
         })
     }
 }

@@ -13,8 +13,8 @@ use crate::planted::{self, Bug};
 /// What went wrong so far and is still felt.
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
-    /// The operation whose failure left the state of the disk unknown.
-    poisoned: Option<&'static str>,
+    /// The operation whose failure left the state of the disk unknown, and its error.
+    poisoned: Option<(&'static str, String)>,
     /// Directories in which a new name may not have reached the disk yet.
     unsynced_directories: Vec<PathBuf>,
 }
@@ -148,9 +148,9 @@ impl FileJournal {
         match what_stayed(file.as_ref(), at, lines) {
             Stayed::Nothing => return Error::Append { path, source },
             Stayed::OnlyOurs if file.set_len(at).is_ok() => {
-                if file.sync().is_err() {
+                if let Err(error) = file.sync() {
                     // After a power cut the entry could be back although it was reported as not written.
-                    self.trouble.poisoned = Some("append");
+                    self.trouble.poisoned = Some(("append", error.to_string()));
                 }
                 return Error::Append { path, source };
             }
@@ -158,7 +158,7 @@ impl FileJournal {
         }
         // Somebody else wrote behind us, or the cut failed: close the fragment off so that nothing is glued to it.
         if !matches!(file.append(b"\n"), Ok(1)) {
-            self.trouble.poisoned = Some("append");
+            self.trouble.poisoned = Some(("append", source.to_string()));
         }
         Error::TornAppend { path, source }
     }
@@ -208,8 +208,10 @@ impl FileJournal {
         if self.protected {
             return Err(Error::ReadOnly { reason: ReadOnlyReason::Protected });
         }
-        match self.trouble.poisoned {
-            Some(operation) => Err(Error::Poisoned { path: self.path.clone(), operation }),
+        match &self.trouble.poisoned {
+            Some((operation, cause)) => {
+                Err(Error::Poisoned { path: self.path.clone(), operation, cause: cause.clone() })
+            }
             None => Ok(()),
         }
     }
@@ -237,13 +239,7 @@ impl Journal for FileJournal {
             State::Held(lines) => return Ok(Locked { len: lines.len() as u64, loss: None }),
             State::Open { file, id } => (file, *id),
         };
-        loop {
-            match file.lock() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(Error::Io { action: "lock", path: self.path.clone(), source }),
-                Ok(()) => break,
-            }
-        }
+        self.take_lock(file.as_ref())?;
         // Under the lock the path must still name the file that is locked.
         let state = match self.fs.metadata(&self.path) {
             Ok(meta) if meta.id == id => Ok(Locked { len: meta.len, loss: None }),
@@ -259,6 +255,10 @@ impl Journal for FileJournal {
         })?;
         self.locked_len = locked.len;
         Ok(locked)
+    }
+
+    fn set_lock_wait(&mut self, limit: std::time::Duration) {
+        self.lock_wait.limit = limit;
     }
 
     fn unlock(&mut self) {
@@ -311,8 +311,10 @@ impl Journal for FileJournal {
             }
             Err(source) => {
                 // The kernel may have dropped the pages: asking again would report a success that is none.
-                self.trouble.poisoned = Some("sync").filter(|_| !planted::has(Bug::TrustAfterFailedSync));
-                Err(Error::Sync { path: self.path.clone(), source })
+                if !planted::has(Bug::TrustAfterFailedSync) {
+                    self.trouble.poisoned = Some(("sync", source.to_string()));
+                }
+                Err(Error::Sync { path: self.path.clone(), appended: Vec::new(), source })
             }
         }
     }
@@ -350,7 +352,7 @@ impl Journal for FileJournal {
         let renamed = self
             .fs
             .sync_dir(&directory)
-            .and_then(|()| copy.lock())
+            .and_then(|()| lock_now(copy.as_ref()))
             .and_then(|()| copy.metadata())
             .and_then(|meta| self.unchanged(before).map(|()| meta))
             .and_then(|meta| self.fs.rename(&temporary, &self.path).map(|()| meta));
@@ -394,6 +396,11 @@ impl FileJournal {
         // A program that does not lock may have written meanwhile.
         if file.end()? == len { Ok(()) } else { Err(io::ErrorKind::ResourceBusy.into()) }
     }
+}
+
+/// Locks a file that no other program has a reason to lock.
+fn lock_now(file: &dyn FsFile) -> io::Result<()> {
+    if file.try_lock()? { Ok(()) } else { Err(io::ErrorKind::ResourceBusy.into()) }
 }
 
 /// What a failed write left at the end of a file.

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use super::super::Session;
-use crate::draft::Draft;
+use crate::draft::{Draft, Spelling};
 use crate::error::{Error, Loss, Result};
 use crate::id::{EntryId, IdKey};
+use crate::index::LONGEST_LINE;
 use crate::journal::Overlay;
-use crate::json::Doc;
+use crate::json::{Doc, Value};
 use crate::kind::Kind;
 use crate::line::Traits;
 use crate::planted::{self, Bug};
@@ -58,6 +59,15 @@ struct Prepared {
 
 impl Session {
     /// Appends an entry below the leaf, and moves the leaf onto it.
+    ///
+    /// # Errors
+    ///
+    /// Nothing changed, neither in the file nor in memory, except after these:
+    ///
+    /// - [`Error::Sync`]: the entry is in the file and the leaf is on it, but it may not survive a power cut. The error
+    ///   holds its id. The session can still be read; every later append fails with [`Error::Poisoned`].
+    /// - [`Error::TornAppend`]: a part of the line stays in the file as a bad line, which readers skip.
+    /// - [`Error::Replaced`]: the file is not the one that was opened. The entry is in the rescue file.
     pub fn append(&mut self, draft: &Draft) -> Result<EntryId> {
         self.append_one(Place::Under(self.leaf), draft)
     }
@@ -80,7 +90,11 @@ impl Session {
 
     pub(super) fn append_at(&mut self, place: Place, drafts: &[Draft]) -> Result<Vec<EntryId>> {
         self.check_writable()?;
-        let place = self.migrate_before_append(place)?;
+        for draft in drafts {
+            // Checked before the lines exist: they may take several times the memory of the drafts.
+            check_len(draft.min_len())?;
+        }
+        let place = self.migrate_before_append(place, drafts)?;
         if drafts.is_empty() {
             return Ok(Vec::new());
         }
@@ -88,7 +102,7 @@ impl Session {
         let result = self.write_locked(place, drafts);
         self.journal.unlock();
         let (ids, time) = result?;
-        self.sync_after_append(time)?;
+        self.sync_after_append(time).map_err(|error| error.after_append(&ids))?;
         Ok(ids)
     }
 
@@ -107,8 +121,8 @@ impl Session {
         loop {
             let (len, loss) = self.lock_journal()?;
             let Some(loss) = loss else {
-                let caught_up = self.catch_up_to(len);
-                return caught_up.map(|()| place).inspect_err(|_| self.journal.unlock());
+                let caught_up = self.catch_up_at(place, len);
+                return caught_up.inspect_err(|_| self.journal.unlock());
             };
             self.journal.unlock();
             match self.follow_replacement(loss, place)? {
@@ -138,14 +152,19 @@ impl Session {
                 ours.last().copied().flatten().or(parent)
             }
         };
-        if matches!(place, Place::Under(_)) {
-            self.stand_at(last);
+        self.writer.recent.note(&prepared.ids, &prepared.lines, &prepared.lengths);
+        match place {
+            Place::Under(_) => self.stand_at(last),
+            Place::Aside(_) => self.follow_leaf(),
         }
         Ok((prepared.ids, prepared.time))
     }
 
     /// Writes whole lines at the end of the journal, with one write.
     fn write_lines(&mut self, lines: &[u8], publish: bool) -> Result<Written> {
+        for line in lines.split(|byte| *byte == b'\n') {
+            check_len(line.len() as u64)?;
+        }
         let at = self.index.known_end();
         // A tail without line feed is closed off in the same write, never glued to, never removed. It is read before
         // anything is written: what follows must not fail.
@@ -180,15 +199,25 @@ impl Session {
         let time = self.writer.clock.now();
         let mut prepared = Prepared { ids: Vec::new(), lines: Vec::new(), lengths: Vec::new(), time };
         let mut above = parent.map(|parent| self.index.tree.id(parent));
+        let spelling = self.spelling();
         for draft in drafts {
             let id = self.free_id(&prepared.ids);
             let start = prepared.lines.len();
-            draft.write_line(&mut prepared.lines, &id, above.as_ref(), time);
+            draft.write_spelled(&mut prepared.lines, &id, above.as_ref(), time, &spelling);
             prepared.lengths.push(prepared.lines.len() - start);
             prepared.ids.push(id.clone());
             above = Some(id);
         }
         prepared
+    }
+
+    /// Returns the spelling of the file, which new entries use too.
+    pub(crate) fn spelling(&self) -> Spelling {
+        if !self.index.writes_uuids() {
+            return Spelling::Id;
+        }
+        let uuid = self.index.header.value().get("uuid").and_then(Value::as_str);
+        Spelling::Uuid { header: uuid.map(Cow::into_owned) }
     }
 
     /// Appends whole lines with one write, and reads them in as the lines of others are read. The leaf stays.
@@ -200,7 +229,7 @@ impl Session {
         compose: impl FnOnce(&mut Self, Timestamp) -> Result<Vec<u8>>,
     ) -> Result<()> {
         self.check_writable()?;
-        let nowhere = self.migrate_before_append(Place::Aside(None))?;
+        let nowhere = self.migrate_before_append(Place::Aside(None), &[])?;
         self.lock_and_catch_up(nowhere, &[])?;
         let time = self.writer.clock.now();
         let result = compose(self, time).and_then(|lines| self.write_composed(&lines));
@@ -216,6 +245,7 @@ impl Session {
             let end = at + lines.len() as u64;
             self.index.catch_up(&written, end).map_err(|error| self.io_error("read", error))?;
         }
+        self.follow_leaf();
         Ok(())
     }
 
@@ -274,6 +304,13 @@ impl Session {
         self.index.end = position;
         last
     }
+}
+
+fn check_len(length: u64) -> Result<()> {
+    if length > LONGEST_LINE {
+        return Err(Error::EntryTooLong { length, limit: LONGEST_LINE });
+    }
+    Ok(())
 }
 
 fn traits_of(draft: &Draft, line: &[u8]) -> Traits {

@@ -51,6 +51,7 @@ impl Options {
     /// tells why.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Session> {
         let journal = FileJournal::open(self.fs.clone(), path.as_ref(), Access::Append)?;
+        let journal = journal.with_lock_wait(self.lock_wait.clone());
         let read_only = journal.is_protected().then_some(ReadOnlyReason::Protected);
         self.load(journal, read_only)
     }
@@ -93,7 +94,8 @@ impl Options {
         if fs.metadata(&path).is_ok() {
             return Err(Error::Exists { path });
         }
-        self.start_dated(Box::new(FileJournal::held(fs, path)), new, now)
+        let journal = FileJournal::held(fs, path).with_lock_wait(self.lock_wait.clone());
+        self.start_dated(Box::new(journal), new, now)
     }
 
     fn fill_empty(self, path: &Path, new: NewSession) -> Result<Session> {
@@ -101,6 +103,7 @@ impl Options {
             return Err(Error::Exists { path: path.into() });
         }
         let journal = FileJournal::open(self.fs.clone(), path, Access::Append)?;
+        let journal = journal.with_lock_wait(self.lock_wait.clone());
         if journal.is_protected() {
             return Err(Error::ReadOnly { reason: ReadOnlyReason::Protected });
         }

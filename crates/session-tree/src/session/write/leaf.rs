@@ -24,7 +24,7 @@ impl Session {
         let draft = Draft::leaf_marker(self.leaf_id().as_ref());
         let id = self.append_one(Place::Aside(self.leaf), &draft)?;
         self.stand_at(self.leaf);
-        self.barrier()?;
+        self.barrier().map_err(|error| error.after_append(std::slice::from_ref(&id)))?;
         Ok(Some(id))
     }
 }

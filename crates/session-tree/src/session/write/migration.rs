@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::super::Session;
 use super::append::Place;
 use super::loss::same_node;
+use crate::draft::Draft;
 use crate::error::{Error, Result};
 use crate::index::{self, Dialect, GapKind, Index, LineAt};
 use crate::journal::{Overlay, ReadAt, copy_range, name_of, read_range};
@@ -19,19 +20,28 @@ impl Session {
     /// The new file is written beside the old one, read back and compared, and takes its name in one step.
     pub fn migrate(&mut self) -> Result<Option<PathBuf>> {
         self.check_writable()?;
-        self.migrate_at(Place::Under(self.leaf)).map(|(_, kept)| kept)
+        self.migrate_at(Place::Under(self.leaf), &[]).map(|(_, kept)| kept)
+    }
+
+    /// Returns true if the next append writes the whole file in the current version first.
+    ///
+    /// A file that spells its ids `uuid` is continued in its own spelling instead.
+    pub fn needs_migration(&self) -> bool {
+        let is_old = matches!(self.index.dialect, Dialect::V1 | Dialect::V2);
+        is_old && self.journal.exists() && !self.index.writes_uuids()
     }
 
     /// Migrates before the first append. Gives the place as the tree knows it afterwards.
-    pub(super) fn migrate_before_append(&mut self, place: Place) -> Result<Place> {
-        if !self.journal.exists() {
+    pub(super) fn migrate_before_append(&mut self, place: Place, drafts: &[Draft]) -> Result<Place> {
+        if !self.needs_migration() {
             return Ok(place);
         }
-        self.migrate_at(place).map(|(place, _)| place)
+        self.migrate_at(place, drafts).map(|(place, _)| place)
     }
 
-    /// Migrates, unless somebody else did so meanwhile: then goes on with what they made.
-    fn migrate_at(&mut self, place: Place) -> Result<(Place, Option<PathBuf>)> {
+    /// Migrates, or continues with the file of another program that has migrated first. If the file is lost, saves its
+    /// entries and the drafts.
+    fn migrate_at(&mut self, place: Place, drafts: &[Draft]) -> Result<(Place, Option<PathBuf>)> {
         let mut place = place;
         // A program that does not lock may write again and again while the copy is made.
         let mut tries = 20;
@@ -43,7 +53,7 @@ impl Session {
             };
             let (len, loss) = self.lock_journal()?;
             let Some(loss) = loss else {
-                let kept = self.catch_up_to(len).and_then(|()| self.migrate_locked(version, place));
+                let kept = self.catch_up_at(place, len).and_then(|place| self.migrate_locked(version, place));
                 self.journal.unlock();
                 match kept {
                     Err(error) if tries > 0 && is_busy(&error) => tries -= 1,
@@ -54,7 +64,7 @@ impl Session {
             self.journal.unlock();
             match self.follow_replacement(loss, place)? {
                 Some(moved) => place = moved,
-                None => return Err(self.rescue(loss, place, &[])),
+                None => return Err(self.rescue(loss, place, drafts)),
             }
         }
     }

@@ -1,0 +1,45 @@
+//! The latest lines that a session wrote, kept in memory: they can be saved if the file is lost.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::id::EntryId;
+
+/// How many bytes of lines are kept.
+const MAX_BYTES: usize = 8 << 20;
+
+/// The latest lines that a session wrote, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct RecentLines {
+    lines: VecDeque<(EntryId, Box<[u8]>)>,
+    bytes: usize,
+}
+
+impl RecentLines {
+    /// Keeps lines that were written. `lengths` count the line feeds.
+    pub(super) fn note(&mut self, ids: &[EntryId], lines: &[u8], lengths: &[usize]) {
+        let mut rest = lines;
+        for (id, length) in ids.iter().zip(lengths) {
+            let Some((line, after)) = rest.split_at_checked(*length) else { return };
+            rest = after;
+            self.push(id.clone(), line.strip_suffix(b"\n").unwrap_or(line));
+        }
+    }
+
+    fn push(&mut self, id: EntryId, line: &[u8]) {
+        if line.len() > MAX_BYTES {
+            return;
+        }
+        self.bytes += line.len();
+        self.lines.push_back((id, line.into()));
+        while self.bytes > MAX_BYTES
+            && let Some((_, oldest)) = self.lines.pop_front()
+        {
+            self.bytes -= oldest.len();
+        }
+    }
+
+    /// Returns the lines by the ids of their entries.
+    pub(super) fn by_id(&self) -> HashMap<&EntryId, &[u8]> {
+        self.lines.iter().map(|(id, line)| (id, &**line)).collect()
+    }
+}
