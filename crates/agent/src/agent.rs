@@ -8,6 +8,7 @@ mod boundary;
 mod choose;
 mod compact;
 mod mention;
+mod lock;
 mod navigate;
 mod submit;
 mod tell;
@@ -240,6 +241,7 @@ impl Agent {
         if self.model.is_none() {
             return Err(AgentError::NoModel);
         }
+        self.until_unlocked(cancel).await?;
         self.watch_context(cancel).await?;
         let for_now = self.inbox.take(Delivery::NextTurn, QueueMode::All);
         messages.extend(for_now.into_iter().flat_map(|sent| sent.messages));

@@ -1,11 +1,12 @@
 //! What the agent tells whoever watches: a terminal, a script, a machine.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Message, Timestamp};
+use session_tree::{EntryId, LockHolder, Message, Timestamp};
 
 use crate::hooks::HookFailure;
 use crate::model::{Answer, AnswerEvent, BlockStart, ModelError};
@@ -67,6 +68,13 @@ pub enum AgentEvent {
         delay: Duration,
         /// Why.
         error: ModelError,
+    },
+    /// Another program holds the lock of the session file. The append is tried again until the lock is free.
+    SessionLocked {
+        /// The session file.
+        path: PathBuf,
+        /// The process that holds the lock, if the system reports it.
+        holder: Option<LockHolder>,
     },
     /// The context is being compacted.
     CompactionStart {
@@ -143,6 +151,7 @@ impl AgentEvent {
             AgentEvent::ToolUpdate { .. } => "tool_execution_update",
             AgentEvent::ToolEnd { .. } => "tool_execution_end",
             AgentEvent::RetryStart { .. } => "auto_retry_start",
+            AgentEvent::SessionLocked { .. } => "session_locked",
             AgentEvent::CompactionStart { .. } => "compaction_start",
             AgentEvent::CompactionEnd { .. } => "compaction_end",
             AgentEvent::HookFailed(_) => "extension_error",
@@ -181,6 +190,11 @@ impl AgentEvent {
             AgentEvent::RetryStart { attempt, delay, error } => json!({
                 "type": "auto_retry_start",
                 "attempt": attempt, "delayMs": delay.as_millis() as u64, "errorMessage": error.to_string(),
+            }),
+            AgentEvent::SessionLocked { path, holder } => json!({
+                "type": "session_locked", "path": path,
+                "process": holder.as_ref().map(|holder| holder.process),
+                "program": holder.as_ref().and_then(|holder| holder.program.as_deref()),
             }),
             AgentEvent::CompactionStart { reason } => json!({"type": "compaction_start", "reason": reason}),
             AgentEvent::CompactionEnd { reason, entry, error } => json!({

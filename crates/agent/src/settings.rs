@@ -17,4 +17,16 @@ pub struct Settings {
     pub steering_mode: QueueMode,
     /// Whether follow-ups are sent one by one.
     pub follow_up_mode: QueueMode,
+    /// How long to wait for another program that holds the lock of the session file.
+    pub lock_wait: LockWait,
+}
+
+/// How long to wait for another program that holds the lock of the session file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LockWait {
+    /// At most 10 seconds.
+    #[default]
+    Limited,
+    /// Until the lock is free or the work is cancelled.
+    UntilCancelled,
 }

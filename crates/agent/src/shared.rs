@@ -7,8 +7,12 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use session_tree::{Node, Session};
+
+/// How long an append blocks while another program holds the lock of the file. The agent tries again without blocking.
+const LOCK_WAIT: Duration = Duration::from_millis(200);
 
 /// Who appends to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +66,8 @@ impl News {
 
 impl SharedSession {
     /// Shares a session.
-    pub fn new(session: Session) -> Self {
+    pub fn new(mut session: Session) -> Self {
+        session.set_lock_wait(LOCK_WAIT);
         let news = News { known: session.tree().len(), counts: Vec::new() };
         SharedSession(Arc::new(Shared {
             session: Mutex::new(session),
@@ -86,7 +91,8 @@ impl SharedSession {
     }
 
     /// Puts another session into the place of this one, which is given back.
-    pub(crate) fn replace(&self, new: Session) -> Session {
+    pub(crate) fn replace(&self, mut new: Session) -> Session {
+        new.set_lock_wait(LOCK_WAIT);
         let mut guard = self.lock();
         *self.news() = News { known: new.tree().len(), counts: Vec::new() };
         std::mem::replace(&mut *guard, new)

@@ -187,6 +187,8 @@ fn hints(error: &Error) -> Vec<String> {
             vec!["an entry is named by its id or the beginning of it, `@label`, `leaf`, `root`, `^`, `~2` or `#1`".into()]
         }
         Error::Exists { .. } => vec!["choose another name; no file is ever replaced".into()],
+        Error::EntryTooLong { .. } => vec!["put the text into a file and name the file instead".into()],
+        Error::Locked { .. } => vec!["nothing was written; try again when that program is done".into()],
         Error::Replaced { .. } => vec!["run the command again to work on the file that is there now".into()],
         _ => Vec::new(),
     }

@@ -14,8 +14,11 @@ use offshoot_agent::agent::{Agent, Gatekeeper};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::Watcher;
 use offshoot_agent::permission::{Mode as PermissionMode, Permissions};
+use offshoot_agent::settings::LockWait;
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
+use session_tree::json::string_len;
+use session_tree::{Error, LONGEST_LINE};
 
 pub(crate) use open::damage;
 
@@ -169,6 +172,10 @@ impl Args {
         let is_typed = piped.is_empty();
         let parts: Vec<String> = [piped, words].into_iter().filter(|part| !part.is_empty()).collect();
         let text = parts.join("\n\n");
+        let length = string_len(&text);
+        if length > LONGEST_LINE {
+            return Err(Error::EntryTooLong { length, limit: LONGEST_LINE }.into());
+        }
         if text.trim().is_empty() {
             let failure =
                 Failure::new("there is nothing to say: no prompt is given, and nothing comes from a pipe");
@@ -229,8 +236,12 @@ impl Args {
         let system = system_prompt(&setup.cwd, &tools.specs(), &self.instructions(setup)?);
         let session = self.open.open(app)?;
         let model = self.model.choose(&session, setup, app)?;
+        let mut settings = setup.settings.agent();
+        if self.is_conversation() {
+            settings.lock_wait = LockWait::UntilCancelled;
+        }
         let agent = Agent::new(session, &setup.cwd)
-            .with_settings(setup.settings.agent())
+            .with_settings(settings)
             .with_system(system)
             .with_tools(tools)
             .with_gatekeeper(gate(permissions))
@@ -288,12 +299,15 @@ impl Args {
     }
 }
 
-/// Reads what comes from a pipe; nothing at a terminal.
+/// Reads the text that comes from a pipe; none at a terminal. Reads no more than fits into an entry.
 fn piped() -> Result<String, CommandError> {
     let mut piped = Vec::new();
     if !io::stdin().is_terminal() {
-        let read = io::stdin().lock().read_to_end(&mut piped);
+        let read = io::stdin().lock().take(LONGEST_LINE + 1).read_to_end(&mut piped);
         read.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))?;
+    }
+    if piped.len() as u64 > LONGEST_LINE {
+        return Err(Error::EntryTooLong { length: piped.len() as u64, limit: LONGEST_LINE }.into());
     }
     Ok(String::from_utf8_lossy(&piped).trim_end().to_owned())
 }

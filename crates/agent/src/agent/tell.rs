@@ -149,7 +149,7 @@ impl Agent {
             self.tell("message_start", &payload, cancel).await;
         }
         let message = self.changed_at_end(message, cancel).await;
-        let id = handle::append(&mut self.session(), &message)?;
+        let id = self.when_unlocked(cancel, |session| handle::append(session, &message)).await?;
         self.said.take(&id, &message);
         self.watcher.tell(AgentEvent::Message { id: id.clone(), message });
         self.tell_news(cancel).await;

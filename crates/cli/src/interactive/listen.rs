@@ -13,6 +13,8 @@ use offshoot_tui::chat::working::Activity;
 use serde_json::Value as Json;
 use session_tree::{Message, Role};
 
+use crate::app::lock_notice;
+
 /// What grows at the moment.
 #[derive(Debug, Default)]
 pub(super) struct Listener {
@@ -39,6 +41,10 @@ impl Listener {
             AgentEvent::ToolEnd { call, output } => self.end_call(&call, &output, &mut chat.transcript),
             AgentEvent::RetryStart { attempt, delay, error } => {
                 chat.working.retry(attempt, now + delay, error.to_string());
+            }
+            AgentEvent::SessionLocked { path, holder } => {
+                let notice = lock_notice(Some(&path), holder.as_ref());
+                chat.transcript.push(Item::Notice(Tone::Warning, notice));
             }
             AgentEvent::CompactionStart { .. } => chat.working.begin(Activity::Compaction, now),
             AgentEvent::CompactionEnd { reason, entry, error } => {

@@ -14,6 +14,8 @@ use offshoot_agent::turn::Outcome;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::working::{Activity, Queued};
 
+use session_tree::{Role, Session};
+
 use super::desk::Then;
 use super::front::Front;
 use super::listen;
@@ -148,31 +150,47 @@ impl Front<'_> {
     fn prompt(&mut self, text: &str) {
         let now = self.now();
         let submission = self.submission(text);
+        let text = text.to_owned();
+        let before = self.desk.read(|session| session.tree().len());
         self.chat.working.hush();
         self.chat.working.begin(Activity::Turn, now);
         self.moved_at = None;
         self.desk.start(|mut agent, cancel| async move {
-            let result = match agent.keep_choice() {
+            let result = match agent.until_unlocked(&cancel).await.and_then(|()| agent.keep_choice()) {
                 Ok(()) => agent.submit(submission, &cancel).await,
                 Err(error) => Err(error),
             };
-            let then: Then = Box::new(move |front| front.answered(result));
+            let then: Then = Box::new(move |front| front.answered(result, text, before));
             (agent, then)
         });
     }
 
-    /// A turn is over, however it ended.
-    fn answered(&mut self, result: Result<Submitted, AgentError>) {
+    /// Ends a turn. A prompt that is not in the session goes back into the editor.
+    fn answered(&mut self, result: Result<Submitted, AgentError>, text: String, before: usize) {
         self.chat.working.end();
         self.chat.transcript.finish_all();
         match result {
             Ok(Submitted::Answered(Outcome::Done) | Submitted::Handled) => return,
             Ok(Submitted::Answered(Outcome::Aborted)) => self.tell(Tone::Info, AFTER_STOP),
             Ok(Submitted::Answered(Outcome::Failed(_))) => {}
-            Err(error) => self.fail_with(error),
+            Err(error) => {
+                self.fail_with(error);
+                if !self.has_prompt_since(before) {
+                    self.put_into_editor(vec![text]);
+                }
+            }
         }
         // What waited was meant for an answer that did not come.
         self.take_back();
+    }
+
+    /// Returns true if a prompt was appended after the first `before` entries.
+    fn has_prompt_since(&self, before: usize) -> bool {
+        let is_prompt = |session: &Session| {
+            let tree = session.tree();
+            tree.nodes().skip(before).any(|node| tree.role(node) == Some(Role::User))
+        };
+        self.desk.read(is_prompt)
     }
 
     /// Runs a command of the person and keeps it in the session.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::agent::Agent;
+use offshoot_agent::error::AgentError;
 use offshoot_agent::event::AgentEvent;
 use offshoot_agent::tool::ToolPlace;
 use offshoot_agent::tools::UserCommand;
@@ -23,8 +24,12 @@ pub(super) fn run(
     let cwd = PathBuf::from(app.cwd()?);
     let mut agent = Agent::new(session, &cwd);
     let message = waiting(async |cancel| {
+        // A command whose result cannot be stored does not run.
+        agent.until_unlocked(cancel).await?;
         let place = ToolPlace { cwd, cancel: cancel.clone(), progress: Arc::new(drop) };
-        agent.run_command(command, &place).await
+        let message = agent.run_command(command, &place).await?;
+        agent.until_unlocked(cancel).await?;
+        Ok::<_, AgentError>(message)
     })??;
     let id = agent.keep_command(&message)?;
     match mode {

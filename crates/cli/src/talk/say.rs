@@ -16,7 +16,7 @@ use serde_json::json;
 use session_tree::{EntryId, Role, Session, Usage};
 
 use super::{Args, Mode, give_text, waiting};
-use crate::app::{App, file_of};
+use crate::app::{App, file_of, lock_notice};
 use crate::error::{CommandError, Failure};
 use crate::extensions::{Extended, Sources, Tell, Told, has_extensions};
 use crate::setup::Setup;
@@ -111,6 +111,7 @@ async fn submit(
     said: Submission,
     cancel: &Cancel,
 ) -> Result<Option<Outcome>, CommandError> {
+    agent.until_unlocked(cancel).await?;
     agent.keep_choice()?;
     match agent.submit(said, cancel).await? {
         Submitted::Answered(outcome) => Ok(Some(outcome)),
@@ -182,6 +183,9 @@ fn watcher(mode: Mode) -> Watcher {
     Watcher::new(move |event| {
         if let AgentEvent::HookFailed(HookFailure { handler, event, message }) = &event {
             ui::words(&format!("warning: extension `{handler}` ({event}): {message}"));
+        }
+        if let AgentEvent::SessionLocked { path, holder } = &event {
+            ui::words(&lock_notice(Some(path), holder.as_ref()));
         }
         spelled.tell(event);
     })

@@ -4,6 +4,7 @@ mod branches;
 mod endings;
 mod extensions;
 mod journey;
+mod locked;
 mod picker;
 mod questions;
 mod queue;

@@ -380,3 +380,14 @@ fn a_command_refuses_every_option_for_talking() {
     }
     home.run(&["tree", &session]).ok();
 }
+
+/// A control character takes six bytes in a session file.
+#[test]
+fn a_prompt_that_could_not_be_read_again_is_refused_before_anything_is_written() {
+    let home = Home::new();
+    let run = home.run_with_input(&["-p"], &[1; 45 << 20]);
+    assert_eq!(run.code, 1);
+    let words = String::from_utf8_lossy(&run.stderr);
+    assert!(words.contains("the entry takes 283115522 bytes in the session file"), "{words}");
+    assert_eq!(sessions(&home), 0);
+}
