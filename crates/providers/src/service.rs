@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::stream;
 use offshoot_agent::model::{
-    AnswerEvent, AnswerStream, Model, ModelError, ModelSpec, Request, StopReason, Tap, Usage,
+    AnswerEvent, AnswerStream, BlockStart, Model, ModelError, ModelSpec, Request, StopReason, Tap, Usage,
 };
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
@@ -76,7 +76,7 @@ struct Open {
     events: Events,
     /// The fault that ended the answer, reported after all events before it.
     fault: Option<Fault>,
-    /// True once a block has begun.
+    /// True once a part of the answer could be shown: some text, or the name of a tool.
     has_begun: bool,
     usage: Usage,
 }
@@ -142,7 +142,8 @@ impl Open {
     /// Notes what an event says about the answer as a whole.
     fn noted(&mut self, event: AnswerEvent) -> Result<AnswerEvent, Fault> {
         match &event {
-            AnswerEvent::BlockStart { .. } => self.has_begun = true,
+            AnswerEvent::BlockDelta { .. }
+            | AnswerEvent::BlockStart { block: BlockStart::ToolCall { .. }, .. } => self.has_begun = true,
             AnswerEvent::Usage(usage) => self.usage = *usage,
             // Some services cut a request to the window, which leaves nothing for the answer.
             AnswerEvent::End { stop: StopReason::Length } if !self.has_begun && self.fills_window() => {

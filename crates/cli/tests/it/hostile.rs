@@ -319,6 +319,20 @@ fn the_refusal_of_a_server_reaches_a_terminal_cleaned() {
     }
 }
 
+#[test]
+fn an_answer_that_does_not_end_is_ended_with_a_reason_and_a_bounded_session() {
+    let home = Home::new();
+    let frame = json!({"id": "x", "choices": [{"index": 0, "delta": {"content": "word ".repeat(13_000)}}]});
+    let stream = format!("data: {frame}\n\n").repeat(200);
+    let server = ModelServer::start([Reply::bytes(200, "text/event-stream", stream)]).unwrap();
+    set_up(&home, &server, "openai-completions");
+    let session = home.session("u1 user one\na2<u1 assistant two");
+    let run = home.run(&["--session", &session, "-p", "hi"]);
+    assert!(run.err().ends_with("error: the answer was ended because it is larger than 8 MiB\n"), "{run}");
+    let size = fs::metadata(session).unwrap().len();
+    assert!((8 << 20..9 << 20).contains(&size), "{size}");
+}
+
 /// The kinds of sequences that a terminal got, without the colours and places of text, and without titles.
 fn kinds(seen: &[u8]) -> BTreeSet<String> {
     let is_usual = |_: &[u16], action| matches!(action, 'A'..='H' | 'X' | 'd' | 'm' | 'r');

@@ -20,7 +20,10 @@ fn the_list_shows_limits_prices_and_keys_and_marks_the_persons_own() {
     // The rest of the list is generated, so its rows change.
     let haikus = home.run(&["models", "HAIKU", "anthropic/"]);
     let rows: Vec<&str> = haikus.ok().lines().skip(1).collect();
-    assert!(rows.len() > 1 && rows.iter().all(|row| row.contains("haiku") && row.ends_with("no")), "{haikus}");
+    assert!(
+        rows.len() > 1 && rows.iter().all(|row| row.contains("haiku") && row.ends_with("no")),
+        "{haikus}"
+    );
     assert!(rows.iter().any(|row| row.starts_with("anthropic/claude-haiku-4-5 ")), "{haikus}");
     let none = home.run(&["models", "no", "such"]);
     assert!(none.err().starts_with("none of ") && none.err().ends_with(" models fits\n"), "{none}");

@@ -39,11 +39,12 @@ pub(super) fn make_unique(turns: &mut [Turn]) {
     }
 }
 
-/// Returns the id, or a numbered one if it was used before. The id of the item is not repeated either.
+/// Returns the id, or a numbered one if it was used before. A repeated id of an item is left out: it is optional.
 fn unique(id: String, used: &mut HashSet<String>, numbers: &mut HashMap<String, usize>) -> String {
     let call = call_part(&id);
+    let is_new_item = item_id(&id).is_none_or(|item| used.insert(format!("|{item}")));
     if used.insert(call.to_owned()) {
-        return id;
+        return if is_new_item { id } else { call.to_owned() };
     }
     let number = numbers.entry(call.to_owned()).or_insert(1);
     loop {

@@ -84,6 +84,28 @@ async fn calls_that_share_an_id_go_back_with_ids_of_their_own() {
 }
 
 #[tokio::test]
+async fn an_item_id_is_sent_once() {
+    let server = ModelServer::start([Reply::answer().text("done")]).unwrap();
+    let model = model(&server, Api::OpenAiResponses);
+    let own = |id: &str| {
+        message(&json!({
+            "role": "assistant", "provider": "scripted", "api": "openai-responses", "model": "m",
+            "content": [{"type": "toolCall", "id": id, "name": "read", "arguments": {}}], "timestamp": 2,
+        }))
+    };
+    let mut request = request("hi");
+    for id in ["c1|fc_0", "c2|fc_0", "c3|fc_1"] {
+        request.messages.extend([own(id), result(id, "a")]);
+    }
+    assert_eq!(collect(&model, request).await.1, None);
+    let body = &server.requests()[0].body;
+    let items: Vec<&Json> =
+        body["input"].as_array().unwrap().iter().filter(|item| item["type"] == "function_call").collect();
+    let shown: Vec<_> = items.iter().map(|item| (item["call_id"].as_str(), item["id"].as_str())).collect();
+    assert_eq!(shown, [(Some("c1"), Some("fc_0")), (Some("c2"), None), (Some("c3"), Some("fc_1"))]);
+}
+
+#[tokio::test]
 async fn a_text_without_an_id_of_the_service_goes_back_as_role_and_content() {
     let server = ModelServer::start([Reply::answer().text("done")]).unwrap();
     let mut request = request("hi");
