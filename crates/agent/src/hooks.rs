@@ -30,6 +30,12 @@ pub trait Handler: Send + Sync {
     /// Tells whether the handler wants to hear of an event.
     fn wants(&self, event: &str) -> bool;
 
+    /// Returns true if the handler puts an answer together from its parts. Then `message_update` comes without
+    /// `message`, the answer so far: spelling it again for every part takes time that grows with its square.
+    fn assembles_answers(&self) -> bool {
+        false
+    }
+
     /// Asks or tells. The answer is an object, or null for none; an error is reported and counts as none.
     fn call<'a>(&'a self, event: &'a str, payload: &'a Json, cancel: &'a Cancel) -> HookFuture<'a>;
 }

@@ -167,7 +167,7 @@ impl Agent {
         changed.filter(|changed| changed.role() == message.role()).unwrap_or(message)
     }
 
-    /// Tells extensions how an answer grows.
+    /// Tells extensions how an answer grows: the beginning with the message, every part with what is new.
     pub(super) async fn tell_growth(
         &self,
         answer: &Answer,
@@ -175,13 +175,25 @@ impl Agent {
         spec: &ModelSpec,
         cancel: &Cancel,
     ) {
-        let mut payload = AgentEvent::Answer(event.clone()).to_json();
+        let so_far = || {
+            let message = answer.clone().into_message(spec, self.session().now());
+            message.value().to_serde().unwrap_or_default()
+        };
+        let mut part = AgentEvent::Answer(event.clone()).to_json();
         if let Some(update) = answer.update_json(event) {
-            payload["assistantMessageEvent"] = update;
+            part["assistantMessageEvent"] = update;
+            part["block"] = answer.block_json(event).unwrap_or_default();
+        } else {
+            part["message"] = so_far();
         }
-        let so_far = answer.clone().into_message(spec, self.session().now());
-        payload["message"] = so_far.value().to_serde().unwrap_or_default();
-        self.tell(answer_name(event), &payload, cancel).await;
+        let whole = || {
+            let mut payload = part.clone();
+            payload["message"] = so_far();
+            payload
+        };
+        let name = answer_name(event);
+        let told = async |own: &Cancel| self.hooks.tell_part(name, &part, whole, own).await;
+        self.patiently(told, cancel).await;
     }
 }
 

@@ -134,6 +134,25 @@ impl Hooks {
         None
     }
 
+    /// Tells everybody about a part of an answer. `whole` makes the payload with the answer so far, for handlers that do
+    /// not [put it together](super::Handler::assembles_answers).
+    pub(crate) async fn tell_part(
+        &self,
+        event: &str,
+        part: &Json,
+        whole: impl Fn() -> Json,
+        cancel: &Cancel,
+    ) {
+        let mut spelled = None;
+        for interest in self.interested(event) {
+            let payload = match interest.handler.assembles_answers() {
+                true => part,
+                false => spelled.get_or_insert_with(&whole),
+            };
+            drop(self.ask(&interest, payload, cancel).await);
+        }
+    }
+
     /// Tells everybody; what they answer does not matter.
     pub async fn tell(&self, event: &str, payload: &Json, cancel: &Cancel) {
         for interest in self.interested(event) {

@@ -100,6 +100,16 @@ impl Answer {
         Some(update)
     }
 
+    /// Spells the block that has just begun or ended; none while it grows, or if it says nothing.
+    pub(crate) fn block_json(&self, event: &AnswerEvent) -> Option<Json> {
+        match event {
+            AnswerEvent::BlockStart { index, .. } | AnswerEvent::BlockEnd { index, .. } => {
+                self.blocks.get(*index)?.stored(false)
+            }
+            _ => None,
+        }
+    }
+
     /// Makes the message of a complete answer.
     pub fn into_message(self, model: &ModelSpec, time: Timestamp) -> Message {
         let stop = self.stop.map_or("stop", StopReason::name);

@@ -8,7 +8,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::Reload;
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::handle::{CustomMessage, SendOptions};
-use offshoot_agent::hooks::Hooks;
+use offshoot_agent::hooks::{Handler, HookFuture, Hooks};
 use offshoot_agent::model::ThinkingLevel;
 use offshoot_agent::tool::ToolPlace;
 use offshoot_agent::tools::UserCommand;
@@ -391,6 +391,44 @@ async fn an_extension_hears_how_an_answer_grows_block_by_block() {
     assert_eq!(kinds, [text, tool, text].concat());
     assert_eq!(seen[2]["assistantMessageEvent"]["content"], "look");
     assert_eq!(seen[5]["assistantMessageEvent"]["toolCall"]["name"], "calls");
+}
+
+/// A handler that puts answers together by itself, and keeps what it is sent.
+#[derive(Default)]
+struct Assembler(Arc<Mutex<Vec<Json>>>);
+
+impl Handler for Assembler {
+    fn name(&self) -> &str {
+        "assembler"
+    }
+
+    fn wants(&self, event: &str) -> bool {
+        event == "message_update"
+    }
+
+    fn assembles_answers(&self) -> bool {
+        true
+    }
+
+    fn call<'a>(&'a self, _: &'a str, payload: &'a Json, _: &'a Cancel) -> HookFuture<'a> {
+        self.0.lock().unwrap().push(payload.clone());
+        Box::pin(std::future::ready(Ok(Json::Null)))
+    }
+}
+
+#[tokio::test]
+async fn a_handler_that_assembles_answers_is_sent_each_part_once() {
+    let assembler = Assembler::default();
+    let parts = assembler.0.clone();
+    let mut hooks = Hooks::new();
+    hooks.register(Arc::new(assembler));
+    let model = Scripted::new(vec![call(), Reply::Text("fine")]);
+    let mut agent = agent(empty(), &model).with_hooks(hooks).with_tools(with_tool(|| {}));
+    agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
+    let parts = parts.lock().unwrap();
+    assert!(parts.iter().all(|part| part.get("message").is_none()), "{parts:?}");
+    assert_eq!(parts[2]["block"], json!({"type": "text", "text": "look"}));
+    assert_eq!(parts[3]["block"]["name"], "calls");
 }
 
 #[tokio::test]
