@@ -89,20 +89,28 @@ impl App {
 
     /// Returns how sessions are opened and made.
     pub(crate) fn options(&self) -> Options {
-        // A command reads an entry once or twice and goes on; memory that is used again is faster than new memory.
-        let mut options = Options::new().cache_bytes(512 << 10);
-        if let Some(dir) = self.env.cache_dir() {
-            options = options.sidecar_dir(dir.join("sidecars"));
-        }
-        options = options.on_lock_wait(|holder| crate::ui::words(&lock_notice(None, holder)));
+        self.options_maker()()
+    }
+
+    /// Returns a function that makes [`App::options`], for code that outlives this borrow.
+    pub(crate) fn options_maker(&self) -> impl Fn() -> Options + Send + Sync + 'static {
+        let sidecars = self.env.cache_dir().map(|dir| dir.join("sidecars"));
         let (clock, ids) = self.env.fixed();
-        if let Some(clock) = clock {
-            options = options.clock(clock);
+        move || {
+            // A command reads an entry once or twice and goes on; memory that is used again is faster than new memory.
+            let mut options = Options::new().cache_bytes(512 << 10);
+            if let Some(sidecars) = &sidecars {
+                options = options.sidecar_dir(sidecars);
+            }
+            options = options.on_lock_wait(|holder| crate::ui::words(&lock_notice(None, holder)));
+            if let Some(clock) = clock {
+                options = options.clock(clock);
+            }
+            if let Some(ids) = ids {
+                options = options.ids(ids);
+            }
+            options
         }
-        if let Some(ids) = ids {
-            options = options.ids(ids);
-        }
-        options
     }
 
     /// Returns the sessions that the person asked for, or our own: where new ones are put.

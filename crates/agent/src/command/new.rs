@@ -14,7 +14,18 @@ impl Agent {
     ///
     /// The session goes beside the old one, unless `to` says where.
     pub fn plan_new(&self, to: Option<Destination>, options: Options) -> Result<Replacement> {
-        let new = NewSession { cwd: self.cwd.to_string_lossy().into_owned(), ..NewSession::default() };
+        self.plan_new_child(None, to, options)
+    }
+
+    /// Does the same as [`Agent::plan_new`], for a session whose header names another one as its parent.
+    pub fn plan_new_child(
+        &self,
+        parent_session: Option<String>,
+        to: Option<Destination>,
+        options: Options,
+    ) -> Result<Replacement> {
+        let cwd = self.cwd.to_string_lossy().into_owned();
+        let new = NewSession { cwd, parent_session, ..NewSession::default() };
         let session = match to.unwrap_or_else(|| beside(&self.session())) {
             Destination::File(path) => options.create(path, new)?,
             Destination::Directory(directory) => options.create_in(directory, new)?,
