@@ -18,7 +18,21 @@ declare module "offshoot" {
 
   /** One entry of the session, as it is stored. Fields depend on `type`. */
   export interface SessionEntry extends EntryBase {
+    /** Older names of `id` and `parentId`; not enumerable. */
+    readonly uuid: string;
+    readonly parentUuid: string | null;
     [field: string]: any;
+  }
+
+  /** What a branch that was left did. */
+  export interface BranchSummaryEntry<T = unknown> extends SessionEntry {
+    type: "branch_summary";
+    /** The leaf that was left. */
+    fromId: string;
+    summary: string;
+    details?: T;
+    /** True if an extension made the summary. */
+    fromHook?: boolean;
   }
 
   export interface SessionTreeNode {
@@ -42,6 +56,8 @@ declare module "offshoot" {
     /** Older name of `getLeafId`. */
     getLeafUuid(): string | null;
     getLeafEntry(): SessionEntry | undefined;
+    /** Older name of `getLeafEntry`. */
+    getCurrentLeaf(): SessionEntry | undefined;
     getEntry(id: string): SessionEntry | undefined;
     /** All entries, in the order of the file. */
     getEntries(): SessionEntry[];
@@ -61,6 +77,19 @@ declare module "offshoot" {
     appendCustomMessageEntry(customType: string, content: string | Json[], display: boolean, details?: unknown): string;
     appendLabelChange(id: string, label?: string): void;
     appendSessionInfo(name: string): void;
+    /** The calls below append to the conversation or move the leaf. They throw while a turn is running. */
+    appendMessage(message: any): string;
+    /** Appends a message below the leaf, or below another entry. */
+    saveMessage(message: any, parentId?: string): string;
+    saveCompaction(compaction: { summary: string; firstKeptEntryId: string; tokensBefore: number; [field: string]: any }): string;
+    /** Appends an entry that is spelled out: `custom`, `custom_message`, `label`, `message` or `compaction`. */
+    saveEntry(entry: Partial<SessionEntry>): string | void;
+    /** Moves the leaf onto an entry; writes nothing. Returns its id. */
+    branch(id: string): string;
+    /** Moves the leaf before the first entry. */
+    resetLeaf(): void;
+    /** Moves the leaf and appends a summary of the branch that is left. Returns the id of the summary. */
+    branchWithSummary(id: string | null, summary: string, details?: unknown): string;
   }
 
   // ---------------------------------------------------------------- models
@@ -87,7 +116,7 @@ declare module "offshoot" {
     hasConfiguredAuth(model: Model): boolean;
     complete(model: Model, context: ModelContext, options?: CompleteOptions): Promise<AssistantMessage>;
     stream(model: Model, context: ModelContext, options?: CompleteOptions): AsyncIterable<any> & { result(): Promise<AssistantMessage> };
-    /** Keys stay with the host: what is returned here opens nothing, and is only there so that extensions go on. */
+    /** A placeholder for the key, which `complete` and `stream` accept. Extensions do not get keys. */
     getApiKey(model: Model): Promise<string | undefined>;
     getApiKeyAndHeaders(model: Model): Promise<{ ok: true; apiKey: string; headers: Record<string, string> } | { ok: false; error: string }>;
   }
@@ -133,6 +162,19 @@ declare module "offshoot" {
     dispose?(): void;
   }
 
+  /** A component that was made before it is shown: `ui.custom(component, done)`. */
+  export interface ShownComponent {
+    render(width: number): string[];
+    /** Takes a key. `close` closes the component. Return `true` if Escape was used and must not close it. */
+    handleInput?(data: string, close: () => void): unknown;
+    /** Closes the component; set when it is shown. */
+    close?: () => void;
+    /** Draws the component again; set when it is shown. */
+    requestRender?: () => void;
+    invalidate?(): void;
+    dispose?(): void;
+  }
+
   export interface Theme {
     fg(color: string, text: string): string;
     bg(color: string, text: string): string;
@@ -160,6 +202,11 @@ declare module "offshoot" {
       factory: (tui: { requestRender(): void }, theme: Theme, keybindings: any, done: (value: T) => void) => Awaitable<Component>,
       options?: { overlay?: boolean; overlayOptions?: any },
     ): Promise<T>;
+    /**
+     * The older form. The component closes when it calls `close`, when it makes no use of Escape (it neither returns
+     * `true` nor requests a render), and when Escape comes twice within a second. Then `done` runs, once.
+     */
+    custom(component: ShownComponent, done?: () => void): Promise<void>;
     notify(message: string, level?: "info" | "warning" | "error"): void;
     setStatus(key: string, text?: string): void;
     setWidget(key: string, content?: string[] | ((tui: any, theme: Theme) => Component), options?: { placement?: "aboveEditor" | "belowEditor" }): void;
@@ -219,6 +266,12 @@ declare module "offshoot" {
     readonly currentPath: SessionEntry[];
     saveEntry(entry: Partial<SessionEntry>): string | void;
     rebuildContext(): any[];
+    /**
+     * Moves the leaf onto an entry in the same file. A text is stored as the summary of the branch that is left; with
+     * `{ summarize: true }` the model makes one. In an event handler the move is made at once if no turn is running and
+     * no model is needed; otherwise as soon as the agent is free.
+     */
+    branchInPlace(parentId: string, summary?: string | { summarize?: boolean; customInstructions?: string }): Promise<any>;
   }
 
   /** What commands and shortcuts get: they may change which session it is, and where in it. */
@@ -227,10 +280,13 @@ declare module "offshoot" {
     navigateTree(
       targetId: string,
       options?: { summarize?: boolean; customInstructions?: string; replaceInstructions?: boolean; label?: string },
-    ): Promise<{ cancelled: boolean; aborted?: boolean; editorText?: string }>;
+    ): Promise<NavigateTreeResult>;
     fork(entryId: string, options?: { position?: "before" | "at"; withSession?(ctx: ExtensionCommandContext): Awaitable<void> }): Promise<{ cancelled: boolean }>;
-    branch(entryId: string): Promise<{ cancelled: boolean }>;
-    branchInPlace(targetId: string, summary?: string): Promise<{ cancelled: boolean }>;
+    /** Other name of `fork`, with the result of the older dialect. */
+    branch(entryId: string): Promise<BranchResult>;
+    branchInPlace(parentId: string, summary?: string | { summarize?: boolean; customInstructions?: string }): Promise<NavigateTreeResult>;
+    /** The session as the older dialect has it. */
+    readonly session: LimitedAgentSession;
     newSession(options?: {
       parentSession?: string;
       setup?(session: SessionManager): Awaitable<void>;
@@ -238,6 +294,41 @@ declare module "offshoot" {
     }): Promise<{ cancelled: boolean }>;
     switchSession(path: string, options?: { withSession?(ctx: ExtensionCommandContext): Awaitable<void> }): Promise<{ cancelled: boolean }>;
     reload(): Promise<void>;
+  }
+
+  export interface NavigateTreeResult {
+    cancelled: boolean;
+    /** True if the user stopped it. */
+    aborted: boolean;
+    /** The text of the prompt that was selected. */
+    editorText?: string;
+    /** The summary that was appended. */
+    summaryEntry?: BranchSummaryEntry;
+  }
+
+  export interface BranchResult {
+    selectedText: string;
+    cancelled: boolean;
+    newSessionFile?: string;
+    inPlace: boolean;
+  }
+
+  /** The session in the older dialect: everything but prompting, for which there is `sendMessage`. */
+  export interface LimitedAgentSession {
+    sessionManager: SessionManager;
+    readonly messages: any[];
+    navigateTree: ExtensionCommandContext["navigateTree"];
+    branch: ExtensionCommandContext["branch"];
+    branchInPlace: ExtensionCommandContext["branchInPlace"];
+    getSessionTree(): SessionTreeNode[];
+    compact(customInstructions?: string): Promise<any>;
+    abort(): void;
+  }
+
+  /** The only argument of a command in the older dialect. */
+  export interface CommandContext extends ExtensionCommandContext {
+    /** Everything behind the name of the command. */
+    args: string;
   }
 
   export interface ExecOptions {
@@ -274,7 +365,13 @@ declare module "offshoot" {
     cancel(): void;
   }
 
-  export interface SessionBeforeTreeEvent extends Gate {
+  /** What all events of a session have in the older dialect; not enumerable. */
+  interface SessionEventBase {
+    readonly sessionManager: SessionManager;
+    readonly modelRegistry: ModelRegistry;
+  }
+
+  export interface SessionBeforeTreeEvent extends Gate, SessionEventBase {
     preparation: TreePreparation;
     targetId: string;
     model?: { provider: string; id: string };
@@ -294,11 +391,12 @@ declare module "offshoot" {
     label?: string;
   }
 
-  export interface SessionTreeEvent {
+  /** A navigation. One that was cancelled or aborted reaches only handlers whose source reads `cancelled` or `aborted`. */
+  export interface SessionTreeEvent extends SessionEventBase {
     newLeafId: string | null;
     oldLeafId: string | null;
     targetId: string;
-    summaryEntry?: SessionEntry;
+    summaryEntry?: BranchSummaryEntry;
     editorText?: string;
     fromExtension?: boolean;
     fromHook?: boolean;
@@ -445,7 +543,8 @@ declare module "offshoot" {
       name: string,
       options: {
         description?: string;
-        handler(args: string, ctx: ExtensionCommandContext): Awaitable<void>;
+        /** With one parameter of which `args`, `session`, `ui` or `exec` is read, the older form: a returned text is sent as a prompt. */
+        handler: ((args: string, ctx: ExtensionCommandContext) => Awaitable<void>) | ((ctx: CommandContext) => Awaitable<string | void>);
         getArgumentCompletions?(prefix: string): Awaitable<{ value: string; label?: string; description?: string }[] | null>;
       },
     ): void;

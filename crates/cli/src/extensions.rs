@@ -20,8 +20,10 @@ use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::model::Model;
 use offshoot_extensions::host::{Host, Mode, PlainHost};
 use offshoot_extensions::{Extensions, LoadOptions};
+use offshoot_providers::Providers;
 use serde_json::{Map, Value as Json};
 
+use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::setup::Setup;
 
@@ -92,15 +94,18 @@ impl Extended {
         sources: Sources,
         agent: &Agent,
         setup: &Setup,
+        app: &App,
         mode: Mode,
         tell: Tell,
     ) -> Result<Self, CommandError> {
-        let models = models(agent, setup)?;
+        let providers = setup.providers()?;
+        let models = models(agent, &providers);
         let plain = PlainHost::new(agent.handle(), &setup.cwd)
             .with_mode(mode)
             .with_config_dir(setup.config_dir())
             .with_trust(setup.project.is_some())
-            .with_models(models);
+            .with_models(models)
+            .with_options(app.options_maker());
         plain.set_state(|state| {
             state.model = agent.model().map(|model| model.spec().clone());
             state.thinking = agent.thinking();
@@ -167,8 +172,7 @@ impl Extended {
 }
 
 /// The models that extensions may choose and ask: the agent's, then all whose keys are there.
-fn models(agent: &Agent, setup: &Setup) -> Result<Vec<Arc<dyn Model>>, CommandError> {
-    let providers = setup.providers()?;
+fn models(agent: &Agent, providers: &Providers) -> Vec<Arc<dyn Model>> {
     let mut models: Vec<Arc<dyn Model>> = agent.model().cloned().into_iter().collect();
     for available in providers.models().into_iter().filter(|model| model.has_key) {
         let name = available.spec.full_name();
@@ -176,5 +180,5 @@ fn models(agent: &Agent, setup: &Setup) -> Result<Vec<Arc<dyn Model>>, CommandEr
             models.extend(providers.model(&name));
         }
     }
-    Ok(models)
+    models
 }

@@ -1,7 +1,7 @@
 // The argument of every extension: `pi`. The name is free; nothing here is global.
 
 import { call, described, facts, lazily, report, start } from "offshoot:native";
-import { listen, listenedTo } from "offshoot:events";
+import { functionUse, listen, listenedTo } from "offshoot:events";
 import { exec } from "offshoot:processes";
 
 const contexts = lazily(() => import("offshoot:context"));
@@ -168,25 +168,22 @@ export async function runCommand({ name, args }, signal, id) {
   const command = commands.get(name);
   if (!command) throw new Error(`there is no command /${name}`);
   const context = (await contexts()).commandContext(id, signal);
-  if (ownDialect !== "hooks") {
+  if (!takesContextAlone(command.handler)) {
     await command.handler(args, context);
     return null;
   }
-  Object.assign(context, { args, session: limitedSession(context) });
-  const prompt = await command.handler(context);
+  const prompt = await command.handler(Object.assign(context, { args }));
   return typeof prompt === "string" && prompt ? { prompt } : null;
 }
 
-/// What the older dialect calls the session: everything but prompting.
-function limitedSession(context) {
-  return {
-    sessionManager: context.sessionManager,
-    messages: call("session.context").messages,
-    navigateTree: context.navigateTree,
-    branch: context.fork,
-    compact: (instructions) => start("compact", { customInstructions: instructions ?? null }),
-    abort: context.abort,
-  };
+/// The fields of a command's context in the older dialect.
+const COMMAND_CONTEXT = ["args", "session", "ui", "exec"];
+
+/// Returns true if a command is written in the older form: `handler(ctx)` with `ctx.args`, and a returned prompt.
+function takesContextAlone(handler) {
+  const { parameters, ofFirst } = functionUse(handler);
+  if (ownDialect === "hooks") return parameters < 2;
+  return parameters === 1 && COMMAND_CONTEXT.some((name) => ofFirst.includes(name));
 }
 
 export async function completions({ name, prefix }) {

@@ -1,6 +1,6 @@
 // Components that are on the screen, by number. They are drawn here; whoever shows them gets lines.
 
-import { call } from "offshoot:native";
+import { call, report } from "offshoot:native";
 
 let nextComponent = 1;
 const shown = new Map();
@@ -10,8 +10,27 @@ export function reserve() {
   return nextComponent++;
 }
 
-export function put(id, component, close) {
-  shown.set(id, { component, close });
+/// Closing functions that we gave to components; a component may have a `close` of its own.
+const given = new WeakSet();
+
+/// Shows a component. One that `closesOnEscape` was made before it is shown, so it is given what closes and redraws it.
+export function put(id, component, close, closesOnEscape = false) {
+  shown.set(id, { component, close, closesOnEscape, escapedAt: -Infinity, hasAskedToRender: false });
+  if (!closesOnEscape) return;
+  give(component, "close", close);
+  give(component, "requestRender", () => requestRender(id));
+}
+
+function give(component, name, value) {
+  const isFree = typeof component[name] !== "function" || given.has(component[name]);
+  given.add(value);
+  if (isFree && Object.isExtensible(component)) component[name] = value;
+}
+
+function requestRender(id) {
+  const one = shown.get(id);
+  if (one) one.hasAskedToRender = true;
+  call("host.show", { kind: "redraw", component: id });
 }
 
 export function remove(id) {
@@ -27,9 +46,7 @@ export function remove(id) {
 /// The part of a terminal that components may use.
 export function tuiFor(id) {
   return {
-    requestRender() {
-      call("host.show", { kind: "redraw", component: id });
-    },
+    requestRender: () => requestRender(id),
     terminal: { columns: 80, rows: 24, write() {}, setTitle: (text) => call("host.show", { kind: "title", text }) },
     addChild() {},
     removeChild() {},
@@ -63,12 +80,40 @@ export function render({ id, width }) {
   return { lines: drawn(shown.get(id)?.component, width) ?? [] };
 }
 
+/// Escape, as terminals send it.
+const ESCAPES = ["\x1b", "\x1b[27u", "\x1b[27;1u"];
+/// How soon a second Escape closes a component, in milliseconds.
+const TWICE = 1000;
+
+/// Hands a key to a component. Escape closes one that `closesOnEscape`: at once if the component makes no use of the key,
+/// and in any case when it comes twice.
 export async function input({ id, data }) {
   const one = shown.get(id);
   if (!one) return { done: true };
-  const { component } = one;
-  if (typeof component.handleInput === "function") await component.handleInput(data);
+  const isEscape = one.closesOnEscape && ESCAPES.includes(data);
+  const now = Date.now();
+  try {
+    if (isEscape && now - one.escapedAt <= TWICE) one.close();
+    else if (isEscape) await escape(one, data, now);
+    else await handle(one, data);
+  } catch (error) {
+    report("component", error);
+  }
   return { done: !shown.has(id) };
+}
+
+async function handle(one, data) {
+  return one.closesOnEscape ? one.component.handleInput?.(data, one.close) : one.component.handleInput?.(data);
+}
+
+async function escape(one, data, now) {
+  Object.assign(one, { escapedAt: now, hasAskedToRender: false });
+  let isUsed = false;
+  try {
+    isUsed = (await handle(one, data)) === true;
+  } finally {
+    if (!isUsed && !one.hasAskedToRender) one.close();
+  }
 }
 
 export function close({ id }) {

@@ -1,6 +1,6 @@
 // The second argument of every handler.
 
-import { call, start } from "offshoot:native";
+import { call, report, start } from "offshoot:native";
 import { complete, modelRegistry } from "offshoot:models";
 import { exec } from "offshoot:processes";
 import { sessionManager } from "offshoot:session";
@@ -23,15 +23,6 @@ function compact(options) {
   );
 }
 
-/// Appends an entry that is spelled out: only what extensions may append.
-function saveEntry(entry) {
-  const { type, customType, data, content, display, details, targetId, label } = entry;
-  if (type === "custom") return sessionManager.appendCustomEntry(customType, data);
-  if (type === "custom_message") return sessionManager.appendCustomMessageEntry(customType, content, display, details);
-  if (type === "label") return sessionManager.appendLabelChange(targetId, label);
-  throw new Error(`"${type}" is no entry of an extension`);
-}
-
 const VALUES = {
   ui,
   sessionManager,
@@ -49,7 +40,7 @@ const VALUES = {
   getSystemPromptOptions: () => ({}),
   completeWithModel: (context, options) => complete(state().model, context, options),
   // Older dialects.
-  saveEntry,
+  saveEntry: sessionManager.saveEntry,
   rebuildContext: () => call("session.context").messages,
 };
 
@@ -72,10 +63,33 @@ for (const [name, value] of Object.entries(VALUES)) PROPERTIES[name] = { value, 
 for (const [name, get] of Object.entries(LAZY)) PROPERTIES[name] = { get, enumerable: true, configurable: true };
 
 /// What every handler gets. The signal is that of what is going on, if something is.
-export function handlerContext(signal) {
+export function handlerContext(signal, event = "") {
   const context = Object.create(Object.prototype, PROPERTIES);
   context.signal = signal;
+  context.branchInPlace = (id, summary) => branchInEvent(event, id, summary);
   return context;
+}
+
+/// How `branchInPlace` spells its second argument: a summary, or options.
+function summaryWish(summary) {
+  if (typeof summary === "string") return { summary };
+  return { summarize: Boolean(summary?.summarize), customInstructions: summary?.customInstructions };
+}
+
+/// Moves the leaf onto an entry while an event is handled.
+///
+/// The agent waits for the handler. What needs the agent itself (a summary by the model), and what would change the
+/// session under a running turn or a plan that is being decided, is done as soon as the agent is free.
+async function branchInEvent(event, id, summary) {
+  const wish = { targetId: String(id), ...summaryWish(summary) };
+  if (!sessionManager.getEntry(id)) throw new Error(`no entry ${id} in this session`);
+  if (wish.summarize || event.startsWith("session_before_") || !state().isIdle) {
+    start("branchInPlace", wish).catch((error) => report("branchInPlace", error));
+  } else if (wish.summary === undefined) {
+    sessionManager.branch(id);
+  } else {
+    sessionManager.branchWithSummary(id, wish.summary);
+  }
 }
 
 /// What commands get besides: they may change which session it is, and where in it.
@@ -92,15 +106,36 @@ export function commandContext(id, signal) {
   };
   const fork = (entryId, options) => replaced("fork", { entryId, position: options?.position ?? null }, options);
   const navigateTree = (targetId, options) => ask("navigateTree", { targetId, ...options });
-  return Object.assign(context, {
+  Object.assign(context, {
     waitForIdle: () => ask("waitForIdle", {}),
     newSession: (options) => replaced("newSession", { parentSession: options?.parentSession ?? null }, options),
     switchSession: (path, options) => replaced("switchSession", { path: String(path) }, options),
     reload: () => ask("reload", {}),
     fork,
-    branch: fork,
+    branch: async (entryId, options) => branchResult(await fork(entryId, options)),
     navigateTree,
-    branchInPlace: (targetId, summary) =>
-      navigateTree(targetId, typeof summary === "string" ? { summarize: true, customInstructions: summary } : {}),
+    branchInPlace: (targetId, summary) => ask("branchInPlace", { targetId: String(targetId), ...summaryWish(summary) }),
   });
+  return Object.defineProperty(context, "session", { get: () => limitedSession(context), configurable: true });
+}
+
+/// The result of a fork as the older dialect names it.
+function branchResult(result) {
+  return { ...result, selectedText: result.editorText ?? "", inPlace: false };
+}
+
+/// What the older dialect calls the session: everything but prompting.
+function limitedSession(context) {
+  return {
+    sessionManager,
+    get messages() {
+      return call("session.context").messages;
+    },
+    navigateTree: context.navigateTree,
+    branch: context.branch,
+    branchInPlace: context.branchInPlace,
+    getSessionTree: sessionManager.getTree,
+    compact: (instructions) => start("compact", { customInstructions: instructions ?? null }),
+    abort: context.abort,
+  };
 }

@@ -2,8 +2,10 @@
 
 import { described, report } from "offshoot:native";
 import { handlerContext } from "offshoot:context";
-import { listeners } from "offshoot:events";
+import { listeners, outcomeListeners } from "offshoot:events";
+import { modelRegistry } from "offshoot:models";
 import { collected } from "offshoot:processes";
+import { sessionManager } from "offshoot:session";
 
 const CHAINED = new Set([
   "input", "context", "context_with_system", "message_end", "tool_result", "before_provider_request",
@@ -14,10 +16,42 @@ const GUARDED = new Set(["tool_call", "user_bash"]);
 const COLLECTED = new Set(["before_agent_start", "resources_discover"]);
 const FIRST = new Set(["user_bash", "project_trust"]);
 
+/// Fields that an event has only if there is something to say. The agent spells what is missing as null, as it does
+/// for ids: `oldLeafId: null` means "before the first entry" and stays.
+const OPTIONAL = [
+  "customInstructions", "details", "editorText", "error", "errorMessage", "label", "model", "name", "previous", "previousModel",
+  "previousSessionFile", "previousSummary", "responseId", "sourceSession", "targetSessionFile",
+];
+
+function leaveOutMissing(value) {
+  for (const name of OPTIONAL) if (value[name] === null) delete value[name];
+}
+
+/// The answer that is growing. Handlers get this very object: it grows while they keep it.
+let growing = { role: "assistant", content: [] };
+
+/// Notes an answer that begins, and puts together one that grows.
+function assemble(event, payload) {
+  if (event === "message_start" && payload.message?.role === "assistant") growing = payload.message;
+  if (event !== "message_update" || payload.message !== undefined) return;
+  const { type, contentIndex: index, delta } = payload.assistantMessageEvent;
+  const { content } = growing;
+  if (payload.block) content[index] = payload.block;
+  else if (type === "text_start") content[index] = { type: "text", text: "" };
+  else if (type === "thinking_start") content[index] = { type: "thinking", thinking: "" };
+  else if (type === "text_delta" && content[index]) content[index].text += delta;
+  else if (type === "thinking_delta" && content[index]) content[index].thinking += delta;
+  delete payload.block;
+  payload.message = growing;
+}
+
 /// Lets all handlers of an event answer, one after the other.
 export async function dispatch(event, payload, signal, dialect) {
+  leaveOutMissing(payload);
+  assemble(event, payload);
+  if (isObject(payload.preparation)) leaveOutMissing(payload.preparation);
   const asked = listeners(event);
-  const context = handlerContext(signal);
+  const context = handlerContext(signal, event);
   const errors = [];
   const ask = async (one, value) => {
     try {
@@ -29,7 +63,7 @@ export async function dispatch(event, payload, signal, dialect) {
     }
   };
   let answer = await merged(event, payload, signal, asked, ask);
-  if (dialect === "events" && event === "session_tree_end") await cameToNothing(payload, signal, ask);
+  if (event === "session_tree_end") await tellOutcome(payload, signal, outcomeListeners(dialect), ask);
   const isEmpty = answer === undefined || answer === null || Object.keys(answer).length === 0;
   if (errors.length > 0 && isEmpty) throw new Failed(errors);
   for (const error of errors) report(`event ${event}`, { message: error });
@@ -58,9 +92,16 @@ function isObject(value) {
   return value !== null && typeof value === "object";
 }
 
+/// What the events of a session have in the older dialect. Not enumerable: events can be copied and printed without.
+const OF_SESSION = {
+  sessionManager: { value: sessionManager, writable: true, configurable: true },
+  modelRegistry: { value: modelRegistry, writable: true, configurable: true },
+};
+
 /// The event that a handler sees: all fields of all dialects.
 function seen(payload, signal, one) {
-  return { ...payload, type: one.name, signal };
+  const value = { ...payload, type: one.name, signal };
+  return one.event.startsWith("session_") ? Object.defineProperties(value, OF_SESSION) : value;
 }
 
 /// Fields of later answers win; `cancel` ends the asking.
@@ -189,10 +230,12 @@ async function tell(payload, signal, asked, ask) {
   return answer;
 }
 
-async function cameToNothing(payload, signal, ask) {
+/// Tells the handlers of `session_tree` that ask for it that a navigation was cancelled or aborted.
+async function tellOutcome(payload, signal, asked, ask) {
   if (payload.outcome !== "cancelled" && payload.outcome !== "aborted") return;
-  const value = { targetId: payload.targetId, cancelled: true, aborted: payload.outcome === "aborted" };
-  for (const one of listeners("session_tree")) {
-    await ask(one, { ...value, type: one.name, signal });
-  }
+  const leaf = sessionManager.getLeafId();
+  const value = {
+    targetId: payload.targetId, newLeafId: leaf, oldLeafId: leaf, cancelled: true, aborted: payload.outcome === "aborted",
+  };
+  for (const one of asked) await ask(one, seen(value, signal, one));
 }

@@ -7,6 +7,36 @@ function facts() {
   return call("session.facts");
 }
 
+/// Gives entries their older names, which are not copied or printed.
+const OLDER_NAMES = Object.defineProperties({}, {
+  uuid: { get() { return this.id; } },
+  parentUuid: { get() { return this.parentId; } },
+  firstKeptEntryUuid: { get() { return this.firstKeptEntryId; } },
+});
+
+function entry(found) {
+  return found ? Object.setPrototypeOf(found, OLDER_NAMES) : undefined;
+}
+
+function entries(found) {
+  for (const one of found) entry(one);
+  return found;
+}
+
+const path = (from) => entries(call("session.path", from === undefined ? {} : { from: String(from) }));
+
+/// Appends an entry that is spelled out. The session gives it its id, its parent and its time.
+function saveEntry({ id, parentId, uuid, parentUuid, timestamp, ...draft }, parent) {
+  const { type, customType, targetId, label } = draft;
+  if (type === "label") return call("host.setLabel", { id: targetId, label: label ?? null });
+  // What belongs to extensions may be appended at any time.
+  if (type === "custom" && parent === undefined) return call("session.appendCustom", { customType, data: draft.data });
+  if (type === "custom_message" && parent === undefined) {
+    return call("session.appendMessage", { ...draft, display: Boolean(draft.display) });
+  }
+  return call("session.append", { draft, parent: parent === undefined ? null : String(parent) });
+}
+
 /// Puts entries into a tree; children stand in the order of their times, orphans are roots.
 function nested(entries, labels) {
   const nodes = new Map();
@@ -37,21 +67,31 @@ export const sessionManager = Object.freeze({
   isPersisted: () => facts().file !== null,
   getLeafId: () => call("session.leafId"),
   getLeafUuid: () => call("session.leafId"),
-  getLeafEntry: () => call("session.leafEntry") ?? undefined,
-  getEntry: (id) => call("session.entry", { id: String(id) }) ?? undefined,
-  getEntries: () => call("session.entries"),
-  getBranch: (from) => call("session.path", from === undefined ? {} : { from: String(from) }),
-  getPath: (from) => call("session.path", from === undefined ? {} : { from: String(from) }),
-  getChildren: (id) => call("session.entries").filter((entry) => entry.parentId === id),
+  getLeafEntry: () => entry(call("session.leafEntry")),
+  getCurrentLeaf: () => entry(call("session.leafEntry")),
+  getEntry: (id) => entry(call("session.entry", { id: String(id) })),
+  getEntries: () => entries(call("session.entries")),
+  getBranch: path,
+  getPath: path,
+  getChildren: (id) => entries(call("session.entries").filter((one) => one.parentId === id)),
   getLabel: (id) => call("session.label", { id: String(id) }) ?? undefined,
-  getTree: () => nested(call("session.entries"), call("session.labels")),
+  getTree: () => nested(entries(call("session.entries")), call("session.labels")),
   buildSessionContext: () => call("session.context"),
   buildSessionProjection: () => call("session.context"),
-  buildContextEntries: () => call("session.path", {}),
+  buildContextEntries: () => path(),
   // Older dialects append through the session manager.
   appendCustomEntry: (customType, data) => call("session.appendCustom", { customType, data }),
   appendCustomMessageEntry: (customType, content, display, details) =>
     call("session.appendMessage", { customType, content, display: Boolean(display), details }),
   appendLabelChange: (id, label) => call("host.setLabel", { id, label: label ?? null }),
   appendSessionInfo: (name) => call("host.setSessionName", { name }),
+  appendMessage: (message) => saveEntry({ type: "message", message }),
+  saveMessage: (message, parent) => saveEntry({ type: "message", message }, parent),
+  saveCompaction: (compaction) => saveEntry({ ...compaction, type: "compaction" }),
+  saveEntry,
+  // Moves of the leaf, only while no turn is running.
+  branch: (id) => call("session.branch", { id: String(id) }),
+  resetLeaf: () => void call("session.branch", { id: null }),
+  branchWithSummary: (id, summary, details) =>
+    call("session.branchWithSummary", { id: id === null ? null : String(id), summary: String(summary), details }),
 });

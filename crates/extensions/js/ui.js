@@ -36,11 +36,13 @@ function custom(factory, options) {
     const tui = components.tuiFor(id);
     const component = typeof factory === "function" ? await factory(tui, theme, keybindings, close) : factory;
     if (closing.signal.aborted || !component) return close(undefined);
-    components.put(id, component, () => close(undefined));
+    // A component that was made before it is shown gets no `done`: it is closed by other means.
+    const closesOnEscape = typeof factory !== "function";
+    components.put(id, component, () => close(undefined), closesOnEscape);
     const overlay = Boolean(options?.overlay);
     const overlayOptions = typeof options?.overlayOptions === "function" ? options.overlayOptions() : options?.overlayOptions;
     options?.onHandle?.({ hide: () => close(undefined), setHidden() {}, isHidden: () => false, focus() {}, unfocus() {} });
-    await start("ask", { kind: "custom", component: id, overlay, options: overlayOptions ?? {} }, closing.signal);
+    await start("ask", { kind: "custom", component: id, overlay, closesOnEscape, options: overlayOptions ?? {} }, closing.signal);
     close(undefined);
   };
   return open().then(() => closed, (error) => {
@@ -131,8 +133,8 @@ export const ui = Object.freeze({
     return (await ask("editor", { title, prefill: prefill ?? "" }, opts)) ?? undefined;
   },
   custom(factory, options) {
-    // The older form: a component, and who is told when it closes.
-    if (typeof factory !== "function" && typeof options === "function") return custom(factory).then(options);
+    // The older form: a component, and a function that runs once when the component is closed.
+    if (typeof factory !== "function" && typeof options === "function") return custom(factory).finally(() => options());
     return custom(factory, options);
   },
   notify: (message, level) => show("notify", { message: String(message), level: level ?? "info" }),

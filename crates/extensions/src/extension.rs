@@ -162,6 +162,10 @@ impl Handler for Extension {
         self.handle.listens(event)
     }
 
+    fn assembles_answers(&self) -> bool {
+        true
+    }
+
     fn call<'a>(&'a self, event: &'a str, payload: &'a Json, cancel: &'a Cancel) -> HookFuture<'a> {
         Box::pin(async move {
             // Payloads may be large: they are spelled once and not copied.

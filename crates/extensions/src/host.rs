@@ -159,6 +159,8 @@ pub enum Action {
 pub enum Command {
     /// Moves the leaf: `targetId`, `summarize`, `customInstructions`, `replaceInstructions`, `label`.
     NavigateTree(Json),
+    /// Moves the leaf onto an entry itself: `targetId`, and `summary` or `summarize` and `customInstructions`.
+    BranchInPlace(Json),
     /// Makes a new session from a path: `entryId`, `position`.
     Fork(Json),
     /// Begins a new session: `parentSession`.
@@ -231,6 +233,8 @@ pub enum Question {
         component: Component,
         /// Whether it lies above everything else.
         overlay: bool,
+        /// True if a second Escape within a second closes it, whatever the component does with the key.
+        closes_on_escape: bool,
         /// Where and how large, as the extension said.
         options: Json,
     },

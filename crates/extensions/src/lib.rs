@@ -2,8 +2,8 @@
 //!
 //! file -> strip -> engine <- worker <- [`Extension`] -> [hooks](offshoot_agent::hooks)
 //!
-//! Those that were written for pi run as they are: packages that they import are ours, and do what they need. Every
-//! extension has its own thread, memory and time; one that breaks is put out of use and named, and the agent goes on.
+//! The API is that of pi: the packages that its extensions import are ours. Every extension has its own thread, memory
+//! and time; one that breaks is put out of use and named, and the agent goes on.
 //!
 //! This crate never touches a terminal, a session file or a model by itself: all of that is behind [`Host`](host::Host).
 //!
@@ -27,6 +27,8 @@ mod load;
 #[cfg(feature = "engine")]
 mod process;
 mod registry;
+#[cfg(feature = "engine")]
+mod source;
 #[cfg(feature = "engine")]
 mod strip;
 mod tool;

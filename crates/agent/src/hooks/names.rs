@@ -3,14 +3,16 @@
 /// Older names, and the event that each of them means.
 ///
 /// Whoever listens under an older name hears of the event once, under the name that was asked for.
-pub const ALIASES: [(&str, &str); 7] = [
+pub const ALIASES: [(&str, &str); 9] = [
     ("session_before_branch", "session_before_fork"),
     ("session_branch", "session_fork"),
     ("before_compact", "session_before_compact"),
     ("session.compacting", "session_before_compact"),
     ("compact", "session_compact"),
     ("before_switch", "session_before_switch"),
+    ("switch", "session_switch"),
     ("before_tree", "session_before_tree"),
+    ("tree", "session_tree"),
 ];
 
 /// Returns all names of an event, its own first.

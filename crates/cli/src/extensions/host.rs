@@ -15,7 +15,7 @@ use offshoot_extensions::host::{
     Action, Command, Host, HostFuture, Mode, Notice, PlainHost, Question, State, Trouble,
 };
 use serde_json::Value as Json;
-use session_tree::Session;
+use session_tree::{EntryId, Node, Session};
 use tokio::sync::oneshot;
 
 use super::Roster;
@@ -43,6 +43,8 @@ pub(crate) enum Told {
     Loaded,
     /// One of them has registered something new.
     Registered,
+    /// An extension moved the leaf away from this entry.
+    Moved(Option<EntryId>),
     /// A text for the editor, if nothing is typed there.
     Offer(String),
     /// Extensions are to be loaded anew.
@@ -110,6 +112,14 @@ impl ExtensionHost {
     }
 }
 
+/// Returns true if the leaf is still where it was, or on the first entry appended there.
+fn goes_on_from(session: &Session, before: Option<&EntryId>) -> bool {
+    let leaf = session.leaf();
+    let tree = session.tree();
+    let is_before = |node: Option<Node>| node.map(|node| tree.id(node)).as_ref() == before;
+    is_before(leaf) || is_before(leaf.and_then(|leaf| tree.parent(leaf)))
+}
+
 /// Says that nobody waits for an answer any more, when it is dropped.
 struct Open {
     id: u64,
@@ -144,7 +154,17 @@ impl Host for ExtensionHost {
     }
 
     fn with_session(&self, work: &mut dyn FnMut(&mut Session)) {
-        self.plain.with_session(work);
+        let mut moved_from = None;
+        self.plain.with_session(&mut |session| {
+            let before = session.leaf_id();
+            work(session);
+            if !goes_on_from(session, before.as_ref()) {
+                moved_from = Some(before);
+            }
+        });
+        if let Some(before) = moved_from {
+            self.tell(Told::Moved(before));
+        }
     }
 
     fn state(&self) -> State {

@@ -176,7 +176,7 @@ impl Front<'_> {
         let tell = self.guests.tell();
         let (args, setup) = (&self.args.extensions, &self.setup);
         let Some(agent) = self.desk.agent() else { return };
-        let extended = match Extended::new(args, sources, agent, setup, Mode::Tui, tell) {
+        let extended = match Extended::new(args, sources, agent, setup, self.app, Mode::Tui, tell) {
             Ok(extended) => extended,
             Err(error) => return self.fail_with(error),
         };
@@ -319,6 +319,10 @@ impl Front<'_> {
                 self.welcome_late();
             }
             Told::Registered => self.know_commands(),
+            Told::Moved(leaf) => {
+                let before = Place { leaf, ..self.place() };
+                self.follow_extension(&before, "an extension went here; /tree shows the other branch");
+            }
             Told::Offer(text) => {
                 if self.chat.editor.is_blank() {
                     self.chat.editor.set_text(&text);
@@ -374,18 +378,18 @@ impl Front<'_> {
             self.chat.working.end();
         }
         self.chat.transcript.finish_all();
-        self.follow_extension(before);
+        self.follow_extension(before, "an extension went here; /back returns");
     }
 
     /// Shows where the conversation stands, if an extension took it elsewhere.
-    fn follow_extension(&mut self, before: &Place) {
+    fn follow_extension(&mut self, before: &Place, said: &str) {
         let now = self.place();
         if now.session != before.session {
             return self.take_place("another session, opened by an extension");
         }
         let is_elsewhere = self.desk.read(|session| !goes_on(session, before.leaf.as_ref()));
         if now.leaf != before.leaf && is_elsewhere {
-            self.arrive(None, Vec::new(), Some("an extension went here; /back returns"));
+            self.arrive(None, Vec::new(), Some(said));
         }
     }
 

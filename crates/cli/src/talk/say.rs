@@ -68,7 +68,7 @@ fn extended(
         Mode::Text => (HostMode::Print, telling(false)),
         Mode::Json => (HostMode::Json, telling(true)),
     };
-    let extended = Extended::new(&args.extensions, sources, agent, setup, mode, tell)?;
+    let extended = Extended::new(&args.extensions, sources, agent, setup, app, mode, tell)?;
     extended.host().roster().want(args.wanted_tools());
     Ok(Some(extended))
 }

@@ -10,9 +10,10 @@ mod words;
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::{Shared, Wish, parsed};
+use crate::source::function_use;
 
 pub(crate) use host::component;
 
@@ -33,6 +34,7 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &str) -> Answer {
         "fs" => files::call(shared, name, &arguments),
         "system" => system::call(shared, name, &arguments),
         "timer" => timer(shared, name, &arguments),
+        "source" => source(name, &arguments),
         _ => unknown(part, name),
     }
 }
@@ -49,6 +51,19 @@ fn timer(shared: &Shared, name: &str, arguments: &Json) -> Answer {
         _ => return unknown("timer", name),
     }
     Ok("null".to_owned())
+}
+
+/// Reads which properties a function uses.
+fn source(name: &str, arguments: &Json) -> Answer {
+    match name {
+        "use" => {
+            let found = function_use(text(arguments, "text")?);
+            json(json!({
+                "parameters": found.parameters, "ofFirst": found.of_first, "ofAny": found.of_any,
+            }))
+        }
+        _ => unknown("source", name),
+    }
 }
 
 fn unknown(part: &str, name: &str) -> Answer {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use futures_util::StreamExt;
+use offshoot_agent::agent::Arrival;
 use offshoot_agent::agent::{Agent, CompactRequest, NavigateRequest, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{Applied, CancelledBy, ForkRequest};
+use offshoot_agent::command::{Applied, BranchHereRequest, CancelledBy, ForkRequest};
 use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel};
 use serde_json::{Value as Json, json};
 use session_tree::{ForkPosition, Message, Options, Timestamp};
@@ -13,20 +14,28 @@ use session_tree::{ForkPosition, Message, Options, Timestamp};
 use super::Command;
 use crate::registry::tool_spec;
 
-/// Does with an agent what an extension asks for. The answer has the shape that extensions read.
+/// Does with an agent what an extension asks for. The answer has the shape that extensions read. Sessions are opened and
+/// made with `options`.
 ///
 /// # Errors
 ///
 /// What went wrong, or that somebody else has to do it.
-pub(super) async fn perform(agent: &mut Agent, command: &Command, cancel: &Cancel) -> Result<Json, String> {
+pub(super) async fn perform(
+    agent: &mut Agent,
+    command: &Command,
+    options: Options,
+    cancel: &Cancel,
+) -> Result<Json, String> {
     match command {
         Command::NavigateTree(wish) => navigate(agent, wish, cancel).await,
-        Command::Fork(wish) => fork(agent, wish, cancel).await,
-        Command::NewSession(_) => {
-            let planned = agent.plan_new(None, Options::new()).map_err(said)?;
+        Command::BranchInPlace(wish) => branch_in_place(agent, wish, cancel).await,
+        Command::Fork(wish) => fork(agent, wish, options, cancel).await,
+        Command::NewSession(wish) => {
+            let parent = wish["parentSession"].as_str().map(str::to_owned);
+            let planned = agent.plan_new_child(parent, None, options).map_err(said)?;
             Ok(cancelled(&agent.replace_session(planned, cancel).await.map_err(said)?))
         }
-        Command::SwitchSession(path) => switch(agent, path, cancel).await,
+        Command::SwitchSession(path) => switch(agent, path, options, cancel).await,
         Command::Compact { instructions } => {
             let request = CompactRequest { focus: instructions.clone() };
             match agent.compact(&request, cancel).await.map_err(said)? {
@@ -42,28 +51,54 @@ pub(super) async fn perform(agent: &mut Agent, command: &Command, cancel: &Cance
 }
 
 async fn navigate(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
+    let request = NavigateRequest {
+        target: wish["targetId"].as_str().unwrap_or_default().to_owned(),
+        summary: summary_request(wish),
+        label: wish["label"].as_str().map(str::to_owned),
+    };
+    let applied = agent.navigate_tree(&request, cancel).await.map_err(said)?;
+    navigated(agent, applied)
+}
+
+/// Moves the leaf onto an entry itself, also if it is a prompt.
+async fn branch_in_place(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
+    let target = wish["targetId"].as_str().unwrap_or_default().to_owned();
+    let request = BranchHereRequest { target, exact: true, summary: summary_request(wish) };
+    let planned = agent.plan_branch_here(&request).map_err(said)?;
+    let applied = agent.go(planned, cancel).await.map_err(said)?;
+    navigated(agent, applied)
+}
+
+/// Reads which summary an extension wants: its own text, or one that the model makes.
+fn summary_request(wish: &Json) -> SummaryRequest {
+    if let Some(text) = wish["summary"].as_str() {
+        return SummaryRequest::Note(text.to_owned());
+    }
     let instructions = wish["customInstructions"].as_str().map(str::to_owned);
-    let summary = match (wish["summarize"].as_bool().unwrap_or(false), instructions) {
+    match (wish["summarize"].as_bool().unwrap_or(false), instructions) {
         (false, _) => SummaryRequest::Skip,
         (true, None) => SummaryRequest::Standard,
         (true, Some(text)) if wish["replaceInstructions"] == true => SummaryRequest::Replace(text),
         (true, Some(text)) => SummaryRequest::Focus(text),
-    };
-    let request = NavigateRequest {
-        target: wish["targetId"].as_str().unwrap_or_default().to_owned(),
-        summary,
-        label: wish["label"].as_str().map(str::to_owned),
-    };
-    let applied = agent.navigate_tree(&request, cancel).await.map_err(said)?;
+    }
+}
+
+/// Spells the result of a navigation. What does not exist is left out.
+fn navigated(agent: &Agent, applied: Applied<Arrival>) -> Result<Json, String> {
     let mut answer = cancelled(&applied);
     answer["aborted"] = (applied.cancelled_by() == Some(&CancelledBy::User)).into();
     let arrival = applied.done().unwrap_or_default();
-    answer["editorText"] = json!(arrival.editor_text);
-    answer["summaryEntryId"] = json!(arrival.summary_entry.map(|id| id.to_string()));
+    if let Some(text) = arrival.editor_text {
+        answer["editorText"] = text.into();
+    }
+    if let Some(id) = arrival.summary_entry {
+        let entry = agent.session().entry(id.as_str()).map_err(said)?;
+        answer["summaryEntry"] = entry.value().and_then(|value| value.to_serde()).unwrap_or_default();
+    }
     Ok(answer)
 }
 
-async fn fork(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
+async fn fork(agent: &mut Agent, wish: &Json, options: Options, cancel: &Cancel) -> Result<Json, String> {
     let position = match wish["position"].as_str() {
         Some("at") => Some(ForkPosition::At),
         Some("before") => Some(ForkPosition::Before),
@@ -71,16 +106,21 @@ async fn fork(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Json, S
     };
     let entry = wish["entryId"].as_str().unwrap_or_default();
     let plan = agent.plan_fork(&ForkRequest { position, ..ForkRequest::at(entry) }).map_err(said)?;
-    let applied = agent.fork(plan, Options::new(), cancel).await.map_err(said)?;
+    let applied = agent.fork(plan, options, cancel).await.map_err(said)?;
     let mut answer = cancelled(&applied);
     if let Applied::Done(forked) = applied {
-        answer["editorText"] = json!(forked.editor_text);
+        if let Some(text) = forked.editor_text {
+            answer["editorText"] = text.into();
+        }
+        if let Some(file) = forked.session_file {
+            answer["newSessionFile"] = file.to_string_lossy().into();
+        }
     }
     Ok(answer)
 }
 
-async fn switch(agent: &mut Agent, path: &Path, cancel: &Cancel) -> Result<Json, String> {
-    let planned = agent.plan_resume(path, Options::new()).map_err(said)?;
+async fn switch(agent: &mut Agent, path: &Path, options: Options, cancel: &Cancel) -> Result<Json, String> {
+    let planned = agent.plan_resume(path, options).map_err(said)?;
     Ok(cancelled(&agent.replace_session(planned, cancel).await.map_err(said)?))
 }
 

@@ -9,7 +9,7 @@ use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::inbox::Delivery;
 use offshoot_agent::model::{Model, ModelSpec, ThinkingLevel, ToolSpec};
 use serde_json::{Value as Json, json};
-use session_tree::{Message, Session};
+use session_tree::{Message, Options, Session};
 use tokio::sync::oneshot;
 
 use super::perform::{complete, perform};
@@ -26,6 +26,7 @@ pub struct PlainHost {
     is_trusted: bool,
     agent: AgentHandle,
     models: Vec<Arc<dyn Model>>,
+    options: Arc<dyn Fn() -> Options + Send + Sync>,
     inner: Mutex<Inner>,
 }
 
@@ -46,6 +47,7 @@ impl PlainHost {
             is_trusted: false,
             agent,
             models: Vec::new(),
+            options: Arc::new(Options::new),
             inner: Mutex::default(),
         }
     }
@@ -72,6 +74,12 @@ impl PlainHost {
     pub fn with_models(mut self, models: Vec<Arc<dyn Model>>) -> Self {
         self.inner().state.model = models.first().map(|model| model.spec().clone());
         self.models = models;
+        self
+    }
+
+    /// Sets how the sessions that extensions open and make are opened and made.
+    pub fn with_options(mut self, options: impl Fn() -> Options + Send + Sync + 'static) -> Self {
+        self.options = Arc::new(options);
         self
     }
 
@@ -144,9 +152,10 @@ impl PlainHost {
     /// Lets the agent do something when it has time, and waits until it has.
     fn wish(&self, command: Command, cancel: Cancel) -> HostFuture<Result<Json, String>> {
         let (reply, answer) = oneshot::channel();
+        let options = self.options.clone();
         self.agent.when_idle(move |agent, _| {
-            // Who does not wait any more does not want it either.
-            Box::pin(async move { drop(reply.send(perform(agent, &command, &cancel).await)) })
+            // The extension may have stopped waiting.
+            Box::pin(async move { drop(reply.send(perform(agent, &command, options(), &cancel).await)) })
         });
         Box::pin(async move { answer.await.unwrap_or_else(|_| Err("the agent has ended".to_owned())) })
     }

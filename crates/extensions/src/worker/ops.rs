@@ -63,7 +63,11 @@ fn moves(command: &Command) -> bool {
         | Command::SwitchSession(_)
         | Command::WaitForIdle
         | Command::Reload => true,
-        Command::Compact { .. } | Command::SetModel { .. } | Command::Complete { .. } => false,
+        // No handler waits for it.
+        Command::BranchInPlace(_)
+        | Command::Compact { .. }
+        | Command::SetModel { .. }
+        | Command::Complete { .. } => false,
     }
 }
 
@@ -71,6 +75,7 @@ fn command(name: &str, arguments: &Json) -> Option<Command> {
     let own = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();
     Some(match name {
         "navigateTree" => Command::NavigateTree(arguments.clone()),
+        "branchInPlace" => Command::BranchInPlace(arguments.clone()),
         "fork" => Command::Fork(arguments.clone()),
         "newSession" => Command::NewSession(arguments.clone()),
         "switchSession" => Command::SwitchSession(PathBuf::from(own("path"))),
@@ -128,6 +133,7 @@ fn question(shared: &Rc<Shared>, arguments: &Json) -> Option<Question> {
         "custom" => Question::Custom {
             component: crate::engine::component(shared, &arguments["component"])?,
             overlay: arguments["overlay"].as_bool().unwrap_or(false),
+            closes_on_escape: arguments["closesOnEscape"].as_bool().unwrap_or(false),
             options: arguments["options"].clone(),
         },
         _ => return None,

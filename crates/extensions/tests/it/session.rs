@@ -1,6 +1,6 @@
 //! The session as extensions see it: at once, with what they have just written.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::support::stage;
 
@@ -111,4 +111,81 @@ async fn processes_and_files_are_for_trusted_extensions() {
     let expected =
         json!({"stdout": "hi", "code": 0, "bad": 1, "killed": true, "missing": "ENOENT", "list": ["e"]});
     assert_eq!(answer, expected);
+}
+
+#[tokio::test]
+async fn a_session_made_by_an_extension_has_the_clock_the_ids_and_the_parent_it_was_given() {
+    let mut stage = stage(
+        "export default (pi) => pi.registerCommand('new', { handler: async (args, ctx) => {
+             await ctx.newSession({
+                 parentSession: '/elsewhere/parent.jsonl',
+                 setup: async (session) => void session.appendMessage({ role: 'user', content: 'hand-over', timestamp: 1 }),
+             });
+         } })",
+    )
+    .await;
+    stage.user("before");
+    stage.command("new").await.unwrap();
+    assert_eq!(stage.path(), ["user: hand-over"]);
+    let session = stage.agent.session();
+    let header = session.header().value().to_serde().unwrap();
+    assert_eq!(header["parentSession"], "/elsewhere/parent.jsonl");
+    assert!(header["timestamp"].as_str().unwrap().starts_with("2025-01-01T00:00:0"), "{header}");
+    assert_eq!(session.leaf_id().unwrap().as_str(), "00000001");
+}
+
+#[tokio::test]
+async fn an_answer_that_grows_is_put_together_for_its_handlers() {
+    let stage = stage(
+        "export default (pi) => {
+             const seen = [];
+             pi.on('message_update', (event) => void seen.push([event.assistantMessageEvent.type, JSON.stringify(event.message.content),
+                 event.assistantMessageEvent.partial === event.message, 'block' in event]));
+             pi.on('probe', () => ({ seen: seen.splice(0) }));
+         }",
+    )
+    .await;
+    let start =
+        || json!({"type": "message_start", "message": {"role": "assistant", "content": [], "model": "m"}});
+    let update = |kind: &str, index: u64, more: Json| {
+        let mut event = json!({"type": kind, "contentIndex": index});
+        event.as_object_mut().unwrap().extend(more["event"].as_object().cloned().unwrap_or_default());
+        json!({"type": "message_update", "assistantMessageEvent": event, "block": more["block"]})
+    };
+    let delta = |text: &str| json!({"event": {"delta": text}});
+    let call = json!({"type": "toolCall", "id": "1", "name": "t", "arguments": {}});
+    let whole = json!({"type": "toolCall", "id": "1", "name": "t", "arguments": {"a": 1}});
+    stage.fire("message_start", start()).await;
+    for (kind, index, more) in [
+        ("text_start", 0, json!({})),
+        ("text_delta", 0, delta("o")),
+        ("text_delta", 0, delta("ne")),
+        ("text_end", 0, json!({"block": {"type": "text", "text": "one", "textSignature": "s"}})),
+        ("toolcall_start", 1, json!({"block": call})),
+        ("toolcall_delta", 1, delta("{\"a\":")),
+        ("toolcall_end", 1, json!({"block": whole})),
+    ] {
+        stage.fire("message_update", update(kind, index, more)).await;
+    }
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let done = json!({"type": "text", "text": "one", "textSignature": "s"});
+    let expected = [
+        ("text_start", json!([text("")])),
+        ("text_delta", json!([text("o")])),
+        ("text_delta", json!([text("one")])),
+        ("text_end", json!([done])),
+        ("toolcall_start", json!([done, call])),
+        ("toolcall_delta", json!([done, call])),
+        ("toolcall_end", json!([done, whole])),
+    ];
+    let probe = async || stage.fire("probe", json!({})).await["seen"].as_array().unwrap().clone();
+    for (seen, (kind, content)) in probe().await.iter().zip(expected) {
+        let found: Json = serde_json::from_str(seen[1].as_str().unwrap()).unwrap();
+        assert_eq!((seen[0].as_str(), found), (Some(kind), content));
+        assert_eq!((&seen[2], &seen[3]), (&json!(true), &json!(false)));
+    }
+    // The next answer starts empty.
+    stage.fire("message_start", start()).await;
+    stage.fire("message_update", update("text_start", 0, json!({}))).await;
+    assert_eq!(probe().await[0][1], r#"[{"type":"text","text":""}]"#);
 }

@@ -152,6 +152,7 @@ impl Setup {
         let agent = agent.with_system("You are a test.");
         let plain = PlainHost::new(agent.handle(), &project);
         let plain = plain.with_models(vec![shared]).with_config_dir(home.path().join("config"));
+        let plain = plain.with_options(options);
         plain.set_tools(ToolBox::all().specs());
         plain.set_state(|state| {
             state.system = "You are a test.".into();

@@ -1,8 +1,10 @@
 //! Questions of extensions: one of several, yes or no, a line, a text, or a component that takes the keyboard.
 
+use std::time::{Duration, Instant};
+
 use offshoot_extensions::Component;
 use offshoot_extensions::host::Question as Asked;
-use offshoot_tui::crossterm::event::{Event, KeyCode, KeyModifiers};
+use offshoot_tui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 use offshoot_tui::dialog::{Answer, Item, Prompt, Question, SelectList, TextDialog, Typed};
 use offshoot_tui::keys::Keymap;
 use offshoot_tui::paint;
@@ -21,6 +23,9 @@ use crate::extensions::AskedBy;
 
 /// More options than this are searched, not numbered.
 const FEW: usize = 9;
+
+/// How soon a second Escape closes a component.
+const TWICE: Duration = Duration::from_secs(1);
 
 /// A question of an extension.
 pub(in super::super) struct Dialog {
@@ -46,6 +51,10 @@ struct Shown {
     keys: UnboundedSender<Want>,
     /// Whether the last key asked it to end.
     was_asked_to_end: bool,
+    /// True if a second Escape within [`TWICE`] closes it.
+    closes_on_escape: bool,
+    /// The time of the last Escape.
+    escaped_at: Option<Instant>,
 }
 
 /// What a component is to do next.
@@ -128,11 +137,11 @@ impl Dialog {
 }
 
 impl Shown {
-    /// Hands a key over. Who asks twice to end it ends it, whatever the component makes of it.
+    /// Hands a key over. Ctrl+C twice closes the component whatever it does with the keys, and so does Escape if the
+    /// component was made before it was shown. A component that hangs is closed here, too.
     fn update(&mut self, event: &Event) -> Came {
-        let is_end = matches!(event, Event::Key(key)
-            if key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL);
-        if is_end && self.was_asked_to_end {
+        let is_end = is_key(event, KeyCode::Char('c'), KeyModifiers::CONTROL);
+        if (is_end && self.was_asked_to_end) || self.was_escaped_twice(event) {
             return Came::Answer(None);
         }
         self.was_asked_to_end = is_end;
@@ -142,6 +151,22 @@ impl Shown {
         }
         Came::Nothing
     }
+}
+
+impl Shown {
+    /// Notes an Escape. Returns true if it is the second one within [`TWICE`].
+    fn was_escaped_twice(&mut self, event: &Event) -> bool {
+        if !self.closes_on_escape || !is_key(event, KeyCode::Esc, KeyModifiers::NONE) {
+            return false;
+        }
+        let last = self.escaped_at.replace(Instant::now());
+        last.is_some_and(|last| last.elapsed() <= TWICE)
+    }
+}
+
+fn is_key(event: &Event, code: KeyCode, held: KeyModifiers) -> bool {
+    matches!(event, Event::Key(key)
+        if key.code == code && key.modifiers == held && key.kind == KeyEventKind::Press)
 }
 
 fn chosen(answer: Option<&Answer<usize>>, options: &[String]) -> Came {
@@ -188,7 +213,9 @@ impl Front<'_> {
                 Kind::Line(Prompt::new(hint, ""))
             }
             Asked::Editor { title, prefill } => Kind::Text(Box::new(TextDialog::new(title, "", &prefill))),
-            Asked::Custom { component, .. } => Kind::Component(self.attend(component)),
+            Asked::Custom { component, closes_on_escape, .. } => {
+                Kind::Component(self.attend(component, closes_on_escape))
+            }
         };
         // A component draws all of its rows itself, and says what its keys do.
         if !matches!(kind, Kind::Component(_)) {
@@ -198,7 +225,7 @@ impl Front<'_> {
     }
 
     /// Lets a component be drawn and take keys, one after the other.
-    fn attend(&mut self, component: Component) -> Shown {
+    fn attend(&mut self, component: Component, closes_on_escape: bool) -> Shown {
         let (keys, mut wants) = unbounded_channel();
         let (send, own, mut width) = (self.guests.send.clone(), component.clone(), self.columns);
         self.guests.tasks.spawn(async move {
@@ -220,7 +247,14 @@ impl Front<'_> {
                 }
             }
         });
-        Shown { component, drawn: Vec::new(), keys, was_asked_to_end: false }
+        Shown {
+            component,
+            drawn: Vec::new(),
+            keys,
+            was_asked_to_end: false,
+            closes_on_escape,
+            escaped_at: None,
+        }
     }
 
     /// Gives an event to a question of an extension.

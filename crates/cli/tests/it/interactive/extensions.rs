@@ -58,7 +58,6 @@ fn a_custom_summarizer_sums_the_branch_up_that_is_left() {
 const WRITES_DOWN: &str = r#"
 import both from "./both.ts";
 import * as fs from "node:fs";
-export const dialect = "events";
 export default (pi: any) => both({
   getFlag: (name: string) => pi.getFlag(name),
   on: (name: string, handler: any) => pi.on(name, async (event: any, ctx: any) => {
@@ -73,7 +72,7 @@ export default (pi: any) => both({
 fn both_handlers_of_a_move_change_it_and_hear_of_it() {
     let (home, server) = (Home::new(), answering(&["First.", "Second.", "what the parser did"]));
     set_up(&home, &server, "anthropic-messages");
-    let seed = include_str!("../../../../extensions/tests/fixtures/seeds/both-handlers.ts");
+    let seed = include_str!("../../../../extensions/tests/fixtures/seeds/tree-methods.ts");
     home.file("project/both.ts", seed);
     // The same, and somebody who writes down that its handlers were called.
     home.file("project/x.ts", WRITES_DOWN);
@@ -88,7 +87,10 @@ fn both_handlers_of_a_move_change_it_and_hear_of_it() {
     let asked = server.requests()[2].body.to_string();
     assert!(asked.contains("only the parser"), "{asked}");
     let seen = std::fs::read_to_string(home.path("project/seen")).unwrap();
-    assert_eq!(seen, "session_before_tree\nsession_tree what the parser did\n");
+    assert_eq!(
+        seen,
+        "session_before_tree\nsession_tree what the parser did\nsession_tree what the parser did\n"
+    );
     quit(screen);
 }
 
@@ -308,6 +310,47 @@ fn messages_entries_and_components_are_drawn_by_their_extension() {
     let screen = start_again(&home, 900, &["-c", "-e", "x.ts"]);
     screen.wait_for("~ roses ~");
     screen.wait_for("<< here >>");
+    quit(screen);
+}
+
+const OLDER_FORM: &str = r#"
+export default (pi: any) => {
+  const component = (name: string, more: object) => ({ render: () => [`shown ${name}`], ...more });
+  pi.registerCommand("plain", { handler: async (ctx: any) => {
+    ctx.ui.custom(component("plain", { handleInput() {} }), () => ctx.ui.notify("plain is closed"));
+  } });
+  pi.registerCommand("deaf", { handler: async (ctx: any) => {
+    ctx.ui.custom(component("deaf", { handleInput: () => new Promise(() => {}) }), () => ctx.ui.notify("deaf is closed"));
+  } });
+  pi.registerCommand("send", { handler: async (ctx: any) => `A prompt of ${ctx.args}` });
+  pi.on("session_label", async (event: any, ctx: any) => {
+    await ctx.branchInPlace(ctx.entries[0].id, "what the label was for");
+  });
+};
+"#;
+
+#[test]
+fn an_extension_in_the_older_form_shows_sends_and_branches() {
+    let (_home, _server, mut screen) = begin(OLDER_FORM, &["Done.", "Sent."]);
+    talk(&mut screen, "hi", "Done.");
+    screen.say("/plain");
+    screen.wait_for("shown plain");
+    screen.send("\x1b");
+    screen.wait_for("plain is closed");
+    screen.wait_without("shown plain");
+    // A component that never gets done with a key is closed by the second Escape.
+    screen.say("/deaf");
+    screen.wait_for("shown deaf");
+    screen.send("x");
+    // Spelled so that the terminal cannot take two of them for one key.
+    screen.send("\x1b[27u\x1b[27u");
+    screen.wait_for("deaf is closed");
+    screen.say("/send mine");
+    screen.wait_for("A prompt of mine");
+    screen.wait_for("Sent.");
+    // A move of the leaf in an event is shown like any other.
+    screen.say("/label here");
+    screen.wait_for("what the label was for");
     quit(screen);
 }
 

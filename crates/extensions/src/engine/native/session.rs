@@ -3,15 +3,19 @@
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use session_tree::{Entry, Node, Session};
+use session_tree::{Draft, Entry, Kind, NewBranchSummary, Node, Session};
 
 use super::{Answer, count_sent, json as spelled, text, unknown};
 use crate::component::given;
 use crate::engine::Shared;
 
 pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
-    if matches!(name, "appendCustom" | "appendMessage") {
+    if matches!(name, "appendCustom" | "appendMessage" | "append" | "branchWithSummary") {
         count_sent(shared)?;
+    }
+    if matches!(name, "append" | "branch" | "branchWithSummary") && !shared.setting.host.state().is_idle {
+        // The turn would go on at another place of the tree than it began.
+        return Err("the session cannot be changed like this while a turn is running".to_owned());
     }
     let mut answer = Err("there is no session".to_owned());
     shared.setting.host.with_session(&mut |session| answer = of_session(session, name, arguments));
@@ -32,6 +36,9 @@ fn of_session(session: &mut Session, name: &str, arguments: &Json) -> Answer {
         "tokens" => spelled(json!(session.projected_tokens(session.leaf()).map_err(said)?)),
         "appendCustom" => append_custom(session, arguments),
         "appendMessage" => append_message(session, arguments),
+        "append" => append(session, arguments),
+        "branch" => branch(session, arguments),
+        "branchWithSummary" => branch_with_summary(session, arguments),
         _ => unknown("session", name),
     }
 }
@@ -106,6 +113,38 @@ fn append_message(session: &mut Session, arguments: &Json) -> Answer {
     let details = given(arguments, "details");
     let custom_type = text(arguments, "customType")?;
     id(session.append_custom_message(custom_type, &arguments["content"], display, details))
+}
+
+/// Appends an entry that is spelled out, below the leaf or below another entry.
+fn append(session: &mut Session, arguments: &Json) -> Answer {
+    let draft = Draft::parse(arguments["draft"].to_string()).map_err(said)?;
+    let kind = draft.kind();
+    if !matches!(kind, Kind::Custom | Kind::CustomMessage | Kind::Message | Kind::Compaction) {
+        return Err(format!("`{}` is no entry that an extension may append", kind.name().unwrap_or("?")));
+    }
+    id(match given(arguments, "parent").and_then(Json::as_str) {
+        Some(parent) => session.append_under(Some(parent), &draft),
+        None => session.append(&draft),
+    })
+}
+
+/// Moves the leaf onto an entry, or before the first one.
+fn branch(session: &mut Session, arguments: &Json) -> Answer {
+    match arguments["id"].as_str() {
+        Some(target) => session.branch(target).map_err(said)?,
+        None => session.reset_leaf(),
+    }
+    spelled(json!(session.leaf_id().map(|id| id.to_string())))
+}
+
+fn branch_with_summary(session: &mut Session, arguments: &Json) -> Answer {
+    let summary = NewBranchSummary {
+        summary: text(arguments, "summary")?.to_owned(),
+        details: given(arguments, "details").cloned(),
+        usage: None,
+        from_hook: true,
+    };
+    id(session.branch_with_summary(arguments["id"].as_str(), &summary))
 }
 
 fn id(appended: session_tree::Result<session_tree::EntryId>) -> Answer {
