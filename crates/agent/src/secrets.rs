@@ -110,6 +110,12 @@ impl CredentialFiles {
         self.0.iter().any(|file| is_beside(file, real)) || self.inodes().any(|own| Some(own) == inode())
     }
 
+    /// Tells whether one of the files lies in a directory, at any depth.
+    pub fn any_below(&self, directory: &Path) -> bool {
+        let Ok(directory) = paths::real(directory) else { return false };
+        self.0.iter().any(|file| paths::real(file).is_ok_and(|file| file.starts_with(&directory)))
+    }
+
     /// The device and inode of each file that exists.
     fn inodes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.0.iter().filter_map(|file| fs::metadata(file).ok()).map(|found| (found.dev(), found.ino()))
@@ -231,6 +237,9 @@ mod tests {
         }
         for name in ["other.json", "config", "config/settings.json", "credentials.json", "none"] {
             assert!(!files.contains(&path(name)), "{name}");
+        }
+        for (directory, expected) in [("config", true), ("dir", true), ("", true), ("other.json", false)] {
+            assert_eq!(files.any_below(&path(directory)), expected, "{directory}");
         }
         let missing = CredentialFiles::new([path("none/credentials.json")]);
         assert!(missing.contains(&path("none/credentials.json")), "a file that does not exist yet");

@@ -1,8 +1,8 @@
-// Models: which there are, and asking one. Keys never come here; the host adds them.
+// Models: which there are, and asking one. The host adds the key.
 
 import { call, start } from "offshoot:native";
 
-/// Stands where extensions expect a key; it opens nothing.
+/// A placeholder where extensions expect a key.
 const HELD_BY_HOST = "held-by-the-host";
 
 function find(provider, id) {

@@ -16,6 +16,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::inbox::Delivery;
 use offshoot_agent::model::{ModelSpec, ThinkingLevel, ToolSpec};
+use offshoot_agent::secrets::{CredentialFiles, is_credential};
 use serde_json::Value as Json;
 use session_tree::Session;
 
@@ -41,6 +42,16 @@ pub trait Host: Send + Sync {
 
     /// Returns the directory of the user's own files.
     fn config_dir(&self) -> PathBuf;
+
+    /// Returns the files with the credentials of the program; no extension may open them.
+    fn credential_files(&self) -> CredentialFiles {
+        CredentialFiles::new([self.config_dir().join("credentials.json")])
+    }
+
+    /// Returns true if extensions, and the programs that they start, may have a variable of the environment.
+    fn passes_variable(&self, name: &str, value: &str) -> bool {
+        !is_credential(name, value)
+    }
 
     /// Tells whether the user trusts the project.
     fn is_project_trusted(&self) -> bool;

@@ -9,6 +9,7 @@
 //! Used by `exec`, which is waited for, and by `execSync`, which blocks. Never decides whether a process may be
 //! started.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::pin::{Pin, pin};
@@ -38,6 +39,8 @@ pub(crate) struct Job {
     arguments: Vec<String>,
     directory: PathBuf,
     environment: Vec<(String, String)>,
+    /// The variables of our own environment that it does not get.
+    withheld: Vec<OsString>,
     input: Vec<u8>,
     /// How long it may run.
     limit: Option<Duration>,
@@ -69,6 +72,7 @@ impl Job {
             arguments: arguments.filter_map(|one| one.as_str().map(str::to_owned)).collect(),
             directory: setting.host.cwd().join(wanted["cwd"].as_str().unwrap_or_default()),
             environment: environment.collect(),
+            withheld: withheld(setting),
             input: input(wanted)?,
             limit: milliseconds(&wanted["timeout"]),
             grace,
@@ -106,6 +110,9 @@ impl Job {
     fn spawn(&self) -> io::Result<Child> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.directory);
+        for name in &self.withheld {
+            command.env_remove(name);
+        }
         command.envs(self.environment.iter().map(|(key, value)| (key, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.process_group(0).kill_on_drop(true).spawn()
@@ -143,6 +150,14 @@ impl Job {
         }
         group.kill();
     }
+}
+
+/// Returns the variables of our own environment that a program of an extension does not get.
+fn withheld(setting: &Setting) -> Vec<OsString> {
+    let passes = |name: &OsString, value: &OsString| {
+        setting.host.passes_variable(&name.to_string_lossy(), &value.to_string_lossy())
+    };
+    std::env::vars_os().filter(|(name, value)| !passes(name, value)).map(|(name, _)| name).collect()
 }
 
 /// Lets input and output flow while something else is waited for.

@@ -269,3 +269,47 @@ fn the_first_example_of_the_document_works() {
     let run = print(&home, &["/hello", "--no-session"]);
     assert_eq!((run.code, run.err()), (0, ""));
 }
+
+const READS_ENVIRONMENT: &str = r#"
+import { execSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+export default (pi: any) => pi.on("session_start", async (_event: any, ctx: any) => {
+  const outcome = (work: () => unknown) => { try { return String(work()); } catch (error: any) { return error.code; } };
+  writeFileSync("got.json", JSON.stringify({
+    own: Object.entries(process.env).flat().join(" "),
+    exec: (await pi.exec("env", [])).stdout,
+    sync: execSync("env", { encoding: "utf8" }),
+    given: execSync("env", { encoding: "utf8", env: { ...process.env, MY_TOKEN: "own" } }),
+    file: outcome(() => readFileSync("../offshoot/credentials.json", "utf8")),
+  }));
+});
+"#;
+
+#[test]
+fn extensions_and_their_programs_do_not_get_keys() {
+    let (home, _server) = stage(READS_ENVIRONMENT, one("ok"));
+    home.file("offshoot/credentials.json", r#"{"lab":{"type":"api_key","key":"sk-four"}}"#);
+    let file = home.path("offshoot/credentials.json");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let secrets = ["sk-one", "two-secret", "three-secret", "sk-four", "five-secret"];
+    let mut command = home.command(&["-e", "x.ts", "-p", "hi"]);
+    command.env("ANTHROPIC_API_KEY", secrets[0]).env("GITHUB_TOKEN", secrets[1]).env("COLOUR", "blue");
+    // The settings name a variable that does not look like a key.
+    let settings = std::fs::read_to_string(home.path("offshoot/settings.json")).unwrap();
+    let settings = settings.replacen(r#""api":"#, r#""keyVariables":["LAB"],"api":"#, 1);
+    home.file("offshoot/settings.json", settings);
+    command.env("LAB", secrets[4]);
+    command.env("DATABASE_URL", format!("postgres://me:{}@db/app", secrets[2]));
+    let run = command.stdin(std::process::Stdio::null()).output().unwrap();
+    assert!(run.status.success(), "{run:?}");
+    let got = std::fs::read_to_string(home.path("project/got.json")).unwrap();
+    for secret in secrets {
+        assert!(!got.contains(secret), "{secret}: {got}");
+    }
+    let got: Value = serde_json::from_str(&got).unwrap();
+    for part in ["own", "exec", "sync", "given"] {
+        assert!(got[part].as_str().unwrap().contains("blue"), "{part}: {got}");
+    }
+    assert!(got["given"].as_str().unwrap().contains("MY_TOKEN=own"), "what it sets itself is passed on");
+    assert_eq!(got["file"], "EACCES");
+}

@@ -14,6 +14,7 @@ use rquickjs::{Ctx, Exception, Module, Result};
 use serde_json::Value as Json;
 
 use super::Shared;
+use super::native::refuse_secret;
 use crate::strip::{Stripped, strip};
 
 /// Our own modules: the name under which they are kept, their text, and the names under which they are imported.
@@ -263,6 +264,9 @@ impl Loader {
             return Err(format!(
                 "{name} lies outside of the extension, and was not part of what was trusted"
             ));
+        }
+        if refuse_secret(&self.0, Path::new(name)).is_err() {
+            return Err(format!("{name} holds credentials, which extensions may not touch"));
         }
         let source = fs::read_to_string(name).map_err(|error| format!("cannot read {name}: {error}"))?;
         if name.ends_with(".json") {

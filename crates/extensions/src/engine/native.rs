@@ -15,6 +15,7 @@ use serde_json::{Value as Json, json};
 use super::{Shared, Wish, parsed};
 use crate::source::function_use;
 
+pub(super) use files::refuse_secret;
 pub(crate) use host::component;
 
 const SECOND: Duration = Duration::from_secs(1);

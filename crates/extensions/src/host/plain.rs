@@ -8,6 +8,7 @@ use offshoot_agent::extension::CommandRun;
 use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::inbox::Delivery;
 use offshoot_agent::model::{Model, ModelSpec, ThinkingLevel, ToolSpec};
+use offshoot_agent::secrets::is_credential;
 use serde_json::{Value as Json, json};
 use session_tree::{Message, Options, Session};
 use tokio::sync::oneshot;
@@ -27,6 +28,7 @@ pub struct PlainHost {
     agent: AgentHandle,
     models: Vec<Arc<dyn Model>>,
     options: Arc<dyn Fn() -> Options + Send + Sync>,
+    key_variables: Vec<String>,
     inner: Mutex<Inner>,
 }
 
@@ -48,6 +50,7 @@ impl PlainHost {
             agent,
             models: Vec::new(),
             options: Arc::new(Options::new),
+            key_variables: Vec::new(),
             inner: Mutex::default(),
         }
     }
@@ -74,6 +77,12 @@ impl PlainHost {
     pub fn with_models(mut self, models: Vec<Arc<dyn Model>>) -> Self {
         self.inner().state.model = models.first().map(|model| model.spec().clone());
         self.models = models;
+        self
+    }
+
+    /// Sets the environment variables that hold the keys of services. They are withheld like all credentials.
+    pub fn with_key_variables(mut self, names: Vec<String>) -> Self {
+        self.key_variables = names;
         self
     }
 
@@ -180,6 +189,10 @@ impl Host for PlainHost {
 
     fn config_dir(&self) -> PathBuf {
         self.config_dir.clone()
+    }
+
+    fn passes_variable(&self, name: &str, value: &str) -> bool {
+        !self.key_variables.iter().any(|key| key == name) && !is_credential(name, value)
     }
 
     fn is_project_trusted(&self) -> bool {

@@ -8,6 +8,7 @@ mod examples;
 mod hostile;
 mod node;
 mod screen;
+mod secrets;
 mod seeds;
 mod session;
 #[allow(dead_code, reason = "the stage is shared with the tests of pi's extensions")]

@@ -1,4 +1,7 @@
 //! Files, as far as `node:fs` of trusted extensions needs them. Contents cross the border as text or base64.
+//!
+//! Files that hold credentials of the program are refused, whatever path leads to them. This keeps an extension from
+//! reading keys by accident; a program that it starts has the rights of the user.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -16,14 +19,52 @@ use crate::engine::Shared;
 pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
     trusted(shared, "files")?;
     let path = shared.setting.host.cwd().join(text(arguments, "path")?);
-    of_path(name, &path, arguments, shared).map_err(|error| match error {
+    let answer = refuse_credentials(name, &path, arguments, shared)
+        .and_then(|()| of_path(name, &path, arguments, shared));
+    answer.map_err(|error| match error {
         Failure::Io(error) => json!({"code": code(&error), "message": error.to_string()}).to_string(),
         Failure::Words(words) => words,
     })
 }
 
+/// Refuses to read, write, move or remove what holds credentials.
+fn refuse_credentials(name: &str, path: &Path, arguments: &Json, shared: &Shared) -> Result<(), Failure> {
+    if matches!(name, "stat" | "lstat" | "list" | "real" | "mkdir" | "mkdtemp") {
+        return Ok(());
+    }
+    refuse_secret(shared, path)?;
+    if matches!(name, "rename" | "copy") {
+        refuse_secret(shared, &other(arguments, shared)?)?;
+    }
+    // Moving a directory moves the credentials to a path that is not protected.
+    if matches!(name, "rename" | "rm") && shared.setting.host.credential_files().any_below(path) {
+        return Err(denied(path));
+    }
+    Ok(())
+}
+
+/// Refuses a file that holds credentials: ours, or the environment or memory of a process.
+pub(in crate::engine) fn refuse_secret(shared: &Shared, path: &Path) -> Result<(), Failure> {
+    match shared.setting.host.credential_files().contains(path) || is_of_process(path) {
+        true => Err(denied(path)),
+        false => Ok(()),
+    }
+}
+
+/// Returns true for files such as `/proc/self/environ`, which hold what was withheld from `process.env`.
+fn is_of_process(path: &Path) -> bool {
+    let Ok(real) = fs::canonicalize(path) else { return false };
+    let holds_memory = ["environ", "mem"].iter().any(|name| real.ends_with(name));
+    holds_memory && real.starts_with("/proc")
+}
+
+fn denied(path: &Path) -> Failure {
+    let message = format!("{} holds credentials, which extensions may not touch", path.display());
+    Failure::Io(std::io::Error::new(std::io::ErrorKind::PermissionDenied, message))
+}
+
 /// Why a file function failed. What the system says becomes an error with a code.
-enum Failure {
+pub(in crate::engine) enum Failure {
     Io(std::io::Error),
     Words(String),
 }

@@ -47,10 +47,12 @@ fn sha256(encoded: &str) -> Answer {
     spelled(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-/// What `process` and `os` know. Extensions that are not trusted learn nothing of the environment.
+/// What `process` and `os` know. Credentials are left out of the environment, and extensions that are not trusted get
+/// nothing of it.
 fn facts(shared: &Shared) -> Answer {
-    let is_trusted = shared.setting.trusted;
-    let environment = if is_trusted { environment(std::env::vars_os()) } else { serde_json::Map::new() };
+    let (is_trusted, host) = (shared.setting.trusted, &shared.setting.host);
+    let mut environment = if is_trusted { environment(std::env::vars_os()) } else { serde_json::Map::new() };
+    environment.retain(|name, value| host.passes_variable(name, value.as_str().unwrap_or_default()));
     let home = environment.get("HOME").cloned().unwrap_or_else(|| json!("/"));
     spelled(json!({
         "env": environment,
