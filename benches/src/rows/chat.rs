@@ -110,10 +110,12 @@ fn slowest_letter(session: &Session) -> Result<Duration, Failure> {
     let mut inline = Inline::default();
     let mut frame = |chat: &mut Chat| {
         let frame = chat.frame(SCREEN.width, SCREEN.height, Duration::ZERO, None);
-        inline.frame(&frame.printed, &frame.live, frame.cursor)
+        inline.frame(&frame.printed, &frame.live, frame.cursor, SCREEN.height)
     };
     // Printing the past is not typing.
-    frame(&mut chat);
+    while chat.transcript.has_done() {
+        frame(&mut chat);
+    }
     let mut slowest = Duration::ZERO;
     for letter in "how fast is it to type here?".chars() {
         let key = Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));

@@ -223,15 +223,18 @@ impl<'a> Front<'a> {
         let bytes = self.inline.leave();
         self.write(&bytes)?;
         self.chat.transcript.close();
-        let printed = self.chat.transcript.take_done(usize::from(self.columns), 0);
         let nothing = Buffer::empty(Rect::new(0, 0, self.columns, 0));
-        let bytes = self.inline.frame(&printed, &nothing, None);
-        self.write(&bytes)?;
+        while !self.chat.transcript.is_empty() {
+            let printed = self.chat.transcript.take_done(usize::from(self.columns), 0);
+            let bytes = self.inline.frame(&printed, &nothing, None, self.terminal.size().1);
+            self.write(&bytes)?;
+        }
         self.terminal.pause().map_err(broken)
     }
 
     async fn wait(&mut self) -> Happened {
         let pause = match self.chat.working.moves() || self.desk.is_busy() {
+            _ if self.chat.transcript.has_done() => Duration::ZERO,
             _ if self.search_on() => Duration::ZERO,
             _ if self.waits_for_calm() => BEAT,
             true => BEAT,
@@ -439,7 +442,7 @@ impl<'a> Front<'a> {
                 frame
             }
         };
-        let bytes = self.inline.frame(&frame.printed, &frame.live, frame.cursor);
+        let bytes = self.inline.frame(&frame.printed, &frame.live, frame.cursor, rows);
         self.write(&bytes)
     }
 

@@ -7,6 +7,7 @@ use offshoot_tui::chat::highlight::{CodeCache, Plain};
 use offshoot_tui::chat::item::{Item, Tone, prompts, rows};
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::crossterm::event::Event;
+use offshoot_tui::numbers::count;
 use offshoot_tui::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow, SummaryModel};
 use offshoot_tui::tree::{Outcome, TreeOptions, TreeSelector};
 use session_tree::{EntryId, Node, PromptImage, Session};
@@ -20,6 +21,8 @@ use crate::ui::shortened;
 
 /// About how many rows of a path are printed.
 const ROWS_OF_PATH: usize = 60;
+/// The most rows of a path that are printed; only an entry with very many parts has more.
+const MAX_ROWS_OF_PATH: usize = 2_000;
 /// How many prompts of the path the arrows bring back.
 const PROMPTS: usize = 200;
 
@@ -255,33 +258,44 @@ impl Front<'_> {
         self.chat.editor.set_history(texts);
     }
 
+    /// Prints the end of the path: whole entries, but of a huge one only its last parts.
     fn print_path(&mut self) {
         let look = self.chat.transcript.look().clone();
         let (columns, guests) = (usize::from(self.columns), &self.guests);
-        let shown = self.desk.read(|session| {
+        let (earlier, parts, mut items) = self.desk.read(|session| {
             let path = session.branch_path(None);
-            let mut parts: Vec<Vec<Result<Item, Foreign>>> = Vec::new();
-            let mut height = 0;
-            let mut first = path.len();
+            // Last item first.
+            let mut shown: Vec<Result<Item, Foreign>> = Vec::new();
+            let (mut height, mut first, mut hidden_parts) = (0, path.len(), 0);
             while first > 0 && height < ROWS_OF_PATH {
                 first -= 1;
-                let items = guests.items_at(session, &path, first);
-                let count = |item: &Result<Item, Foreign>| match item {
-                    Ok(item) => rows(item, columns, &look, &Plain, &mut CodeCache::default()).len() + 1,
-                    Err(_) => 2,
-                };
-                height += items.iter().map(count).sum::<usize>();
-                parts.push(items);
+                let mut items = guests.items_at(session, &path, first);
+                while height < MAX_ROWS_OF_PATH
+                    && let Some(item) = items.pop()
+                {
+                    height += match &item {
+                        Ok(item) => rows(item, columns, &look, &Plain, &mut CodeCache::default()).len() + 1,
+                        Err(_) => 2,
+                    };
+                    shown.push(item);
+                }
+                hidden_parts = items.len();
             }
-            (first, parts.into_iter().rev().flatten().collect::<Vec<_>>())
+            (first, hidden_parts, shown)
         });
-        let (earlier, items) = shown;
+        let key = self.chat.transcript.look().expand_key.clone();
+        let mut hidden = Vec::new();
         if earlier > 0 {
-            let key = self.chat.transcript.look().expand_key.clone();
-            self.chat
-                .transcript
-                .push(Item::Setting(format!("… {earlier} earlier entries · {key} shows them")));
+            hidden.push(count(earlier, "earlier entry"));
         }
+        if parts > 0 {
+            hidden.push(format!("{} of the next one", count(parts, "part")));
+        }
+        if !hidden.is_empty() {
+            let text = format!("… {} · {key} shows them", hidden.join(" and "));
+            self.chat.transcript.push(Item::Setting(text));
+        }
+        items.reverse();
         self.push_items(items);
     }
 

@@ -5,6 +5,7 @@ mod endings;
 mod extensions;
 mod journey;
 mod locked;
+mod layout;
 mod picker;
 mod questions;
 mod queue;

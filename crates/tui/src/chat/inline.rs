@@ -1,13 +1,21 @@
-//! The live part at the bottom of a terminal, as bytes: rows that are done go above it and stay in the scrollback.
+//! The live part at the bottom of a terminal, as bytes: finished rows go above it and stay in the scrollback.
 //!
 //! ```text
-//!   rows that were printed      <- never touched again
-//!   the live part               <- drawn anew, only the rows that changed
+//!   flowing                            anchored, after the live part became smaller
+//!     printed rows                       recent rows, which are in the scrollback too
+//!     the live part                      rows that are not in the scrollback yet
+//!                                        the live part
 //! ```
 //!
-//! Moves relative to the cursor only, so the terminal is never asked where the cursor is. Makes bytes; who owns the
-//! terminal writes them.
+//! A tall live part pushes printed rows into the scrollback, and a terminal does not bring them back. When it becomes
+//! smaller, the rest of the screen therefore shows the most recent rows again. The region that is drawn is then
+//! *anchored* to the top of the screen. New rows replace the repeated ones first and are printed only when none is left,
+//! so each row is in the scrollback once and in order.
+//!
+//! The terminal is never asked where the cursor is: a flowing region moves relative to the cursor, an anchored one is
+//! drawn from the top of the screen. This module makes bytes; its caller writes them.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use ratatui::buffer::{Buffer, Cell};
@@ -17,18 +25,43 @@ use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
 use crate::clean::clean;
+use crate::wrap::{Margin, wrap};
 
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[?7l";
 const END: &str = "\x1b[?7h\x1b[?2026l";
+const HOME: &str = "\x1b[H";
+/// Erases all rows below that of the cursor. Erasing from the top of the screen would make tmux copy it into the
+/// scrollback.
+const ERASE_BELOW: &str = "\x1b7\x1b[1B\r\x1b[J\x1b8";
+const ERASE_ROW: &str = "\r\x1b[2K";
+/// How many printed rows are remembered at least; no terminal is higher.
+const MIN_RECENT: usize = 300;
 
-/// What the terminal shows of the live part.
+/// The part of the terminal that is drawn again and again.
 #[derive(Debug, Default)]
 pub struct Inline {
+    /// The rows of the region as the terminal shows them.
     rows: Vec<Row>,
-    /// The row of the live part that the cursor is in.
+    /// The row of the region that the cursor is in.
     cursor_row: usize,
-    /// Whether what is shown can no longer be relied on.
+    /// True if the terminal may show something else than `rows`.
     is_stale: bool,
+    /// The last rows that were printed, oldest first.
+    recent: VecDeque<Line<'static>>,
+    /// How many rows were printed above the region.
+    above: usize,
+    /// Set while the region is anchored.
+    anchored: Option<Anchored>,
+    /// The row of the region where the live part begins.
+    live_row: usize,
+}
+
+/// The state of a region that begins at the top of the screen.
+#[derive(Debug, Clone, Copy)]
+struct Anchored {
+    /// How many of the recent rows are not in the scrollback.
+    unprinted: usize,
+    screen_rows: usize,
 }
 
 /// A row as bytes, and how many columns it takes.
@@ -39,20 +72,28 @@ struct Row {
 }
 
 impl Inline {
-    /// Makes the bytes that print rows above the live part and draw the live part.
-    pub fn frame(&mut self, printed: &[Line<'_>], live: &Buffer, cursor: Option<Position>) -> String {
+    /// Makes the bytes that print rows above the live part and draw the live part, on a screen with this many rows.
+    pub fn frame(
+        &mut self,
+        printed: &[Line<'static>],
+        live: &Buffer,
+        cursor: Option<Position>,
+        screen_rows: u16,
+    ) -> String {
+        let screen_rows = usize::from(screen_rows);
+        let live_rows: Vec<Row> =
+            (live.area.top()..live.area.bottom()).map(|y| buffer_row(live, y)).collect();
         let mut out = String::from(BEGIN);
-        self.to_top(&mut out);
-        if !printed.is_empty() || self.is_stale {
-            out.push_str("\x1b[J");
-            self.rows.clear();
-            self.is_stale = false;
+        self.remember(printed, screen_rows);
+        if self.anchored.is_none() {
+            self.anchor(printed.len(), live_rows.len(), screen_rows);
+        } else {
+            self.follow_height(printed.len(), screen_rows);
         }
-        for line in printed {
-            out.push_str(&line_row(line, live.area.width).bytes);
-            out.push_str("\r\n");
-        }
-        self.draw(&mut out, live);
+        self.live_row = match self.anchored {
+            Some(anchored) => self.draw_anchored(&mut out, anchored, live_rows, live.area.width),
+            None => self.draw_flowing(&mut out, printed, live_rows, live.area.width),
+        };
         self.place(&mut out, live.area, cursor);
         out.push_str(END);
         out
@@ -62,9 +103,16 @@ impl Inline {
     pub fn leave(&mut self) -> String {
         let mut out = String::from("\x1b[?25h");
         self.to_top(&mut out);
-        out.push_str("\x1b[J");
+        if let Some(anchored) = self.anchored.take() {
+            // The conversation stays on the screen.
+            let _ = write!(out, "\x1b[{};1H", self.live_row + 1);
+            self.above += anchored.unprinted;
+        }
+        out.push_str(ERASE_BELOW);
+        out.push_str(ERASE_ROW);
         self.rows.clear();
         self.cursor_row = 0;
+        self.live_row = 0;
         out
     }
 
@@ -78,24 +126,121 @@ impl Inline {
 
     /// Notes that something else wrote to the terminal: drawing begins where the cursor is.
     pub fn forget(&mut self) {
-        *self = Inline::default();
+        *self = Inline { recent: std::mem::take(&mut self.recent), ..Inline::default() };
+    }
+
+    fn remember(&mut self, printed: &[Line<'static>], screen_rows: usize) {
+        self.recent.extend(printed.iter().cloned());
+        let unprinted = self.anchored.map_or(printed.len(), |anchored| anchored.unprinted + printed.len());
+        let kept = unprinted.saturating_add(screen_rows.max(MIN_RECENT));
+        self.recent.drain(..self.recent.len().saturating_sub(kept));
+    }
+
+    /// Anchors the region if it becomes smaller and rows of the conversation are certainly above the screen.
+    fn anchor(&mut self, printed: usize, live: usize, screen_rows: usize) {
+        let is_smaller = printed + live < self.rows.len();
+        // All these rows are ours, so the region reaches the last row of the screen, wherever it began.
+        let is_at_bottom = self.above + self.rows.len() >= screen_rows;
+        if !is_smaller || !is_at_bottom {
+            return;
+        }
+        let on_screen = screen_rows.saturating_sub(self.rows.len());
+        self.above -= on_screen;
+        self.anchored = Some(Anchored { unprinted: on_screen + printed, screen_rows });
+        self.is_stale = true;
+    }
+
+    /// Counts the new rows of an anchored region, and those that a higher screen brought back.
+    fn follow_height(&mut self, printed: usize, screen_rows: usize) {
+        let Some(anchored) = &mut self.anchored else { return };
+        anchored.unprinted += printed;
+        if anchored.screen_rows != screen_rows {
+            // Most terminals take rows out of the scrollback to fill a higher screen; we draw over those.
+            let brought_back = screen_rows.saturating_sub(anchored.screen_rows).min(self.above);
+            self.above -= brought_back;
+            anchored.unprinted = (anchored.unprinted + brought_back).min(self.recent.len());
+            anchored.screen_rows = screen_rows;
+            self.is_stale = true;
+        }
+    }
+
+    /// Draws recent rows and the live part from the top of the screen; returns where the live part begins.
+    fn draw_anchored(&mut self, out: &mut String, anchored: Anchored, live: Vec<Row>, columns: u16) -> usize {
+        let room = anchored.screen_rows.saturating_sub(live.len());
+        let mut rows: VecDeque<Row> = VecDeque::new();
+        let mut unprinted = 0;
+        for (nth, line) in self.recent.iter().rev().enumerate() {
+            let is_unprinted = nth < anchored.unprinted;
+            if !is_unprinted && rows.len() >= room {
+                break;
+            }
+            for row in line_rows(line, columns).into_iter().rev() {
+                rows.push_front(row);
+            }
+            if is_unprinted {
+                unprinted = rows.len();
+            }
+        }
+        // Repeated rows give way, the others do not.
+        rows.drain(..rows.len().saturating_sub(room.max(unprinted)));
+        let offset = rows.len();
+        out.push_str(HOME);
+        if std::mem::take(&mut self.is_stale) {
+            out.push_str(ERASE_BELOW);
+            self.rows.clear();
+        }
+        let is_full = unprinted >= room;
+        self.draw(out, rows.into_iter().chain(live).collect());
+        if !is_full {
+            return offset;
+        }
+        // No row is repeated any more: what does not fit has moved into the scrollback.
+        self.anchored = None;
+        self.above += anchored.unprinted;
+        self.rows.drain(..offset);
+        0
+    }
+
+    /// Prints rows where the region begins and draws the live part below them.
+    fn draw_flowing(
+        &mut self,
+        out: &mut String,
+        printed: &[Line<'static>],
+        live: Vec<Row>,
+        columns: u16,
+    ) -> usize {
+        self.to_top(out);
+        if !printed.is_empty() || self.is_stale {
+            out.push_str(ERASE_BELOW);
+            self.rows.clear();
+            self.is_stale = false;
+        }
+        for line in printed {
+            let _ = write!(out, "{ERASE_ROW}{}\r\n", line_row(line, columns).bytes);
+        }
+        self.above += printed.len();
+        self.draw(out, live);
+        0
     }
 
     fn to_top(&self, out: &mut String) {
+        if self.anchored.is_some() {
+            return out.push_str(HOME);
+        }
         if self.cursor_row > 0 {
             let _ = write!(out, "\x1b[{}A", self.cursor_row);
         }
         out.push('\r');
     }
 
-    fn draw(&mut self, out: &mut String, live: &Buffer) {
-        let rows: Vec<Row> = (live.area.top()..live.area.bottom()).map(|y| buffer_row(live, y)).collect();
+    /// Draws the rows that changed, beginning in the row of the cursor.
+    fn draw(&mut self, out: &mut String, rows: Vec<Row>) {
         for (nth, row) in rows.iter().enumerate() {
             if nth > 0 {
                 out.push_str("\r\n");
             }
             if self.rows.get(nth) != Some(row) {
-                out.push_str("\r\x1b[2K");
+                out.push_str(ERASE_ROW);
                 out.push_str(&row.bytes);
             }
         }
@@ -106,6 +251,7 @@ impl Inline {
         self.rows = rows;
     }
 
+    /// Puts the cursor into the live part.
     fn place(&mut self, out: &mut String, area: Rect, cursor: Option<Position>) {
         let last = self.rows.len().saturating_sub(1);
         out.push('\r');
@@ -113,7 +259,7 @@ impl Inline {
             self.cursor_row = last;
             return;
         };
-        self.cursor_row = usize::from(cursor.y.saturating_sub(area.y)).min(last);
+        self.cursor_row = (self.live_row + usize::from(cursor.y.saturating_sub(area.y))).min(last);
         if last > self.cursor_row {
             let _ = write!(out, "\x1b[{}A", last - self.cursor_row);
         }
@@ -143,6 +289,16 @@ pub fn to_clipboard(text: &str) -> String {
     // Writing into a string does not fail.
     let _ = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text).write_ansi(&mut out);
     out
+}
+
+/// Returns the rows that a line takes on a terminal that may be narrower than the one it was made for.
+fn line_rows(line: &Line<'static>, columns: u16) -> Vec<Row> {
+    if line.width() <= usize::from(columns) {
+        return vec![line_row(line, columns)];
+    }
+    let mut lines = Vec::new();
+    wrap(&line.spans, usize::from(columns), &Margin::default(), &mut lines);
+    lines.into_iter().map(|part| line_row(&part.style(line.style), columns)).collect()
 }
 
 fn line_row(line: &Line<'_>, columns: u16) -> Row {

@@ -16,16 +16,19 @@ use super::highlight::{CodeCache, Languages};
 use super::item::{Item, Look, rows};
 use super::markdown::stable_end;
 
+/// How many rows are handed out before the next key is read; a single item may have more.
+const MAX_ROWS_AT_ONCE: usize = 2_000;
 /// How many rows at the end of a growing item may still change.
 const RESTLESS: usize = 2;
 
 /// The name of an item that still changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ItemId(u64);
 
 /// What happened and was not printed yet.
 #[derive(Debug)]
 pub struct Transcript {
+    /// Ordered by id. Parts of one text have the same id; only the last of them grows.
     cells: VecDeque<Cell>,
     look: Look,
     languages: Box<dyn Languages>,
@@ -97,9 +100,15 @@ impl Transcript {
         ItemId(self.next)
     }
 
+    /// Finds an item in logarithmic time: an answer may have very many.
+    fn cell(&mut self, id: ItemId) -> Option<&mut Cell> {
+        let after = self.cells.partition_point(|cell| cell.id <= id);
+        self.cells.get_mut(after.checked_sub(1)?).filter(|cell| cell.id == id)
+    }
+
     /// Changes an item.
     pub fn change(&mut self, id: ItemId, change: impl FnOnce(&mut Item)) {
-        if let Some(cell) = self.cells.iter_mut().find(|cell| cell.id == id) {
+        if let Some(cell) = self.cell(id) {
             change(&mut cell.item);
             cell.made = None;
         }
@@ -107,14 +116,14 @@ impl Transcript {
 
     /// Notes that an item is done.
     pub fn finish(&mut self, id: ItemId) {
-        if let Some(cell) = self.cells.iter_mut().find(|cell| cell.id == id) {
+        if let Some(cell) = self.cell(id) {
             cell.is_done = true;
         }
     }
 
     /// Keeps an item that somebody draws later: only [`finish`](Self::finish) ends it.
     pub fn hold(&mut self, id: ItemId) {
-        if let Some(cell) = self.cells.iter_mut().find(|cell| cell.id == id) {
+        if let Some(cell) = self.cell(id) {
             cell.is_held = true;
         }
     }
@@ -141,11 +150,20 @@ impl Transcript {
         self.cells.is_empty()
     }
 
+    /// Returns true if the next [`take_done`](Self::take_done) has rows of a finished item to hand out.
+    pub fn has_done(&self) -> bool {
+        self.cells.front().is_some_and(|cell| cell.is_done)
+    }
+
     /// Hands out the rows that no longer change; of what grows, those that do not fit into `room` rows.
+    ///
+    /// Stops after a few thousand rows, so that a caller stays responsive; the rest follows with the next call.
     pub fn take_done(&mut self, columns: usize, room: usize) -> Vec<Line<'static>> {
         self.split_growing();
         let mut out = Vec::new();
-        while let Some(mut cell) = self.cells.pop_front() {
+        while out.len() < MAX_ROWS_AT_ONCE
+            && let Some(mut cell) = self.cells.pop_front()
+        {
             if !cell.is_done {
                 self.cells.push_front(cell);
                 break;
@@ -153,7 +171,7 @@ impl Transcript {
             let all = cell.rows(columns, &self.look, &*self.languages).len();
             self.is_begun |= cell.hand_out(all, self.is_begun, &mut out);
         }
-        if let Some(cell) = self.cells.front_mut() {
+        if let Some(cell) = self.cells.front_mut().filter(|cell| !cell.is_done) {
             let rows = cell.rows(columns, &self.look, &*self.languages).len();
             if rows.saturating_sub(cell.printed.rows) > room.max(4)
                 && matches!(cell.item, Item::Text(_) | Item::Thinking(_))
@@ -181,7 +199,7 @@ impl Transcript {
             text.drain(..end);
             cell.made = None;
             cell.codes = CodeCache::default();
-            let done = Cell { is_done: true, ..Cell::new(self.next_id(), Item::Text(before)) };
+            let done = Cell { is_done: true, ..Cell::new(cell.id, Item::Text(before)) };
             self.cells.insert(at, done);
             return;
         }

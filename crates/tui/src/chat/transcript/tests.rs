@@ -98,7 +98,11 @@ fn of_a_long_transcript_only_what_shows_is_made() {
     transcript.live_rows(40, 20);
     assert!(made(&transcript) <= 11);
     transcript.finish(first);
-    assert_eq!(transcript.take_done(40, 20).len(), 20_001);
+    let mut count = 0;
+    while transcript.has_done() {
+        count += transcript.take_done(40, 20).len();
+    }
+    assert_eq!(count, 20_001);
 }
 
 #[test]
@@ -126,4 +130,24 @@ fn nothing_of_a_growing_text_is_lost_when_the_terminal_changes() {
 
 fn text_of(rows: &[Line<'_>]) -> String {
     rows.iter().map(|row| format!("{row}\n")).collect()
+}
+
+#[test]
+fn an_answer_of_very_many_items_is_handed_out_in_portions() {
+    const COUNT: usize = 200_000;
+    let mut transcript = transcript();
+    // Quadratic work would take hours here.
+    let ids: Vec<ItemId> = (0..COUNT).map(|n| transcript.begin(Item::Text(n.to_string()))).collect();
+    for id in &ids {
+        grow(&mut transcript, *id, "!");
+    }
+    ids.iter().for_each(|id| transcript.finish(*id));
+    let mut count = 0;
+    while transcript.has_done() {
+        let rows = transcript.take_done(40, 10);
+        assert!(!rows.is_empty() && rows.len() <= MAX_ROWS_AT_ONCE + 2, "{}", rows.len());
+        count += rows.len();
+    }
+    assert_eq!(count, COUNT * 2 - 1);
+    assert!(transcript.is_empty());
 }
