@@ -90,7 +90,22 @@ pub struct TreeSelector {
     /// Something to tell under the list until the next key.
     notice: Option<String>,
     counts: Counts,
+    /// The state of the session that the rows show.
+    shown: SessionState,
     view: view::View,
+}
+
+/// The parts of a session that decide which rows there are and how they are marked. Any append changes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SessionState {
+    entries: usize,
+    leaf: Option<Node>,
+}
+
+impl SessionState {
+    fn of(session: &Session) -> Self {
+        Self { entries: session.tree().len(), leaf: session.leaf() }
+    }
 }
 
 /// What has the keyboard.
@@ -131,6 +146,7 @@ impl TreeSelector {
             search: None,
             notice: None,
             counts: Counts::of(session),
+            shown: SessionState::of(session),
             view: view::View::default(),
         })
     }
@@ -139,11 +155,19 @@ impl TreeSelector {
     pub fn refresh(&mut self, session: &Session) {
         self.outline.refresh(session);
         self.counts = Counts::of(session);
+        self.shown = SessionState::of(session);
         self.view.forget();
         if self.search.is_some() {
             self.continue_search(session, 0);
         }
         self.settle();
+    }
+
+    /// Refreshes the rows if the session has changed since they were made.
+    fn follow(&mut self, session: &Session) {
+        if self.shown != SessionState::of(session) {
+            self.refresh(session);
+        }
     }
 
     /// Opens the selector again as it was left, on `start` if given; else where the cursor was.
@@ -196,6 +220,7 @@ impl TreeSelector {
     /// Takes one input. `None` means: still open, nothing to do.
     pub fn update(&mut self, session: &Session, input: &Input) -> Option<Outcome> {
         self.notice = None;
+        self.follow(session);
         match &mut self.mode {
             Mode::Help(help) => {
                 if help.update(input) {

@@ -79,10 +79,10 @@ pub(super) struct Front<'a> {
     pub(super) tree: Option<TreeSelector>,
     /// What is told of branches that are left, once and for all.
     pub(super) always: Option<Choice>,
-    /// Messages that wait until the agent has time.
+    /// Messages and tasks that wait until the agent is idle.
     pub(super) waiting: VecDeque<super::queue::Waiting>,
     pub(super) inbox: Inbox,
-    /// What is to be done as soon as the agent has time.
+    /// The task to run as soon as the agent is idle, before the queue and also while a view is open.
     pub(super) after: Option<Then>,
     /// The model and how hard it thinks, also while the agent works.
     pub(super) model: Option<ModelSpec>,
@@ -286,8 +286,9 @@ impl<'a> Front<'a> {
             Happened::Time => self.on_time(),
             Happened::Told(None) | Happened::Asked(None) => {}
         }
-        // One may have waited for a pause in what is typed.
+        // Questions and tasks wait for a pause in typing.
         self.show_question();
+        self.run_delayed_task();
         Ok(())
     }
 

@@ -1,7 +1,7 @@
-//! Prompts and what waits: sent at once, after the tools that run, or when all is done.
+//! Prompts and the queue: sent at once, after the tools that run, or when the agent is idle.
 //!
-//! What is to be said after the tools that run is in the agent's inbox, too, as soon as a turn goes on; the ticket
-//! tells whether it still waits there. What is for later waits only here: it may be a command.
+//! A steering message is also in the agent's inbox as soon as a turn runs; its ticket says whether it is still there. A
+//! follow-up waits only here, because it may be a command. A task, such as a move in the tree, waits only here, too.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,23 +13,54 @@ use offshoot_agent::tools::UserCommand;
 use offshoot_agent::turn::Outcome;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::working::{Activity, Queued};
+use offshoot_tui::dialog::{self, Question};
 
 use session_tree::{Role, Session};
 
 use super::desk::Then;
 use super::front::Front;
 use super::listen;
+use super::view::{Chosen, View};
 
 /// What can be done after an answer was stopped.
 const AFTER_STOP: &str = "stopped; /undo takes the prompt back, /tree shows everything";
 
-/// A message that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A queued message or task.
 pub(super) struct Waiting {
+    /// The message, or the description of the task.
     text: String,
-    delivery: Delivery,
-    /// What the agent holds it as, once it was handed over.
-    ticket: Option<Ticket>,
+    kind: WaitingKind,
+}
+
+enum WaitingKind {
+    Message {
+        delivery: Delivery,
+        /// The agent's handle of the message, once the agent has it.
+        ticket: Option<Ticket>,
+    },
+    Task(Then),
+}
+
+impl Waiting {
+    fn message(text: String, delivery: Delivery) -> Self {
+        Waiting { text, kind: WaitingKind::Message { delivery, ticket: None } }
+    }
+
+    /// Returns true for a steering message that the agent does not have yet.
+    fn is_new_steering(&self) -> bool {
+        matches!(self.kind, WaitingKind::Message { delivery: Delivery::Steer, ticket: None })
+    }
+
+    fn ticket(&self) -> Option<Ticket> {
+        match self.kind {
+            WaitingKind::Message { ticket, .. } => ticket,
+            WaitingKind::Task(_) => None,
+        }
+    }
+
+    fn is_task(&self) -> bool {
+        matches!(self.kind, WaitingKind::Task(_))
+    }
 }
 
 impl Front<'_> {
@@ -51,29 +82,29 @@ impl Front<'_> {
     }
 
     fn enqueue(&mut self, text: &str, delivery: Delivery) {
-        self.waiting.push_back(Waiting { text: text.to_owned(), delivery, ticket: None });
+        self.waiting.push_back(Waiting::message(text.to_owned(), delivery));
         self.hand_over();
     }
 
     fn show_waiting(&mut self) {
         let queued = |waiting: &Waiting| Queued {
             text: waiting.text.clone(),
-            is_follow_up: waiting.delivery == Delivery::FollowUp,
+            is_follow_up: !matches!(waiting.kind, WaitingKind::Message { delivery: Delivery::Steer, .. }),
         };
         self.chat.working.queue = self.waiting.iter().map(queued).collect();
     }
 
     /// Forgets what the turn that goes on has taken, and hands steering messages over to it.
     pub(super) fn hand_over(&mut self) {
-        self.waiting.retain(|waiting| waiting.ticket.is_none_or(|ticket| self.inbox.holds(ticket)));
-        let is_new = |waiting: &Waiting| waiting.delivery == Delivery::Steer && waiting.ticket.is_none();
+        self.waiting.retain(|waiting| waiting.ticket().is_none_or(|ticket| self.inbox.holds(ticket)));
         while self.inbox.is_busy()
-            && let Some(at) = self.waiting.iter().position(is_new)
+            && let Some(at) = self.waiting.iter().position(Waiting::is_new_steering)
         {
             let text = self.waiting[at].text.clone();
             match self.submission(&text).to_messages(self.app.now(), &self.cwd) {
                 Ok(messages) => {
-                    self.waiting[at].ticket = Some(self.inbox.submit(Delivery::Steer, messages));
+                    let ticket = Some(self.inbox.submit(Delivery::Steer, messages));
+                    self.waiting[at].kind = WaitingKind::Message { delivery: Delivery::Steer, ticket };
                 }
                 Err(error) => {
                     self.waiting.remove(at);
@@ -91,7 +122,7 @@ impl Front<'_> {
         Submission::typed(text).with_images(images).naming_files_in(text)
     }
 
-    /// Goes on with what waits, now that the agent has time.
+    /// Runs the next queued message or task if the agent is idle.
     pub(super) fn go_on(&mut self) {
         if self.is_over || self.desk.is_busy() {
             return;
@@ -99,29 +130,57 @@ impl Front<'_> {
         if let Some(then) = self.after.take() {
             return then(self);
         }
-        if self.view.is_some() {
+        let is_early = self.is_being_typed() && self.waiting.front().is_some_and(Waiting::is_task);
+        if self.view.is_some() || is_early {
             return;
         }
         self.waiting = self.taken_back();
         let next = self.waiting.pop_front();
         self.show_waiting();
-        if let Some(next) = next {
-            self.submit(&next.text);
+        match next {
+            None => {}
+            Some(Waiting { text, kind: WaitingKind::Message { .. } }) => self.submit(&text),
+            Some(Waiting { kind: WaitingKind::Task(task), .. }) => {
+                task(self);
+                if self.view.is_some() {
+                    self.opened_unasked();
+                }
+            }
         }
     }
 
-    /// Takes back everything that waits, into the editor.
-    pub(super) fn take_back(&mut self) {
-        let texts = self.taken_back().into_iter().map(|waiting| waiting.text).collect();
-        self.show_waiting();
-        self.put_into_editor(texts);
+    /// Runs a queued task that had to wait for a pause in typing.
+    pub(super) fn run_delayed_task(&mut self) {
+        if self.waiting.front().is_some_and(Waiting::is_task) {
+            self.go_on();
+        }
     }
 
-    /// Takes everything that waits, also out of the agent's inbox; what a turn has taken is said already.
+    /// Empties the queue: messages go back into the editor, tasks are dropped.
+    pub(super) fn take_back(&mut self) {
+        self.take_back_messages();
+        self.waiting.clear();
+        self.show_waiting();
+    }
+
+    /// Puts queued messages back into the editor; tasks stay queued.
+    fn take_back_messages(&mut self) {
+        let (tasks, messages): (VecDeque<_>, VecDeque<_>) =
+            self.taken_back().into_iter().partition(Waiting::is_task);
+        self.waiting = tasks;
+        self.show_waiting();
+        self.put_into_editor(messages.into_iter().map(|message| message.text).collect());
+    }
+
+    /// Takes the whole queue, also out of the agent's inbox; messages that a turn has taken are left out.
     fn taken_back(&mut self) -> VecDeque<Waiting> {
         let waiting = std::mem::take(&mut self.waiting).into_iter();
-        let is_left = |waiting: &Waiting| waiting.ticket.is_none_or(|ticket| self.inbox.take_back(ticket));
-        waiting.filter(is_left).map(|waiting| Waiting { ticket: None, ..waiting }).collect()
+        let is_left = |waiting: &Waiting| waiting.ticket().is_none_or(|ticket| self.inbox.take_back(ticket));
+        let without_ticket = |waiting: Waiting| match waiting.kind {
+            WaitingKind::Message { delivery, .. } => Waiting::message(waiting.text, delivery),
+            WaitingKind::Task(_) => waiting,
+        };
+        waiting.filter(is_left).map(without_ticket).collect()
     }
 
     /// Puts texts before what is in the editor.
@@ -180,8 +239,8 @@ impl Front<'_> {
                 }
             }
         }
-        // What waited was meant for an answer that did not come.
-        self.take_back();
+        // Queued messages were written for an answer that did not come.
+        self.take_back_messages();
     }
 
     /// Returns true if a prompt was appended after the first `before` entries.
@@ -225,14 +284,46 @@ impl Front<'_> {
         });
     }
 
-    /// Does something as soon as the agent has time; what it does now is stopped.
-    pub(super) fn when_free(&mut self, then: Then) {
-        if self.desk.is_busy() {
-            self.interrupt();
-            self.after = Some(then);
-        } else {
-            then(self);
+    /// Runs `task` now if the agent is idle, else as soon as it is.
+    pub(super) fn when_idle(&mut self, task: Then) {
+        match self.desk.is_busy() {
+            true => self.after = Some(task),
+            false => task(self),
         }
+    }
+
+    /// Runs `task`; asks first if that would interrupt running work.
+    ///
+    /// `what` names the task in the answers, and `stay` runs if the user decides against it.
+    pub(super) fn ask_to_interrupt(&mut self, what: &str, task: Then, stay: Then) {
+        if !self.desk.is_busy() {
+            return task(self);
+        }
+        let title = match self.chat.working.activity() {
+            Some(Activity::Turn) => "The model is still answering",
+            Some(Activity::Shell) => "A command is still running",
+            Some(Activity::Compaction) => "The context is being compacted",
+            Some(Activity::Summary) => "A summary is being written",
+            Some(Activity::Other(_)) | None => "Something is still running",
+        };
+        let answers = vec![
+            dialog::Item::new("Wait until it ends", format!("then {what}")),
+            dialog::Item::new("Stop it", format!("and {what} now")),
+            dialog::Item::new("Stay here", "nothing changes"),
+        ];
+        let text = what.to_owned();
+        let chosen: Chosen<Option<usize>> = Box::new(move |front, answer| match answer {
+            Some(0) => {
+                front.waiting.push_back(Waiting { text, kind: WaitingKind::Task(task) });
+                front.show_waiting();
+            }
+            Some(1) => {
+                front.interrupt();
+                front.when_idle(task);
+            }
+            _ => stay(front),
+        });
+        self.open_view(View::Question(Question::new(title, "", answers), chosen));
     }
 
     /// Tells that something has to wait until the agent has time; true if it has none.

@@ -26,6 +26,9 @@ const MAX_ROWS_OF_PATH: usize = 2_000;
 /// How many prompts of the path the arrows bring back.
 const PROMPTS: usize = 200;
 
+/// A step of the chat that concerns one entry.
+type WithEntry = fn(&mut Front<'_>, &EntryId);
+
 impl Front<'_> {
     /// Opens the tree, at an entry if one is named.
     pub(super) fn open_tree(&mut self, start: Option<Node>) {
@@ -89,20 +92,41 @@ impl Front<'_> {
 
     fn tree_outcome(&mut self, outcome: Outcome) {
         match outcome {
-            Outcome::Select(id) => self.go_to(&id),
-            Outcome::BranchHere(id) => self.start_move(&id, Choice::Skip, None),
+            Outcome::Select(id) => {
+                self.ask_to_go(id, |front, id| front.go_to(id), |front, id| front.reopen_tree(id));
+            }
+            Outcome::BranchHere(id) => {
+                let go: WithEntry = |front, id| front.start_move(id, Choice::Skip, None);
+                self.ask_to_go(id, go, |front, id| front.reopen_tree(id));
+            }
             Outcome::Pick(id, last) => {
                 let what = self.selection(&id, last.as_ref());
                 self.pick(&what);
             }
             Outcome::Merge(id) => self.merge(id.as_str()),
             Outcome::Export(id) => self.export_branch_at(id.as_str()),
-            Outcome::Fork(id) => self.fork_at(id.as_str(), false),
+            Outcome::Fork(id) => {
+                let fork: Then = {
+                    let id = id.clone();
+                    Box::new(move |front| front.fork_at(id.as_str(), false))
+                };
+                self.ask_to_interrupt("fork", fork, Box::new(move |front| front.reopen_tree(&id)));
+            }
             Outcome::SetLabel(id, label) => self.set_label(id.as_str(), label.as_deref()),
             Outcome::CopyId(id) => self.copy_text(id.as_str(), "the id is in the clipboard"),
             Outcome::CopyText(id) => self.copy_entry(id.as_str()),
             Outcome::Cancel => {}
         }
+    }
+
+    /// Moves to an entry with `go`; asks first if that would interrupt running work, and then `stay` may be chosen.
+    pub(super) fn ask_to_go(&mut self, id: EntryId, go: WithEntry, stay: WithEntry) {
+        let what = format!("go to {}", self.desk.read(|session| entry_name(session, &id)));
+        let task: Then = {
+            let id = id.clone();
+            Box::new(move |front| go(front, &id))
+        };
+        self.ask_to_interrupt(&what, task, Box::new(move |front| stay(front, &id)));
     }
 
     /// Goes to an entry; asks what to tell of what is left, if there is something.
@@ -137,7 +161,7 @@ impl Front<'_> {
         for effect in effects {
             match effect {
                 Effect::Run { target, choice, label } => self.start_move(&target, choice, label),
-                Effect::Abort => self.desk.stop(),
+                Effect::Abort => self.abort_move(),
                 Effect::ReopenTree(id) => self.reopen_tree(&id),
                 Effect::Merge(id) => self.merge(id.as_str()),
                 Effect::Remember(choice) => self.always = Some(choice),
@@ -145,6 +169,14 @@ impl Front<'_> {
                 Effect::Status(text) => self.tell(Tone::Info, text),
                 Effect::Error(text) => self.fail(&text),
             }
+        }
+    }
+
+    /// Stops a move, or drops it if it has not begun.
+    fn abort_move(&mut self) {
+        match self.after.take() {
+            Some(_) => self.moved(Ok(Applied::Cancelled(CancelledBy::User)), None),
+            None => self.desk.stop(),
         }
     }
 
@@ -169,7 +201,7 @@ impl Front<'_> {
             Choice::Note(note) => SummaryRequest::Note(note),
         };
         let request = NavigateRequest { target: target.to_string(), summary, label };
-        self.when_free(Box::new(move |front| {
+        self.when_idle(Box::new(move |front| {
             if front.guests.are_there() {
                 // They are asked first, and may take their time.
                 let now = front.now();
@@ -317,6 +349,13 @@ impl Front<'_> {
             }
         }
     }
+}
+
+/// Returns the text of an entry in quotation marks, or its id if it has none.
+fn entry_name(session: &Session, id: &EntryId) -> String {
+    let message = session.entry(id.as_str()).ok().and_then(|entry| entry.to_message());
+    let text = message.map(|message| shortened(&message.text(), 40)).unwrap_or_default();
+    if text.trim().is_empty() { id.to_string() } else { format!("“{text}”") }
 }
 
 /// Names the place where a session stands: by the last thing that was asked there.

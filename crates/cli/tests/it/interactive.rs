@@ -1,6 +1,7 @@
 //! A conversation at a terminal, from the first prompt to coming back: what the screen shows and what the file holds.
 
 mod branches;
+mod busy;
 mod endings;
 mod extensions;
 mod journey;

@@ -1,5 +1,6 @@
 //! The selector without a terminal: drawings in, what shows and what is wanted out.
 
+mod following;
 mod labels;
 mod looks;
 mod screens;
@@ -67,6 +68,12 @@ impl Bench {
             assert_eq!(self.tree.update(&self.session, &input), None, "{input:?}");
         }
         self
+    }
+
+    /// Replaces the session by a longer version of itself, as appends do, and draws.
+    pub(super) fn append(&mut self, drawing: &str) -> String {
+        self.session = Session::from_bytes(session_text(drawing)).unwrap();
+        self.shown()
     }
 
     pub(super) fn selected(&self) -> String {

@@ -99,8 +99,9 @@ impl TreeSelector {
         (window + CHROME).min(terminal_rows)
     }
 
-    /// Reads what a draw into `area` shows.
+    /// Reads what a draw into `area` shows; follows the session if it has changed.
     pub fn prepare(&mut self, session: &Session, theme: Theme, local: Local, area: Rect) {
+        self.follow(session);
         self.view.areas = areas(area, self.preview);
         self.view.local = Some(local);
         let height = self.view.page();

@@ -8,6 +8,7 @@ use offshoot_tui::crossterm::event::Event;
 use serde_json::json;
 use session_tree::{EntryId, HIDDEN_BRANCH, Session};
 
+use super::super::desk::Then;
 use super::super::front::Front;
 use super::super::view::{Chosen, View};
 
@@ -55,10 +56,11 @@ impl Front<'_> {
 
     fn switch_to(&mut self, tip: &EntryId, summary: SummaryRequest) {
         let request = SwitchRequest { target: tip.to_string(), exact: false, summary };
-        self.when_free(Box::new(move |front| {
+        let switch: Then = Box::new(move |front| {
             let Some(planned) = front.free_agent().map(|agent| agent.plan_switch(&request)) else { return };
             front.start_planned(planned, "switched; /switch - returns");
-        }));
+        });
+        self.ask_to_interrupt("switch", switch, Box::new(|front| front.branches()));
     }
 
     /// Opens the tree at the end of a branch, to choose what is copied.

@@ -82,7 +82,7 @@ impl Front<'_> {
         let items = labels.iter().map(|(id, label)| Item::new(format!("@{label}"), id.clone())).collect();
         let chosen: Chosen<usize> = Box::new(move |front, item| {
             if let Some((id, _)) = labels.get(item) {
-                front.go_to(&id.as_str().into());
+                front.ask_to_go(id.as_str().into(), |front, id| front.go_to(id), |front, _| front.labels());
             }
         });
         self.open_view(View::List(Box::new(SelectList::searchable("Labels", items)), chosen));

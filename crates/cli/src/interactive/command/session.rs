@@ -48,7 +48,7 @@ impl Front<'_> {
     /// Goes on from an entry in a new session.
     pub(in super::super) fn fork_at(&mut self, entry: &str, stay: bool) {
         let request = ForkRequest { stay, ..ForkRequest::at(entry) };
-        self.when_free(Box::new(move |front| {
+        self.when_idle(Box::new(move |front| {
             let fork = front.free_agent().map(|agent| agent.plan_fork(&request));
             front.start_fork(fork);
         }));

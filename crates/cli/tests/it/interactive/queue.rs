@@ -9,7 +9,7 @@ use crate::support::Home;
 use crate::talk::set_up;
 
 /// Lets the model run a command that lasts until the file `go` is there, and then answer like this.
-fn working(home: &Home, then: Vec<Reply>) -> (ModelServer, Screen) {
+pub(super) fn working(home: &Home, then: Vec<Reply>) -> (ModelServer, Screen) {
     let wait = json!({"command": "while [ ! -e go ]; do sleep 0.05; done"});
     let script = [vec![Reply::answer().call("c1", "bash", wait)], then].concat();
     let server = ModelServer::start(script).unwrap();
