@@ -228,19 +228,19 @@ impl Front<'_> {
     fn answered(&mut self, result: Result<Submitted, AgentError>, text: String, before: usize) {
         self.chat.working.end();
         self.chat.transcript.finish_all();
+        let is_lost = result.is_err() && !self.has_prompt_since(before);
         match result {
             Ok(Submitted::Answered(Outcome::Done) | Submitted::Handled) => return,
             Ok(Submitted::Answered(Outcome::Aborted)) => self.tell(Tone::Info, AFTER_STOP),
             Ok(Submitted::Answered(Outcome::Failed(_))) => {}
-            Err(error) => {
-                self.fail_with(error);
-                if !self.has_prompt_since(before) {
-                    self.put_into_editor(vec![text]);
-                }
-            }
+            Err(error) => self.fail_with(error),
         }
         // Queued messages were written for an answer that did not come.
         self.take_back_messages();
+        if is_lost {
+            // Before the queued messages, as it was typed.
+            self.put_into_editor(vec![text]);
+        }
     }
 
     /// Returns true if a prompt was appended after the first `before` entries.

@@ -49,6 +49,38 @@ fn what_waits_for_an_answer_that_fails_is_not_lost() {
 }
 
 #[test]
+fn a_prompt_that_cannot_be_stored_is_in_the_editor_again() {
+    let home = Home::new();
+    let server = ModelServer::start([Reply::answer().text("Hello.")]).unwrap();
+    set_up(&home, &server, "anthropic-messages");
+    // Files cannot grow beyond the limit, as on a full disk.
+    let program = home.command(&[]);
+    let mut limited = std::process::Command::new("/bin/sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\"", program.get_program().to_str().unwrap()]);
+    limited.current_dir(program.get_current_dir().unwrap());
+    for (name, value) in program.get_envs() {
+        limited.env(name, value.unwrap_or_default());
+    }
+    let mut screen = Screen::start(&limited, 100, 30);
+    screen.wait_for("every conversation is a tree");
+    screen.ask("hi", "Hello.");
+    screen.send(&format!("\x1b[200~{}\x1b[201~and the end", "word ".repeat(20_000)));
+    screen.wait_for("]and the end");
+    screen.send(ENTER);
+    screen.wait_for("✗");
+    screen.wait_without("Working");
+    let shown = screen.wait_until("the prompt in the editor", |screen| {
+        screen.lines().rev().take(12).any(|line| line.ends_with("word and the end"))
+    });
+    assert!(shown.contains("File too large"), "the cause is named: {shown}");
+    assert_eq!(said(&session(&home).1, "user"), ["hi"]);
+    screen.send("\x03");
+    screen.wait_without("and the end");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
 fn a_signal_leaves_a_sane_terminal_and_a_whole_session() {
     let (home, _server, mut screen) = talking(&["One.", "Two."]);
     screen.ask("one", "One.");
