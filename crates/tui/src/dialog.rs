@@ -22,6 +22,7 @@ pub use confirm::Confirm;
 pub use prompt::Prompt;
 pub use question::Question;
 pub use review::{Review, ReviewKind, ReviewText, Reviewed};
+pub(crate) use select::ACTIONS as LIST_ACTIONS;
 pub use select::{Item, SelectList};
 pub use text::{TextDialog, Typed};
 pub use unasked::{CALM, Unasked};

@@ -31,6 +31,7 @@ mod wrap;
 pub mod branches;
 pub mod dialog;
 pub mod picker;
+pub mod prompts;
 pub mod summary;
 pub mod tree;
 

@@ -55,6 +55,15 @@ impl Outcome {
     }
 }
 
+/// What an entry is chosen for, if not to go there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Purpose {
+    /// The title of the selector.
+    pub title: String,
+    /// What Enter does, in few words.
+    pub confirm: String,
+}
+
 /// How a selector starts out.
 #[derive(Debug, Clone, Default)]
 pub struct TreeOptions {
@@ -65,7 +74,7 @@ pub struct TreeOptions {
     /// Whether a change of the filter unfolds everything, as pi does.
     pub filter_unfolds: bool,
     /// What an entry is chosen for, if not to go there.
-    pub purpose: Option<String>,
+    pub purpose: Option<Purpose>,
     /// Which entry is selected first, instead of the leaf.
     pub start: Option<Node>,
 }

@@ -9,6 +9,7 @@ use offshoot_tui::dialog::{Answer, Question, Review, SelectList};
 use offshoot_tui::help::{Group, HELP_ACTIONS, Help};
 use offshoot_tui::keys::{Action, Keymap, Letters};
 use offshoot_tui::picker::SessionPicker;
+use offshoot_tui::prompts::PromptList;
 use offshoot_tui::ratatui::buffer::Buffer;
 use offshoot_tui::ratatui::layout::Rect;
 use offshoot_tui::summary::{self, SummaryFlow};
@@ -35,6 +36,8 @@ pub(super) enum View {
     Summary(Box<SummaryFlow>),
     /// A list.
     List(Box<SelectList>, Chosen<usize>),
+    /// A flat list of prompts.
+    Prompts(Box<PromptList>, Chosen<EntryId>),
     /// A question; no answer means no.
     Question(Question, Chosen<Option<usize>>),
     /// The branches.
@@ -59,6 +62,7 @@ impl View {
             View::Review(review, _) => review.is_waiting(),
             View::Tree(_)
             | View::List(..)
+            | View::Prompts(..)
             | View::Question(..)
             | View::Branches(_)
             | View::Picker(_)
@@ -155,6 +159,7 @@ pub(super) fn draw(
         }
         View::Summary(flow) => flow.draw(theme, keymap, beat, area, buf),
         View::List(list, _) => list.draw(theme, keymap, area, buf),
+        View::Prompts(list, _) => list.draw(theme, keymap, area, buf),
         View::Question(question, _) => question.draw(theme, keymap, area, buf),
         View::Review(review, _) => review.draw(theme, keymap, beat, area, buf),
         View::Branches(list) => list.draw(theme, keymap, local, area, buf),
@@ -165,13 +170,19 @@ pub(super) fn draw(
     }
 }
 
+/// Returns the height of a long list: half of the screen, and its frame.
+fn half_screen(rows: u16) -> u16 {
+    (rows / 2 + 3).max(8)
+}
+
 impl Front<'_> {
     /// Returns how many rows a view wants.
     pub(super) fn view_height(&self, view: &View, columns: u16, rows: u16) -> u16 {
         let wanted = match view {
             View::Tree(_) => self.tree.as_ref().map_or(1, |tree| tree.height_for(rows)),
             View::Summary(flow) => flow.height(),
-            View::List(list, _) => list.height(),
+            View::List(list, _) => list.height().min(half_screen(rows)),
+            View::Prompts(list, _) => list.height().min(half_screen(rows)),
             View::Question(question, _) => question.height(columns),
             View::Branches(list) => list.height(),
             View::Review(..) | View::Picker(_) => (rows * 2 / 3).max(12),
@@ -189,6 +200,7 @@ impl Front<'_> {
             View::Tree(purpose) => self.tree_event(purpose, event),
             View::Summary(flow) => self.flow_event(flow, event),
             View::List(list, chosen) => self.list_event(list, chosen, event),
+            View::Prompts(list, chosen) => self.prompts_event(list, chosen, event),
             View::Question(question, chosen) => self.question_event(question, chosen, event),
             View::Review(review, reviewing) => self.review_event(review, reviewing, event),
             View::Keys(mut help) => {
@@ -251,6 +263,16 @@ impl Front<'_> {
             None => self.view = Some(View::List(list, chosen)),
             Some(Answer::Cancelled) => {}
             Some(Answer::Given(item)) => chosen(self, item),
+        }
+    }
+
+    fn prompts_event(&mut self, mut list: Box<PromptList>, chosen: Chosen<EntryId>, event: &Event) {
+        let input = list.input(&self.keymap, event);
+        let answer = input.and_then(|input| self.desk.read(|session| list.update(session, &input)));
+        match answer {
+            None => self.view = Some(View::Prompts(list, chosen)),
+            Some(Answer::Cancelled) => {}
+            Some(Answer::Given(id)) => chosen(self, id),
         }
     }
 

@@ -9,7 +9,7 @@ use offshoot_tui::chat::working::Activity;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::numbers::count;
 use offshoot_tui::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow, SummaryModel};
-use offshoot_tui::tree::{Outcome, TreeOptions, TreeSelector};
+use offshoot_tui::tree::{Outcome, Purpose, TreeOptions, TreeSelector};
 use session_tree::{EntryId, Node, PromptImage, Session};
 
 use super::desk::Then;
@@ -36,16 +36,19 @@ impl Front<'_> {
     }
 
     /// Opens the tree to choose an entry for something else than going there.
+    ///
+    /// `purpose` is the title of the tree and what Enter does there.
     pub(super) fn choose_entry(
         &mut self,
         start: Option<Node>,
-        purpose: Option<&str>,
+        purpose: Option<(&str, &str)>,
         chosen: Option<Chosen<EntryId>>,
     ) {
         let options = TreeOptions {
             filter: self.setup.settings.tree_filter(),
             home: self.home.clone(),
-            purpose: purpose.map(str::to_owned),
+            purpose: purpose
+                .map(|(title, confirm)| Purpose { title: title.to_owned(), confirm: confirm.to_owned() }),
             start,
             ..TreeOptions::default()
         };

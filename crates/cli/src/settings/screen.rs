@@ -94,6 +94,11 @@ impl Settings {
         }
     }
 
+    /// Returns true if the user has set that Escape twice opens the tree; the default does not count.
+    pub(crate) fn chooses_tree(&self) -> bool {
+        matches!(self.pick(|file| file.double_escape_action), Some(EscapeAction::Tree))
+    }
+
     /// Returns which entries the tree shows at first.
     pub(crate) fn tree_filter(&self) -> Filter {
         match self.pick(|file| file.tree_filter_mode) {

@@ -101,7 +101,13 @@ pub const COMMANDS: &[CommandSpec] = &[
         "copy something from another branch",
     ),
     spec("diff", "REF [REF]", Entries, &[], "compare two branches"),
-    spec("fork", "[REF]", Entries, &[("--stay", Flag)], "go on from an entry in a new session"),
+    spec(
+        "fork",
+        "[REF]",
+        Entries,
+        &[("--stay", Flag)],
+        "go on from a prompt, or from any entry, in a new session",
+    ),
     spec("branch", "[REF]", Entries, &[("--stay", Flag)], "the same as /fork"),
     spec("clone", "", Nothing, &[], "go on in a copy of this session"),
     spec(

@@ -13,7 +13,8 @@ use crate::paint::{self, span};
 use crate::theme::{Role, Theme};
 use crate::width::{cut, pad, width};
 
-const ACTIONS: &[Action] = &[
+/// The actions of a list.
+pub(crate) const ACTIONS: &[Action] = &[
     Action::SelectConfirm,
     Action::SelectCancel,
     Action::SelectUp,
@@ -50,6 +51,8 @@ pub struct SelectList {
     /// What is typed narrows the list; if there is no query, digits choose.
     query: Option<String>,
     page: usize,
+    /// The keys in the last row, and what they do.
+    keys: &'static [(Action, &'static str)],
 }
 
 impl Item {
@@ -63,12 +66,18 @@ impl SelectList {
     /// Makes a short list, whose items have numbers that choose them.
     pub fn new(title: impl Into<String>, items: Vec<Item>) -> Self {
         let shown = (0..items.len()).collect();
-        Self { title: title.into(), items, shown, cursor: 0, query: None, page: 10 }
+        Self { title: title.into(), items, shown, cursor: 0, query: None, page: 10, keys: KEYS }
     }
 
     /// Makes a list that is searched by typing.
     pub fn searchable(title: impl Into<String>, items: Vec<Item>) -> Self {
         Self { query: Some(String::new()), ..Self::new(title, items) }
+    }
+
+    /// Names other keys in the last row.
+    #[must_use]
+    pub(crate) fn with_keys(self, keys: &'static [(Action, &'static str)]) -> Self {
+        Self { keys, ..self }
     }
 
     /// Puts the cursor on an item.
@@ -159,7 +168,7 @@ impl SelectList {
 
     /// Draws the list.
     pub fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
-        let mut body = frame(theme, keymap, &self.title, KEYS, area, buf);
+        let mut body = frame(theme, keymap, &self.title, self.keys, area, buf);
         if let Some(query) = &self.query {
             let row = take_rows(&mut body, 1);
             let (text, role) =

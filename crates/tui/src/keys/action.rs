@@ -120,6 +120,9 @@ actions! {
     TreeSiblingPrevious "app.tree.siblingPrevious" ["["] "previous branch";
     TreeSiblingNext "app.tree.siblingNext" ["]"] "next branch";
 
+    // The fork selector.
+    ForkScope "app.fork.toggleScope" ["tab"] "this branch or all";
+
     // The session picker.
     PickerScope "app.session.toggleScope" ["tab"] "this folder or all";
     PickerSort "app.session.toggleSort" ["ctrl+s"] "change the order";

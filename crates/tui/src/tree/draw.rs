@@ -8,7 +8,7 @@ use session_tree::{Filter, SearchProgress};
 use super::line::{Cursor, Look};
 use super::view::Pane;
 use super::{Mode, TreeSelector, help, line};
-use crate::keys::Keymap;
+use crate::keys::{Action, Keymap};
 use crate::numbers::count;
 use crate::paint::{self, span};
 use crate::theme::{Role, Theme};
@@ -30,17 +30,26 @@ impl TreeSelector {
             self.draw_preview(theme, pane, areas.rule, buf);
         }
         self.draw_status(theme, areas.status, buf);
-        let hints = match self.mode {
-            Mode::Label { .. } => help::LABEL_HINTS,
-            Mode::Browse | Mode::Help(_) if self.query().is_empty() => help::HINTS,
-            Mode::Browse | Mode::Help(_) => help::SEARCH_HINTS,
-        };
-        paint::line(&paint::keys_line(theme, keymap, hints, usize::from(area.width)), areas.keys, buf);
+        let keys = paint::keys_line(theme, keymap, &self.hints(), usize::from(area.width));
+        paint::line(&keys, areas.keys, buf);
         paint::finish(theme, area, buf);
     }
 
+    /// Returns the keys of the last row, and what they do now.
+    fn hints(&self) -> Vec<(Action, &str)> {
+        let (hints, is_search) = match self.mode {
+            Mode::Label { .. } => return help::LABEL_HINTS.to_vec(),
+            Mode::Browse | Mode::Help(_) if self.query().is_empty() => (help::HINTS, false),
+            Mode::Browse | Mode::Help(_) => (help::SEARCH_HINTS, true),
+        };
+        let Some(purpose) = &self.options.purpose else { return hints.to_vec() };
+        let confirm = (Action::SelectConfirm, purpose.confirm.as_str());
+        let common = if is_search { help::SEARCH_PURPOSE_HINTS } else { help::PURPOSE_HINTS };
+        std::iter::once(confirm).chain(common.iter().copied()).collect()
+    }
+
     fn draw_title(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
-        let title = self.options.purpose.as_deref().unwrap_or("Session Tree");
+        let title = self.options.purpose.as_ref().map_or("Session Tree", |purpose| purpose.title.as_str());
         let counts = &self.counts;
         let dot = theme.pick(" · ", " | ");
         let name = if counts.name.is_empty() { String::new() } else { format!("{}{dot}", counts.name) };

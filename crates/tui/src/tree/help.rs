@@ -17,6 +17,19 @@ pub(super) const HINTS: &[(Action, &str)] = &[
     (Action::TreeMerge, "merge"),
 ];
 
+/// The keys besides Enter while an entry is chosen for something else than going there.
+pub(super) const PURPOSE_HINTS: &[(Action, &str)] = &[
+    (Action::SelectCancel, "back"),
+    (Action::Help, "all keys"),
+    (Action::TreeFilterNext, "filter"),
+    (Action::TreeFold, "fold"),
+    (Action::TreePreview, "preview"),
+];
+
+/// The same while a query is typed.
+pub(super) const SEARCH_PURPOSE_HINTS: &[(Action, &str)] =
+    &[(Action::SelectCancel, "clear the search"), (Action::TreeFilterAll, "search everything")];
+
 /// The keys while a query is typed.
 pub(super) const SEARCH_HINTS: &[(Action, &str)] = &[
     (Action::SelectConfirm, "go"),

@@ -5,6 +5,7 @@ mod labels;
 mod looks;
 mod screens;
 mod search;
+mod seeds;
 mod vectors;
 mod walking;
 
@@ -12,7 +13,7 @@ use ratatui::layout::Rect;
 use session_tree::{Filter, Session, Timestamp};
 use testkit::drawing::session_text;
 
-use super::{Outcome, TreeOptions, TreeSelector};
+use super::{Outcome, Purpose, TreeOptions, TreeSelector};
 use crate::keys::{Action, Input, Keymap};
 use crate::screen;
 use crate::theme::Theme;

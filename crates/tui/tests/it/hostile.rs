@@ -13,7 +13,7 @@ use offshoot_tui::screen::SIZES;
 use offshoot_tui::summary::{Chosen, Ended, Event, Leaving, SummaryFlow, SummaryModel};
 use offshoot_tui::theme::Theme;
 use offshoot_tui::time::Local;
-use offshoot_tui::tree::{TreeOptions, TreeSelector};
+use offshoot_tui::tree::{Purpose, TreeOptions, TreeSelector};
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -100,7 +100,8 @@ fn local() -> Local {
 
 fn check_tree(rng: &mut Rng, session: &Session, keymap: &Keymap) {
     let filter = Filter::ALL[rng.below(Filter::ALL.len() as u64) as usize];
-    let options = TreeOptions { filter, purpose: Some(hostile(rng)), ..TreeOptions::default() };
+    let purpose = Purpose { title: hostile(rng), confirm: hostile(rng) };
+    let options = TreeOptions { filter, purpose: Some(purpose), ..TreeOptions::default() };
     let Some(mut tree) = TreeSelector::open(session, options) else { return };
     let query = hostile(rng);
     let actions = [

@@ -69,7 +69,7 @@ impl Front<'_> {
         let chosen: Chosen<EntryId> = Box::new(|front, id| {
             front.plan_pick(&CherryPickRequest { what: id.to_string(), ..CherryPickRequest::default() });
         });
-        self.choose_entry(start, Some("copy it here"), Some(chosen));
+        self.choose_entry(start, Some(("Copy which entry here?", "copy it here")), Some(chosen));
     }
 
     /// Takes a branch from lists, or shows it again; nothing of it is deleted.

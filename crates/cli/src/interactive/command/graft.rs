@@ -34,7 +34,7 @@ impl Front<'_> {
         let chosen: Chosen<EntryId> = Box::new(move |front, id| {
             front.plan_pick(&CherryPickRequest { what: id.to_string(), ..request });
         });
-        self.choose_entry(None, Some("copy it here"), Some(chosen));
+        self.choose_entry(None, Some(("Copy which entry here?", "copy it here")), Some(chosen));
     }
 
     pub(super) fn merge_command(&mut self, arguments: &Arguments) {
@@ -58,7 +58,7 @@ impl Front<'_> {
         let chosen: Chosen<EntryId> = Box::new(move |front, id| {
             front.plan_merge(MergeBranchRequest { branch: id.to_string(), ..request }, is_reviewed);
         });
-        self.choose_entry(None, Some("merge its branch here"), Some(chosen));
+        self.choose_entry(None, Some(("Merge the branch of which entry?", "merge its branch")), Some(chosen));
     }
 
     pub(super) fn diff(&mut self, arguments: &Arguments) {
@@ -66,7 +66,11 @@ impl Front<'_> {
             Some(one) => self.print_diff(&one, arguments.words.get(1).map(String::as_str)),
             None => {
                 let chosen: Chosen<EntryId> = Box::new(|front, id| front.print_diff(id.as_str(), None));
-                self.choose_entry(None, Some("compare it with this branch"), Some(chosen));
+                self.choose_entry(
+                    None,
+                    Some(("Compare the branch of which entry?", "compare")),
+                    Some(chosen),
+                );
             }
         }
     }

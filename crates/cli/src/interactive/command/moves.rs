@@ -63,7 +63,7 @@ impl Front<'_> {
                 arguments.words.insert(0, id.to_string());
                 front.branch_here(&arguments);
             });
-            return self.choose_entry(None, Some("begin another attempt"), Some(chosen));
+            return self.choose_entry(None, Some(("Branch from which entry?", "branch here")), Some(chosen));
         };
         let request = BranchHereRequest { target, exact: arguments.has("--exact"), summary: told(arguments) };
         let Some(planned) = self.free_agent().map(|agent| agent.plan_branch_here(&request)) else { return };

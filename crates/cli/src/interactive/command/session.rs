@@ -12,12 +12,13 @@ use offshoot_tui::chat::command::Arguments;
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::numbers::{money, tokens};
+use offshoot_tui::prompts::PromptList;
 use offshoot_web::ExportOptions;
 use session_tree::{Figures, Session};
 
 use super::super::desk::Then;
 use super::super::front::Front;
-use super::super::view::Chosen;
+use super::super::view::{Chosen, View};
 use crate::cmd::new_file::free;
 use crate::error::{CommandError, Failure, chain};
 use crate::exporting::{Export, Form, default_name, new_header};
@@ -33,15 +34,30 @@ struct Arrival {
 }
 
 impl Front<'_> {
+    /// `/fork`: without a reference, a prompt is chosen from a flat list.
     pub(super) fn fork_command(&mut self, arguments: &Arguments) {
         let stay = arguments.has("--stay");
         match arguments.first().map(str::to_owned) {
             Some(entry) => self.fork_at(&entry, stay),
-            None => {
-                let chosen: Chosen<session_tree::EntryId> =
-                    Box::new(move |front, id| front.fork_at(id.as_str(), stay));
-                self.choose_entry(None, Some("go on from it in a new session"), Some(chosen));
-            }
+            None => self.choose_prompt(Box::new(move |front, id| front.fork_at(id.as_str(), stay))),
+        }
+    }
+
+    /// `/branch`: the same as `/fork`, but users who set `doubleEscapeAction` to `tree` choose in the tree.
+    pub(super) fn branch_command(&mut self, arguments: &Arguments) {
+        if arguments.first().is_some() || !self.setup.settings.chooses_tree() {
+            return self.fork_command(arguments);
+        }
+        let stay = arguments.has("--stay");
+        let chosen: Chosen<session_tree::EntryId> =
+            Box::new(move |front, id| front.fork_at(id.as_str(), stay));
+        self.choose_entry(None, Some(("Fork from which entry?", "fork here")), Some(chosen));
+    }
+
+    fn choose_prompt(&mut self, chosen: Chosen<session_tree::EntryId>) {
+        match self.desk.read(PromptList::open) {
+            Some(list) => self.open_view(View::Prompts(Box::new(list), chosen)),
+            None => self.tell(Tone::Info, "nothing was said yet, so there is nothing to fork"),
         }
     }
 
@@ -249,7 +265,11 @@ impl Front<'_> {
         let Some(entry) = arguments.first().map(str::to_owned) else {
             let chosen: Chosen<session_tree::EntryId> =
                 Box::new(|front, id| front.export_branch_at(id.as_str()));
-            return self.choose_entry(None, Some("write its branch as a session file"), Some(chosen));
+            return self.choose_entry(
+                None,
+                Some(("Export the branch of which entry?", "export its branch")),
+                Some(chosen),
+            );
         };
         let scope = match (arguments.has("--path"), arguments.has("--subtree")) {
             (true, _) => ExportScope::Path,

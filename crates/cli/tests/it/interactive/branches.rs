@@ -199,6 +199,57 @@ fn what_is_chosen_in_the_tree_while_the_model_answers_is_refused_in_words() {
 }
 
 #[test]
+fn fork_is_a_flat_list_of_prompts_and_branch_too_unless_the_tree_was_set() {
+    for (setting, command, title) in [
+        (None, "/fork", "Fork before a prompt of this branch"),
+        (None, "/branch", "Fork before a prompt of this branch"),
+        (Some("tree"), "/fork", "Fork before a prompt of this branch"),
+        (Some("tree"), "/branch", "Fork from which entry?"),
+        (Some("fork"), "/branch", "Fork before a prompt of this branch"),
+        (Some("none"), "/branch", "Fork before a prompt of this branch"),
+    ] {
+        let (home, server, mut screen) = two_branches();
+        screen.say("/quit");
+        screen.end();
+        if let Some(action) = setting {
+            let path = home.path("offshoot/settings.json");
+            let mut settings: serde_json::Value =
+                serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            settings["doubleEscapeAction"] = action.into();
+            home.file("offshoot/settings.json", settings.to_string());
+        }
+        let mut screen = start_again(&home, 500, &["-c"]);
+        screen.wait_for("Rust it is.");
+        screen.send(command);
+        screen.wait_for(&format!("› {command}"));
+        screen.send(ENTER);
+        // What is below the list belongs to the frame before.
+        let shown = screen.wait_until(title, |shown| {
+            shown.contains(title) && shown.lines().last().is_some_and(|line| line.contains("Esc back"))
+        });
+        let in_tree = title.contains("entry");
+        let hint = if in_tree { "Enter fork here" } else { "Enter fork before it" };
+        assert!(shown.contains(hint) && !shown.contains("no summary"), "{shown}");
+        if !in_tree {
+            assert!(!shown.contains("Use Node"), "{shown}");
+            screen.send("\t");
+            screen.wait_for("branch: Use Node");
+            screen.send("Node");
+            screen.send(ENTER);
+            screen.wait_for("forked to a new session");
+            screen.wait_for("› Use Node");
+            screen.send("\x15");
+        } else {
+            screen.send(ESCAPE);
+            screen.wait_without(title);
+        }
+        screen.say("/quit");
+        assert_eq!(screen.end().0, 0);
+        drop(server);
+    }
+}
+
+#[test]
 fn a_merge_that_is_done_leaves_what_was_opened_meanwhile_open() {
     let (_home, server, mut screen) = two_branches();
     let slow = std::time::Duration::from_millis(700);

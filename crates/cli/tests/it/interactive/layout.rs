@@ -39,6 +39,7 @@ fn closing_a_view_restores_the_last_screenful() {
             ("/hotkeys", "Keys"),
             ("/branches", "1 tip"),
             ("/resume", "Resume"),
+            ("/fork", "Fork before"),
         ] {
             screen.send(open);
             screen.send(" ");

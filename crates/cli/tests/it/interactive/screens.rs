@@ -112,9 +112,9 @@ fn settings_decide_about_keys_filters_and_questions() {
     screen.send(ESCAPE);
     screen.wait_for("Esc again forks");
     screen.send(ESCAPE);
-    screen.wait_for("go on from it in a new session");
+    screen.wait_for("Fork before a prompt of this branch");
     screen.send(ESCAPE);
-    screen.wait_without("go on from it in a new session");
+    screen.wait_without("Fork before a prompt of this branch");
     screen.say("/quit");
     let (code, bytes) = screen.end();
     assert_eq!(code, 0);

@@ -201,10 +201,20 @@ fn plain_ascii_where_the_terminal_knows_nothing_else() {
 }
 
 #[test]
-fn a_purpose_is_the_title() {
-    let options = TreeOptions { purpose: Some("Fork from which entry?".into()), ..TreeOptions::default() };
-    let shown = Bench::with(GREETER, options).shown();
-    assert!(shown.starts_with(" Fork from which entry?"), "{shown}");
+fn a_purpose_is_the_title_and_says_what_enter_does() {
+    let purpose = Purpose { title: "Fork from which entry?".into(), confirm: "fork here".into() };
+    let options = TreeOptions { purpose: Some(purpose), ..TreeOptions::default() };
+    for (width, height) in screen::SIZES {
+        let mut bench = Bench::with(GREETER, options.clone()).sized(width, height);
+        let shown = bench.shown();
+        assert!(shown.starts_with(" Fork from which entry"), "{shown}");
+        let keys = shown.trim_end().lines().last().unwrap().to_owned();
+        assert!(keys.starts_with(" Enter fork here · Esc back"), "{keys}");
+        assert!(!keys.contains("no summary") && !keys.contains("merge"), "{keys}");
+        bench.type_keys("greets");
+        let shown = bench.shown();
+        assert!(shown.contains(" Enter fork here · Esc clear the search"), "{shown}");
+    }
 }
 
 #[test]

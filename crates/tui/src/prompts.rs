@@ -1,0 +1,220 @@
+//! The fork selector: a flat list of prompts, of the current branch or of all branches.
+//!
+//! Reads a session, never changes it. The answer is the id of a prompt.
+
+use std::collections::HashMap;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use session_tree::{EntryId, Node, Role, Session};
+
+use crate::dialog::{Answer, Item, LIST_ACTIONS, SelectList};
+use crate::keys::{Action, Input, Keymap, Letters};
+use crate::numbers::count;
+use crate::theme::Theme;
+
+/// The keys while the prompts of the current branch show.
+const BRANCH_KEYS: &[(Action, &str)] = &[
+    (Action::SelectConfirm, "fork before it"),
+    (Action::SelectCancel, "back"),
+    (Action::ForkScope, "all branches"),
+];
+
+/// The keys while the prompts of all branches show.
+const ALL_KEYS: &[(Action, &str)] = &[
+    (Action::SelectConfirm, "fork before it"),
+    (Action::SelectCancel, "back"),
+    (Action::ForkScope, "this branch"),
+];
+
+/// The fork selector.
+#[derive(Debug)]
+pub struct PromptList {
+    /// The prompts that the list shows, in the same order.
+    nodes: Vec<Node>,
+    list: SelectList,
+    shows_all: bool,
+}
+
+impl PromptList {
+    /// Opens the list on the newest prompt of the current branch; none if the session has no prompt.
+    pub fn open(session: &Session) -> Option<Self> {
+        let path: Vec<Node> = prompts(session, session.branch_path(None).into_iter());
+        match path.last() {
+            Some(newest) => Some(Self::with(session, path.clone(), false, Some(*newest))),
+            // The leaf is before the first prompt: only other branches have some.
+            None => {
+                let all = prompts(session, session.tree().nodes());
+                let newest = *all.last()?;
+                Some(Self::with(session, all, true, Some(newest)))
+            }
+        }
+    }
+
+    fn with(session: &Session, nodes: Vec<Node>, shows_all: bool, start: Option<Node>) -> Self {
+        let branches = if shows_all { other_branches(session) } else { HashMap::new() };
+        let item = |node: &Node| {
+            Item::new(prompt_text(session, *node), branches.get(node).cloned().unwrap_or_default())
+        };
+        let (title, keys) = match shows_all {
+            true => ("Fork before a prompt of any branch", ALL_KEYS),
+            false => ("Fork before a prompt of this branch", BRANCH_KEYS),
+        };
+        let at = nodes.iter().position(|node| Some(*node) == start);
+        let list = SelectList::searchable(title, nodes.iter().map(item).collect()).with_keys(keys);
+        Self { list: list.starting_at(at.unwrap_or(nodes.len().saturating_sub(1))), nodes, shows_all }
+    }
+
+    /// Turns an event of the terminal into what the list takes.
+    pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
+        keymap.input(event, &[&[Action::ForkScope], LIST_ACTIONS].concat(), Letters::Type)
+    }
+
+    /// Takes one input. `None` means: still open.
+    pub fn update(&mut self, session: &Session, input: &Input) -> Option<Answer<EntryId>> {
+        if *input == Input::Action(Action::ForkScope) {
+            self.toggle_scope(session);
+            return None;
+        }
+        match self.list.update(input)? {
+            Answer::Cancelled => Some(Answer::Cancelled),
+            Answer::Given(at) => Some(Answer::Given(session.tree().id(*self.nodes.get(at)?))),
+        }
+    }
+
+    fn toggle_scope(&mut self, session: &Session) {
+        let selected = self.list.selected().and_then(|at| self.nodes.get(at)).copied();
+        let nodes = match self.shows_all {
+            true => prompts(session, session.branch_path(None).into_iter()),
+            false => prompts(session, session.tree().nodes()),
+        };
+        if !nodes.is_empty() {
+            *self = Self::with(session, nodes, !self.shows_all, selected);
+        }
+    }
+
+    /// Returns how many rows the list wants.
+    pub fn height(&self) -> u16 {
+        self.list.height()
+    }
+
+    /// Draws the list.
+    pub fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
+        self.list.draw(theme, keymap, area, buf);
+    }
+}
+
+fn prompts(session: &Session, nodes: impl Iterator<Item = Node>) -> Vec<Node> {
+    nodes.filter(|node| session.tree().role(*node) == Some(Role::User)).collect()
+}
+
+/// Returns the first line of a prompt, or the number of its images.
+fn prompt_text(session: &Session, node: Node) -> String {
+    let Some(message) = session.entry_at(node).ok().and_then(|entry| entry.to_message()) else {
+        return String::new();
+    };
+    let text = message.text();
+    match text.lines().find(|line| !line.trim().is_empty()) {
+        Some(line) => line.trim().to_owned(),
+        None => format!("[{}]", count(message.content().image_count(), "image")),
+    }
+}
+
+/// Returns the name of the branch of each entry that is not on the current path.
+fn other_branches(session: &Session) -> HashMap<Node, String> {
+    let mut names: HashMap<Node, String> = HashMap::new();
+    let here: std::collections::HashSet<Node> = session.branch_path(None).into_iter().collect();
+    for branch in session.branches().unwrap_or_default() {
+        for node in session.tree().ancestors(branch.tip) {
+            if here.contains(&node) || names.contains_key(&node) {
+                break;
+            }
+            names.insert(node, format!("branch: {}", branch.name));
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen;
+    use testkit::drawing::session_text;
+
+    const TWO_BRANCHES: &str = r#"
+        u1 user Build a CLI
+        a1<u1 assistant Which language?
+        u2<a1 user Use Node
+        a2<u2 assistant Node it is.
+        u3<a1 user Use Rust
+        a3<u3 assistant Rust it is.
+        ! {"type":"message","id":"u4","parentId":"a3","timestamp":"2025-01-01T00:00:12.000Z","message":{"role":"user","content":[{"type":"image","data":"aGk=","mimeType":"image/png"}]}}
+        a4<u4 assistant A picture.
+    "#;
+
+    fn session(drawing: &str) -> Session {
+        Session::from_bytes(session_text(drawing)).unwrap()
+    }
+
+    fn shown(list: &mut PromptList) -> String {
+        screen::text(70, 8, |area, buf| list.draw(Theme::plain(), &Keymap::default(), area, buf))
+    }
+
+    fn act(list: &mut PromptList, session: &Session, action: Action) -> Option<Answer<EntryId>> {
+        list.update(session, &Input::Action(action))
+    }
+
+    #[test]
+    fn it_is_a_flat_list_of_the_prompts_of_this_branch_that_says_what_enter_does() {
+        let session = session(TWO_BRANCHES);
+        let mut list = PromptList::open(&session).unwrap();
+        insta::assert_snapshot!(shown(&mut list), @r"
+        ── Fork before a prompt of this branch ───────────────────────────────
+         ⌕ type to search
+          Build a CLI
+          Use Rust
+        › [1 image]
+
+
+         Enter fork before it · Esc back · Tab all branches
+        ");
+        assert_eq!(act(&mut list, &session, Action::SelectUp), None);
+        assert_eq!(act(&mut list, &session, Action::SelectConfirm), Some(Answer::Given("u3".into())));
+    }
+
+    #[test]
+    fn a_key_shows_the_prompts_of_all_branches_and_keeps_the_cursor() {
+        let session = session(TWO_BRANCHES);
+        let mut list = PromptList::open(&session).unwrap();
+        act(&mut list, &session, Action::SelectUp);
+        act(&mut list, &session, Action::ForkScope);
+        insta::assert_snapshot!(shown(&mut list), @r"
+        ── Fork before a prompt of any branch ────────────────────────────────
+         ⌕ type to search
+          Build a CLI
+          Use Node     branch: Use Node
+        › Use Rust
+          [1 image]
+
+         Enter fork before it · Esc back · Tab this branch
+        ");
+        act(&mut list, &session, Action::SelectUp);
+        assert_eq!(act(&mut list, &session, Action::SelectConfirm), Some(Answer::Given("u2".into())));
+        act(&mut list, &session, Action::ForkScope);
+        assert!(shown(&mut list).contains("this branch"), "{}", shown(&mut list));
+        assert_eq!(act(&mut list, &session, Action::SelectCancel), Some(Answer::Cancelled));
+    }
+
+    #[test]
+    fn a_session_without_prompts_has_no_list() {
+        assert!(PromptList::open(&session("m1 model p/m")).is_none());
+    }
+
+    #[test]
+    fn before_the_first_prompt_the_prompts_of_other_branches_show() {
+        let mut session = session(TWO_BRANCHES);
+        session.reset_leaf();
+        let mut list = PromptList::open(&session).unwrap();
+        assert!(shown(&mut list).contains("Use Node"), "{}", shown(&mut list));
+    }
+}
