@@ -55,12 +55,12 @@ impl Outcome {
     }
 }
 
-/// What an entry is chosen for, if not to go there.
+/// The reason why an entry is chosen, if not to go there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Purpose {
     /// The title of the selector.
     pub title: String,
-    /// What Enter does, in few words.
+    /// A short description of what Enter does.
     pub confirm: String,
 }
 
@@ -73,7 +73,7 @@ pub struct TreeOptions {
     pub home: Option<String>,
     /// Whether a change of the filter unfolds everything, as pi does.
     pub filter_unfolds: bool,
-    /// What an entry is chosen for, if not to go there.
+    /// The reason why an entry is chosen, if not to go there.
     pub purpose: Option<Purpose>,
     /// Which entry is selected first, instead of the leaf.
     pub start: Option<Node>,

@@ -194,7 +194,7 @@ impl Inline {
         if !is_full {
             return offset;
         }
-        // No row is repeated any more: what does not fit has moved into the scrollback.
+        // No repeated row is left, and rows that did not fit have moved into the scrollback.
         self.anchored = None;
         self.above += anchored.unprinted;
         self.rows.drain(..offset);

@@ -1,4 +1,4 @@
-//! What is on the screen after something else was, and how much work a large answer makes.
+//! The layout of the screen after a view is closed, and the cost of a large answer.
 
 use std::fmt::Write as _;
 

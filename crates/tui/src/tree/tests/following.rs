@@ -1,4 +1,4 @@
-//! An open selector follows the session without being told.
+//! An open selector follows the session by itself.
 
 use super::*;
 

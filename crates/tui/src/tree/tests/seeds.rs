@@ -27,7 +27,7 @@ const CTRL: KeyModifiers = KeyModifiers::CONTROL;
 const NONE: KeyModifiers = KeyModifiers::NONE;
 const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
 
-/// What a key does to a selector whose cursor is on `a1`.
+/// The effect of a key on a selector whose cursor is on `a1`.
 #[derive(Debug, PartialEq, Eq)]
 enum Does {
     Moves(&'static str),
