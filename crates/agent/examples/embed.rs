@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use futures_util::stream;
-use offshoot_agent::agent::{Agent, NavigateRequest, Submission};
+use offshoot_agent::agent::{Agent, NavigateRequest, Policy, Submission};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::hooks::Hooks;
@@ -14,6 +14,7 @@ use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelSpec, Price, Request, StopReason,
     ThinkingLevel, ToolSpec,
 };
+use offshoot_agent::permission::{Decision, Mode, Permissions, Rule};
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
@@ -99,11 +100,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Box::pin(async move { Ok(json!({"action": "transform", "text": text})) })
     });
 
+    // Without an approver only calls that read inside the working directory run. This one also allows the tool `weather`.
+    let mut permissions = Permissions::new(Mode::DenyAsking);
+    permissions.add(Rule::parse(Decision::Allow, "weather")?);
+    let approver = Policy { permissions, cwd: ".".into() };
+
     // `Options::new().create("notes.jsonl", ".")` keeps the conversation in a file.
     let session = Options::new().in_memory(".")?;
     let mut agent = Agent::new(session, ".")
         .with_model(Arc::new(Forecaster::new()), ThinkingLevel::Off)
         .with_tools(tools)
+        .with_approver(Arc::new(approver))
         .with_hooks(hooks)
         .with_watcher(Watcher::new(|event| {
             if let AgentEvent::Message { id, message } = event {

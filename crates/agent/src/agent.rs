@@ -3,6 +3,7 @@
 //! What is to be done comes from the [turn machine](crate::turn); this does it. The session is the only state that
 //! counts: whatever happens, the next start goes on from what is in the file.
 
+mod approval;
 mod ask;
 mod boundary;
 mod choose;
@@ -31,11 +32,13 @@ use crate::handle::{AgentHandle, Wish};
 use crate::hooks::Hooks;
 pub use crate::inbox::{Delivery, Inbox, Ticket};
 use crate::model::{Model, ThinkingLevel};
+use crate::secrets::Secrets;
 use crate::settings::Settings;
 use crate::shared::{SessionGuard, SharedSession};
 use crate::tools::{SharedTools, ToolBox};
 use crate::turn::{Effect, Input, Moment, Outcome, QueueMode, Turn};
 
+pub use approval::{Approval, ApprovalRequest, Approver, Policy};
 pub use choose::ChosenBy;
 pub use compact::CompactRequest;
 pub(crate) use compact::readable;
@@ -43,7 +46,6 @@ pub use mention::FILE_MESSAGE;
 pub(crate) use navigate::Step;
 pub use navigate::{Arrival, Move, NavigateRequest, SummaryRequest};
 pub use submit::{Submission, Submitted};
-pub use work::{Gatekeeper, Permit, Policy};
 
 /// A coding agent on one session.
 ///
@@ -63,7 +65,8 @@ pub struct Agent {
     pub(crate) thinking: ThinkingLevel,
     system: String,
     tools: SharedTools,
-    gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    approver: Option<Arc<dyn Approver>>,
+    pub(crate) secrets: Arc<Secrets>,
     pub(crate) hooks: Hooks,
     pub(crate) settings: Settings,
     pub(crate) cwd: PathBuf,
@@ -93,7 +96,8 @@ impl Agent {
             thinking: ThinkingLevel::Off,
             system: String::new(),
             tools: SharedTools::default(),
-            gatekeeper: None,
+            approver: None,
+            secrets: Arc::default(),
             hooks: Hooks::new(),
             settings: Settings::default(),
             cwd: cwd.into(),
@@ -129,9 +133,18 @@ impl Agent {
         self
     }
 
-    /// Lets somebody decide which tool calls may run; without, all may.
-    pub fn with_gatekeeper(mut self, gatekeeper: Arc<dyn Gatekeeper>) -> Self {
-        self.gatekeeper = Some(gatekeeper);
+    /// Sets who decides which tool calls may run.
+    ///
+    /// Without an approver only calls that read inside the working directory run; a call that writes, runs a command or
+    /// does anything else is refused. [`Policy::allow_all`] allows everything.
+    pub fn with_approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// Sets what commands do not inherit, what tools do not open and what their output does not contain.
+    pub fn with_secrets(mut self, secrets: Secrets) -> Self {
+        self.secrets = Arc::new(secrets);
         self
     }
 
@@ -152,6 +165,16 @@ impl Agent {
     pub fn with_watcher(mut self, watcher: Watcher) -> Self {
         self.watcher = watcher;
         self
+    }
+
+    /// Returns what commands do not inherit, what tools do not open and what their output does not contain.
+    pub fn secrets(&self) -> &Arc<Secrets> {
+        &self.secrets
+    }
+
+    /// Sets other secrets, from the next tool call on.
+    pub fn set_secrets(&mut self, secrets: Arc<Secrets>) {
+        self.secrets = secrets;
     }
 
     /// Takes the session for one step; see [`SharedSession::lock`].

@@ -5,8 +5,8 @@
 //! Uses `rule` (what users write) and `command` (what a command line runs). Looks at the disk to follow links,
 //! and changes nothing.
 //!
-//! What is judged is what a call says it does. A link that is changed between the verdict and the run is not seen;
-//! neither is what a permitted command does. Rules are a help for attention, not a wall around a process.
+//! Calls are judged by what they say they do: what a permitted command does is not seen. A tool opens the file that was
+//! judged, or fails if links changed meanwhile. Rules help the user to pay attention; they do not confine a process.
 
 mod command;
 mod rule;
@@ -14,11 +14,15 @@ mod words;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+pub use self::command::is_risky_program;
 use self::rule::{Match, Target};
 pub use self::rule::{Rule, RuleError};
+use crate::agent::ApprovalRequest;
+use crate::secrets::{Protection, Secrets};
 use crate::tool::Effect;
-use crate::tools::{is_own_output, paths};
+use crate::tools::{ResolvedPath, is_own_output, paths};
 
 /// What becomes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,6 +106,12 @@ pub enum Reason {
     Other(String),
     /// A path leads nowhere, as links in a circle do.
     BadPath(PathBuf),
+    /// It opens a file that holds our own credentials.
+    OpensCredentials(PathBuf),
+    /// It opens a file in a well-known place of secrets.
+    OpensSecrets(PathBuf),
+    /// It changes a file of a git directory, such as a hook, which git runs.
+    ChangesGit(PathBuf),
     /// It would be allowed, but deserves a closer look.
     Caution(Caution),
     /// Somebody should be asked, but everything is allowed.
@@ -124,6 +134,9 @@ impl fmt::Display for Reason {
             Reason::Runs(command) => write!(f, "it runs `{command}`"),
             Reason::Other(words) => f.write_str(words),
             Reason::BadPath(path) => write!(f, "{} leads nowhere", path.display()),
+            Reason::OpensCredentials(path) => write!(f, "{} holds credentials", path.display()),
+            Reason::OpensSecrets(path) => write!(f, "{} may hold secrets", path.display()),
+            Reason::ChangesGit(path) => write!(f, "it changes {} in a git directory", path.display()),
             Reason::Caution(caution) => caution.fmt(f),
             Reason::EverythingAllowed(reason) => write!(f, "everything is allowed ({reason})"),
             Reason::NobodyToAsk(reason) => write!(f, "nobody can be asked ({reason})"),
@@ -135,18 +148,24 @@ impl fmt::Display for Reason {
 ///
 /// A rule that denies beats one that asks, which beats one that allows; their order does not matter. Where no rule
 /// fits: reading inside the working directory is allowed; reading outside, writing and running are asked about.
+///
+/// Files that hold our own credentials are always denied. Well-known places of secrets are asked about, unless a rule
+/// that allows names the place itself: `read(~/.ssh/config)` does, `read` and `read(~/**)` do not. The same holds for
+/// writing into `.git`, where hooks are.
 #[derive(Debug, Clone, Default)]
 pub struct Permissions {
     /// What the user wants.
     pub rules: Vec<Rule>,
     /// What happens to calls that somebody must be asked about.
     pub mode: Mode,
+    /// The files that are denied or asked about whatever the rules allow.
+    pub secrets: Arc<Secrets>,
 }
 
 impl Permissions {
     /// Makes permissions without rules.
     pub fn new(mode: Mode) -> Self {
-        Permissions { rules: Vec::new(), mode }
+        Permissions { rules: Vec::new(), mode, secrets: Arc::default() }
     }
 
     /// Reads lists of rules as settings hold them, such as `bash(cargo *)`, `write(src/**)`, `read`.
@@ -172,10 +191,25 @@ impl Permissions {
     ///
     /// Looks at the disk to follow links.
     pub fn judge(&self, tool: &str, effect: &Effect, cwd: &Path) -> Verdict {
+        let paths: Vec<ResolvedPath> =
+            effect.paths().iter().map(|path| ResolvedPath::new(cwd, path)).collect();
+        self.judge_resolved(tool, effect, &paths, cwd)
+    }
+
+    /// Judges a call by the paths that its tool will open.
+    pub fn judge_request(&self, request: &ApprovalRequest<'_>) -> Verdict {
+        let (tool, cwd) = (&request.call().name, request.cwd());
+        self.with_caution(
+            request.caution(),
+            self.judge_resolved(tool, request.effect(), request.paths(), cwd),
+        )
+    }
+
+    fn judge_resolved(&self, tool: &str, effect: &Effect, paths: &[ResolvedPath], cwd: &Path) -> Verdict {
         let place =
             Place { written: cwd.to_owned(), real: paths::real(cwd).unwrap_or_else(|_| cwd.to_owned()) };
         let verdict = match effect {
-            Effect::Reads(paths) | Effect::Writes(paths) => self.judge_paths(tool, effect, paths, &place),
+            Effect::Reads(_) | Effect::Writes(_) => self.judge_paths(tool, effect, paths, &place),
             Effect::Runs(_) | Effect::Other(_) => self.judge_one(tool, effect, &Target::of(effect), &place),
         };
         self.with_mode(verdict)
@@ -184,7 +218,10 @@ impl Permissions {
     /// Judges a call as [`Permissions::judge`] does; if there is reason for caution, somebody is asked about what would
     /// be allowed, where somebody can be asked.
     pub fn judge_after(&self, caution: Option<Caution>, tool: &str, effect: &Effect, cwd: &Path) -> Verdict {
-        let verdict = self.judge(tool, effect, cwd);
+        self.with_caution(caution, self.judge(tool, effect, cwd))
+    }
+
+    fn with_caution(&self, caution: Option<Caution>, verdict: Verdict) -> Verdict {
         match (caution, verdict.decision, self.mode) {
             (Some(caution), Decision::Allow, Mode::AskFor) => {
                 Verdict { decision: Decision::Ask, reason: Reason::Caution(caution) }
@@ -194,13 +231,41 @@ impl Permissions {
     }
 
     /// Judges every path; the strictest verdict counts.
-    fn judge_paths(&self, tool: &str, effect: &Effect, paths: &[PathBuf], place: &Place) -> Verdict {
-        let verdicts = paths.iter().map(|path| match place.file(path) {
-            Some(file) => self.judge_one(tool, effect, &Target::Path(file), place),
-            None => Verdict { decision: Decision::Deny, reason: Reason::BadPath(path.clone()) },
+    fn judge_paths(&self, tool: &str, effect: &Effect, paths: &[ResolvedPath], place: &Place) -> Verdict {
+        let verdicts = paths.iter().map(|path| match FilePath::of(path) {
+            Some(file) => self.judge_file(tool, effect, file, place),
+            None => Verdict { decision: Decision::Deny, reason: Reason::BadPath(path.written.clone()) },
         });
         let strictest = verdicts.reduce(|a, b| if b.decision > a.decision { b } else { a });
         strictest.unwrap_or_else(|| self.judge_one(tool, effect, &Target::Nothing, place))
+    }
+
+    /// Judges a file: by the rules, unless it is protected.
+    fn judge_file(&self, tool: &str, effect: &Effect, file: FilePath, place: &Place) -> Verdict {
+        let protected = self.protected(effect, &file.real);
+        let verdict = self.judge_one(tool, effect, &Target::Path(file), place);
+        let is_named =
+            |rule: &Rule| rule.base(place).is_some_and(|base| self.protected(effect, &base).is_some());
+        match (protected, &verdict.reason) {
+            (Some(denied @ Verdict { decision: Decision::Deny, .. }), _) => denied,
+            (Some(_), Reason::Rule(rule)) if is_named(rule) => verdict,
+            (Some(asked), _) if verdict.decision != Decision::Deny => asked,
+            (Some(_) | None, _) => verdict,
+        }
+    }
+
+    /// Judges a file by its protection; none if it has none.
+    fn protected(&self, effect: &Effect, real: &Path) -> Option<Verdict> {
+        let path = real.to_owned();
+        let (decision, reason) = match self.secrets.protection(real) {
+            Some(Protection::Denied) => (Decision::Deny, Reason::OpensCredentials(path)),
+            Some(Protection::Asked) => (Decision::Ask, Reason::OpensSecrets(path)),
+            None if matches!(effect, Effect::Writes(_)) && real.iter().any(|name| name == ".git") => {
+                (Decision::Ask, Reason::ChangesGit(path))
+            }
+            None => return None,
+        };
+        Some(Verdict { decision, reason })
     }
 
     fn judge_one(&self, tool: &str, effect: &Effect, target: &Target, place: &Place) -> Verdict {
@@ -272,14 +337,6 @@ struct Place {
     real: PathBuf,
 }
 
-impl Place {
-    fn file(&self, path: &Path) -> Option<FilePath> {
-        let absolute = paths::resolve(&self.written, path);
-        let real = paths::real(&absolute).ok()?;
-        Some(FilePath { written: paths::normalised(&absolute), is_dir: real.is_dir(), real })
-    }
-}
-
 /// A path that a call names.
 #[derive(Debug)]
 struct FilePath {
@@ -288,6 +345,13 @@ struct FilePath {
     /// What it leads to.
     real: PathBuf,
     is_dir: bool,
+}
+
+impl FilePath {
+    fn of(path: &ResolvedPath) -> Option<Self> {
+        let real = path.real.clone()?;
+        Some(FilePath { written: path.lexical.clone(), is_dir: real.is_dir(), real })
+    }
 }
 
 #[cfg(test)]

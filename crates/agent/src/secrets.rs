@@ -5,10 +5,19 @@
 //! environment itself. Files are judged by what a path leads to: links are followed, and a hard link is recognised by
 //! device and inode.
 
+mod mask;
+mod places;
+
+use std::borrow::Cow;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value as Json;
+
+use self::mask::Mask;
+use self::places::SecretPlaces;
+use crate::tool::ToolOutput;
 use crate::tools::paths;
 
 /// Words that mark a credential wherever they stand in a name.
@@ -86,6 +95,127 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
+/// Secrets of the user: what commands do not inherit, what tools do not open, what no output contains.
+#[derive(Debug, Clone, Default)]
+pub struct Secrets {
+    credential_files: CredentialFiles,
+    private_files: Vec<PathBuf>,
+    mask: Mask,
+    withheld: Vec<String>,
+    passed: Vec<String>,
+}
+
+/// How a file is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protection {
+    /// No tool may open it.
+    Denied,
+    /// The user is asked, whatever rule allows it.
+    Asked,
+}
+
+impl Secrets {
+    /// Withholds what looks like a credential, and protects well-known places of secrets.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Denies these files to every tool.
+    #[must_use]
+    pub fn denying(mut self, files: CredentialFiles) -> Self {
+        self.credential_files = files;
+        self
+    }
+
+    /// Asks the user before a tool opens one of these files, in addition to well-known places of secrets.
+    #[must_use]
+    pub fn asking_for(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.private_files.extend(files.into_iter().filter_map(|file| paths::real(&file).ok()));
+        self
+    }
+
+    /// Masks these values in the output of tools.
+    #[must_use]
+    pub fn masking<'v>(mut self, values: impl IntoIterator<Item = &'v str>) -> Self {
+        values.into_iter().for_each(|value| self.mask.add(value));
+        self
+    }
+
+    /// Withholds these environment variables from commands, in addition to those that look like credentials.
+    #[must_use]
+    pub fn withholding(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.withheld.extend(names);
+        self
+    }
+
+    /// Passes these environment variables to commands, whatever they look like.
+    #[must_use]
+    pub fn passing(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.passed.extend(names);
+        self
+    }
+
+    /// Tells whether commands do not inherit the environment variable of this name.
+    pub fn withholds(&self, name: &str) -> bool {
+        let is_listed = |names: &[String]| names.iter().any(|listed| listed == name);
+        !is_listed(&self.passed) && (is_listed(&self.withheld) || is_credential_name(name))
+    }
+
+    /// Returns a text without the values of keys.
+    pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.mask.apply(text)
+    }
+
+    /// Removes the values of keys from the output of a tool.
+    pub(crate) fn mask_output(&self, output: &mut ToolOutput) {
+        output.content.iter_mut().for_each(|block| self.mask.apply_to_json(block));
+        output.details.iter_mut().for_each(|details| self.mask_json(details));
+    }
+
+    /// Removes the values of keys from every string of a JSON value.
+    pub(crate) fn mask_json(&self, value: &mut Json) {
+        self.mask.apply_to_json(value);
+    }
+
+    /// Tells whether an absolute path leads to a credential file.
+    pub fn is_denied(&self, path: &Path) -> bool {
+        self.credential_files.contains(path)
+    }
+
+    /// Returns how a file is protected, by its path with all links followed.
+    pub(crate) fn protection(&self, real: &Path) -> Option<Protection> {
+        self.guard().protection(real, None)
+    }
+
+    /// Looks the protected files up on the disk once, for a walk through many files.
+    pub(crate) fn guard(&self) -> FileGuard {
+        FileGuard {
+            denied: self.credential_files.known(),
+            asked: self.private_files.clone(),
+            places: SecretPlaces::look_up(),
+        }
+    }
+}
+
+/// Tells protected files from others.
+#[derive(Debug)]
+pub(crate) struct FileGuard {
+    denied: KnownFiles,
+    asked: Vec<PathBuf>,
+    places: SecretPlaces,
+}
+
+impl FileGuard {
+    /// Returns how a file is protected, by its path with all links followed and its inode if that is known.
+    pub(crate) fn protection(&self, real: &Path, inode: Option<u64>) -> Option<Protection> {
+        if self.denied.contains_entry(real, inode) {
+            return Some(Protection::Denied);
+        }
+        let is_asked = self.asked.iter().any(|file| real.starts_with(file)) || self.places.contains(real);
+        is_asked.then_some(Protection::Asked)
+    }
+}
+
 /// Files that hold our own credentials. No tool and no extension may open them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CredentialFiles(Vec<PathBuf>);
@@ -101,13 +231,7 @@ impl CredentialFiles {
     /// A temporary file or backup beside a credential file, whose name begins with the same name, counts too.
     pub fn contains(&self, path: &Path) -> bool {
         let Ok(real) = paths::real(path) else { return false };
-        self.contains_real(&real)
-    }
-
-    /// Does the same for a path whose links were followed already.
-    pub(crate) fn contains_real(&self, real: &Path) -> bool {
-        let inode = || fs::metadata(real).ok().map(|found| (found.dev(), found.ino()));
-        self.0.iter().any(|file| is_beside(file, real)) || self.inodes().any(|own| Some(own) == inode())
+        self.known().contains(&real)
     }
 
     /// Tells whether one of the files lies in a directory, at any depth.
@@ -116,17 +240,44 @@ impl CredentialFiles {
         self.0.iter().any(|file| paths::real(file).is_ok_and(|file| file.starts_with(&directory)))
     }
 
-    /// The device and inode of each file that exists.
-    fn inodes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.0.iter().filter_map(|file| fs::metadata(file).ok()).map(|found| (found.dev(), found.ino()))
+    /// Looks the files up on the disk.
+    fn known(&self) -> KnownFiles {
+        let inode = |file: &PathBuf| fs::metadata(file).ok().map(|found| (found.dev(), found.ino()));
+        KnownFiles {
+            paths: self.0.iter().filter_map(|file| paths::real(file).ok()).collect(),
+            inodes: self.0.iter().filter_map(inode).collect(),
+        }
+    }
+}
+
+/// Credential files as they are on the disk now.
+#[derive(Debug)]
+struct KnownFiles {
+    paths: Vec<PathBuf>,
+    /// Device and inode of each file that exists.
+    inodes: Vec<(u64, u64)>,
+}
+
+impl KnownFiles {
+    fn contains(&self, real: &Path) -> bool {
+        self.contains_entry(real, None)
+    }
+
+    /// Does the same for an entry of a directory, whose inode may be known already.
+    fn contains_entry(&self, real: &Path, inode: Option<u64>) -> bool {
+        let may_be_same = inode.is_none_or(|inode| self.inodes.iter().any(|known| known.1 == inode));
+        let is_same = || {
+            let found = fs::metadata(real).ok().map(|found| (found.dev(), found.ino()));
+            found.is_some_and(|found| self.inodes.contains(&found))
+        };
+        self.paths.iter().any(|file| is_beside(file, real)) || (may_be_same && is_same())
     }
 }
 
 /// Tells whether `real` is `file`, or lies beside it under a name that begins with the name of `file`.
 fn is_beside(file: &Path, real: &Path) -> bool {
-    let Ok(file) = paths::real(file) else { return false };
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
-    match (name(&file), name(real)) {
+    match (name(file), name(real)) {
         (Some(own), Some(found)) => file.parent() == real.parent() && found.starts_with(&own),
         _ => false,
     }

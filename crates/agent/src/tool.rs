@@ -12,6 +12,8 @@ use serde_json::Value as Json;
 
 use crate::cancel::Cancel;
 use crate::model::ToolSpec;
+use crate::secrets::Secrets;
+use crate::tools::ResolvedPath;
 
 /// What a running tool becomes.
 pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = ToolOutput> + Send + 'a>>;
@@ -28,6 +30,11 @@ pub trait Tool: fmt::Debug + Send + Sync {
     /// looks at them.
     fn prepare(&self, arguments: Json) -> Json {
         arguments
+    }
+
+    /// Works out what a call would change, without changing anything. May block.
+    fn preview(&self, _arguments: &Json, _place: &ToolPlace) -> Preview {
+        Preview::Nothing
     }
 
     /// Runs a call. A call that fails says so in its output; one that is cancelled ends soon, with what it has.
@@ -58,6 +65,28 @@ pub enum Effect {
     Other(String),
 }
 
+impl Effect {
+    /// Returns the paths that the call reads or writes.
+    pub fn paths(&self) -> &[PathBuf] {
+        match self {
+            Effect::Reads(paths) | Effect::Writes(paths) => paths,
+            Effect::Runs(_) | Effect::Other(_) => &[],
+        }
+    }
+}
+
+/// The change that a call would make, for whoever has to approve it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Preview {
+    /// The tool has nothing to show.
+    #[default]
+    Nothing,
+    /// The lines that would change: `+12 new`, `-12 old`, ` 13 same`.
+    Diff(String),
+    /// The call would fail and change nothing; its output says why.
+    Fails(ToolOutput),
+}
+
 /// Where a tool runs.
 pub struct ToolPlace {
     /// The directory that relative paths start from.
@@ -66,6 +95,23 @@ pub struct ToolPlace {
     pub cancel: Cancel,
     /// Takes what the tool has so far, for whoever watches.
     pub progress: Arc<dyn Fn(ToolOutput) + Send + Sync>,
+    /// The secrets that commands do not inherit and tools do not open.
+    pub secrets: Arc<Secrets>,
+    /// The paths of the call that were judged: the tool works on what they led to then.
+    pub paths: Vec<ResolvedPath>,
+}
+
+impl ToolPlace {
+    /// Makes a place that nobody watches.
+    pub fn new(cwd: impl Into<PathBuf>, cancel: Cancel) -> Self {
+        ToolPlace {
+            cwd: cwd.into(),
+            cancel,
+            progress: Arc::new(drop),
+            secrets: Arc::default(),
+            paths: Vec::new(),
+        }
+    }
 }
 
 impl fmt::Debug for ToolPlace {

@@ -16,6 +16,7 @@ mod ls;
 mod output;
 pub(crate) mod paths;
 mod read;
+mod resolved;
 mod shell;
 mod user;
 mod walk;
@@ -23,6 +24,7 @@ mod work;
 mod write;
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use self::bash::BashTool;
@@ -31,13 +33,16 @@ pub use self::find::FindTool;
 pub use self::grep::GrepTool;
 pub use self::ls::LsTool;
 pub use self::read::{ReadTool, prompt_image, prompt_image_at};
+pub use self::resolved::ResolvedPath;
 pub use self::shell::Group as ProcessGroup;
 pub(crate) use self::shell::is_own_output;
 pub(crate) use self::user::{CommandOutput, command_message};
 pub use self::user::{UserCommand, run_user_command};
 pub use self::write::WriteTool;
+use crate::cancel::Cancel;
 use crate::model::ToolSpec;
-use crate::tool::{Effect, Tool, ToolCall, ToolOutput, ToolPlace};
+use crate::secrets::Secrets;
+use crate::tool::{Effect, Preview, Tool, ToolCall, ToolOutput, ToolPlace};
 
 /// A set of tools, each with its own name, in the order in which models see them.
 #[derive(Debug, Clone, Default)]
@@ -119,7 +124,7 @@ impl ToolBox {
         };
         call.arguments = slot.tool.prepare(call.arguments);
         match arguments::check(&slot.tool.spec().parameters, &call.arguments) {
-            Ok(()) => Ok(ReadyCall { tool: Arc::clone(&slot.tool), call }),
+            Ok(()) => Ok(ReadyCall::new(Arc::clone(&slot.tool), call)),
             Err(error) => Err(ToolOutput::error(format!("{}: {error}", slot.name))),
         }
     }
@@ -151,9 +156,43 @@ impl SharedTools {
 pub struct ReadyCall {
     tool: Arc<dyn Tool>,
     call: ToolCall,
+    cwd: PathBuf,
+    secrets: Arc<Secrets>,
+    paths: Vec<ResolvedPath>,
 }
 
 impl ReadyCall {
+    fn new(tool: Arc<dyn Tool>, call: ToolCall) -> Self {
+        ReadyCall { tool, call, cwd: PathBuf::new(), secrets: Arc::default(), paths: Vec::new() }
+    }
+
+    /// Resolves the paths that the call names, once: they are judged, and the tool works on what they lead to now.
+    #[must_use]
+    pub fn resolved(mut self, place: ToolPlace) -> Self {
+        self.paths = self.effect().paths().iter().map(|path| ResolvedPath::new(&place.cwd, path)).collect();
+        self.cwd = place.cwd;
+        self.secrets = place.secrets;
+        self
+    }
+
+    /// Returns the paths that the call names; none before [`ReadyCall::resolved`].
+    pub fn paths(&self) -> &[ResolvedPath] {
+        &self.paths
+    }
+
+    /// Returns the directory that relative paths start from.
+    pub(crate) fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// Works out what the call would change, on a thread that may block.
+    pub(crate) async fn preview(&self) -> Preview {
+        let ReadyCall { tool, call, cwd, secrets, paths } = self.clone();
+        let place = ToolPlace { secrets, paths, ..ToolPlace::new(cwd, Cancel::new()) };
+        let work = tokio::task::spawn_blocking(move || tool.preview(&call.arguments, &place));
+        work.await.unwrap_or_default()
+    }
+
     /// Returns the call.
     pub fn call(&self) -> &ToolCall {
         &self.call

@@ -18,7 +18,6 @@ mod presence;
 mod queue;
 mod reader;
 mod review;
-mod signal;
 mod sources;
 mod status;
 mod terminal;
@@ -49,10 +48,10 @@ use crate::app::App;
 use crate::error::CommandError;
 use crate::extensions::Sources;
 use crate::setup::Setup;
+use crate::signal::Signals;
 use crate::talk;
 use front::{Front, Parts};
-use gate::AskingGate;
-use signal::Signals;
+use gate::TerminalApprover;
 use terminal::Terminal;
 
 pub(crate) use terminal::is_there as is_possible;
@@ -80,11 +79,10 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
     }
     let (tell, told) = unbounded_channel();
     let (ask, questions) = unbounded_channel();
-    let cwd = setup.cwd.clone();
-    let gate = |permissions| Arc::new(AskingGate::new(permissions, cwd, ask)) as Arc<_>;
+    let approver = |permissions| Arc::new(TerminalApprover::new(permissions, ask)) as Arc<_>;
     // Who leaves needs to hear nothing any more.
     let watcher = Watcher::new(move |event| drop(tell.send(event)));
-    let agent = args.agent_for(&setup, Mode::AskFor, gate, watcher, app)?;
+    let agent = args.agent_for(&setup, Mode::AskFor, approver, watcher, app)?;
     let providers = setup.providers()?;
     let (keymap, warnings) = keymap(app, &setup)?;
     app.ui.flush()?;

@@ -17,6 +17,7 @@ mod json;
 mod reading;
 mod settings;
 mod setup;
+mod signal;
 mod talk;
 mod trust;
 mod ui;

@@ -83,6 +83,11 @@ impl Settings {
         paths.collect()
     }
 
+    /// Returns the environment variables that commands inherit although they look like credentials.
+    pub(crate) fn passed_variables(&self) -> impl Iterator<Item = String> {
+        self.layers.iter().flat_map(|layer| layer.values.shell.pass_variables.iter().cloned())
+    }
+
     /// Tells whether the extensions in pi's own directory are loaded.
     pub(crate) fn uses_pi_extensions(&self) -> bool {
         self.pick(|file| file.pi_extensions).unwrap_or(true)

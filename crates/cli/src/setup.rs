@@ -8,8 +8,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use offshoot_agent::secrets::{CredentialFiles, Secrets};
 use offshoot_agent::system::{Instructions, context_file, context_files};
-use offshoot_providers::{Catalogue, Credentials, CredentialsFile, Providers};
+use offshoot_providers::{Catalogue, Credentials, CredentialsFile, Providers, Secret};
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -26,6 +27,8 @@ pub(crate) struct Setup {
     /// The working directory.
     pub(crate) cwd: PathBuf,
     config: PathBuf,
+    /// Files that decide what the program may do; tools ask before they open them.
+    private_files: Vec<PathBuf>,
 }
 
 impl Setup {
@@ -54,7 +57,8 @@ impl Setup {
         {
             settings = settings.with_project(path, text)?;
         }
-        Ok((Setup { settings, project, cwd, config }, left_out))
+        let private_files = private_files(app, &config);
+        Ok((Setup { settings, project, cwd, config, private_files }, left_out))
     }
 
     /// Returns what a person should know about the settings.
@@ -71,6 +75,18 @@ impl Setup {
     pub(crate) fn providers(&self) -> Result<Providers, CommandError> {
         let credentials = Credentials::from_environment().with_file(&credentials_file(&self.config))?;
         Ok(Providers::new(Catalogue::built_in().merged(self.settings.models()), credentials))
+    }
+
+    /// Returns what commands do not inherit, what tools do not open and what their output does not contain.
+    pub(crate) fn secrets(&self) -> Result<Secrets, CommandError> {
+        let providers = self.providers()?;
+        let keys = providers.secrets();
+        Ok(Secrets::new()
+            .denying(CredentialFiles::new([credentials_file(&self.config).path().to_owned()]))
+            .asking_for(self.private_files.iter().cloned())
+            .masking(keys.iter().map(Secret::reveal))
+            .withholding(providers.keys().into_iter().flat_map(|key| key.variables))
+            .passing(self.settings.passed_variables()))
     }
 
     /// Returns what models are told about the work: the person's words, then those of the project.
@@ -112,6 +128,12 @@ const APPEND_SYSTEM: &str = "APPEND_SYSTEM.md";
 /// Returns the file of keys.
 pub(crate) fn credentials_file(config: &Path) -> CredentialsFile {
     CredentialsFile::new(config.join("credentials.json"))
+}
+
+/// Returns the files that decide what the program may do.
+fn private_files(app: &App, config: &Path) -> Vec<PathBuf> {
+    let trust = app.state_dir().ok().map(|state| TrustFile::in_directory(&state).path().to_owned());
+    [config.join("settings.json")].into_iter().chain(trust).collect()
 }
 
 /// What of a project is not used, and why.

@@ -10,7 +10,7 @@ mod say;
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 
-use offshoot_agent::agent::{Agent, Gatekeeper};
+use offshoot_agent::agent::{Agent, Approver};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::Watcher;
 use offshoot_agent::permission::{Mode as PermissionMode, Permissions};
@@ -26,6 +26,7 @@ use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::extensions;
 use crate::setup::{LeftOut, Setup};
+use crate::signal::Signals;
 use crate::trust;
 use crate::ui::Tone;
 
@@ -96,26 +97,28 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         Said::Command(command) => {
             let mut session = args.open.open(app)?;
             args.open.name(&mut session)?;
-            command::run(&command, session, args.mode, app)
+            let secrets = args.setup_again(app)?.0.secrets()?;
+            command::run(&command, session, secrets, args.mode, app)
         }
         Said::Prompt { text, is_typed } => say::run(args, &text, is_typed, app),
     }
 }
 
-/// Waits for some work; Ctrl-C stops it, and what is done so far stays in the session.
+/// Waits for some work. Ctrl+C, SIGTERM and SIGHUP stop it: commands that it runs end, and what is done so far stays in
+/// the session.
 fn waiting<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::system("start", "the runtime".as_ref(), &error))?;
     runtime.block_on(async {
         let cancel = Cancel::new();
         let stop = cancel.clone();
-        let signal = tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                stop.cancel();
-            }
+        let mut signals = Signals::listen()?;
+        let listening = tokio::spawn(async move {
+            signals.arrived().await;
+            stop.cancel();
         });
         let done = work(&cancel).await;
-        signal.abort();
+        listening.abort();
         Ok(done)
     })
 }
@@ -226,13 +229,15 @@ impl Args {
         &self,
         setup: &Setup,
         mode: PermissionMode,
-        gate: impl FnOnce(Permissions) -> Arc<dyn Gatekeeper>,
+        approver: impl FnOnce(Permissions) -> Arc<dyn Approver>,
         watcher: Watcher,
         app: &mut App,
     ) -> Result<Agent, CommandError> {
         let tools = self.tool_box();
         let mode = if self.yes { PermissionMode::AllowAll } else { mode };
-        let permissions = setup.settings.permissions(mode, &self.allow)?;
+        let secrets = setup.secrets()?;
+        let mut permissions = setup.settings.permissions(mode, &self.allow)?;
+        permissions.secrets = Arc::new(secrets.clone());
         let system = system_prompt(&setup.cwd, &tools.specs(), &self.instructions(setup)?);
         let session = self.open.open(app)?;
         let model = self.model.choose(&session, setup, app)?;
@@ -244,7 +249,8 @@ impl Args {
             .with_settings(settings)
             .with_system(system)
             .with_tools(tools)
-            .with_gatekeeper(gate(permissions))
+            .with_approver(approver(permissions))
+            .with_secrets(secrets)
             .with_watcher(watcher);
         let agent = match model {
             Some(choice) => choice.give_to(agent),

@@ -98,6 +98,16 @@ impl Catalogue {
         self.providers.iter().map(|(name, provider)| (name.as_str(), provider.key_variables.as_slice()))
     }
 
+    /// Returns the values of headers whose names say that they hold a key: `authorization`, `x-api-key`.
+    pub(crate) fn secret_headers(&self) -> impl Iterator<Item = Secret> {
+        const WORDS: [&str; 5] = ["auth", "cookie", "key", "secret", "token"];
+        let headers = self.providers.values().flat_map(|provider| &provider.headers);
+        let is_secret = |name: &str| WORDS.iter().any(|word| name.to_ascii_lowercase().contains(word));
+        // `Bearer` is no part of the key.
+        let key = |value: &Secret| value.reveal().split_whitespace().next_back().map(Secret::new);
+        headers.filter(move |(name, _)| is_secret(name)).filter_map(move |(_, value)| key(value))
+    }
+
     /// Returns all models that can be listed, by provider and then as the catalogue lists them.
     pub(crate) fn targets(&self) -> impl Iterator<Item = Target> {
         let of = |(name, provider): (&String, &ProviderSettings)| -> Vec<Target> {

@@ -72,6 +72,12 @@ impl Credentials {
         set.or_else(|| self.stored_key(provider).map(|_| KeySource::File))
     }
 
+    /// Returns the keys in these variables, and all that are stored.
+    pub(crate) fn all<'v>(&self, variables: impl Iterator<Item = &'v String>) -> Vec<Secret> {
+        let set = variables.filter_map(|name| Some(Secret::new(&(self.variable)(name)?)));
+        set.chain(self.stored.iter().map(|(_, key)| key.clone())).collect()
+    }
+
     fn set_variable<'v>(&self, names: &'v [String]) -> Option<(&'v str, Secret)> {
         let set = names.iter().filter_map(|name| Some((name.as_str(), Secret::new(&(self.variable)(name)?))));
         set.into_iter().find(|(_, key)| !key.is_empty())

@@ -98,6 +98,13 @@ impl Providers {
         self.catalogue.providers().map(of).collect()
     }
 
+    /// Returns every key that is configured: in the environment, in the credentials file, in headers of settings.
+    pub fn secrets(&self) -> Vec<Secret> {
+        let variables = self.catalogue.providers().flat_map(|(_, variables)| variables);
+        let headers = self.catalogue.secret_headers();
+        self.credentials.all(variables).into_iter().chain(headers).filter(|key| !key.is_empty()).collect()
+    }
+
     /// Finds a model by `provider/id`, by its id, or by a part of these that only one model has.
     pub fn model(&self, name: &str) -> Result<Arc<dyn Model>> {
         let offline = OfflineModel::new();

@@ -2,6 +2,7 @@
 //!
 //! Each is state, update and draw. A dialog fills the area it is given: a rule with its title, its body, its keys.
 
+mod approval;
 mod confirm;
 mod prompt;
 mod question;
@@ -18,6 +19,7 @@ use crate::layout::framed;
 use crate::paint;
 use crate::theme::Theme;
 
+pub use approval::{Approval, Decided};
 pub use confirm::Confirm;
 pub use prompt::Prompt;
 pub use question::Question;

@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 use session_tree::PromptImage;
 
 use crate::handle::CustomMessage;
+use crate::secrets::Secrets;
 use crate::tools::files::{self, Beginning};
 use crate::tools::paths::resolve;
 use crate::tools::prompt_image_at;
@@ -30,8 +31,8 @@ pub(super) struct Mentioned {
     pub(super) images: Vec<PromptImage>,
 }
 
-/// Reads the files that a text names. What is no file, or is nothing that a model reads, is passed over.
-pub(super) fn read(text: &str, cwd: &Path) -> Mentioned {
+/// Reads the files that a text names. Credential files and files that no model reads are skipped, keys are masked.
+pub(super) fn read(text: &str, cwd: &Path, secrets: &Secrets) -> Mentioned {
     let mut mentioned = Mentioned::default();
     let mut known: Vec<&str> = Vec::new();
     for word in words(text) {
@@ -41,9 +42,12 @@ pub(super) fn read(text: &str, cwd: &Path) -> Mentioned {
         let Some(name) = file_in(word, cwd).filter(|name| !known.contains(name)) else { continue };
         known.push(name);
         let path = resolve(cwd, Path::new(name));
+        if secrets.is_denied(&path) {
+            continue;
+        }
         let Ok(beginning) = files::beginning(&path, MOST_BYTES) else { continue };
         match is_text(&beginning.bytes) {
-            true => mentioned.files.push(message(name, &path, &beginning)),
+            true => mentioned.files.push(message(name, &path, &beginning, secrets)),
             false => mentioned.images.extend(prompt_image_at(&path)),
         }
     }
@@ -76,8 +80,14 @@ fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0)
 }
 
-fn message(name: &str, path: &Path, Beginning { bytes, size }: &Beginning) -> CustomMessage {
+fn message(
+    name: &str,
+    path: &Path,
+    Beginning { bytes, size }: &Beginning,
+    secrets: &Secrets,
+) -> CustomMessage {
     let text = String::from_utf8_lossy(bytes);
+    let text = secrets.mask(&text);
     let cut = match *size > bytes.len() as u64 {
         true => format!("\n[cut after {} of {size} bytes; the rest can be read with a tool]", bytes.len()),
         false => String::new(),
@@ -109,7 +119,7 @@ mod tests {
 
     fn names(text: &str) -> Vec<String> {
         let dir = project();
-        let files = read(text, dir.path()).files;
+        let files = read(text, dir.path(), &Secrets::new()).files;
         files.iter().map(|file| file.details.as_ref().unwrap()["path"].as_str().unwrap().to_owned()).collect()
     }
 
@@ -124,7 +134,7 @@ mod tests {
     #[test]
     fn the_model_gets_what_a_file_holds_and_people_do_not() {
         let dir = project();
-        let file = read("see @notes.md", dir.path()).files.remove(0);
+        let file = read("see @notes.md", dir.path(), &Secrets::new()).files.remove(0);
         let path = dir.path().join("notes.md");
         let expected = format!("<file name=\"{}\">\ngreet\nkindly\n</file>", path.display());
         assert_eq!((file.content, file.display), (Json::String(expected), false));
@@ -133,7 +143,7 @@ mod tests {
     #[test]
     fn an_image_becomes_an_image_of_the_prompt() {
         let dir = project();
-        let mentioned = read("what is on @shot.png?", dir.path());
+        let mentioned = read("what is on @shot.png?", dir.path(), &Secrets::new());
         assert_eq!((mentioned.images.len(), mentioned.files.len()), (1, 0));
     }
 
@@ -141,7 +151,7 @@ mod tests {
     fn a_large_file_is_cut_and_says_so() {
         let dir = project();
         fs::write(dir.path().join("large"), "é".repeat(200_000)).unwrap();
-        let file = read("@large", dir.path()).files.remove(0);
+        let file = read("@large", dir.path(), &Secrets::new()).files.remove(0);
         let text = file.content.as_str().unwrap();
         assert!(
             text.ends_with("[cut after 262144 of 400000 bytes; the rest can be read with a tool]"),
@@ -155,7 +165,7 @@ mod tests {
     fn a_file_keeps_what_it_ends_with() {
         let dir = project();
         fs::write(dir.path().join("odd"), "kept\u{fffd}").unwrap();
-        let file = read("@odd", dir.path()).files.remove(0);
+        let file = read("@odd", dir.path(), &Secrets::new()).files.remove(0);
         assert!(file.content.as_str().unwrap().contains("kept\u{fffd}\n</file>"));
     }
 }

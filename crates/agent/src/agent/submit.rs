@@ -13,6 +13,7 @@ use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::handle::CustomMessage;
 use crate::inbox::Sent;
+use crate::secrets::Secrets;
 use crate::tool::ToolPlace;
 use crate::tools::{CommandOutput, UserCommand, command_message, run_user_command};
 use crate::turn::Outcome;
@@ -53,8 +54,8 @@ impl Submission {
     /// # Errors
     ///
     /// What a message refuses.
-    pub fn to_messages(&self, now: Timestamp, cwd: &Path) -> Result<Vec<Message>> {
-        let Mentioned { files, images } = mention::read(&self.typed, cwd);
+    pub fn to_messages(&self, now: Timestamp, cwd: &Path, secrets: &Secrets) -> Result<Vec<Message>> {
+        let Mentioned { files, images } = mention::read(&self.typed, cwd, secrets);
         let images = [self.images.as_slice(), &images].concat();
         let mut messages = vec![Submission { images, ..self.clone() }.to_message(now)?];
         for file in files {
@@ -95,7 +96,7 @@ impl Agent {
             return Err(AgentError::NoModel);
         }
         let now = self.session().now();
-        let messages = submission.to_messages(now, &self.cwd)?;
+        let messages = submission.to_messages(now, &self.cwd, &self.secrets)?;
         let payload = json!({
             "messageType": "user", "prompt": submission.text, "images": images_json(&submission.images),
         });
@@ -243,7 +244,11 @@ impl Agent {
             return Err(AgentError::CommandBlocked { reason });
         }
         let result = answer.get("result").filter(|result| result.is_object());
-        Ok(result.map(|result| command_message(command, &output_of(result), self.session().now())))
+        Ok(result.map(|result| {
+            let mut output = output_of(result);
+            output.text = self.secrets.mask(&output.text).into_owned();
+            command_message(command, &output, self.session().now())
+        }))
     }
 }
 

@@ -1,8 +1,6 @@
 //! Running tools: asking whether they may, all at once, results in the order of the calls.
 
-use std::fmt;
-use std::path::PathBuf;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -11,60 +9,16 @@ use session_tree::{Message, Role, Timestamp};
 use tokio::sync::mpsc;
 
 use super::Agent;
+use super::approval::{Approval, ApprovalRequest, without_approver};
 use crate::cancel::Cancel;
 use crate::command::is_grafted;
 use crate::event::AgentEvent;
 use crate::hooks::given;
 use crate::message::spelled;
-use crate::permission::{Caution, Decision, Permissions};
-use crate::tool::{Effect, ToolCall, ToolOutput, ToolPlace};
+use crate::permission::Caution;
+use crate::tool::{ToolCall, ToolOutput, ToolPlace};
 use crate::tools::ReadyCall;
 use crate::turn::Input;
-
-/// Somebody who decides which tool calls may run: a policy, or a person who is asked.
-pub trait Gatekeeper: fmt::Debug + Send + Sync {
-    /// Decides about one call. If there is reason for caution, a person should look at what would be allowed otherwise.
-    fn permit<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        effect: &'a Effect,
-        caution: Option<Caution>,
-    ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>>;
-}
-
-/// Whether a tool call may run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Permit {
-    /// It may.
-    Yes,
-    /// It may not; the model is told why.
-    No(String),
-}
-
-/// A gatekeeper that asks nobody: what the rules do not allow is refused.
-#[derive(Debug, Clone)]
-pub struct Policy {
-    /// The rules.
-    pub permissions: Permissions,
-    /// The directory that relative paths start from.
-    pub cwd: PathBuf,
-}
-
-impl Gatekeeper for Policy {
-    fn permit<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        effect: &'a Effect,
-        caution: Option<Caution>,
-    ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>> {
-        let verdict = self.permissions.judge_after(caution, &call.name, effect, &self.cwd);
-        let permit = match verdict.decision {
-            Decision::Allow => Permit::Yes,
-            Decision::Ask | Decision::Deny => Permit::No(format!("not allowed: {}", verdict.reason)),
-        };
-        Box::pin(std::future::ready(permit))
-    }
-}
 
 const ABORTED: &str = "Operation aborted";
 
@@ -107,7 +61,8 @@ impl Agent {
             }
             Err(refused) => refused,
         };
-        let output = self.result_of_hooks(&call, output, cancel).await;
+        let mut output = self.result_of_hooks(&call, output, cancel).await;
+        self.secrets.mask_output(&mut output);
         self.announce(AgentEvent::ToolEnd { call, output: output.clone() }, cancel).await;
         output
     }
@@ -117,9 +72,10 @@ impl Agent {
         let call = ready.call().clone();
         let (send, mut shown) = mpsc::unbounded_channel();
         let progress = move |output| drop(send.send(output));
-        let place = ToolPlace { cwd: self.cwd.clone(), cancel: cancel.child(), progress: Arc::new(progress) };
+        let paths = ready.paths().to_vec();
+        let place = ToolPlace { progress: Arc::new(progress), paths, ..self.tool_place(cancel.child()) };
         let mut running = pin!(ready.run(&place));
-        let output = loop {
+        let mut output = loop {
             tokio::select! {
                 Some(output) = shown.recv() => self.tell_progress(&call, output, cancel).await,
                 output = &mut running => break output,
@@ -128,10 +84,13 @@ impl Agent {
         while let Ok(output) = shown.try_recv() {
             self.tell_progress(&call, output, cancel).await;
         }
+        // Extensions that see the result get no key either.
+        self.secrets.mask_output(&mut output);
         output
     }
 
-    async fn tell_progress(&self, call: &ToolCall, output: ToolOutput, cancel: &Cancel) {
+    async fn tell_progress(&self, call: &ToolCall, mut output: ToolOutput, cancel: &Cancel) {
+        self.secrets.mask_output(&mut output);
         let event = AgentEvent::ToolUpdate { call_id: call.id.clone(), output };
         let add = |payload: &mut Json| {
             payload["toolName"] = call.name.as_str().into();
@@ -140,7 +99,7 @@ impl Agent {
         self.announce_with(event, add, cancel).await;
     }
 
-    /// Asks extensions and the gatekeeper. Extensions may change what a tool is called with.
+    /// Asks extensions and the approver. Extensions may change what a tool is called with.
     async fn permitted(
         &self,
         mut call: ToolCall,
@@ -163,16 +122,21 @@ impl Agent {
             }
             call.arguments = answer["input"].clone();
         }
-        let ready = self.tools.lock().check(call)?;
-        if let Some(gatekeeper) = &self.gatekeeper {
-            let effect = ready.effect();
-            let asked = cancel.unless_cancelled(gatekeeper.permit(ready.call(), &effect, caution)).await;
-            match asked.unwrap_or_else(|| Permit::No(ABORTED.to_owned())) {
-                Permit::Yes => {}
-                Permit::No(reason) => return Err(ToolOutput::error(reason)),
-            }
+        let ready = self.tools.lock().check(call)?.resolved(self.tool_place(cancel.child()));
+        let request = ApprovalRequest::new(&ready, caution);
+        let approval = match &self.approver {
+            Some(approver) => cancel.unless_cancelled(approver.approve(&request)).await,
+            None => Some(without_approver(&request)),
+        };
+        match approval.unwrap_or_else(|| Approval::No(ABORTED.to_owned())) {
+            Approval::Yes => Ok(ready),
+            Approval::No(reason) => Err(ToolOutput::error(reason)),
         }
-        Ok(ready)
+    }
+
+    /// Returns the place where tools of this agent run.
+    pub fn tool_place(&self, cancel: Cancel) -> ToolPlace {
+        ToolPlace { secrets: Arc::clone(&self.secrets), ..ToolPlace::new(&self.cwd, cancel) }
     }
 
     async fn result_of_hooks(&self, call: &ToolCall, output: ToolOutput, cancel: &Cancel) -> ToolOutput {

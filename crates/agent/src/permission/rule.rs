@@ -130,6 +130,13 @@ impl Rule {
         self.tool == "*" || self.tool == tool || self.tool == kind
     }
 
+    /// Returns the real directory or file that all paths of the pattern are at or below; none for a name at any depth.
+    pub(super) fn base(&self, place: &Place) -> Option<PathBuf> {
+        let pattern = self.pattern.as_ref()?;
+        let base = pattern.start(&place.real).join(pattern.base.as_ref()?);
+        paths::real(&base).ok()
+    }
+
     /// Tells whether a rule that asks or denies fits.
     pub(super) fn restricts(&self, target: &Target, place: &Place) -> Match {
         let Some(pattern) = &self.pattern else { return Match::Yes };

@@ -307,3 +307,12 @@ fn after_words_of_strangers_somebody_is_asked_about_what_would_be_allowed() {
     assert_eq!(judged(Mode::AllowAll, "allow bash", strange), Decision::Allow);
     assert_eq!(judged(Mode::DenyAsking, "allow bash", strange), Decision::Allow);
 }
+
+#[test]
+fn writing_into_a_git_directory_is_asked_about_unless_a_rule_names_it() {
+    let world = world("allow write(./**)\nallow edit");
+    assert_eq!([world.edit("src/lib.rs"), world.edit(".git/hooks/pre-commit")], [Allow, Ask]);
+    assert_eq!(world.edit("vendor/x/.git/config"), Ask);
+    let named = self::world("allow write(.git/info/*)");
+    assert_eq!([named.edit(".git/info/exclude"), named.edit(".git/hooks/x")], [Allow, Ask]);
+}

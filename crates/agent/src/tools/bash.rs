@@ -56,16 +56,29 @@ async fn bash(call: ToolCall, place: &ToolPlace) -> ToolOutput {
     let limit = fields.number("timeout").filter(|&seconds| seconds > 0.0);
     let limit = limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let progress = &place.progress;
-    let ran = shell::run(command, &place.cwd, limit, &place.cancel, |capture| {
+    let ran = shell::run(command, place, limit, |capture| {
         progress(ToolOutput::text(capture.so_far().text));
     });
     match ran.await {
-        Ok(ran) => told(&ran),
+        Ok(ran) => told(&ran, withheld_note(command, place)),
         Err(error) => ToolOutput::error(format!("cannot run the command: {error}")),
     }
 }
 
-fn told(ran: &Ran) -> ToolOutput {
+/// Says which variables a command names that it did not inherit.
+fn withheld_note(command: &str, place: &ToolPlace) -> Option<String> {
+    let is_named = |name: &String| {
+        let mut words = command.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.any(|word| word == name)
+    };
+    let names = shell::withheld(&place.secrets).into_iter().filter_map(|name| name.into_string().ok());
+    let names: Vec<String> = names.filter(is_named).collect();
+    (!names.is_empty()).then(|| {
+        format!("Withheld from commands: {}. The user can pass them with a setting.", names.join(", "))
+    })
+}
+
+fn told(ran: &Ran, withheld: Option<String>) -> ToolOutput {
     let mut text = ran.captured.capped.text.clone();
     if text.is_empty() {
         text.push_str("(no output)");
@@ -75,6 +88,9 @@ fn told(ran: &Ran) -> ToolOutput {
     }
     if ran.left_behind {
         output::add_note(&mut text, "Processes that the command left in the background were ended.");
+    }
+    if let Some(note) = withheld {
+        output::add_note(&mut text, &note);
     }
     let ended = how_it_ended(ran.end);
     if let Some(ended) = &ended {

@@ -28,6 +28,13 @@ pub(crate) fn details(path: &str, old: &str, new: &str) -> Json {
     json!({"diff": numbered, "patch": patch, "firstChangedLine": first})
 }
 
+/// Returns the lines that differ, with their numbers.
+pub(crate) fn numbered_text(old: &[u8], new: &[u8]) -> String {
+    let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
+    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(&*old, &*new);
+    numbered(&diff).0
+}
+
 fn numbered(diff: &TextDiff<'_, '_, str>) -> (String, Option<usize>) {
     let width = diff.old_len().max(diff.new_len()).to_string().len();
     let gap = format!(" {:width$} ...\n", "");

@@ -12,11 +12,11 @@ use serde_json::{Value as Json, json};
 use self::matching::Edit;
 use super::arguments::Fields;
 use super::files::{self, FileError};
-use super::work::Workplace;
-use super::write::{changing, refused};
+use super::work::{FileTarget, Workplace};
+use super::write::{changing, previewed, refused};
 use super::{diff, output, paths};
 use crate::model::ToolSpec;
-use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use crate::tool::{Effect, Preview, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 
 /// The largest file that is edited.
 const MAX_FILE: u64 = 32 * 1024 * 1024;
@@ -63,9 +63,24 @@ impl Tool for EditTool {
         canonical(arguments)
     }
 
+    fn preview(&self, arguments: &Json, place: &ToolPlace) -> Preview {
+        previewed(arguments, place, |target, place| {
+            let Planned { old, new, .. } = plan(arguments, target, place)?;
+            Ok(diff::numbered_text(&old, &new))
+        })
+    }
+
     fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
         Box::pin(changing(call, place, edit))
     }
+}
+
+/// A file before and after its edits.
+struct Planned {
+    old: Vec<u8>,
+    new: Vec<u8>,
+    /// How many places change.
+    places: usize,
 }
 
 /// Brings the ways in which models write edits to one: a lone `oldText` and `newText` beside the path, and a list
@@ -92,33 +107,39 @@ fn canonical(mut arguments: Json) -> Json {
     arguments
 }
 
-fn edit(arguments: &Json, path: &Path, place: &Workplace) -> ToolOutput {
-    let shown = paths::shown(&place.cwd, path);
-    let edits = arguments["edits"].as_array().into_iter().flatten().map(Edit::read);
-    let Some(edits) = edits.collect::<Option<Vec<Edit<'_>>>>() else {
-        return ToolOutput::error("every edit needs oldText and newText");
+fn edit(arguments: &Json, target: &FileTarget, place: &Workplace) -> ToolOutput {
+    let Planned { old, new, places } = match plan(arguments, target, place) {
+        Ok(planned) => planned,
+        Err(output) => return output,
     };
-    let old = match content(path) {
-        Ok(old) => old,
-        Err(error) => return ToolOutput::error(cannot(&error, path, place)),
-    };
-    let new = match matching::apply(&old, &edits) {
-        Ok(new) => new,
-        Err(error) => return ToolOutput::error(format!("nothing was changed in {shown}: {error}")),
-    };
-    if let Err(error) = files::replace(path, &new) {
-        return ToolOutput::error(refused(&error, path, place));
+    if let Err(error) = files::replace(&target.real, &new) {
+        return ToolOutput::error(refused(&error, target, place));
     }
+    let shown = paths::shown(&place.cwd, &target.shown);
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
-    let places = if edits.len() == 1 { "1 place".to_owned() } else { format!("{} places", edits.len()) };
+    let places = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
     ToolOutput::text(format!("Changed {places} in {shown}.")).with_details(diff::details(&shown, &old, &new))
 }
 
-fn cannot(error: &FileError, path: &Path, place: &Workplace) -> String {
+/// Applies the edits of a call to the content of a file, and writes nothing.
+fn plan(arguments: &Json, target: &FileTarget, place: &Workplace) -> Result<Planned, ToolOutput> {
+    let shown = paths::shown(&place.cwd, &target.shown);
+    let edits = arguments["edits"].as_array().into_iter().flatten().map(Edit::read);
+    let Some(edits) = edits.collect::<Option<Vec<Edit<'_>>>>() else {
+        return Err(ToolOutput::error("every edit needs oldText and newText"));
+    };
+    let old = content(&target.real).map_err(|error| ToolOutput::error(cannot(&error, target, place)))?;
+    let new = matching::apply(&old, &edits)
+        .map_err(|error| ToolOutput::error(format!("nothing was changed in {shown}: {error}")))?;
+    let places = edits.len();
+    Ok(Planned { old, new, places })
+}
+
+fn cannot(error: &FileError, target: &FileTarget, place: &Workplace) -> String {
     match error {
-        FileError::Missing => paths::missing(&place.cwd, path),
+        FileError::Missing => paths::missing(&place.cwd, target),
         FileError::Directory | FileError::Special | FileError::ReadOnly | FileError::Io(_) => {
-            format!("cannot edit {}: {error}", paths::shown(&place.cwd, path))
+            format!("cannot edit {}: {error}", paths::shown(&place.cwd, &target.shown))
         }
     }
 }

@@ -165,10 +165,10 @@ const STRIPES: usize = 64;
 static QUEUES: [tokio::sync::Mutex<()>; STRIPES] = [const { tokio::sync::Mutex::const_new(()) }; STRIPES];
 static LOCKS: [Mutex<()>; STRIPES] = [const { Mutex::new(()) }; STRIPES];
 
-/// Waits for a turn to change the file at `path`: calls that name it in the same way are served in the order in
-/// which they ask, so that a `write` and a later `edit` of one answer do what their order says.
+/// Waits for a turn to change the file at `path`, whose links were followed: calls are served in the order in which
+/// they ask, so that a `write` and a later `edit` of one answer do what their order says.
 pub(crate) async fn turn(path: &Path) -> tokio::sync::MutexGuard<'static, ()> {
-    QUEUES[stripe(&paths::normalised(path))].lock().await
+    QUEUES[stripe(path)].lock().await
 }
 
 /// Holds the file that `path` leads to, whatever way it is named, until the guard is gone.

@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
-use super::walk::{self, Listing};
+use super::walk::{self, Entries, Listing};
 use super::work::{self, Workplace};
 use super::{paths, work::cancelled};
 use crate::model::ToolSpec;
@@ -59,7 +59,8 @@ fn find(arguments: &Json, place: &Workplace) -> ToolOutput {
     };
     let limit = fields.count("limit").unwrap_or(LIMIT);
     let (mut listing, mut found, mut unread) = (Listing::default(), 0, 0);
-    for entry in walk::entries(&root) {
+    let mut entries = Entries::below(&root.real, place);
+    for entry in &mut entries {
         if place.cancel.is_cancelled() {
             return cancelled();
         }
@@ -67,7 +68,7 @@ fn find(arguments: &Json, place: &Workplace) -> ToolOutput {
             unread += 1;
             continue;
         };
-        if !wanted.is_match(&root, entry.path()) {
+        if !wanted.is_match(&root.real, entry.path()) {
             continue;
         }
         found += 1;
@@ -75,7 +76,7 @@ fn find(arguments: &Json, place: &Workplace) -> ToolOutput {
             break;
         }
         let end = if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/\n" } else { "\n" };
-        listing.lines.push(&(paths::shown(&place.cwd, entry.path()) + end));
+        listing.lines.push(&(paths::shown(&place.cwd, &root.shown_below(entry.path())) + end));
     }
     if found == 0 {
         listing.lines.push("No files found.\n");
@@ -84,6 +85,7 @@ fn find(arguments: &Json, place: &Workplace) -> ToolOutput {
         listing.limit_met("resultLimitReached", limit, "results");
     }
     listing.dirs_left_out(unread);
+    listing.secrets_left_out(entries.left_out());
     listing.into_output()
 }
 

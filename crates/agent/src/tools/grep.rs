@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use self::search::Search;
 use super::arguments::Fields;
 use super::find::Wanted;
-use super::walk::{self, Listing};
+use super::walk::{self, Entries, Listing};
 use super::work::{self, Workplace};
 use crate::model::ToolSpec;
 use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
@@ -73,10 +73,12 @@ fn grep(arguments: &Json, place: &Workplace) -> ToolOutput {
     };
     let limit = fields.count("limit").unwrap_or(LIMIT);
     let mut search = Search::new(matcher, context(fields), limit, place);
-    if root.is_file() {
-        search.file(&root);
+    if root.real.is_file() {
+        search.file(&root.real, &root.shown);
+        return told(search, limit, 0);
     }
-    for entry in walk::entries(&root).filter(|_| root.is_dir()) {
+    let mut entries = Entries::below(&root.real, place);
+    for entry in &mut entries {
         if search.is_done() {
             break;
         }
@@ -84,16 +86,14 @@ fn grep(arguments: &Json, place: &Workplace) -> ToolOutput {
             Err(_) => search.pass_over_dir(),
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                if is_file && wanted.as_ref().is_none_or(|wanted| wanted.is_match(&root, entry.path())) {
-                    search.file(entry.path());
+                let path = entry.path();
+                if is_file && wanted.as_ref().is_none_or(|wanted| wanted.is_match(&root.real, path)) {
+                    search.file(path, &root.shown_below(path));
                 }
             }
         }
     }
-    if place.cancel.is_cancelled() {
-        return work::cancelled();
-    }
-    told(search, limit)
+    told(search, limit, entries.left_out())
 }
 
 fn matcher(fields: Fields<'_>) -> Result<RegexMatcher, grep_regex::Error> {
@@ -113,7 +113,10 @@ fn context(fields: Fields<'_>) -> usize {
         .min(MAX_CONTEXT)
 }
 
-fn told(search: Search<'_>, limit: usize) -> ToolOutput {
+fn told(search: Search<'_>, limit: usize, secrets: usize) -> ToolOutput {
+    if search.is_cancelled() {
+        return work::cancelled();
+    }
     let found = search.into_found();
     let mut listing = Listing { lines: found.lines, ..Listing::default() };
     if found.matches == 0 {
@@ -128,6 +131,7 @@ fn told(search: Search<'_>, limit: usize) -> ToolOutput {
     }
     listing.left_out(found.skipped, ["file", "files"], "searched");
     listing.dirs_left_out(found.skipped_dirs);
+    listing.secrets_left_out(secrets);
     listing.into_output()
 }
 

@@ -50,17 +50,16 @@ impl Tool for LsTool {
 fn ls(arguments: &Json, place: &Workplace) -> ToolOutput {
     let fields = Fields(arguments);
     let root = match walk::root(fields.text("path"), place) {
-        Ok(root) if root.is_dir() => root,
-        Ok(file) => {
-            return ToolOutput::error(format!("{} is not a directory", paths::shown(&place.cwd, &file)));
-        }
+        Ok(root) => root,
         Err(output) => return output,
     };
-    let mut names = match names(&root, place) {
+    let shown = paths::shown(&place.cwd, &root.shown);
+    if !root.real.is_dir() {
+        return ToolOutput::error(format!("{shown} is not a directory"));
+    }
+    let mut names = match names(&root.real, place) {
         Ok(names) => names,
-        Err(error) => {
-            return ToolOutput::error(format!("cannot list {}: {error}", paths::shown(&place.cwd, &root)));
-        }
+        Err(error) => return ToolOutput::error(format!("cannot list {shown}: {error}")),
     };
     if place.cancel.is_cancelled() {
         return work::cancelled();
@@ -105,7 +104,7 @@ mod tests {
     use crate::cancel::Cancel;
 
     fn listed(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
-        ls(arguments, &Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() })
+        ls(arguments, &Workplace::new(dir.path().to_owned(), Cancel::new()))
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::{env, fs, io};
 
 use similar::get_close_matches;
 
+use super::work::FileTarget;
+
 /// How many links a path may go through; as many as Linux follows.
 const MAX_LINKS: usize = 40;
 
@@ -90,15 +92,17 @@ pub(crate) fn shown(cwd: &Path, path: &Path) -> String {
 }
 
 /// Says that a path does not exist, and what does: names that are alike, or how far the path goes.
-pub(crate) fn missing(cwd: &Path, path: &Path) -> String {
-    let told = format!("{} does not exist", shown(cwd, path));
-    let alike = alike(path);
+pub(crate) fn missing(cwd: &Path, target: &FileTarget) -> String {
+    let told = format!("{} does not exist", shown(cwd, &target.shown));
+    let alike = alike(&target.real);
     if !alike.is_empty() {
-        let names: Vec<String> = alike.iter().map(|path| shown(cwd, path)).collect();
+        let names = alike.iter().filter_map(|path| path.file_name());
+        let names: Vec<String> = names.map(|name| shown(cwd, &target.shown.with_file_name(name))).collect();
         return format!("{told}. Did you mean {}?", names.join(" or "));
     }
-    match path.ancestors().skip(1).find(|ancestor| ancestor.is_dir()) {
-        Some(there) if Some(there) != path.parent() => {
+    let existing = target.real.ancestors().skip(1).position(Path::is_dir);
+    match existing.and_then(|levels| target.shown.ancestors().nth(levels + 1)) {
+        Some(there) if Some(there) != target.shown.parent() => {
             format!("{told}. The path exists as far as {}", shown(cwd, there))
         }
         _ => told,

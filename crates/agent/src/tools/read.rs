@@ -15,7 +15,7 @@ use session_tree::PromptImage;
 
 use super::arguments::Fields;
 use super::files::{self, FileError};
-use super::work::{self, Workplace};
+use super::work::{self, FileTarget, Workplace};
 use super::{output, paths};
 use crate::model::ToolSpec;
 use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace, text_block};
@@ -71,18 +71,21 @@ fn read(arguments: &Json, place: &Workplace) -> ToolOutput {
     let Some(path) = fields.text("path") else {
         return ToolOutput::error("the argument `path` is missing");
     };
-    let path = paths::resolve(&place.cwd, Path::new(path));
+    let target = match place.target(Path::new(path)) {
+        Ok(target) => target,
+        Err(output) => return output,
+    };
     let range = Range { offset: fields.count("offset").unwrap_or(1), limit: fields.count("limit") };
-    match read_file(&path, range, place) {
+    match read_file(&target, range, place) {
         Ok(output) => output,
-        Err(error) => ToolOutput::error(told(&error, &path, place)),
+        Err(error) => ToolOutput::error(told(&error, &target, place)),
     }
 }
 
-fn told(error: &FileError, path: &Path, place: &Workplace) -> String {
-    let shown = paths::shown(&place.cwd, path);
+fn told(error: &FileError, target: &FileTarget, place: &Workplace) -> String {
+    let shown = paths::shown(&place.cwd, &target.shown);
     match error {
-        FileError::Missing => paths::missing(&place.cwd, path),
+        FileError::Missing => paths::missing(&place.cwd, target),
         FileError::Directory => format!("{shown} is a directory; list it with ls"),
         FileError::Special | FileError::ReadOnly | FileError::Io(_) => {
             format!("cannot read {shown}: {error}")
@@ -90,10 +93,10 @@ fn told(error: &FileError, path: &Path, place: &Workplace) -> String {
     }
 }
 
-fn read_file(path: &Path, range: Range, place: &Workplace) -> Result<ToolOutput, FileError> {
-    let (mut file, metadata) = files::open(path)?;
+fn read_file(target: &FileTarget, range: Range, place: &Workplace) -> Result<ToolOutput, FileError> {
+    let (mut file, metadata) = files::open(&target.real)?;
     let start = sniff(&mut file)?;
-    let shown = paths::shown(&place.cwd, path);
+    let shown = paths::shown(&place.cwd, &target.shown);
     if let Some(mime_type) = image_type(&start) {
         return Ok(image(file, metadata.len(), mime_type, &shown)?);
     }

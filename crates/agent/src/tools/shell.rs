@@ -12,8 +12,8 @@
 mod capture;
 mod group;
 
+use std::ffi::OsString;
 use std::io;
-use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ use self::capture::Capture;
 pub(crate) use self::capture::{Captured, is_own_output};
 pub use self::group::Group;
 use crate::cancel::Cancel;
+use crate::secrets::Secrets;
+use crate::tool::ToolPlace;
 
 /// How long a command that was told to end may take.
 const GRACE: Duration = Duration::from_secs(5);
@@ -54,15 +56,15 @@ pub(crate) struct Ran {
     pub(crate) left_behind: bool,
 }
 
-/// Runs `command` in `cwd` and tells `watch` what it has said so far.
+/// Runs `command` in a place and tells `watch` what it has said so far.
 pub(crate) async fn run(
     command: &str,
-    cwd: &Path,
+    place: &ToolPlace,
     limit: Option<Duration>,
-    cancel: &Cancel,
     watch: impl FnMut(&Capture),
 ) -> io::Result<Ran> {
-    let (mut child, pipe) = spawn(command, cwd)?;
+    let cancel = &place.cancel;
+    let (mut child, pipe) = spawn(command, place)?;
     let mut group = Group::of(&child);
     let mut pump = Pump { pipe, capture: Capture::default(), is_open: true, watch };
     let end = pump.until(ending(&mut child, limit, cancel)).await?;
@@ -78,10 +80,10 @@ pub(crate) async fn run(
 }
 
 /// Starts the command with `bash`, or with `sh` where there is no `bash`.
-fn spawn(command: &str, cwd: &Path) -> io::Result<(Child, tokio::net::unix::pipe::Receiver)> {
-    match spawn_with("bash", command, cwd) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && cwd.is_dir() => {
-            spawn_with("sh", command, cwd)
+fn spawn(command: &str, place: &ToolPlace) -> io::Result<(Child, tokio::net::unix::pipe::Receiver)> {
+    match spawn_with("bash", command, place) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && place.cwd.is_dir() => {
+            spawn_with("sh", command, place)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(io::Error::other("the working directory does not exist"))
@@ -93,13 +95,17 @@ fn spawn(command: &str, cwd: &Path) -> io::Result<(Child, tokio::net::unix::pipe
 fn spawn_with(
     shell: &str,
     command: &str,
-    cwd: &Path,
+    place: &ToolPlace,
 ) -> io::Result<(Child, tokio::net::unix::pipe::Receiver)> {
     let (reader, writer) = io::pipe()?;
-    let child = Command::new(shell)
+    let mut shell = Command::new(shell);
+    for name in withheld(&place.secrets) {
+        shell.env_remove(name);
+    }
+    let child = shell
         // `--`: a command that begins with a dash is no option.
         .args(["-c", "--", command])
-        .current_dir(cwd)
+        .current_dir(&place.cwd)
         .stdin(Stdio::null())
         .stdout(writer.try_clone()?)
         .stderr(writer)
@@ -108,6 +114,12 @@ fn spawn_with(
         .spawn()?;
     let pipe = tokio::net::unix::pipe::Receiver::from_owned_fd(reader.into())?;
     Ok((child, pipe))
+}
+
+/// Returns the environment variables of this process that commands do not inherit.
+pub(super) fn withheld(secrets: &Secrets) -> Vec<OsString> {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    names.filter(|name| secrets.withholds(&name.to_string_lossy())).collect()
 }
 
 /// Waits for the end of the command, or for a reason to end it.

@@ -60,8 +60,8 @@ impl CommandOutput {
 /// Users may run what they like: nobody is asked. A command that cannot be started is a message too.
 pub async fn run_user_command(command: &UserCommand, place: &ToolPlace, now: Timestamp) -> Message {
     let progress = &place.progress;
-    let ran = shell::run(&command.command, &place.cwd, None, &place.cancel, |capture| {
-        progress(ToolOutput::text(capture.so_far().text));
+    let ran = shell::run(&command.command, place, None, |capture| {
+        progress(ToolOutput::text(place.secrets.mask(&capture.so_far().text)));
     });
     let output = match ran.await {
         Ok(ran) => CommandOutput {
@@ -71,7 +71,7 @@ pub async fn run_user_command(command: &UserCommand, place: &ToolPlace, now: Tim
             },
             is_cancelled: ran.end == End::Cancelled,
             is_cut: ran.captured.capped.cut_by.is_some(),
-            text: ran.captured.capped.text,
+            text: place.secrets.mask(&ran.captured.capped.text).into_owned(),
             full: ran.captured.full_output,
         },
         Err(error) => CommandOutput {

@@ -1,39 +1,79 @@
 //! The files below a directory, as `grep` and `find` see them.
 //!
 //! Ignore files count, also outside of a git repository, and those of the directories above; hidden files are files;
-//! `.git` is not looked into; links are not followed. What is found comes in order of the paths.
+//! `.git` is not looked into; links are not followed; secrets are left out. Entries come in order of their paths.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
 use serde_json::{Map, Value as Json, json};
 
 use super::output::{self, Head};
 use super::paths;
-use super::work::Workplace;
+use super::work::{FileTarget, Workplace};
+use crate::secrets::Protection;
 use crate::tool::ToolOutput;
 
-/// The entries below `root`, without `root` itself, and an error for each directory that cannot be looked into.
-pub(super) fn entries(root: &Path) -> impl Iterator<Item = Result<DirEntry, ignore::Error>> + use<> {
-    WalkBuilder::new(root)
-        .hidden(false)
-        .require_git(false)
-        .git_global(false)
-        .follow_links(false)
-        .sort_by_file_path(Ord::cmp)
-        .filter_entry(|entry| entry.file_name() != ".git")
-        .build()
-        .filter(|entry| entry.as_ref().map_or(true, |entry| entry.depth() > 0))
+/// The entries below a directory.
+pub(super) struct Entries {
+    entries: Box<dyn Iterator<Item = Result<DirEntry, ignore::Error>>>,
+    left_out: Arc<AtomicUsize>,
+}
+
+impl Entries {
+    /// Walks below `root`, without `root` itself; an item is an error for each directory that cannot be looked into.
+    ///
+    /// Credential files are left out, and so are places of secrets unless `root` is in one, which was judged then.
+    pub(super) fn below(root: &Path, place: &Workplace) -> Self {
+        let guard = place.secrets.guard();
+        let is_judged = guard.protection(root, None).is_some();
+        let left_out = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&left_out);
+        let is_open = move |entry: &DirEntry| match guard.protection(entry.path(), entry.ino()) {
+            None => true,
+            Some(Protection::Asked) if is_judged => true,
+            Some(Protection::Asked | Protection::Denied) => {
+                count.fetch_add(1, Ordering::Relaxed);
+                false
+            }
+        };
+        let entries = WalkBuilder::new(root)
+            .hidden(false)
+            .require_git(false)
+            .git_global(false)
+            .follow_links(false)
+            .sort_by_file_path(Ord::cmp)
+            .filter_entry(move |entry| entry.file_name() != ".git" && is_open(entry))
+            .build()
+            .filter(|entry| entry.as_ref().map_or(true, |entry| entry.depth() > 0));
+        Entries { entries: Box::new(entries), left_out }
+    }
+
+    /// Returns how many files and directories were left out because they hold secrets.
+    pub(super) fn left_out(&self) -> usize {
+        self.left_out.load(Ordering::Relaxed)
+    }
+}
+
+impl Iterator for Entries {
+    type Item = Result<DirEntry, ignore::Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.entries.next()
+    }
 }
 
 /// The directory or file that a call names under `path`, or the working directory.
-pub(super) fn root(path: Option<&str>, place: &Workplace) -> Result<PathBuf, ToolOutput> {
-    let root = paths::normalised(&paths::resolve(&place.cwd, Path::new(path.unwrap_or("."))));
-    match root.try_exists() {
+pub(super) fn root(path: Option<&str>, place: &Workplace) -> Result<FileTarget, ToolOutput> {
+    let root = place.target(Path::new(path.unwrap_or(".")))?;
+    match root.real.try_exists() {
         Ok(true) => Ok(root),
         Ok(false) => Err(ToolOutput::error(paths::missing(&place.cwd, &root))),
         Err(error) => {
-            Err(ToolOutput::error(format!("cannot look into {}: {error}", paths::shown(&place.cwd, &root))))
+            let shown = paths::shown(&place.cwd, &root.shown);
+            Err(ToolOutput::error(format!("cannot look into {shown}: {error}")))
         }
     }
 }
@@ -61,6 +101,14 @@ impl Listing {
     /// Notes that directories could not be looked into.
     pub(super) fn dirs_left_out(&mut self, count: usize) {
         self.left_out(count, ["directory", "directories"], "looked into");
+    }
+
+    /// Notes that files were left out because they hold secrets.
+    pub(super) fn secrets_left_out(&mut self, count: usize) {
+        if count > 0 {
+            let places = if count == 1 { "1 place" } else { &format!("{count} places") };
+            self.notes.push(format!("{places} that may hold secrets left out; name one to search it"));
+        }
     }
 
     /// Notes that a limit was met, under the name that pi gives to that detail.

@@ -1,20 +1,78 @@
-//! Blocking work of a tool, off the async thread.
+//! Work of tools that blocks: on a thread of its own, with a way to stop.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::paths;
+use super::resolved::ResolvedPath;
 use crate::cancel::Cancel;
+use crate::secrets::{Protection, Secrets};
 use crate::tool::{ToolOutput, ToolPlace};
 
-/// What blocking work knows of the place it works in.
+/// The directory, the files and the limits that the work of a call has.
 #[derive(Debug, Clone)]
 pub(crate) struct Workplace {
     pub(crate) cwd: PathBuf,
     pub(crate) cancel: Cancel,
+    pub(crate) secrets: Arc<Secrets>,
+    /// The paths that were judged.
+    judged: Vec<ResolvedPath>,
+}
+
+/// A file or directory that a call works on.
+#[derive(Debug, Clone)]
+pub(crate) struct FileTarget {
+    /// The path to open, with all links followed.
+    pub(crate) real: PathBuf,
+    /// The absolute path to show.
+    pub(crate) shown: PathBuf,
+}
+
+impl FileTarget {
+    /// Returns the path to show for a path at or below this one.
+    pub(crate) fn shown_below(&self, real: &Path) -> PathBuf {
+        match real.strip_prefix(&self.real) {
+            Ok(inside) if inside.as_os_str().is_empty() => self.shown.clone(),
+            Ok(inside) => self.shown.join(inside),
+            Err(_) => real.to_owned(),
+        }
+    }
 }
 
 impl Workplace {
+    /// Makes a place without judged paths.
+    #[cfg(test)]
+    pub(crate) fn new(cwd: impl Into<PathBuf>, cancel: Cancel) -> Self {
+        Workplace { cwd: cwd.into(), cancel, secrets: Arc::default(), judged: Vec::new() }
+    }
+
     pub(crate) fn of(place: &ToolPlace) -> Self {
-        Workplace { cwd: place.cwd.clone(), cancel: place.cancel.clone() }
+        Workplace {
+            cwd: place.cwd.clone(),
+            cancel: place.cancel.clone(),
+            secrets: Arc::clone(&place.secrets),
+            judged: place.paths.clone(),
+        }
+    }
+
+    /// Returns what a path leads to: the file that was judged, if the path was.
+    ///
+    /// A file that no tool may open is refused, and so is a path whose links changed since it was judged.
+    pub(crate) fn target(&self, path: &Path) -> Result<FileTarget, ToolOutput> {
+        let judged = self.judged.iter().find(|judged| judged.written == path).cloned();
+        let path = judged.unwrap_or_else(|| ResolvedPath::new(&self.cwd, path));
+        let shown = paths::shown(&self.cwd, &path.shown);
+        let Some(real) = path.real else {
+            return Err(ToolOutput::error(format!("cannot open {shown}: too many symbolic links")));
+        };
+        if paths::real(&real).ok().as_ref() != Some(&real) {
+            let error = format!("{shown} was replaced after the call was judged; call the tool again");
+            return Err(ToolOutput::error(error));
+        }
+        if self.secrets.protection(&real) == Some(Protection::Denied) {
+            return Err(ToolOutput::error(format!("{shown} holds credentials; no tool may open it")));
+        }
+        Ok(FileTarget { real, shown: path.shown })
     }
 }
 

@@ -7,10 +7,10 @@ use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
 use super::files::{self, FileError};
-use super::work::{self, Workplace};
+use super::work::{self, FileTarget, Workplace};
 use super::{diff, output, paths};
 use crate::model::ToolSpec;
-use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use crate::tool::{Effect, Preview, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 
 /// Up to this size the old content is compared with the new one.
 const COMPARED: u64 = 1024 * 1024;
@@ -41,8 +41,37 @@ impl Tool for WriteTool {
         Effect::Writes(Fields(arguments).text("path").map(PathBuf::from).into_iter().collect())
     }
 
+    fn preview(&self, arguments: &Json, place: &ToolPlace) -> Preview {
+        let content = Fields(arguments).text("content").unwrap_or_default().as_bytes();
+        previewed(arguments, place, |target, _| {
+            Ok(match old_text(&target.real) {
+                None => diff::numbered_text(b"", content),
+                Some(Old::Text(old)) => diff::numbered_text(old.as_bytes(), content),
+                Some(Old::Other(size)) => {
+                    let size = output::size(size);
+                    format!("-  {size} that cannot be shown\n{}", diff::numbered_text(b"", content))
+                }
+            })
+        })
+    }
+
     fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
         Box::pin(changing(call, place, write))
+    }
+}
+
+/// Works out the diff of a call that changes the file under `path`.
+pub(super) fn previewed(
+    arguments: &Json,
+    place: &ToolPlace,
+    diff: impl FnOnce(&FileTarget, &Workplace) -> Result<String, ToolOutput>,
+) -> Preview {
+    let place = Workplace::of(place);
+    let path = Path::new(Fields(arguments).text("path").unwrap_or_default());
+    match place.target(path).and_then(|target| diff(&target, &place)) {
+        Ok(diff) if diff.is_empty() => Preview::Diff("(no change)".to_owned()),
+        Ok(diff) => Preview::Diff(place.secrets.mask(&diff).into_owned()),
+        Err(output) => Preview::Fails(output),
     }
 }
 
@@ -50,18 +79,21 @@ impl Tool for WriteTool {
 pub(super) async fn changing(
     call: ToolCall,
     place: &ToolPlace,
-    work: fn(&Json, &Path, &Workplace) -> ToolOutput,
+    work: fn(&Json, &FileTarget, &Workplace) -> ToolOutput,
 ) -> ToolOutput {
     let Some(path) = Fields(&call.arguments).text("path") else {
         return ToolOutput::error("the argument `path` is missing");
     };
-    let path = paths::resolve(&place.cwd, Path::new(path));
-    let Some(turn) = place.cancel.unless_cancelled(files::turn(&path)).await else {
+    let target = match Workplace::of(place).target(Path::new(path)) {
+        Ok(target) => target,
+        Err(output) => return output,
+    };
+    let Some(turn) = place.cancel.unless_cancelled(files::turn(&target.real)).await else {
         return work::cancelled();
     };
-    let done = work::run_to_the_end(place, move |place| match files::lock(&path) {
-        Ok(_held) => work(&call.arguments, &path, place),
-        Err(error) => ToolOutput::error(refused(&error.into(), &path, place)),
+    let done = work::run_to_the_end(place, move |place| match files::lock(&target.real) {
+        Ok(_held) => work(&call.arguments, &target, place),
+        Err(error) => ToolOutput::error(refused(&error.into(), &target, place)),
     });
     let output = done.await;
     drop(turn);
@@ -69,17 +101,17 @@ pub(super) async fn changing(
 }
 
 /// Says why a file cannot be changed.
-pub(super) fn refused(error: &FileError, path: &Path, place: &Workplace) -> String {
-    format!("cannot write {}: {error}", paths::shown(&place.cwd, path))
+pub(super) fn refused(error: &FileError, target: &FileTarget, place: &Workplace) -> String {
+    format!("cannot write {}: {error}", paths::shown(&place.cwd, &target.shown))
 }
 
-fn write(arguments: &Json, path: &Path, place: &Workplace) -> ToolOutput {
+fn write(arguments: &Json, target: &FileTarget, place: &Workplace) -> ToolOutput {
     let content = Fields(arguments).text("content").unwrap_or_default();
-    let old = old_text(path);
-    if let Err(error) = files::replace(path, content.as_bytes()) {
-        return ToolOutput::error(refused(&error, path, place));
+    let old = old_text(&target.real);
+    if let Err(error) = files::replace(&target.real, content.as_bytes()) {
+        return ToolOutput::error(refused(&error, target, place));
     }
-    let shown = paths::shown(&place.cwd, path);
+    let shown = paths::shown(&place.cwd, &target.shown);
     let size = match content.len() {
         1 => "1 byte".to_owned(),
         bytes => format!("{bytes} bytes"),

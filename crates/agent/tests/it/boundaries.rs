@@ -335,7 +335,7 @@ async fn what_is_typed_may_get_images_and_the_whole_request_may_be_changed() {
 #[tokio::test]
 async fn a_command_that_an_extension_blocks_does_not_run() {
     let dir = tempfile::tempdir().unwrap();
-    let place = ToolPlace { cwd: dir.path().into(), cancel: Cancel::new(), progress: Arc::new(drop) };
+    let place = ToolPlace::new(dir.path(), Cancel::new());
     let command = UserCommand::parse("!touch made").unwrap();
     for (answer, why) in [
         (Ok(json!({"block": true, "reason": "not today"})), "not today"),
@@ -371,7 +371,7 @@ async fn what_is_stopped_before_its_guard_has_answered_does_not_run() {
     let mut agent = agent(empty(), &model).with_hooks(hooks).with_tools(tools);
     assert_eq!(agent.prompt(prompt("hi"), &cancel).await.unwrap(), Outcome::Aborted);
     assert_eq!(path(&agent.session())[2], "toolResult: Operation aborted");
-    let place = ToolPlace { cwd: dir.path().into(), cancel, progress: Arc::new(drop) };
+    let place = ToolPlace::new(dir.path(), cancel);
     let error = agent.run_command(&UserCommand::parse("!touch made").unwrap(), &place).await.unwrap_err();
     assert_eq!(error.to_string(), "the command was not run: it was stopped before");
     assert!(!dir.path().join("made").exists());

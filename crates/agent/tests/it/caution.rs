@@ -3,11 +3,10 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use offshoot_agent::agent::{Agent, Gatekeeper, Permit};
+use offshoot_agent::agent::{Agent, Approval, ApprovalRequest, Approver};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{CherryPickMode, CherryPickRequest, MergeBranchRequest, MergeWith};
 use offshoot_agent::permission::Caution;
-use offshoot_agent::tool::{Effect, ToolCall};
 use session_tree::Options;
 use testkit::drawing::session_text;
 
@@ -18,15 +17,13 @@ use crate::support::{Reply, Scripted, agent, prompt};
 #[derive(Debug, Clone, Default)]
 struct Guard(Arc<Mutex<Vec<Option<Caution>>>>);
 
-impl Gatekeeper for Guard {
-    fn permit<'a>(
+impl Approver for Guard {
+    fn approve<'a>(
         &'a self,
-        _: &'a ToolCall,
-        _: &'a Effect,
-        caution: Option<Caution>,
-    ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>> {
-        self.0.lock().unwrap().push(caution);
-        Box::pin(std::future::ready(Permit::Yes))
+        request: &'a ApprovalRequest<'a>,
+    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
+        self.0.lock().unwrap().push(request.caution());
+        Box::pin(std::future::ready(Approval::Yes))
     }
 }
 
@@ -55,7 +52,7 @@ fn world() -> World {
     let model = Scripted::new(vec![call(), call(), Reply::Text("done")]);
     let guard = Guard::default();
     let agent = agent(Options::new().open(file).unwrap(), &model).with_tools(with_tool(|| {}));
-    World { agent: agent.with_gatekeeper(Arc::new(guard.clone())), guard, dir }
+    World { agent: agent.with_approver(Arc::new(guard.clone())), guard, dir }
 }
 
 /// Lets the model call a tool twice; gives how careful the guard was told to be.
@@ -110,6 +107,6 @@ async fn the_first_call_after_a_pick_does_even_after_a_restart() {
     let session = Options::new().open(world.dir.path().join("s.jsonl")).unwrap();
     let model = Scripted::new(vec![call(), call(), Reply::Text("done")]);
     let again = agent(session, &model).with_tools(with_tool(|| {}));
-    world.agent = again.with_gatekeeper(Arc::new(world.guard.clone()));
+    world.agent = again.with_approver(Arc::new(world.guard.clone()));
     assert_eq!(cautions(&mut world).await, [Some(Caution::Grafted), None]);
 }

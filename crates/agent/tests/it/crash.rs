@@ -20,7 +20,7 @@ use testkit::clock::TickingClock;
 use testkit::sim_fs::SimFs;
 
 use crate::extensions::{names, noting};
-use crate::support::{Reply, Scripted, path, prompt};
+use crate::support::{Reply, Scripted, allow_all, path, prompt};
 
 const FILE: &str = "/d/s.jsonl";
 
@@ -117,6 +117,7 @@ async fn turn(fs: &SimFs) -> Left {
     let mut agent = Agent::new(session, "/w")
         .with_model(model, ThinkingLevel::Off)
         .with_tools(counting(&plug))
+        .with_approver(allow_all())
         .with_watcher(watcher);
     agent.prompt(prompt("count it"), &Cancel::new()).await.unwrap();
     plug.pull("6 the turn is over");
@@ -138,8 +139,10 @@ async fn go_on(session: Session, fs: &SimFs) -> (Vec<String>, usize) {
     let plug = Plug { fs: fs.clone(), runs: Arc::default(), left: Arc::default() };
     let script = Scripted::new(vec![Reply::Text("back")]);
     let model: Arc<dyn Model> = script.clone();
-    let mut agent =
-        Agent::new(session, "/w").with_model(model, ThinkingLevel::Off).with_tools(counting(&plug));
+    let mut agent = Agent::new(session, "/w")
+        .with_model(model, ThinkingLevel::Off)
+        .with_tools(counting(&plug))
+        .with_approver(allow_all());
     agent.prompt(prompt("where were we?"), &Cancel::new()).await.unwrap();
     (script.asked(0), plug.runs.load(Ordering::Relaxed))
 }
@@ -211,6 +214,7 @@ async fn a_full_disk_ends_the_turn_and_not_the_agent() {
     let mut agent = Agent::new(session, "/w")
         .with_model(model, ThinkingLevel::Off)
         .with_tools(counting(&plug))
+        .with_approver(allow_all())
         .with_hooks(hooks)
         .with_watcher(watcher);
     agent.prompt(prompt("count it"), &Cancel::new()).await.unwrap_err();

@@ -391,7 +391,7 @@ async fn an_extension_may_run_the_commands_of_the_user() {
     answering(&mut hooks, "user_bash", json!({"result": {"output": "remote", "exitCode": 3}}));
     let model = Scripted::new(vec![]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);
-    let place = ToolPlace { cwd: ".".into(), cancel: Cancel::new(), progress: Arc::new(drop) };
+    let place = ToolPlace::new(".", Cancel::new());
     let command = UserCommand::parse("!!uname").unwrap();
     let message = agent.run_command(&command, &place).await.unwrap();
     agent.keep_command(&message).unwrap();
@@ -408,7 +408,7 @@ async fn what_an_extension_ran_is_cut_as_what_we_run() {
     answering(&mut hooks, "user_bash", json!({ "result": {"output": output, "exitCode": null} }));
     let model = Scripted::new(vec![]);
     let agent = agent(empty(), &model).with_hooks(hooks);
-    let place = ToolPlace { cwd: ".".into(), cancel: Cancel::new(), progress: Arc::new(drop) };
+    let place = ToolPlace::new(".", Cancel::new());
     let message = agent.run_command(&UserCommand::parse("!yes").unwrap(), &place).await.unwrap();
     let said = message.value().to_serde().unwrap();
     assert_eq!((said.get("exitCode"), &said["truncated"]), (None, &json!(true)));

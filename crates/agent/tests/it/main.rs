@@ -8,6 +8,7 @@ mod compaction;
 mod crash;
 mod extensions;
 mod navigation;
+mod secrets;
 mod support;
 mod tools;
 mod turns;

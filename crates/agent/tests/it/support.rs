@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use futures_util::stream;
-use offshoot_agent::agent::Agent;
+use offshoot_agent::agent::{Agent, Approver, Policy};
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelError, ModelSpec, Price, Request,
@@ -148,7 +148,13 @@ fn options() -> Options {
 
 pub(crate) fn agent(session: Session, model: &Arc<Scripted>) -> Agent {
     let model: Arc<dyn Model> = model.clone();
-    Agent::new(session, "/w").with_model(model, ThinkingLevel::Off).with_system("You are a test.")
+    let agent = Agent::new(session, "/w").with_model(model, ThinkingLevel::Off);
+    agent.with_system("You are a test.").with_approver(allow_all())
+}
+
+/// An approver that allows every call.
+pub(crate) fn allow_all() -> Arc<dyn Approver> {
+    Arc::new(Policy::allow_all("/w"))
 }
 
 pub(crate) fn prompt(text: &str) -> Vec<Message> {

@@ -31,9 +31,8 @@ fn world() -> World {
     let told = Arc::new(Mutex::new(Vec::new()));
     let keep = Arc::clone(&told);
     let place = ToolPlace {
-        cwd: dir.path().to_owned(),
-        cancel: Cancel::new(),
         progress: Arc::new(move |output| keep.lock().unwrap().push(text(&output).to_owned())),
+        ..ToolPlace::new(dir.path(), Cancel::new())
     };
     World { dir, place, told }
 }

@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use offshoot_agent::agent::{Delivery, Gatekeeper, Permit};
+use offshoot_agent::agent::{Approval, ApprovalRequest, Approver, Delivery};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::{AnswerEvent, ToolSpec};
-use offshoot_agent::permission::Caution;
 use offshoot_agent::settings::Settings;
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use offshoot_agent::tools::ToolBox;
@@ -108,14 +107,12 @@ async fn a_tool_that_is_not_there_is_an_error_for_the_model() {
 #[derive(Debug)]
 struct Nobody;
 
-impl Gatekeeper for Nobody {
-    fn permit<'a>(
+impl Approver for Nobody {
+    fn approve<'a>(
         &'a self,
-        call: &'a ToolCall,
-        _: &'a Effect,
-        _: Option<Caution>,
-    ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>> {
-        Box::pin(async { Permit::No(format!("{} is not allowed here", call.name)) })
+        request: &'a ApprovalRequest<'a>,
+    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
+        Box::pin(async { Approval::No(format!("{} is not allowed here", request.call().name)) })
     }
 }
 
@@ -123,7 +120,7 @@ impl Gatekeeper for Nobody {
 async fn a_call_that_is_not_permitted_does_not_run_and_the_model_is_told_why() {
     let model = Scripted::new(vec![calls(&["one"]), Reply::Text("oh")]);
     let tool = Arc::new(Echo::default());
-    let mut agent = agent(empty(), &model).with_tools(only(tool.clone())).with_gatekeeper(Arc::new(Nobody));
+    let mut agent = agent(empty(), &model).with_tools(only(tool.clone())).with_approver(Arc::new(Nobody));
     agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
     assert_eq!(tool.runs.load(Ordering::Relaxed), 0);
     assert_eq!(model.asked(1)[2], "toolResult: echo is not allowed here");

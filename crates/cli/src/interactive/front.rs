@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -13,6 +14,7 @@ use offshoot_agent::agent::{Agent, Inbox};
 use offshoot_agent::event::AgentEvent;
 use offshoot_agent::handle::Wish;
 use offshoot_agent::model::{ModelSpec, ThinkingLevel};
+use offshoot_agent::secrets::Secrets;
 use offshoot_providers::Providers;
 use offshoot_tui::chat::inline::{self, Inline};
 use offshoot_tui::chat::item::{Item, Tone};
@@ -37,13 +39,13 @@ use super::listen::Listener;
 use super::picking::Picking;
 use super::presence::Presence;
 use super::reader::Found;
-use super::signal::Signals;
 use super::status::Spending;
 use super::terminal::Terminal;
 use super::view::View;
 use crate::app::App;
 use crate::error::CommandError;
 use crate::setup::Setup;
+use crate::signal::Signals;
 use crate::talk;
 
 /// How often a frame is drawn while something moves.
@@ -82,6 +84,8 @@ pub(super) struct Front<'a> {
     /// Messages and tasks that wait until the agent is idle.
     pub(super) waiting: VecDeque<super::queue::Waiting>,
     pub(super) inbox: Inbox,
+    /// The secrets that are masked in files that a prompt names.
+    pub(super) secrets: Arc<Secrets>,
     /// The task to run as soon as the agent is idle, before the queue and also while a view is open.
     pub(super) after: Option<Then>,
     /// The model and how hard it thinks, also while the agent works.
@@ -151,6 +155,7 @@ impl<'a> Front<'a> {
             keymap: chat.keymap.clone(),
             cwd: setup.cwd.clone(),
             inbox: agent.inbox(),
+            secrets: Arc::clone(agent.secrets()),
             model: agent.model().map(|model| model.spec().clone()),
             thinking: agent.thinking(),
             desk: Desk::new(agent),

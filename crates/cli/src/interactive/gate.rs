@@ -1,21 +1,20 @@
-//! Permissions: what the rules do not decide, the person is asked.
+//! Approval of tool calls: a call that the rules do not decide about is shown to the user.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Component, Path};
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
-use offshoot_agent::agent::{Gatekeeper, Permit};
-use offshoot_agent::permission::{Caution, Decision, Mode, Permissions, Reason, Rule};
-use offshoot_agent::tool::{Effect, ToolCall};
-use offshoot_tui::dialog::{Item, Question};
+use offshoot_agent::agent::{Approval, ApprovalRequest, Approver};
+use offshoot_agent::permission::{Decision, Mode, Permissions, Reason, Rule, is_risky_program};
+use offshoot_agent::tool::{Effect, Preview, ToolOutput};
+use offshoot_tui::dialog::{Approval as ApprovalDialog, Decided, Item};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
-/// Asks the person at the terminal.
-pub(super) struct AskingGate {
+/// Asks the user at the terminal.
+pub(super) struct TerminalApprover {
     permissions: Mutex<Permissions>,
-    cwd: PathBuf,
     questions: UnboundedSender<Asked>,
 }
 
@@ -24,90 +23,106 @@ pub(super) struct AskingGate {
 pub(super) struct Asked {
     tool: String,
     about: String,
-    /// The rule that would allow this and what is like it.
+    /// The change that the call would make.
+    diff: String,
+    /// The rule that would allow this call and similar ones.
     rule: Option<Rule>,
     answer: oneshot::Sender<Answered>,
 }
 
-/// What the person said.
-#[derive(Debug)]
+/// The answer of the user.
+#[derive(Debug, PartialEq, Eq)]
 enum Answered {
     Once,
     Always(Box<Rule>),
-    No,
+    /// No, with a reason for the model; it may be empty.
+    No(String),
 }
 
-impl AskingGate {
-    /// Makes a gate that sends its questions away.
-    pub(super) fn new(permissions: Permissions, cwd: PathBuf, questions: UnboundedSender<Asked>) -> Self {
-        AskingGate { permissions: Mutex::new(permissions), cwd, questions }
+impl TerminalApprover {
+    /// Makes an approver that sends its questions away.
+    pub(super) fn new(permissions: Permissions, questions: UnboundedSender<Asked>) -> Self {
+        TerminalApprover { permissions: Mutex::new(permissions), questions }
     }
 
-    async fn ask(&self, call: &ToolCall, effect: &Effect, reason: Reason) -> Permit {
+    async fn ask(&self, request: &ApprovalRequest<'_>, reason: Reason) -> Approval {
+        let diff = match request.preview().await {
+            Preview::Nothing => String::new(),
+            Preview::Diff(diff) => diff,
+            // A call that would change nothing needs no approval.
+            Preview::Fails(output) => return Approval::No(text_of(&output)),
+        };
         let (answer, answered) = oneshot::channel();
-        let without_rules = Permissions::new(Mode::AskFor).judge(&call.name, effect, &self.cwd).reason;
-        let about = about(effect, &reason, &without_rules);
-        let asked = Asked { tool: call.name.clone(), about, rule: self.rule(call, effect, &reason), answer };
+        let asked = Asked {
+            tool: request.call().name.clone(),
+            about: about(request, &reason),
+            diff,
+            rule: self.rule(request, &reason),
+            answer,
+        };
         if self.questions.send(asked).is_err() {
-            return Permit::No("nobody can be asked".to_owned());
+            return Approval::No("not allowed: the user cannot be asked any more".to_owned());
         }
         match answered.await {
-            Ok(Answered::Once) => Permit::Yes,
+            Ok(Answered::Once) => Approval::Yes,
             Ok(Answered::Always(rule)) => {
                 self.permissions.lock().unwrap_or_else(PoisonError::into_inner).add(*rule);
-                Permit::Yes
+                Approval::Yes
             }
-            Ok(Answered::No) | Err(_) => Permit::No("the person did not allow it".to_owned()),
+            Ok(Answered::No(reason)) if !reason.is_empty() => {
+                Approval::No(format!("declined by the user: {reason}"))
+            }
+            Ok(Answered::No(_)) | Err(_) => Approval::No("declined by the user".to_owned()),
         }
     }
 
-    /// The rule that would allow this and what is like it; none if this would be asked about all the same.
-    fn rule(&self, call: &ToolCall, effect: &Effect, reason: &Reason) -> Option<Rule> {
-        // What is asked about out of caution is allowed already.
-        let rule = rule(&call.name, effect).filter(|_| !matches!(reason, Reason::Caution(_)))?;
+    /// Returns the rule that would allow this call and similar ones; none if the user would still be asked.
+    fn rule(&self, request: &ApprovalRequest<'_>, reason: &Reason) -> Option<Rule> {
+        // A call that is shown out of caution is allowed already; places of secrets are asked about each time.
+        let rule = always_rule(request)
+            .filter(|_| !matches!(reason, Reason::Caution(_) | Reason::OpensSecrets(_)))?;
         let mut permissions = self.permissions.lock().unwrap_or_else(PoisonError::into_inner).clone();
         permissions.add(rule.clone());
-        let verdict = permissions.judge(&call.name, effect, &self.cwd);
-        (verdict.decision == Decision::Allow).then_some(rule)
+        (permissions.judge_request(request).decision == Decision::Allow).then_some(rule)
     }
 }
 
-impl fmt::Debug for AskingGate {
+impl fmt::Debug for TerminalApprover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AskingGate")
+        f.write_str("TerminalApprover")
     }
 }
 
-impl Gatekeeper for AskingGate {
-    fn permit<'a>(
+impl Approver for TerminalApprover {
+    fn approve<'a>(
         &'a self,
-        call: &'a ToolCall,
-        effect: &'a Effect,
-        caution: Option<Caution>,
-    ) -> Pin<Box<dyn Future<Output = Permit> + Send + 'a>> {
+        request: &'a ApprovalRequest<'a>,
+    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
         let verdict = {
             let permissions = self.permissions.lock().unwrap_or_else(PoisonError::into_inner);
-            permissions.judge_after(caution, &call.name, effect, &self.cwd)
+            permissions.judge_request(request)
         };
         match verdict.decision {
-            Decision::Allow => Box::pin(std::future::ready(Permit::Yes)),
+            Decision::Allow => Box::pin(std::future::ready(Approval::Yes)),
             Decision::Deny => {
-                Box::pin(std::future::ready(Permit::No(format!("not allowed: {}", verdict.reason))))
+                Box::pin(std::future::ready(Approval::No(format!("not allowed: {}", verdict.reason))))
             }
-            Decision::Ask => Box::pin(self.ask(call, effect, verdict.reason)),
+            Decision::Ask => Box::pin(self.ask(request, verdict.reason)),
         }
     }
 }
 
 impl Asked {
     /// Returns the question as it is shown.
-    pub(super) fn question(&self) -> Question {
+    pub(super) fn question(&self) -> ApprovalDialog {
         let mut answers = vec![Item::new("Yes", "this time")];
         if let Some(rule) = &self.rule {
             answers.push(Item::new("Always", format!("{rule}, until you leave")));
         }
-        answers.push(Item::new("No", "the model is told so"));
-        Question::new(format!("May {} do this?", self.tool), &*self.about, answers)
+        answers.push(Item::new("No", ""));
+        let no = Item::new("No, and", "tell the model why");
+        let title = format!("May {} do this?", self.tool);
+        ApprovalDialog::new(title, &self.about, &self.diff, answers, no)
     }
 
     /// Tells whether nobody waits for the answer any more.
@@ -115,24 +130,35 @@ impl Asked {
         self.answer.is_closed()
     }
 
-    /// Gives the answer with this number; none means no.
-    pub(super) fn give(self, answer: Option<usize>) {
-        let said = match (answer, self.rule) {
-            (Some(0), _) => Answered::Once,
-            (Some(1), Some(rule)) => Answered::Always(Box::new(rule)),
-            _ => Answered::No,
+    /// Gives the answer; none means no.
+    pub(super) fn give(self, decided: Option<Decided>) {
+        let answered = match (decided, self.rule) {
+            (Some(Decided { answer: 0, .. }), _) => Answered::Once,
+            (Some(Decided { answer: 1, .. }), Some(rule)) => Answered::Always(Box::new(rule)),
+            (Some(Decided { reason, .. }), _) => Answered::No(reason),
+            (None, _) => Answered::No(String::new()),
         };
-        // Who asked may have been stopped meanwhile.
-        drop(self.answer.send(said));
+        // The call may have been stopped meanwhile.
+        drop(self.answer.send(answered));
     }
 }
 
-/// What would happen, in full; before it why somebody is asked, unless that says the same.
-fn about(effect: &Effect, reason: &Reason, without_rules: &Reason) -> String {
-    let what = what(effect, without_rules);
+fn text_of(output: &ToolOutput) -> String {
+    let texts = output.content.iter().filter_map(|block| block["text"].as_str());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Describes what would happen, in full, and why the user is asked if that is not obvious.
+fn about(request: &ApprovalRequest<'_>, reason: &Reason) -> String {
+    let without_rules = Permissions::new(Mode::AskFor).judge_request(request).reason;
+    let what = what(request.effect(), &without_rules);
     match reason {
         Reason::Rule(_) => format!("asked because of {reason}\n{what}"),
-        Reason::MayConcern(_) | Reason::Caution(_) => format!("asked because {reason}\n{what}"),
+        Reason::MayConcern(_) | Reason::Caution(_) | Reason::OpensSecrets(_)
+            if !what.contains(&reason.to_string()) =>
+        {
+            format!("asked because {reason}\n{what}")
+        }
         _ => what,
     }
 }
@@ -154,76 +180,266 @@ fn what(effect: &Effect, without_rules: &Reason) -> String {
     }
 }
 
-/// The rule that would allow this and what is like it; none where nothing sensible can be said.
-fn rule(tool: &str, effect: &Effect) -> Option<Rule> {
-    let text = match effect {
-        Effect::Runs(command) => format!("bash({} *)", first_word(command)?),
-        Effect::Writes(_) => "write(./**)".to_owned(),
+/// Returns a rule that would allow this call and similar ones; none where such a rule would allow too much.
+fn always_rule(request: &ApprovalRequest<'_>) -> Option<Rule> {
+    let text = match request.effect() {
+        Effect::Runs(command) => format!("bash({})", similar_commands(command)?),
+        Effect::Writes(_) => format!("write({})", similar_files(request)?),
         Effect::Reads(paths) => format!("read({})", paths.first()?.display()),
-        Effect::Other(_) => tool.to_owned(),
+        Effect::Other(_) => request.call().name.clone(),
     };
     Rule::parse(Decision::Allow, &text).ok()
 }
 
-/// The program that a plain command runs.
-fn first_word(command: &str) -> Option<&str> {
-    let word = command.split_whitespace().next()?;
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./+".contains(c);
-    word.chars().all(is_plain).then_some(word)
+/// Programs that only show something harmless, whatever they are called with.
+const HARMLESS: &[&str] = &["date", "echo", "false", "ls", "pwd", "sleep", "true", "wc", "which"];
+
+/// Commands of programs that build or test a project, or show its state.
+const HARMLESS_COMMANDS: &[(&str, &[&str])] = &[
+    ("cargo", &["bench", "build", "check", "clippy", "doc", "fmt", "metadata", "test", "tree"]),
+    ("git", &["blame", "diff", "log", "ls-files", "rev-parse", "show", "status"]),
+    ("go", &["build", "fmt", "test", "vet"]),
+    ("npm", &["ls", "test"]),
+];
+
+/// Returns the pattern of commands that are like this one: with other arguments if that is harmless, else the command
+/// itself. None for a command that is not plain, or that deletes, gains rights or runs other programs.
+fn similar_commands(command: &str) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " -_./+:,=@%".contains(c);
+    if !command.chars().all(is_plain) {
+        return None;
+    }
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let program = *words.first()?;
+    if program.contains('=') || words.iter().any(|word| is_risky_program(word)) {
+        return None;
+    }
+    let has_harmless = |command: &str| {
+        HARMLESS_COMMANDS.iter().any(|(name, commands)| *name == program && commands.contains(&command))
+    };
+    Some(match words.get(1) {
+        _ if HARMLESS.contains(&program) => format!("{program} *"),
+        Some(command) if has_harmless(command) => format!("{program} {command} *"),
+        // Most other commands of git change the history or the working tree.
+        _ if program == "git" => return None,
+        _ => words.join(" "),
+    })
+}
+
+/// Returns the pattern of files that are like the one that is written: all in its directory, or the file itself at the
+/// top of the project. None outside of the project, for a hidden file and in a hidden directory.
+fn similar_files(request: &ApprovalRequest<'_>) -> Option<String> {
+    let [path] = request.paths() else { return None };
+    let project = request.cwd().canonicalize().ok()?;
+    let inside = path.real()?.strip_prefix(project).ok()?;
+    let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
+    if inside.components().any(is_hidden) || inside.to_string_lossy().contains(['*', '?', '[', '{', '(', ')'])
+    {
+        return None;
+    }
+    match inside.parent().filter(|parent| *parent != Path::new("")) {
+        Some(parent) => Some(format!("{}/**", parent.display())),
+        None => Some(format!("./{}", inside.display())),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::fs;
 
     use futures_util::FutureExt;
+    use offshoot_agent::cancel::Cancel;
+    use offshoot_agent::tool::{ToolCall, ToolPlace};
+    use offshoot_agent::tools::{ReadyCall, ToolBox};
+    use serde_json::{Value as Json, json};
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
     use super::*;
 
-    #[test]
-    fn always_means_what_is_like_it() {
-        let always = |effect: &Effect| rule("todo", effect).map(|rule| rule.to_string());
-        assert_eq!(always(&Effect::Runs("cargo test -p x".into())).as_deref(), Some("bash(cargo *)"));
-        assert_eq!(always(&Effect::Runs("$(x) y".into())), None);
-        assert_eq!(always(&Effect::Writes(vec!["a".into()])).as_deref(), Some("write(./**)"));
-        assert_eq!(always(&Effect::Other("a tool".into())).as_deref(), Some("todo"));
+    fn ready(cwd: &Path, tool: &str, arguments: Json) -> ReadyCall {
+        let call = ToolCall { id: "1".into(), name: tool.into(), arguments };
+        ToolBox::all().check(call).unwrap().resolved(ToolPlace::new(cwd, Cancel::new()))
     }
 
-    /// Asks a gate with these rules about a call; gives what it is about, and the rule of "Always".
-    fn asked(
-        rules: &[(Decision, &str)],
-        cwd: &Path,
-        tool: &str,
-        effect: &Effect,
-    ) -> (String, Option<String>) {
+    fn always(cwd: &Path, tool: &str, arguments: Json) -> Option<String> {
+        let ready = ready(cwd, tool, arguments);
+        always_rule(&ApprovalRequest::new(&ready, None)).map(|rule| rule.to_string())
+    }
+
+    #[test]
+    fn always_never_offers_more_than_is_harmless() {
+        let dir = tempfile::tempdir().unwrap();
+        let bash = |command: &str| always(dir.path(), "bash", json!({"command": command}));
+        for (command, offered) in [
+            ("cargo test -p x", Some("bash(cargo test *)")),
+            ("cargo publish", Some("bash(cargo publish)")),
+            ("ls -l src", Some("bash(ls *)")),
+            ("make", Some("bash(make)")),
+            ("cat src/main.rs", Some("bash(cat src/main.rs)")),
+            ("rm x", None),
+            ("rm -rf build", None),
+            ("/bin/rm x", None),
+            ("sudo ls", None),
+            ("sudo rm -rf /", None),
+            ("env rm x", None),
+            ("find . -delete", None),
+            ("xargs rm", None),
+            ("bash script.sh", None),
+            ("python3 -c x", None),
+            ("node -e x", None),
+            ("curl -o x http://y", None),
+            ("ssh host ls", None),
+            ("dd if=a of=b", None),
+            ("chmod -R 777 .", None),
+            ("git push --force", None),
+            ("git clean -fdx", None),
+            ("git reset --hard", None),
+            ("git checkout .", None),
+            ("git status", Some("bash(git status *)")),
+            ("A=1 make", None),
+            ("$(x) y", None),
+            ("make && rm x", None),
+            ("echo *", None),
+        ] {
+            assert_eq!(bash(command).as_deref(), offered, "{command}");
+        }
+    }
+
+    #[test]
+    fn always_never_offers_to_write_the_whole_project() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join(".git/hooks")).unwrap();
+        let write = |path: &str| always(dir.path(), "write", json!({"path": path, "content": ""}));
+        for (path, offered) in [
+            ("src/main.rs", Some("write(src/**)")),
+            ("src/deep/main.rs", Some("write(src/deep/**)")),
+            ("README.md", Some("write(./README.md)")),
+            ("./src/../README.md", Some("write(./README.md)")),
+            (".git/hooks/pre-commit", None),
+            (".env", None),
+            (".github/workflows/x.yml", None),
+            ("../other/file", None),
+            ("/etc/hosts", None),
+        ] {
+            assert_eq!(write(path).as_deref(), offered, "{path}");
+        }
+    }
+
+    struct Approving {
+        dir: tempfile::TempDir,
+        approver: TerminalApprover,
+        questions: UnboundedReceiver<Asked>,
+    }
+
+    fn world(rules: &[(Decision, &str)]) -> Approving {
         let mut permissions = Permissions::new(Mode::AskFor);
         rules.iter().for_each(|(decision, text)| permissions.add(Rule::parse(*decision, text).unwrap()));
-        let (ask, mut questions) = tokio::sync::mpsc::unbounded_channel();
-        let gate = AskingGate::new(permissions, cwd.to_owned(), ask);
-        let call = ToolCall { id: "1".into(), name: tool.into(), arguments: serde_json::Value::Null };
-        // Nobody answers; who asked just waits.
-        assert!(gate.permit(&call, effect, None).now_or_never().is_none());
-        let asked = questions.try_recv().unwrap();
-        (asked.about, asked.rule.map(|rule| rule.to_string()))
+        let (ask, questions) = unbounded_channel();
+        let dir = tempfile::tempdir().unwrap();
+        Approving { dir, approver: TerminalApprover::new(permissions, ask), questions }
     }
 
-    #[test]
-    fn a_question_names_every_file_whatever_rule_asks_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let cwd = dir.path().canonicalize().unwrap();
-        let inside = Effect::Writes(vec!["a.txt".into()]);
-        let (about, always) = asked(&[], &cwd, "write", &inside);
-        assert_eq!(about, format!("it changes {}", cwd.join("a.txt").display()));
-        assert_eq!(always.as_deref(), Some("write(./**)"));
-        // A rule that asks beats one that allows, so "Always" would be none.
-        let (about, always) = asked(&[(Decision::Ask, "write")], &cwd, "write", &inside);
+    impl Approving {
+        /// Asks about a call and gives the answer that `decide` makes of the question.
+        async fn ask(
+            &mut self,
+            tool: &str,
+            arguments: Json,
+            decide: impl FnOnce(&Asked) -> Option<Decided>,
+        ) -> Approval {
+            let ready = ready(self.dir.path(), tool, arguments);
+            let request = ApprovalRequest::new(&ready, None);
+            let answer = async {
+                let asked = self.questions.recv().await.unwrap();
+                let decided = decide(&asked);
+                asked.give(decided);
+            };
+            tokio::join!(self.approver.approve(&request), answer).0
+        }
+    }
+
+    fn decided(answer: usize, reason: &str) -> Option<Decided> {
+        Some(Decided { answer, reason: reason.to_owned() })
+    }
+
+    #[tokio::test]
+    async fn a_question_shows_the_change_and_takes_a_reason() {
+        let mut world = world(&[]);
+        fs::create_dir(world.dir.path().join("src")).unwrap();
+        fs::write(world.dir.path().join("src/a.txt"), "one\ntwo\n").unwrap();
+        let edit = json!({"path": "src/a.txt", "edits": [{"oldText": "two", "newText": "2"}]});
+        let approval = world
+            .ask("edit", edit.clone(), |asked| {
+                assert_eq!(asked.diff, " 1 one\n-2 two\n+2 2");
+                assert!(asked.about.starts_with("it changes ") && asked.about.ends_with("src/a.txt"));
+                assert_eq!(asked.rule.as_ref().unwrap().to_string(), "write(src/**)");
+                decided(3, "keep the words")
+            })
+            .await;
+        assert_eq!(approval, Approval::No("declined by the user: keep the words".to_owned()));
+        let write = json!({"path": "new.txt", "content": "a\nb\n"});
+        let approval = world
+            .ask("write", write, |asked| {
+                assert_eq!(asked.diff, "+1 a\n+2 b");
+                decided(0, "")
+            })
+            .await;
+        assert_eq!(approval, Approval::Yes);
+        assert_eq!(
+            world.ask("edit", edit.clone(), |_| None).await,
+            Approval::No("declined by the user".to_owned())
+        );
+        assert_eq!(world.ask("edit", edit.clone(), |_| decided(1, "")).await, Approval::Yes);
+        let ready = ready(world.dir.path(), "edit", edit);
+        let again = world.approver.approve(&ApprovalRequest::new(&ready, None)).now_or_never();
+        assert_eq!(again, Some(Approval::Yes), "always");
+    }
+
+    #[tokio::test]
+    async fn an_edit_that_cannot_be_made_is_not_asked_about() {
+        let world = world(&[]);
+        let edit = json!({"path": "none", "edits": [{"oldText": "a", "newText": "b"}]});
+        let ready = ready(world.dir.path(), "edit", edit);
+        let approval = world.approver.approve(&ApprovalRequest::new(&ready, None)).await;
+        assert_eq!(approval, Approval::No("none does not exist".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn a_question_names_every_file_whatever_rule_asks_it() {
+        let mut world = world(&[(Decision::Ask, "write(a.txt)")]);
+        let cwd = world.dir.path().canonicalize().unwrap();
         let changes = format!("it changes {}", cwd.join("a.txt").display());
-        assert_eq!((about, always), (format!("asked because of the rule `write`\n{changes}"), None));
-        // A link that leads elsewhere is shown with where it leads.
+        // A rule that asks beats one that allows, so "Always" would have no effect.
+        let write = json!({"path": "a.txt", "content": ""});
+        world
+            .ask("write", write, |asked| {
+                assert_eq!(asked.about, format!("asked because of the rule `write(a.txt)`\n{changes}"));
+                assert_eq!(asked.rule, None);
+                None
+            })
+            .await;
+        // A link is shown with the path that it leads to.
         let other = tempfile::tempdir().unwrap();
         let real = other.path().canonicalize().unwrap().join("b.txt");
         std::os::unix::fs::symlink(&real, cwd.join("link")).unwrap();
-        let (about, always) = asked(&[], &cwd, "write", &Effect::Writes(vec!["link".into()]));
-        assert_eq!((about, always), (format!("link\nit changes {}", real.display()), None));
+        world
+            .ask("write", json!({"path": "link", "content": ""}), |asked| {
+                assert_eq!(asked.about, format!("link\nit changes {}", real.display()));
+                assert_eq!(asked.rule, None);
+                None
+            })
+            .await;
+    }
+
+    #[tokio::test]
+    async fn places_of_secrets_are_asked_about_each_time() {
+        let mut world = world(&[]);
+        world
+            .ask("read", json!({"path": ".ssh/id_rsa"}), |asked| {
+                assert!(asked.about.contains("may hold secrets"), "{}", asked.about);
+                assert_eq!(asked.rule, None);
+                None
+            })
+            .await;
     }
 }

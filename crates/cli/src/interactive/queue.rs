@@ -4,11 +4,9 @@
 //! follow-up waits only here, because it may be a command. A task, such as a move in the tree, waits only here, too.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use offshoot_agent::agent::{Delivery, Submission, Submitted, Ticket};
 use offshoot_agent::error::AgentError;
-use offshoot_agent::tool::ToolPlace;
 use offshoot_agent::tools::UserCommand;
 use offshoot_agent::turn::Outcome;
 use offshoot_tui::chat::item::{Item, Tone};
@@ -101,7 +99,7 @@ impl Front<'_> {
             && let Some(at) = self.waiting.iter().position(Waiting::is_new_steering)
         {
             let text = self.waiting[at].text.clone();
-            match self.submission(&text).to_messages(self.app.now(), &self.cwd) {
+            match self.submission(&text).to_messages(self.app.now(), &self.cwd, &self.secrets) {
                 Ok(messages) => {
                     let ticket = Some(self.inbox.submit(Delivery::Steer, messages));
                     self.waiting[at].kind = WaitingKind::Message { delivery: Delivery::Steer, ticket };
@@ -265,9 +263,8 @@ impl Front<'_> {
         let now = self.now();
         self.chat.working.begin(Activity::Shell, now);
         let item = self.chat.transcript.begin(listen::running(&command.command, command.is_private));
-        let cwd = self.cwd.clone();
         self.desk.start(move |mut agent, cancel| async move {
-            let place = ToolPlace { cwd, cancel, progress: Arc::new(drop) };
+            let place = agent.tool_place(cancel);
             let ran = agent.run_command(&command, &place).await;
             let kept = ran.as_ref().map_or(Ok(None), |message| agent.keep_command(message).map(Some));
             let then: Then = Box::new(move |front| {

@@ -5,7 +5,7 @@ use offshoot_tui::chat::highlight::Grammars;
 use offshoot_tui::chat::item::{Item, items_at};
 use offshoot_tui::chat::viewer::{Pages, VIEWER_ACTIONS, Viewer};
 use offshoot_tui::crossterm::event::Event;
-use offshoot_tui::dialog::{Answer, Question, Review, SelectList};
+use offshoot_tui::dialog::{Answer, Approval, Decided, Question, Review, SelectList};
 use offshoot_tui::help::{Group, HELP_ACTIONS, Help};
 use offshoot_tui::keys::{Action, Keymap, Letters};
 use offshoot_tui::picker::SessionPicker;
@@ -40,6 +40,8 @@ pub(super) enum View {
     Prompts(Box<PromptList>, Chosen<EntryId>),
     /// A question; no answer means no.
     Question(Question, Chosen<Option<usize>>),
+    /// The question whether a tool call may run.
+    Approval(Box<Approval>, Chosen<Option<Decided>>),
     /// The branches.
     Branches(Box<BranchList>),
     /// A pick or a merge before it is written.
@@ -64,6 +66,7 @@ impl View {
             | View::List(..)
             | View::Prompts(..)
             | View::Question(..)
+            | View::Approval(..)
             | View::Branches(_)
             | View::Picker(_)
             | View::Keys(_)
@@ -161,6 +164,7 @@ pub(super) fn draw(
         View::List(list, _) => list.draw(theme, keymap, area, buf),
         View::Prompts(list, _) => list.draw(theme, keymap, area, buf),
         View::Question(question, _) => question.draw(theme, keymap, area, buf),
+        View::Approval(approval, _) => approval.draw(theme, keymap, area, buf),
         View::Review(review, _) => review.draw(theme, keymap, beat, area, buf),
         View::Branches(list) => list.draw(theme, keymap, local, area, buf),
         View::Picker(picker) => picker.draw(theme, keymap, local, area, buf),
@@ -184,6 +188,7 @@ impl Front<'_> {
             View::List(list, _) => list.height().min(half_screen(rows)),
             View::Prompts(list, _) => list.height().min(half_screen(rows)),
             View::Question(question, _) => question.height(columns),
+            View::Approval(approval, _) => approval.height(columns),
             View::Branches(list) => list.height(),
             View::Review(..) | View::Picker(_) => (rows * 2 / 3).max(12),
             View::Keys(_) => 24,
@@ -202,6 +207,7 @@ impl Front<'_> {
             View::List(list, chosen) => self.list_event(list, chosen, event),
             View::Prompts(list, chosen) => self.prompts_event(list, chosen, event),
             View::Question(question, chosen) => self.question_event(question, chosen, event),
+            View::Approval(approval, chosen) => self.approval_event(approval, chosen, event),
             View::Review(review, reviewing) => self.review_event(review, reviewing, event),
             View::Keys(mut help) => {
                 let input = self.keymap.input(event, HELP_ACTIONS, Letters::Act);
@@ -285,6 +291,20 @@ impl Front<'_> {
         }
     }
 
+    fn approval_event(
+        &mut self,
+        mut approval: Box<Approval>,
+        chosen: Chosen<Option<Decided>>,
+        event: &Event,
+    ) {
+        let answer = approval.input(&self.keymap, event).and_then(|input| approval.update(&input));
+        match answer {
+            None => self.view = Some(View::Approval(approval, chosen)),
+            Some(Answer::Cancelled) => chosen(self, None),
+            Some(Answer::Given(decided)) => chosen(self, Some(decided)),
+        }
+    }
+
     fn viewer_event(&mut self, mut viewer: Box<Viewer>, path: Vec<Node>, event: &Event) {
         let input = self.keymap.input(event, VIEWER_ACTIONS, Letters::Act);
         let pages = PathPages { desk: &self.desk, path: &path };
@@ -308,8 +328,8 @@ impl Front<'_> {
         }
         let Some(asked) = self.asked.pop_front() else { return };
         let question = asked.question();
-        let chosen: Chosen<Option<usize>> = Box::new(move |_, answer| asked.give(answer));
-        self.view = Some(View::Question(question, chosen));
+        let chosen: Chosen<Option<Decided>> = Box::new(move |_, decided| asked.give(decided));
+        self.view = Some(View::Approval(Box::new(question), chosen));
         self.opened_unasked();
     }
 

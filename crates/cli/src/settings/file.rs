@@ -50,6 +50,8 @@ pub(crate) struct File {
     pub(crate) tree_filter_mode: Option<FilterName>,
     /// Which tool calls may run. A project can ask and deny, but not allow.
     pub(crate) permissions: Rules,
+    /// How commands run.
+    pub(crate) shell: Shell,
     /// Extensions to load besides those in the directories of extensions: files or directories, seen from this file;
     /// `~` is the home directory. Counts only in your own settings.
     pub(crate) extensions: Vec<String>,
@@ -125,6 +127,15 @@ pub(crate) struct Rules {
     pub(crate) ask: Vec<String>,
     /// Calls that never run; beats all.
     pub(crate) deny: Vec<String>,
+}
+
+/// How commands run: those of the tool `bash`, and those that are typed behind `!`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Shell {
+    /// Environment variables that commands inherit although their names look like those of credentials. Counts only in
+    /// your own settings.
+    pub(crate) pass_variables: Vec<String>,
 }
 
 /// What becomes of projects that nobody has decided about.

@@ -35,8 +35,14 @@ pub(crate) struct Layer {
 }
 
 /// What would let a project send keys elsewhere, or allow itself what its user has not allowed.
-const ONLY_OWN: [&[&str]; 5] =
-    [&["providers"], &["permissions", "allow"], &["defaultProjectTrust"], &["extensions"], &["piExtensions"]];
+const ONLY_OWN: [&[&str]; 6] = [
+    &["providers"],
+    &["permissions", "allow"],
+    &["shell", "passVariables"],
+    &["defaultProjectTrust"],
+    &["extensions"],
+    &["piExtensions"],
+];
 
 impl Layer {
     /// Reads a file; none if there is none.

@@ -1,12 +1,11 @@
 //! `!command` and `!!command` as a prompt: the command of a person runs, and the session keeps what came of it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use offshoot_agent::agent::Agent;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::AgentEvent;
-use offshoot_agent::tool::ToolPlace;
+use offshoot_agent::secrets::Secrets;
 use offshoot_agent::tools::UserCommand;
 use session_tree::{Message, Session};
 
@@ -18,16 +17,16 @@ use crate::error::{CommandError, Failure};
 pub(super) fn run(
     command: &UserCommand,
     session: Session,
+    secrets: Secrets,
     mode: Mode,
     app: &mut App,
 ) -> Result<(), CommandError> {
     let cwd = PathBuf::from(app.cwd()?);
-    let mut agent = Agent::new(session, &cwd);
+    let mut agent = Agent::new(session, cwd).with_secrets(secrets);
     let message = waiting(async |cancel| {
         // A command whose result cannot be stored does not run.
         agent.until_unlocked(cancel).await?;
-        let place = ToolPlace { cwd, cancel: cancel.clone(), progress: Arc::new(drop) };
-        let message = agent.run_command(command, &place).await?;
+        let message = agent.run_command(command, &agent.tool_place(cancel.clone())).await?;
         agent.until_unlocked(cancel).await?;
         Ok::<_, AgentError>(message)
     })??;

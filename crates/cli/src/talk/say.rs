@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::agent::{Agent, Gatekeeper, Policy, Submission, Submitted};
+use offshoot_agent::agent::{Agent, Approver, Policy, Submission, Submitted};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::extension::CommandRun;
@@ -26,8 +26,8 @@ use crate::ui;
 pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Result<(), CommandError> {
     let setup = args.setup(app)?;
     let cwd = setup.cwd.clone();
-    let gate = |permissions| Arc::new(Policy { permissions, cwd }) as Arc<dyn Gatekeeper>;
-    let mut agent = args.agent_for(&setup, PermissionMode::DenyAsking, gate, watcher(args.mode), app)?;
+    let approver = |permissions| Arc::new(Policy { permissions, cwd }) as Arc<dyn Approver>;
+    let mut agent = args.agent_for(&setup, PermissionMode::DenyAsking, approver, watcher(args.mode), app)?;
     let extended = extended(args, &agent, &setup, app)?;
     let instructions = args.instructions(&setup)?;
     let before = agent.session().leaf_id();

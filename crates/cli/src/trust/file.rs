@@ -33,6 +33,11 @@ impl TrustFile {
         TrustFile { path: state.join("trust.json") }
     }
 
+    /// Returns the path of the file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Tells what was decided about a project.
     pub(crate) fn standing(&self, project: &Project) -> Result<Standing, CommandError> {
         let decisions = self.read()?;

@@ -20,6 +20,7 @@ mod models;
 mod moves;
 mod reading;
 mod repair;
+mod secrets;
 mod sessions;
 mod settings;
 mod stats;

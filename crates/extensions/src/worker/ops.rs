@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -188,7 +187,7 @@ fn tool(shared: &Rc<Shared>, arguments: Json, stop: Cancel) -> Work {
         let tools = ToolBox::all();
         let output = match tools.check(call) {
             Ok(ready) => {
-                let place = ToolPlace { cwd, cancel: stop, progress: Arc::new(drop) };
+                let place = ToolPlace::new(cwd, stop);
                 ready.run(&place).await
             }
             Err(refused) => refused,

@@ -1,6 +1,5 @@
 //! Extensions that want to do harm. Whatever they try, their neighbour and the agent go on.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_agent::agent::SummaryRequest;
@@ -250,7 +249,7 @@ async fn keep_busy(stage: &Stage) {
 async fn run_tool(stage: &Stage, cancel: Cancel) -> ToolOutput {
     let tool = stage.extensions.tools().remove(0);
     let call = ToolCall { id: "c".into(), name: "t".into(), arguments: json!({}) };
-    let place = ToolPlace { cwd: stage.project(), cancel, progress: Arc::new(|_| ()) };
+    let place = ToolPlace::new(stage.project(), cancel);
     tool.run(call, &place).await
 }
 

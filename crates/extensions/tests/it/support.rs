@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::stream;
-use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, Submission, Submitted, SummaryRequest};
+use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, Policy, Submission, Submitted, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::Applied;
 use offshoot_agent::extension::CommandRun;
@@ -149,7 +149,7 @@ impl Setup {
         let session = self.session.unwrap_or_else(|| options().in_memory("/w").unwrap());
         let shared: Arc<dyn Model> = model.clone();
         let agent = Agent::new(session, &project).with_model(shared.clone(), ThinkingLevel::Off);
-        let agent = agent.with_system("You are a test.");
+        let agent = agent.with_system("You are a test.").with_approver(Arc::new(Policy::allow_all(&project)));
         let plain = PlainHost::new(agent.handle(), &project);
         let plain = plain.with_models(vec![shared]).with_config_dir(home.path().join("config"));
         let plain = plain.with_options(options);
@@ -308,7 +308,7 @@ impl Stage {
             json!({"role": "assistant", "content": [block], "stopReason": "toolUse", "usage": usage()}),
         );
         let progress = Arc::new(|_| ());
-        let place = ToolPlace { cwd: self.project(), cancel: Cancel::new(), progress };
+        let place = ToolPlace { progress, ..ToolPlace::new(self.project(), Cancel::new()) };
         let output = tool.run(call, &place).await;
         self.append(json!({
             "role": "toolResult", "toolCallId": id, "toolName": name, "content": output.content,

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::agent::{Agent, CompactRequest, Delivery, NavigateRequest, Submission, SummaryRequest};
+use offshoot_agent::agent::{
+    Agent, CompactRequest, Delivery, NavigateRequest, Policy, Submission, SummaryRequest,
+};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{
     CherryPickMode, CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith,
@@ -56,6 +58,7 @@ impl Desk {
             .with_model(providers.model("lab/test").unwrap(), ThinkingLevel::Off)
             .with_system("You are a test.")
             .with_tools(ToolBox::coding())
+            .with_approver(Arc::new(Policy::allow_all(dir.path())))
             .with_settings(AgentSettings { compaction, ..AgentSettings::default() });
         Desk { agent, server, providers, dir, cancel: Cancel::new() }
     }
@@ -243,7 +246,7 @@ async fn user_commands() -> Desk {
     desk.say("first").await;
     for typed in ["!cat note.txt", "!!false"] {
         let cwd = desk.dir.path().to_path_buf();
-        let place = ToolPlace { cwd, cancel: Cancel::new(), progress: Arc::new(drop) };
+        let place = ToolPlace::new(cwd, Cancel::new());
         let message = desk.agent.run_command(&UserCommand::parse(typed).unwrap(), &place).await.unwrap();
         desk.agent.keep_command(&message).unwrap();
     }

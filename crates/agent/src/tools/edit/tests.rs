@@ -7,9 +7,10 @@ fn run(content: impl AsRef<[u8]>, edits: &[(&str, &str)]) -> (ToolOutput, Vec<u8
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
     fs::write(&path, content).unwrap();
-    let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };
+    let place = Workplace::new(dir.path().to_owned(), Cancel::new());
     let edits: Vec<Json> = edits.iter().map(|(old, new)| json!({"oldText": old, "newText": new})).collect();
-    let output = edit(&json!({"path": "f", "edits": edits}), &path, &place);
+    let target = place.target(Path::new("f")).unwrap();
+    let output = edit(&json!({"path": "f", "edits": edits}), &target, &place);
     (output, fs::read(&path).unwrap())
 }
 
@@ -129,12 +130,10 @@ fn every_way_to_write_edits_is_understood() {
 #[test]
 fn a_missing_file_is_told() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Workplace { cwd: dir.path().to_owned(), cancel: Cancel::new() };
+    let place = Workplace::new(dir.path().to_owned(), Cancel::new());
     let edits = json!({"path": "f", "edits": [{"oldText": "a", "newText": "b"}]});
-    assert_eq!(edit(&edits, &dir.path().join("f"), &place), ToolOutput::error("f does not exist"));
+    let edited = |path: &str| edit(&edits, &place.target(Path::new(path)).unwrap(), &place);
+    assert_eq!(edited("f"), ToolOutput::error("f does not exist"));
     fs::create_dir(dir.path().join("d")).unwrap();
-    assert_eq!(
-        edit(&edits, &dir.path().join("d"), &place),
-        ToolOutput::error("cannot edit d: it is a directory")
-    );
+    assert_eq!(edited("d"), ToolOutput::error("cannot edit d: it is a directory"));
 }

@@ -56,17 +56,21 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.found.is_over || self.place.cancel.is_cancelled()
+        self.found.is_over || self.is_cancelled()
     }
 
-    /// Searches one file.
-    pub(super) fn file(&mut self, path: &Path) {
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.place.cancel.is_cancelled()
+    }
+
+    /// Searches one file, which is shown under another path.
+    pub(super) fn file(&mut self, path: &Path, shown: &Path) {
         let Ok((file, _)) = files::open(path) else {
             self.found.skipped += 1;
             return;
         };
         let reader = Cancellable { file, cancel: &self.place.cancel };
-        let path = paths::shown(&self.place.cwd, path);
+        let path = paths::shown(&self.place.cwd, shown);
         if self.context > 0 && self.found.matches > 0 {
             self.found.begins_group = true;
         }

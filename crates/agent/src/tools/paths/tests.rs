@@ -45,7 +45,10 @@ fn a_missing_file_is_told_with_what_is_like_it() {
     for name in ["parser.rs", "README.md", "zebra"] {
         fs::write(cwd.join("src").join(name), "").unwrap();
     }
-    let told = |path: &str| missing(cwd, &cwd.join(path));
+    let told = |path: &str| {
+        let path = cwd.join(path);
+        missing(cwd, &FileTarget { real: path.clone(), shown: path })
+    };
     assert_eq!(told("src/parse.rs"), "src/parse.rs does not exist. Did you mean src/parser.rs?");
     assert_eq!(told("src/readme.md"), "src/readme.md does not exist. Did you mean src/README.md?");
     assert_eq!(told("src/qqqqq"), "src/qqqqq does not exist");

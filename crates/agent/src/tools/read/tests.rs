@@ -13,7 +13,7 @@ impl Home {
     }
 
     fn place(&self) -> Workplace {
-        Workplace { cwd: self.0.path().to_owned(), cancel: Cancel::new() }
+        Workplace::new(self.0.path().to_owned(), Cancel::new())
     }
 
     fn read(&self, arguments: &Json) -> ToolOutput {

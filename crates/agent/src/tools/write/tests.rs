@@ -5,8 +5,9 @@ use super::*;
 use crate::cancel::Cancel;
 
 fn run(dir: &Path, path: &str, content: &str) -> ToolOutput {
-    let place = Workplace { cwd: dir.to_owned(), cancel: Cancel::new() };
-    write(&json!({"path": path, "content": content}), &dir.join(path), &place)
+    let place = Workplace::new(dir.to_owned(), Cancel::new());
+    let target = place.target(Path::new(path)).unwrap();
+    write(&json!({"path": path, "content": content}), &target, &place)
 }
 
 #[test]

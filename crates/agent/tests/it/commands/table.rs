@@ -204,7 +204,7 @@ fn choose(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
 
 fn shell(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        let place = ToolPlace { cwd: ".".into(), cancel: Cancel::new(), progress: Arc::new(drop) };
+        let place = ToolPlace::new(".", Cancel::new());
         let command = UserCommand::parse("!true").unwrap();
         drop(desk.agent.run_command(&command, &place).await);
     })

@@ -1,5 +1,7 @@
 //! Commands about models and settings: `/model`, `/thinking`, `/settings`, `/reload`.
 
+use std::sync::Arc;
+
 use offshoot_agent::agent::ChosenBy;
 use offshoot_agent::model::ThinkingLevel;
 use offshoot_providers::{Available, OfflineModel};
@@ -161,11 +163,24 @@ impl Front<'_> {
         self.keymap = keymap;
     }
 
+    /// Masks the keys that are configured now.
+    fn use_secrets(&mut self) {
+        match self.setup.secrets() {
+            Ok(secrets) => self.secrets = Arc::new(secrets),
+            Err(error) => return self.fail_with(error),
+        }
+        let secrets = Arc::clone(&self.secrets);
+        if let Some(agent) = self.desk.agent() {
+            agent.set_secrets(secrets);
+        }
+    }
+
     /// Reads keys of services, keybindings and settings anew, and loads extensions anew.
     pub(super) fn reload(&mut self) {
         match super::super::reloaded(self.app, &self.setup) {
             Ok((providers, keymap, warnings)) => {
                 self.providers = providers;
+                self.use_secrets();
                 self.use_keymap(keymap);
                 for warning in warnings {
                     self.fail(&warning);

@@ -6,6 +6,7 @@ use testkit::model_server::{ModelServer, Reply};
 
 use super::screen::{ENTER, ESCAPE, Screen};
 use super::{last, said, session, start, start_again, talking, talking_to};
+use crate::secrets::{LEAVES_CHILDREN, signal, started, wait_until_gone};
 use crate::support::Home;
 use crate::talk::set_up;
 
@@ -166,4 +167,22 @@ fn interrupting_the_editor_does_not_end_the_conversation() {
     screen.wait_without("› a draft");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_the_processes_of_a_command_with_the_conversation() {
+    for name in ["TERM", "HUP"] {
+        let (home, _server, mut screen) = talking(&[]);
+        screen.say(&format!("!{LEAVES_CHILDREN}"));
+        let ids = started(&home);
+        signal(name, screen.process());
+        screen.end();
+        wait_until_gone(&ids, name);
+    }
+    let (home, _server, mut screen) = talking(&[]);
+    screen.say(&format!("!{LEAVES_CHILDREN}"));
+    let ids = started(&home);
+    screen.hang_up();
+    wait_until_gone(&ids, "closing the window");
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use testkit::model_server::{ModelServer, Reply};
 
+use super::screen::{ENTER, Screen};
 use super::start;
 use crate::support::Home;
 use crate::talk::set_up;
@@ -87,4 +88,51 @@ fn keys_that_come_with_a_question_do_not_answer_it() {
 fn a_question_waits_for_a_pause_and_nothing_typed_is_lost() {
     let typed = "1".repeat(40);
     type_while_a_tool_asks("Working", &typed, |shown| shown.contains(&typed));
+}
+
+#[test]
+fn a_change_is_shown_before_it_is_approved_and_a_no_tells_the_model_why() {
+    for (columns, rows) in [(80, 24), (40, 12)] {
+        let home = Home::new();
+        let text: String = (1..=20).map(|n| format!("line {n}\n")).collect();
+        home.file("project/src/a.txt", &text);
+        let edit =
+            json!({"path": "src/a.txt", "edits": [{"oldText": "line 12\n", "newText": "LINE TWELVE\n"}]});
+        let server = ModelServer::start([
+            Reply::answer().call("c1", "edit", edit),
+            Reply::answer().call("c2", "write", json!({"path": "new.txt", "content": "fresh\n"})),
+            Reply::answer().text("I see."),
+        ])
+        .unwrap();
+        set_up(&home, &server, "anthropic-messages");
+        let mut screen = Screen::start(&home.command(&[]), columns, rows);
+        screen.wait_for("›");
+        screen.say("change it");
+        let mut pages = String::new();
+        for _ in 0..8 {
+            pages += &screen.wait_for("May edit do this?");
+            if pages.contains("+12 LINE TWELVE") {
+                break;
+            }
+            screen.answer("\x1b[6~");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        assert!(pages.contains("-12 line 12") && pages.contains("+12 LINE TWELVE"), "{columns}: {pages}");
+        screen.answer("4");
+        screen.wait_for("Tell the model why");
+        screen.send("keep it small");
+        screen.wait_for("keep it small");
+        screen.send(ENTER);
+        screen.wait_for("May write do this?");
+        screen.wait_for("+1 fresh");
+        screen.answer("1");
+        screen.wait_for("I see.");
+        let told = server.requests()[1].body["messages"].to_string();
+        assert!(told.contains("declined by the user: keep it small"), "{told}");
+        assert_eq!(std::fs::read_to_string(home.path("project/src/a.txt")).unwrap(), text);
+        assert_eq!(std::fs::read_to_string(home.path("project/new.txt")).unwrap(), "fresh\n");
+        screen.wait_without("Working");
+        screen.say("/quit");
+        screen.end();
+    }
 }

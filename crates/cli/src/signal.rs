@@ -11,7 +11,7 @@ use crate::error::CommandError;
 const NOTICED: Duration = Duration::from_millis(20);
 
 /// Signals that ask us to leave.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     terminate: Signal,
     hang_up: Signal,
     interrupt: Signal,
@@ -19,7 +19,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// Listens from now on.
-    pub(super) fn listen() -> Result<Self, CommandError> {
+    pub(crate) fn listen() -> Result<Self, CommandError> {
         let listen = |kind| {
             signal(kind).map_err(|error| CommandError::system("listen to", "signals".as_ref(), &error))
         };
@@ -31,14 +31,14 @@ impl Signals {
     }
 
     /// Forgets that somebody pressed Ctrl-C: it was meant for the program that had the terminal.
-    pub(super) async fn forget_interrupts(&mut self) {
+    pub(crate) async fn forget_interrupts(&mut self) {
         // What arrived meanwhile is noticed only when somebody waits.
         tokio::time::sleep(NOTICED).await;
         while self.interrupt.recv().now_or_never().is_some() {}
     }
 
     /// Waits for one.
-    pub(super) async fn arrived(&mut self) {
+    pub(crate) async fn arrived(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.hang_up.recv() => {}

@@ -1,0 +1,151 @@
+//! Well-known places that hold secrets: keys, tokens, cookies.
+//!
+//! A place is recognised by the names in a path, wherever it stands, so that the home directory of another user or a
+//! backup of one counts too. Names that projects use for something else count only in the home directory.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use crate::tools::paths;
+
+/// Files and directories that hold secrets at any depth.
+const ANYWHERE: &[&str] = &[
+    // Keys and tokens.
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".git-credentials",
+    ".vault-token",
+    ".password-store",
+    ".pypirc",
+    ".docker/config.json",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".terraform.d/credentials.tfrc.json",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/hub",
+    ".config/op",
+    ".config/rclone",
+    ".local/share/keyrings",
+    "Library/Keychains",
+    // Browser profiles.
+    ".mozilla",
+    ".librewolf",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/opera",
+    ".config/vivaldi",
+    "snap/firefox",
+    "snap/chromium",
+    ".var/app/org.mozilla.firefox",
+    ".var/app/com.google.Chrome",
+    ".var/app/org.chromium.Chromium",
+    ".var/app/com.brave.Browser",
+    "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Chromium",
+    "Library/Application Support/Firefox",
+    "Library/Application Support/BraveSoftware",
+    "Library/Application Support/Microsoft Edge",
+    "Library/Application Support/Vivaldi",
+    "Library/Application Support/Arc",
+    "Library/Cookies",
+    "Library/Safari",
+    // Credentials of other agents.
+    ".claude/.credentials.json",
+    ".claude.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".qwen/oauth_creds.json",
+    ".pi/agent/auth.json",
+    ".omp/agent/auth.json",
+    ".local/share/opencode/auth.json",
+    ".local/share/amp/secrets.json",
+    ".config/github-copilot",
+    ".config/goose/secrets.yaml",
+    ".config/cursor/auth.json",
+    ".config/offshoot/credentials.json",
+];
+
+/// Files that hold secrets only in the home directory; in a project they are configuration.
+const IN_HOME: &[&str] = &[".npmrc", ".yarnrc.yml", ".my.cnf", ".aider.conf.yml", ".continue/config.json"];
+
+/// The names in each place of [`ANYWHERE`].
+static PLACES: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| ANYWHERE.iter().map(names).collect());
+
+/// Well-known places of secrets on this machine.
+#[derive(Debug)]
+pub(super) struct SecretPlaces {
+    /// The files of [`IN_HOME`], with all links of the home directory followed.
+    in_home: Vec<PathBuf>,
+}
+
+impl SecretPlaces {
+    /// Looks up the home directory.
+    pub(super) fn look_up() -> Self {
+        let home = env::home_dir().and_then(|home| paths::real(&home).ok());
+        let in_home = home.iter().flat_map(|home| IN_HOME.iter().map(|place| home.join(place)));
+        SecretPlaces { in_home: in_home.collect() }
+    }
+
+    /// Tells whether a path, whose links were followed, is a place of secrets or lies in one.
+    pub(super) fn contains(&self, real: &Path) -> bool {
+        let names: Vec<String> = names(real);
+        let is_in = |place: &Vec<String>| names.windows(place.len()).any(|part| part == place);
+        PLACES.iter().any(is_in) || self.in_home.iter().any(|place| real.starts_with(place))
+    }
+}
+
+/// The names of a path in lower case: some file systems do not tell cases apart.
+fn names(path: impl AsRef<Path>) -> Vec<String> {
+    path.as_ref().iter().map(|name| name.to_string_lossy().to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secret_places_are_recognised_wherever_they_are() {
+        let places = SecretPlaces::look_up();
+        let is_secret_place = |path: &Path| places.contains(path);
+        for path in [
+            "/home/ada/.ssh/id_rsa",
+            "/home/ada/.ssh",
+            "/root/.aws/credentials",
+            "/backup/ada/.config/gcloud/x/y",
+            "/home/ada/.netrc",
+            "/home/ada/.mozilla/firefox/x/cookies.sqlite",
+            "/Users/ada/Library/Application Support/Google/Chrome/Default/Cookies",
+            "/home/ada/.claude/.credentials.json",
+            "/home/ada/.codex/auth.json",
+            "/home/ada/.SSH/id_rsa",
+        ] {
+            assert!(is_secret_place(Path::new(path)), "{path}");
+        }
+        for path in [
+            "/home/ada/project/src/ssh.rs",
+            "/home/ada/.claude/settings.json",
+            "/home/ada/.config/git/config",
+            "/home/ada/project/.npmrc",
+            "/home/ada/.netrc.md",
+            "/",
+        ] {
+            assert!(!is_secret_place(Path::new(path)), "{path}");
+        }
+        let home = paths::real(&env::home_dir().unwrap()).unwrap();
+        assert!(is_secret_place(&home.join(".npmrc")));
+        assert!(!is_secret_place(&home.join("project/.npmrc")));
+    }
+}

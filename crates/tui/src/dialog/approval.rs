@@ -1,0 +1,174 @@
+//! The question whether a tool call may run: what it would do, the answers, and a reason for a no.
+//!
+//! ```text
+//!   question --"No, and tell the model why"--> one line to type --Enter--> decided
+//!            <---------------- Esc -----------
+//! ```
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Answer, Item, Prompt, Question};
+use crate::keys::{Input, Keymap};
+use crate::theme::Theme;
+
+/// The rows of the line to type: its title, the line, the keys.
+const REASON_ROWS: u16 = 3;
+
+/// The question whether a tool call may run.
+#[derive(Debug, Clone)]
+pub struct Approval {
+    question: Question,
+    /// The number of the answer that takes a reason.
+    with_reason: usize,
+    /// The reason while it is typed.
+    reason: Option<Prompt>,
+}
+
+/// The decision about a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The number of the answer.
+    pub answer: usize,
+    /// The reason that was typed; empty if none was.
+    pub reason: String,
+}
+
+impl Approval {
+    /// Makes the question. The last answer takes a reason.
+    pub fn new(title: impl Into<String>, about: &str, diff: &str, mut answers: Vec<Item>, no: Item) -> Self {
+        let with_reason = answers.len();
+        answers.push(no);
+        let question = Question::new(title, about, answers).with_diff(diff);
+        Approval { question, with_reason, reason: None }
+    }
+
+    /// Turns an event of the terminal into an input.
+    pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
+        match &self.reason {
+            Some(reason) => reason.input(keymap, event),
+            None => self.question.input(keymap, event),
+        }
+    }
+
+    /// Applies one input. `None` means: still open.
+    pub fn update(&mut self, input: &Input) -> Option<Answer<Decided>> {
+        if let Some(reason) = &mut self.reason {
+            match reason.update(input)? {
+                Answer::Given(reason) => return Some(self.decided(self.with_reason, reason)),
+                Answer::Cancelled => self.reason = None,
+            }
+            return None;
+        }
+        match self.question.update(input)? {
+            Answer::Given(answer) if answer == self.with_reason => {
+                self.reason = Some(Prompt::new("Tell the model why", ""));
+                None
+            }
+            Answer::Given(answer) => Some(self.decided(answer, String::new())),
+            Answer::Cancelled => Some(Answer::Cancelled),
+        }
+    }
+
+    fn decided(&self, answer: usize, reason: String) -> Answer<Decided> {
+        Answer::Given(Decided { answer, reason })
+    }
+
+    /// Returns how many rows the question wants.
+    pub fn height(&self, columns: u16) -> u16 {
+        if self.reason.is_some() { REASON_ROWS } else { self.question.height(columns) }
+    }
+
+    /// Draws the question, or the line to type.
+    pub fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
+        match &self.reason {
+            Some(reason) => reason.draw(theme, keymap, area, buf),
+            None => self.question.draw(theme, keymap, area, buf),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Action;
+    use crate::screen;
+
+    fn approval() -> Approval {
+        let mut diff: String = (1..=9).map(|n| format!(" {n:>2} line {n}\n")).collect();
+        diff.push_str(
+            "-10     let old = true;\n+10     let new = false;\n+11     // the last line of the change",
+        );
+        let answers = vec![
+            Item::new("Yes", "this time"),
+            Item::new("Always", "write(src/**), until you leave"),
+            Item::new("No", ""),
+        ];
+        let no = Item::new("No, and", "tell the model why");
+        Approval::new("May edit do this?", "it changes /project/src/main.rs", &diff, answers, no)
+    }
+
+    #[test]
+    fn a_change_is_shown_in_full_at_every_size() {
+        for (columns, rows) in screen::SIZES {
+            let mut approval = approval();
+            let height = approval.height(columns).min(rows);
+            let mut shown = || {
+                let text = screen::text(columns, height, |area, buf| {
+                    approval.draw(Theme::dark(), &Keymap::default(), area, buf);
+                });
+                assert_eq!(approval.update(&Input::Action(Action::SelectPageDown)), None);
+                text
+            };
+            let first = shown();
+            assert!(first.contains("1 Yes") && first.contains("it changes /project"), "{first}");
+            let pages: String = std::iter::repeat_with(shown).take(12).collect::<String>() + &first;
+            for line in
+                ["  -10     let old = true;", "+10     let new = false;", "the last line of the change"]
+            {
+                assert!(pages.contains(line), "{columns}x{rows}: {line}: {pages}");
+            }
+        }
+    }
+
+    #[test]
+    fn screens_of_a_change() {
+        let screens = screen::at_all_sizes(|columns, rows| {
+            let mut approval = approval();
+            let height = approval.height(columns).min(rows);
+            screen::text(columns, height, |area, buf| {
+                approval.draw(Theme::dark(), &Keymap::default(), area, buf);
+            })
+        });
+        insta::assert_snapshot!("approval", screens);
+    }
+
+    #[test]
+    fn a_no_can_carry_a_reason() {
+        let mut approval = approval();
+        assert_eq!(approval.update(&Input::Char('4')), None);
+        let reason = screen::text(40, approval.height(40), |area, buf| {
+            approval.draw(Theme::dark(), &Keymap::default(), area, buf);
+        });
+        assert!(reason.contains("Tell the model why"), "{reason}");
+        assert_eq!(
+            approval.update(&Input::Action(Action::SelectCancel)),
+            None,
+            "Esc goes back to the question"
+        );
+        approval.update(&Input::Char('4'));
+        for c in "use 2 spaces".chars() {
+            assert_eq!(approval.update(&Input::Char(c)), None);
+        }
+        let decided = approval.update(&Input::Action(Action::SelectConfirm));
+        let expected = Decided { answer: 3, reason: "use 2 spaces".to_owned() };
+        assert_eq!(decided, Some(Answer::Given(expected)));
+    }
+
+    #[test]
+    fn other_answers_need_no_reason() {
+        let expected = Decided { answer: 0, reason: String::new() };
+        assert_eq!(approval().update(&Input::Char('1')), Some(Answer::Given(expected)));
+        assert_eq!(approval().update(&Input::Action(Action::SelectCancel)), Some(Answer::Cancelled));
+    }
+}
