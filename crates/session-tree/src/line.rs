@@ -175,18 +175,32 @@ impl Scanner {
         Some(head)
     }
 
-    /// `body` is what follows the role of an answer.
+    /// Reads the traits of an answer from `body`, the bytes behind its role. `None`: the line has to be parsed.
     fn answer_traits(&self, body: &[u8]) -> Option<Traits> {
-        let has_text = match self.text_token.find(body) {
-            None => false,
-            Some(_) => quick_has_text(body)?,
-        };
-        let mut ended_badly = false;
-        if !has_text && let Some(at) = self.stop_token.rfind(body) {
+        let has_text = self.answer_has_text(body)?;
+        // An answer without text that ended badly is rare, and so is one without a reason: both are parsed.
+        if !has_text {
+            let at = self.stop_token.rfind(body)?;
             let value = body.get(at + self.stop_token.needle().len()..)?;
-            ended_badly = [&b"error\""[..], b"aborted\"", b"length\""].iter().any(|v| value.starts_with(v));
+            if [&b"error\""[..], b"aborted\"", b"length\""].iter().any(|v| value.starts_with(v)) {
+                return None;
+            }
         }
-        Some(Traits { has_text, ended_badly, ..Traits::default() })
+        Some(Traits { has_text, ..Traits::default() })
+    }
+
+    /// Tells whether an answer has text that is not blank. `None`: the line has to be parsed.
+    fn answer_has_text(&self, body: &[u8]) -> Option<bool> {
+        let content = body.strip_prefix(b",\"content\":")?;
+        match content.first()? {
+            b'"' => starts_with_text(&content[1..]),
+            // Without this token no block is a text, unless the letters of the word are spelled as escapes.
+            b'[' if self.text_token.find(content).is_none() => {
+                memmem::find(content, b"\\u00").is_none().then_some(false)
+            }
+            b'[' => quick_has_text(content),
+            _ => None,
+        }
     }
 }
 
@@ -381,11 +395,11 @@ fn plain_string_before(text: &[u8]) -> Option<(&[u8], usize)> {
     (!escaped && memchr(b'\\', content).is_none()).then_some((content, start))
 }
 
-/// Tells whether the message body (right after its role) holds a text block that is not blank; `None`: parse it.
-fn quick_has_text(body: &[u8]) -> Option<bool> {
-    let mut at = body.strip_prefix(b",\"content\":[").map(|_| 12)?;
+/// Tells whether a list of blocks holds a text block that is not blank. `None`: it has to be parsed.
+fn quick_has_text(content: &[u8]) -> Option<bool> {
+    let mut at = 1;
     loop {
-        let block = body.get(at..)?;
+        let block = content.get(at..)?;
         if let Some(text) = block.strip_prefix(b"{\"type\":\"text\",\"text\":\"") {
             match text.first()? {
                 b'"' => {}
@@ -397,7 +411,7 @@ fn quick_has_text(body: &[u8]) -> Option<bool> {
             return None;
         }
         at += skip_object(block)?;
-        match body.get(at)? {
+        match content.get(at)? {
             b',' => at += 1,
             b']' => return Some(false),
             _ => return None,

@@ -26,6 +26,11 @@ fn reading_both_ends_gives_what_parsing_the_whole_line_gives() {
         r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"text","textSignature":"s","text":"hi"}],"stopReason":"length"}}"#,
         r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"t\u0065xt","text":"hi"}],"stopReason":"length"}}"#,
         r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"x"},{"text":" ","type":"text"}],"stopReason":"length"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":"hi","stopReason":"stop"}}"#,
+        r#"{"type":"message","id":"0a1b2c3d","parentId":"0a1b2c3e","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":"hi","stopReason":"stop"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":" \n","stopReason":"error"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[], "stopReason" : "error"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[],"stopReason":"stop","diagnostics":{"stopReason":"error"}}}"#,
         r#"{"type":"message","id":"","parentId":"","timestamp":5,"message":null}"#,
         r#"{"type":"odd","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z"}"#,
         r#"{"type":"custom","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","customType":"session-tree.leaf","data":{"targetId":null}}"#,
@@ -49,7 +54,7 @@ fn messages_as_pi_spells_them_are_read_by_their_fixed_places() {
     let scanner = Scanner::default();
     for role in ["user", "assistant", "toolResult"] {
         let line = format!(
-            r#"{{"type":"message","id":"0a1b2c3d","parentId":"ffffffff","timestamp":"2025-01-01T00:00:00.000Z","message":{{"role":"{role}","content":[]}}}}"#
+            r#"{{"type":"message","id":"0a1b2c3d","parentId":"ffffffff","timestamp":"2025-01-01T00:00:00.000Z","message":{{"role":"{role}","content":[],"stopReason":"stop"}}}}"#
         );
         let head = scanner.template(line.as_bytes()).unwrap();
         let exact = head_of(Doc::parse(line.as_bytes()).unwrap().root());

@@ -104,18 +104,6 @@ fn shorten(path: &str, home: Option<&str>) -> String {
     shown(&path)
 }
 
-/// Calls `take` with every string inside a value, and the name it stands under.
-pub(super) fn each_string<'d>(doc_value: Value<'d>, take: &mut dyn FnMut(Option<&str>, &str)) {
-    let mut stack: Vec<(Option<Value<'d>>, Value<'d>)> = vec![(None, doc_value)];
-    while let Some((key, value)) = stack.pop() {
-        if let Some(text) = value.as_str() {
-            take(key.and_then(Value::as_str).as_deref(), &text);
-        }
-        stack.extend(value.items().map(|item| (key, item)));
-        stack.extend(value.members().map(|(key, value)| (Some(key), value)));
-    }
-}
-
 /// Reads the message of a document.
 pub(super) fn message(doc: &Doc) -> Option<Value<'_>> {
     doc.root().get("message").filter(|message| !message.is_null())

@@ -1,15 +1,14 @@
-//! What a search looks at: the strings of one entry, told from its raw line where that is sure.
+//! The strings of an entry that a search looks at, and how a term is found in them.
 //!
-//! Decoding every line of a large file for every key would be slow. A term is first looked for in the raw bytes,
-//! in lower case. Where it is found, the bytes around it nearly always tell whether it stands in something a
-//! person would call text; where they do not, the line is decoded and asked. Both ways give the same answer.
+//! The raw bytes of a line, in lower case, show quickly that a term is absent. A line that may hold a term is parsed,
+//! so its structure alone decides which strings count; each of these is then searched in its raw bytes, and decoded
+//! only if its escapes leave the answer open.
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::memmem;
 
-use super::call::each_string;
 use super::query::{Field, Term};
-use crate::entry::{Block, Content};
-use crate::json::{Doc, Value};
+use crate::entry::result;
+use crate::json::{Doc, Kind as JsonKind, Value};
 use crate::kind::{Kind, Role};
 
 /// A line as a search sees it.
@@ -22,16 +21,7 @@ pub(super) struct Line<'b> {
     pub(super) role: Option<Role>,
 }
 
-/// Whether a line holds a term.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Yes,
-    No,
-    /// Only the decoded line can tell.
-    Ask,
-}
-
-/// Where a string of an entry stands.
+/// The place of a string in its entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Text,
@@ -63,72 +53,87 @@ impl Place {
     }
 }
 
-/// A term with what is needed to find it in raw lines.
+/// A term with a searcher for raw lines.
 #[derive(Debug)]
 pub(super) struct Needle {
     pub(super) term: Term,
     /// The longest part of the text that JSON spells as it is.
     plain: Option<memmem::Finder<'static>>,
-    /// That part is all of it.
+    /// True if that part is the whole text.
     is_plain: bool,
 }
 
 impl Needle {
     pub(super) fn new(term: &Term) -> Self {
-        let plain_byte = |b: char| b.is_ascii() && !b.is_ascii_control() && b != '"' && b != '\\';
-        let run = term.text.split(|c| !plain_byte(c)).max_by_key(|run| run.len()).unwrap_or_default();
+        let folds = !term.text.is_ascii();
+        let is_plain_char = |c: char| match c {
+            // The Kelvin sign and the dotted capital I become these in lower case; only texts beyond ASCII are
+            // compared that way.
+            'k' | 'i' if folds => false,
+            '"' | '\\' => false,
+            c => c.is_ascii() && !c.is_ascii_control(),
+        };
+        let run = term.text.split(|c| !is_plain_char(c)).max_by_key(|run| run.len()).unwrap_or_default();
         let is_plain = run.len() == term.text.len();
         let plain = (is_plain || run.len() > 1).then(|| memmem::Finder::new(run.as_bytes()).into_owned());
         Self { term: term.clone(), plain, is_plain }
     }
 
-    /// Tells from the raw bytes whether a line holds the term. `odd`: whether the line spells plain characters as
-    /// escapes, asked only if it matters.
-    pub(super) fn look(&self, line: &Line<'_>, odd: &dyn Fn() -> bool) -> Verdict {
+    /// Returns false only if the raw bytes show that a line does not hold the term. `odd` tells whether the line
+    /// spells plain characters as escapes.
+    pub(super) fn may_be_in(&self, line: &Line<'_>, odd: &dyn Fn() -> bool) -> bool {
         if !line.may_have(self.term.field) {
-            return Verdict::No;
+            return false;
         }
         if self.term.field == Field::Pattern {
-            return Verdict::Ask;
+            return true;
         }
-        let absent = || if odd() { Verdict::Ask } else { Verdict::No };
         let Some(finder) = &self.plain else {
-            let could = !line.low.is_ascii() || memmem::find(line.low, b"\\").is_some();
-            return if could || self.term.text.is_ascii() { Verdict::Ask } else { Verdict::No };
+            return self.term.text.is_ascii()
+                || !line.low.is_ascii()
+                || memchr::memchr(b'\\', line.low).is_some();
         };
         if self.term.field == Field::Tool
             && self.is_plain
             && let Some(name) = line.tool_name()
         {
-            return if finder.find(name).is_some() { Verdict::Yes } else { Verdict::No };
+            return holds(name, &self.term.text);
         }
-        if !self.is_plain || self.term.field != Field::Any {
-            return if finder.find(line.low).is_some() { Verdict::Ask } else { absent() };
-        }
-        if let Some(name) = line.custom_type() {
-            return if finder.find(name).is_some() { Verdict::Yes } else { absent() };
-        }
-        let mut from = 0;
-        while let Some(at) = finder.find(&line.low[from..]).map(|at| at + from) {
-            if starts_in_escape(line.low, at) {
-                from = at + 1;
-                continue;
-            }
-            match line.place_of(at) {
-                Found::Here => return Verdict::Yes,
-                Found::Unsure => return Verdict::Ask,
-                Found::NotBefore(next) => from = next,
-            }
-        }
-        absent()
+        finder.find(line.low).is_some() || odd()
     }
 
-    /// Tells whether a string holds the term.
-    pub(super) fn is_in(&self, place: Place, text: &str) -> bool {
-        match &self.term.pattern {
-            Some(pattern) => pattern.is_in(text),
-            None => place.is_in(self.term.field) && holds(text, &self.term.text),
+    /// Tells whether a string of a parsed line holds the term; `low` is the line in lower case.
+    pub(super) fn is_in(&self, place: Place, string: Value<'_>, low: &[u8]) -> bool {
+        if !place.is_in(self.term.field) {
+            return false;
         }
+        let decoded = || string.as_str().unwrap_or_default();
+        if let Some(pattern) = &self.term.pattern {
+            return pattern.is_in(&decoded());
+        }
+        let range = string.range();
+        // The bytes between the quotes.
+        let content = low.get(range.start + 1..range.end - 1).unwrap_or_default();
+        match self.in_raw_string(content) {
+            Some(answer) => answer,
+            None => holds(&decoded(), &self.term.text),
+        }
+    }
+
+    /// Searches the raw content of a string, in lower case; `None` if only the decoded string tells.
+    fn in_raw_string(&self, content: &[u8]) -> Option<bool> {
+        let finder = self.plain.as_ref()?;
+        let mut from = 0;
+        while let Some(at) = finder.find(&content[from..]).map(|at| at + from) {
+            if !self.is_plain {
+                return None;
+            }
+            if !starts_in_escape(content, at) {
+                return Some(true);
+            }
+            from = at + 1;
+        }
+        if has_odd_escapes(content, true) { None } else { Some(false) }
     }
 }
 
@@ -141,197 +146,41 @@ fn holds(text: &str, wanted: &str) -> bool {
     text.to_lowercase().contains(wanted)
 }
 
-/// Tells whether a line spells plain characters as escapes, which nobody does who writes JSON for size.
+/// Tells whether bytes of JSON spell plain characters as escapes, which no common writer does.
 ///
-/// Slashes are asked for only if a term has one.
+/// Slashes are checked only if a term has one.
 pub(super) fn has_odd_escapes(low: &[u8], slashes: bool) -> bool {
     let unicode = memmem::find_iter(low, b"\\u00").any(|at| matches!(low.get(at + 4), Some(b'2'..=b'7')));
     unicode || slashes && memmem::find(low, b"\\/").is_some()
 }
 
-/// What the bytes around a hit tell.
-enum Found {
-    Here,
-    Unsure,
-    /// Not in text; the next place that could be.
-    NotBefore(usize),
-}
-
 impl Line<'_> {
-    /// Only calls and summaries name files; a result is found by the file that its call names.
+    /// Tells whether an entry of this type can have strings of a field. Only answers and summaries name files; a
+    /// result is found by the file that its call names.
     fn may_have(&self, field: Field) -> bool {
         let is_answer = self.role == Some(Role::Assistant);
         match field {
             Field::Any | Field::Pattern => true,
             Field::Tool => is_answer || self.role == Some(Role::ToolResult),
-            Field::File => is_answer || matches!(self.kind, Kind::Compaction | Kind::BranchSummary),
+            Field::File => is_answer || is_summary(self.kind),
             Field::Role | Field::Label | Field::Before(_) | Field::After(_) => false,
         }
     }
 
-    fn place_of(&self, at: usize) -> Found {
-        let Some(quote) = quote_before(self.low, at) else { return Found::NotBefore(at + 1) };
-        if could_be_outside(&self.low[quote + 1..at], self.low[at]) {
-            return Found::Unsure;
-        }
-        let before = self.low[..quote].trim_ascii_end();
-        match before.last() {
-            Some(b':') => match key_before(&before[..before.len() - 1]) {
-                Some((key, key_at)) => self.member(key, key_at, at),
-                None => Found::Unsure,
-            },
-            Some(b',' | b'{') => {
-                let end = string_end(self.low, quote);
-                let is_key =
-                    self.low.get(end..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"));
-                if is_key { Found::NotBefore(end) } else { Found::Unsure }
-            }
-            _ => Found::Unsure,
-        }
-    }
-
-    /// Judges a hit in the value of the member `key`, which starts at `key_at`.
-    fn member(&self, key: &[u8], key_at: usize, at: usize) -> Found {
-        let after = |text: &[u8]| self.low[..key_at].ends_with(text);
-        let is_text = match (self.kind, self.role, key) {
-            (Kind::Message | Kind::CustomMessage, _, b"text") if after(b"{\"type\":\"text\",") => true,
-            (Kind::Message, Some(Role::User), b"content") => after(b"{\"role\":\"user\","),
-            (Kind::Compaction | Kind::BranchSummary, _, b"summary") => true,
-            (Kind::Message, Some(Role::ToolResult), b"toolname") => true,
-            (Kind::Message, Some(Role::BashExecution), b"command" | b"output") => true,
-            (Kind::Message, Some(Role::Assistant), _) => self.is_in_call(key, key_at),
-            _ => false,
-        };
-        if is_text {
-            return Found::Here;
-        }
-        if is_noise(key) && self.is_conversation() && !self.is_after_arguments(key_at) {
-            return Found::NotBefore(string_end(self.low, at.saturating_sub(1)));
-        }
-        Found::Unsure
-    }
-
-    /// Reads the name of the tool of a result where pi writes it.
-    fn tool_name(&self) -> Option<&[u8]> {
-        const KEY: &[u8] = b"\"toolname\":\"";
+    /// Reads the name of the tool of a result where pi writes it; `None` if the line has to be parsed.
+    fn tool_name(&self) -> Option<&str> {
         if self.role != Some(Role::ToolResult) {
             return None;
         }
-        let head = &self.low[..self.low.len().min(1024)];
-        let value = &head[memmem::find(head, KEY)? + KEY.len()..];
-        let end = memchr::memchr2(b'"', b'\\', value)?;
-        (value[end] == b'"').then_some(&value[..end])
-    }
-
-    /// Reads the type of a custom entry where pi writes it: nothing else of such an entry is text.
-    fn custom_type(&self) -> Option<&[u8]> {
-        const START: &[u8] = b"{\"type\":\"custom\",\"customtype\":\"";
-        if self.kind != Kind::Custom {
-            return None;
-        }
-        let value = self.low.strip_prefix(START)?;
-        let end = memchr::memchr2(b'"', b'\\', value)?;
-        let is_only = memmem::find(&value[end..], b"\"customtype\"").is_none();
-        (value[end] == b'"' && is_only).then_some(&value[..end])
-    }
-
-    /// Tells whether a member is the name or the first argument of a call, spelled as pi does.
-    fn is_in_call(&self, key: &[u8], key_at: usize) -> bool {
-        const START: &[u8] = b"{\"type\":\"toolcall\",\"id\":\"";
-        let before = &self.low[..key_at];
-        let head = match before.strip_suffix(b"\"arguments\":{") {
-            Some(head) => head,
-            None if key == b"name" => before,
-            None => return false,
-        };
-        let near = &head[head.len().saturating_sub(256)..];
-        let Some(at) = memmem::rfind(near, START) else { return false };
-        let rest = &near[at + START.len()..];
-        // The id, and the name if the member is an argument: no other quotes, no escapes.
-        let quotes = if head.len() == before.len() { 1 } else { 5 };
-        !rest.contains(&b'\\') && rest.iter().filter(|byte| **byte == b'"').count() == quotes
-    }
-
-    fn is_conversation(&self) -> bool {
-        matches!(self.kind, Kind::Message | Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary)
-    }
-
-    /// Arguments of tools may have any names, also those that are noise elsewhere.
-    fn is_after_arguments(&self, at: usize) -> bool {
-        self.role == Some(Role::Assistant) && memmem::find(&self.low[..at], b"\"arguments\"").is_some()
+        let (call, behind) = result::call(self.raw.get(..result::FRONT).unwrap_or(self.raw))?;
+        // The last of several members of a name counts.
+        let is_only = memmem::find(&self.low[behind..], b"\"toolname\"").is_none();
+        is_only.then_some(call.tool)
     }
 }
 
-/// Members that hold nothing a person would search for.
-fn is_noise(key: &[u8]) -> bool {
-    matches!(
-        key,
-        b"type"
-            | b"id"
-            | b"parentid"
-            | b"timestamp"
-            | b"role"
-            | b"toolcallid"
-            | b"thinking"
-            | b"thinkingsignature"
-            | b"textsignature"
-            | b"data"
-            | b"mimetype"
-            | b"api"
-            | b"provider"
-            | b"model"
-            | b"stopreason"
-            | b"responseid"
-            | b"firstkeptentryid"
-            | b"fromid"
-    )
-}
-
-/// Finds the last quote before `at` that is not escaped.
-fn quote_before(text: &[u8], at: usize) -> Option<usize> {
-    let mut end = at;
-    while let Some(quote) = memrchr(b'"', &text[..end]) {
-        if !is_escaped(text, quote) {
-            return Some(quote);
-        }
-        end = quote;
-    }
-    None
-}
-
-fn is_escaped(text: &[u8], at: usize) -> bool {
-    text[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
-}
-
-/// Finds the place after the quote that ends the string around `at` (or begun by a quote at `at`).
-fn string_end(text: &[u8], at: usize) -> usize {
-    let mut from = at + 1;
-    while let Some(quote) = text.get(from..).and_then(|rest| memchr(b'"', rest)).map(|found| found + from) {
-        from = quote + 1;
-        if !is_escaped(text, quote) {
-            return from;
-        }
-    }
-    text.len()
-}
-
-/// Tells whether a hit may stand outside of strings: nothing but structure and literals between it and a quote.
-fn could_be_outside(between: &[u8], first: u8) -> bool {
-    let literal = |byte: &u8| {
-        matches!(byte, b'[' | b']' | b'{' | b'}' | b':' | b',' | b' ' | b'\t' | b'\r')
-            || matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b'a'..=b'z')
-    };
-    let opener = between.first().copied().unwrap_or(first);
-    matches!(opener, b':' | b',' | b']' | b'}' | b' ' | b'\t' | b'\r') && between.iter().all(literal)
-}
-
-/// Reads the key that ends before a colon: its bytes and where it starts.
-fn key_before(text: &[u8]) -> Option<(&[u8], usize)> {
-    let text = text.trim_ascii_end();
-    let end = text.len().checked_sub(1).filter(|end| text[*end] == b'"')?;
-    let start = memrchr(b'"', &text[..end])?;
-    let key = &text[start + 1..end];
-    (!key.contains(&b'\\') && !is_escaped(text, start)).then_some((key, start))
+fn is_summary(kind: Kind) -> bool {
+    matches!(kind, Kind::Compaction | Kind::BranchSummary | Kind::StackSummary)
 }
 
 /// Tells whether a hit starts inside an escape (`\nfoo` does not hold `nfoo`, `\u001b` not `001b`).
@@ -345,28 +194,29 @@ fn starts_in_escape(text: &[u8], at: usize) -> bool {
     })
 }
 
+fn is_escaped(text: &[u8], at: usize) -> bool {
+    text[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
 /// Calls `take` with every string of an entry that a search looks at.
-pub(super) fn each_text(kind: Kind, doc: &Doc, take: &mut dyn FnMut(Place, &str)) {
+pub(super) fn each_text<'d>(line: &Line<'_>, doc: &'d Doc, take: &mut dyn FnMut(Place, Value<'d>)) {
     let root = doc.root();
-    let mut member = |value: Value<'_>, key: &str| {
-        if let Some(text) = value.get(key).and_then(Value::as_str) {
-            take(Place::Text, &text);
-        }
-    };
-    match kind {
+    let mut member =
+        |value: Value<'d>, key: &str| strings(value.get(key), &mut |text| take(Place::Text, text));
+    match line.kind {
         Kind::Message => {
             let Some(message) = super::call::message(doc) else { return };
-            for key in ["errorMessage", "command", "output", "customType"] {
+            for key in ["errorMessage", "command", "output", "customType", "summary"] {
                 member(message, key);
             }
-            if let Some(tool) = message.get("toolName").and_then(Value::as_str) {
-                take(Place::Tool(None), &tool);
+            if line.role == Some(Role::ToolResult) {
+                strings(message.get("toolName"), &mut |name| take(Place::Tool(None), name));
             }
-            each_block(message.get("content"), take);
+            each_block(message.get("content"), line.role == Some(Role::Assistant), take);
         }
         Kind::CustomMessage => {
             member(root, "customType");
-            each_block(root.get("content"), take);
+            each_block(root.get("content"), false, take);
         }
         Kind::Compaction | Kind::BranchSummary | Kind::StackSummary => {
             member(root, "summary");
@@ -384,31 +234,51 @@ pub(super) fn each_text(kind: Kind, doc: &Doc, take: &mut dyn FnMut(Place, &str)
         Kind::ModeChange => member(root, "mode"),
         Kind::Usage => member(root, "kind"),
         Kind::Opaque => member(root, "type"),
-        Kind::ContextEdit => each_block(root.get("replacement").and_then(|new| new.get("content")), take),
+        Kind::ContextEdit => {
+            each_block(root.get("replacement").and_then(|new| new.get("content")), false, take);
+        }
         Kind::LeafMove | Kind::RuleInjection | Kind::ResetBoundary | Kind::ModelUsage => {}
     }
 }
 
-fn each_block(content: Option<Value<'_>>, take: &mut dyn FnMut(Place, &str)) {
+/// Visits the text blocks of a content, and its calls if it is the content of an answer.
+fn each_block<'d>(content: Option<Value<'d>>, has_calls: bool, take: &mut dyn FnMut(Place, Value<'d>)) {
+    strings(content, &mut |text| take(Place::Text, text));
     let mut call = 0;
-    for block in Content::of(content).blocks() {
-        match block {
-            Block::Text(text) => take(Place::Text, &text),
-            Block::ToolCall { name, arguments, .. } => {
-                take(Place::Tool(Some(call)), &name);
-                if let Some(arguments) = arguments {
-                    each_string(arguments, &mut |key, text| take(argument(call, key), text));
-                }
-                call += 1;
+    for block in content.into_iter().flat_map(Value::items) {
+        let [kind, text, name, arguments] = block.get_each(["type", "text", "name", "arguments"]);
+        let is = |wanted: &str| kind.is_some_and(|kind| kind.is_str(wanted));
+        if is("text") {
+            strings(text, &mut |text| take(Place::Text, text));
+        } else if has_calls && is("toolCall") {
+            strings(name, &mut |name| take(Place::Tool(Some(call)), name));
+            if let Some(arguments) = arguments {
+                each_string(arguments, &mut |key, text| take(argument(call, key), text));
             }
-            Block::Image { .. } | Block::Thinking(_) | Block::Other(_) => {}
+            call += 1;
         }
     }
 }
 
-fn argument(call: usize, key: Option<&str>) -> Place {
-    match key {
-        Some("path" | "file_path" | "paths" | "files") => Place::File(Some(call)),
-        _ => Place::Argument(call),
+/// Calls `take` with a value if it is a string.
+fn strings<'d>(value: Option<Value<'d>>, take: &mut dyn FnMut(Value<'d>)) {
+    if let Some(string) = value.filter(|value| value.kind() == JsonKind::String) {
+        take(string);
     }
+}
+
+/// Calls `take` with every string inside a value, and the key it stands under.
+fn each_string<'d>(value: Value<'d>, take: &mut dyn FnMut(Option<Value<'d>>, Value<'d>)) {
+    let mut stack: Vec<(Option<Value<'d>>, Value<'d>)> = vec![(None, value)];
+    while let Some((key, value)) = stack.pop() {
+        strings(Some(value), &mut |string| take(key, string));
+        stack.extend(value.items().map(|item| (key, item)));
+        stack.extend(value.members().map(|(key, value)| (Some(key), value)));
+    }
+}
+
+fn argument(call: usize, key: Option<Value<'_>>) -> Place {
+    let names_file =
+        |key: Value<'_>| ["path", "file_path", "paths", "files"].iter().any(|name| key.is_str(name));
+    if key.is_some_and(names_file) { Place::File(Some(call)) } else { Place::Argument(call) }
 }

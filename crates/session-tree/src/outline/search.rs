@@ -1,12 +1,12 @@
-//! Searching: which entries meet a query, found block by block so that a screen can show hits as they come.
+//! Finds the entries that match a query, block by block, so that a screen can show hits as they are found.
 //!
-//! Starts at the end of the file, where people mostly are. Reads the journal through one buffer; decodes only
-//! lines whose raw bytes cannot tell. A longer query looks only at what the shorter one found.
+//! Starts at the end of the file, where people mostly are. Reads the journal through one buffer and parses only lines
+//! whose raw bytes may hold a term. A longer query searches only the hits of the shorter one.
 
 mod block;
 mod judge;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::marks::Marks;
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::session::Session;
 use crate::tree::Node;
 
-use judge::Judge;
+use judge::{CallTerms, Judge};
 
 /// A search that goes on step by step.
 #[derive(Debug)]
@@ -42,17 +42,14 @@ struct Work {
     narrowed: bool,
 }
 
-/// Bytes of the lines at hand, as they are and in lower case; and what the calls among them hold.
+/// Memory that is used again for each block.
 #[derive(Debug, Default)]
 struct Buffers {
     raw: Vec<u8>,
+    /// The raw bytes with ASCII letters in lower case.
     low: Vec<u8>,
-    /// By id of a call: the terms it holds. Only calls that hold any.
-    calls: HashMap<String, u64>,
-    /// The answers whose calls were looked at.
-    looked_at: Range<u32>,
-    /// Those of them whose calls may hold something and were not decoded yet.
-    undecoded: HashSet<u32>,
+    /// By answer: its calls and the terms they hold. Only answers whose results asked.
+    calls: HashMap<Node, CallTerms>,
 }
 
 /// How far a search has come.
@@ -146,7 +143,7 @@ impl Search {
     /// Looks at some entries first, such as those on the screen.
     pub fn test(&mut self, session: &Session, nodes: &[Node]) -> Result<SearchProgress> {
         let before = self.hit_count;
-        self.buffers.looked_at = 0..0;
+        self.buffers.calls.clear();
         for node in nodes {
             if !self.hits.has(*node) && self.test_one(session, *node)? {
                 self.add_hit(*node);

@@ -28,5 +28,6 @@ mod processes;
 mod properties;
 mod repair;
 mod replacing;
+mod search;
 mod support;
 mod writing;

@@ -1,11 +1,13 @@
-//! Looking at a block of lines: reading them in long stretches, and handing each to the judge.
+//! Searches a block of lines: reads them in long stretches and decides for each entry whether it is a hit.
 
 use std::ops::Range;
 
 use super::super::call::answer_above;
 use super::super::haystack::Line;
-use super::super::stretch::{BLOCK, each_stretch, range_in};
+use super::super::stretch::{BLOCK, each_stretch};
+use super::judge::CallTerms;
 use super::{Search, Work};
+use crate::entry::result;
 use crate::error::Result;
 use crate::json::Doc;
 use crate::kind::Role;
@@ -43,8 +45,6 @@ impl Search {
     /// Looks at the lines of a block.
     pub(super) fn scan(&mut self, session: &Session, rows: Range<usize>, narrowed: bool) -> Result<()> {
         self.buffers.calls.clear();
-        self.buffers.undecoded.clear();
-        self.buffers.looked_at = rows.start as u32..rows.end as u32;
         let wanted = self.wanted(session.tree(), rows, narrowed);
         if self.judge.needs_no_reading() {
             let tree = session.tree();
@@ -84,7 +84,7 @@ impl Search {
         wanted
     }
 
-    /// Looks at lines that stand near each other, in bytes that begin at `start`.
+    /// Searches lines that stand near each other, in bytes that begin at `start`.
     fn scan_stretch(
         &mut self,
         session: &Session,
@@ -92,21 +92,15 @@ impl Search {
         (start, raw): (u64, &[u8]),
         narrowed: bool,
     ) -> Result<()> {
-        let tree = session.tree();
         let mut low = std::mem::take(&mut self.buffers.low);
         low.clear();
         low.extend_from_slice(raw);
         low.make_ascii_lowercase();
+        let stretch = Stretch { start, raw, low: &low };
         for node in nodes {
-            let range = range_in(tree, *node, start);
-            self.scanned += range.len() as u64;
-            let line = Line {
-                raw: &raw[range.clone()],
-                low: &low[range],
-                kind: tree.kind(*node),
-                role: tree.role(*node),
-            };
-            let is_hit = self.judge_line(session, *node, &line, (start, raw))?;
+            let Some(line) = stretch.line(session.tree(), *node) else { continue };
+            self.scanned += line.raw.len() as u64;
+            let is_hit = self.is_match(session, *node, &line, &stretch)?;
             if is_hit && (!narrowed || self.earlier.has(*node)) {
                 self.add_hit(*node);
             }
@@ -115,104 +109,108 @@ impl Search {
         Ok(())
     }
 
-    /// Looks at one entry on its own.
+    /// Tells whether one entry is a hit.
     pub(super) fn test_one(&mut self, session: &Session, node: Node) -> Result<bool> {
         let raw = session.line_at(node)?;
         let low = raw.to_ascii_lowercase();
         let tree = session.tree();
         let line = Line { raw: &raw, low: &low, kind: tree.kind(node), role: tree.role(node) };
-        self.judge_line(session, node, &line, (0, &[]))
+        self.is_match(session, node, &line, &Stretch::default())
     }
 
-    /// `near`: bytes of the journal that are at hand, and where they begin.
-    fn judge_line(
+    /// Tells whether an entry with this line is a hit. `near` holds lines that need not be read again.
+    fn is_match(
         &mut self,
         session: &Session,
         node: Node,
         line: &Line<'_>,
-        near: (u64, &[u8]),
+        near: &Stretch<'_>,
     ) -> Result<bool> {
-        let tree = session.tree();
-        let mut known = self.judge.held_by_index(tree, node);
-        if tree.is_placeholder(node) {
-            return Ok(self.judge.accepts(known));
+        let mut held = self.judge.held_by_index(session.tree(), node);
+        if session.tree().is_placeholder(node) {
+            return Ok(self.judge.accepts(held));
         }
-        let held = match line.role {
-            Some(Role::Assistant) if self.judge.negates() => {
-                self.judge.held_by_answer(line, known, &mut self.buffers.calls)
-            }
-            Some(Role::Assistant) => {
-                let held = self.judge.held_by_line(line, known);
-                if held.is_some() || self.judge.finds_any(line) {
-                    self.buffers.undecoded.insert(node.0);
-                }
-                held
-            }
-            _ if !self.judge.may_accept(known) => None,
-            Some(Role::ToolResult) => {
-                // Most results that are hits are so by themselves; their calls need not be decoded then.
-                let own = self.judge.held_by_line(line, known);
-                if !self.judge.negates() && own.is_some_and(|own| self.judge.accepts(own)) {
-                    return Ok(true);
-                }
-                let by_call = self.held_by_call(session, node, line, near)?;
-                if by_call & !known == 0 {
-                    return Ok(own.is_some_and(|own| self.judge.accepts(own)));
-                }
-                known |= by_call;
-                self.judge.held_by_line(line, known)
-            }
-            _ => self.judge.held_by_line(line, known),
-        };
-        Ok(held.is_some_and(|held| self.judge.accepts(held)))
+        if !self.judge.may_accept(held) {
+            return Ok(false);
+        }
+        let possible = self.judge.possible_in(line, !held);
+        // A result is shown by its call, so it is found by it too. Most results that are hits are so by themselves:
+        // their calls need not be parsed.
+        let is_result = line.role == Some(Role::ToolResult);
+        let asks_call_first =
+            is_result && (self.judge.negates() || !self.judge.includes_required(held | possible));
+        if asks_call_first {
+            held |= self.held_by_call(session, node, line, near)?;
+        }
+        if !self.judge.may_accept(held) || !self.judge.includes_required(held | possible) {
+            return Ok(false);
+        }
+        held |= self.judge.held_by_line(line, possible & !held);
+        if is_result && !asks_call_first && !self.judge.accepts(held) {
+            held |= self.held_by_call(session, node, line, near)?;
+        }
+        Ok(self.judge.accepts(held))
     }
 
-    /// What the call behind a tool result holds: a result is shown by its call, so it is found by it too.
+    /// Returns the terms that the call behind a tool result holds.
+    ///
+    /// Ids of calls repeat, in a session and even in an answer: the call is the first one with the id of the result in
+    /// the answer above it, the same that a row shows.
     fn held_by_call(
         &mut self,
         session: &Session,
         result: Node,
         line: &Line<'_>,
-        near: (u64, &[u8]),
+        near: &Stretch<'_>,
     ) -> Result<u64> {
         let Some(answer) = answer_above(session.tree(), result) else { return Ok(0) };
-        if self.buffers.looked_at.contains(&answer.0) && answer < result {
-            if self.buffers.undecoded.remove(&answer.0) {
-                let (position, len) = session.tree().place(answer);
-                let kind = session.tree().kind(answer);
-                let at = position.checked_sub(near.0).and_then(|at| usize::try_from(at).ok());
-                match at.and_then(|at| near.1.get(at..at + len as usize)) {
-                    Some(raw) => self.judge.held_by_calls(raw, kind, &mut self.buffers.calls),
-                    None => {
-                        self.judge.held_by_calls(&session.line_at(answer)?, kind, &mut self.buffers.calls);
-                    }
-                }
-            }
-            if self.buffers.calls.is_empty() {
-                return Ok(0);
-            }
-            let id = call_id(line);
-            return Ok(id.and_then(|id| self.buffers.calls.get(&id).copied()).unwrap_or(0));
+        if !self.buffers.calls.contains_key(&answer) {
+            let calls = self.calls_of(session, answer, near)?;
+            self.buffers.calls.insert(answer, calls);
+        }
+        let Some(calls) = self.buffers.calls.get(&answer).filter(|calls| !calls.is_empty()) else {
+            return Ok(0);
+        };
+        let Some(id) = call_id(line) else { return Ok(0) };
+        Ok(calls.iter().find(|(call, _)| *call == id).map_or(0, |(_, held)| *held))
+    }
+
+    fn calls_of(&self, session: &Session, answer: Node, near: &Stretch<'_>) -> Result<CallTerms> {
+        let tree = session.tree();
+        if let Some(line) = near.line(tree, answer) {
+            return Ok(self.judge.held_by_calls(&line));
         }
         let raw = session.line_at(answer)?;
         let low = raw.to_ascii_lowercase();
-        let tree = session.tree();
-        let above = Line { raw: &raw, low: &low, kind: tree.kind(answer), role: tree.role(answer) };
-        let mut calls = std::collections::HashMap::new();
-        self.judge.held_by_answer(&above, 0, &mut calls);
-        Ok(call_id(line).and_then(|id| calls.get(&id).copied()).unwrap_or(0))
+        let line = Line { raw: &raw, low: &low, kind: tree.kind(answer), role: tree.role(answer) };
+        Ok(self.judge.held_by_calls(&line))
     }
 }
 
-/// Reads which call a result answers, from where pi writes it, else from the decoded line.
+/// Bytes of the journal that were read, and where they begin.
+#[derive(Debug, Default)]
+struct Stretch<'b> {
+    start: u64,
+    raw: &'b [u8],
+    /// The same bytes with ASCII letters in lower case.
+    low: &'b [u8],
+}
+
+impl<'b> Stretch<'b> {
+    /// Returns the line of an entry if it lies in these bytes.
+    fn line(&self, tree: &Tree, node: Node) -> Option<Line<'b>> {
+        let (at, len) = tree.place(node);
+        let at = usize::try_from(at.checked_sub(self.start)?).ok()?;
+        let range = at..at.checked_add(len as usize)?;
+        let (raw, low) = (self.raw.get(range.clone())?, self.low.get(range)?);
+        Some(Line { raw, low, kind: tree.kind(node), role: tree.role(node) })
+    }
+}
+
+/// Returns the id of the call that a result answers: from its place in pi's spelling, else from the parsed line.
 fn call_id(line: &Line<'_>) -> Option<String> {
-    const KEY: &[u8] = b"\"toolCallId\":\"";
-    let head = &line.raw[..line.raw.len().min(1024)];
-    if let Some(at) = memchr::memmem::find(head, KEY) {
-        let value = &head[at + KEY.len()..];
-        if let Some(end) = memchr::memchr2(b'"', b'\\', value).filter(|end| value[*end] == b'"') {
-            return std::str::from_utf8(&value[..end]).ok().map(str::to_owned);
-        }
+    if let Some((call, _)) = result::call(line.raw.get(..result::FRONT).unwrap_or(line.raw)) {
+        return Some(call.id.to_owned());
     }
     let doc = Doc::parse(line.raw).ok()?;
     let id = super::super::call::message(&doc)?.get("toolCallId")?.as_str()?;

@@ -1,14 +1,14 @@
-//! Judging one line: which terms of a query it holds.
+//! Decides which terms of a query an entry holds: by the index, by its line, and by the calls of an answer.
 
-use std::collections::HashMap;
-
-use super::super::haystack::{Line, Needle, Place, Verdict, each_text, has_odd_escapes};
+use super::super::haystack::{Line, Needle, Place, each_text, has_odd_escapes};
 use super::super::query::{Field, Query, looks_like_id, role_alias};
-use crate::entry::{Block, Content};
-use crate::json::Doc;
+use crate::json::{Doc, Value};
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::{Node, Tree};
+
+/// The calls of an answer, in order: the id of each, and the terms it holds.
+pub(super) type CallTerms = Vec<(String, u64)>;
 
 /// The terms of a query, ready to be looked for. Sets of terms are bits.
 #[derive(Debug)]
@@ -96,38 +96,45 @@ impl Judge {
         held
     }
 
-    /// Tells what a line holds, given what is known already; `None` if it cannot be a hit.
-    pub(super) fn held_by_line(&self, line: &Line<'_>, known: u64) -> Option<u64> {
-        let (mut held, mut unsure) = (known, 0);
-        for (at, needle) in self.unknown(known) {
-            let negated = self.negated & 1 << at != 0;
-            match (needle.look(line, &|| self.is_odd(line)), negated) {
-                (Verdict::Ask, _) => unsure |= 1 << at,
-                (Verdict::Yes, true) | (Verdict::No, false) => return None,
-                (Verdict::Yes, false) => held |= 1 << at,
-                (Verdict::No, true) => {}
-            }
-        }
-        if unsure != 0 {
-            held |= self.held_by_text(line, unsure, None);
-        }
-        Some(held)
+    /// Returns the terms among `terms` that a line may hold, by its raw bytes.
+    pub(super) fn possible_in(&self, line: &Line<'_>, terms: u64) -> u64 {
+        let odd = || has_odd_escapes(line.low, self.seeks_slashes);
+        let wanted = self.needles_of(terms & self.readable);
+        wanted.filter(|(_, needle)| needle.may_be_in(line, &odd)).fold(0, |bits, (at, _)| bits | 1 << at)
     }
 
-    /// Tells what an answer holds, and adds what each of its calls holds to `calls`.
-    pub(super) fn held_by_answer(
-        &self,
-        line: &Line<'_>,
-        known: u64,
-        calls: &mut HashMap<String, u64>,
-    ) -> Option<u64> {
-        let odd = || self.is_odd(line);
-        // A term known by the role, say, may still stand in a call.
-        let found = self.unknown(0).any(|(_, needle)| needle.look(line, &odd) != Verdict::No);
-        if !found || memchr::memmem::find(line.low, b"\"toolcall\"").is_none() {
-            return self.held_by_line(line, known);
+    /// Returns the terms among `terms` that a line holds. Parses the line unless there are none.
+    pub(super) fn held_by_line(&self, line: &Line<'_>, terms: u64) -> u64 {
+        if terms == 0 {
+            return 0;
         }
-        Some(known | self.held_by_text(line, self.readable, Some(calls)))
+        let Ok(doc) = Doc::parse(line.raw) else { return 0 };
+        let mut held = 0;
+        each_text(line, &doc, &mut |place, text| {
+            held |= self.held_by_string(line, place, text, terms & !held);
+        });
+        held
+    }
+
+    /// Returns the terms that each call of an answer holds; nothing if no call holds any.
+    pub(super) fn held_by_calls(&self, line: &Line<'_>) -> CallTerms {
+        let terms = self.possible_in(line, self.readable);
+        if terms == 0 {
+            return Vec::new();
+        }
+        let Ok(doc) = Doc::parse(line.raw) else { return Vec::new() };
+        let mut held: Vec<u64> = Vec::new();
+        each_text(line, &doc, &mut |place, text| {
+            let Some(call) = place.call() else { return };
+            held.resize(held.len().max(call + 1), 0);
+            held[call] |= self.held_by_string(line, place, text, terms & !held[call]);
+        });
+        if held.iter().all(|bits| *bits == 0) {
+            return Vec::new();
+        }
+        let ids = call_ids(&doc);
+        held.resize(ids.len(), 0);
+        ids.into_iter().zip(held).collect()
     }
 
     /// Tells whether some term must not be held.
@@ -135,50 +142,20 @@ impl Judge {
         self.negated != 0
     }
 
-    /// Tells whether a line may hold any term that only reading can tell.
-    pub(super) fn finds_any(&self, line: &Line<'_>) -> bool {
-        self.needles.len() > 1
-            && self.unknown(0).any(|(_, needle)| needle.look(line, &|| self.is_odd(line)) != Verdict::No)
+    /// Tells whether these terms include all that must be held.
+    pub(super) fn includes_required(&self, terms: u64) -> bool {
+        terms | self.negated == self.all()
     }
 
-    /// Decodes an answer and adds what each of its calls holds to `calls`.
-    pub(super) fn held_by_calls(&self, raw: &[u8], kind: Kind, calls: &mut HashMap<String, u64>) {
-        let line = Line { raw, low: raw, kind, role: Some(Role::Assistant) };
-        self.held_by_text(&line, self.readable, Some(calls));
+    fn needles_of(&self, terms: u64) -> impl Iterator<Item = (usize, &Needle)> {
+        self.needles.iter().enumerate().filter(move |(at, _)| terms & 1 << at != 0)
     }
 
-    fn unknown(&self, known: u64) -> impl Iterator<Item = (usize, &Needle)> {
-        let open = self.readable & !known;
-        self.needles.iter().enumerate().filter(move |(at, _)| open & 1 << at != 0)
-    }
-
-    fn is_odd(&self, line: &Line<'_>) -> bool {
-        has_odd_escapes(line.low, self.seeks_slashes)
-    }
-
-    /// Decodes a line and tells which of the terms it holds; notes what each call holds.
-    fn held_by_text(&self, line: &Line<'_>, terms: u64, calls: Option<&mut HashMap<String, u64>>) -> u64 {
-        let Ok(doc) = Doc::parse(line.raw) else { return 0 };
-        let mut held = 0;
-        let mut by_call: Vec<u64> = Vec::new();
-        each_text(line.kind, &doc, &mut |place: Place, text: &str| {
-            let bits = self.held_by_string(place, text, terms);
-            held |= bits;
-            if let Some(call) = place.call().filter(|_| bits != 0) {
-                by_call.resize(by_call.len().max(call + 1), 0);
-                by_call[call] |= bits;
-            }
-        });
-        if let Some(calls) = calls.filter(|_| !by_call.is_empty()) {
-            let ids = call_ids(&doc).into_iter().zip(by_call);
-            calls.extend(ids.filter(|(_, bits)| *bits != 0));
-        }
-        held
-    }
-
-    fn held_by_string(&self, place: Place, text: &str, terms: u64) -> u64 {
-        let wanted = self.needles.iter().enumerate().filter(|(at, _)| terms & 1 << at != 0);
-        wanted.filter(|(_, needle)| needle.is_in(place, text)).fold(0, |bits, (at, _)| bits | 1 << at)
+    fn held_by_string(&self, line: &Line<'_>, place: Place, text: Value<'_>, terms: u64) -> u64 {
+        let wanted = self.needles_of(terms);
+        wanted
+            .filter(|(_, needle)| needle.is_in(place, text, line.low))
+            .fold(0, |bits, (at, _)| bits | 1 << at)
     }
 }
 
@@ -190,12 +167,13 @@ fn is_readable(field: Field) -> bool {
     }
 }
 
-/// The ids of the calls of an answer, in order.
+/// Returns the ids of the calls of an answer, in order; empty where an id is missing.
 fn call_ids(doc: &Doc) -> Vec<String> {
     let content = super::super::call::message(doc).and_then(|message| message.get("content"));
-    let calls = Content::of(content).blocks().filter_map(|block| match block {
-        Block::ToolCall { id, .. } => Some(id.into_owned()),
-        _ => None,
+    let calls = content.into_iter().flat_map(Value::items).filter_map(|block| {
+        let [kind, id] = block.get_each(["type", "id"]);
+        let id = || id.and_then(Value::as_str).unwrap_or_default().into_owned();
+        kind.is_some_and(|kind| kind.is_str("toolCall")).then(id)
     });
     calls.collect()
 }
