@@ -4,6 +4,8 @@
 //! follow it make no new tip. At a branch point the oldest child continues the branch it came from and the others
 //! begin new ones, so that a branch keeps its name when somebody branches off it. Reads, never writes.
 
+use std::collections::HashMap;
+
 use crate::entry::Ending;
 use crate::error::Result;
 use crate::id::EntryId;
@@ -27,11 +29,13 @@ pub struct Branch {
     pub tip_id: EntryId,
     /// Where the branch left another one; none if it starts at a root that nothing branches from.
     pub branch_point: Option<Node>,
-    /// The first label after the branch point, else the first prompt after it.
+    /// The first label after the branch point, else the first prompt after it. A branch that begins with a branch
+    /// summary and has neither is named after the entry above it: `after: …`.
     pub name: String,
     /// The label of the tip.
     pub label: Option<String>,
-    /// What the branch point is known by: the nearest label or prompt at or above it.
+    /// The name of the branch point: the nearest label or prompt at or above it, else the nearest entry that is more
+    /// than bookkeeping. None if the branch begins the conversation.
     pub from: Option<String>,
     /// How many entries come after the branch point.
     pub entries: usize,
@@ -72,16 +76,18 @@ impl Session {
 
     /// Lists the branches, the one with the latest activity first.
     pub fn branches(&self) -> Result<Vec<Branch>> {
+        self.each_branch()?.collect()
+    }
+
+    /// Reads the branches one by one, in the order of [`branches`](Session::branches): a session may have a million.
+    pub fn each_branch(&self) -> Result<impl ExactSizeIterator<Item = Result<Branch>>> {
         let tree = self.tree();
         let continuations = Continuations::of(tree);
-        let tips = newest_first(tree, tips(tree));
         let notes = Notes::read(self)?;
-        let mut branches = Vec::with_capacity(tips.len());
-        for tip in tips {
+        Ok(self.tips_by_activity().into_iter().map(move |tip| {
             let own = Own::of(tree, tip, |node| continuations.continuation(node));
-            branches.push(self.describe_branch(&own, &notes)?);
-        }
-        Ok(branches)
+            self.describe_branch(&own, &notes)
+        }))
     }
 
     /// Returns the name of the branch that ends in an entry, as if it were a tip.
@@ -101,7 +107,7 @@ impl Session {
             branch_point: own.branch_point,
             name: self.own_name(own)?,
             label: self.label(tip).map(|label| label.text.clone()),
-            from: own.branch_point.map(|point| self.place_name(point)).transpose()?,
+            from: own.branch_point.map(|point| self.place_name(point)).transpose()?.flatten(),
             entries: own.nodes.len(),
             turns: count(&|node| tree.role(node) == Some(Role::User)),
             last_activity: tree.timestamp(tip),
@@ -119,22 +125,29 @@ impl Session {
             return Ok(label.text.clone());
         }
         let tree = self.tree();
-        let prompt = oldest_first().find(|node| tree.role(*node) == Some(Role::User));
-        let speaks = || oldest_first().find(|node| !tree.is_bookkeeping(*node));
-        one_line_text(self, prompt.or_else(speaks).unwrap_or(own.tip))
+        if let Some(prompt) = oldest_first().find(|node| tree.role(*node) == Some(Role::User)) {
+            return one_line_text(self, prompt);
+        }
+        let first = oldest_first().find(|node| !tree.is_bookkeeping(*node)).unwrap_or(own.tip);
+        // A branch summary describes another branch, so its text is no name for this one.
+        let above = tree.parent(first).and_then(|parent| tree.effective(parent));
+        match above.filter(|_| matches!(tree.kind(first), Kind::BranchSummary | Kind::StackSummary)) {
+            Some(above) => Ok(format!("after: {}", one_line_text(self, above)?)),
+            None => one_line_text(self, first),
+        }
     }
 
-    /// What a branch point is known by.
-    fn place_name(&self, point: Node) -> Result<String> {
+    /// Returns the name of a branch point; none if the conversation begins behind it.
+    fn place_name(&self, point: Node) -> Result<Option<String>> {
         for node in self.tree().ancestors(point) {
             if let Some(label) = self.label(node) {
-                return Ok(label.text.clone());
+                return Ok(Some(label.text.clone()));
             }
             if self.tree().role(node) == Some(Role::User) {
-                return one_line_text(self, node);
+                return one_line_text(self, node).map(Some);
             }
         }
-        one_line_text(self, point)
+        self.tree().effective(point).map(|node| one_line_text(self, node)).transpose()
     }
 
     /// Tells how the branch ends that has this tip.
@@ -250,14 +263,14 @@ fn newest_first(tree: &Tree, mut tips: Vec<Node>) -> Vec<Node> {
 /// What entries elsewhere say about branches.
 struct Notes {
     hidden: Marks,
-    /// What was merged, and the entry that says so; in file order.
-    merges: Vec<(Node, Node)>,
+    /// The last merge entry of each merged tip.
+    merges: HashMap<Node, Node>,
 }
 
 impl Notes {
     fn read(session: &Session) -> Result<Self> {
         let tree = session.tree();
-        let mut notes = Notes { hidden: Marks::default(), merges: Vec::new() };
+        let mut notes = Notes { hidden: Marks::default(), merges: HashMap::new() };
         for node in tree.nodes() {
             match tree.kind(node) {
                 Kind::Custom if tree.is_internal(node) && !tree.is_leaf_marker(node) => {
@@ -295,15 +308,14 @@ impl Notes {
         let source = entry.value().and_then(|value| value.get("details")?.get("merge")?.get("sourceLeafId"));
         let source = source.and_then(Value::as_str).and_then(|id| session.tree().node(&id));
         if let Some(source) = source.and_then(|source| session.tree().effective(source)) {
-            self.merges.push((source, node));
+            self.merges.insert(source, node);
         }
         Ok(())
     }
 
     /// The branch a tip was last merged into.
     fn merged_into(&self, session: &Session, tip: Node) -> Option<Node> {
-        let (_, merge) = self.merges.iter().rev().find(|(source, _)| *source == tip)?;
-        session.newest_tip_below(*merge)
+        session.newest_tip_below(*self.merges.get(&tip)?)
     }
 }
 

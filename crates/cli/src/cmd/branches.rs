@@ -1,5 +1,7 @@
 //! `offshoot branches`: what was tried in a session, and how far each attempt came.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use session_tree::{BranchRow, Node, Session};
 
@@ -22,30 +24,35 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    args.sessions.each(app, &mut |app, session| {
-        let rows = session.branch_table()?;
-        // Numbers count the hidden ones too: `#2` means the same with and without `--all`.
-        let shown = rows.iter().enumerate().filter(|(_, row)| args.all || !row.branch.is_hidden);
-        let shown: Vec<Numbered<'_>> = shown.map(|(at, row)| Numbered { number: at + 1, row }).collect();
-        match args.sessions.output.json {
-            true => print_json(session, &shown, app),
-            false => print(session, &rows, &shown, app),
-        }
+    args.sessions.each(app, &mut |app, session| match args.sessions.output.json {
+        true => print_json(session, args.all, app),
+        false => print(session, args.all, app),
     })
 }
 
-/// A branch and what `#n` calls it.
-struct Numbered<'r> {
-    number: usize,
-    row: &'r BranchRow,
+/// Calls `take` with the number and the row of every branch; of the hidden ones only if `all` is true. Returns how many
+/// were left out.
+///
+/// Numbers count the hidden ones too: `#2` means the same with and without `--all`. One row is kept at a time: a
+/// session may have a million branches.
+fn each_row(
+    session: &Session,
+    all: bool,
+    take: &mut dyn FnMut(usize, &BranchRow) -> Result<(), CommandError>,
+) -> Result<usize, CommandError> {
+    let mut hidden = 0;
+    for (at, row) in session.each_branch_row()?.enumerate() {
+        let row = row?;
+        match all || !row.branch.is_hidden {
+            true => take(at + 1, &row)?,
+            false => hidden += 1,
+        }
+    }
+    Ok(hidden)
 }
 
-fn print(
-    session: &Session,
-    all: &[BranchRow],
-    shown: &[Numbered<'_>],
-    app: &mut App,
-) -> Result<(), CommandError> {
+fn print(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError> {
+    let numbers = Numbers::of(session);
     let mut table = Table::new([
         Column::numbers("#"),
         Column::wide("name"),
@@ -57,11 +64,13 @@ fn print(
         Column::words("last").spare(1),
         Column::words("").spare(2),
     ]);
-    for Numbered { number, row } in shown {
+    let mut is_empty = true;
+    let hidden = each_row(session, all, &mut |number, row| {
+        is_empty = false;
         let (branch, own) = (&row.branch, &row.figures.own);
         let model = own.last_model.as_ref().map(|model| model.model_id.clone());
         let tone = if branch.is_current { Tone::Accent } else { Tone::Plain };
-        table.push([
+        let cells = [
             (tone, format!("{}{number}", if branch.is_current { "● " } else { "" })),
             (tone, branch.name.clone()),
             (Tone::Dim, branch.from.as_deref().map(|from| shortened(from, FROM)).unwrap_or_default()),
@@ -70,19 +79,20 @@ fn print(
             (Tone::Plain, money(own.usage.cost)),
             (Tone::Plain, model.unwrap_or_default()),
             (Tone::Dim, age(app.now(), branch.last_activity)),
-            (if branch.ends_in_error { Tone::Bad } else { Tone::Notice }, marks(row, all)),
-        ]);
-    }
-    if !shown.is_empty() {
+            (if branch.ends_in_error { Tone::Bad } else { Tone::Notice }, marks(row, &numbers)),
+        ];
+        table.stream(cells, &mut app.ui)
+    })?;
+    if !is_empty {
         table.print(&mut app.ui)?;
     }
-    app.ui.tell(&footer(session, all.len(), all.len() - shown.len()))
+    app.ui.tell(&footer(session, numbers.count, hidden))
 }
 
-/// Tells what is special about a branch.
-fn marks(row: &BranchRow, all: &[BranchRow]) -> String {
+/// Lists the properties of a branch that deserve a mark.
+fn marks(row: &BranchRow, numbers: &Numbers) -> String {
     let branch = &row.branch;
-    let merged = branch.merged_into.map(|tip| match number_of(tip, all) {
+    let merged = branch.merged_into.map(|tip| match numbers.of_tip(tip) {
         Some(number) => format!("⇢ merged into {number}"),
         None => "⇢ merged".into(),
     });
@@ -96,8 +106,22 @@ fn marks(row: &BranchRow, all: &[BranchRow]) -> String {
     marks.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn number_of(tip: Node, all: &[BranchRow]) -> Option<usize> {
-    all.iter().position(|row| row.branch.tip == tip).map(|at| at + 1)
+/// The numbers of the branches, by their tips.
+struct Numbers {
+    by_tip: HashMap<Node, usize>,
+    count: usize,
+}
+
+impl Numbers {
+    fn of(session: &Session) -> Self {
+        let tips = session.tips_by_activity();
+        let count = tips.len();
+        Self { by_tip: tips.into_iter().enumerate().map(|(at, tip)| (tip, at + 1)).collect(), count }
+    }
+
+    fn of_tip(&self, tip: Node) -> Option<usize> {
+        self.by_tip.get(&tip).copied()
+    }
 }
 
 fn footer(session: &Session, all: usize, hidden: usize) -> String {
@@ -134,17 +158,22 @@ struct JsonBranch<'r> {
     ends_in_error: bool,
 }
 
-fn print_json(session: &Session, shown: &[Numbered<'_>], app: &mut App) -> Result<(), CommandError> {
-    let rows: Vec<_> = shown.iter().map(|numbered| as_json(session, numbered)).collect();
-    app.ui.json(&rows)
+fn print_json(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError> {
+    let mut separator = "[";
+    each_row(session, all, &mut |number, row| {
+        app.ui.raw(separator.as_bytes())?;
+        separator = ",";
+        app.ui.json_part(&as_json(session, number, row))
+    })?;
+    app.ui.raw(if separator == "[" { b"[]\n" } else { b"]\n" })
 }
 
-fn as_json<'r>(session: &Session, numbered: &Numbered<'r>) -> JsonBranch<'r> {
+fn as_json<'r>(session: &Session, number: usize, row: &'r BranchRow) -> JsonBranch<'r> {
     let id = |node: Node| session.tree().id(node).to_string();
-    let BranchRow { branch, figures, .. } = numbered.row;
+    let BranchRow { branch, figures, .. } = row;
     let model = figures.own.last_model.as_ref();
     JsonBranch {
-        number: numbered.number,
+        number,
         tip_id: branch.tip_id.as_str(),
         name: &branch.name,
         label: branch.label.as_deref(),

@@ -52,13 +52,14 @@ pub(super) fn list(session: &Session, nodes: &[Node], json: bool, app: &mut App)
     for node in nodes {
         let (tone, text) = texts.of(session, *node)?;
         let label = session.label(*node).map_or_else(String::new, |label| format!("[{}] ", label.text));
-        table.push([
+        let cells = [
             (Tone::Dim, session.line_number(*node).to_string()),
             (Tone::Plain, tree.id(*node).to_string()),
             (Tone::Dim, tree.parent(*node).map(|parent| tree.id(parent).to_string()).unwrap_or_default()),
             (Tone::Dim, age(app.now(), tree.timestamp(*node))),
             (tone, format!("{label}{text}")),
-        ]);
+        ];
+        table.stream(cells, &mut app.ui)?;
     }
     table.print(&mut app.ui)
 }

@@ -9,6 +9,9 @@ const NO_TERMINAL: usize = 60;
 /// What the column that gives way needs before others are left out for it.
 const LEAST: usize = 16;
 
+/// How many rows [`Table::stream`] keeps before it prints them.
+const PORTION: usize = 1000;
+
 /// One column of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
@@ -27,6 +30,10 @@ pub(crate) type Cell = (Tone, String);
 pub(crate) struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
+    /// The columns that were left out, each counted among those that were there at the time.
+    left_out: Vec<usize>,
+    /// The widths of the columns, once rows were printed.
+    widths: Option<Vec<usize>>,
 }
 
 impl Column {
@@ -54,31 +61,57 @@ impl Column {
 impl Table {
     /// Starts a table.
     pub(crate) fn new(columns: impl Into<Vec<Column>>) -> Self {
-        Table { columns: columns.into(), rows: Vec::new() }
+        Table { columns: columns.into(), rows: Vec::new(), left_out: Vec::new(), widths: None }
     }
 
     /// Adds a row with a cell for every column.
     pub(crate) fn push(&mut self, cells: impl Into<Vec<Cell>>) {
-        let cells: Vec<Cell> =
+        let mut cells: Vec<Cell> =
             cells.into().into_iter().map(|(tone, text)| (tone, clean(&text).into_owned())).collect();
+        for at in &self.left_out {
+            if *at < cells.len() {
+                cells.remove(*at);
+            }
+        }
         self.rows.push(cells);
+    }
+
+    /// Adds a row to a table that may be long: after every thousand rows they are printed and forgotten. The first
+    /// thousand decide how wide the columns are.
+    pub(crate) fn stream(&mut self, cells: impl Into<Vec<Cell>>, ui: &mut Ui) -> Result<(), CommandError> {
+        self.push(cells);
+        if self.rows.len() >= PORTION { self.print_rows(ui) } else { Ok(()) }
     }
 
     /// Prints the titles, unless all are empty, and the rows.
     pub(crate) fn print(mut self, ui: &mut Ui) -> Result<(), CommandError> {
-        self.leave_out_empty();
-        let widths = match ui.columns() {
-            Some(columns) => self.fit(columns),
-            None => self.natural_widths(),
-        };
+        if self.widths.is_none() {
+            self.leave_out_empty();
+        }
+        self.print_rows(ui)
+    }
+
+    /// Prints the rows and forgets them; the first time also the titles.
+    fn print_rows(&mut self, ui: &mut Ui) -> Result<(), CommandError> {
         let cuts = ui.columns().is_some();
-        if self.columns.iter().any(|column| !column.title.is_empty()) {
-            let titles: Vec<Cell> = self.columns.iter().map(|c| (Tone::Dim, c.title.to_owned())).collect();
-            self.print_row(&titles, &widths, cuts, ui)?;
+        let widths = match self.widths.take() {
+            Some(widths) => widths,
+            None => {
+                let widths = match ui.columns() {
+                    Some(columns) => self.fit(columns),
+                    None => self.natural_widths(),
+                };
+                if self.columns.iter().any(|column| !column.title.is_empty()) {
+                    let titles = self.columns.iter().map(|c| (Tone::Dim, c.title.to_owned()));
+                    self.print_row(&titles.collect::<Vec<Cell>>(), &widths, cuts, ui)?;
+                }
+                widths
+            }
+        };
+        for row in std::mem::take(&mut self.rows) {
+            self.print_row(&row, &widths, cuts, ui)?;
         }
-        for row in &self.rows {
-            self.print_row(row, &widths, cuts, ui)?;
-        }
+        self.widths = Some(widths);
         Ok(())
     }
 
@@ -95,6 +128,7 @@ impl Table {
 
     fn remove(&mut self, at: usize) {
         self.columns.remove(at);
+        self.left_out.push(at);
         for row in self.rows.iter_mut().filter(|row| at < row.len()) {
             row.remove(at);
         }

@@ -101,20 +101,47 @@ fn bookkeeping_makes_no_tip_and_no_branch_point() {
 }
 
 #[test]
-fn a_branch_that_begins_with_a_summary_is_called_by_what_the_summary_says() {
-    let told = |answer: &str| {
-        let summary = crate::branch_summary_text(answer, &crate::FileOps::default());
-        format!(r#""type":"branch_summary","fromId":"a2","summary":{}"#, serde_json::json!(summary))
+fn a_branch_that_begins_with_a_summary_is_named_after_its_own_prompt_or_its_parent() {
+    let summary = r#""type":"branch_summary","fromId":"a3","summary":"Too slow. Use Rust instead""#;
+    let settings = r#""type":"model_change","provider":"p","modelId":"m""#;
+    let start = [
+        ("u1", "", "user: Build a CLI"),
+        ("a1", "u1", "assistant: Which language do you have in mind?"),
+        ("u2", "a1", "user: Python"),
+        ("u3", "a1", "user: Too slow. Use Rust instead"),
+        ("a3", "u3", "assistant: Done"),
+        ("m1", "a1", settings),
+        ("s1", "m1", summary),
+    ];
+    let name = |more: &[(&str, &str, &str)], id: &str| {
+        let session = session(&[&start[..], more].concat());
+        session.branch_name(session.tree().node(id).unwrap()).unwrap()
     };
-    let (first, second) = (told("Channels were tried"), told("## Goal\nSpeed"));
-    let session = session(&[
-        ("u1", "", "user: one"),
-        ("a2", "u1", "assistant: two"),
-        ("s1", "u1", &first),
-        ("s2", "u1", &second),
-    ]);
-    let name = |id: &str| session.branch_name(session.tree().node(id).unwrap()).unwrap();
-    assert_eq!((name("s1").as_str(), name("s2").as_str()), ("Channels were tried", "Speed"));
+    assert_eq!(name(&[], "s1"), "after: Which language do you have in mind?");
+    let answered = ("a4", "s1", "assistant: Noted");
+    assert_eq!(name(&[answered], "a4"), "after: Which language do you have in mind?");
+    assert_eq!(name(&[answered, ("u5", "a4", "user: Use Node")], "u5"), "Use Node");
+    let label = ("l1", "s1", r#""type":"label","targetId":"s1","label":"node""#);
+    assert_eq!(name(&[label], "s1"), "node");
+
+    // Nothing stands above a summary at the root: its own text has to do.
+    let session = session(&[("u1", "", "user: one"), ("s1", "", summary)]);
+    let names: Vec<String> = session.branches().unwrap().into_iter().map(|branch| branch.name).collect();
+    assert_eq!(names, ["Too slow. Use Rust instead", "one"]);
+}
+
+#[test]
+fn the_origin_of_a_branch_is_no_bookkeeping_entry() {
+    let settings = r#""type":"model_change","provider":"p","modelId":"m""#;
+    let hello = r#""type":"custom_message","customType":"hello","content":"Welcome","display":true"#;
+    let origins = |entries: &[(&str, &str, &str)]| {
+        let branches = session(entries).branches().unwrap();
+        branches.into_iter().map(|branch| branch.from).collect::<Vec<_>>()
+    };
+    let two = [("u1", "m1", "user: one"), ("u2", "m1", "user: two")];
+    assert_eq!(origins(&[&[("m1", "", settings)][..], &two].concat()), [None, None]);
+    let below = [&[("c1", "", hello), ("m1", "c1", settings)][..], &two].concat();
+    assert_eq!(origins(&below), [Some("Welcome".to_owned()), Some("Welcome".to_owned())]);
 }
 
 #[test]

@@ -38,8 +38,16 @@ impl Session {
 
     /// Lists the branches with their figures, in the order of [`Session::branches`].
     pub fn branch_table(&self) -> Result<Vec<BranchRow>> {
-        let row = |branch| Ok(BranchRow { figures: self.branch_figures(&branch)?, branch });
-        self.branches()?.into_iter().map(row).collect()
+        self.each_branch_row()?.collect()
+    }
+
+    /// Reads the rows of [`branch_table`](Session::branch_table) one by one: a session may have a million branches.
+    pub fn each_branch_row(&self) -> Result<impl ExactSizeIterator<Item = Result<BranchRow>>> {
+        let row = |branch: Result<Branch>| {
+            let branch = branch?;
+            Ok(BranchRow { figures: self.branch_figures(&branch)?, branch })
+        };
+        Ok(self.each_branch()?.map(row))
     }
 
     /// The entries after the branch point, oldest first, and what hangs below the tip.
