@@ -289,8 +289,20 @@ impl Outline {
 
     /// Makes rows; only the entries of these rows are read. A range beyond the end is cut.
     pub fn rows(&self, session: &Session, range: Range<usize>) -> Result<Vec<OutlineRow>> {
+        self.rows_with_levels(session, range, usize::MAX)
+    }
+
+    /// Makes rows as [`rows`](Outline::rows) does, with the last `max_levels` levels of each at the most: the work for a
+    /// row is bounded however deep it is. [`OutlineRow::hidden_levels`] is the number of the others.
+    pub fn rows_with_levels(
+        &self,
+        session: &Session,
+        range: Range<usize>,
+        max_levels: usize,
+    ) -> Result<Vec<OutlineRow>> {
         let query = self.search.as_ref().map(Search::query);
-        let row = |row| Ok(OutlineRow { levels: self.levels(row), ..self.row(session, row, query)? });
+        let row =
+            |row| Ok(OutlineRow { levels: self.levels(row, max_levels), ..self.row(session, row, query)? });
         (range.start..range.end.min(self.len())).map(row).collect()
     }
 
@@ -370,11 +382,12 @@ impl Outline {
         Some(RowShape { node, indent, connector, fold: self.fold_of(look, node) })
     }
 
-    fn levels(&self, row: usize) -> Vec<Level> {
+    fn levels(&self, row: usize, max: usize) -> Vec<Level> {
         let look = self.forest.look(row);
-        let mut levels = vec![Level::Blank; look.levels];
-        self.forest.gutters(row, |level, goes_on| {
-            if let (true, Some(slot)) = (goes_on, levels.get_mut(level)) {
+        let first = look.levels.saturating_sub(max);
+        let mut levels = vec![Level::Blank; look.levels - first];
+        self.forest.gutters(row, first, |level, goes_on| {
+            if let (true, Some(slot)) = (goes_on, levels.get_mut(level - first)) {
                 *slot = Level::Line;
             }
         });

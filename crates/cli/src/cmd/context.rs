@@ -1,5 +1,7 @@
 //! `offshoot context`: what a model would get.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 use session_tree::json::Value;
@@ -55,12 +57,15 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 }
 
 fn items(context: &Context, llm: bool) -> Vec<Item> {
-    let mark_of = |source| context.items.iter().find(|item| item.source == source).map(|item| item.mark);
     if llm {
+        let mut marks: HashMap<Node, Mark> = HashMap::with_capacity(context.items.len());
+        for item in &context.items {
+            marks.entry(item.source).or_insert(item.mark);
+        }
         let messages = context.to_llm().into_iter();
         return messages
             .map(|found| Item {
-                mark: word(mark_of(found.source)),
+                mark: word(marks.get(&found.source).copied()),
                 source: found.source,
                 message: found.message,
             })

@@ -21,10 +21,9 @@ impl Texts {
 
     /// Returns what an entry says in one line, and how it is meant; an answer that only calls tools says which.
     pub(super) fn of(&self, session: &Session, node: Node) -> Result<(Tone, String), CommandError> {
+        // Without levels: those of a deep tree would cost more than all the rest.
         let position = self.0.position_of(node).unwrap_or(usize::MAX);
-        let Some(row) = self.0.rows(session, position..position.saturating_add(1))?.pop() else {
-            return Ok((Tone::Dim, String::new()));
-        };
+        let Some(row) = self.0.bare_row(session, position)? else { return Ok((Tone::Dim, String::new())) };
         let text = match row.text.strip_suffix("(no content)") {
             Some(role) => format!("{role}{}", calls(&session.entry_at(node)?)),
             None => row.text,

@@ -12,6 +12,9 @@ use crate::json;
 use crate::reading::Sessions;
 use crate::ui::{Tone, Ui, count, money, tokens};
 
+/// The most levels that are drawn before a row. A tree that parts at every entry is as deep as it has entries.
+const MAX_LEVELS: usize = 40;
+
 /// Rows are made in portions, so that the first ones of a large session are there at once.
 const PORTION: usize = 500;
 
@@ -87,7 +90,9 @@ pub(crate) fn print(
     ids: bool,
     ui: &mut Ui,
 ) -> Result<(), CommandError> {
-    each_row(session, outline, &mut |row| {
+    // At a terminal at least half of the line is left for the text.
+    let levels = ui.columns().map_or(MAX_LEVELS, |columns| (columns / 6).clamp(1, MAX_LEVELS));
+    each_row(session, outline, levels, &mut |row| {
         let here = match row.is_leaf || (row.leaf_below && stands_for_leaf(session, row)) {
             true => Here::At,
             false if row.leaf_below => Here::Below,
@@ -104,10 +109,12 @@ pub(crate) fn print(
 fn each_row(
     session: &Session,
     outline: &Outline,
+    max_levels: usize,
     take: &mut dyn FnMut(&OutlineRow) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
     for start in (0..outline.len()).step_by(PORTION) {
-        for row in outline.rows(session, start..(start + PORTION).min(outline.len()))? {
+        let end = (start + PORTION).min(outline.len());
+        for row in outline.rows_with_levels(session, start..end, max_levels)? {
             take(&row)?;
         }
     }
@@ -139,9 +146,9 @@ fn print_row(
     ids: bool,
     ui: &mut Ui,
 ) -> Result<(), CommandError> {
-    let (dot, failed, arrow) = match charset {
-        Charset::Unicode => ("• ", " ✗", " ←"),
-        Charset::Ascii => ("* ", " x", " <-"),
+    let (dot, failed, arrow, dots) = match charset {
+        Charset::Unicode => ("• ", " ✗", " ←", "…"),
+        Charset::Ascii => ("* ", " x", " <-", "..."),
     };
     let here = match here {
         Here::At => format!("{arrow} active"),
@@ -151,7 +158,10 @@ fn print_row(
     let turn = row.turn.as_ref().map_or_else(String::new, turn_figures);
     let id = if ids { format!("{:8} ", row.id.as_str()) } else { String::new() };
     let label = row.label.as_ref().map_or_else(String::new, |label| format!("[{}] ", label.text));
-    let prefix = row.prefix(charset);
+    let prefix = match row.hidden_levels() {
+        0 => row.prefix(charset),
+        hidden => format!("{dots}{hidden} {}", row.prefix(charset)),
+    };
     let pieces = [
         (Tone::Dim, id.as_str()),
         (Tone::Dim, &prefix),
@@ -221,7 +231,7 @@ struct JsonRow<'r> {
 fn print_json(session: &Session, outline: &Outline, ui: &mut Ui) -> Result<(), CommandError> {
     let tree = session.tree();
     let mut separator = "[";
-    each_row(session, outline, &mut |row| {
+    each_row(session, outline, 0, &mut |row| {
         let value = JsonRow {
             id: row.id.as_str(),
             parent_id: tree.parent(row.node).map(|parent| tree.id(parent).to_string()),

@@ -290,13 +290,18 @@ impl Forest {
         }
     }
 
-    /// Calls `take` for every ancestor that draws a line past this row: its level, and whether siblings follow it.
-    pub(super) fn gutters(&self, row: usize, mut take: impl FnMut(usize, bool)) {
+    /// Calls `take` for every ancestor that draws a line past this row on the level `first` or a later one: its level,
+    /// and whether siblings follow it.
+    pub(super) fn gutters(&self, row: usize, first: usize, mut take: impl FnMut(usize, bool)) {
         let Some(at) = self.at(row) else { return };
         let mut above = if row > at.first() { Some(at) } else { self.segment(at.segment.above) };
         // Roots are drawn without lines.
         while let Some(at) = above.filter(|at| at.segment.above != NONE) {
             let level = at.segment.indent.saturating_sub(u32::from(self.several_roots) + 1);
+            // Levels only get smaller on the way up.
+            if (level as usize) < first {
+                return;
+            }
             take(level as usize, at.segment.next != NONE);
             above = self.segment(at.segment.above);
         }

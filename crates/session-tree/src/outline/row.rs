@@ -20,7 +20,7 @@ pub struct OutlineRow {
     pub depth: u32,
     /// How many levels are drawn before the text.
     pub indent: usize,
-    /// What is drawn on each level, from the left.
+    /// The drawing of each level, from the left; only the last levels if there are fewer than `indent`.
     pub levels: Vec<Level>,
     /// Whether rows are folded away below this one, or could be.
     pub fold: Fold,
@@ -145,6 +145,11 @@ impl OutlineRow {
             out.push(' ');
         }
         out
+    }
+
+    /// Returns how many levels are missing before the first one in `levels`.
+    pub fn hidden_levels(&self) -> usize {
+        self.indent.saturating_sub(self.levels.len())
     }
 
     /// Tells whether the row itself hangs on a line.

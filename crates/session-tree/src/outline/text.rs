@@ -84,8 +84,11 @@ pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Resu
             }
         }
         Body::Compaction { tokens_before, .. } => {
-            let thousands = (tokens_before.unwrap_or(0.0) / 1000.0).round().max(0.0);
-            Line::new(format!("[compaction: {thousands}k tokens]"), RowStyle::Compaction)
+            let tokens = match tokens_before.unwrap_or(0.0).max(0.0) {
+                few if few < 1000.0 => format!("{}", few.floor()),
+                many => format!("{}k", (many / 1000.0).round()),
+            };
+            Line::new(format!("[compaction: {tokens} tokens]"), RowStyle::Compaction)
         }
         Body::BranchSummary { summary, .. } => {
             let text = shown(&summary.unwrap_or_default());

@@ -14,6 +14,10 @@ fn text_of(draw: &Draw, id: &str) -> (String, RowStyle, bool) {
 fn every_type_of_entry_has_its_line() {
     let cases = [
         (r#""type":"compaction","summary":"s","tokensBefore":52499"#, "[compaction: 52k tokens]"),
+        (r#""type":"compaction","summary":"s","tokensBefore":125"#, "[compaction: 125 tokens]"),
+        (r#""type":"compaction","summary":"s","tokensBefore":999"#, "[compaction: 999 tokens]"),
+        (r#""type":"compaction","summary":"s","tokensBefore":1000"#, "[compaction: 1k tokens]"),
+        (r#""type":"compaction","summary":"s","tokensBefore":-3"#, "[compaction: 0 tokens]"),
         (r#""type":"branch_summary","summary":"a\n\tb""#, "[branch summary]: a  b"),
         (r#""type":"model_change","provider":"p","modelId":"m""#, "[model: m]"),
         (r#""type":"thinking_level_change","thinkingLevel":"high""#, "[thinking: high]"),
