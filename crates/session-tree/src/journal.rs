@@ -30,7 +30,7 @@ pub use file::FileJournal;
 pub(crate) use file::LockWait;
 #[cfg(any(feature = "sidecar", feature = "catalog"))]
 pub(crate) use file::OpenFile;
-pub(crate) use lines::{Piece, each_line, each_line_until, read_into, read_range};
+pub(crate) use lines::{Piece, each_line, each_line_while, read_into, read_range};
 pub use memory::MemoryJournal;
 #[cfg(feature = "write")]
 pub(crate) use source::{Overlay, Reader, copy_range};

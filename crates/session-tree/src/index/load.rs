@@ -1,5 +1,6 @@
 //! Loading: one pass over a journal, which finds the header first and then hands lines to the index.
 
+use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{Dialect, Gap, GapKind, Index, Taken, dialect_of, read_line};
 use crate::entry::Header;
 use crate::error::{Error, Result};
-use crate::journal::{ReadAt, each_line_until};
+use crate::journal::{ReadAt, each_line_while};
 use crate::json::{self, Doc, Value};
 use crate::line::{Parent, Scan, Scanner, trim};
 
@@ -111,7 +112,10 @@ impl Loader {
     fn read(&mut self, source: &dyn ReadAt) -> Result<()> {
         let len = source.len().map_err(Error::io("read", &self.path))?;
         let scanner = Scanner::default();
-        let read = each_line_until(source, 0, len, &mut |position, piece, ended| {
+        // A file of zero bytes is one line; without a header its end does not matter.
+        let has_header = Cell::new(false);
+        let goes_on = |position| has_header.get() || position < 2 * EARLY_BYTES;
+        let read = each_line_while(source, 0, len, &goes_on, &mut |position, piece, ended| {
             let line = Taken { source, scanner: &scanner, position, piece };
             match &mut self.index {
                 Some(index) => {
@@ -131,6 +135,7 @@ impl Loader {
                 }
                 None => self.take_early(&line, ended)?,
             }
+            has_header.set(self.index.is_some());
             Ok(if self.refusal.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
         read.map_err(Error::io("read", &self.path))

@@ -31,13 +31,22 @@ pub(crate) fn each_line(
     to: u64,
     take: &mut dyn FnMut(u64, Piece<'_>, bool) -> io::Result<()>,
 ) -> io::Result<()> {
-    each_line_until(source, from, to, &mut |position, piece, ended| {
+    each_line_while(source, from, to, &|_| true, &mut |position, piece, ended| {
         take(position, piece, ended).map(ControlFlow::Continue)
     })
 }
 
 /// As [`each_line`], until `take` breaks off: nothing behind is read then.
-pub(crate) fn each_line_until(source: &dyn ReadAt, from: u64, to: u64, take: TakeLine<'_>) -> io::Result<()> {
+///
+/// While a line longer than the buffer is skipped, `goes_on` is asked with the position reached; after `false` the line
+/// is given up, and nothing behind is read either.
+pub(crate) fn each_line_while(
+    source: &dyn ReadAt,
+    from: u64,
+    to: u64,
+    goes_on: &dyn Fn(u64) -> bool,
+    take: TakeLine<'_>,
+) -> io::Result<()> {
     let mut reader = Reader { source, at: from, to, buffer: vec![0; buffer_size(to.saturating_sub(from))] };
     let (mut start, mut filled) = (0, 0);
     loop {
@@ -57,7 +66,7 @@ pub(crate) fn each_line_until(source: &dyn ReadAt, from: u64, to: u64, take: Tak
             start = 0;
         }
         if filled == reader.buffer.len() {
-            if reader.long_line(filled, take)?.is_break() {
+            if reader.long_line(filled, goes_on, take)?.is_break() {
                 return Ok(());
             }
             filled = 0;
@@ -107,8 +116,13 @@ impl Reader<'_> {
         }
     }
 
-    /// The buffer is full of one unfinished line: keeps its ends, reads on until the line feed.
-    fn long_line(&mut self, filled: usize, take: TakeLine<'_>) -> io::Result<ControlFlow<()>> {
+    /// Handles a buffer full of one unfinished line: keeps its ends and reads on until the line feed.
+    fn long_line(
+        &mut self,
+        filled: usize,
+        goes_on: &dyn Fn(u64) -> bool,
+        take: TakeLine<'_>,
+    ) -> io::Result<ControlFlow<()>> {
         let start = self.at - filled as u64;
         let head = self.buffer[..HEAD.min(filled)].to_vec();
         let mut tail = self.buffer[filled.saturating_sub(TAIL)..filled].to_vec();
@@ -126,6 +140,9 @@ impl Reader<'_> {
                     Piece::Ends { head: &head, tail: &tail, len: end - start },
                     feed.is_some(),
                 );
+            }
+            if !goes_on(self.at) {
+                return Ok(ControlFlow::Break(()));
             }
         }
     }

@@ -1,17 +1,20 @@
 //! Salvage: what is left of a file whose header cannot be read. The file itself is never touched.
 
+use std::io;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::copy::{RepairedCopy, new_file};
 use crate::check::hint;
 use crate::entry::Header;
-use crate::error::{Error, Result};
+use crate::error::{Error, ReadOnlyReason, Result};
 use crate::fs::{Access, Fs};
 use crate::id::{digest, is_valid_session_id};
-use crate::index;
-use crate::journal::{FileJournal, ReadAt, copy_range, read_range};
+use crate::index::{self, LONGEST_LINE};
+use crate::journal::{
+    FileJournal, Journal, Locked, Piece, ReadAt, VerifyCopy, WriteCopy, copy_range, each_line, read_range,
+};
 use crate::json::{Doc, Kind, Value};
 use crate::kind::Kind as EntryKind;
 use crate::line::trim;
@@ -30,35 +33,29 @@ pub struct Salvage {
 /// Every line that can be read becomes an entry of a session in memory, below a header made of what the old one
 /// still tells. Fails if there is not a single entry: then the file is none of ours.
 pub fn salvage(fs: Arc<dyn Fs>, path: &Path) -> Result<Salvage> {
-    let mut bytes = read_file(fs, path)?;
-    let first = first_line(&bytes);
-    let old = first.clone().map_or(&[][..], |line| &bytes[line]);
-    let found = FirstLine::of(old);
-    let entries = Entries::of(&bytes);
-    if found != FirstLine::Header && entries.is_foreign() {
+    let source = FileJournal::open(fs, path, Access::Read)?;
+    let found = Findings::of(&source).map_err(Error::io("read", path))?;
+    let first_line = FirstLine::of(&found.first_text);
+    if first_line != FirstLine::Header && found.entries.is_foreign() {
         return Err(nothing(path));
     }
-    let replaced = match (&first, found) {
+    let replaced = match (&found.first, first_line) {
         (_, FirstLine::Header) => None,
         // As an object it would pass for an entry.
-        (Some(line), FirstLine::LostHeader) if Doc::parse(old).is_ok() => {
-            Some(0..(line.end + 1).min(bytes.len()))
+        (Some(line), FirstLine::LostHeader) if Doc::parse(found.first_text.as_slice()).is_ok() => {
+            Some(line.end + 1)
         }
         // Without the byte order mark, which is none in the middle of a file.
-        (Some(line), FirstLine::Entry) => Some(0..line.start),
-        (_, FirstLine::LostHeader | FirstLine::Entry) => Some(0..0),
+        (Some(line), FirstLine::Entry) => Some(line.start),
+        (_, FirstLine::LostHeader | FirstLine::Entry) => Some(0),
     };
-    if let Some(replaced) = replaced {
-        // In place: there may not be room for the file twice.
-        let header = fresh_header(old, &entries, path);
-        bytes.splice(replaced, header);
-    }
-    let session = Session::from_bytes(bytes)?;
+    let header = replaced.map(|_| fresh_header(&found.first_text, &found.entries, path));
+    let journal = Headed { header: header.unwrap_or_default(), replaced: replaced.unwrap_or(0), source };
+    let session = Session::load(Box::new(journal), Some(ReadOnlyReason::Asked))?;
     if session.tree().is_empty() {
         return Err(nothing(path));
     }
-    let is_lost = found == FirstLine::LostHeader;
-    let lost_header = first.filter(|_| is_lost).map(|line| line.start as u64..line.end as u64);
+    let lost_header = found.first.filter(|_| first_line == FirstLine::LostHeader);
     Ok(Salvage { session, lost_header })
 }
 
@@ -67,7 +64,7 @@ fn nothing(path: &Path) -> Error {
 }
 
 impl Salvage {
-    /// Returns the session as far as it can be read; it lives in memory and cannot be written.
+    /// Returns the session as far as it can be read; it reads the damaged file and cannot be written.
     pub fn session(&self) -> &Session {
         &self.session
     }
@@ -118,22 +115,107 @@ impl FirstLine {
     }
 }
 
-fn read_file(fs: Arc<dyn Fs>, path: &Path) -> Result<Vec<u8>> {
-    let source = FileJournal::open(fs, path, Access::Read)?;
-    let len = source.len().map_err(Error::io("read", path))?;
-    read_range(&source, 0, len as usize).map_err(Error::io("read", path))
+/// A file below a header that replaces its first bytes.
+#[derive(Debug)]
+struct Headed {
+    header: Vec<u8>,
+    /// How many bytes of the file the header replaces.
+    replaced: u64,
+    source: FileJournal,
 }
 
-/// The first line that is not blank, without a byte order mark.
-fn first_line(bytes: &[u8]) -> Option<Range<usize>> {
-    let mut start = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    for line in bytes[start..].split(|byte| *byte == b'\n') {
-        if !trim(line).is_empty() {
-            return Some(start..start + line.len());
-        }
-        start += line.len() + 1;
+impl ReadAt for Headed {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.source.len()?.saturating_sub(self.replaced) + self.header.len() as u64)
     }
-    None
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match position.checked_sub(self.header.len() as u64) {
+            Some(behind) => self.source.read_at(self.replaced + behind, buffer),
+            None => self.header.as_slice().read_at(position, buffer),
+        }
+    }
+}
+
+/// Reading only: nothing is ever appended to what was salvaged.
+impl Journal for Headed {
+    fn path(&self) -> Option<&Path> {
+        None
+    }
+
+    fn lock(&mut self) -> Result<Locked> {
+        Err(read_only())
+    }
+
+    fn unlock(&mut self) {}
+
+    fn append(&mut self, _at: u64, _lines: &[u8], _publish: bool) -> Result<()> {
+        Err(read_only())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn replace(&mut self, _: &str, _: WriteCopy<'_>, _: VerifyCopy<'_>) -> Result<Option<PathBuf>> {
+        Err(read_only())
+    }
+
+    fn reopened(&self) -> Result<Box<dyn Journal>> {
+        Err(read_only())
+    }
+
+    fn rescue(&self, _lines: &mut dyn io::Read) -> Result<Option<PathBuf>> {
+        Ok(None)
+    }
+}
+
+fn read_only() -> Error {
+    Error::ReadOnly { reason: ReadOnlyReason::Asked }
+}
+
+/// The result of one pass over a damaged file.
+#[derive(Debug, Default)]
+struct Findings {
+    /// Where the first line stands that is not blank, without a byte order mark.
+    first: Option<Range<u64>>,
+    /// That line; of one longer than the engine reads, its beginning.
+    first_text: Vec<u8>,
+    entries: Entries,
+}
+
+impl Findings {
+    fn of(source: &FileJournal) -> io::Result<Self> {
+        let len = source.len()?;
+        let beginning = read_range(source, 0, len.min(64 << 10) as usize)?;
+        let mut found = Findings { entries: Entries::new(&beginning, len), ..Findings::default() };
+        each_line(source, 0, len, &mut |position, piece, _| {
+            match piece {
+                Piece::Whole(line) => found.take(position, line.len() as u64, line),
+                // A bad line, whatever it holds.
+                Piece::Ends { head, len, .. } if len > LONGEST_LINE => found.take_first(position, len, head),
+                Piece::Ends { len, .. } => {
+                    found.take(position, len, &read_range(source, position, len as usize)?);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn take(&mut self, position: u64, len: u64, line: &[u8]) {
+        self.take_first(position, len, line);
+        self.entries.take(line);
+    }
+
+    fn take_first(&mut self, position: u64, len: u64, line: &[u8]) {
+        let mark = if position == 0 && line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let text = &line[mark..];
+        if self.first.is_none() && !trim(text).is_empty() {
+            self.first = Some(position + mark as u64..position + len);
+            self.first_text = text.to_vec();
+        }
+    }
 }
 
 /// A header made of what the old one, the entries and the name of the file still tell.
@@ -169,23 +251,22 @@ struct Entries {
 }
 
 impl Entries {
-    fn of(bytes: &[u8]) -> Self {
-        let beginning = &bytes[..bytes.len().min(64 << 10)];
-        let mut digest = digest([beginning, &bytes.len().to_le_bytes()].into_iter());
+    /// Starts with the beginning of the file and its length.
+    fn new(beginning: &[u8], len: u64) -> Self {
+        let mut digest = digest([beginning, &len.to_le_bytes()].into_iter());
         digest.truncate(32);
-        let mut found = Entries { digest, ..Entries::default() };
-        for line in bytes.split(|byte| *byte == b'\n') {
-            let Ok(doc) = Doc::parse(line) else { continue };
-            let text = |value: Option<Value<'_>>| value.and_then(Value::as_str).map(|text| text.into_owned());
-            let root = doc.root();
-            found.has_ids |= root.get("id").is_some() && root.get("parentId").is_some();
-            found.has_types |= has_known_type(root);
-            let role = root.get("message").and_then(|message| message.get("role"));
-            found.has_hook_messages |= role.is_some_and(|role| role.is_str("hookMessage"));
-            let time = || text(root.get("timestamp")).and_then(|time| Timestamp::parse(&time));
-            found.time = found.time.or_else(time);
-        }
-        found
+        Entries { digest, ..Entries::default() }
+    }
+
+    fn take(&mut self, line: &[u8]) {
+        let Ok(doc) = Doc::parse(line) else { return };
+        let root = doc.root();
+        self.has_ids |= root.get("id").is_some() && root.get("parentId").is_some();
+        self.has_types |= has_known_type(root);
+        let role = root.get("message").and_then(|message| message.get("role"));
+        self.has_hook_messages |= role.is_some_and(|role| role.is_str("hookMessage"));
+        let time = || Timestamp::parse(&root.get("timestamp").and_then(Value::as_str)?);
+        self.time = self.time.or_else(time);
     }
 
     fn is_foreign(&self) -> bool {
