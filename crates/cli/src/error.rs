@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use offshoot_agent::error::AgentError;
 use serde::Serialize;
-use session_tree::Error;
+use session_tree::{Error, QueryError};
 
 use crate::ui::Ui;
 
@@ -68,6 +68,13 @@ impl From<Failure> for CommandError {
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         CommandError::Failed(Failure { message: chain(&error), hints: hints(&error) })
+    }
+}
+
+impl From<QueryError> for CommandError {
+    fn from(error: QueryError) -> Self {
+        let failure = Failure::new(format!("cannot search: {error}"));
+        CommandError::Usage(failure.hint("put a part in double quotes to search for its text"))
     }
 }
 

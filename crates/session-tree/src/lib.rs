@@ -88,6 +88,7 @@ mod pattern;
 pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
+mod query_error;
 mod time;
 
 // The straight walk: a module uses only modules above it.
@@ -183,6 +184,7 @@ pub use outline::{
     Charset, Filter, Fold, FoldStep, Level, Outline, OutlineOptions, OutlineRow, Query, RowShape, RowStyle,
     Search, SearchProgress, TurnStats, TurnWalk,
 };
+pub use query_error::QueryError;
 pub use reference::split_reference;
 #[cfg(feature = "write")]
 pub use repair::{RepairPlan, Repaired, RepairedCopy, Salvage, salvage};

@@ -28,6 +28,15 @@ impl Pattern {
         Self { source: source.to_owned(), engine }
     }
 
+    /// Returns the reason why the pattern fits nothing; `None` if it is valid.
+    pub(crate) fn problem(&self) -> Option<String> {
+        match (&self.engine, self.source.is_empty()) {
+            (Some(_), _) => None,
+            (None, true) => Some("it is empty".to_owned()),
+            (None, false) => Some(engine::reason(&self.source)),
+        }
+    }
+
     /// Tells whether some part of a text fits.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         self.engine.as_ref().is_some_and(|engine| engine.is_in(text))
@@ -47,6 +56,16 @@ mod engine {
 
     #[derive(Debug, Clone)]
     pub(super) struct Engine(regex::Regex);
+
+    /// Returns the reason why a pattern cannot be compiled, on one line.
+    pub(super) fn reason(source: &str) -> String {
+        let Err(error) = regex::RegexBuilder::new(source).case_insensitive(true).build() else {
+            return String::new();
+        };
+        let text = error.to_string();
+        let last = text.lines().last().unwrap_or_default().trim();
+        last.strip_prefix("error: ").unwrap_or(last).to_owned()
+    }
 
     impl Engine {
         pub(super) fn compile(source: &str) -> Option<Self> {
@@ -70,6 +89,11 @@ mod engine {
     /// There is no value of this type.
     #[derive(Debug, Clone)]
     pub(super) enum Engine {}
+
+    /// Returns the reason why a pattern cannot be compiled.
+    pub(super) fn reason(_source: &str) -> String {
+        "regular expressions are not part of this build".to_owned()
+    }
 
     impl Engine {
         pub(super) fn compile(_source: &str) -> Option<Self> {

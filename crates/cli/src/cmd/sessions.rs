@@ -7,7 +7,7 @@ mod threads;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use session_tree::{Catalog, Listing, SessionSummary};
+use session_tree::{Catalog, Listing, SessionQuery, SessionSummary};
 
 use self::short_ids::ShortIds;
 use self::threads::Threads;
@@ -54,6 +54,8 @@ struct Row {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    let text = args.query.join(" ");
+    let query = SessionQuery::parse_strict(&text)?;
     let catalog = app.catalog()?;
     let cwd = app.cwd()?;
     let listing = list(&catalog, &cwd, args.all);
@@ -69,9 +71,9 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     if sessions.is_empty() && !args.json {
         tell_empty(args, &cwd, app)?;
     }
-    let query = args.query.join(" ");
     let all = sessions.len();
-    let rows = sorted(args.sort, search::find(&catalog, sessions, &query), query.trim().is_empty());
+    let found = search::find(&catalog, sessions, &query, &text);
+    let rows = sorted(args.sort, found, text.trim().is_empty());
     if rows.is_empty() && all > 0 {
         app.ui.tell(&format!("none of {} fits", count(all, "session")))?;
     }

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 use session_tree::{
-    Charset, Filter, Kind, Outline, OutlineOptions, OutlineRow, RowStyle, Session, TurnStats,
+    Charset, Filter, Kind, Outline, OutlineOptions, OutlineRow, Query, RowStyle, Session, TurnStats,
 };
 
 use crate::app::App;
@@ -26,7 +26,8 @@ pub(crate) struct Args {
     /// Which entries to show.
     #[arg(long, short, value_parser = filter_parser(), default_value = "default", value_name = "MODE")]
     filter: Filter,
-    /// Show only entries that match: words, `"a phrase"`, `-without`, `role:user`, `tool:bash`, `file:src`, `label:x`.
+    /// Show only entries that match: words, `"a phrase"`, `-without`, `role:user`, `tool:bash`, `file:src`, `label:x`,
+    /// `before:2025-01-31`, `after:`, `re:pattern`.
     #[arg(long, short, value_name = "QUERY", allow_hyphen_values = true)]
     search: Option<String>,
     /// Show one row per turn.
@@ -64,6 +65,7 @@ fn filter_parser() -> impl TypedValueParser<Value = Filter> {
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let is_json = args.sessions.output.json;
+    args.search.as_deref().map(Query::parse_strict).transpose()?;
     args.sessions.each(app, &mut |app, session| {
         if args.nested {
             return nested(session, &mut app.ui);

@@ -4,6 +4,7 @@
 
 use super::summary::SessionSummary;
 use crate::pattern::Pattern;
+use crate::query_error::QueryError;
 use crate::time::Timestamp;
 
 /// What a person searches for: words and phrases, all of which must occur, and conditions that a row must meet.
@@ -70,6 +71,26 @@ impl SessionQuery {
             plain.unwrap_or(part).split_whitespace().for_each(|word| query.add_word(word));
         }
         query
+    }
+
+    /// Reads a query as [`parse`](SessionQuery::parse) does, for a caller that has all of it.
+    ///
+    /// # Errors
+    ///
+    /// Names the first part that no session can meet: a bad date or pattern, an unknown value, or a condition on
+    /// entries.
+    pub fn parse_strict(text: &str) -> Result<Self, QueryError> {
+        let (plain, _) = split_pattern(text);
+        let balanced = plain.matches('"').count().is_multiple_of(2);
+        let outside = plain.split(|c| balanced && c == '"').step_by(2);
+        outside.flat_map(str::split_whitespace).try_for_each(check_word)?;
+        let query = Self::parse(text);
+        match query.pattern.as_ref().and_then(Pattern::problem) {
+            Some(reason) => {
+                Err(QueryError::Pattern { part: text[plain.len()..].trim_end().to_owned(), reason })
+            }
+            None => Ok(query),
+        }
     }
 
     /// Tells whether everything fits.
@@ -164,6 +185,24 @@ impl Condition {
             Condition::HasBranches => row.tip_count > 1,
             Condition::IsNamed => row.name.is_some(),
         }
+    }
+}
+
+/// The conditions of a query.
+const CONDITIONS: [&str; 6] = ["cwd:", "before:", "after:", "has:", "is:", "re:"];
+
+/// Returns an error for a word that looks like a condition but is not valid.
+fn check_word(word: &str) -> Result<(), QueryError> {
+    let Some((name, _)) = word.split_once(':').filter(|(_, value)| !value.is_empty()) else { return Ok(()) };
+    let part = word.to_owned();
+    match (name, Condition::parse(word)) {
+        (_, Some(Condition::Before(None) | Condition::After(None))) => Err(QueryError::Time { part }),
+        ("has", None) => Err(QueryError::Value { part, expected: &["has:branch"] }),
+        ("is", None) => Err(QueryError::Value { part, expected: &["is:named"] }),
+        ("role" | "tool" | "file" | "label", None) => {
+            Err(QueryError::Condition { part, conditions: &CONDITIONS })
+        }
+        _ => Ok(()),
     }
 }
 

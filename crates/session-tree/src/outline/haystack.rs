@@ -79,7 +79,7 @@ impl Needle {
         Self { term: term.clone(), plain, is_plain }
     }
 
-    /// Returns false only if the raw bytes show that a line does not hold the term. `odd` tells whether the line
+    /// Returns false only if the raw bytes show that a line does not hold the term. `odd` returns whether the line
     /// spells plain characters as escapes.
     pub(super) fn may_be_in(&self, line: &Line<'_>, odd: &dyn Fn() -> bool) -> bool {
         if !line.may_have(self.term.field) {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::pattern::Pattern;
+use crate::query_error::QueryError;
 use crate::time::Timestamp;
 
 /// The most terms of a query that count; the rest is ignored.
@@ -59,6 +60,23 @@ impl Query {
         Self { terms }
     }
 
+    /// Reads a query as [`parse`](Query::parse) does, for a caller that has all of it.
+    ///
+    /// # Errors
+    ///
+    /// Names the first part that nothing can match: a bad date, pattern or role, or a condition of lists of sessions.
+    /// The same text in double quotes is searched for as it is.
+    pub fn parse_strict(text: &str) -> Result<Self, QueryError> {
+        let mut rest = text.trim_start();
+        while !rest.is_empty() {
+            let (term, after) = next_term(rest);
+            let typed = rest[..rest.len() - after.len()].trim_end();
+            term.map_or(Ok(()), |term| term.check(typed))?;
+            rest = after.trim_start();
+        }
+        Ok(Self::parse(text))
+    }
+
     /// Tells whether the query asks for nothing, so that everything meets it.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
@@ -92,6 +110,30 @@ impl Query {
 }
 
 impl Term {
+    /// Returns an error if nothing can match the term; `typed` is its part of the query.
+    fn check(&self, typed: &str) -> Result<(), QueryError> {
+        let part = typed.to_owned();
+        let body = typed.strip_prefix('-').unwrap_or(typed);
+        match self.field {
+            Field::Before(None) | Field::After(None) => Err(QueryError::Time { part }),
+            Field::Role if !names_role(&self.text) => Err(QueryError::Value { part, expected: &ROLES }),
+            Field::Pattern => match self.pattern.as_ref().and_then(Pattern::problem) {
+                Some(reason) => Err(QueryError::Pattern { part, reason }),
+                None => Ok(()),
+            },
+            Field::Any if SESSION_FIELDS.iter().any(|name| value_after(name, body).is_some()) => {
+                Err(QueryError::Condition { part, conditions: &FIELDS })
+            }
+            Field::Any
+            | Field::Role
+            | Field::Tool
+            | Field::File
+            | Field::Label
+            | Field::Before(Some(_))
+            | Field::After(Some(_)) => Ok(()),
+        }
+    }
+
     fn implies(&self, old: &Term) -> bool {
         if self.field != old.field || self.negated != old.negated {
             return false;
@@ -106,6 +148,41 @@ impl Term {
             Field::Any | Field::Tool | Field::File | Field::Label => self.text.contains(&old.text),
         }
     }
+}
+
+/// The conditions of a query.
+const FIELDS: [&str; 7] = ["role:", "tool:", "file:", "label:", "before:", "after:", "re:"];
+
+/// The conditions of a search in a list of sessions.
+const SESSION_FIELDS: [&str; 3] = ["has:", "is:", "cwd:"];
+
+/// The words for roles and types of entries; `role:` takes the beginning of one.
+const ROLES: [&str; 21] = [
+    "user",
+    "assistant",
+    "toolresult",
+    "bashexecution",
+    "custom",
+    "system",
+    "branch summary",
+    "compaction summary",
+    "filemention",
+    "compaction",
+    "title",
+    "model",
+    "thinking",
+    "custom_message",
+    "label",
+    "context",
+    "usage",
+    "mode",
+    "leaf",
+    "rules",
+    "reset",
+];
+
+fn names_role(text: &str) -> bool {
+    role_alias(text).is_some() || ROLES.iter().any(|role| role.starts_with(text))
 }
 
 /// Other names of roles that people type.

@@ -17,8 +17,12 @@ enum Fit {
 
 /// Finds the sessions that fit a query: by their name, by anything that was said, or by letters scattered over their
 /// name. Among equals the order stays.
-pub(super) fn find(catalog: &Catalog, sessions: Vec<SessionSummary>, text: &str) -> Vec<SessionSummary> {
-    let query = SessionQuery::parse(text);
+pub(super) fn find(
+    catalog: &Catalog,
+    sessions: Vec<SessionSummary>,
+    query: &SessionQuery,
+    text: &str,
+) -> Vec<SessionSummary> {
     if query.is_empty() {
         return sessions;
     }
@@ -26,7 +30,7 @@ pub(super) fn find(catalog: &Catalog, sessions: Vec<SessionSummary>, text: &str)
     let total = sessions.len();
     let mut found: Vec<(Fit, SessionSummary)> = Vec::new();
     for (at, session) in sessions.into_iter().enumerate() {
-        if let Some(fit) = fit(catalog, &query, text, &session) {
+        if let Some(fit) = fit(catalog, query, text, &session) {
             found.push((fit, session));
         }
         progress.set(at + 1, total);

@@ -103,7 +103,7 @@ impl Judge {
         wanted.filter(|(_, needle)| needle.may_be_in(line, &odd)).fold(0, |bits, (at, _)| bits | 1 << at)
     }
 
-    /// Returns the terms among `terms` that a line holds. Parses the line unless there are none.
+    /// Returns the terms among `terms` that a line holds. Parses the line if `terms` is not empty.
     pub(super) fn held_by_line(&self, line: &Line<'_>, terms: u64) -> u64 {
         if terms == 0 {
             return 0;
