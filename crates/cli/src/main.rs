@@ -25,8 +25,8 @@ mod ui;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 
 use app::{App, Places};
 use env::Environment;
@@ -62,6 +62,19 @@ struct Args {
     command: Option<cmd::Command>,
 }
 
+/// The arguments of a line on which no word is a command.
+#[derive(Debug, Parser)]
+#[command(name = "offshoot", version, max_term_width = 100, after_help = AFTER_HELP)]
+struct PromptArgs {
+    #[command(flatten)]
+    places: Places,
+    /// When to use colour.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: Colour,
+    #[command(flatten)]
+    talk: talk::Args,
+}
+
 fn main() -> ExitCode {
     complete::answer();
     let args = arguments();
@@ -70,15 +83,20 @@ fn main() -> ExitCode {
     let mut app = App::new(ui, env, args.places);
     let result = match &args.command {
         Some(command) => args.talk.refuse_beside_command().and_then(|()| command.run(&mut app)),
-        None if args.talk.is_conversation() && interactive::is_possible() => {
-            interactive::run(&args.talk, &mut app)
-        }
-        None => talk::run(&args.talk, &mut app),
+        None => args.talk.refuse_mistyped_command().and_then(|()| ask_model(&args.talk, &mut app)),
     };
     let result = result.and_then(|()| app.ui.flush());
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(&mut app.ui),
+    }
+}
+
+/// Talks to a model: at a terminal in a conversation, otherwise with one prompt.
+fn ask_model(args: &talk::Args, app: &mut App) -> Result<(), error::CommandError> {
+    match args.is_conversation() && interactive::is_possible() {
+        true => interactive::run(args, app),
+        false => talk::run(args, app),
     }
 }
 
@@ -88,8 +106,9 @@ fn arguments() -> Args {
     let mut line: Vec<OsString> = std::env::args_os().collect();
     let mut foreign: Vec<(String, clap::Error)> = Vec::new();
     loop {
-        let error = match Args::try_parse_from(&line) {
+        let error = match parse(&line) {
             Ok(mut args) if args.command.is_none() => {
+                args.talk.note_mistyped_command(&line, &Args::command());
                 foreign.iter().for_each(|(option, error)| args.talk.add_flag(option, error));
                 return args;
             }
@@ -106,6 +125,15 @@ fn arguments() -> Args {
             None => error.exit(),
         }
     }
+}
+
+/// Reads a command line. Text after `-p` is a prompt, also if it begins with the name of a command.
+fn parse(line: &[OsString]) -> Result<Args, clap::Error> {
+    if !talk::names_command_after_print(line, &Args::command()) {
+        return Args::try_parse_from(line);
+    }
+    let PromptArgs { places, color, talk } = PromptArgs::try_parse_from(line)?;
+    Ok(Args { places, color, talk, command: None })
 }
 
 /// Returns where the option stands that the program does not know.

@@ -3,6 +3,7 @@
 //! The conversation at a terminal takes its arguments, agent and set-up from here as well.
 
 mod command;
+mod mistyped;
 mod model;
 mod open;
 mod say;
@@ -18,8 +19,9 @@ use offshoot_agent::settings::LockWait;
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
 use session_tree::json::string_len;
-use session_tree::{Error, LONGEST_LINE};
+use session_tree::{Error, LONGEST_LINE, Session};
 
+pub(crate) use mistyped::names_command_after_print;
 pub(crate) use open::damage;
 
 use crate::app::App;
@@ -71,6 +73,9 @@ pub(crate) struct Args {
     pub(crate) extensions: extensions::Args,
     #[command(flatten)]
     trust: trust::Args,
+    /// The error of a prompt that is more likely a mistyped command.
+    #[arg(skip)]
+    mistyped: Option<Failure>,
 }
 
 /// How an answer is given.
@@ -104,9 +109,21 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
 }
 
+/// Makes an agent for a command that needs a summary: with the model of the session or of the settings, else the
+/// offline model; without tools and extensions.
+pub(crate) fn summarizing_agent(session: Session, app: &mut App) -> Result<Agent, CommandError> {
+    let setup = Setup::load(app, trust::Args::default())?;
+    let model = model::Args::default().choose(&session, &setup, app)?;
+    let agent = Agent::new(session, &setup.cwd).with_settings(setup.settings.agent());
+    Ok(match model {
+        Some(choice) => choice.give_to(agent),
+        None => agent,
+    })
+}
+
 /// Waits for some work. Ctrl+C, SIGTERM and SIGHUP stop it: commands that it runs end, and what is done so far stays in
 /// the session.
-fn waiting<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, CommandError> {
+pub(crate) fn waiting<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::system("start", "the runtime".as_ref(), &error))?;
     runtime.block_on(async {
@@ -152,6 +169,7 @@ impl Args {
             no_context_files,
             extensions,
             trust,
+            mistyped: _,
         } = self;
         let is_said = *print || *mode != Mode::default() || *yes || *no_context_files;
         let is_told = system_prompt.is_some() || !append_system_prompt.is_empty();

@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::setup::Setup;
 
 /// Which model is asked for.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
     /// The model: `provider/id`, or a part of it that only one has.

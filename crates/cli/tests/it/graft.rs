@@ -1,8 +1,10 @@
 //! Cherry-pick, merge and pop: what they append, what they tell, and how they are taken back.
 
 use insta::assert_snapshot;
+use testkit::model_server::{ModelServer, Reply};
 
 use crate::support::{Home, files};
+use crate::talk::set_up;
 
 const TREE: &str = "
     u1 user Build a parser
@@ -199,16 +201,39 @@ fn a_pop_goes_back_and_leaves_a_note() {
     └⊟ user: With threads
           assistant: Threads are simple
     ");
-    assert_snapshot!(home.run(&["pop", &file]), @"
+    assert_snapshot!(home.run(&["pop", &file, "-m", " "]), @"
     --- words
-    error: the following required arguments were not provided:
-      --message <TEXT>
-
-    Usage: offshoot pop --message <TEXT> <SESSION> [REF]
-
-    For more information, try '--help'.
+    error: the note is empty
+    hint: `offshoot branch-here` moves without one
     --- exit code 2
     ");
+}
+
+#[test]
+fn a_pop_without_a_note_makes_a_summary() {
+    let home = Home::new();
+    let file = home.session(TREE);
+    let run = home.run(&["pop", &file, "u5"]);
+    assert_eq!(run.ok().lines().count(), 1, "{run}");
+    assert!(run.err().contains("went back to a2, 2 entries left behind"), "{run}");
+    assert!(run.err().contains("the prompt was: With threads"), "{run}");
+    let summary: serde_json::Value = home.run(&["show", &file, run.ok().trim(), "--json"]).json();
+    let summary = summary.to_string();
+    assert!(summary.contains("branch_summary") && summary.contains("With threads"), "{summary}");
+
+    // The model of the settings is asked; if it fails, nothing changes.
+    let home = Home::new();
+    let file = home.session(TREE);
+    let server = ModelServer::start([Reply::answer().text("Threads were tried.")]).unwrap();
+    set_up(&home, &server, "anthropic-messages");
+    let run = home.run(&["pop", &file, "--json"]);
+    assert_eq!(run.json()["abandonedEntries"], 2, "{run}");
+    assert_eq!(server.requests().len(), 1);
+    assert!(home.run(&["tree", &file]).ok().contains("Threads were tried."));
+    let before = files(&home.path("project"));
+    let run = home.run(&["pop", &file]);
+    assert_eq!(run.code, 1, "{run}");
+    assert_eq!(files(&home.path("project")), before);
 }
 
 #[test]
@@ -221,6 +246,7 @@ fn a_dry_run_writes_nothing() {
         &["merge", &file, "a4"],
         &["merge", &file, "a4", "-m", "own words"],
         &["pop", &file, "-m", "note"],
+        &["pop", &file],
     ] {
         for how in [&["--dry-run"][..], &["--dry-run", "--json"]] {
             let run = home.run(&[command, how].concat());

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod append;
+mod arguments;
 mod check;
 mod completions;
 mod demo;
@@ -15,6 +16,7 @@ mod hostile;
 mod interactive;
 mod labels;
 mod locks;
+mod large;
 mod login;
 mod models;
 mod moves;

@@ -351,8 +351,7 @@ fn what_cannot_be_done_is_told_and_nothing_is_written() {
 fn a_command_refuses_every_option_for_talking() {
     let home = Home::new();
     let session = home.session("u1 user one");
-    let options: [&[&str]; 20] = [
-        &["--print"],
+    let options: [&[&str]; 19] = [
         &["--mode", "json"],
         &["--continue"],
         &["--resume"],

@@ -15,6 +15,7 @@ mod layers;
 mod loading;
 mod migration;
 mod navigation;
+mod outcomes;
 mod passing;
 mod persistence;
 mod pi_context;

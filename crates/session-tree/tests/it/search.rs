@@ -246,13 +246,13 @@ impl Writer {
 }
 
 /// A string that a search has to find.
-struct Found {
+struct SearchedText {
     text: String,
     is_tool: bool,
     is_file: bool,
 }
 
-impl Found {
+impl SearchedText {
     fn of(value: &Value, is_tool: bool, is_file: bool) -> Option<Self> {
         value.as_str().map(|text| Self { text: text.to_owned(), is_tool, is_file })
     }
@@ -266,9 +266,9 @@ impl Found {
 }
 
 /// Returns the strings of an entry that a search has to find.
-fn searched(entry: &Value) -> Vec<Found> {
+fn searched(entry: &Value) -> Vec<SearchedText> {
     let mut found = Vec::new();
-    let mut add = |value: &Value, tool: bool, file: bool| found.extend(Found::of(value, tool, file));
+    let mut add = |value: &Value, tool: bool, file: bool| found.extend(SearchedText::of(value, tool, file));
     if entry["type"] == "branch_summary" {
         add(&entry["summary"], false, false);
         add(&entry["details"]["readFiles"][0], false, true);
@@ -301,7 +301,7 @@ fn found_in_call(block: &Value, add: &mut dyn FnMut(&Value, bool, bool)) {
 }
 
 /// The strings that find the entry at `at`: its own, and for a result those of its call.
-fn searched_at(entries: &[Value], at: usize) -> Vec<Found> {
+fn searched_at(entries: &[Value], at: usize) -> Vec<SearchedText> {
     let mut found = searched(&entries[at]);
     let role = |at: usize| entries[at]["message"]["role"].as_str().unwrap_or_default();
     if role(at) != "toolResult" {
@@ -313,7 +313,7 @@ fn searched_at(entries: &[Value], at: usize) -> Vec<Found> {
     let id = &entries[at]["message"]["toolCallId"];
     let call = blocks.into_iter().flatten().find(|block| block["type"] == "toolCall" && block["id"] == *id);
     if let Some(call) = call {
-        found_in_call(call, &mut |value, tool, file| found.extend(Found::of(value, tool, file)));
+        found_in_call(call, &mut |value, tool, file| found.extend(SearchedText::of(value, tool, file)));
     }
     found
 }
@@ -330,7 +330,7 @@ proptest! {
             object[1..object.len() - 1].to_owned()
         }).collect();
         let session = chain(&lines);
-        let matching = |test: &dyn Fn(&Found) -> bool| -> Vec<usize> {
+        let matching = |test: &dyn Fn(&SearchedText) -> bool| -> Vec<usize> {
             (0..entries.len()).filter(|at| searched_at(&entries, *at).iter().any(test)).collect()
         };
         for term in ["alpha", "nalpha", "text", "toolname", "00e9", "é", "é kkk", "kkk", "a/b", "c:\\tmp", "zzz"] {

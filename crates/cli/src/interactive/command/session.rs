@@ -95,14 +95,17 @@ impl Front<'_> {
             Ok(Applied::Cancelled(_)) => return self.tell(Tone::Info, "stopped; nothing changed"),
             Err(error) => return self.fail_with(error),
         };
-        let file = forked.session_file.as_deref().map(shown).unwrap_or_default();
         if stay {
+            let file = forked.session_file.as_deref().map_or_else(|| "memory only".to_owned(), shown);
             return self.tell(Tone::Success, format!("forked into {file}; this session stays open"));
         }
         self.take_place("a new session, forked");
         self.edit_again(forked.editor_text.as_deref(), forked.images);
-        let old = forked.previous_session_file.as_deref().map(shown).unwrap_or_default();
-        self.tell(Tone::Success, format!("forked to a new session; /resume goes back to {old}"));
+        let old = match forked.previous_session_file.as_deref() {
+            Some(old) => format!("/resume goes back to {}", shown(old)),
+            None => "the old one was kept in memory only".to_owned(),
+        };
+        self.tell(Tone::Success, format!("forked to a new session; {old}"));
     }
 
     /// Shows a session that took the place of another.
@@ -342,8 +345,9 @@ impl Front<'_> {
 /// The name of the file that the branch of an entry goes to, unless somebody gives one.
 fn branch_file(reference: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
-    let plain: String = reference.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
-    format!("branch-{plain}.jsonl")
+    let parts = reference.split(|c| !is_plain(c)).map(|part| part.trim_matches(['.', '-']));
+    let parts: Vec<&str> = ["branch"].into_iter().chain(parts).filter(|part| !part.is_empty()).collect();
+    format!("{}.jsonl", parts.join("-"))
 }
 
 fn figures_table(branch: &Figures, file: &Figures) -> Vec<String> {
@@ -373,9 +377,11 @@ mod tests {
     fn the_branch_of_any_reference_gets_a_file_here() {
         for (reference, file) in [
             ("a1b2", "branch-a1b2.jsonl"),
-            ("@feature/parser", "branch--feature-parser.jsonl"),
-            ("#2", "branch--2.jsonl"),
-            ("../x y\n", "branch-..-x-y-.jsonl"),
+            ("@feature/parser", "branch-feature-parser.jsonl"),
+            ("#2", "branch-2.jsonl"),
+            ("../x y\n", "branch-x-y.jsonl"),
+            ("@v1.2", "branch-v1.2.jsonl"),
+            ("^", "branch.jsonl"),
         ] {
             assert_eq!(branch_file(reference), file);
         }

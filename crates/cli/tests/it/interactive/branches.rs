@@ -112,6 +112,20 @@ fn every_way_of_leaving_a_branch_works_and_stopping_changes_nothing() {
 }
 
 #[test]
+fn a_fork_of_a_session_in_memory_names_no_file() {
+    let home = Home::new();
+    let server = answering(&["Alpha."]);
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = Screen::start(home.command(&["--no-session"]).env_remove("OFFSHOOT_IDS"), 100, 30);
+    screen.wait_for("every conversation is a tree");
+    screen.ask("first", "Alpha.");
+    screen.say("/fork leaf");
+    screen.wait_for("forked to a new session; the old one was kept in memory only");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
 fn a_fork_goes_on_in_a_new_file_and_pop_leaves_a_note() {
     let home = Home::new();
     let server = answering(&["Alpha.", "Beta."]);

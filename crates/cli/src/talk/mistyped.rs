@@ -1,0 +1,182 @@
+//! Tells a prompt from a mistyped command.
+//!
+//! A prompt is text with a blank in one argument, text after `-p` or `--`, or several words of which the first is not
+//! close to the name of a command. Any other word is an error with a suggestion.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::Args;
+use crate::change::quoted;
+use crate::error::{CommandError, Failure};
+
+/// Commands of other programs, and the command of ours that people mean by them.
+const OTHER_NAMES: [(&str, &[&str]); 6] = [
+    ("extension", &["install", "uninstall", "remove", "update"]),
+    ("sessions", &["list", "ls"]),
+    ("settings", &["config"]),
+    ("switch", &["checkout"]),
+    ("path", &["log", "history"]),
+    ("tree", &["cat", "open", "view"]),
+];
+
+impl Args {
+    /// Notes that the prompt is more likely a mistyped command; `line` is the command line.
+    pub(crate) fn note_mistyped_command(&mut self, line: &[OsString], program: &clap::Command) {
+        let behind = line.iter().position(|word| word == "--").map_or(0, |at| line.len() - at - 1);
+        if self.is_used() || behind >= self.prompt.len() {
+            return;
+        }
+        self.mistyped = mistyped(&self.prompt, &names(program));
+    }
+
+    /// Returns an error if the prompt is more likely a mistyped command.
+    pub(crate) fn refuse_mistyped_command(&self) -> Result<(), CommandError> {
+        match &self.mistyped {
+            Some(failure) => Err(CommandError::Usage(failure.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Tells whether the word after `-p` is the name of a command.
+pub(crate) fn names_command_after_print(line: &[OsString], program: &clap::Command) -> bool {
+    let options = line.iter().take_while(|word| *word != "--");
+    let mut behind = options.skip_while(|word| *word != "-p" && *word != "--print").skip(1);
+    behind.next().and_then(|word| word.to_str()).is_some_and(|word| names(program).contains(&word))
+}
+
+/// Returns the names of the commands of the program.
+fn names(program: &clap::Command) -> Vec<&str> {
+    program.get_subcommands().flat_map(clap::Command::get_name_and_visible_aliases).collect()
+}
+
+/// Returns an error for words that are no prompt; `commands` are the names of the commands.
+fn mistyped(words: &[String], commands: &[&str]) -> Option<Failure> {
+    let (word, rest) = words.split_first()?;
+    let is_file = Path::new(word).is_file();
+    let is_prompt = word.contains(char::is_whitespace) || word.is_empty() || word.starts_with(['!', '@']);
+    if is_prompt || word.starts_with('/') && !is_file {
+        return None;
+    }
+    let close = closest(word, commands, rest.is_empty());
+    let meant = close.or_else(|| other_name(word, rest));
+    if meant.is_none() && !rest.is_empty() {
+        return None;
+    }
+    let mut failure = Failure::new(format!("`{word}` is not a command"));
+    if let Some(meant) = meant {
+        failure = failure.hint(format!("did you mean `offshoot {meant}`?"));
+    } else if is_file {
+        let file = quoted(word);
+        failure = failure.hint(format!(
+            "`offshoot tree {file}` shows a session, `offshoot --session {file}` continues it"
+        ));
+    } else {
+        failure = failure.hint("`offshoot --help` lists the commands");
+    }
+    Some(failure.hint(format!("`offshoot -- {}` sends it as a prompt", quoted(&words.join(" ")))))
+}
+
+/// Returns the command that a word is close to; one that is alone may also be the short beginning of a command.
+fn closest<'c>(word: &str, commands: &[&'c str], is_alone: bool) -> Option<&'c str> {
+    let is_beginning = |command: &str| is_alone && word.len() > 1 && command.starts_with(word);
+    let close = commands.iter().filter(|command| is_close(word, command) || is_beginning(command));
+    close.min_by_key(|command| distance(word, command)).copied()
+}
+
+/// Tells whether a word may be a slip for a command: a few letters differ, or the end is missing.
+fn is_close(word: &str, command: &str) -> bool {
+    let length = word.chars().count();
+    if length < 4 {
+        return false;
+    }
+    // The first letter is rarely wrong; `how` or `work` begin sentences.
+    let begins_alike = word.chars().next() == command.chars().next();
+    let allowed = if length < 6 { 1 } else { 2 };
+    let is_swapped = distance(word, command) == 1 && sorted(word) == sorted(command);
+    begins_alike && (distance(word, command) <= allowed || command.starts_with(word)) || is_swapped
+}
+
+fn sorted(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
+}
+
+/// Returns how many letters have to be added, left out, replaced or swapped with their neighbour.
+fn distance(one: &str, other: &str) -> usize {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=other.len()).collect();
+    for (row, letter) in one.iter().enumerate() {
+        let mut current = vec![row + 1];
+        for (column, wanted) in other.iter().enumerate() {
+            let replaced = above[column] + usize::from(letter != wanted);
+            let mut least = replaced.min(above[column + 1] + 1).min(current[column] + 1);
+            let is_swapped = row > 0 && column > 0 && one[row - 1] == *wanted && other[column - 1] == *letter;
+            if is_swapped {
+                least = least.min(before[column - 1] + 1);
+            }
+            current.push(least);
+        }
+        before = std::mem::replace(&mut above, current);
+    }
+    above[other.len()]
+}
+
+/// Returns our command for the name that another program gives it, if one argument follows that no sentence would have.
+fn other_name(word: &str, rest: &[String]) -> Option<&'static str> {
+    let [argument] = rest else { return None };
+    let is_argument =
+        argument.contains(['/', ':']) || argument.ends_with(".jsonl") || Path::new(argument).exists();
+    let named = OTHER_NAMES.iter().find(|(_, names)| names.contains(&word));
+    named.filter(|_| is_argument).map(|(command, _)| *command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMANDS: [&str; 8] =
+        ["tree", "sessions", "branches", "label", "fork", "show", "man", "export-branch"];
+
+    fn hint(line: &[&str]) -> Option<String> {
+        let words: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
+        mistyped(&words, &COMMANDS).map(|failure| failure.hints[0].clone())
+    }
+
+    #[test]
+    fn a_word_close_to_a_command_is_no_prompt() {
+        for (line, command) in [
+            (&["trea", "s.jsonl"][..], "tree"),
+            (&["rtee", "s.jsonl"], "tree"),
+            (&["lable"], "label"),
+            (&["sesions"], "sessions"),
+            (&["branch"], "branches"),
+            (&["export-brnch", "x", "y"], "export-branch"),
+            (&["install", "npm:x"], "extension"),
+        ] {
+            assert_eq!(hint(line), Some(format!("did you mean `offshoot {command}`?")), "{line:?}");
+        }
+        assert!(hint(&["hello"]).is_some(), "a single word may be a command");
+    }
+
+    #[test]
+    fn sentences_are_prompts() {
+        for line in [
+            &["fix the bug"][..],
+            &["how", "does", "it", "work"],
+            &["can", "you", "help"],
+            &["work", "on", "the", "parser"],
+            &["install", "the", "dependencies"],
+            &["update", "src/main.rs", "to", "use", "clap"],
+            &["Trees", "are", "great"],
+            &["!ls"],
+            &["/hello"],
+            &["@notes.md"],
+        ] {
+            assert_eq!(hint(line), None, "{line:?}");
+        }
+    }
+}
