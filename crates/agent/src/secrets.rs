@@ -63,11 +63,6 @@ pub fn is_credential_name(name: &str) -> bool {
     words.iter().any(marks) || is_key || is_named_last || name.to_lowercase().ends_with("connection_string")
 }
 
-/// Returns true if a variable holds a credential, judged by its name and its value: a URL may contain a password.
-pub fn is_credential(name: &str, value: &str) -> bool {
-    is_credential_name(name) || has_password(value)
-}
-
 /// Returns true for `scheme://user:password@host`.
 fn has_password(value: &str) -> bool {
     let Some((_, rest)) = value.split_once("://") else { return false };
@@ -161,6 +156,12 @@ impl Secrets {
         !is_listed(&self.passed) && (is_listed(&self.withheld) || is_credential_name(name))
     }
 
+    /// Tells the same of a variable and its value: a URL with a password is withheld too.
+    pub fn withholds_variable(&self, name: &str, value: &str) -> bool {
+        let is_passed = self.passed.iter().any(|passed| passed == name);
+        !is_passed && (self.withholds(name) || has_password(value))
+    }
+
     /// Returns a text without the values of keys.
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.mask.apply(text)
@@ -180,6 +181,11 @@ impl Secrets {
     /// Tells whether an absolute path leads to a credential file.
     pub fn is_denied(&self, path: &Path) -> bool {
         self.credential_files.contains(path)
+    }
+
+    /// Tells whether a credential file lies in a directory, at any depth.
+    pub fn is_any_denied_below(&self, directory: &Path) -> bool {
+        self.credential_files.any_below(directory)
     }
 
     /// Returns how a file is protected, by its path with all links followed.
@@ -235,7 +241,7 @@ impl CredentialFiles {
     }
 
     /// Tells whether one of the files lies in a directory, at any depth.
-    pub fn any_below(&self, directory: &Path) -> bool {
+    fn any_below(&self, directory: &Path) -> bool {
         let Ok(directory) = paths::real(directory) else { return false };
         self.0.iter().any(|file| paths::real(file).is_ok_and(|file| file.starts_with(&directory)))
     }
@@ -359,10 +365,14 @@ mod tests {
 
     #[test]
     fn a_url_with_a_password_is_a_credential() {
-        assert!(is_credential("DATABASE_URL", "postgres://app:hunter2@db.example/app"));
-        assert!(!is_credential("DATABASE_URL", "postgres://app@db.example/app"));
-        assert!(!is_credential("PROXY", "http://localhost:8080/a:b@c"));
-        assert!(!is_credential("GREETING", "a:b@c"));
+        let secrets = Secrets::new().passing(["PROXY_PASSED".to_owned()]);
+        let is_withheld = |name: &str, value: &str| secrets.withholds_variable(name, value);
+        assert!(is_withheld("DATABASE_URL", "postgres://app:hunter2@db.example/app"));
+        assert!(is_withheld("APP_TOKEN", "x"));
+        assert!(!is_withheld("PROXY_PASSED", "http://me:secret@proxy"));
+        assert!(!is_withheld("DATABASE_URL", "postgres://app@db.example/app"));
+        assert!(!is_withheld("PROXY", "http://localhost:8080/a:b@c"));
+        assert!(!is_withheld("GREETING", "a:b@c"));
     }
 
     #[test]

@@ -100,14 +100,13 @@ impl Extended {
     ) -> Result<Self, CommandError> {
         let providers = setup.providers()?;
         let models = models(agent, &providers);
-        let key_variables = providers.keys().into_iter().flat_map(|key| key.variables).collect();
         let plain = PlainHost::new(agent.handle(), &setup.cwd)
             .with_mode(mode)
             .with_config_dir(setup.config_dir())
             .with_trust(setup.project.is_some())
             .with_models(models)
             .with_options(app.options_maker())
-            .with_key_variables(key_variables);
+            .with_secrets(agent.secrets().clone());
         plain.set_state(|state| {
             state.model = agent.model().map(|model| model.spec().clone());
             state.thinking = agent.thinking();

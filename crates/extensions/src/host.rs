@@ -11,12 +11,13 @@ mod plain;
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::inbox::Delivery;
 use offshoot_agent::model::{ModelSpec, ThinkingLevel, ToolSpec};
-use offshoot_agent::secrets::{CredentialFiles, is_credential};
+use offshoot_agent::secrets::Secrets;
 use serde_json::Value as Json;
 use session_tree::Session;
 
@@ -43,15 +44,9 @@ pub trait Host: Send + Sync {
     /// Returns the directory of the user's own files.
     fn config_dir(&self) -> PathBuf;
 
-    /// Returns the files with the credentials of the program; no extension may open them.
-    fn credential_files(&self) -> CredentialFiles {
-        CredentialFiles::new([self.config_dir().join("credentials.json")])
-    }
-
-    /// Returns true if extensions, and the programs that they start, may have a variable of the environment.
-    fn passes_variable(&self, name: &str, value: &str) -> bool {
-        !is_credential(name, value)
-    }
+    /// Returns which files extensions may not open, and which environment variables they and the programs that they
+    /// start do not get.
+    fn secrets(&self) -> Arc<Secrets>;
 
     /// Tells whether the user trusts the project.
     fn is_project_trusted(&self) -> bool;

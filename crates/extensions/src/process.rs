@@ -154,10 +154,11 @@ impl Job {
 
 /// Returns the variables of our own environment that a program of an extension does not get.
 fn withheld(setting: &Setting) -> Vec<OsString> {
-    let passes = |name: &OsString, value: &OsString| {
-        setting.host.passes_variable(&name.to_string_lossy(), &value.to_string_lossy())
+    let secrets = setting.host.secrets();
+    let is_withheld = |(name, value): &(OsString, OsString)| {
+        secrets.withholds_variable(&name.to_string_lossy(), &value.to_string_lossy())
     };
-    std::env::vars_os().filter(|(name, value)| !passes(name, value)).map(|(name, _)| name).collect()
+    std::env::vars_os().filter(is_withheld).map(|(name, _)| name).collect()
 }
 
 /// Lets input and output flow while something else is waited for.

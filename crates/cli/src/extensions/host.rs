@@ -11,7 +11,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::extension::Brought;
 use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::model::{ModelSpec, ToolSpec};
-use offshoot_agent::secrets::CredentialFiles;
+use offshoot_agent::secrets::Secrets;
 use offshoot_extensions::host::{
     Action, Command, Host, HostFuture, Mode, Notice, PlainHost, Question, State, Trouble,
 };
@@ -150,12 +150,8 @@ impl Host for ExtensionHost {
         self.plain.config_dir()
     }
 
-    fn credential_files(&self) -> CredentialFiles {
-        self.plain.credential_files()
-    }
-
-    fn passes_variable(&self, name: &str, value: &str) -> bool {
-        self.plain.passes_variable(name, value)
+    fn secrets(&self) -> Arc<Secrets> {
+        self.plain.secrets()
     }
 
     fn is_project_trusted(&self) -> bool {

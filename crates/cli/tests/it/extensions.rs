@@ -297,6 +297,8 @@ fn extensions_and_their_programs_do_not_get_keys() {
     // The settings name a variable that does not look like a key.
     let settings = std::fs::read_to_string(home.path("offshoot/settings.json")).unwrap();
     let settings = settings.replacen(r#""api":"#, r#""keyVariables":["LAB"],"api":"#, 1);
+    let settings = settings.replacen('{', r#"{"shell":{"passVariables":["PASSED_TOKEN"]},"#, 1);
+    command.env("PASSED_TOKEN", "passed");
     home.file("offshoot/settings.json", settings);
     command.env("LAB", secrets[4]);
     command.env("DATABASE_URL", format!("postgres://me:{}@db/app", secrets[2]));
@@ -308,7 +310,8 @@ fn extensions_and_their_programs_do_not_get_keys() {
     }
     let got: Value = serde_json::from_str(&got).unwrap();
     for part in ["own", "exec", "sync", "given"] {
-        assert!(got[part].as_str().unwrap().contains("blue"), "{part}: {got}");
+        let text = got[part].as_str().unwrap();
+        assert!(text.contains("blue") && text.contains("passed"), "{part}: {got}");
     }
     assert!(got["given"].as_str().unwrap().contains("MY_TOKEN=own"), "what it sets itself is passed on");
     assert_eq!(got["file"], "EACCES");

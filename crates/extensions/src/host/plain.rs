@@ -8,7 +8,7 @@ use offshoot_agent::extension::CommandRun;
 use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::inbox::Delivery;
 use offshoot_agent::model::{Model, ModelSpec, ThinkingLevel, ToolSpec};
-use offshoot_agent::secrets::is_credential;
+use offshoot_agent::secrets::{CredentialFiles, Secrets};
 use serde_json::{Value as Json, json};
 use session_tree::{Message, Options, Session};
 use tokio::sync::oneshot;
@@ -28,7 +28,7 @@ pub struct PlainHost {
     agent: AgentHandle,
     models: Vec<Arc<dyn Model>>,
     options: Arc<dyn Fn() -> Options + Send + Sync>,
-    key_variables: Vec<String>,
+    secrets: Option<Arc<Secrets>>,
     inner: Mutex<Inner>,
 }
 
@@ -50,7 +50,7 @@ impl PlainHost {
             agent,
             models: Vec::new(),
             options: Arc::new(Options::new),
-            key_variables: Vec::new(),
+            secrets: None,
             inner: Mutex::default(),
         }
     }
@@ -80,9 +80,10 @@ impl PlainHost {
         self
     }
 
-    /// Sets the environment variables that hold the keys of services. They are withheld like all credentials.
-    pub fn with_key_variables(mut self, names: Vec<String>) -> Self {
-        self.key_variables = names;
+    /// Sets what extensions may not open and get; without, `credentials.json` in the directory of the user's own files
+    /// and variables that look like credentials.
+    pub fn with_secrets(mut self, secrets: Arc<Secrets>) -> Self {
+        self.secrets = Some(secrets);
         self
     }
 
@@ -191,8 +192,12 @@ impl Host for PlainHost {
         self.config_dir.clone()
     }
 
-    fn passes_variable(&self, name: &str, value: &str) -> bool {
-        !self.key_variables.iter().any(|key| key == name) && !is_credential(name, value)
+    fn secrets(&self) -> Arc<Secrets> {
+        let usual = || {
+            let file = self.config_dir.join("credentials.json");
+            Arc::new(Secrets::new().denying(CredentialFiles::new([file])))
+        };
+        self.secrets.clone().unwrap_or_else(usual)
     }
 
     fn is_project_trusted(&self) -> bool {

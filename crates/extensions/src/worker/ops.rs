@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::secrets::Secrets;
 use offshoot_agent::tool::{ToolCall, ToolPlace};
 use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
@@ -184,14 +182,14 @@ fn watch(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
 fn tool(shared: &Rc<Shared>, arguments: Json, stop: Cancel) -> Work {
     let host = &shared.setting.host;
     let cwd = host.cwd().join(arguments["cwd"].as_str().unwrap_or_default());
-    let secrets = Secrets::new().denying(host.credential_files());
+    let secrets = host.secrets();
     Box::pin(async move {
         let name = arguments["name"].as_str().unwrap_or_default().to_owned();
         let call = ToolCall { id: "extension".to_owned(), name, arguments: arguments["arguments"].clone() };
         let tools = ToolBox::all();
         let output = match tools.check(call) {
             Ok(ready) => {
-                let place = ToolPlace { secrets: Arc::new(secrets), ..ToolPlace::new(cwd, stop) };
+                let place = ToolPlace { secrets, ..ToolPlace::new(cwd, stop) };
                 ready.run(&place).await
             }
             Err(refused) => refused,

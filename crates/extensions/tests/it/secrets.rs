@@ -10,7 +10,7 @@ const KEY: &str = "sk-very-secret";
 async fn stage_with_credentials(body: &str) -> (Stage, Json) {
     let text = format!(
         "import * as fs from 'node:fs'; import * as path from 'node:path'; import {{ execSync }} from 'node:child_process';
-         import {{ getAgentDir }} from '@earendil-works/pi-coding-agent';
+         import {{ createReadTool, createGrepTool, getAgentDir }} from '@earendil-works/pi-coding-agent';
          const file = path.join(getAgentDir(), 'credentials.json');
          const outcome = (work) => {{ try {{ return String(work()); }} catch (error) {{ return error.code ?? error.message; }} }};
          export default (pi) => pi.on('x', async (event, ctx) => {{ {body} }})"
@@ -75,4 +75,15 @@ async fn a_registry_gives_no_key() {
     )
     .await;
     assert_eq!(answer, json!({"key": "held-by-the-host", "same": "held-by-the-host"}));
+}
+
+#[tokio::test]
+async fn a_tool_that_script_runs_does_not_open_the_credentials_file() {
+    let (_, answer) = stage_with_credentials(
+        "const said = (tool, args) => tool(ctx.cwd).execute('1', args).then((result) => JSON.stringify(result), (error) => error.message);
+         return { read: await said(createReadTool, { path: file }), found: await said(createGrepTool, { pattern: 'secret', path: getAgentDir() }) };",
+    )
+    .await;
+    assert!(answer["read"].as_str().unwrap().contains("no tool may open it"), "{answer}");
+    assert!(!answer["found"].as_str().unwrap().contains(KEY), "{answer}");
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::model::{ModelSpec, ToolSpec};
+use offshoot_agent::secrets::Secrets;
 use offshoot_extensions::Component;
 use offshoot_extensions::host::{
     Action, Command, Host, HostFuture, Mode, Notice, PlainHost, Question, State, Trouble, WidgetContent,
@@ -67,6 +68,9 @@ impl Host for Theatre {
     }
     fn config_dir(&self) -> PathBuf {
         self.plain.config_dir()
+    }
+    fn secrets(&self) -> Arc<Secrets> {
+        self.plain.secrets()
     }
     fn is_project_trusted(&self) -> bool {
         true

@@ -37,7 +37,7 @@ fn refuse_credentials(name: &str, path: &Path, arguments: &Json, shared: &Shared
         refuse_secret(shared, &other(arguments, shared)?)?;
     }
     // Moving a directory moves the credentials to a path that is not protected.
-    if matches!(name, "rename" | "rm") && shared.setting.host.credential_files().any_below(path) {
+    if matches!(name, "rename" | "rm") && shared.setting.host.secrets().is_any_denied_below(path) {
         return Err(denied(path));
     }
     Ok(())
@@ -45,7 +45,7 @@ fn refuse_credentials(name: &str, path: &Path, arguments: &Json, shared: &Shared
 
 /// Refuses a file that holds credentials: ours, or the environment or memory of a process.
 pub(in crate::engine) fn refuse_secret(shared: &Shared, path: &Path) -> Result<(), Failure> {
-    match shared.setting.host.credential_files().contains(path) || is_of_process(path) {
+    match shared.setting.host.secrets().is_denied(path) || is_of_process(path) {
         true => Err(denied(path)),
         false => Ok(()),
     }

@@ -50,9 +50,9 @@ fn sha256(encoded: &str) -> Answer {
 /// What `process` and `os` know. Credentials are left out of the environment, and extensions that are not trusted get
 /// nothing of it.
 fn facts(shared: &Shared) -> Answer {
-    let (is_trusted, host) = (shared.setting.trusted, &shared.setting.host);
+    let (is_trusted, secrets) = (shared.setting.trusted, shared.setting.host.secrets());
     let mut environment = if is_trusted { environment(std::env::vars_os()) } else { serde_json::Map::new() };
-    environment.retain(|name, value| host.passes_variable(name, value.as_str().unwrap_or_default()));
+    environment.retain(|name, value| !secrets.withholds_variable(name, value.as_str().unwrap_or_default()));
     let home = environment.get("HOME").cloned().unwrap_or_else(|| json!("/"));
     spelled(json!({
         "env": environment,
