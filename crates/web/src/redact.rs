@@ -131,7 +131,14 @@ impl Redactor {
                 continue;
             }
             let Some(text) = string.text(line) else { continue };
-            if let Cow::Owned(cleaned) = self.cleaned(&text, found) {
+            let cleaned = match string.is_password && patterns::is_password(&text) {
+                true => {
+                    found("password", &text);
+                    Cow::Borrowed("[redacted password]")
+                }
+                false => self.cleaned(&text, found),
+            };
+            if cleaned != text {
                 out.extend_from_slice(&line[done..string.start]);
                 let mut spelled = String::new();
                 write_string(&mut spelled, &cleaned);

@@ -72,6 +72,8 @@ pub(super) fn known() -> Vec<Pattern> {
         Pattern::secret("password", URL_PASSWORD, is_value),
         Pattern::secret("token", AUTHORIZATION, looks_random),
         Pattern::secret("secret", ENVIRONMENT, is_value),
+        Pattern::secret("password", PASSWORD, is_password),
+        Pattern::secret("password", PASSWORD_ARGUMENT, is_password),
         Pattern::secret("secret", ASSIGNMENT, looks_random),
         Pattern::secret("e-mail", E_MAIL, is_person),
         Pattern::home(r"(?:/home/|/Users/|/export/home/|[A-Za-z]:\\Users\\)[A-Za-z0-9][A-Za-z0-9._-]*"),
@@ -104,6 +106,18 @@ const ENVIRONMENT: &str = concat!(
     r"(?m)^\s*(?:export\s+|set\s+|-e\s+)?[A-Z][A-Z0-9_]*(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PWD|_PASS|_AUTH)[A-Z0-9_]*",
     r#"\s*=\s*["']?(?<secret>[^\s"'`]{4,})"#,
 );
+/// A password behind its name, without a blank or in quotes. People make up words, so it need not look random.
+const PASSWORD: &str = concat!(
+    r"(?i)(?:passw(?:or)?d|passphrase|[_-]pass|\bpwd)",
+    r#"(?:=["']?|["']?\s*(?:=|:|=>|:=)\s*["'])(?<secret>[^\s"'`,;&()]{4,})"#,
+);
+/// A password among the arguments of a command: `curl -u user:secret`, `mysql -psecret`.
+const PASSWORD_ARGUMENT: &str = concat!(
+    r#"\b(?:curl\b[^\n|;]*?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"']+:"#,
+    r#"|(?:mysql|mariadb)[a-z-]*\s(?:[^\n|;]*?\s)?-p["']?"#,
+    r#"|sshpass\s+-p\s*["']?|redis-cli\s[^\n|;]*?-a\s+["']?|(?:http|https|xh)\s[^\n|;]*?\s-a\s+["']?[^\s:"']+:)"#,
+    r#"(?<secret>[^\s"']+)"#,
+);
 const ASSIGNMENT: &str = concat!(
     r"(?i)(?:api[_-]?key|secret|token|passw(?:or)?d|passphrase|private[_-]?key|access[_-]?key|client[_-]?secret|credential|_auth|connection[_-]?string)",
     r#"[A-Za-z0-9_-]*["']?\s*(?:=|:|=>|:=)\s*["']?(?<secret>[^\s"'`,;]{8,})"#,
@@ -126,6 +140,15 @@ fn is_filler(text: &str) -> bool {
     let is_one_letter = text.bytes().all(|byte| Some(&byte) == first);
     is_one_letter
         || ["true", "false", "null", "none", "undefined"].contains(&text.to_ascii_lowercase().as_str())
+}
+
+/// A value that does not name a password, or the type of one, instead of being one.
+pub(super) fn is_password(text: &str) -> bool {
+    let low = text.to_ascii_lowercase();
+    let is_name = ["pass", "pwd", "secret", "env", "string"].iter().any(|word| low.contains(word));
+    let is_member = text.split('.').count() > 1
+        && text.split('.').all(|part| part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
+    is_value(text) && !is_name && !is_member
 }
 
 /// Letters and digits mixed, as nobody names things.

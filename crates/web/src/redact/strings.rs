@@ -21,6 +21,8 @@ pub(super) struct Place {
     pub(super) is_envelope: bool,
     /// Whether it stands under the key `data`.
     is_data: bool,
+    /// True if its key ends with a word for a password.
+    pub(super) is_password: bool,
 }
 
 impl Place {
@@ -57,7 +59,8 @@ pub(super) fn of(line: &[u8]) -> Vec<Place> {
                 let content = &line[at + 1..end - 1];
                 let is_key = line[end..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':');
                 let is_envelope = depth == 1 && (is_key || ENVELOPE.contains(&key));
-                found.push(Place { start: at, end, is_envelope, is_data: key == b"data" && !is_key });
+                let (is_data, is_password) = (key == b"data" && !is_key, names_password(key) && !is_key);
+                found.push(Place { start: at, end, is_envelope, is_data, is_password });
                 if is_key {
                     key = content;
                 }
@@ -69,6 +72,12 @@ pub(super) fn of(line: &[u8]) -> Vec<Place> {
         at += 1;
     }
     found
+}
+
+fn names_password(key: &[u8]) -> bool {
+    let ends =
+        |word: &[u8]| key.len() >= word.len() && key[key.len() - word.len()..].eq_ignore_ascii_case(word);
+    [&b"password"[..], b"passwd", b"passphrase"].into_iter().any(ends)
 }
 
 /// Returns the place behind the closing quote of the string that begins at `start`.

@@ -13,6 +13,8 @@ fn all_expressions_are_read() {
         "Authorization: Bearer abc123def456ghi",
         "MY_SECRET=short",
         "password = 'abc12345'",
+        "password=hunter2hunter",
+        "curl -u ada:hunter",
         "ada@example.org",
         "/home/ada/x",
         "/srv/x/y",

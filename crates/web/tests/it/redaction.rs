@@ -100,6 +100,46 @@ fn two_hundred_planted_secrets_are_found() {
 }
 
 #[test]
+fn passwords_that_are_words_are_found_by_their_place() {
+    let redactor = Redactor::new(None, &[]).unwrap();
+    for text in [
+        "password=@",
+        "PASSWORD=@ ./deploy",
+        "sudo PGPASSWORD=@ psql -h db",
+        "https://example.org/login?user=ada&password=@&next=1",
+        "passwd: '@'",
+        "{\"password\": \"@\"}",
+        "DB_PASS=\"@\"",
+        "curl -u ada:@ https://example.org",
+        "curl -sS --user \"ada:@\" https://example.org",
+        "curl https://example.org -u 'ada:@'",
+        "mysql -u root -p@ shop",
+        "mysqldump -p'@' shop > shop.sql",
+        "mysql --password=@ shop",
+        "sshpass -p @ ssh host",
+        "redis-cli -h cache -a @ ping",
+    ] {
+        for secret in ["hunter2hunter", "hunter", "correct-horse"] {
+            let text = text.replace('@', secret);
+            let cleaned = redactor.text(&text);
+            assert!(!cleaned.contains(secret), "{cleaned}");
+            assert!(cleaned.contains("[redacted "), "{cleaned}");
+        }
+    }
+}
+
+#[test]
+fn an_argument_with_the_name_of_a_password_is_one() {
+    let redactor = Redactor::new(None, &[]).unwrap();
+    let call = json!({"name": "login", "arguments": {"user": "ada", "dbPassword": "hunter", "passwordType": "string"}});
+    let mut out = Vec::new();
+    let report = redactor.copy(Cursor::new(call.to_string()), &mut out).unwrap();
+    let copy: Value = serde_json::from_slice(&out).unwrap();
+    let expected = json!({"user": "ada", "dbPassword": "[redacted password]", "passwordType": "string"});
+    assert_eq!((&copy["arguments"], report.total()), (&expected, 1));
+}
+
+#[test]
 fn plain_lines_stay_as_they_are() {
     let mut session = Vec::new();
     corpus::write(&Shape::realistic(2_400), &mut session).unwrap();
@@ -150,6 +190,17 @@ secretName: my-secret-name
 token_count += usage.total_tokens
 client_secret: <your secret here>
 systemctl restart getty@tty1.service
+connect(host=host, password=password)
+login(user, password=settings.db.password)
+password: string;
+"password": {"type": "string"}
+curl -u "$USER:$TOKEN" https://example.org
+curl -uri https://example.org:8080/x
+mysql -p shop
+mysql -h db -P 3306 -u root -p
+password=$(cat file)
+The password: at least eight letters.
+cd /home && pwd=$PWD
 "#;
 
 fn collect(value: &Value, lines: &mut Vec<String>) {
