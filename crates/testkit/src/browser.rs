@@ -113,6 +113,12 @@ impl Browser {
         self.ask("Emulation.setEmulatedMedia", &json!({"media": "print"}));
     }
 
+    /// Prints the page and returns the PDF as base64.
+    pub fn print(&mut self) -> String {
+        let printed = self.ask("Page.printToPDF", &json!({}));
+        printed["data"].as_str().unwrap().to_owned()
+    }
+
     /// Presses a key, as a person would.
     pub fn press(&mut self, key: &str) {
         let text = if key.chars().count() == 1 { key } else { "" };

@@ -125,6 +125,11 @@ impl Shape {
         Self { profile: Profile::Comb, ..Self::realistic(entries) }
     }
 
+    /// A coding session in which four of five turns start at an earlier entry, some with a summary of the branch they left.
+    pub fn bushy(entries: usize) -> Self {
+        Self { branch_rate: 0.8, ..Self::small(entries) }
+    }
+
     /// A coding session of which 85 % are entries of extensions.
     pub fn mostly_custom(entries: usize) -> Self {
         Self { custom_share: 0.85, average_bytes: 560, compact_after: 150_000, ..Self::realistic(entries) }

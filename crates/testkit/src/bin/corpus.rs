@@ -10,7 +10,7 @@ use std::path::Path;
 use testkit::corpus::{self, Shape};
 
 const USAGE: &str = "usage: corpus KIND COUNT OUT [--seed N] [--bytes N]
-  KIND   realistic, small, chain, star, comb, custom, images: COUNT entries
+  KIND   realistic, small, bushy, chain, star, comb, custom, images: COUNT entries
          giant: one line of COUNT bytes; v1: COUNT entries in version 1
          dir: COUNT sessions in the folder OUT, together --bytes (default 211000000)";
 
@@ -48,6 +48,7 @@ fn shape(kind: &str, count: usize) -> Option<Shape> {
     Some(match kind {
         "realistic" | "v1" => Shape::realistic(count),
         "small" => Shape::small(count),
+        "bushy" => Shape::bushy(count),
         "chain" => Shape::chain(count),
         "star" => Shape::star(count),
         "comb" => Shape::comb(count),
