@@ -31,6 +31,8 @@ pub(crate) struct Card {
     pub(crate) branch_count: String,
     /// All tips, and what became of their branches.
     pub(crate) tips: Vec<Tip>,
+    /// The name of the branch on which the session ends.
+    pub(crate) leaf_name: String,
 }
 
 /// The end of a branch.
@@ -82,6 +84,10 @@ impl Card {
             more_branches: visible().count().saturating_sub(MOST_BRANCHES),
             branch_count: plural(visible().count(), "branch", "branches"),
             tips: branches.iter().map(Tip::of).collect(),
+            leaf_name: match branches.iter().find(|branch| branch.is_current) {
+                Some(branch) => branch.name.clone(),
+                None => String::new(),
+            },
         })
     }
 }
@@ -159,9 +165,9 @@ fn when(figures: &Figures, created: Option<Timestamp>) -> String {
             format!("{} – {}", day(first), day(latest))
         }
         (Some(first), Some(latest)) if clock(first) != clock(latest) => {
-            format!("{}, {} – {} UTC", day(first), clock(first), clock(latest))
+            format!("{} {} – {} UTC", day(first), clock(first), clock(latest))
         }
-        (Some(first), _) => format!("{}, {} UTC", day(first), clock(first)),
+        (Some(first), _) => format!("{} {} UTC", day(first), clock(first)),
         (None, _) => String::new(),
     }
 }

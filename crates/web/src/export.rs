@@ -46,12 +46,11 @@ impl<'e> Export<'e> {
         all: &'e Outline,
         out: &'e mut dyn Write,
     ) -> Self {
-        let bytes = session.tree().nodes().map(|node| session.line_len(node)).sum();
         Self {
             session,
             options,
             all,
-            parts: Parts::new(out, options.packing, bytes),
+            parts: Parts::new(out, options.packing, bytes_of(session)),
             columns: Columns::default(),
             bodies: Bodies::default(),
             figures: Figures::default(),
@@ -202,7 +201,7 @@ impl<'e> Export<'e> {
                 _ => filtered.set_filter(self.session, filter),
             }
             let view = rows::view(self.session, self.all, &filtered, filter);
-            self.parts.write("view", 0, &view)?;
+            self.parts.write_tagged("view", ("name", &filter.name()), &view)?;
         }
         Ok(())
     }
@@ -214,6 +213,7 @@ impl<'e> Export<'e> {
         object.text("title", &card.title);
         let leaf = self.session.leaf().and_then(|leaf| self.all.position_of(leaf));
         object.number("leaf", leaf.map_or(-1.0, |leaf| leaf as f64));
+        object.text("leafName", &card.leaf_name);
         for (name, list) in [("links", &self.links), ("turns", &self.turns)] {
             let out = object.key(name);
             out.push(b'[');
@@ -237,6 +237,11 @@ impl<'e> Export<'e> {
         object.close();
         Ok(self.parts.write("rest", 0, &out)?)
     }
+}
+
+/// Returns the number of bytes of all entries.
+pub(crate) fn bytes_of(session: &Session) -> u64 {
+    session.tree().nodes().map(|node| session.line_len(node)).sum()
 }
 
 /// How an entry came from another one, in a word.

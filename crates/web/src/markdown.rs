@@ -60,8 +60,6 @@ macro_rules! tags {
 
 tags! {
     Paragraph = "p",
-    H1 = "h1",
-    H2 = "h2",
     H3 = "h3",
     H4 = "h4",
     H5 = "h5",
@@ -86,14 +84,13 @@ impl Tag {
         Self::ALL.iter().position(|tag| *tag == self).map_or(0, |at| at as i64 + 1)
     }
 
-    fn of_heading(level: HeadingLevel) -> Self {
-        match level {
-            HeadingLevel::H1 => Tag::H1,
-            HeadingLevel::H2 => Tag::H2,
-            HeadingLevel::H3 => Tag::H3,
-            HeadingLevel::H4 => Tag::H4,
-            HeadingLevel::H5 => Tag::H5,
-            HeadingLevel::H6 => Tag::H6,
+    /// Returns the element of a heading that stands below so many others; the page itself has the first two levels.
+    fn of_heading(depth: usize) -> Self {
+        match depth {
+            0 => Tag::H3,
+            1 => Tag::H4,
+            2 => Tag::H5,
+            _ => Tag::H6,
         }
     }
 }
@@ -190,6 +187,8 @@ struct Reader<'t> {
     /// The language and the text of a code block that is being read.
     block: Option<(String, String)>,
     in_table_head: bool,
+    /// The levels of the headings that the last one stands below, and its own.
+    headings: Vec<HeadingLevel>,
 }
 
 impl<'t> Reader<'t> {
@@ -231,6 +230,11 @@ impl<'t> Reader<'t> {
                 true => self.open_as(Token::Link(dest_url.into_string()), Tag::Link),
                 false => self.open.push(None),
             },
+            Source::Heading { level, .. } => {
+                while self.headings.pop_if(|above| *above >= level).is_some() {}
+                self.open(Tag::of_heading(self.headings.len()));
+                self.headings.push(level);
+            }
             Source::List(Some(start)) => self.open_as(Token::Numbered(start), Tag::Numbered),
             Source::TableHead => {
                 self.in_table_head = true;
@@ -273,7 +277,6 @@ impl<'t> Reader<'t> {
 fn element(source: &Source<'_>) -> Option<Tag> {
     Some(match source {
         Source::Paragraph | Source::HtmlBlock => Tag::Paragraph,
-        Source::Heading { level, .. } => Tag::of_heading(*level),
         Source::BlockQuote(_) => Tag::Quote,
         Source::List(_) => Tag::List,
         Source::Item => Tag::Item,

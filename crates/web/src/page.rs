@@ -7,19 +7,21 @@ use std::io::Write;
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use session_tree::{Filter, Outline, OutlineOptions, Session};
+use session_tree::{Extract, Filter, NewHeader, Outline, OutlineOptions, Session, Timestamp};
 use sha2::{Digest, Sha256};
 
 use crate::card::{self, Card};
 use crate::error::Result;
-use crate::export::Export;
+use crate::export::{Export, bytes_of};
 use crate::markdown::Token;
+use crate::parts::{HUGE, Packer};
 use crate::readable::{self, Item, Piece};
 use crate::{ExportOptions, Progress};
 
 const STYLE: &str = include_str!("../assets/page.css");
 const SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
+    include_str!("../assets/js/inflate.js"),
     include_str!("../assets/js/data.js"),
     include_str!("../assets/js/shape.js"),
     include_str!("../assets/js/dom.js"),
@@ -62,7 +64,8 @@ pub fn write_html(
 ) -> Result<Exported> {
     let all = Outline::new(session, outline_options(options, Filter::All));
     let theme = options.theme.name();
-    render(&Head { policy: policy(), style: STYLE, theme, title: &card::title(session)? }, out)?;
+    let has_file = has_file(session, options);
+    render(&Head { policy: policy(), style: STYLE, theme, title: &card::title(session)?, has_file }, out)?;
     let mut export = Export::new(session, options, &all, out);
     let card = Card::of(session, export.entries(progress)?)?;
     export.views()?;
@@ -73,8 +76,12 @@ pub fn write_html(
     for item in &readable.items {
         render(&Row { item }, out)?;
     }
-    render(&Tail { script: SCRIPT }, out)?;
-    out.write_all(b"\n")?;
+    render(&Script { script: SCRIPT }, out)?;
+    // After the script, so that the tree does not wait for the file.
+    if has_file {
+        write_file(session, out)?;
+    }
+    out.write_all(b"</body>\n</html>\n")?;
     out.flush()?;
     Ok(Exported { entries: all.len(), branches: card.branches.len() + card.more_branches })
 }
@@ -86,6 +93,7 @@ struct Head<'p> {
     style: &'static str,
     theme: &'static str,
     title: &'p str,
+    has_file: bool,
 }
 
 #[derive(Template)]
@@ -103,13 +111,34 @@ struct Row<'p> {
 }
 
 #[derive(Template)]
-#[template(path = "tail.html")]
-struct Tail {
+#[template(path = "script.html")]
+struct Script {
     script: &'static str,
 }
 
 fn render(template: &impl Template, out: &mut dyn Write) -> Result<()> {
     Ok(Template::write_into(template, &mut &mut *out)?)
+}
+
+/// Tells whether the page carries the session file: it has everything, so a page that leaves something out does not,
+/// and a huge one would be twice as large.
+fn has_file(session: &Session, options: &ExportOptions) -> bool {
+    options.tools && options.thinking && bytes_of(session) <= HUGE
+}
+
+/// Writes the session as a file that can be saved from the page. Its header does not name the parent session.
+fn write_file(session: &Session, out: &mut dyn Write) -> Result<()> {
+    let header = session.header();
+    let new = NewHeader {
+        cwd: header.cwd().unwrap_or_default().into_owned(),
+        id: header.id().into_owned(),
+        parent_session: None,
+        time: header.timestamp().unwrap_or(Timestamp::from_millis(0)),
+    };
+    let plan = session.plan_extract(Extract::All)?;
+    let mut file = Packer::new(out, "file");
+    session.write_extract(&plan, &new, &mut file)?;
+    Ok(file.flush()?)
 }
 
 /// How the outlines of a page are made.

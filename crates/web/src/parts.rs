@@ -5,6 +5,7 @@
 //! The content of a part holds none of `<`, `>` and `&`, so there is no element it could leave. Many small parts
 //! instead of a large one: the page reads those that it shows, and an export never holds more than one.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use base64::display::Base64Display;
@@ -16,7 +17,7 @@ use memchr::memchr3_iter;
 /// Sessions up to this size are stored as they are: the page stays readable for those who look behind it.
 const SMALL: u64 = 96 * 1024;
 /// Sessions above this size are stored as they are: packing them would take longer than all the rest.
-const HUGE: u64 = 48 << 20;
+pub(crate) const HUGE: u64 = 48 << 20;
 /// Sessions above this size are packed in a hurry.
 const LARGE: u64 = 8 << 20;
 
@@ -59,12 +60,22 @@ impl<'o> Parts<'o> {
 
     /// Writes one part; `kind` is a word of ours, `from` the place of its first entry.
     pub(crate) fn write(&mut self, kind: &'static str, from: usize, json: &[u8]) -> io::Result<()> {
+        self.write_tagged(kind, ("from", &from), json)
+    }
+
+    /// Writes one part with an attribute; kind and attribute are words of ours.
+    pub(crate) fn write_tagged(
+        &mut self,
+        kind: &'static str,
+        (name, value): (&'static str, &dyn Display),
+        json: &[u8],
+    ) -> io::Result<()> {
         let packed = self.packed(json)?;
         let out = &mut self.scratch;
         out.clear();
-        write!(out, "<template data-part=\"{kind}\" data-from=\"{from}\"")?;
+        write!(out, "<template data-part=\"{kind}\" data-{name}=\"{value}\"")?;
         match packed {
-            Some(packed) => write!(out, " data-packed>{}", Base64Display::new(&packed, &STANDARD))?,
+            Some(packed) => write_packed(out, json.len(), &packed)?,
             None => {
                 out.push(b'>');
                 escape(out, json);
@@ -80,11 +91,62 @@ impl<'o> Parts<'o> {
     /// Packs a part; nothing if it is not to be packed, or gains nothing, as images do.
     fn packed(&self, json: &[u8]) -> io::Result<Option<Vec<u8>>> {
         let Some(level) = self.level else { return Ok(None) };
-        let mut packer = DeflateEncoder::new(Vec::with_capacity(json.len() / 3), level);
-        packer.write_all(json)?;
-        let packed = packer.finish()?;
+        let packed = deflate(json, level)?;
         Ok((packed.len() / 3 * 4 < json.len()).then_some(packed))
     }
+}
+
+/// Writes bytes that need not be JSON as parts of one kind, always packed.
+pub(crate) struct Packer<'o> {
+    out: &'o mut dyn Write,
+    kind: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl<'o> Packer<'o> {
+    /// The number of bytes in a part.
+    const PART: usize = 1 << 20;
+    /// The fastest level that does not make base64, such as images, larger.
+    const LEVEL: Compression = Compression::new(2);
+
+    /// Starts with no bytes; call [`Write::flush`] after the last ones.
+    pub(crate) fn new(out: &'o mut dyn Write, kind: &'static str) -> Self {
+        Self { out, kind, bytes: Vec::with_capacity(Self::PART) }
+    }
+}
+
+impl Write for Packer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(Self::PART - self.bytes.len());
+        self.bytes.extend_from_slice(&bytes[..taken]);
+        if self.bytes.len() == Self::PART {
+            self.flush()?;
+        }
+        Ok(taken)
+    }
+
+    /// Writes the bytes so far as a part.
+    fn flush(&mut self) -> io::Result<()> {
+        if self.bytes.is_empty() {
+            return Ok(());
+        }
+        let packed = deflate(&self.bytes, Self::LEVEL)?;
+        write!(self.out, "<template data-part=\"{}\"", self.kind)?;
+        write_packed(&mut self.out, self.bytes.len(), &packed)?;
+        self.bytes.clear();
+        self.out.write_all(b"</template>\n")
+    }
+}
+
+fn deflate(bytes: &[u8], level: Compression) -> io::Result<Vec<u8>> {
+    let mut packer = DeflateEncoder::new(Vec::with_capacity(bytes.len() / 3), level);
+    packer.write_all(bytes)?;
+    packer.finish()
+}
+
+/// Writes the rest of the opening tag, with the size of the unpacked bytes, and the packed bytes.
+fn write_packed(out: &mut dyn Write, size: usize, packed: &[u8]) -> io::Result<()> {
+    write!(out, " data-packed=\"{size}\">{}", Base64Display::new(packed, &STANDARD))
 }
 
 /// Writes JSON without the characters that mean something to HTML. They occur in strings only, where JSON has other

@@ -83,6 +83,15 @@ impl Writer<'_> {
                 self.heading(title)?;
                 self.paragraph(&text)
             }
+            Some(Said::System { content, tools }) => {
+                self.heading("System")?;
+                self.fence("", &content.text())?;
+                if tools.is_empty() {
+                    Ok(())
+                } else {
+                    self.paragraph(&format!("Tools: {}", tools.join(", ")))
+                }
+            }
             Some(Said::Damaged) => {
                 self.heading("Damaged line")?;
                 self.paragraph("*(cannot be read)*")

@@ -124,6 +124,12 @@ fn said(entry: &Entry, options: &ExportOptions) -> Option<(&'static str, String,
         Said::Extension { name, content } => ("custom", cut(&name), pieces(content, options)),
         Said::Compaction(text) => ("compaction", "Compaction".into(), vec![prose(&text)]),
         Said::Summary { title, text } => ("summary", title.into(), vec![prose(&text)]),
+        Said::System { content, tools } => {
+            let prompt = Piece::Fold { title: "System prompt".into(), text: cut(&content.text()) };
+            let tools =
+                (!tools.is_empty()).then(|| Piece::Note(cut(&format!("Tools: {}", tools.join(", ")))));
+            ("system", "System".into(), std::iter::once(prompt).chain(tools).collect())
+        }
         Said::Damaged => ("damaged", "Damaged line".into(), vec![Piece::Note("cannot be read".into())]),
     })
 }

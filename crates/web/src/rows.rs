@@ -103,7 +103,6 @@ pub(crate) fn view(session: &Session, all: &Outline, filtered: &Outline, filter:
     let shapes = || (0..filtered.len()).filter_map(|row| filtered.shape(row));
     let mut out = Json::with_capacity(filtered.len() * 5 + 64);
     let mut object = Object::new(&mut out);
-    object.text("name", filter.name());
     if filter != Filter::All {
         let mut last = 0;
         object.list("rows", shapes(), |out, shape| {

@@ -23,6 +23,8 @@ pub(crate) enum Said<'e> {
     Compaction(Cow<'e, str>),
     /// Another branch is summed up, or was merged.
     Summary { title: &'static str, text: Cow<'e, str> },
+    /// The instructions and the tools that a model got.
+    System { content: Content<'e>, tools: Vec<Cow<'e, str>> },
     /// The line cannot be read.
     Damaged,
 }
@@ -87,7 +89,10 @@ impl<'e> Said<'e> {
                 let name = some("customType").unwrap_or_else(|| text("role"));
                 return is_shown.then_some(Said::Extension { name, content });
             }
-            Role::System => return None,
+            Role::System => {
+                let tools = message.get("toolsAdded").into_iter().flat_map(Value::items);
+                Said::System { content, tools: tools.filter_map(|tool| tool.get("name")?.as_str()).collect() }
+            }
         })
     }
 }

@@ -44,12 +44,16 @@ impl Writer<'_> {
                 self.blocks(content);
                 self.object.raw("j", details);
             }
-            Body::Compaction { summary, first_kept, tokens_before, .. } => {
+            Body::Compaction { summary, first_kept, tokens_before, details, .. } => {
                 self.summary("compaction", summary.as_deref());
                 self.object.some("from", first_kept.as_deref());
                 self.object.number("tokens", tokens_before.unwrap_or(0.0));
+                self.files(details);
             }
-            Body::BranchSummary { summary, .. } => self.summary("summary", summary.as_deref()),
+            Body::BranchSummary { summary, details, .. } => {
+                self.summary("summary", summary.as_deref());
+                self.files(details);
+            }
             Body::ModelChange { provider, model_id, .. } => {
                 self.named("model", model_id.as_deref());
                 self.object.some("p", provider.as_deref());
@@ -120,8 +124,9 @@ impl Writer<'_> {
             Role::System => {
                 self.kind("system");
                 self.object.raw("p", content);
-                let tools = message.get("toolsAdded").into_iter().flat_map(Value::items);
-                self.object.list("tools", tools.filter_map(|tool| tool.get("name")), raw);
+                self.object.raw("sections", message.get("sections"));
+                self.tools(message.get("toolsAdded"));
+                self.object.raw("gone", message.get("toolsRemoved"));
             }
             Role::Custom
             | Role::HookMessage
@@ -133,6 +138,23 @@ impl Writer<'_> {
                 self.object.raw("j", Some(message));
             }
         }
+    }
+
+    /// Names and descriptions of tools.
+    fn tools(&mut self, tools: Option<Value<'_>>) {
+        self.object.list("tools", tools.into_iter().flat_map(Value::items), |out, tool| {
+            let mut object = Object::new(out);
+            object.raw("n", tool.get("name"));
+            object.raw("d", tool.get("description"));
+            object.close();
+        });
+    }
+
+    /// The files that a summary names.
+    fn files(&mut self, details: Option<Value<'_>>) {
+        let Some(details) = details.filter(|_| self.options.tools) else { return };
+        let lists = ["readFiles", "modifiedFiles"].into_iter().filter_map(|key| details.get(key));
+        self.object.list("f", lists.flat_map(Value::items), raw);
     }
 
     fn answer(&mut self, message: Value<'_>) {

@@ -3,6 +3,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use testkit::browser::Browser;
 use testkit::drawing::session_text;
 
 use crate::support::{Home, files};
@@ -91,6 +92,21 @@ fn secrets_are_told_and_taken_out() {
     assert_eq!(run.json()["redacted"], 2);
     let run = home.run(&["export", &session, "--redact-pattern", "("]);
     assert!(run.err().contains("`(` is no pattern"), "{}", run.err());
+}
+
+#[test]
+fn the_session_file_in_a_redacted_page_is_redacted_too() {
+    let home = Home::new();
+    let session = home.session(TREE);
+    home.run(&["export", &session, "-o", "x.html", "--redact"]).ok();
+    let mut browser = Browser::start();
+    browser.open(&home.path("project/x.html"));
+    browser.eval("URL.createObjectURL = (blob) => { window.saved = blob; return '#saved'; }");
+    browser.eval("document.querySelector('#file').click()");
+    let saved = browser.eval("window.saved.text()");
+    let saved = saved.as_str().unwrap();
+    assert!(saved.contains("Use Node, mail [redacted e-mail]") && saved.contains("Use Rust"), "{saved}");
+    assert!(!saved.contains("abc123def456") && !saved.contains("ada@example"), "{saved}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ function coloured(text, language) {
 function codeBlock(text, language) {
   const code = textOf(text).replace(/\n$/, "");
   return el("div", { class: "code" },
-    el("div", { class: "code-bar" }, el("span", {}, textOf(language)), copyButton(code)),
+    el("div", { class: "code-bar" }, el("span", {}, textOf(language)), copyButton(() => code, "code")),
     el("pre", { tabindex: 0 }, el("code", {}, coloured(code, language))));
 }
 

@@ -6,7 +6,7 @@ const model = {
   ids: [], up: [], end: [], time: [], text: [], style: "", flag: [],
   byId: new Map(), labels: new Map(), sources: new Map(), uses: new Map(), contexts: new Map(),
   turns: new Map(), branches: new Map(), tip: [], views: new Map(),
-  leaf: -1, title: "", size: 0,
+  leaf: -1, leafName: "", title: "", size: 0,
 };
 const ON_PATH = 1, IS_ERROR = 2, IS_BOOKKEEPING = 4;
 
@@ -14,16 +14,19 @@ function partsOf(kind) {
   return document.querySelectorAll(`template[data-part="${kind}"]`);
 }
 
-async function read(part) {
-  const text = part.content.textContent;
-  if (!part.hasAttribute("data-packed")) return text;
-  const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Response(stream).text();
+function bytesOf(part) {
+  const text = atob(part.content.textContent);
+  const packed = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) packed[at] = text.charCodeAt(at);
+  return inflate(packed, Number(part.dataset.packed));
 }
 
-async function loadModel() {
-  const chunks = await Promise.all([...partsOf("rows")].map(async (part) => JSON.parse(await read(part))));
+function read(part) {
+  return part.hasAttribute("data-packed") ? new TextDecoder().decode(bytesOf(part)) : part.content.textContent;
+}
+
+function loadModel() {
+  const chunks = [...partsOf("rows")].map((part) => JSON.parse(read(part)));
   const size = chunks.reduce((sum, chunk) => sum + chunk.id.length, 0);
   model.size = size;
   model.up = new Int32Array(size);
@@ -44,12 +47,8 @@ async function loadModel() {
     model.style += chunk.style;
   }
   linkChildren();
-  for (const part of partsOf("view")) {
-    const name = /^\{"name":"([a-z-]+)"/;
-    const text = await read(part);
-    model.views.set(name.exec(text)[1], text);
-  }
-  takeRest(JSON.parse(await read(partsOf("rest")[0])));
+  for (const part of partsOf("view")) model.views.set(part.dataset.name, part);
+  takeRest(JSON.parse(read(partsOf("rest")[0])));
 }
 
 // Every entry stands after its parent, and all that is below it stands together.
@@ -75,6 +74,7 @@ function carries(at) {
 function takeRest(rest) {
   model.title = rest.title;
   model.leaf = rest.leaf;
+  model.leafName = rest.leafName;
   for (const [at, text, time] of rest.labels) if (at >= 0) model.labels.set(at, { text, time });
   for (const [at, source, kind] of rest.links) {
     if (isBelow(at, source)) continue;
@@ -125,8 +125,9 @@ function tipBelow(at) {
   return model.tip[at] >= 0 ? model.tip[at] : at;
 }
 
+// What entries say, by place. The parts that were used last are kept.
 const bodies = {
-  parts: null,
+  parts: [],
   starts: [],
   kept: new Map(),
 
@@ -135,7 +136,7 @@ const bodies = {
     this.starts = this.parts.map((part) => Number(part.dataset.from));
   },
 
-  partOf(at) {
+  indexOf(at) {
     let low = 0, high = this.starts.length;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
@@ -144,31 +145,26 @@ const bodies = {
     return low;
   },
 
-  // The lines of one part, one for each entry. The parts that were used last are kept.
   part(index) {
-    let promise = this.kept.get(index);
+    const part = this.kept.get(index) ?? new Part(read(this.parts[index]));
     this.kept.delete(index);
-    promise ??= read(this.parts[index]).then((text) => new Part(text));
-    this.kept.set(index, promise);
+    this.kept.set(index, part);
     if (this.kept.size > KEPT_PARTS) this.kept.delete(this.kept.keys().next().value);
-    return promise;
+    return part;
   },
 
-  // The bodies of some entries, by place.
-  async of(places) {
-    const found = new Map();
-    const wanted = new Set(places.map((at) => this.partOf(at)));
-    const parts = new Map();
-    for (const index of wanted) parts.set(index, await this.part(index));
-    for (const at of places) {
-      const index = this.partOf(at);
-      found.set(at, parts.get(index).body(at - this.starts[index]));
-    }
-    return found;
+  at(at) {
+    const index = this.indexOf(at);
+    return this.part(index).body(at - this.starts[index]);
+  },
+
+  line(at) {
+    const index = this.indexOf(at);
+    return this.part(index).lines[at - this.starts[index]];
   },
 };
 
-// Lines of JSON, each read when it is asked for.
+// Lines of JSON, each parsed when it is first used.
 class Part {
   constructor(text) {
     this.lines = text.split("\n");

@@ -58,7 +58,7 @@ function linked(text) {
   return pieces;
 }
 
-const TAGS = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "strong", "em", "del",
+const TAGS = ["p", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "strong", "em", "del",
   "table", "tr", "th", "td", "a"];
 
 // Builds prose from its tokens; a string is one plain paragraph.
@@ -85,38 +85,49 @@ function prose(tokens) {
   return root;
 }
 
-// The text of prose, for searching.
+const STARTS = { li: "- ", blockquote: "> ", h3: "# ", h4: "## ", h5: "### ", h6: "#### ", th: "| ", td: "| ", strong: "**", em: "*", del: "~~", a: "[" };
+const ENDS = { strong: "**", em: "*", del: "~~", th: " ", td: " " };
+
+// The text of prose as Markdown, for searching and copying.
 function proseText(tokens) {
   if (typeof tokens === "string") return tokens;
-  if (!Array.isArray(tokens)) return "";
-  const text = (token) => {
-    if (typeof token === "string") return token;
-    if (Array.isArray(token)) return token[0] === "a" || token[0] === "o" ? "" : String(token[token.length - 1]);
-    return token === 0 ? " " : "";
-  };
-  return tokens.map(text).join("");
+  let text = "";
+  const open = [];
+  for (const token of Array.isArray(tokens) ? tokens : []) {
+    const tag = token > 0 ? TAGS[token - 1] : { a: "a", o: "ol" }[token[0]];
+    if (typeof token === "string") text += token;
+    else if (tag) {
+      open.push([tag, token[1]]);
+      text += STARTS[tag] ?? "";
+    } else if (token === 0) {
+      const [closed, url] = open.pop() ?? [];
+      text += closed === "a" ? `](${url})` : ENDS[closed] ?? "\n";
+    } else if (Array.isArray(token)) text += token[0] === "p" ? `\`\`\`${token[1]}\n${token[2]}\`\`\`\n` : `\`${token[1]}\``;
+    else text += { "-2": "---\n", "-3": "[ ] ", "-4": "[x] " }[token] ?? "\n";
+  }
+  return text.replace(/\n{3,}/g, "\n\n").trim();
 }
 
-function image(type, data) {
+// An image that opens in full size; `said` tells where it comes from.
+function image(type, data, said) {
   if (!/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(type) || typeof data !== "string" || !/^[A-Za-z0-9+/=]*$/.test(data)) {
     return el("p", { class: "remark" }, "an image that cannot be shown: ", textOf(type));
   }
-  const picture = el("img", { class: "picture", alt: "image", loading: "lazy", decoding: "async", tabindex: 0 });
-  picture.src = `data:${type};base64,${data}`;
+  const alt = `${type.slice(6).toUpperCase()} image, ${count(data.length * 0.75)}B${said ? `, of: ${said}` : ""}`;
+  const picture = el("img", { class: "picture", alt, src: `data:${type};base64,${data}` });
   const enlarge = () => {
-    byId("light-image").src = picture.src;
+    Object.assign(byId("light-image"), { src: picture.src, alt });
     byId("light").showModal();
   };
-  picture.addEventListener("click", enlarge);
-  picture.addEventListener("keydown", (event) => { if (event.key === "Enter") enlarge(); });
-  return picture;
+  return el("button", { type: "button", class: "picture-frame", title: "Show in full size", on: { click: enlarge } }, picture);
 }
 
-function copyButton(text) {
-  const button = el("button", { type: "button", class: "copy", title: "Copy" }, "Copy");
+// A button that copies what `text` returns.
+function copyButton(text, what) {
+  const button = el("button", { type: "button", class: "copy", title: `Copy ${what}`, "aria-label": `Copy ${what}` }, "Copy");
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(text());
       button.textContent = "Copied";
     } catch {
       button.textContent = "Cannot copy";
@@ -126,22 +137,14 @@ function copyButton(text) {
   return button;
 }
 
-const two = (number) => String(number).padStart(2, "0");
-
-// A time as people read it: today's hour, else the day too.
-function shortTime(time) {
-  const date = new Date(time);
-  if (Number.isNaN(date.getTime())) return "";
-  const now = new Date();
-  const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
-  if (date.toDateString() === now.toDateString()) return clock;
-  const day = `${date.getMonth() + 1}/${date.getDate()}`;
-  return date.getFullYear() === now.getFullYear() ? `${day} ${clock}` : `${two(date.getFullYear() % 100)}/${day} ${clock}`;
-}
-
+// A time to the second, as the rest of the page writes it: `2025-12-09 14:02:31 UTC`.
 function fullTime(time) {
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? "" : date.toLocaleString();
+  return Number.isNaN(date.getTime()) ? "" : `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+function timeNode(time, name) {
+  return el("time", { class: name, title: fullTime(time) }, fullTime(time).slice(0, 16));
 }
 
 function count(number) {

@@ -2,12 +2,15 @@
 
 const SHOWN_LINES = { bash: 12, read: 12, write: 14, edit: 60, ls: 20, find: 20, grep: 20 };
 
+const WHO = { u: "You", a: "Answer", e: "Error", t: "Tool", c: "Extension", k: "Compaction", s: "Summary" };
+
 // Draws an entry. `results` holds the results of its calls: place and body by the id of the call.
 function drawEntry(at, body, results) {
   const draw = DRAW[body?.k] ?? drawOther;
   const node = draw(at, body ?? {}, results ?? new Map());
   node.id = `e${at}`;
   node.dataset.at = at;
+  node.setAttribute("aria-label", `${WHO[model.style[at]] ?? "Entry"}: ${plainRow(at)}`);
   return node;
 }
 
@@ -15,24 +18,29 @@ function speaker(at, name, ...more) {
   const label = model.labels.get(at);
   return el("header", {},
     el("b", {}, name),
-    label && el("span", { class: "label", title: `labelled ${fullTime(label.time)}` }, label.text,
-      el("time", { class: "label-time" }, shortTime(label.time))),
+    label && el("span", { class: "label", title: `labelled ${fullTime(label.time)}` }, label.text),
     ...more,
-    el("a", { class: "anchor", href: `#${encodeURIComponent(model.ids[at])}`, title: "Link to this entry" }, "#"),
-    el("time", { title: fullTime(model.time[at]) }, shortTime(model.time[at])));
+    el("span", { class: "acts" },
+      copyButton(() => messageText(bodies.at(at)), "this message"),
+      el("a", { class: "anchor", href: hashOf(at), title: "Link to this entry", "aria-label": "Link to this entry" }, "#")),
+    timeNode(model.time[at]));
+}
+
+function messageText(body) {
+  return body.k === "system" ? systemText(body) : searchTexts(body).map(({ text }) => text).join("\n\n");
 }
 
 function entryCard(kind, ...children) {
   return el("article", { class: `entry ${kind}` }, ...children);
 }
 
-function drawBlocks(blocks, results) {
+function drawBlocks(at, blocks, results) {
   return (Array.isArray(blocks) ? blocks : []).map((block) => {
     if (block.t !== undefined) return prose(block.t);
     if (block.h !== undefined) return thinking(block.h);
     if (block.p !== undefined) return el("pre", { class: "plain" }, textOf(block.p));
     if (block.c !== undefined) return toolCard(block, results?.get(block.c));
-    if (block.i !== undefined) return image(block.i, block.d);
+    if (block.i !== undefined) return image(block.i, block.d, plainRow(at));
     return foldable("other block", el("pre", {}, textOf(block.o)));
   });
 }
@@ -49,7 +57,7 @@ function foldable(title, ...children) {
 }
 
 const DRAW = {
-  user: (at, body) => entryCard("user", speaker(at, "You"), drawBlocks(body.b)),
+  user: (at, body) => entryCard("user", speaker(at, "You"), drawBlocks(at, body.b)),
 
   assistant(at, body, results) {
     const usage = body.u;
@@ -60,7 +68,7 @@ const DRAW = {
     const error = body.error !== undefined && body.error !== null;
     return entryCard("assistant",
       speaker(at, textOf(body.n) || "assistant", spent),
-      drawBlocks(body.b, results),
+      drawBlocks(at, body.b, results),
       error && el("p", { class: "failure" }, textOf(body.error)),
       !error && stop === "error" && el("p", { class: "failure" }, "the answer failed"),
       stop === "aborted" && el("p", { class: "failure soft" }, "aborted"),
@@ -77,16 +85,19 @@ const DRAW = {
   },
 
   custom(at, body) {
-    const card = entryCard("custom", speaker(at, textOf(body.n) || "extension"), drawBlocks(body.b), origin(at),
+    const card = entryCard("custom", speaker(at, textOf(body.n) || "extension"), drawBlocks(at, body.b), origin(at),
       body.j !== undefined && foldable("details", el("pre", {}, textOf(body.j))));
     return body.hidden ? el("article", { class: "entry custom quiet" }, foldable(`hidden message: ${textOf(body.n)}`, card)) : card;
   },
 
   system(at, body) {
-    const text = typeof body.p === "string" ? body.p : textOf(body.p);
-    const tools = (Array.isArray(body.tools) ? body.tools : []).map(textOf).join(", ");
-    return entryCard("system", foldable(el("span", {}, "System prompt", tools && ` · tools: ${tools}`),
-      el("pre", { class: "plain" }, text)));
+    const tools = Array.isArray(body.tools) ? body.tools : [];
+    const gone = (Array.isArray(body.gone) ? body.gone : []).map((tool) => textOf(tool?.name ?? tool)).join(", ");
+    return entryCard("system", speaker(at, "System"),
+      foldable("System prompt", el("pre", { class: "plain" }, systemText(body))),
+      tools.length > 0 && foldable(`${tools.length} tools: ${tools.map((tool) => textOf(tool?.n)).join(", ")}`,
+        el("dl", {}, tools.flatMap((tool) => [el("dt", {}, el("code", {}, textOf(tool?.n))), el("dd", {}, textOf(tool?.d))]))),
+      gone && el("p", { class: "remark" }, `Tools taken away: ${gone}`));
   },
 
   compaction(at, body) {
@@ -95,13 +106,13 @@ const DRAW = {
       speaker(at, "Compaction", el("small", {}, `${count(body.tokens)} tokens became this summary`)),
       el("p", { class: "remark" }, "From here on the model got this summary instead of the messages above",
         from !== undefined ? [", except those ", el("a", { href: hashOf(from) }, "from here on"), "."] : "."),
-      foldable("Summary", prose(body.t)));
+      foldable("Summary", prose(body.t)), filesOf(body));
   },
 
   summary(at, body) {
     const source = model.sources.get(at);
     const name = source?.kind === "merge" ? "Merged from another branch" : "What the other branch did";
-    return entryCard(`summary ${source?.kind ?? ""}`, speaker(at, name), prose(body.t), origin(at));
+    return entryCard(`summary ${source?.kind ?? ""}`, speaker(at, name), prose(body.t), filesOf(body), origin(at));
   },
 
   model: (at, body) => note(at, "model", `Model: ${textOf(body.p) ? `${textOf(body.p)}/` : ""}${textOf(body.n)}`),
@@ -124,7 +135,19 @@ function drawOther(at, body) {
 
 function note(at, kind, said, more) {
   return el("article", { class: `entry note ${kind}` }, more ? foldable(said, el("pre", {}, more)) : el("span", {}, said),
-    el("time", {}, shortTime(model.time[at])));
+    timeNode(model.time[at]));
+}
+
+function filesOf(body) {
+  const files = (Array.isArray(body.f) ? body.f : []).map(textOf);
+  return files.length > 0 && foldable(`${files.length} files`, el("pre", { class: "plain" }, files.join("\n")));
+}
+
+// The text of a system message with its sections.
+function systemText(body) {
+  const sections = Object.entries(body.sections && typeof body.sections === "object" ? body.sections : {});
+  const parts = [typeof body.p === "string" ? body.p : (Array.isArray(body.p) ? body.p : []).map((block) => textOf(block?.text)).join("\n")];
+  return [...parts, ...sections.map(([name, text]) => `[${name}]\n${textOf(text)}`)].filter(Boolean).join("\n\n");
 }
 
 // Where an entry came from: a dashed link to the other branch.
@@ -176,7 +199,7 @@ function toolBody(name, args, result) {
   const isKnown = /^(bash|read|write|edit|ls|find|grep)$/.test(name);
   if (!isKnown && Object.keys(args).length > 0) parts.push(foldable("arguments", el("pre", {}, textOf(args))));
   for (const block of result?.body.b ?? []) {
-    if (block.p === undefined) parts.push(...drawBlocks([block]));
+    if (block.p === undefined) parts.push(...drawBlocks(result.at, [block]));
     else if (textOf(block.p) && !(diff && !result.body.x)) {
       parts.push(outputBlock(textOf(block.p), name, name === "read" ? languageOf(path) : ""));
     }
@@ -195,27 +218,35 @@ function diffOf(args) {
   return edits.flatMap((edit) => [...lines("-", edit?.oldText), ...lines("+", edit?.newText)]).join("\n");
 }
 
-// A long text shows its first lines; the rest opens.
+// A long text shows its first lines; the rest opens, at once if what is searched for is in it.
 function clipped(text, limit, language) {
   const clean = withoutEscapes(text).replace(/\s+$/, "");
-  const lines = clean.split("\n", limit + 1);
-  const isLong = lines.length > limit || clean.length > 6000;
+  const lines = clean.split("\n");
   const head = lines.slice(0, limit).join("\n").slice(0, 6000);
+  const isLong = head.length < clean.length;
   const pre = el("pre", { class: "out", tabindex: 0 });
-  const fill = (all) => pre.replaceChildren(...coloured(all ? clean : head, language));
-  fill(!isLong || settings.output);
-  if (!isLong) return pre;
-  const total = clean.split("\n").length;
-  const button = el("button", { type: "button", class: "more" });
-  const label = () => { button.textContent = pre.dataset.open ? "show less" : `show all ${total > limit ? `${total} lines` : ""}`; };
-  if (settings.output) pre.dataset.open = "1";
-  label();
-  button.addEventListener("click", () => {
-    if (pre.dataset.open) delete pre.dataset.open; else pre.dataset.open = "1";
-    fill(pre.dataset.open);
-    label();
-  });
-  return el("div", { class: "clip" }, pre, button);
+  const frame = el("div", { class: "clip" }, copyButton(() => clean, "this output"), pre);
+  const hidesHit = () => search.marks !== undefined && clean.slice(head.length).search(search.marks) >= 0;
+  let isOpen = !isLong || settings.output || hidesHit();
+  const more = isLong && el("button", { type: "button", class: "more" });
+  const fill = () => {
+    pre.replaceChildren(...coloured(isOpen ? clean : head, language));
+    if (search.marks) markIn(pre, search.marks);
+    if (!isLong) return;
+    const left = lines.length > limit ? `${lines.length - limit} more lines` : `${clean.length - head.length} more characters`;
+    more.textContent = isOpen ? "Show less" : `Show ${left}`;
+    if (isOpen) delete frame.dataset.cut; else frame.dataset.cut = `… ${left}, not printed`;
+  };
+  fill();
+  if (isLong) {
+    more.addEventListener("click", () => { isOpen = !isOpen; fill(); });
+    frame.showHit = () => {
+      isOpen ||= hidesHit();
+      fill();
+    };
+    frame.append(more);
+  }
+  return frame;
 }
 
 // Terminal colours mean nothing here.
@@ -223,15 +254,43 @@ function withoutEscapes(text) {
   return text.includes("\u001b") ? text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, "") : text;
 }
 
-// All text of an entry, for searching.
-function searchText(body) {
-  if (!body) return "";
-  const pieces = [];
-  for (const block of Array.isArray(body.b) ? body.b : []) {
-    if (block.i !== undefined) continue;
-    pieces.push(proseText(block.t ?? block.h), textOf(block.p), textOf(block.n), textOf(block.a), textOf(block.o));
+// The texts of an entry that a search looks at, the same as in the terminal, each with its place: text, tool or file.
+function searchTexts(body) {
+  const found = [];
+  const add = (text, place = "text") => { if (typeof text === "string" && text !== "") found.push({ text, place }); };
+  const addStrings = (value, key) => {
+    if (typeof value === "string") add(value, /^(path|file_path|paths|files)$/.test(key) ? "file" : "text");
+    else if (Array.isArray(value)) value.forEach((item) => addStrings(item, key));
+    else if (value && typeof value === "object") Object.entries(value).forEach(([name, item]) => addStrings(item, name));
+  };
+  const addBlocks = (blocks) => {
+    if (typeof blocks === "string") add(blocks);
+    for (const block of Array.isArray(blocks) ? blocks : []) {
+      if (block?.t !== undefined) add(proseText(block.t));
+      add(block?.p ?? block?.text);
+      if (block?.c !== undefined) add(textOf(block.n), "tool");
+      if (block?.c !== undefined) addStrings(block.a);
+    }
+  };
+  switch (body?.k) {
+    case "result": add(body.n, "tool"); break;
+    case "assistant": add(body.error); break;
+    case "system": addBlocks(body.p); break;
+    case "other": {
+      const message = body.j?.message ?? body.j;
+      for (const key of ["errorMessage", "command", "output", "customType", "kind", "mode"]) add(message?.[key]);
+      add(body.j?.type);
+      addBlocks(message?.content);
+      break;
+    }
+    case "bash": case "custom": case "model": case "level": case "title": case "label": case "state":
+      add(body.n);
+      add(body.p);
+      break;
+    default:
   }
-  if (body.t !== undefined) pieces.push(proseText(body.t));
-  for (const key of ["n", "p", "d", "error", "j", "tools"]) if (body[key] !== undefined) pieces.push(textOf(body[key]));
-  return pieces.filter(Boolean).join("\n");
+  addBlocks(body?.b);
+  if (body?.t !== undefined) add(proseText(body.t));
+  for (const file of Array.isArray(body?.f) ? body.f : []) add(file, "file");
+  return found;
 }

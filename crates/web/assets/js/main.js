@@ -1,6 +1,6 @@
 // Main: what the page shows follows its address; keys, buttons and the drawer change the address or the view.
 
-const settings = { thinking: true, output: false, times: false };
+const settings = { thinking: true, output: false, times: false, wait: undefined };
 const FILTERS = {
   default: "Conversation", "no-tools": "Without tools", "user-only": "Prompts", "labeled-only": "Labels", all: "Everything",
   turns: "Turns", branches: "Branches", errors: "Errors", files: "Files",
@@ -12,7 +12,7 @@ function setStatus(text) {
 }
 
 // Shows what the address names: `#entry`, `#end/entry`, or nothing for where the session ends.
-async function route(isFirst) {
+function route(isFirst) {
   const [first, second] = location.hash.slice(1).split("/").map(decode);
   const place = model.byId.get(second ?? first);
   if (!first || place === undefined) {
@@ -21,7 +21,7 @@ async function route(isFirst) {
   const end = second === undefined ? undefined : model.byId.get(first);
   const isShown = log.tip >= 0 && isBelow(log.tip, place);
   const tip = end !== undefined && isBelow(end, place) ? end : isShown ? log.tip : tipBelow(place);
-  await log.show(tip, place);
+  return log.show(tip, place);
 }
 
 function decode(text) {
@@ -39,26 +39,31 @@ function go(at) {
   if (location.hash === hash) route(false); else location.hash = hash;
 }
 
-function reset() {
-  if (search.query) {
-    byId("query").value = "";
-    search.start("");
-  }
+// Goes to where the session ends.
+function goToEnd() {
+  closeSearch();
   closeDrawer();
   if (location.hash === "" || location.hash === "#") route(false); else location.hash = "";
 }
 
-function closeDrawer() {
-  document.body.classList.remove("drawer");
-  byId("menu").setAttribute("aria-expanded", "false");
+// Ends a search; the conversation stays where it is.
+function closeSearch() {
+  clearTimeout(settings.wait);
+  byId("query").value = "";
+  if (search.text) search.start("");
 }
 
-function toggleDrawer() {
-  const isNarrow = matchMedia("(max-width: 900px)").matches;
-  const name = isNarrow ? "drawer" : "folded-side";
-  const isOn = document.body.classList.toggle(name);
-  byId("menu").setAttribute("aria-expanded", String(isNarrow ? isOn : !isOn));
-  tree.draw();
+const isNarrow = () => matchMedia("(max-width: 900px)").matches;
+
+// Shows or hides the tree: on a phone it is a drawer above the conversation.
+function showTree(isOpen) {
+  document.body.classList.toggle(isNarrow() ? "drawer" : "folded-side", isNarrow() === isOpen);
+  byId("menu").setAttribute("aria-expanded", String(isOpen));
+  if (isOpen) tree.draw();
+}
+
+function closeDrawer() {
+  if (isNarrow()) showTree(false);
 }
 
 function setTheme(name) {
@@ -82,7 +87,7 @@ function toggle(name) {
     document.body.classList.toggle("no-thinking", !settings.thinking);
     return undefined;
   }
-  return log.draw(++log.run);
+  return log.draw();
 }
 
 const KEYS = {
@@ -91,28 +96,29 @@ const KEYS = {
   "[": () => tree.sibling(-1), "]": () => tree.sibling(1),
   Enter: () => go(tree.selected()), " ": () => tree.fold(tree.cursor),
   ArrowLeft: () => tree.fold(tree.cursor, true) || tree.sibling(-1), ArrowRight: () => tree.fold(tree.cursor, false),
-  "/": () => openSearch(), Escape: () => reset(), t: () => toggle("thinking"), o: () => toggle("output"),
+  "/": () => openSearch(), n: () => search.next(1), N: () => search.next(-1), Escape: () => { closeSearch(); closeDrawer(); },
+  e: () => goToEnd(), t: () => toggle("thinking"), o: () => toggle("output"), "?": () => byId("keys").showModal(),
 };
 // Keys that a page has its own use for; they move in the tree only when it has the focus.
 const TREE_ONLY = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "ArrowLeft", "ArrowRight", " "]);
 
 function openSearch() {
-  if (matchMedia("(max-width: 900px)").matches) document.body.classList.add("drawer");
-  document.body.classList.remove("folded-side");
+  showTree(true);
   byId("query").focus();
   byId("query").select();
 }
 
-// Paper shows as much of a branch as a printer takes, so that is drawn first.
-async function print(event) {
-  event.preventDefault();
-  await log.drawAll();
-  window.print();
+// Hands out the session that the page was made of.
+function saveFile() {
+  const blob = new Blob([...partsOf("file")].map(bytesOf), { type: "application/jsonl" });
+  const name = `${model.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "session"}.jsonl`;
+  const url = URL.createObjectURL(blob);
+  el("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
 function onKey(event) {
-  if ((event.ctrlKey || event.metaKey) && event.key === "p") return print(event);
-  if (event.ctrlKey || event.metaKey || event.altKey || byId("light").open) return undefined;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return undefined;
   const place = event.target;
   const isTyping = place.matches?.("input, select, textarea");
   if (event.key === "Escape" && isTyping) place.blur();
@@ -128,21 +134,25 @@ function onKey(event) {
 
 function listen() {
   const on = (id, event, act) => byId(id).addEventListener(event, act);
-  on("menu", "click", toggleDrawer);
+  on("menu", "click", () => showTree(byId("menu").getAttribute("aria-expanded") !== "true"));
   on("shade", "click", closeDrawer);
-  on("reset", "click", reset);
+  on("reset", "click", goToEnd);
+  on("help", "click", () => byId("keys").showModal());
+  byId("file")?.addEventListener("click", saveFile);
   on("theme", "click", nextTheme);
   for (const name of ["thinking", "output", "times"]) on(name, "click", () => toggle(name));
   on("unfold", "click", () => tree.foldAll());
   on("filter", "change", () => { tree.open(byId("filter").value); tree.mark(log.tip); });
-  let wait;
-  on("query", "input", () => { clearTimeout(wait); wait = setTimeout(() => search.start(byId("query").value), 120); });
-  on("query", "keydown", (event) => {
-    if (event.key !== "Enter") return;
-    const hit = byId("hit-list").querySelector("a");
-    if (hit) go(Number(hit.dataset.at));
+  on("query", "input", () => {
+    clearTimeout(settings.wait);
+    settings.wait = setTimeout(() => search.start(byId("query").value), 120);
   });
-  on("tree", "scroll", () => requestAnimationFrame(() => tree.draw()));
+  on("query", "keydown", (event) => search.onKey(event));
+  let isDue = false;
+  on("tree", "scroll", () => {
+    if (!isDue) requestAnimationFrame(() => { isDue = false; tree.draw(); });
+    isDue = true;
+  });
   on("tree", "click", (event) => {
     const row = event.target.closest(".row");
     if (!row) return;
@@ -151,32 +161,39 @@ function listen() {
   });
   on("hit-list", "click", () => closeDrawer());
   on("light", "click", () => byId("light").close());
+  on("keys", "click", (event) => { if (event.target.matches("dialog, button")) byId("keys").close(); });
   document.addEventListener("keydown", onKey);
   addEventListener("hashchange", () => route(false));
   addEventListener("resize", () => tree.draw());
+  addEventListener("beforeprint", () => log.startPrint());
+  addEventListener("afterprint", () => log.endPrint());
 }
 
-async function start() {
+function start() {
   document.documentElement.classList.add("js");
   let theme;
   try { theme = localStorage.getItem("offshoot-theme"); } catch { theme = null; }
   setTheme(THEMES[theme] ? theme : document.documentElement.dataset.theme);
   history.scrollRestoration = "manual";
   bodies.open();
-  await loadModel();
+  loadModel();
   for (const [name, words] of Object.entries(FILTERS)) {
     if (model.views.has(name)) byId("filter").append(el("option", { value: name }, words));
   }
   tree.open("default");
   listen();
-  await route(true);
+  showTree(!isNarrow());
+  route(true);
   byId("still").remove();
   document.documentElement.dataset.ready = "yes";
+  performance.mark("ready");
 }
 
-start().catch((error) => {
+try {
+  start();
+} catch (error) {
   document.documentElement.classList.remove("js");
   setStatus(String(error));
   document.documentElement.dataset.ready = "failed";
   console.error(error);
-});
+}

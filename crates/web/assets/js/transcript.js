@@ -5,65 +5,64 @@ const STEP = 40;
 const MOST = 360;
 // How far the results of a call may stand from it.
 const REACH = 48;
+// Entries that go on paper; a line tells how many do not.
+const MOST_PRINTED = 5000;
 
 const log = {
   tip: -1,
+  target: undefined,
   path: [],
-  index: new Map(),
+  index: new Int32Array(0),
   low: 0,
   high: 0,
-  run: 0,
-  busy: false,
 
   // Shows the branch that ends in `tip`, around `target` if there is one, else from its beginning.
-  async show(tip, target) {
-    const run = ++this.run;
-    if (tip !== this.tip) {
+  show(tip, target) {
+    this.target = target;
+    if (tip !== this.tip || this.index.length === 0) {
       this.tip = tip;
       this.path = tip < 0 ? [] : pathTo(tip);
-      this.index = new Map(this.path.map((at, i) => [at, i]));
+      this.index = new Int32Array(model.size).fill(-1);
+      this.path.forEach((at, i) => { this.index[at] = i; });
       this.low = this.high = 0;
       drawCrumb(tip);
-      tree.showPath(tip);
+      tree.showPath(this.path);
     }
-    const at = target === undefined ? 0 : this.index.get(target) ?? 0;
+    const at = target === undefined ? 0 : Math.max(0, this.index[target]);
     if (!(this.low <= at && at < this.high)) {
       this.low = Math.max(0, at - 12);
       this.high = Math.min(this.path.length, this.low + FIRST);
-      await this.draw(run);
-      if (run !== this.run) return;
+      this.draw();
     }
     tree.mark(target ?? tip);
-    if (target === undefined) {
-      window.scrollTo(0, 0);
-    } else {
-      this.point(target);
-    }
+    if (target === undefined) window.scrollTo(0, 0); else this.point(target);
   },
 
-  async draw(run) {
-    const nodes = await this.nodes(this.low, this.high);
-    if (run !== this.run) return;
+  draw() {
+    this.put(this.nodes(this.low, this.high));
+  },
+
+  put(nodes) {
     byId("log").replaceChildren(this.edge("before"), ...nodes, this.edge("after"));
     this.watch();
   },
 
   // The nodes of a piece of the path.
-  async nodes(low, high) {
+  nodes(low, high) {
     const from = Math.max(0, low - REACH), to = Math.min(this.path.length, high + REACH);
-    const found = await bodies.of(this.path.slice(from, to));
-    const body = (i) => found.get(this.path[i]);
     const taken = new Set();
-    for (let i = from; i < low; i++) this.resultsOf(i, to, body, taken);
+    for (let i = from; i < low; i++) this.resultsOf(i, to, taken);
     const nodes = [];
     const start = this.contextStart();
     for (let i = low; i < high; i++) {
       const at = this.path[i];
-      const results = this.resultsOf(i, to, body, taken);
+      const body = bodies.at(at);
+      const results = this.resultsOf(i, to, taken);
       if (i === start && i > 0) nodes.push(el("div", { class: "context-line" }, "in the model's context from here on"));
       if (taken.has(at)) continue;
-      const node = drawEntry(at, body(i), results);
-      node.classList.toggle("past", i < start && body(i)?.k !== "compaction");
+      const node = drawEntry(at, body, results);
+      node.classList.toggle("past", i < start && body?.k !== "compaction");
+      if (search.marks) markIn(node, search.marks);
       nodes.push(node);
       const fork = forkStrip(at, this.path[i + 1]);
       if (fork) nodes.push(fork);
@@ -73,13 +72,14 @@ const log = {
   },
 
   // Finds the results of the calls of an answer; they are shown with it.
-  resultsOf(i, to, body, taken) {
+  resultsOf(i, to, taken) {
     const results = new Map();
-    const calls = new Set((body(i)?.k === "assistant" && Array.isArray(body(i).b) ? body(i).b : [])
+    const body = bodies.at(this.path[i]);
+    const calls = new Set((body?.k === "assistant" && Array.isArray(body.b) ? body.b : [])
       .filter((block) => block.c !== undefined).map((block) => block.c));
     if (calls.size === 0) return results;
     for (let j = i + 1; j < Math.min(to, i + REACH); j++) {
-      const next = body(j);
+      const next = bodies.at(this.path[j]);
       if (next?.k === "result" && calls.has(next.c) && !results.has(next.c)) {
         results.set(next.c, { at: this.path[j], body: next });
         taken.add(this.path[j]);
@@ -90,7 +90,7 @@ const log = {
 
   contextStart() {
     const start = model.contexts.get(this.tip);
-    return start === undefined ? 0 : this.index.get(start) ?? 0;
+    return start === undefined ? 0 : Math.max(0, this.index[start]);
   },
 
   edge(where) {
@@ -108,58 +108,60 @@ const log = {
     for (const edge of byId("log").querySelectorAll(".edge")) this.watcher.observe(edge);
   },
 
-  async extend(where) {
-    if (this.busy) return;
-    this.busy = true;
-    const run = this.run;
-    const log = byId("log");
+  extend(where) {
     const up = where === "before";
     const from = up ? Math.max(0, this.low - STEP) : this.high;
     const to = up ? this.low : Math.min(this.path.length, this.high + STEP);
-    const nodes = await this.nodes(from, to);
-    this.busy = false;
-    if (run !== this.run || from === to) return;
-    const inside = [...log.children].filter((node) => !node.classList.contains("edge"));
+    if (from === to) return;
+    const nodes = this.nodes(from, to);
+    const inside = [...byId("log").children].filter((node) => !node.classList.contains("edge"));
     const fixed = up ? inside[0] : inside[inside.length - 1];
     const before = fixed?.getBoundingClientRect().top ?? 0;
     if (up) this.low = from; else this.high = to;
     const all = up ? [...nodes, ...inside] : [...inside, ...nodes];
     this.trim(all, up);
-    log.replaceChildren(this.edge("before"), ...all, this.edge("after"));
+    this.put(all);
     const after = fixed?.isConnected ? fixed.getBoundingClientRect().top : before;
     if (Math.abs(after - before) > 1) window.scrollBy(0, after - before);
-    this.watch();
   },
 
   // Lets go of what is far away from the end that grows.
   trim(all, up) {
     while (this.high - this.low > MOST && all.length > MOST / 2) {
       const gone = up ? all.pop() : all.shift();
-      const at = gone.dataset.at === undefined ? undefined : this.index.get(Number(gone.dataset.at));
-      if (at === undefined) continue;
+      const at = gone.dataset.at === undefined ? -1 : this.index[gone.dataset.at];
+      if (at < 0) continue;
       if (up) this.high = at; else this.low = at + 1;
     }
-    if (!up) this.low = this.firstDrawn(all);
-  },
-
-  firstDrawn(all) {
     const first = all.find((node) => node.dataset.at !== undefined);
-    return first ? this.index.get(Number(first.dataset.at)) ?? this.low : this.low;
+    if (!up && first && this.index[first.dataset.at] >= 0) this.low = this.index[first.dataset.at];
   },
 
   point(at) {
     const node = byId(`e${at}`) ?? byId(`e${this.path.findLast((above) => above <= at && byId(`e${above}`))}`);
     if (!node) return;
+    for (const clip of node.querySelectorAll(".clip")) clip.showHit?.();
+    for (const details of node.querySelectorAll("details")) if (details.querySelector("mark")) details.open = true;
     node.scrollIntoView({ block: "start" });
     for (const old of document.querySelectorAll(".target")) old.classList.remove("target");
     node.classList.add("target");
   },
 
-  // Draws as much as a printer takes; a line at the end says how much is missing.
-  async drawAll() {
+  // Puts the branch on paper: all of it, as far as a printer can be asked to go.
+  startPrint() {
+    this.screen ??= { low: this.low, high: this.high, y: window.scrollY };
     this.low = 0;
-    this.high = Math.min(this.path.length, 3000);
-    await this.draw(++this.run);
+    this.high = Math.min(this.path.length, MOST_PRINTED);
+    this.draw();
+  },
+
+  endPrint() {
+    if (!this.screen) return;
+    const { low, high, y } = this.screen;
+    this.screen = undefined;
+    Object.assign(this, { low, high });
+    this.draw();
+    window.scrollTo(0, y);
   },
 };
 
@@ -167,10 +169,14 @@ function hashOf(at) {
   return `#${encodeURIComponent(model.ids[at])}`;
 }
 
-// What a branch is known by: its own name, or its first prompt.
+// The name of the branch that an entry is part of, as the engine gives it.
 function branchName(at) {
-  const known = model.branches.get(at) ?? model.branches.get(tipBelow(at));
-  return known?.name || plainRow(at);
+  const tip = model.branches.has(at) ? at : tipBelow(at);
+  if (tip === model.leaf && model.leafName) return model.leafName;
+  const named = model.branches.get(tip)?.name;
+  if (named) return named;
+  while (at >= 0 && model.style[at] !== "u") at = model.up[at];
+  return at >= 0 ? plainRow(at) : model.title;
 }
 
 function plainRow(at) {
@@ -194,7 +200,7 @@ function forkStrip(at, next) {
   const ways = childrenOf(at).filter(carries);
   const shown = ways.slice(0, 8);
   if (next !== undefined && ways.includes(next) && !shown.includes(next)) shown.push(next);
-  return el("nav", { class: "fork", "aria-label": "Branches from here" },
+  return el("div", { class: "fork", role: "group", "aria-label": `Branches from here: ${plainRow(at)}` },
     el("span", {}, `↳ ${ways.length} ways from here`),
     shown.map((child) => {
       const tip = tipBelow(child);

@@ -1,10 +1,11 @@
-// Tree: the rows of the outline, as many as fit. Which rows there are and how they hang together was decided by the
-// program that wrote the page; folding hides rows that stand together.
+// Tree: the rows of the outline that are on the screen. Which rows there are and how they hang together was decided by
+// the program that wrote the page; folding hides rows that stand together.
 
 // As high as the style says; fingers need more room than a mouse.
 const ROW = matchMedia("(pointer: coarse)").matches ? 40 : 27;
-const LEVEL = 14;
-const MOST_LEVELS = 14;
+// Levels that are drawn; what is deeper moves no further to the right.
+const MOST_LEVELS = 5;
+const MOST_ARCS = 24;
 
 const tree = {
   name: "default",
@@ -16,11 +17,10 @@ const tree = {
   folded: new Set(),
   cursor: -1,
   onPath: new Uint8Array(0),
-  curves: [],
+  arcEnds: new Map(),
 
   open(name) {
-    const text = model.views.get(name);
-    const view = typeof text === "string" ? JSON.parse(text) : text;
+    const view = JSON.parse(read(model.views.get(name)));
     this.name = name;
     this.shapes = view.shapes;
     this.leafRow = view.leaf ?? -1;
@@ -56,10 +56,48 @@ const tree = {
       while (row + 1 < this.rows.length && this.rows[row + 1] < end) row++;
     }
     byId("rows").style.height = `${this.shown.length * ROW}px`;
-    byId("tree").setAttribute("aria-description", `${this.shown.length} rows`);
+    this.findGroups();
     this.findArcs();
     this.draw();
-    if (!search.query) setStatus(`${this.rows.length} of ${model.size} entries`);
+    if (!search.text) setStatus(`${this.rows.length} of ${model.size} entries`);
+  },
+
+  // For every row its level, its place among the rows of the same level below the same row, and how many these are.
+  findGroups() {
+    const size = this.shown.length;
+    this.level = new Int32Array(size);
+    this.place = new Int32Array(size);
+    this.group = new Int32Array(size);
+    this.counts = [];
+    const open = [];
+    this.shown.forEach((row, i) => {
+      const indent = this.shapes[row] >> 3;
+      while (open.length > 0 && open[open.length - 1].indent > indent) open.pop();
+      if (open.length === 0 || open[open.length - 1].indent < indent) open.push({ indent, group: this.counts.push(0) - 1 });
+      const { group } = open[open.length - 1];
+      this.level[i] = open.length;
+      this.group[i] = group;
+      this.place[i] = ++this.counts[group];
+    });
+  },
+
+  // Where arcs begin and end: between what was merged, picked or summarised and its source, as rows that are shown.
+  findArcs() {
+    this.arcEnds = new Map();
+    if (model.sources.size === 0) return;
+    const place = new Int32Array(model.size).fill(-1);
+    this.shown.forEach((row, i) => { place[this.rows[row]] = i; });
+    for (let at = 0; at < model.size; at++) if (place[at] < 0 && model.up[at] >= 0) place[at] = place[model.up[at]];
+    const add = (one, other) => {
+      if (!this.arcEnds.has(one)) this.arcEnds.set(one, []);
+      this.arcEnds.get(one).push(other);
+    };
+    for (const [at, { source }] of model.sources) {
+      const one = place[at], other = place[source];
+      if (one < 0 || other < 0 || one === other) continue;
+      add(one, other);
+      add(other, one);
+    }
   },
 
   draw() {
@@ -77,24 +115,21 @@ const tree = {
     const row = this.shown[i];
     const at = this.rows[row];
     const shape = this.shapes[row];
-    const style = model.style[at];
     const flags = model.flag[at];
-    const isLeaf = at === model.leaf;
     const isFolded = this.folded.has(at);
     const canFold = (shape & 1) !== 0;
-    const here = this.onPath[at];
     const node = el("div", {
-      class: `row s-${style}${flags & ON_PATH ? " on" : ""}${here ? " here" : ""}${flags & IS_ERROR ? " bad" : ""}${row === this.cursor ? " cursor" : ""}`,
+      class: `row s-${model.style[at]}${flags & ON_PATH ? " on" : ""}${this.onPath[at] ? " here" : ""}${flags & IS_ERROR ? " bad" : ""}${row === this.cursor ? " cursor" : ""}`,
       id: `r${row}`, role: "treeitem", "data-row": row, "data-at": at,
-      "aria-level": (shape >> 3) + 1, "aria-setsize": this.shown.length, "aria-posinset": i + 1,
+      "aria-level": this.level[i], "aria-setsize": this.counts[this.group[i]], "aria-posinset": this.place[i],
       "aria-selected": row === this.cursor ? "true" : "false", "aria-expanded": canFold ? String(!isFolded) : undefined,
       title: model.text[at],
     }, this.gutters(row, shape, canFold, isFolded),
-    el("i", { class: "dot" }, flags & ON_PATH ? "●" : "○"),
+    el("i", { class: "dot", "aria-hidden": "true" }, flags & ON_PATH ? "●" : "○"),
     this.label(at), this.turn(at),
-    model.sources.has(at) && el("span", { class: "graft" }, "⇠"),
+    model.sources.has(at) && el("span", { class: "graft", "aria-hidden": "true" }, "⇠"),
     el("span", { class: "said" }, plainRow(at) || "…"),
-    isLeaf || (row === this.leafRow) ? el("span", { class: "leaf" }, "◀ end") : undefined);
+    (at === model.leaf || row === this.leafRow) && el("span", { class: "leaf" }, "◀ end"));
     node.style.top = `${i * ROW}px`;
     return node;
   },
@@ -110,16 +145,16 @@ const tree = {
       if ((this.shapes[head] & 6) === 2) cells[level] = "line";
     }
     if (connected && cells.length > 0) cells[cells.length - 1] = (shape & 6) === 2 ? "tee" : "corner";
-    const nodes = cells.map((cell) => el("i", { class: `g ${cell}` }));
+    const nodes = cells.map((cell) => el("i", { class: `g ${cell}`, "aria-hidden": "true" }));
+    if (skip > 0) nodes.unshift(el("i", { class: "deep", "aria-hidden": "true" }, `+${skip}`));
     if (canFold) nodes.push(el("i", { class: "fold", "aria-hidden": "true" }, isFolded ? "▸" : "▾"));
     return nodes;
   },
 
   label(at) {
     const label = model.labels.get(at);
-    if (!label) return undefined;
-    return el("span", { class: "label", title: fullTime(label.time) }, label.text,
-      settings.times && el("time", {}, shortTime(label.time)));
+    return label && el("span", { class: "label", title: `labelled ${fullTime(label.time)}` }, label.text,
+      settings.times && timeNode(label.time));
   },
 
   turn(at) {
@@ -132,45 +167,29 @@ const tree = {
       turn.tools > 0 && el("small", {}, ` ${turn.tools}t`));
   },
 
-  // What was merged, picked or summarised, and where it came from, as rows that are shown.
-  findArcs() {
-    this.curves = [];
-    if (model.sources.size === 0) return;
-    const places = new Map(this.shown.map((row, i) => [this.rows[row], i]));
-    const place = (at) => {
-      while (at >= 0 && !places.has(at)) at = model.up[at];
-      return places.get(at);
-    };
-    for (const [at, { source, kind }] of model.sources) {
-      const one = place(at), other = place(source);
-      if (one !== undefined && other !== undefined && one !== other) this.curves.push({ one, other, kind });
-    }
-  },
-
-  // Dashed curves between the rows that belong together.
+  // Dashed brackets from the rows on the screen to the rows that belong to them, cut where the screen ends: a browser
+  // takes seconds for one that is a million pixels long.
   arcs(from, to) {
-    const seen = this.curves.filter(({ one, other }) => Math.max(one, other) >= from && Math.min(one, other) < to).slice(0, 40);
-    if (seen.length === 0) return [];
-    const NS = "http://www.w3.org/2000/svg";
-    const svg = document.createElementNS(NS, "svg");
-    svg.setAttribute("class", "arcs");
-    svg.setAttribute("width", "32");
-    svg.setAttribute("height", String(this.shown.length * ROW));
-    for (const { one, other, kind } of seen) {
-      const [y1, y2] = [one, other].map((row) => row * ROW + ROW / 2);
-      const depth = 10 + Math.min(18, Math.abs(one - other));
-      const path = document.createElementNS(NS, "path");
-      path.setAttribute("d", `M 30 ${y1} C ${30 - depth} ${y1} ${30 - depth} ${y2} 30 ${y2}`);
-      path.setAttribute("class", `arc ${kind}`);
-      svg.append(path);
+    const nodes = [];
+    for (let i = from; i < to; i++) {
+      for (const other of this.arcEnds.get(i) ?? []) {
+        if (nodes.length === MOST_ARCS) return nodes;
+        if (other >= from && other < i) continue;
+        const first = Math.max(from, Math.min(i, other)), last = Math.min(to, Math.max(i, other));
+        const node = el("i", { class: `arc${first === Math.min(i, other) ? " top" : ""}${last === Math.max(i, other) ? " bottom" : ""}`,
+          "aria-hidden": "true" });
+        Object.assign(node.style, { top: `${(first + 0.5) * ROW}px`, height: `${(last - first) * ROW}px`,
+          width: `${8 + (nodes.length % 6) * 3}px` });
+        nodes.push(node);
+      }
     }
-    return [svg];
+    return nodes;
   },
 
   // Marks the path that the transcript shows.
-  showPath(tip) {
+  showPath(path) {
     this.onPath = new Uint8Array(model.size);
-    for (let at = tip; at >= 0; at = model.up[at]) this.onPath[at] = 1;
+    for (const at of path) this.onPath[at] = 1;
     this.draw();
   },
 

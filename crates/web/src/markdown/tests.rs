@@ -9,10 +9,24 @@ fn json(text: &str) -> String {
 #[test]
 fn prose_becomes_tokens_and_plain_text_stays_a_string() {
     assert_eq!(json("just words, and: more."), r#""just words, and: more.""#);
-    assert_eq!(json("a **b** `c`"), r#"[1,"a ",12,"b",0," ",["c","c"],0]"#);
-    assert_eq!(json("# T\n- [x] x\n\n3. y"), r#"[2,"T",0,8,10,-4,"x",0,0,["o","3"],10,"y",0,0]"#);
+    assert_eq!(json("a **b** `c`"), r#"[1,"a ",10,"b",0," ",["c","c"],0]"#);
+    assert_eq!(json("# T\n- [x] x\n\n3. y"), r#"[2,"T",0,6,8,-4,"x",0,0,["o","3"],8,"y",0,0]"#);
     assert_eq!(json("```rs\nfn\n```"), r#"[["p","rs","fn\n"]]"#);
-    assert_eq!(json("|a|\n|-|\n|b|"), r#"[15,16,17,"a",0,0,16,18,"b",0,0,0]"#);
+    assert_eq!(json("|a|\n|-|\n|b|"), r#"[13,14,15,"a",0,0,14,16,"b",0,0,0]"#);
+}
+
+#[test]
+fn headings_start_below_those_of_the_page_and_skip_no_level() {
+    let names = |text: &str| -> Vec<&str> {
+        let tokens = tokens(text);
+        let opened = tokens.iter().filter_map(|token| match token {
+            Token::Open(tag) => Some(tag.name()),
+            _ => None,
+        });
+        opened.collect()
+    };
+    assert_eq!(names("# a\n### b\n# c\n## d\n###### e"), ["h3", "h4", "h3", "h4", "h5"]);
+    assert_eq!(names("#### a\n## b\n### c"), ["h3", "h3", "h4"]);
 }
 
 #[test]

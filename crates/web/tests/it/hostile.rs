@@ -116,12 +116,12 @@ fn session() -> Session {
 const LOOK: &str = "(() => {
     const bad = [];
     const known = new Set(('html head meta title style body header button span div nav input select option main section h1 h2 h3 h4 h5 h6 p dl dt dd '
-        + 'small ul ol li a noscript article b time label details summary pre code img dialog template script strong em del blockquote table tr th td br hr i mark svg path thead tbody').split(' '));
+        + 'small ul ol li a noscript article b time label details summary pre code img dialog template script strong em del blockquote table tr th td br hr i mark kbd').split(' '));
     const look = (root) => {
         for (const node of root.querySelectorAll('*')) {
             if (!known.has(node.localName)) bad.push(`element ${node.localName}`);
             for (const { name, value } of node.attributes) {
-                if (/^on/i.test(name) || name === 'srcdoc' || name === 'style' && node.localName !== 'div') bad.push(`${node.localName} ${name}`);
+                if (/^on/i.test(name) || name === 'srcdoc' || name === 'style' && !/^(div|i)$/.test(node.localName)) bad.push(`${node.localName} ${name}`);
                 if ((name === 'href' || name === 'xlink:href') && !/^(#|https?:\\/\\/|mailto:)/i.test(value)) bad.push(`${name} ${value}`);
                 if (name === 'src' && !/^data:image\\/(png|jpeg|gif|webp|avif|bmp);base64,/.test(value)) bad.push(`${name} ${value}`);
             }
@@ -212,7 +212,9 @@ fn parts_hold_nothing_that_html_knows() {
         let (_, content) = part.split_once('>').unwrap();
         let (content, _) = content.split_once("</template>").unwrap();
         assert!(!content.contains(['<', '>', '&']), "{content}");
-        content.lines().for_each(|line| drop(serde_json::from_str::<Value>(line).unwrap()));
+        if !part.contains("data-packed") {
+            content.lines().for_each(|line| drop(serde_json::from_str::<Value>(line).unwrap()));
+        }
     }
     assert!(page.contains("http-equiv=\"Content-Security-Policy\""));
     assert!(page.contains("default-src &#39;none&#39;; script-src &#39;sha256-"), "the policy");
