@@ -44,6 +44,11 @@ impl Files {
         self.made(&format!("small-{entries}.jsonl"), &Shape::small(entries))
     }
 
+    /// A coding session of so many small entries in which most turns start a branch.
+    pub(crate) fn bushy(&self, entries: usize) -> Result<PathBuf, Failure> {
+        self.made(&format!("bushy-{entries}.jsonl"), &Shape::bushy(entries))
+    }
+
     /// One path of tiny messages.
     pub(crate) fn chain(&self, entries: usize) -> Result<PathBuf, Failure> {
         self.made(&format!("chain-{entries}.jsonl"), &Shape::chain(entries))
