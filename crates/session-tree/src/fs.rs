@@ -45,6 +45,8 @@ pub struct Meta {
     pub len: u64,
     /// The time of the last change.
     pub modified: Timestamp,
+    /// The time of the last change of the bytes or of anything else, in nanoseconds since 1970. Programs cannot set it.
+    pub changed: i64,
     /// Which file it is.
     pub id: FileId,
     /// Whether it is a regular file.

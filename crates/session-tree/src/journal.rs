@@ -67,6 +67,13 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
         None
     }
 
+    /// Returns when the file behind the journal last changed, if there is one: see
+    /// [`Meta::changed`](crate::fs::Meta::changed).
+    #[cfg(feature = "file")]
+    fn changed(&self) -> io::Result<Option<i64>> {
+        Ok(None)
+    }
+
     /// Waits for the append lock and returns the state under it. Fails with [`Error::Locked`](crate::Error::Locked) if
     /// another program holds the lock for longer than the [limit](Journal::set_lock_wait).
     #[cfg(feature = "write")]

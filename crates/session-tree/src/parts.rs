@@ -14,6 +14,8 @@ const BUFFER: usize = 256 * 1024;
 /// The parts of an open file, each of which is checked when it is read.
 pub(crate) struct Parts {
     file: Box<dyn FsFile>,
+    /// When the file last changed: see [`Meta::changed`](crate::fs::Meta::changed).
+    pub(crate) changed: i64,
     /// Where each part begins, how long it is, and its CRC-32C.
     table: Vec<(u64, u64, u32)>,
 }
@@ -36,7 +38,7 @@ impl Parts {
             table.push((at, length, u32::from_le_bytes(row[8..].try_into().ok()?)));
             at = at.checked_add(length)?;
         }
-        (at == meta.len).then_some(Self { file, table })
+        (at == meta.len).then_some(Self { file, changed: meta.changed, table })
     }
 
     /// Reads a part as it is.

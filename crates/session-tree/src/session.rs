@@ -83,7 +83,7 @@ impl Session {
     ) -> Result<Self> {
         let path = name_of(&*journal);
         let caught_up = journal.len().and_then(|len| match len > index.end {
-            true => index.catch_up(&*journal, len).map(drop),
+            true => index.catch_up(&*journal, len).and_then(|_| index.complete(&*journal)),
             false => Ok(()),
         });
         caught_up.map_err(crate::error::Error::io("read", path))?;

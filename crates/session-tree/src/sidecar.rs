@@ -1,9 +1,10 @@
 //! The sidecar: the index of a large session on disk, so that opening it again does not read it again.
 //!
-//! A side branch of *index*. A cache and never the truth: it lies where the application says, not beside the
-//! session, may be deleted at any time, and is believed only if its checksums hold and the journal still begins
-//! and ends (as far as it was indexed) with the bytes that were noted. Reading it costs a few bytes per entry,
-//! whatever the size of the entries; what was appended since is read from the journal.
+//! A side branch of *index*. A cache and never the truth: it lies in a directory that the application chooses, not beside
+//! the session, may be deleted at any time, and is used only if its checksums hold and the indexed part of the journal is
+//! unchanged. A journal that did not change at all since is recognised by its length and time of change; the indexed part
+//! of any other is compared with its checksum, which is several times faster than indexing it. Appended lines are read from
+//! the journal.
 //!
 //! Its parts: the head, the gaps, the labels, then those of the tree.
 
@@ -13,15 +14,19 @@ use std::path::{Path, PathBuf};
 use crate::entry::Header;
 use crate::fs::{Fs, Meta, replace_cache};
 use crate::index::{Dialect, Gap, GapKind, Index, Labels};
-use crate::journal::{Journal, read_range};
+use crate::journal::{Journal, read_into, read_range};
 use crate::json::Doc;
 use crate::parts::{Parts, join};
 use crate::time::Timestamp;
 use crate::tree::{TREE_PARTS, Tree};
 
-const MAGIC: &[u8; 8] = b"stsidec2";
-/// How many bytes at both ends of the indexed part of a journal are compared.
-const SAMPLE: u64 = 4096;
+const MAGIC: &[u8; 8] = b"stsidec3";
+/// How many bytes are read at once for a checksum.
+const BLOCK: u64 = 1 << 20;
+/// How long a change of a file may share its time with an earlier one, in nanoseconds: on file systems with fine times,
+/// and on those that count seconds.
+const FINE_TICK: i64 = 20_000_000;
+const COARSE_TICK: i64 = 2_000_000_000;
 /// Smaller files are read faster than a second file is opened.
 const WORTH_IT: u64 = 1 << 20;
 
@@ -43,12 +48,9 @@ impl Sidecar {
         let parts = Parts::open(fs, &self.path, MAGIC, 3 + TREE_PARTS)?;
         let head = parts.bytes(0)?;
         let mut head = Fields(&head);
-        let end = head.number()?;
-        let same_length = meta.len == end;
-        let modified = head.number()?;
-        // A file of the same length that was written since is not the one that was indexed.
-        let untouched = !same_length || modified == meta.modified.as_millis().cast_unsigned();
-        if meta.len < end || !untouched || head.number()? != fingerprint(journal, end).ok()? {
+        let (end, changed, sum) = (head.number()?, head.number()?.cast_signed(), head.number()?);
+        let is_untouched = meta.len == end && changed == meta.changed && is_settled(changed, parts.changed);
+        if meta.len < end || !is_untouched && sum != checksum(journal, end).ok()? {
             return None;
         }
         let dialect = dialect_from(head.number()?)?;
@@ -65,7 +67,8 @@ impl Sidecar {
         Some(Index::restore(header, tree, labels, dialect, gaps, end, flags))
     }
 
-    /// Writes the sidecar of a journal that was indexed. A failure costs the next start some time, nothing else.
+    /// Writes the sidecar of a journal that was indexed. `meta` is its state before that. A failure costs the next start
+    /// some time, nothing else.
     pub(crate) fn store(
         &self,
         fs: &dyn Fs,
@@ -73,15 +76,21 @@ impl Sidecar {
         index: &Index,
         meta: &Meta,
     ) -> io::Result<()> {
-        if index.torn.is_some() || index.end < WORTH_IT {
+        // A last line that is damaged is a placeholder only while it is the last one.
+        if index.torn.is_some() || index.end < WORTH_IT || index.ends_with_placeholder() {
+            return Ok(());
+        }
+        let sum = checksum(journal, index.end)?;
+        if journal.changed()? != Some(meta.changed) {
+            // The index may be older than the bytes that were just read.
             return Ok(());
         }
         let Some(header) = index.gaps.iter().find(|gap| gap.kind == GapKind::Header) else { return Ok(()) };
         let mut head = Vec::new();
         let numbers = [
             index.end,
-            meta.modified.as_millis().cast_unsigned(),
-            fingerprint(journal, index.end)?,
+            meta.changed.cast_unsigned(),
+            sum,
             dialect_number(index.dialect),
             header.position,
             u64::from(header.len),
@@ -102,12 +111,24 @@ pub(crate) fn is_outdated(sidecar_end: Option<u64>, end: u64) -> bool {
     sidecar_end.is_none_or(|known| end - known > WORTH_IT)
 }
 
-/// Sums up both ends of the indexed part of a journal.
-fn fingerprint(journal: &dyn Journal, end: u64) -> io::Result<u64> {
-    let length = end.min(SAMPLE);
-    let first = crc32c::crc32c(&read_range(journal, 0, length as usize)?);
-    let last = crc32c::crc32c(&read_range(journal, end - length, length as usize)?);
-    Ok(u64::from(first) << 32 | u64::from(last))
+/// Returns true if a file that had this time of change when its sidecar was written must have another one if it changed
+/// later: times are not finer than the ticks of the system.
+fn is_settled(changed: i64, sidecar_changed: i64) -> bool {
+    let tick = if changed % 1_000_000_000 == 0 { COARSE_TICK } else { FINE_TICK };
+    sidecar_changed.saturating_sub(changed) > tick
+}
+
+/// Returns the checksum of the indexed part of a journal.
+fn checksum(journal: &dyn Journal, end: u64) -> io::Result<u64> {
+    let mut buffer = vec![0; end.min(BLOCK) as usize];
+    let (mut at, mut sum) = (0, 0);
+    while at < end {
+        let part = &mut buffer[..(end - at).min(BLOCK) as usize];
+        read_into(journal, at, part)?;
+        sum = crc32c::crc32c_append(sum, part);
+        at += part.len() as u64;
+    }
+    Ok(u64::from(sum))
 }
 
 fn dialect_number(dialect: Dialect) -> u64 {

@@ -1,6 +1,6 @@
 //! Finished rows between two runs: one file, disposable, never the truth.
 //!
-//! A row counts only for the very file, size and time of change it was made from. A cache that is damaged, of another
+//! A row is used only for the file, length and time of change that it was made from. A cache that is damaged, of another
 //! version or no cache at all reads as an empty one and is made anew. It is written beside itself and takes its name in
 //! one step, so a reader never sees half of one; nobody waits for the disk, since a lost cache costs only time.
 
@@ -18,7 +18,7 @@ use crate::journal::{OpenFile, read_range};
 use codec::{Reader, Writer};
 
 /// Names the format. The number at the end changes with every change of a row.
-const MAGIC: &[u8; 8] = b"stcatlg\x01";
+const MAGIC: &[u8; 8] = b"stcatlg\x02";
 const PREFIX: usize = MAGIC.len() + 4;
 /// No list of sessions needs more; what is larger is something else.
 const LARGEST: u64 = 256 << 20;
@@ -86,7 +86,7 @@ impl Cache {
             writer.u64(record.key.file.device);
             writer.u64(record.key.file.number);
             writer.u64(record.key.len);
-            writer.time(record.key.modified);
+            writer.u64(record.key.changed.cast_unsigned());
             writer.bytes(&self.bytes[record.row.clone()]);
         }
         let sum = crc32c::crc32c(&out[PREFIX..]);
@@ -108,7 +108,7 @@ fn index(bytes: &[u8]) -> Option<HashMap<String, Record>> {
     while !reader.0.is_empty() {
         let path = reader.text()?;
         let file = crate::fs::FileId { device: reader.u64()?, number: reader.u64()? };
-        let key = Key { file, len: reader.u64()?, modified: reader.time()? };
+        let key = Key { file, len: reader.u64()?, changed: reader.u64()?.cast_signed() };
         let row = reader.bytes()?;
         let end = bytes.len() - reader.0.len();
         records.insert(path, Record { key, row: end - row.len()..end });

@@ -43,12 +43,12 @@ const LONGEST_TITLE: usize = 1000;
 pub(super) struct Key {
     pub(super) file: FileId,
     pub(super) len: u64,
-    pub(super) modified: Timestamp,
+    pub(super) changed: i64,
 }
 
 impl Key {
     pub(super) fn of(meta: &Meta) -> Self {
-        Self { file: meta.id, len: meta.len, modified: meta.modified }
+        Self { file: meta.id, len: meta.len, changed: meta.changed }
     }
 }
 

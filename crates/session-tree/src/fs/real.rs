@@ -124,11 +124,23 @@ fn convert(meta: &std::fs::Metadata) -> Meta {
     Meta {
         len: meta.len(),
         modified: Timestamp::from_millis(millis),
+        changed: changed(meta, millis),
         id: file_id(meta),
         is_file: meta.is_file(),
         is_dir: meta.is_dir(),
         mode: mode(meta),
     }
+}
+
+#[cfg(unix)]
+fn changed(meta: &std::fs::Metadata, _modified: i64) -> i64 {
+    use std::os::unix::fs::MetadataExt;
+    meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn changed(_meta: &std::fs::Metadata, modified: i64) -> i64 {
+    modified.saturating_mul(1_000_000)
 }
 
 #[cfg(unix)]

@@ -203,19 +203,27 @@ impl Loader {
 
     fn finish(self, source: &dyn ReadAt) -> Result<std::result::Result<Index, Refusal>> {
         let Some(mut index) = self.index else { return Ok(Err(self.refusal.unwrap_or(Refusal::NoHeader))) };
-        complete(&mut index, source).map_err(Error::io("read", &self.path))?;
+        index.complete(source).map_err(Error::io("read", &self.path))?;
         Ok(Ok(index))
     }
 }
 
-/// Looks at what takes all lines to be known.
-fn complete(index: &mut Index, source: &dyn ReadAt) -> io::Result<()> {
-    validate_last_line(index, source)?;
-    index.settle(source)?;
-    if index.tree.has_withdrawals(0) {
-        index.note_bodies_anew(source)?;
+impl Index {
+    /// Does what takes all lines to be indexed.
+    pub(crate) fn complete(&mut self, source: &dyn ReadAt) -> io::Result<()> {
+        validate_last_line(self, source)?;
+        self.settle(source)?;
+        if self.tree.has_withdrawals(0) {
+            self.note_bodies_anew(source)?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Returns true if the last entry in the file is a placeholder.
+    #[cfg(feature = "sidecar")]
+    pub(crate) fn ends_with_placeholder(&self) -> bool {
+        self.tree.last_row().is_some_and(|last| self.tree.is_placeholder(last))
+    }
 }
 
 /// A journal up to a position.

@@ -151,12 +151,23 @@ impl Journal for FileJournal {
         }
     }
 
+    fn changed(&self) -> io::Result<Option<i64>> {
+        self.change_time()
+    }
+
     fn reopened(&self) -> Result<Box<dyn Journal>> {
         self.reopen()
     }
 }
 
 impl FileJournal {
+    fn change_time(&self) -> io::Result<Option<i64>> {
+        match &self.state {
+            State::Held(_) => Ok(None),
+            State::Open { file, .. } => file.metadata().map(|meta| Some(meta.changed)),
+        }
+    }
+
     fn reopen(&self) -> Result<Box<dyn Journal>> {
         let access = if self.protected { Access::Read } else { Access::Append };
         let journal = FileJournal::open(self.fs.clone(), &self.path, access)?;

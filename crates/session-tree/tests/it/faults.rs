@@ -143,7 +143,7 @@ fn an_entry_that_was_taken_back_does_not_return_after_a_power_cut() {
     Opener::new(&probe, SyncPolicy::Always).open_or_create().unwrap().append_batch(&drafts).unwrap();
     let position =
         probe.calls().iter().position(|call| *call == testkit::sim_fs::Call::Append).unwrap() as u64;
-    fs.fail_at(position + 1 - calls, Fault::short_write(200));
+    fs.fail_at(position + 1 - calls, Fault::partial_write(200, ErrorKind::StorageFull));
     session.append_batch(&drafts).unwrap_err();
     assert_eq!(fs.faults_fired(), 1);
     for state in fs.crash_states_now(1) {

@@ -30,5 +30,7 @@ mod properties;
 mod repair;
 mod replacing;
 mod search;
+#[cfg(unix)]
+mod sidecars;
 mod support;
 mod writing;

@@ -105,6 +105,8 @@ fn a_full_disk_leaves_file_and_memory_as_they_were_38() {
     let error = session.append_message(&user("three")).unwrap_err();
     assert!(matches!(error, Error::Append { .. }), "{error}");
     assert_eq!(error.to_string(), "cannot append to /s.jsonl");
+    let Error::Append { source, .. } = error else { unreachable!() };
+    assert_eq!(source.kind(), std::io::ErrorKind::StorageFull, "the cause is named although a part fitted");
     assert_eq!(shape(&session), ["u1", "a2<u1"]);
     assert_eq!(session.leaf_id().unwrap(), "a2");
     assert_eq!(context(&session), ["u1", "a2"]);

@@ -100,7 +100,8 @@ fn a_fork_takes_the_place_of_nothing_that_is_there() {
 #[test]
 fn a_migration_goes_around_what_is_planted_under_its_names() {
     for what in PLANTED {
-        for name in [".s.jsonl.0.tmp", "s.jsonl.bak-v1"] {
+        let temporary = format!(".s.jsonl.{}-0.session-tree.tmp", std::process::id());
+        for name in [temporary.as_str(), "s.jsonl.bak-v1"] {
             let trap = Trap::new();
             let path = trap.inside.put("s.jsonl", OLD);
             trap.set(what, name);

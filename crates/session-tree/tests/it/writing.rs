@@ -479,3 +479,27 @@ fn the_application_is_notified_while_a_lock_is_waited_for() {
     session.append_message(&user("three")).unwrap();
     waiting.join().unwrap();
 }
+
+#[cfg(unix)]
+#[test]
+fn unfinished_files_of_killed_processes_are_removed_by_the_next_one() {
+    let dir = Folder::new();
+    let stale = [".s.jsonl.1-0.session-tree.tmp", ".other.jsonl.99999-3.session-tree.tmp"];
+    for name in stale {
+        let path = dir.put(name, "half a session");
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    }
+    let in_use = dir.put(".busy.jsonl.1-0.session-tree.tmp", "being written");
+    let holder = fs::File::open(&in_use).unwrap();
+    holder.lock().unwrap();
+    let elsewhere = Folder::new();
+    let target = elsewhere.put("precious", "precious");
+    std::os::unix::fs::symlink(&target, dir.at(".link.jsonl.1-0.session-tree.tmp")).unwrap();
+    dir.put(".foreign.tmp", "of another program");
+    with_two_messages(&dir.at("s.jsonl"));
+    assert_eq!(
+        dir.names(),
+        [".busy.jsonl.1-0.session-tree.tmp", ".foreign.tmp", ".link.jsonl.1-0.session-tree.tmp", "s.jsonl"]
+    );
+    assert_eq!(fs::read_to_string(target).unwrap(), "precious");
+}

@@ -238,6 +238,7 @@ impl Image {
         Meta {
             len,
             modified: Timestamp::from_millis(modified),
+            changed: modified * 1_000_000,
             id: FileId { device: 1, number: ino as u64 },
             is_file: !is_dir,
             is_dir,

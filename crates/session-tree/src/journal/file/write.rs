@@ -10,6 +10,9 @@ use crate::fs::{Access, FileId, FsFile};
 use crate::journal::{Journal, Locked, ReadAt, VerifyCopy, WriteCopy, copy_range, read_range};
 use crate::planted::{self, Bug};
 
+/// The end of the names of unfinished files.
+const UNFINISHED: &str = ".session-tree.tmp";
+
 /// What went wrong so far and is still felt.
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
@@ -34,16 +37,61 @@ impl FileJournal {
         self.path.with_file_name(name)
     }
 
-    /// Creates an empty file beside the journal that no other process can be using.
+    /// Creates an empty file beside the journal, private to its owner. Its lock shows other processes that it is in use.
     fn temporary(&self) -> Result<(PathBuf, Box<dyn FsFile>)> {
+        self.remove_leftovers();
         let mut tries = 0;
         loop {
-            let path = self.name_with(".", &format!(".{tries}.tmp"));
-            match self.fs.open(&path, Access::CreateNew) {
+            let path = self.name_with(".", &format!(".{}-{tries}{UNFINISHED}", std::process::id()));
+            let created = self.fs.open(&path, Access::CreateNew).and_then(|file| {
+                let is_kept = self.keep_in_use(&path, file.as_ref());
+                is_kept.map(|is_kept| (file, is_kept)).inspect_err(|_| drop(self.fs.remove_file(&path)))
+            });
+            match created {
+                Ok((file, true)) => return Ok((path, file)),
+                Ok((_, false)) => tries += 1,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < 10_000 => tries += 1,
                 Err(source) => return Err(Error::Io { action: "create", path, source }),
-                Ok(file) => return Ok((path, file)),
             }
+        }
+    }
+
+    /// Locks a new file; false if another process took it for a leftover before it was locked.
+    fn keep_in_use(&self, path: &Path, file: &dyn FsFile) -> io::Result<bool> {
+        Ok(file.try_lock()? && self.is_name_of(path, file)?)
+    }
+
+    fn is_name_of(&self, path: &Path, file: &dyn FsFile) -> io::Result<bool> {
+        match self.fs.metadata(path) {
+            Ok(named) => Ok(named.id == file.metadata()?.id),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes the unfinished files of processes that were killed. A failure leaves clutter, nothing else.
+    fn remove_leftovers(&self) {
+        let directory = self.directory();
+        let (Ok(files), Ok(real)) = (self.fs.read_dir(directory), self.fs.canonical(directory)) else {
+            return;
+        };
+        for path in files {
+            let Some(name) = path.file_name() else { continue };
+            let bytes = name.as_encoded_bytes();
+            let is_ours = bytes.starts_with(b".") && bytes.ends_with(UNFINISHED.as_bytes());
+            // A link may lead anywhere.
+            if is_ours && self.fs.canonical(&path).is_ok_and(|target| target == real.join(name)) {
+                self.remove_leftover(&path);
+            }
+        }
+    }
+
+    fn remove_leftover(&self, path: &Path) {
+        let Ok(file) = self.fs.open(path, Access::Append) else { return };
+        let is_private = file.metadata().is_ok_and(|meta| meta.is_file && meta.mode == 0o600);
+        let is_unused = || matches!(file.try_lock(), Ok(true));
+        if is_private && is_unused() && matches!(self.is_name_of(path, file.as_ref()), Ok(true)) {
+            drop(self.fs.remove_file(path));
         }
     }
 
@@ -69,6 +117,7 @@ impl FileJournal {
         // reason to fail: no list shows it.
         drop(self.fs.remove_file(&temporary));
         let (file, id) = result?;
+        drop(file.unlock());
         self.state = State::Open { file, id };
         self.sync_names(new_names);
         Ok(())
@@ -233,6 +282,10 @@ impl Journal for FileJournal {
         }
     }
 
+    fn changed(&self) -> io::Result<Option<i64>> {
+        self.change_time()
+    }
+
     fn lock(&mut self) -> Result<Locked> {
         self.check_writable()?;
         let (file, id) = match &self.state {
@@ -279,19 +332,8 @@ impl Journal for FileJournal {
             return self.publish(&all);
         }
         let State::Open { file, .. } = &self.state else { return Ok(()) };
-        let result = loop {
-            match file.append(lines) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => break result,
-            }
-        };
-        match result {
-            Ok(written) if written == lines.len() => Ok(()),
-            Ok(_) => Err(self.take_back(
-                at,
-                lines,
-                io::Error::new(io::ErrorKind::WriteZero, "only a part could be written"),
-            )),
+        match write_whole(file.as_ref(), at, lines) {
+            Ok(()) => Ok(()),
             Err(source) => Err(self.take_back(at, lines, source)),
         }
     }
@@ -347,12 +389,11 @@ impl Journal for FileJournal {
             }
         };
         let directory = self.directory().to_path_buf();
-        // The second name must be on disk before the first one changes its meaning. Whoever waits for the lock of
-        // the old file finds the new one locked too, until we are done.
+        // The second name must be on disk before the first one changes its meaning. The copy has been locked since it
+        // was created: a writer that waits for the lock of the old file finds the new one locked too, until we are done.
         let renamed = self
             .fs
             .sync_dir(&directory)
-            .and_then(|()| lock_now(copy.as_ref()))
             .and_then(|()| copy.metadata())
             .and_then(|meta| self.unchanged(before).map(|()| meta))
             .and_then(|meta| self.fs.rename(&temporary, &self.path).map(|()| meta));
@@ -398,9 +439,31 @@ impl FileJournal {
     }
 }
 
-/// Locks a file that no other program has a reason to lock.
-fn lock_now(file: &dyn FsFile) -> io::Result<()> {
-    if file.try_lock()? { Ok(()) } else { Err(io::ErrorKind::ResourceBusy.into()) }
+/// Writes lines with one call if the system takes them all. A system that takes a part reports why only when the rest is
+/// written too.
+fn write_whole(file: &dyn FsFile, at: u64, lines: &[u8]) -> io::Result<()> {
+    let mut rest = lines;
+    let mut stalls = 0;
+    while !rest.is_empty() {
+        match file.append(rest) {
+            Ok(0) if stalls == 1 => {
+                return Err(io::Error::new(io::ErrorKind::WriteZero, "the system takes no more bytes"));
+            }
+            Ok(0) => stalls += 1,
+            Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let expected = at + (lines.len() - rest.len()) as u64;
+        if file.end()? != expected {
+            // A program that does not lock writes at the same time: the rest would not follow its beginning.
+            return Err(io::Error::new(io::ErrorKind::WriteZero, "another program wrote at the same time"));
+        }
+    }
+    Ok(())
 }
 
 /// What a failed write left at the end of a file.
