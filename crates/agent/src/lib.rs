@@ -21,6 +21,7 @@ pub mod permission;
 pub mod secrets;
 pub mod settings;
 pub mod shared;
+pub mod small_file;
 mod summary;
 pub mod system;
 pub mod tool;

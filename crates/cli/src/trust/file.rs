@@ -1,11 +1,11 @@
 //! The decisions about projects, in one file that only its owner can write.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use offshoot_agent::small_file::SmallFile;
 use serde_json::{Map, Value as Json, json};
-use tempfile::NamedTempFile;
 
 use super::{Project, Standing};
 use crate::error::{CommandError, Failure};
@@ -56,22 +56,24 @@ impl TrustFile {
 
     /// Remembers what somebody decided about a project as it is now.
     pub(crate) fn remember(&self, project: &Project, is_trusted: bool) -> Result<(), CommandError> {
+        let file = self.lock()?;
         let mut decisions = self.read()?;
         let decision = match is_trusted {
             true => json!({"trusted": true, "digest": project.digest}),
             false => json!({"trusted": false}),
         };
         decisions.insert(project.dir.to_string_lossy().into_owned(), decision);
-        self.write(&decisions)
+        self.write(&file, &decisions)
     }
 
     /// Forgets what was decided about a directory; tells whether there was anything.
     pub(crate) fn forget(&self, dir: &Path) -> Result<bool, CommandError> {
+        let file = self.lock()?;
         let mut decisions = self.read()?;
         if decisions.shift_remove(&*dir.to_string_lossy()).is_none() {
             return Ok(false);
         }
-        self.write(&decisions)?;
+        self.write(&file, &decisions)?;
         Ok(true)
     }
 
@@ -97,17 +99,12 @@ impl TrustFile {
         Ok(serde_json::from_str(&text).map_err(bad)?)
     }
 
-    /// Puts a new file, which only its owner can read, in the place of the old one.
-    fn write(&self, decisions: &Map<String, Json>) -> Result<(), CommandError> {
-        let written = || -> io::Result<()> {
-            let directory = self.path.parent().unwrap_or(Path::new("."));
-            fs::create_dir_all(directory)?;
-            let mut file = NamedTempFile::new_in(directory)?;
-            writeln!(file, "{:#}", Json::Object(decisions.clone()))?;
-            file.as_file().sync_all()?;
-            file.persist(&self.path)?;
-            Ok(())
-        };
-        written().map_err(|error| CommandError::system("write", &self.path, &error))
+    fn lock(&self) -> Result<SmallFile, CommandError> {
+        SmallFile::lock(&self.path).map_err(|error| CommandError::system("write", &self.path, &error))
+    }
+
+    fn write(&self, file: &SmallFile, decisions: &Map<String, Json>) -> Result<(), CommandError> {
+        let text = format!("{:#}\n", Json::Object(decisions.clone()));
+        file.replace(text.as_bytes()).map_err(|error| CommandError::system("write", &self.path, &error))
     }
 }

@@ -103,3 +103,32 @@ fn a_variable_that_goes_before_the_file_is_told() {
     assert!(words.contains("note: as long as OPENAI_API_KEY is set, that key is used"), "{words}");
     assert!(!words.contains("sk-"), "{words}");
 }
+
+#[test]
+fn keys_and_decisions_of_many_processes_at_once_are_all_kept() {
+    let home = Home::new();
+    let providers = ["anthropic", "openai", "google", "mistral", "xai", "groq", "openrouter", "deepseek"];
+    let mut children = Vec::new();
+    for provider in providers {
+        let mut child = home.command(&["login", provider]).spawn().unwrap();
+        std::io::Write::write_all(child.stdin.as_mut().unwrap(), format!("{KEY}-{provider}\n").as_bytes())
+            .unwrap();
+        drop(child.stdin.take());
+        children.push(child);
+    }
+    for number in 0..8 {
+        let project = format!("project/p{number}");
+        home.file(&format!("{project}/.offshoot/SYSTEM.md"), "x");
+        children.push(home.command(&["trust", "--yes"]).current_dir(home.path(&project)).spawn().unwrap());
+    }
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let keys = stored(&home);
+    for provider in providers {
+        assert!(keys.contains(&format!("{KEY}-{provider}")), "{provider} is missing");
+    }
+    let trusted = home.run(&["trust", "--list"]).ok().to_owned();
+    assert_eq!(trusted.lines().count(), 8, "{trusted}");
+}

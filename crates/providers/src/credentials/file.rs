@@ -1,18 +1,19 @@
 //! The credentials file: one JSON object, a key per provider, mode 0600.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write as _};
+use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use offshoot_agent::small_file::SmallFile;
 use serde_json::{Map, Value as Json, json};
-use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
 /// A file of keys that only its owner can read.
 ///
-/// What it holds besides keys is kept. It is replaced as a whole, so a crash leaves the old one or the new one.
+/// Fields other than keys are kept. The file is replaced as a whole, so a crash leaves the old one or the new one, and
+/// changes by several processes at once are all kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CredentialsFile {
     path: PathBuf,
@@ -39,19 +40,26 @@ impl CredentialsFile {
 
     /// Stores the key of a provider.
     pub fn set(&self, provider: &str, key: &Secret) -> Result<()> {
+        let file = self.lock()?;
         let mut entries = self.read()?;
         entries.insert(provider.into(), json!({"type": "api_key", "key": key.reveal()}));
-        self.write(&entries)
+        self.write(&file, &entries)
     }
 
     /// Forgets the key of a provider; tells whether there was one.
     pub fn remove(&self, provider: &str) -> Result<bool> {
+        let file = self.lock()?;
         let mut entries = self.read()?;
         if entries.shift_remove(provider).is_none() {
             return Ok(false);
         }
-        self.write(&entries)?;
+        self.write(&file, &entries)?;
         Ok(true)
+    }
+
+    fn lock(&self) -> Result<SmallFile> {
+        SmallFile::lock(&self.path)
+            .map_err(|source| Error::WriteCredentials { path: self.path.clone(), source })
     }
 
     fn read(&self) -> Result<Map<String, Json>> {
@@ -70,32 +78,11 @@ impl CredentialsFile {
         serde_json::from_str(&text).map_err(|_| Error::BadCredentials { path: self.path.clone() })
     }
 
-    fn write(&self, entries: &Map<String, Json>) -> Result<()> {
+    fn write(&self, file: &SmallFile, entries: &Map<String, Json>) -> Result<()> {
         let text = format!("{:#}\n", Json::Object(entries.clone()));
-        replace(&self.path, text.as_bytes())
+        file.replace(text.as_bytes())
             .map_err(|source| Error::WriteCredentials { path: self.path.clone(), source })
     }
-}
-
-/// Writes a new file, which only its owner can read, and puts it in the place of the old one.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(directory)?;
-    let mut file = NamedTempFile::new_in(directory)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    sync_directory(directory)
-}
-
-#[cfg(unix)]
-fn sync_directory(directory: &Path) -> io::Result<()> {
-    File::open(directory)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_directory(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// The mode of a file that others can read or write; none if only its owner can.

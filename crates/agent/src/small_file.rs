@@ -1,0 +1,129 @@
+//! Small files that several processes change, such as credentials and decisions about projects.
+//!
+//! A change is: lock, read, change, replace. The lock is on the directory, because the file itself is replaced as a whole:
+//! a crash leaves the old file or the new one.
+
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long to wait for another process that changes a file of the directory.
+const LIMIT: Duration = Duration::from_secs(10);
+/// The pause between two attempts.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The right to change one small file, until it is dropped.
+#[derive(Debug)]
+pub struct SmallFile {
+    path: PathBuf,
+    /// The directory, whose lock dies with it.
+    directory: File,
+}
+
+impl SmallFile {
+    /// Waits until no other process changes a file of the same directory. Creates the directory if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::TimedOut`] after 10 seconds.
+    pub fn lock(path: &Path) -> io::Result<Self> {
+        let parent = directory_of(path);
+        fs::create_dir_all(parent)?;
+        let directory = File::open(parent)?;
+        let start = Instant::now();
+        loop {
+            match directory.try_lock() {
+                Ok(()) => break,
+                // A file system without locks: as good as it gets.
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => break,
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if start.elapsed() >= LIMIT => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::TimedOut,
+                        "another program has locked its directory",
+                    ));
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            }
+        }
+        Ok(SmallFile { path: path.to_path_buf(), directory })
+    }
+
+    /// Replaces the file with one that only its owner can read.
+    pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        let parent = directory_of(&self.path);
+        let prefix = self.prefix();
+        self.remove_leftovers(parent, &prefix);
+        let mut file = tempfile::Builder::new().prefix(&prefix).suffix(".tmp").tempfile_in(parent)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path)?;
+        self.directory.sync_all()
+    }
+
+    /// Removes the unfinished files of processes that were killed. None can belong to a running one: it would hold the
+    /// lock. A failure leaves clutter, nothing else.
+    fn remove_leftovers(&self, parent: &Path, prefix: &OsString) {
+        let Ok(files) = fs::read_dir(parent) else { return };
+        for file in files.flatten() {
+            let name = file.file_name();
+            let bytes = name.as_encoded_bytes();
+            if bytes.starts_with(prefix.as_encoded_bytes()) && bytes.ends_with(b".tmp") {
+                let _ = fs::remove_file(file.path());
+            }
+        }
+    }
+
+    fn prefix(&self) -> OsString {
+        let mut prefix = OsString::from(".");
+        prefix.push(self.path.file_name().unwrap_or_default());
+        prefix.push(".");
+        prefix
+    }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_of_several_threads_are_all_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/numbers");
+        thread::scope(|scope| {
+            for number in 0..8 {
+                let path = &path;
+                scope.spawn(move || {
+                    let file = SmallFile::lock(path).unwrap();
+                    let before = fs::read_to_string(path).unwrap_or_default();
+                    file.replace(format!("{before}{number}\n").as_bytes()).unwrap();
+                });
+            }
+        });
+        let mut numbers: Vec<String> =
+            fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
+        numbers.sort();
+        assert_eq!(numbers, ["0", "1", "2", "3", "4", "5", "6", "7"]);
+    }
+
+    #[test]
+    fn unfinished_files_of_killed_processes_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("keys.json");
+        for name in [".keys.json.abc.tmp", ".other.json.abc.tmp"] {
+            fs::write(dir.path().join(name), "secret").unwrap();
+        }
+        SmallFile::lock(&path).unwrap().replace(b"{}").unwrap();
+        let mut names: Vec<_> =
+            fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [".other.json.abc.tmp", "keys.json"]);
+    }
+}
