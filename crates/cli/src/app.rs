@@ -1,5 +1,6 @@
 //! What every command works with: the output, the environment, and the sessions a person can name.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use offshoot_tui::time::Zone;
@@ -155,7 +156,13 @@ impl App {
     /// Finds a session: a path, an id, the beginning of an id, a name, or `-` for the latest one of this project.
     ///
     /// Without `--pi` or `--session-dir` our own sessions are asked first, then those of pi.
-    pub(crate) fn find(&self, wanted: &str) -> Result<PathBuf, CommandError> {
+    pub(crate) fn find(&self, wanted: impl AsRef<OsStr>) -> Result<PathBuf, CommandError> {
+        let path = Path::new(wanted.as_ref());
+        // Only a path can be no text.
+        let Some(wanted) = wanted.as_ref().to_str() else {
+            let found = path.is_file().then(|| path.to_path_buf());
+            return found.ok_or_else(|| Failure::new(format!("there is no file {}", path.display())).into());
+        };
         if wanted == "-" {
             return self.latest();
         }
@@ -187,12 +194,16 @@ impl App {
     }
 
     /// Opens a session to read it; not a byte is written.
-    pub(crate) fn open(&self, wanted: &str) -> Result<Session, CommandError> {
+    pub(crate) fn open(&self, wanted: impl AsRef<OsStr>) -> Result<Session, CommandError> {
         Ok(self.options().open_read_only(self.find(wanted)?)?)
     }
 
     /// Opens a session to append to it, or only to read it if nothing is to be changed.
-    pub(crate) fn open_to_change(&mut self, wanted: &str, dry_run: bool) -> Result<Session, CommandError> {
+    pub(crate) fn open_to_change(
+        &mut self,
+        wanted: impl AsRef<OsStr>,
+        dry_run: bool,
+    ) -> Result<Session, CommandError> {
         let path = self.find(wanted)?;
         let session = self.options().open(&path)?;
         // Opening writes nothing; what could not be done must not be promised either.

@@ -16,6 +16,7 @@ use tempfile::NamedTempFile;
 
 use crate::app::App;
 use crate::error::CommandError;
+use crate::leftovers;
 
 /// What is written, and how.
 pub(crate) struct Export {
@@ -94,13 +95,13 @@ impl Export {
 
     /// Begins a file: sessions are private, pages and Markdown are as readable as any new file.
     fn unfinished(&self, directory: &Path) -> io::Result<NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        if self.form != Form::Session {
-            use std::os::unix::fs::PermissionsExt as _;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        builder.tempfile_in(directory)
+        leftovers::create_in(directory, "export", |builder| {
+            #[cfg(unix)]
+            if self.form != Form::Session {
+                use std::os::unix::fs::PermissionsExt as _;
+                builder.permissions(std::fs::Permissions::from_mode(0o666));
+            }
+        })
     }
 }
 

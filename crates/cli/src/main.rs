@@ -14,6 +14,7 @@ mod exporting;
 mod extensions;
 mod interactive;
 mod json;
+mod leftovers;
 mod reading;
 mod settings;
 mod setup;

@@ -1,5 +1,6 @@
 //! How commands read one session, several, or a list of them from standard input.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead};
 
 use serde_json::json;
@@ -14,7 +15,7 @@ use crate::ui::{Progress, Tone};
 pub(crate) struct Sessions {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION", required_unless_present = "batch", conflicts_with = "batch")]
-    sessions: Vec<String>,
+    sessions: Vec<OsString>,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -24,7 +25,7 @@ pub(crate) struct Sessions {
 pub(crate) struct SessionAt {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION", required_unless_present = "batch")]
-    session: Option<String>,
+    session: Option<OsString>,
     /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`.
     #[arg(value_name = "REF")]
     at: Option<String>,
@@ -46,7 +47,7 @@ pub(crate) struct Output {
 impl SessionAt {
     /// Returns the position, which comes first when the sessions come from standard input.
     pub(crate) fn at(&self) -> Option<&str> {
-        if self.output.batch { self.session.as_deref() } else { self.at.as_deref() }
+        if self.output.batch { self.session.as_ref().and_then(|at| at.to_str()) } else { self.at.as_deref() }
     }
 
     /// Calls `read` with the session, or with every one of standard input.
@@ -73,7 +74,7 @@ impl Sessions {
 
 /// Reads the sessions one after the other. One that fails does not stop the others, unless it is the only one.
 fn each(
-    names: &[String],
+    names: &[OsString],
     output: Output,
     app: &mut App,
     read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
@@ -84,12 +85,12 @@ fn each(
     }
     let mut outcome = Outcome::default();
     if output.batch {
-        each_line(app, &mut |app, name| outcome.one(name, output, app, read))?;
+        each_line(app, &mut |app, name| outcome.one(name.as_ref(), output, app, read))?;
         return outcome.end();
     }
     let mut progress = Progress::new("reading", names.len());
     for (at, name) in names.iter().enumerate() {
-        outcome.one(name, output, app, read)?;
+        outcome.one(name.as_ref(), output, app, read)?;
         progress.set(at + 1, names.len());
     }
     outcome.end()
@@ -128,15 +129,16 @@ struct Outcome {
 impl Outcome {
     fn one(
         &mut self,
-        name: &str,
+        name: &OsStr,
         output: Output,
         app: &mut App,
         read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
+        let text = name.to_string_lossy();
         if !output.json {
             let gap = if self.seen > 0 { "\n" } else { "" };
             app.ui.raw(gap.as_bytes())?;
-            app.ui.line(&[(Tone::Dim, "==> "), (Tone::Plain, name), (Tone::Dim, " <==")])?;
+            app.ui.line(&[(Tone::Dim, "==> "), (Tone::Plain, &*text), (Tone::Dim, " <==")])?;
         }
         self.seen += 1;
         match app.open(name).and_then(|session| read(app, &session)) {
@@ -146,7 +148,7 @@ impl Outcome {
                 self.found = true;
                 Ok(())
             }
-            Err(error) => self.tell(name, &error, output, app),
+            Err(error) => self.tell(&text, &error, output, app),
         }
     }
 

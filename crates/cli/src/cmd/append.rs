@@ -2,6 +2,7 @@
 //!
 //! The door for scripts: a draft is an entry as files spell it, without id, parent and time.
 
+use std::ffi::OsString;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ use crate::ui::count;
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// Append below this entry instead of the current position.
     #[arg(long, value_name = "REF")]
     under: Option<String>,

@@ -1,5 +1,7 @@
 //! `offshoot branch-here`: the position moves to where another attempt can begin.
 
+use std::ffi::OsString;
+
 use super::moving::{Gives, Target, go};
 use crate::app::App;
 use crate::change::Changing;
@@ -10,7 +12,7 @@ use crate::error::CommandError;
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`. A prompt is taken back:
     /// the position is before it, and its text is printed, to be changed and sent again.
     #[arg(value_name = "REF")]

@@ -3,6 +3,7 @@
 mod fix;
 mod targets;
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use targets::Target;
 pub(crate) struct Args {
     /// Sessions, or directories: all session files below them.
     #[arg(value_name = "SESSION", required_unless_present = "batch", conflicts_with = "batch")]
-    sessions: Vec<String>,
+    sessions: Vec<OsString>,
     /// Print nothing; only the exit code tells.
     #[arg(long, short)]
     quiet: bool,

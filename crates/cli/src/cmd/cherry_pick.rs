@@ -1,5 +1,7 @@
 //! `offshoot cherry-pick`: entries of another branch, or another session, copied under the leaf.
 
+use std::ffi::OsString;
+
 use serde_json::json;
 use session_tree::{EntryId, PickMode, PickPlan, PickRequest, Selection, Session, split_reference};
 
@@ -13,7 +15,7 @@ use crate::ui::{Tone, count, thousands};
 pub(crate) struct Args {
     /// The session to append to.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// What to copy: an entry, or `REF..REF` for the entries below the first down to the second; `SESSION:REF` takes
     /// them from another session.
     #[arg(value_name = "REF[..REF]")]

@@ -1,5 +1,6 @@
 //! `offshoot clone`: a new session that stands where an old one stands.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use session_tree::{Destination, ForkPosition, Session, fork_from};
@@ -16,7 +17,7 @@ use crate::ui::count;
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// Copy all branches, not only the one that leads to the current position.
     #[arg(long)]
     all: bool,

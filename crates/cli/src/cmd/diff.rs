@@ -1,5 +1,7 @@
 //! `offshoot diff`: what two branches did since they parted.
 
+use std::ffi::OsString;
+
 use serde::Serialize;
 use session_tree::{CommandRun, Comparison, Node, Outcome, Session, Side};
 
@@ -17,7 +19,7 @@ const MOST_COMMANDS: usize = 20;
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// Where one branch ends.
     #[arg(value_name = "REF")]
     one: String,

@@ -2,6 +2,7 @@
 
 mod source;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::cancel::Cancel;
@@ -23,7 +24,7 @@ use source::Source;
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// Write into this file, which must not exist; `-` is standard output. The end of the name decides: `.md` is
     /// Markdown, `.jsonl` a session file, anything else a page. Without it a page goes into the working directory.
     #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]

@@ -1,5 +1,6 @@
 //! `offshoot export-branch`: a part of a session as a session file of its own.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 
 use session_tree::{Destination, Extract, ExtractPlan, NewSession, Node, Session};
@@ -15,7 +16,7 @@ use crate::ui::{Ui, count};
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`. The path to it and
     /// everything below it are exported.
     #[arg(value_name = "REF")]

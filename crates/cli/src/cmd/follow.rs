@@ -1,5 +1,6 @@
 //! `offshoot follow`: entries as other processes append them.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// Print the entries that are there already, too.
     #[arg(long)]
     from_start: bool,

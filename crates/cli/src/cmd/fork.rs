@@ -1,5 +1,7 @@
 //! `offshoot fork`: a new session that goes on from an entry of an old one.
 
+use std::ffi::OsString;
+
 use session_tree::{Destination, Extract, ForkPlan, ForkPosition, Node, Role, Session};
 
 use super::moving::images;
@@ -14,7 +16,7 @@ use crate::ui::count;
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`. The fork ends before it if
     /// it is a prompt, and at it if it is anything else. Without it the fork ends at the current position.
     #[arg(value_name = "REF")]

@@ -1,5 +1,6 @@
 //! `offshoot import`: a session file from elsewhere joins ours.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use session_tree::{Error, Session, import};
@@ -15,7 +16,7 @@ use crate::ui::count;
 pub(crate) struct Args {
     /// A session file, or the id or name of a session of pi.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    file: String,
+    file: OsString,
     #[command(flatten)]
     how: Changing,
 }

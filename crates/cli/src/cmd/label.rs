@@ -1,5 +1,7 @@
 //! `offshoot label`: shows, sets and clears the label of an entry.
 
+use std::ffi::OsString;
+
 use serde_json::json;
 use session_tree::{EntryId, Node, Session};
 
@@ -14,7 +16,7 @@ use crate::ui::count;
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`.
     #[arg(value_name = "REF")]
     entry: String,

@@ -1,5 +1,7 @@
 //! `offshoot merge`: what another branch achieved, told in one entry under the leaf.
 
+use std::ffi::OsString;
+
 use serde_json::json;
 use session_tree::{Merge, MergeContent, MergeOutcome, MergeRequest, Merged, Session, SettingDifference};
 
@@ -14,7 +16,7 @@ use crate::ui::{Tone, count, thousands};
 pub(crate) struct Args {
     /// The session to append to.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// The branch to merge, named by its tip or an entry up to which to merge; `SESSION:REF` in another session.
     #[arg(value_name = "REF")]
     branch: String,

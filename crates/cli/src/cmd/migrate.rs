@@ -1,5 +1,7 @@
 //! `offshoot migrate`: an old session in the current version.
 
+use std::ffi::OsString;
+
 use serde_json::Value;
 
 use crate::app::{App, file_of};
@@ -15,7 +17,7 @@ const CURRENT: u64 = 3;
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     #[command(flatten)]
     how: Changing,
 }

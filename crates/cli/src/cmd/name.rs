@@ -1,5 +1,7 @@
 //! `offshoot name`: shows, sets and clears the name of a session.
 
+use std::ffi::OsString;
+
 use serde_json::json;
 use session_tree::Session;
 
@@ -12,7 +14,7 @@ use crate::error::{CommandError, Failure};
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// The name; without it the present one is shown. Line breaks become blanks.
     #[arg(value_name = "TEXT", conflicts_with = "clear")]
     text: Option<String>,

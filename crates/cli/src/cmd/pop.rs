@@ -1,5 +1,7 @@
 //! `offshoot pop`: goes back to before a prompt and leaves a summary of what was tried.
 
+use std::ffi::OsString;
+
 use offshoot_agent::command::{Applied, CancelledBy, PopRequest};
 use session_tree::{EntryId, NewBranchSummary, PopPlan, Session};
 
@@ -14,7 +16,7 @@ use crate::ui::{count, one_line};
 pub(crate) struct Args {
     /// The session.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// The prompt to take back; the last one of the path, or the last push, if not given.
     #[arg(value_name = "REF")]
     to: Option<String>,

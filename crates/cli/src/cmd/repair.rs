@@ -1,6 +1,7 @@
 //! `offshoot repair`: heals a session by appending to it, or in a copy.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ const MOST_ROUNDS: usize = 5;
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// Take the last repair back.
     #[arg(long, conflicts_with_all = ["copy", "no_guess"])]
     undo: bool,

@@ -1,5 +1,7 @@
 //! `offshoot switch`: the position moves to another branch.
 
+use std::ffi::OsString;
+
 use super::moving::{Gives, Target, go};
 use crate::app::App;
 use crate::change::Changing;
@@ -10,7 +12,7 @@ use crate::error::CommandError;
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
-    session: String,
+    session: OsString,
     /// An entry of the branch: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`. The newest
     /// end of what follows it becomes the position.
     #[arg(value_name = "REF", required_unless_present = "start", conflicts_with = "start")]

@@ -1,5 +1,6 @@
 //! Which session a conversation goes on in.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use session_tree::{Destination, Extract, Session, SessionSummary, Severity, fork_from, split_reference};
@@ -22,7 +23,7 @@ pub(crate) struct Args {
     resume: bool,
     /// Go on with this session.
     #[arg(long, value_name = "SESSION", group = "which")]
-    session: Option<String>,
+    session: Option<OsString>,
     /// Go on in a copy of this session, or of its path to an entry: `SESSION:REF`.
     #[arg(long, value_name = "SESSION[:REF]", group = "which")]
     fork: Option<String>,
@@ -72,7 +73,7 @@ impl Args {
         }
         if self.resume {
             let path = chosen(cwd, app)?;
-            return app.open_to_change(&path.to_string_lossy(), false);
+            return app.open_to_change(&path, false);
         }
         if let Some(wanted) = &self.session {
             return app.open_to_change(wanted, false);

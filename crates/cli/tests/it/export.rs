@@ -151,3 +151,20 @@ fn an_export_is_as_readable_as_any_new_file_and_a_session_is_private() {
         assert_eq!(found & 0o777, mode, "{name}");
     }
 }
+
+/// A run that was killed left its copy of the session behind.
+#[test]
+fn copies_of_killed_exports_are_removed_by_the_next_one() {
+    let home = Home::new();
+    let file = home.session("a user hello");
+    let temporary = home.path("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let leftover = temporary.join(".offshoot-export-killed.offshoot.tmp");
+    let old = fs::File::create(&leftover).unwrap();
+    old.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    drop(old);
+    let mut command = home.command(&["export", &file, "--redact", "--output", "page.html"]);
+    let output = command.env("TMPDIR", &temporary).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+}

@@ -20,6 +20,7 @@ mod large;
 mod login;
 mod models;
 mod moves;
+mod paths;
 mod reading;
 mod repair;
 mod secrets;

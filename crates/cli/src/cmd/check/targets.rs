@@ -1,5 +1,6 @@
 //! What is to be checked: sessions by name, and everything below directories.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,14 +23,16 @@ type Check<'c> = &'c mut dyn FnMut(&mut App, &str, Result<Target, CommandError>)
 
 /// Calls `check` with every file. A name that stands for nothing does not stop the others, unless it is the only one.
 pub(super) fn each(
-    names: &[String],
+    names: &[OsString],
     batch: bool,
     app: &mut App,
     check: Check<'_>,
 ) -> Result<(), CommandError> {
     if batch {
         return each_line(app, &mut |app, name| {
-            targets_of(name, app).into_iter().try_for_each(|(name, target)| check(app, &name, target))
+            targets_of(name.as_ref(), app)
+                .into_iter()
+                .try_for_each(|(name, target)| check(app, &name, target))
         });
     }
     let targets: Vec<_> = names.iter().flat_map(|name| targets_of(name, app)).collect();
@@ -45,7 +48,7 @@ pub(super) fn each(
 }
 
 /// The files that a name stands for, and what to call them.
-fn targets_of(name: &str, app: &App) -> Vec<(String, Result<Target, CommandError>)> {
+fn targets_of(name: &OsStr, app: &App) -> Vec<(String, Result<Target, CommandError>)> {
     let path = Path::new(name);
     let found = match path.is_dir() {
         false => app.find(name).map(|path| vec![Target { path, is_named: true }]),
@@ -57,7 +60,7 @@ fn targets_of(name: &str, app: &App) -> Vec<(String, Result<Target, CommandError
         Ok(targets) => {
             targets.into_iter().map(|target| (target.path.display().to_string(), Ok(target))).collect()
         }
-        Err(error) => vec![(name.to_owned(), Err(error))],
+        Err(error) => vec![(name.to_string_lossy().into_owned(), Err(error))],
     }
 }
 

@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 use super::Args;
 use crate::app::App;
 use crate::error::CommandError;
+use crate::leftovers;
 use crate::ui::count;
 
 /// A session to export.
@@ -82,7 +83,8 @@ impl Source {
 
 fn temporary() -> Result<NamedTempFile, CommandError> {
     let directory = std::env::temp_dir();
-    NamedTempFile::new_in(&directory).map_err(|error| CommandError::system("write into", &directory, &error))
+    leftovers::create_in(&directory, "offshoot-export", |_| {})
+        .map_err(|error| CommandError::system("write into", &directory, &error))
 }
 
 /// The leaf if it is asked for, else the newest tip at or below an entry.
