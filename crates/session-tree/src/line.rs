@@ -139,7 +139,10 @@ impl Scanner {
         if !framed {
             return None;
         }
-        let length = rest.iter().take(32).position(|b| *b == b'"')?;
+        let length = rest.iter().take(32).position(|b| matches!(b, b'"' | b'\\'))?;
+        if rest[length] != b'"' {
+            return None;
+        }
         let role = Role::from_name(&rest[..length]);
         let traits = match role {
             Role::Assistant => self.answer_traits(&rest[length + 1..])?,

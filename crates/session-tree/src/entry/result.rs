@@ -3,6 +3,7 @@
 //! Most bytes of a session are output of tools. Whoever passes them on needs to know where the message stands and
 //! how it begins and ends; any other spelling is decoded as every entry is.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
@@ -32,12 +33,21 @@ pub struct PlainResult<'l> {
 impl<'l> PlainResult<'l> {
     /// Reads a line; none if it is spelled in any other way.
     pub(crate) fn read(line: &'l [u8]) -> Option<Self> {
+        Self::with_ranges(line).map(|(result, _)| result)
+    }
+
+    /// Reads a line, and the ranges of its text and of the name of its tool; none if it is spelled in any other way.
+    pub(crate) fn with_ranges(line: &'l [u8]) -> Option<(Self, [Range<usize>; 2])> {
+        const CONTENT: &[u8] = br#"content":[{"type":"text","text":""#;
         let (call, at) = call(line.get(..FRONT).unwrap_or(line))?;
         let (is_error, end) = is_error(line)?;
-        let text = line.get(at..end)?.strip_prefix(br#"content":[{"type":"text","text":""#)?;
-        let text = text.strip_suffix(br#""}],"#)?;
+        let text = line.get(at..end)?.strip_prefix(CONTENT)?.strip_suffix(br#""}],"#)?;
         let message = &line[call.start + KEY.len()..line.len() - 1];
-        is_one_string(text).then_some(Self { call_id: call.id, tool: call.tool, is_error, message })
+        let start = at + CONTENT.len();
+        // Three bytes stand between the name and the next key: `","`.
+        let tool = at - 3 - call.tool.len()..at - 3;
+        let result = Self { call_id: call.id, tool: call.tool, is_error, message };
+        is_one_string(text).then_some((result, [start..start + text.len(), tool]))
     }
 }
 
@@ -96,6 +106,13 @@ fn is_one_string(text: &[u8]) -> bool {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+
+    #[test]
+    fn the_ranges_of_text_and_tool_are_those_of_the_line() {
+        let (result, [text, tool]) = PlainResult::with_ranges(LINE.as_bytes()).unwrap();
+        assert_eq!((&LINE[tool], result.tool), ("bash", "bash"));
+        assert_eq!(&LINE[text], r#"he said \"no\" \\"#);
+    }
 
     const LINE: &str = r#"{"type":"message","id":"a","parentId":"b","timestamp":"t","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"he said \"no\" \\"}],"isError":true,"timestamp":17}}"#;
 

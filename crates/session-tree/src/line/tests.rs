@@ -31,6 +31,7 @@ fn reading_both_ends_gives_what_parsing_the_whole_line_gives() {
         r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":" \n","stopReason":"error"}}"#,
         r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[], "stopReason" : "error"}}"#,
         r#"{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"assistant","content":[],"stopReason":"stop","diagnostics":{"stopReason":"error"}}}"#,
+        r#"{"type":"message","id":"0a1b2c3d","parentId":"0a1b2c3e","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"t\u006folResult","content":[]}}"#,
         r#"{"type":"message","id":"","parentId":"","timestamp":5,"message":null}"#,
         r#"{"type":"odd","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z"}"#,
         r#"{"type":"custom","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:00.000Z","customType":"session-tree.leaf","data":{"targetId":null}}"#,

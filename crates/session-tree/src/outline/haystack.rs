@@ -1,14 +1,16 @@
 //! The strings of an entry that a search looks at, and how a term is found in them.
 //!
-//! The raw bytes of a line, in lower case, show quickly that a term is absent. A line that may hold a term is parsed,
-//! so its structure alone decides which strings count; each of these is then searched in its raw bytes, and decoded
-//! only if its escapes leave the answer open.
+//! The raw bytes of a line, in lower case, show quickly that a term is absent. A line that may hold a term is parsed
+//! (a tool result in the exact spelling of pi need not be), so its structure alone decides which strings count; each
+//! of these is then searched in its raw bytes, and decoded only if its escapes leave the answer open.
+
+use std::ops::Range;
 
 use memchr::memmem;
 
 use super::query::{Field, Term};
-use crate::entry::result;
-use crate::json::{Doc, Kind as JsonKind, Value};
+use crate::entry::{PlainResult, result};
+use crate::json::{Doc, Kind as JsonKind, Value, decode_lossy};
 use crate::kind::{Kind, Role};
 
 /// A line as a search sees it.
@@ -102,19 +104,16 @@ impl Needle {
         finder.find(line.low).is_some() || odd()
     }
 
-    /// Tells whether a string of a parsed line holds the term; `low` is the line in lower case.
-    pub(super) fn is_in(&self, place: Place, string: Value<'_>, low: &[u8]) -> bool {
+    /// Tells whether a string of a line holds the term; `string` is the range between its quotes.
+    pub(super) fn is_in(&self, line: &Line<'_>, place: Place, string: Range<usize>) -> bool {
         if !place.is_in(self.term.field) {
             return false;
         }
-        let decoded = || string.as_str().unwrap_or_default();
+        let decoded = || decode_lossy(line.raw.get(string.clone()).unwrap_or_default());
         if let Some(pattern) = &self.term.pattern {
             return pattern.is_in(&decoded());
         }
-        let range = string.range();
-        // The bytes between the quotes.
-        let content = low.get(range.start + 1..range.end - 1).unwrap_or_default();
-        match self.in_raw_string(content) {
+        match self.in_raw_string(line.low.get(string.clone()).unwrap_or_default()) {
             Some(answer) => answer,
             None => holds(&decoded(), &self.term.text),
         }
@@ -196,6 +195,25 @@ fn starts_in_escape(text: &[u8], at: usize) -> bool {
 
 fn is_escaped(text: &[u8], at: usize) -> bool {
     text[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
+/// Calls `take` with every string of a line that a search looks at, as the range between its quotes.
+pub(super) fn each_text_of_line(line: &Line<'_>, take: &mut dyn FnMut(Place, Range<usize>)) {
+    // Most bytes of a session are output of tools; it need not be parsed to be found.
+    if line.role == Some(Role::ToolResult)
+        && let Some((_, [text, tool])) = PlainResult::with_ranges(line.raw)
+    {
+        take(Place::Text, text);
+        return take(Place::Tool(None), tool);
+    }
+    let Ok(doc) = Doc::parse(line.raw) else { return };
+    each_text(line, &doc, &mut |place, string| take(place, between_quotes(string)));
+}
+
+/// Returns the range of a string without its quotes.
+pub(super) fn between_quotes(string: Value<'_>) -> Range<usize> {
+    let range = string.range();
+    range.start + 1..range.end - 1
 }
 
 /// Calls `take` with every string of an entry that a search looks at.

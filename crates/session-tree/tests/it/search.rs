@@ -16,9 +16,15 @@ fn chain(entries: &[String]) -> Session {
     let mut parent = "null".to_owned();
     for (at, members) in entries.iter().enumerate() {
         let id = format!("{at:08x}");
-        text.push_str(&format!(
-            "{{{members},\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"2025-06-02T00:00:01.000Z\"}}\n"
-        ));
+        let envelope =
+            format!("\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"2025-06-02T00:00:01.000Z\"");
+        // The envelope of every other message stands where pi writes it.
+        match members.strip_prefix("\"type\":\"message\",\"message\":").filter(|_| at % 2 == 0) {
+            Some(message) => {
+                text.push_str(&format!("{{\"type\":\"message\",{envelope},\"message\":{message}}}\n"));
+            }
+            None => text.push_str(&format!("{{{members},{envelope}}}\n")),
+        }
         parent = format!("\"{id}\"");
     }
     Session::from_bytes(text.into_bytes()).unwrap()
@@ -193,6 +199,18 @@ impl Writer {
         format!("\"{}\"", units.collect::<String>())
     }
 
+    /// Writes a result without details in the order of pi.
+    fn plain_result(&mut self, entry: &Value) -> Option<String> {
+        let result = &entry["message"];
+        (result["timestamp"] == 17).then(|| {
+            let [id, tool, text] = [&result["toolCallId"], &result["toolName"], &result["content"][0]["text"]];
+            let text = self.write(text);
+            message(&format!(
+                r#""role":"toolResult","toolCallId":{id},"toolName":{tool},"content":[{{"type":"text","text":{text}}}],"isError":true,"timestamp":17"#
+            ))
+        })
+    }
+
     fn text_block(&mut self) -> Value {
         json!({"type": "text", "text": self.words()})
     }
@@ -226,13 +244,16 @@ impl Writer {
     }
 
     fn entry(&mut self) -> Value {
-        let message = match self.below(8) {
+        let message = match self.below(9) {
             0 | 1 => json!({"role": "user", "content": self.content(false), "toolName": self.words()}),
             2 | 3 => {
                 json!({"role": "assistant", "content": self.content(true), "stopReason": "stop", "errorMessage": self.words()})
             }
             4 | 5 => {
                 json!({"role": "toolResult", "toolCallId": format!("c{}", self.below(2)), "toolName": self.0.pick(&["read", "alpha"]), "content": self.content(false), "details": self.details(), "isError": false})
+            }
+            7 => {
+                json!({"role": "toolResult", "toolCallId": "c0", "toolName": self.0.pick(&["read", "alpha"]), "content": [self.text_block()], "isError": true, "timestamp": 17})
             }
             6 => {
                 json!({"role": "bashExecution", "command": self.words(), "output": self.words(), "note": self.words()})
@@ -326,8 +347,10 @@ proptest! {
         let mut writer = Writer(Rng::new(seed));
         let entries: Vec<Value> = (0..12).map(|_| writer.entry()).collect();
         let lines: Vec<String> = entries.iter().map(|entry| {
-            let object = writer.write(entry);
-            object[1..object.len() - 1].to_owned()
+            writer.plain_result(entry).unwrap_or_else(|| {
+                let object = writer.write(entry);
+                object[1..object.len() - 1].to_owned()
+            })
         }).collect();
         let session = chain(&lines);
         let matching = |test: &dyn Fn(&SearchedText) -> bool| -> Vec<usize> {
@@ -340,7 +363,7 @@ proptest! {
                 (format!("file:\"{term}\""), matching(&|found| found.is_file && found.holds(term))),
             ];
             for (query, expected) in cases {
-                prop_assert_eq!(found(&session, &query), expected, "seed {} query {}", seed, query);
+                prop_assert_eq!(found(&session, &query), expected, "query {} in\n{}", query, lines.join("\n"));
             }
         }
         // A quote begins a phrase, so quotes are searched for with a pattern.

@@ -1,6 +1,10 @@
 //! Decides which terms of a query an entry holds: by the index, by its line, and by the calls of an answer.
 
-use super::super::haystack::{Line, Needle, Place, each_text, has_odd_escapes};
+use std::ops::Range;
+
+use super::super::haystack::{
+    Line, Needle, Place, between_quotes, each_text, each_text_of_line, has_odd_escapes,
+};
 use super::super::query::{Field, Query, looks_like_id, role_alias};
 use crate::json::{Doc, Value};
 use crate::kind::{Kind, Role};
@@ -108,9 +112,8 @@ impl Judge {
         if terms == 0 {
             return 0;
         }
-        let Ok(doc) = Doc::parse(line.raw) else { return 0 };
         let mut held = 0;
-        each_text(line, &doc, &mut |place, text| {
+        each_text_of_line(line, &mut |place, text| {
             held |= self.held_by_string(line, place, text, terms & !held);
         });
         held
@@ -127,7 +130,7 @@ impl Judge {
         each_text(line, &doc, &mut |place, text| {
             let Some(call) = place.call() else { return };
             held.resize(held.len().max(call + 1), 0);
-            held[call] |= self.held_by_string(line, place, text, terms & !held[call]);
+            held[call] |= self.held_by_string(line, place, between_quotes(text), terms & !held[call]);
         });
         if held.iter().all(|bits| *bits == 0) {
             return Vec::new();
@@ -151,10 +154,10 @@ impl Judge {
         self.needles.iter().enumerate().filter(move |(at, _)| terms & 1 << at != 0)
     }
 
-    fn held_by_string(&self, line: &Line<'_>, place: Place, text: Value<'_>, terms: u64) -> u64 {
+    fn held_by_string(&self, line: &Line<'_>, place: Place, text: Range<usize>, terms: u64) -> u64 {
         let wanted = self.needles_of(terms);
         wanted
-            .filter(|(_, needle)| needle.is_in(place, text, line.low))
+            .filter(|(_, needle)| needle.is_in(line, place, text.clone()))
             .fold(0, |bits, (at, _)| bits | 1 << at)
     }
 }
