@@ -76,15 +76,26 @@ impl SharedSession {
         }))
     }
 
-    /// Waits for the session. Whoever holds it already must not ask again, and must not wait for anything.
+    /// Waits for the session. The guard must be dropped before the next call on the same thread, and before anything is
+    /// awaited.
+    ///
+    /// # Panics
+    ///
+    /// If this thread already holds the session: waiting would never end.
     pub fn lock(&self) -> SessionGuard<'_> {
         self.lock_as(Source::Agent)
     }
 
     /// Waits for the session, to append what comes from this source.
+    ///
+    /// # Panics
+    ///
+    /// As [`SharedSession::lock`].
     pub fn lock_as(&self, source: Source) -> SessionGuard<'_> {
         let me = Some(thread::current().id());
-        debug_assert_ne!(*self.holder(), me, "the session is taken twice in one step");
+        // Compared before the assertion: a panic must not poison or hold the lock of the holder.
+        let is_held = *self.holder() == me;
+        assert!(!is_held, "the session is locked twice by one thread; this is a bug in the program");
         let session = self.0.session.lock().unwrap_or_else(PoisonError::into_inner);
         *self.holder() = me;
         SessionGuard { shared: self, session, source }
@@ -191,8 +202,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "taken twice")]
-    fn taking_it_twice_in_one_step_is_a_mistake_that_tests_find() {
+    #[should_panic(expected = "locked twice")]
+    fn a_second_lock_by_the_same_thread_panics_instead_of_waiting_for_ever() {
         let shared = SharedSession::new(Options::new().in_memory("/w").unwrap());
         let _held = shared.lock();
         drop(shared.lock());
