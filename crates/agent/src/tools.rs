@@ -36,6 +36,8 @@ pub use self::read::{ReadTool, prompt_image, prompt_image_at};
 pub use self::resolved::ResolvedPath;
 pub use self::shell::Group as ProcessGroup;
 pub(crate) use self::shell::is_own_output;
+#[cfg(test)]
+pub(crate) use self::shell::new_output_file;
 pub(crate) use self::user::{CommandOutput, command_message};
 pub use self::user::{UserCommand, run_user_command};
 pub use self::write::WriteTool;

@@ -285,8 +285,9 @@ fn rules_are_read_and_written() {
 #[test]
 fn the_output_of_an_earlier_command_may_be_read() {
     let world = world("");
-    let kept = tempfile::Builder::new().prefix("offshoot-bash-").suffix(".log").tempfile().unwrap();
-    let other = tempfile::Builder::new().prefix("other-").suffix(".log").tempfile().unwrap();
+    let kept = crate::tools::new_output_file().unwrap();
+    // Not in our private directory, so another user may have made it.
+    let other = tempfile::Builder::new().prefix("offshoot-bash-").suffix(".log").tempfile().unwrap();
     let read = |path: &Path| world.read(path.to_str().unwrap());
     assert_eq!([read(kept.path()), read(other.path())], [Allow, Ask]);
     let link = world.dir.path().join("project/offshoot-bash-x.log");

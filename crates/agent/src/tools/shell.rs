@@ -11,6 +11,7 @@
 
 mod capture;
 mod group;
+mod logs;
 
 use std::ffi::OsString;
 use std::io;
@@ -22,8 +23,11 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 
 use self::capture::Capture;
-pub(crate) use self::capture::{Captured, is_own_output};
+pub(crate) use self::capture::Captured;
 pub use self::group::Group;
+pub(crate) use self::logs::is_own_output;
+#[cfg(test)]
+pub(crate) use self::logs::new_file as new_output_file;
 use crate::cancel::Cancel;
 use crate::secrets::Secrets;
 use crate::tool::ToolPlace;

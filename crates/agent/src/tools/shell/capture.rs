@@ -1,20 +1,12 @@
 //! What a command said: the end in memory, everything in a file if it is long.
 
-use std::env;
-use std::ffi::OsStr;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 use tempfile::NamedTempFile;
 
+use super::logs::{MAX_FILE, new_file};
 use crate::tools::output::{Capped, Tail};
-
-/// The most bytes of output that are kept in a file.
-const MAX_FILE: u64 = 256 * 1024 * 1024;
-/// How the names of these files begin.
-const FILE_PREFIX: &str = "offshoot-bash-";
-/// How they end.
-const FILE_SUFFIX: &str = ".log";
 
 /// What a command says, while it says it.
 #[derive(Debug, Default)]
@@ -93,18 +85,4 @@ impl Kept {
             Kept::NotNeeded | Kept::Failed => None,
         }
     }
-}
-
-/// Makes a file that only its owner can read.
-fn new_file() -> io::Result<NamedTempFile> {
-    tempfile::Builder::new().prefix(FILE_PREFIX).suffix(FILE_SUFFIX).tempfile()
-}
-
-/// Tells whether a path, with all links followed, is a file with the whole output of a command.
-pub(crate) fn is_own_output(real: &Path) -> bool {
-    let is_named_so = real
-        .file_name()
-        .and_then(OsStr::to_str)
-        .is_some_and(|name| name.starts_with(FILE_PREFIX) && name.ends_with(FILE_SUFFIX));
-    is_named_so && env::temp_dir().canonicalize().is_ok_and(|dir| real.parent() == Some(&*dir))
 }

@@ -1,0 +1,142 @@
+//! The files with the whole output of long commands: in a private directory, bounded in size, removed when stale.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use tempfile::NamedTempFile;
+
+/// The most bytes of output in one file.
+pub(super) const MAX_FILE: u64 = 32 * 1024 * 1024;
+/// The most bytes of all files together.
+const MAX_TOTAL: u64 = 256 * 1024 * 1024;
+/// The age at which a file is removed.
+const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// How the names of the files begin and end.
+const FILE_PREFIX: &str = "offshoot-bash-";
+const FILE_SUFFIX: &str = ".log";
+
+/// Makes a file that only its owner can read, after removing files that are stale or too many.
+pub(crate) fn new_file() -> io::Result<NamedTempFile> {
+    let directory = private_directory(&env::temp_dir())?;
+    sweep(&directory, MAX_TOTAL - MAX_FILE, SystemTime::now());
+    tempfile::Builder::new().prefix(FILE_PREFIX).suffix(FILE_SUFFIX).tempfile_in(directory)
+}
+
+/// Tells whether a path, with all links followed, is a file with the whole output of a command.
+pub(crate) fn is_own_output(real: &Path) -> bool {
+    let Ok(temp) = env::temp_dir().canonicalize() else { return false };
+    let directory = directory_in(&temp);
+    let is_private = || fs::symlink_metadata(&directory).is_ok_and(|found| is_private(&found));
+    is_named_so(real) && real.parent() == Some(&*directory) && is_private()
+}
+
+fn is_named_so(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    name.is_some_and(|name| name.starts_with(FILE_PREFIX) && name.ends_with(FILE_SUFFIX))
+}
+
+fn directory_in(temp: &Path) -> PathBuf {
+    temp.join(format!("offshoot-{}", rustix::process::getuid().as_raw()))
+}
+
+/// Returns the directory for the files, which only this user can enter; makes it if it is missing.
+fn private_directory(temp: &Path) -> io::Result<PathBuf> {
+    let directory = directory_in(temp);
+    match DirBuilder::new().mode(0o700).create(&directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    // In a shared directory another user may have made it first.
+    if is_private(&fs::symlink_metadata(&directory)?) {
+        Ok(directory)
+    } else {
+        Err(io::Error::other(format!("{} is not a private directory", directory.display())))
+    }
+}
+
+fn is_private(found: &Metadata) -> bool {
+    found.is_dir() && found.uid() == rustix::process::getuid().as_raw() && found.mode() & 0o077 == 0
+}
+
+/// Removes files that are stale, then the oldest until the rest has at most `most` bytes. Best effort.
+fn sweep(directory: &Path, most: u64, now: SystemTime) {
+    let Ok(listing) = fs::read_dir(directory) else { return };
+    let mut files: Vec<(SystemTime, u64, PathBuf)> = listing
+        .flatten()
+        .filter(|entry| is_named_so(&entry.path()))
+        .filter_map(|entry| {
+            let found = entry.metadata().ok()?;
+            Some((found.modified().ok()?, found.len(), entry.path()))
+        })
+        .collect();
+    // Newest first.
+    files.sort_by(|one, other| other.cmp(one));
+    let mut total = 0_u64;
+    for (modified, length, path) in files {
+        total = total.saturating_add(length);
+        let is_stale = now.duration_since(modified).is_ok_and(|age| age > MAX_AGE);
+        if is_stale || total > most {
+            drop(fs::remove_file(path));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Makes a file of so many bytes that is so many hours old; returns its name.
+    fn log(directory: &Path, name: &str, bytes: u64, hours: u64, now: SystemTime) {
+        let file = File::create(directory.join(name)).unwrap();
+        file.set_len(bytes).unwrap();
+        file.set_modified(now - Duration::from_secs(hours * 3600)).unwrap();
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn stale_logs_and_the_oldest_beyond_the_limit_are_removed() {
+        let (dir, now) = (tempfile::tempdir().unwrap(), SystemTime::now());
+        for (name, bytes, hours) in [
+            ("offshoot-bash-a.log", 10, 1),
+            ("offshoot-bash-b.log", 60, 2),
+            ("offshoot-bash-c.log", 50, 3),
+            ("offshoot-bash-d.log", 1, 24 * 8),
+            ("unrelated.log", 1000, 24 * 8),
+        ] {
+            log(dir.path(), name, bytes, hours, now);
+        }
+        sweep(dir.path(), 100, now);
+        assert_eq!(names(dir.path()), ["offshoot-bash-a.log", "offshoot-bash-b.log", "unrelated.log"]);
+    }
+
+    #[test]
+    fn a_directory_that_others_can_enter_or_a_link_is_not_used() {
+        let temp = tempfile::tempdir().unwrap();
+        let directory = private_directory(temp.path()).unwrap();
+        assert_eq!(fs::metadata(&directory).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(private_directory(temp.path()).is_ok(), "it is used again");
+        fs::set_permissions(&directory, Permissions::from_mode(0o755)).unwrap();
+        assert!(private_directory(temp.path()).is_err());
+        fs::remove_dir(&directory).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), &directory).unwrap();
+        assert!(private_directory(temp.path()).is_err());
+    }
+}
