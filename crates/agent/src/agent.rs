@@ -345,10 +345,10 @@ impl Agent {
                         None => Input::Aborted(Vec::new()),
                     }
                 }
-                Effect::CompactAfterOverflow => {
+                Effect::CompactAfterOverflow { keep } => {
                     let failed = self.answer_id();
                     self.end_turn(cancel).await?;
-                    self.compact_after_overflow(failed, cancel).await?
+                    self.compact_after_overflow(failed, keep, cancel).await?
                 }
             };
             effects.extend(self.turn.step(input));

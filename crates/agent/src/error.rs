@@ -90,8 +90,8 @@ pub enum SummaryFailure {
     /// It failed.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// Its answer was longer than it may be.
-    #[error("generation hit the token cap and the summary is incomplete")]
+    /// The answer reached the output limit before it had any text.
+    #[error("generation hit the token cap before the summary began")]
     Incomplete,
     /// It called a tool.
     #[error("the model called a tool instead")]
@@ -99,6 +99,13 @@ pub enum SummaryFailure {
     /// It said nothing.
     #[error("the model said nothing")]
     Empty,
+}
+
+impl SummaryFailure {
+    /// Tells whether no request to the model can succeed for now, so that it was not the summary request that failed.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        matches!(self, SummaryFailure::Model(ModelError::Network { .. } | ModelError::Key { .. }))
+    }
 }
 
 /// The result of an operation of the agent.

@@ -89,6 +89,8 @@ pub enum AgentEvent {
         entry: Option<EntryId>,
         /// Why there is none; no text if it was cancelled.
         error: Option<String>,
+        /// Why the summary is worse than usual: it is incomplete, or no model made it.
+        warning: Option<String>,
     },
     /// An extension failed.
     HookFailed(HookFailure),
@@ -197,10 +199,10 @@ impl AgentEvent {
                 "program": holder.as_ref().and_then(|holder| holder.program.as_deref()),
             }),
             AgentEvent::CompactionStart { reason } => json!({"type": "compaction_start", "reason": reason}),
-            AgentEvent::CompactionEnd { reason, entry, error } => json!({
+            AgentEvent::CompactionEnd { reason, entry, error, warning } => json!({
                 "type": "compaction_end", "reason": reason,
                 "entryId": entry.as_ref().map(EntryId::as_str), "aborted": entry.is_none() && error.is_none(),
-                "errorMessage": error,
+                "errorMessage": error, "warning": warning,
             }),
             AgentEvent::HookFailed(failure) => json!({
                 "type": "extension_error",

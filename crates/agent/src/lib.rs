@@ -22,7 +22,7 @@ pub mod secrets;
 pub mod settings;
 pub mod shared;
 pub mod small_file;
-mod summary;
+pub mod summary;
 pub mod system;
 pub mod tool;
 pub mod tools;

@@ -1,15 +1,15 @@
-//! Summaries: what a model is asked for one, and what is accepted as one.
+//! Summaries: the text of a summary request, and the request itself.
 //!
 //! The model that makes a summary gets no tools and is told not to go on with the conversation it reads: that may
 //! come from anywhere.
 
-use futures_util::StreamExt;
-use serde_json::{Value as Json, json};
-use session_tree::{Message, Timestamp, serialize_conversation};
+mod offline;
+mod writer;
 
-use crate::cancel::Cancel;
-use crate::error::SummaryFailure;
-use crate::model::{Answer, Model, Request, StopReason, ThinkingLevel};
+use session_tree::{Message, serialize_conversation};
+
+pub use offline::offline_summary;
+pub(crate) use writer::{SummaryPrompt, SummaryWriter, Unfinished, add_usage};
 
 /// What a model is told before it makes a summary.
 pub(crate) const SYSTEM: &str = "You write summaries of conversations between a person and a coding assistant. What you are \
@@ -25,28 +25,27 @@ const SECTIONS: &str = "Use exactly these headings, in Markdown, and leave none 
 ## Critical Context\n- Names, paths, figures and errors that are needed to go on; or (none)\n\n\
 Be brief. Keep exact names of files, functions and error messages.";
 
-/// What to do with the conversation.
+/// The subject of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// Sum it up.
-    First,
-    /// Bring an earlier summary up to date with it.
-    Update,
-    /// Sum up the beginning of a turn whose end is kept.
+    /// The history of a conversation.
+    History,
+    /// The beginning of a turn whose end is kept.
     TurnPrefix,
-    /// Sum up a branch that is left.
+    /// A branch that the leaf leaves.
     Branch,
 }
 
+/// The instruction to go on from an earlier summary.
+const UPDATE: &str = "The conversation above goes on from the summary in <previous-summary>. Bring that summary up to date: keep \
+what still counts, move what is finished, add what is new.";
+
 impl Task {
-    fn instructions(self) -> String {
+    fn instructions(self, has_previous: bool) -> String {
         let task = match self {
-            Task::First => {
+            Task::History if has_previous => "",
+            Task::History => {
                 "Sum up the conversation above for an assistant that goes on with the work and sees nothing else of it."
-            }
-            Task::Update => {
-                "The conversation above goes on from the summary in <previous-summary>. Bring that summary up to date: keep what \
-                 still counts, move what is finished, add what is new."
             }
             Task::TurnPrefix => {
                 "This is the beginning of a turn that is too long to be kept; its end follows right after your summary. Tell what \
@@ -57,36 +56,36 @@ impl Task {
                  from an earlier point and sees nothing else of it."
             }
         };
-        format!("{task}\n\n{SECTIONS}")
+        let update = if has_previous { UPDATE } else { "" };
+        let parts = [task, update, SECTIONS].into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("\n\n")
     }
 }
 
-/// What a summary is made of.
+/// The instructions for the summary of a conversation.
 #[derive(Debug, Clone)]
-pub(crate) struct Material<'m> {
+pub(crate) struct ConversationPrompt<'m> {
     pub(crate) task: Task,
-    pub(crate) messages: Vec<&'m Message>,
-    pub(crate) previous: Option<&'m str>,
     /// What to pay attention to.
     pub(crate) focus: Option<&'m str>,
-    /// Whether the focus stands instead of the instructions.
+    /// Whether the focus replaces the instructions.
     pub(crate) replace: bool,
 }
 
-impl Material<'_> {
-    /// Puts the question together.
-    pub(crate) fn prompt(&self) -> String {
-        let conversation = serialize_conversation(self.messages.iter().copied());
+impl SummaryPrompt for ConversationPrompt<'_> {
+    fn text(&self, conversation: &str, previous: Option<&str>) -> String {
         let mut text = format!("<conversation>\n{conversation}\n</conversation>\n\n");
-        if let Some(previous) = self.previous {
+        if let Some(previous) = previous {
             text.push_str(&format!("<previous-summary>\n{previous}\n</previous-summary>\n\n"));
         }
+        let instructions = || self.task.instructions(previous.is_some());
         match (self.focus.filter(|focus| !focus.trim().is_empty()), self.replace) {
+            (Some(focus), true) if previous.is_some() => text.push_str(&format!("{UPDATE}\n\n{focus}")),
             (Some(focus), true) => text.push_str(focus),
             (Some(focus), false) => {
-                text.push_str(&format!("{}\n\nAdditional focus: {focus}", self.task.instructions()));
+                text.push_str(&format!("{}\n\nAdditional focus: {focus}", instructions()));
             }
-            (None, _) => text.push_str(&self.task.instructions()),
+            (None, _) => text.push_str(&instructions()),
         }
         text
     }
@@ -107,7 +106,7 @@ const MERGE_SECTIONS: &str = "Use exactly these headings, in Markdown, and leave
 A file in <contested-files> was changed on both branches: name it under the conflicts. Decide nothing: only tell. Be brief. \
 Keep exact names of files, functions and error messages.";
 
-/// What the summary of a branch that is merged is made of.
+/// The instructions for the summary of a branch that is merged, and the conversation of that branch.
 #[derive(Debug, Clone)]
 pub(crate) struct MergeMaterial {
     pub(crate) messages: Vec<Message>,
@@ -122,79 +121,30 @@ pub(crate) struct MergeMaterial {
 }
 
 impl MergeMaterial {
-    /// Puts the question together.
-    pub(crate) fn prompt(&self) -> String {
-        let conversation = serialize_conversation(&self.messages);
+    /// Returns the conversation as text.
+    pub(crate) fn conversation(&self) -> String {
+        serialize_conversation(&self.messages)
+    }
+}
+
+impl SummaryPrompt for MergeMaterial {
+    fn text(&self, conversation: &str, previous: Option<&str>) -> String {
         let mut parts = vec![format!("<conversation>\n{conversation}\n</conversation>")];
-        if self.omitted > 0 {
-            parts.push(format!("{} older messages of that branch are missing above.", self.omitted));
+        match previous {
+            Some(previous) => parts.push(format!("<previous-summary>\n{previous}\n</previous-summary>")),
+            None if self.omitted > 0 => {
+                parts.push(format!("{} older messages of that branch are missing above.", self.omitted));
+            }
+            None => {}
         }
         parts.push(format!("<current-branch>\n{}\n</current-branch>", self.current_branch));
         let contested = self.contested.as_ref();
         parts.extend(contested.map(|files| format!("<contested-files>\n{files}\n</contested-files>")));
-        parts.extend([MERGE_TASK.to_owned(), MERGE_SECTIONS.to_owned()]);
+        parts.push(MERGE_TASK.to_owned());
+        parts.extend(previous.map(|_| UPDATE.to_owned()));
+        parts.push(MERGE_SECTIONS.to_owned());
         let focus = self.focus.as_deref().filter(|focus| !focus.trim().is_empty());
         parts.extend(focus.map(|focus| format!("Additional focus: {focus}")));
         parts.join("\n\n")
     }
-}
-
-/// A summary that a model made.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Made {
-    pub(crate) text: String,
-    /// What it cost, as sessions store it.
-    pub(crate) usage: Json,
-}
-
-/// Asks a model for a summary. `None`: somebody stopped it.
-pub(crate) async fn make(
-    model: &dyn Model,
-    material: &Material<'_>,
-    thinking: ThinkingLevel,
-    now: Timestamp,
-    cancel: &Cancel,
-) -> Result<Option<Made>, SummaryFailure> {
-    ask(model, &material.prompt(), thinking, now, cancel).await
-}
-
-/// Asks a model for a summary in these words. `None`: somebody stopped it.
-pub(crate) async fn ask(
-    model: &dyn Model,
-    prompt: &str,
-    thinking: ThinkingLevel,
-    now: Timestamp,
-    cancel: &Cancel,
-) -> Result<Option<Made>, SummaryFailure> {
-    let request = Request {
-        system: SYSTEM.to_owned(),
-        messages: vec![Message::user(prompt, now)],
-        thinking: model.spec().clamp(thinking),
-        ..Request::default()
-    };
-    let mut stream = model.answer(request);
-    let mut answer = Answer::default();
-    loop {
-        let Some(next) = cancel.unless_cancelled(stream.next()).await else { return Ok(None) };
-        match next {
-            Some(event) => answer.take(&event?),
-            None => break,
-        }
-    }
-    match answer.stop() {
-        Some(StopReason::Stop) => {}
-        Some(StopReason::Length) => return Err(SummaryFailure::Incomplete),
-        Some(StopReason::ToolUse) => return Err(SummaryFailure::CalledTool),
-        None => {
-            let reason = "the answer has no end".to_owned();
-            return Err(crate::model::ModelError::BrokenStream { reason }.into());
-        }
-    }
-    let text = answer.text();
-    if text.trim().is_empty() {
-        return Err(SummaryFailure::Empty);
-    }
-    let message = answer.into_message(model.spec(), now);
-    let usage = message.value().get("usage").and_then(session_tree::json::Value::to_serde);
-    Ok(Some(Made { text, usage: usage.unwrap_or_else(|| json!({})) }))
 }

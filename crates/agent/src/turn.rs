@@ -38,6 +38,21 @@ impl Default for RetryPolicy {
     }
 }
 
+impl RetryPolicy {
+    /// Returns how long to wait before the next attempt after `failures` failed ones; none if another attempt is of no
+    /// use.
+    pub(crate) fn delay(&self, failures: u32, error: &ModelError) -> Option<Duration> {
+        if !error.is_transient() || failures >= self.most {
+            return None;
+        }
+        let own = self.first_delay * 2_u32.pow(failures.min(16));
+        match error.retry_after() {
+            Some(asked) => (asked <= self.longest_delay).then(|| asked.max(own)),
+            None => Some(own),
+        }
+    }
+}
+
 /// Whether submissions that wait are sent one by one or all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum QueueMode {
@@ -75,8 +90,8 @@ pub(crate) enum Input {
     NothingWaits,
     /// It was waited long enough.
     Waited,
-    /// The context was compacted, or could not be.
-    Compacted(bool),
+    /// The context was compacted, or could not be, for this reason.
+    Compacted(Result<(), String>),
     /// Somebody stopped the turn; these messages tell what there was.
     Aborted(Vec<Message>),
 }
@@ -88,6 +103,15 @@ pub(crate) enum Moment {
     AfterTools,
     /// The model has said all it wanted to say.
     AfterAnswer,
+}
+
+/// How much of the latest conversation a compaction keeps as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// As much as the settings say.
+    Usual,
+    /// As little as possible.
+    Least,
 }
 
 /// What is to be done.
@@ -102,7 +126,10 @@ pub(crate) enum Effect {
     /// Take what waits for this moment, and see that there is room for it.
     TakeWaiting(Moment),
     /// Compact, because the model says that the context is too long; leave its last answer out of the context.
-    CompactAfterOverflow,
+    CompactAfterOverflow {
+        /// How much to keep.
+        keep: Keep,
+    },
     /// Run tools.
     RunTools(Vec<ToolCall>),
     /// Wait before asking again.
@@ -146,8 +173,10 @@ pub(crate) struct Turn {
     state: State,
     retry: RetryPolicy,
     failures: u32,
-    /// Whether the context was compacted because of an overflow since the last answer that went well.
-    has_compacted: bool,
+    /// How often the context was compacted because of an overflow since the last answer that went well.
+    compactions: u32,
+    /// The message of the service about the last overflow.
+    overflow: String,
 }
 
 impl Turn {
@@ -161,7 +190,7 @@ impl Turn {
         match (self.state, input) {
             (State::Idle, Input::Begin(messages)) => {
                 self.failures = 0;
-                self.has_compacted = false;
+                self.compactions = 0;
                 self.send(messages)
             }
             (State::Asking, Input::Answered { message, calls }) => self.answered(message, calls),
@@ -173,9 +202,10 @@ impl Turn {
             }
             (State::Taking, Input::Taken(messages)) => self.send(messages),
             (State::Taking, Input::NothingWaits) => self.end(Outcome::Done),
-            (State::Waiting, Input::Waited) | (State::Compacting, Input::Compacted(true)) => self.ask(),
-            (State::Compacting, Input::Compacted(false)) => {
-                let message = "it could not be compacted".to_owned();
+            (State::Waiting, Input::Waited) | (State::Compacting, Input::Compacted(Ok(()))) => self.ask(),
+            (State::Compacting, Input::Compacted(Err(reason))) => {
+                let said = std::mem::take(&mut self.overflow);
+                let message = format!("{said}; it could not be compacted: {reason}");
                 self.end(Outcome::Failed(ModelError::Overflow { message }))
             }
             (State::Idle, Input::Aborted(_)) => Vec::new(),
@@ -208,7 +238,7 @@ impl Turn {
 
     fn answered(&mut self, message: Message, calls: Vec<ToolCall>) -> Vec<Effect> {
         self.failures = 0;
-        self.has_compacted = false;
+        self.compactions = 0;
         let mut effects = vec![Effect::Append(message)];
         if !calls.is_empty() {
             // What is about to be done is on the disk before it is done, so that nothing is ever done twice.
@@ -228,13 +258,16 @@ impl Turn {
 
     fn failed(&mut self, message: Message, error: ModelError) -> Vec<Effect> {
         let mut effects = vec![Effect::Append(message)];
-        if matches!(error, ModelError::Overflow { .. }) && !self.has_compacted {
-            self.has_compacted = true;
+        // The messages that are usually kept may be too long on their own.
+        let keep = [Keep::Usual, Keep::Least].get(self.compactions as usize).copied();
+        if let (ModelError::Overflow { message }, Some(keep)) = (&error, keep) {
+            self.overflow.clone_from(message);
+            self.compactions += 1;
             self.state = State::Compacting;
-            effects.extend([Effect::Barrier, Effect::CompactAfterOverflow]);
+            effects.extend([Effect::Barrier, Effect::CompactAfterOverflow { keep }]);
             return effects;
         }
-        match self.delay(&error) {
+        match self.retry.delay(self.failures, &error) {
             Some(delay) => {
                 self.failures += 1;
                 self.state = State::Waiting;
@@ -243,18 +276,6 @@ impl Turn {
             None => effects.extend(self.end(Outcome::Failed(error))),
         }
         effects
-    }
-
-    /// Returns how long to wait before asking again; none if asking again is of no use.
-    fn delay(&self, error: &ModelError) -> Option<Duration> {
-        if !error.is_transient() || self.failures >= self.retry.most {
-            return None;
-        }
-        let own = self.retry.first_delay * 2_u32.pow(self.failures.min(16));
-        match error.retry_after() {
-            Some(asked) => (asked <= self.retry.longest_delay).then(|| asked.max(own)),
-            None => Some(own),
-        }
     }
 
     fn end(&mut self, outcome: Outcome) -> Vec<Effect> {

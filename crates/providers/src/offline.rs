@@ -4,17 +4,12 @@
 //! understanding: the first prompt, what was asked and answered, what tools did, which files they touched. So
 //! everything about trees works without a key.
 
-mod conversation;
-mod extract;
-mod previous;
-
 use futures_util::stream;
 use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelSpec, Price, Request, StopReason, Usage,
 };
+use offshoot_agent::summary::offline_summary;
 use session_tree::Role;
-
-use conversation::SummaryRequest;
 
 /// The model that is there when no other is. Its full name is `offshoot/offline`.
 ///
@@ -78,8 +73,7 @@ impl Model for OfflineModel {
 
 fn reply(request: &Request) -> String {
     let prompt = request.messages.iter().rev().find(|message| message.role() == Role::User);
-    let asked = prompt.and_then(|prompt| SummaryRequest::read(&prompt.text()));
-    asked.map_or_else(|| NO_MODEL.to_owned(), |asked| extract::summary(&asked))
+    prompt.and_then(|prompt| offline_summary(&prompt.text())).unwrap_or_else(|| NO_MODEL.to_owned())
 }
 
 /// A text as a model would stream it, a paragraph at a time. Nothing was used.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 use session_tree::{
-    CompactionPlan, EntryId, Error, FirstKept, Message, NewCompaction, NewContent, Node, Role,
-    convert_to_llm, should_compact,
+    CompactionPlan, CompactionSettings, EntryId, Error, FirstKept, Message, NewCompaction, NewContent, Node,
+    Role, convert_to_llm, serialize_conversation, should_compact,
 };
 
 use super::Agent;
@@ -12,8 +12,11 @@ use crate::command::{Applied, CancelledBy, entries_json, entry_json};
 use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
 use crate::event::AgentEvent;
 use crate::hooks::{Gate, given};
-use crate::summary::{self, Material, Task};
-use crate::turn::Input;
+use crate::model::Model;
+use crate::summary::{
+    ConversationPrompt, SummaryPrompt, SummaryWriter, Task, Unfinished, add_usage, offline_summary,
+};
+use crate::turn::{Input, Keep};
 
 /// How to compact.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +42,7 @@ impl Agent {
         if !self.has_said_something() {
             return Err(AgentError::NothingSaid);
         }
-        let plan = self.session().plan_compaction(&self.settings.compaction)?;
+        let plan = self.session().plan_compaction(&self.compaction_settings(Keep::Usual))?;
         self.compact_as_planned(&plan, request, MANUAL, cancel).await
     }
 
@@ -53,10 +56,10 @@ impl Agent {
     pub(super) async fn watch_context(&mut self, cancel: &Cancel) -> Result<()> {
         let Some(model) = &self.model else { return Ok(()) };
         let tokens = self.projected_tokens()?;
-        if !should_compact(tokens, model.spec().context_window, &self.settings.compaction) {
+        if !should_compact(tokens, model.spec().context_window, &self.compaction_settings(Keep::Usual)) {
             return Ok(());
         }
-        let Some(plan) = self.plan_compaction()? else { return Ok(()) };
+        let Some(plan) = self.plan_compaction(Keep::Usual)? else { return Ok(()) };
         // Who watches has been told; the turn goes on and may still succeed.
         match self.compact_as_planned(&plan, &CompactRequest::default(), THRESHOLD, cancel).await {
             Ok(_) | Err(AgentError::Summary { .. }) => Ok(()),
@@ -65,11 +68,26 @@ impl Agent {
     }
 
     /// Plans a compaction; none if there is nothing to compact.
-    fn plan_compaction(&self) -> Result<Option<CompactionPlan>> {
-        match self.session().plan_compaction(&self.settings.compaction) {
+    fn plan_compaction(&self, keep: Keep) -> Result<Option<CompactionPlan>> {
+        match self.session().plan_compaction(&self.compaction_settings(keep)) {
             Err(Error::NothingToCompact | Error::AlreadyCompacted) => Ok(None),
             plan => Ok(Some(plan?)),
         }
+    }
+
+    /// Returns the settings for the window of the model: in a small window the usual figures would leave no room.
+    fn compaction_settings(&self, keep: Keep) -> CompactionSettings {
+        let mut settings = self.settings.compaction.clone();
+        let window = self.model.as_ref().map_or(0, |model| model.spec().context_window);
+        if window > 0 {
+            settings.reserve_tokens = settings.reserve_tokens.min(window / 2);
+            let free = window - settings.reserve_tokens;
+            settings.keep_recent_tokens = settings.keep_recent_tokens.min(free / 2);
+        }
+        if keep == Keep::Least {
+            settings.keep_recent_tokens = 1;
+        }
+        settings
     }
 
     /// Guesses how long the context is.
@@ -88,18 +106,31 @@ impl Agent {
     pub(super) async fn compact_after_overflow(
         &mut self,
         failed: Option<EntryId>,
+        keep: Keep,
         cancel: &Cancel,
     ) -> Result<Input> {
         if let Some(failed) = failed {
             self.session().append_context_edit(failed.as_str(), &NewContent::Omit)?;
         }
-        let Some(plan) = self.plan_compaction()? else { return Ok(Input::Compacted(false)) };
-        match self.compact_as_planned(&plan, &CompactRequest::default(), OVERFLOW, cancel).await {
-            Ok(Applied::Done(_)) => Ok(Input::Compacted(true)),
-            Ok(Applied::Cancelled(_)) if cancel.is_cancelled() => Ok(Input::Aborted(Vec::new())),
-            Ok(Applied::Cancelled(_)) | Err(AgentError::Summary { .. }) => Ok(Input::Compacted(false)),
-            Err(error) => Err(error),
-        }
+        let plan = match (self.plan_compaction(keep)?, keep) {
+            // Everything that there is would be kept.
+            (None, Keep::Usual) => self.plan_compaction(Keep::Least)?,
+            (plan, _) => plan,
+        };
+        let Some(plan) = plan else {
+            let reason = "there is nothing before the last messages".to_owned();
+            return Ok(Input::Compacted(Err(reason)));
+        };
+        let reason = match self.compact_as_planned(&plan, &CompactRequest::default(), OVERFLOW, cancel).await
+        {
+            Ok(Applied::Done(_)) => return Ok(Input::Compacted(Ok(()))),
+            Ok(Applied::Cancelled(_)) if cancel.is_cancelled() => return Ok(Input::Aborted(Vec::new())),
+            Ok(Applied::Cancelled(CancelledBy::Hook(name))) => format!("the extension `{name}` cancelled it"),
+            Ok(Applied::Cancelled(CancelledBy::User)) => "it was cancelled".to_owned(),
+            Err(AgentError::Summary { reason, .. }) => reason.to_string(),
+            Err(error) => return Err(error),
+        };
+        Ok(Input::Compacted(Err(reason)))
     }
 
     /// Makes the summary, or lets an extension make it, and appends it. Tells everybody before and after.
@@ -112,8 +143,9 @@ impl Agent {
     ) -> Result<Applied<EntryId>> {
         let Occasion { reason, will_retry } = occasion;
         self.watcher.tell(AgentEvent::CompactionStart { reason });
-        let mut from_extension = false;
-        let result = self.compaction(plan, request, occasion, &mut from_extension, cancel).await;
+        let mut report = Report::default();
+        let result = self.compaction(plan, request, occasion, &mut report, cancel).await;
+        let Report { from_extension, warning } = report;
         let (entry, error) = match &result {
             Ok(Applied::Done(id)) => (Some(id.clone()), None),
             Ok(Applied::Cancelled(_)) => (None, None),
@@ -126,7 +158,7 @@ impl Agent {
             });
             self.tell("session_compact_failed", &payload, cancel).await;
         }
-        self.watcher.tell(AgentEvent::CompactionEnd { reason, entry, error });
+        self.watcher.tell(AgentEvent::CompactionEnd { reason, entry, error, warning });
         self.tell_news(cancel).await;
         result
     }
@@ -136,7 +168,7 @@ impl Agent {
         plan: &CompactionPlan,
         request: &CompactRequest,
         occasion: Occasion,
-        from_extension: &mut bool,
+        report: &mut Report,
         cancel: &Cancel,
     ) -> Result<Applied<EntryId>> {
         let gate = self.before_compact(plan, request, occasion, cancel).await?;
@@ -144,10 +176,10 @@ impl Agent {
             return Ok(Applied::Cancelled(CancelledBy::Hook(name)));
         }
         let made = gate.get("compaction").and_then(|made| from_hook(made, plan));
-        *from_extension = made.is_some();
+        report.from_extension = made.is_some();
         let summary = match made {
             Some(summary) => summary,
-            None => match self.summarize(plan, request.focus.as_deref(), cancel).await? {
+            None => match self.summarize(plan, request.focus.as_deref(), report, cancel).await? {
                 Some(summary) => summary,
                 None => return Ok(Applied::Cancelled(CancelledBy::User)),
             },
@@ -165,35 +197,61 @@ impl Agent {
         Ok(Applied::Done(id))
     }
 
-    /// Lets the model make the summary: of the history, and of the turn that is cut in two.
+    /// Lets the model summarise the history, and the beginning of the turn that the cut goes through. `None`: cancelled.
+    ///
+    /// If the model makes no summary, it is picked from the conversation without a model: a context that cannot be
+    /// compacted would stop every later turn.
     async fn summarize(
         &self,
         plan: &CompactionPlan,
         focus: Option<&str>,
+        report: &mut Report,
         cancel: &Cancel,
     ) -> Result<Option<NewCompaction>> {
         let model = self.model.clone().ok_or(AgentError::NoModelForSummary)?;
-        let failed = |reason: SummaryFailure| AgentError::Summary { what: SummaryKind::Compaction, reason };
-        let now = self.session().now();
-        let previous = plan.previous_summary.as_deref();
-        let (mut history, mut prefix, mut usage) = (None, None, None);
+        let writer = self.summary_writer(&*model, cancel);
+        let (mut texts, mut usage, mut failure) = ([None, None], None, None::<SummaryFailure>);
         let parts = [
-            (&plan.messages_to_summarize, if previous.is_some() { Task::Update } else { Task::First }),
-            (&plan.turn_prefix, Task::TurnPrefix),
+            (&plan.messages_to_summarize, Task::History, plan.previous_summary.as_deref()),
+            (&plan.turn_prefix, Task::TurnPrefix, None),
         ];
-        for (messages, task) in parts {
-            let messages = readable(messages);
-            if messages.is_empty() {
+        for (text, (messages, task, previous)) in texts.iter_mut().zip(parts) {
+            let conversation = serialize_conversation(&readable(messages));
+            if conversation.is_empty() {
                 continue;
             }
-            let previous = previous.filter(|_| task == Task::Update);
-            let messages = messages.iter().collect();
-            let material = Material { task, messages, previous, focus, replace: false };
-            let made = summary::make(&*model, &material, self.thinking, now, cancel).await.map_err(failed)?;
-            let Some(made) = made else { return Ok(None) };
-            usage = Some(added(usage, made.usage));
-            *if task == Task::TurnPrefix { &mut prefix } else { &mut history } = Some(made.text);
+            let prompt = ConversationPrompt { task, focus, replace: false };
+            let written = match failure.clone() {
+                None => writer.write(&prompt, &conversation, previous).await,
+                Some(reason) => Err(Unfinished { reason, so_far: None, rest: conversation, usage: None }),
+            };
+            match written {
+                Ok(None) => return Ok(None),
+                Ok(Some(summary)) => {
+                    usage = Some(add_usage(usage, summary.usage));
+                    if summary.is_cut {
+                        report.warning =
+                            Some("the summary reached the output limit and is incomplete".into());
+                    }
+                    *text = Some(summary.text);
+                }
+                Err(Unfinished { reason, .. }) if reason.is_unreachable() => {
+                    return Err(AgentError::Summary { what: SummaryKind::Compaction, reason });
+                }
+                Err(unfinished) => {
+                    let previous = unfinished.so_far.as_deref().or(previous);
+                    *text = Some(pick(&prompt, &unfinished.rest, previous, model.spec().context_window));
+                    usage = unfinished.usage.map(|spent| add_usage(usage.take(), spent)).or(usage);
+                    failure = Some(unfinished.reason);
+                }
+            }
         }
+        if let Some(reason) = failure {
+            report.warning = Some(format!(
+                "the model made no summary ({reason}); it was picked from the conversation without a model"
+            ));
+        }
+        let [history, prefix] = texts;
         let details = serde_json::from_str(&plan.details_json()).ok();
         Ok(Some(NewCompaction {
             summary: plan.summary_text(history.as_deref(), prefix.as_deref()),
@@ -203,6 +261,22 @@ impl Agent {
             usage,
             from_hook: false,
         }))
+    }
+
+    /// Returns what asks a model for summaries.
+    pub(crate) fn summary_writer<'w>(
+        &'w self,
+        model: &'w dyn Model,
+        cancel: &'w Cancel,
+    ) -> SummaryWriter<'w> {
+        SummaryWriter {
+            model,
+            thinking: self.thinking,
+            retry: &self.settings.retry,
+            watcher: &self.watcher,
+            now: self.session().now(),
+            cancel,
+        }
     }
 
     /// Asks extensions, who may not want it or bring a summary of their own.
@@ -245,9 +319,51 @@ impl Agent {
     }
 }
 
-/// What a model reads of the messages that are summed up.
+/// The facts about a compaction that its entry does not hold.
+#[derive(Debug, Default)]
+struct Report {
+    from_extension: bool,
+    /// Why the summary is worse than usual.
+    warning: Option<String>,
+}
+
+/// Makes a summary without a model, short enough for the window.
+fn pick(
+    prompt: &dyn SummaryPrompt,
+    conversation: &str,
+    previous: Option<&str>,
+    context_window: u64,
+) -> String {
+    // An eighth of the window, at four bytes per token.
+    let most = usize::try_from(context_window / 2).unwrap_or(usize::MAX).clamp(2_000, 100_000);
+    let (sections, prose) = match previous {
+        Some(previous) if previous.contains("## ") => (Some(previous), None),
+        previous => (None, previous),
+    };
+    let picked = offline_summary(&prompt.text(conversation, sections)).unwrap_or_default();
+    let text = match prose {
+        Some(prose) => format!("{}\n\n{picked}", clipped(prose, most / 2)),
+        None => picked,
+    };
+    clipped(&text, most)
+}
+
+fn clipped(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    format!("{}\n[shortened]", &text[..text.floor_char_boundary(most)])
+}
+
+/// Returns the messages that a summary is made of, as a model reads them. Failed answers are left out, as they are from
+/// every request.
 pub(crate) fn readable(messages: &[(Node, Message)]) -> Vec<Message> {
-    let readable = messages.iter().filter_map(|(_, message)| convert_to_llm(message));
+    let is_failed = |message: &Message| {
+        let stop = message.value().get("stopReason").and_then(|stop| stop.as_str());
+        message.role() == Role::Assistant && stop.as_deref() == Some("error")
+    };
+    let readable = messages.iter().filter(|(_, message)| !is_failed(message));
+    let readable = readable.filter_map(|(_, message)| convert_to_llm(message));
     readable.filter(|message| message.role() != Role::System).collect()
 }
 
@@ -264,23 +380,4 @@ fn from_hook(made: &Json, plan: &CompactionPlan) -> Option<NewCompaction> {
         usage: given(made, "usage").cloned(),
         from_hook: true,
     })
-}
-
-/// Adds what two answers cost.
-fn added(sum: Option<Json>, usage: Json) -> Json {
-    let Some(sum) = sum else { return usage };
-    match (sum, usage) {
-        (Json::Object(mut sum), Json::Object(usage)) => {
-            for (key, value) in usage {
-                let before = sum.remove(&key);
-                sum.insert(key, added(before, value));
-            }
-            Json::Object(sum)
-        }
-        (Json::Number(one), Json::Number(other)) => match (one.as_u64(), other.as_u64()) {
-            (Some(one), Some(other)) => json!(one + other),
-            _ => json!(one.as_f64().unwrap_or(0.0) + other.as_f64().unwrap_or(0.0)),
-        },
-        (sum, _) => sum,
-    }
 }

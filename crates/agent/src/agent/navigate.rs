@@ -7,16 +7,16 @@
 use serde_json::{Value as Json, json};
 use session_tree::{
     BranchSummaryPlan, BranchSummarySettings, EntryId, NavigationPlan, NewBranchSummary, Node, PromptImage,
-    Session, branch_summary_text,
+    Session, branch_summary_text, serialize_conversation,
 };
 
 use super::Agent;
 use super::compact::readable;
 use crate::cancel::Cancel;
 use crate::command::{Applied, CancelledBy, PlannedIn, entries_json, entry_json};
-use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
+use crate::error::{AgentError, Result, SummaryKind};
 use crate::hooks::{Gate, given};
-use crate::summary::{self, Material, Task};
+use crate::summary::{ConversationPrompt, Task, Unfinished};
 
 /// Where to go, and what to leave there.
 #[derive(Debug, Clone, Default)]
@@ -278,18 +278,13 @@ impl Agent {
             return Ok(Told::Nothing);
         }
         let model = self.model.clone().ok_or(AgentError::NoModelForSummary)?;
-        let failed = |reason: SummaryFailure| AgentError::Summary { what: SummaryKind::Branch, reason };
-        let messages = readable(&covered.messages);
+        let failed =
+            |error: Unfinished| AgentError::Summary { what: SummaryKind::Branch, reason: error.reason };
+        let conversation = serialize_conversation(&readable(&covered.messages));
         let (focus, replace) = request.instructions();
-        let material = Material {
-            task: Task::Branch,
-            messages: messages.iter().collect(),
-            previous: None,
-            focus,
-            replace,
-        };
-        let now = self.session().now();
-        let made = summary::make(&*model, &material, self.thinking, now, cancel).await.map_err(failed)?;
+        let prompt = ConversationPrompt { task: Task::Branch, focus, replace };
+        let writer = self.summary_writer(&*model, cancel);
+        let made = writer.write(&prompt, &conversation, None).await.map_err(failed)?;
         let Some(made) = made else { return Ok(Told::Aborted) };
         Ok(Told::Summary(Box::new(NewBranchSummary {
             summary: branch_summary_text(&made.text, &covered.file_ops),

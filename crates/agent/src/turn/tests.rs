@@ -34,6 +34,10 @@ fn overflow() -> ModelError {
     ModelError::Overflow { message: "too long".into() }
 }
 
+fn ids(calls: &[ToolCall]) -> String {
+    calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>().join(",")
+}
+
 /// Spells effects as words, so that a test reads as a story.
 fn words(effects: &[Effect]) -> String {
     let word = |effect: &Effect| match effect {
@@ -42,10 +46,9 @@ fn words(effects: &[Effect]) -> String {
         Effect::Ask => "ask".into(),
         Effect::TakeWaiting(Moment::AfterTools) => "take(tools)".into(),
         Effect::TakeWaiting(Moment::AfterAnswer) => "take(answer)".into(),
-        Effect::CompactAfterOverflow => "compact".into(),
-        Effect::RunTools(calls) => {
-            format!("run({})", calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>().join(","))
-        }
+        Effect::CompactAfterOverflow { keep: Keep::Usual } => "compact".into(),
+        Effect::CompactAfterOverflow { keep: Keep::Least } => "compact(least)".into(),
+        Effect::RunTools(calls) => format!("run({})", ids(calls)),
         Effect::Wait { delay, attempt, .. } => format!("wait({}s,{attempt})", delay.as_secs()),
         Effect::End(Outcome::Done) => "done".into(),
         Effect::End(Outcome::Aborted) => "aborted".into(),
@@ -161,17 +164,26 @@ fn a_failure_that_stays_is_told_at_once() {
 }
 
 #[test]
-fn an_overflow_is_met_by_one_compaction_and_one_more_try() {
-    let inputs = vec![begin("hi"), failed(overflow()), Input::Compacted(true), failed(overflow())];
+fn an_overflow_is_met_by_a_compaction_and_then_by_one_that_keeps_less() {
+    let compacted = || Input::Compacted(Ok(()));
+    let again = || failed(overflow());
+    let inputs = vec![begin("hi"), again(), compacted(), again(), compacted(), again()];
     assert_eq!(
         play(&mut turn(), inputs),
-        ["append(hi) barrier ask", "append(failed) barrier compact", "ask", "append(failed) barrier failed",]
+        [
+            "append(hi) barrier ask",
+            "append(failed) barrier compact",
+            "ask",
+            "append(failed) barrier compact(least)",
+            "ask",
+            "append(failed) barrier failed",
+        ]
     );
 }
 
 #[test]
 fn an_overflow_that_cannot_be_compacted_is_told() {
-    let inputs = vec![begin("hi"), failed(overflow()), Input::Compacted(false)];
+    let inputs = vec![begin("hi"), failed(overflow()), Input::Compacted(Err("why".into()))];
     assert_eq!(play(&mut turn(), inputs)[2], "barrier failed");
 }
 

@@ -1,16 +1,20 @@
 //! Compaction: when it happens, what the model gets afterwards, and that a failing one changes nothing.
 
+use std::sync::{Arc, Mutex};
+
 use offshoot_agent::agent::CompactRequest;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
+use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::hooks::Hooks;
+use offshoot_agent::model::ModelError;
 use offshoot_agent::settings::Settings;
 use offshoot_agent::turn::Outcome;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use session_tree::CompactionSettings;
 
-use crate::support::{Reply, Scripted, agent, empty, overflow, overloaded, path, prompt, watched};
+use crate::support::{Reply, Scripted, agent, empty, overflow, overloaded, path, prompt, refused, watched};
 
 /// Keeps as little as possible.
 fn eager() -> Settings {
@@ -61,21 +65,186 @@ async fn too_little_is_not_compacted() {
     assert_eq!(error.to_string(), "Already compacted");
 }
 
-#[tokio::test]
-async fn a_compaction_that_fails_or_is_stopped_changes_nothing() {
-    for reply in [
+/// Returns the summary of the compaction at the leaf.
+fn summary_at_leaf(agent: &offshoot_agent::agent::Agent) -> String {
+    let entry = agent.session().leaf_entry().unwrap().unwrap().value().unwrap().to_serde().unwrap();
+    assert_eq!(entry["type"], "compaction");
+    entry["summary"].as_str().unwrap().to_owned()
+}
+
+/// Watches for the ends of compactions.
+fn ends() -> (Watcher, Arc<Mutex<Vec<Json>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let into = seen.clone();
+    let watcher = Watcher::new(move |event| {
+        if matches!(event, AgentEvent::CompactionEnd { .. } | AgentEvent::RetryStart { .. }) {
+            into.lock().unwrap().push(event.to_json());
+        }
+    });
+    (watcher, seen)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_request_that_fails_for_a_while_is_sent_again() {
+    let limited = ModelError::RateLimit { service: "s".into(), message: "slow".into(), retry_after: None };
+    let model = two_answers(vec![
         Reply::Fails("half", overloaded()),
-        Reply::Cut("half"),
-        Reply::Calls("x", vec![("c", "bash", json!({}))]),
-        Reply::Text(""),
+        Reply::Fails("", limited),
+        Reply::Text("history"),
+        Reply::Text("prefix"),
+    ]);
+    let (watcher, seen) = ends();
+    let mut agent = talked(&model).await.with_watcher(watcher);
+    let done = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    assert!(matches!(done, Applied::Done(_)));
+    assert!(summary_at_leaf(&agent).starts_with("history\n"), "{}", summary_at_leaf(&agent));
+    let seen = seen.lock().unwrap();
+    let kinds: Vec<&str> = seen.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["auto_retry_start", "auto_retry_start", "compaction_end"]);
+    assert_eq!(seen[2]["warning"], Json::Null);
+}
+
+#[tokio::test]
+async fn a_summary_that_reaches_the_output_limit_is_kept_and_said_to_be_incomplete() {
+    let model = two_answers(vec![Reply::Cut("half a history"), Reply::Text("prefix")]);
+    let (watcher, seen) = ends();
+    let mut agent = talked(&model).await.with_watcher(watcher);
+    agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    assert!(summary_at_leaf(&agent).starts_with("half a history\n"), "{}", summary_at_leaf(&agent));
+    assert!(seen.lock().unwrap()[0]["warning"].as_str().unwrap().contains("output limit"));
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_too_long_for_one_summary_request_is_sent_in_parts() {
+    let model = two_answers(vec![]);
+    let mut agent = agent(empty(), &model).with_settings(eager());
+    let words = |name: &str| (0..2_000).map(|number| format!("{name}{number} ")).collect::<String>();
+    agent.prompt(prompt(&words("first")), &Cancel::new()).await.unwrap();
+    agent.prompt(prompt(&words("second")), &Cancel::new()).await.unwrap();
+    model.accepts(9_000);
+    let before = model.requests().len();
+    let done = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    assert!(matches!(done, Applied::Done(_)));
+    let sent = model.requests().split_off(before);
+    let accepted: Vec<String> = sent
+        .iter()
+        .filter(|request| !model.refuses(request))
+        .map(|request| request.messages[0].text().into_owned())
+        .collect();
+    assert!(accepted.len() > 2 && sent.len() < 40, "{} of {}", accepted.len(), sent.len());
+    // A word may be cut in two by a split; everything else is in some request.
+    let missing = (0..2_000)
+        .flat_map(|number| [format!("first{number} "), format!("second{number} ")])
+        .filter(|word| !accepted.iter().any(|text| text.contains(word.as_str())))
+        .count();
+    assert!(missing < sent.len(), "{missing}");
+    assert!(accepted[1].contains("<previous-summary>"), "later parts go on from the summary of earlier ones");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_makes_no_summary_does_not_stop_the_compaction() {
+    for (reply, cause) in [
+        (Reply::Fails("half", overloaded()), "busy"),
+        (Reply::Fails("", refused()), "refused the request"),
+        (Reply::Fails("", overflow()), "too long"),
+        (Reply::Calls("x", vec![("c", "bash", json!({}))]), "called a tool"),
+        (Reply::Text(""), "said nothing"),
+        (Reply::Cut(""), "token cap"),
     ] {
-        let model = two_answers(vec![reply]);
-        let mut agent = talked(&model).await;
-        let before = path(&agent.session());
-        let error = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap_err();
-        assert!(matches!(error, AgentError::Summary { .. }), "{error}");
-        assert_eq!(path(&agent.session()), before);
+        let model = two_answers(vec![reply.clone(); 50]);
+        let (watcher, seen) = ends();
+        let mut agent = talked(&model).await.with_watcher(watcher);
+        let done = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+        assert!(matches!(done, Applied::Done(_)), "{reply:?}");
+        let summary = summary_at_leaf(&agent);
+        assert!(summary.contains("first") && summary.contains("without a model"), "{summary}");
+        let warning = seen.lock().unwrap().last().unwrap()["warning"].as_str().unwrap().to_owned();
+        assert!(warning.contains(cause), "{reply:?}: {warning}");
+        assert!(model.requests().len() < 20, "{}", model.requests().len());
     }
+}
+
+#[tokio::test]
+async fn what_was_summarised_before_stays_when_no_model_makes_the_next_summary() {
+    let model = two_answers(vec![Reply::Text("free words of old"), Reply::Text("prefix")]);
+    let mut agent = talked(&model).await;
+    agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    for text in ["third", "fourth"] {
+        agent.prompt(prompt(text), &Cancel::new()).await.unwrap();
+    }
+    model.accepts(10);
+    agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    let summary = summary_at_leaf(&agent);
+    assert!(summary.contains("free words of old") && summary.contains("third"), "{summary}");
+}
+
+#[tokio::test]
+async fn a_context_that_overflows_is_compacted_even_if_no_summary_request_succeeds() {
+    let refused = || Reply::Fails("", refused());
+    let model = two_answers(vec![Reply::Fails("", overflow()), refused(), Reply::Text("three")]);
+    let mut agent = talked(&model).await;
+    let outcome = agent.prompt(prompt("third"), &Cancel::new()).await.unwrap();
+    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(path(&agent.session()).last().unwrap(), "assistant: three");
+}
+
+#[tokio::test]
+async fn a_message_that_is_longer_than_what_is_kept_does_not_block_the_session() {
+    let model = Scripted::new(vec![]);
+    let mut agent = agent(empty(), &model);
+    // 37,500 tokens: more than the 20,000 that are kept, so the usual cut lies before it.
+    let long = "word ".repeat(30_000);
+    agent.prompt(prompt(&long), &Cancel::new()).await.unwrap();
+    model.accepts(100_000);
+    for text in ["second", "third"] {
+        assert_eq!(agent.prompt(prompt(text), &Cancel::new()).await.unwrap(), Outcome::Done, "{text}");
+    }
+    assert!(path(&agent.session()).contains(&"compaction".to_owned()));
+}
+
+#[tokio::test]
+async fn a_small_window_does_not_keep_more_than_it_holds() {
+    // By default 20,000 tokens are kept and 16,384 left free; this window has 4,000.
+    let model = Scripted::with_window(4_000, vec![]);
+    model.accepts(4 * 4_000);
+    let mut agent = agent(empty(), &model);
+    let long = "word ".repeat(700);
+    for number in 0..12 {
+        let outcome = agent.prompt(prompt(&long), &Cancel::new()).await.unwrap();
+        assert_eq!(outcome, Outcome::Done, "prompt {number}");
+    }
+    assert!(path(&agent.session()).contains(&"compaction".to_owned()));
+}
+
+#[tokio::test]
+async fn failed_answers_are_no_part_of_a_summary() {
+    let model = Scripted::new(vec![
+        Reply::Fails("a broken thought", refused()),
+        Reply::Text("one"),
+        Reply::Text("two"),
+        Reply::Text("history"),
+        Reply::Text("prefix"),
+    ]);
+    let mut agent = agent(empty(), &model).with_settings(eager());
+    for text in ["zero", "first", "second"] {
+        agent.prompt(prompt(text), &Cancel::new()).await.unwrap();
+    }
+    agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    let asked = model.requests()[3].messages[0].text().into_owned();
+    assert!(asked.contains("[User]: zero") && asked.contains("[Assistant]: one"), "{asked}");
+    assert!(!asked.contains("a broken thought"), "{asked}");
+}
+
+#[tokio::test]
+async fn a_service_that_cannot_be_reached_or_a_stopped_compaction_changes_nothing() {
+    let key = ModelError::Key { service: "s".into(), message: "wrong".into() };
+    let model = two_answers(vec![Reply::Fails("", key)]);
+    let mut agent = talked(&model).await;
+    let before = path(&agent.session());
+    let error = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap_err();
+    assert!(matches!(error, AgentError::Summary { .. }), "{error}");
+    assert_eq!(path(&agent.session()), before);
+
     let model = two_answers(vec![Reply::Hangs("half")]);
     let mut agent = talked(&model).await;
     let before = path(&agent.session());
@@ -170,7 +339,7 @@ async fn the_failed_answer_is_left_out_whatever_extensions_append_behind_it() {
 }
 
 #[tokio::test]
-async fn an_overflow_that_stays_is_told_after_one_try() {
+async fn an_overflow_that_stays_is_reported_with_what_the_service_said() {
     let model = two_answers(vec![
         Reply::Fails("", overflow()),
         Reply::Text("history"),
@@ -179,5 +348,6 @@ async fn an_overflow_that_stays_is_told_after_one_try() {
     ]);
     let mut agent = talked(&model).await;
     let outcome = agent.prompt(prompt("third"), &Cancel::new()).await.unwrap();
-    assert_eq!(outcome, Outcome::Failed(overflow()));
+    let Outcome::Failed(ModelError::Overflow { message }) = outcome else { panic!("{outcome:?}") };
+    assert!(message.starts_with("prompt is too long"), "{message}");
 }

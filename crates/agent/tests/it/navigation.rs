@@ -167,15 +167,25 @@ fn assert_unchanged(agent: &Agent) {
     assert_eq!(agent.session().tree().len(), 4);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
+async fn a_summary_that_is_cut_off_is_kept_and_a_failing_request_is_sent_again() {
+    let model = Scripted::new(vec![Reply::Fails("", overloaded()), Reply::Cut("what was tried")]);
+    let mut agent = agent(walked(), &model);
+    let result = go(&mut agent, "00000002", SummaryRequest::Standard).await;
+    let id = result.summary_entry.unwrap();
+    let entry = agent.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();
+    assert!(entry["summary"].as_str().unwrap().contains("what was tried"), "{entry}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_summary_that_fails_leaves_everything_as_it_was() {
     for reply in [
         Reply::Fails("half", overloaded()),
-        Reply::Cut("long"),
+        Reply::Cut("  "),
         Reply::Calls("tool", vec![("c", "bash", json!({}))]),
         Reply::Text("  "),
     ] {
-        let mut agent = agent(walked(), &Scripted::new(vec![reply.clone()]));
+        let mut agent = agent(walked(), &Scripted::new(vec![reply.clone(); 5]));
         let error = agent.navigate_tree(&to("00000002", SummaryRequest::Standard), &Cancel::new()).await;
         let error = error.unwrap_err();
         assert!(matches!(error, AgentError::Summary { .. }), "{reply:?}: {error}");

@@ -37,6 +37,8 @@ pub(crate) struct Scripted {
     replies: Mutex<VecDeque<Reply>>,
     requests: Mutex<Vec<Request>>,
     usage: Mutex<Usage>,
+    /// The most bytes of a request; longer ones overflow.
+    longest: Mutex<usize>,
 }
 
 impl Scripted {
@@ -57,7 +59,25 @@ impl Scripted {
             replies: Mutex::new(replies.into()),
             requests: Mutex::default(),
             usage: Mutex::new(Usage { input: 10, output: 5, cache_read: 0, cache_write: 0 }),
+            longest: Mutex::new(usize::MAX),
         })
+    }
+
+    /// A model with a window of so many tokens.
+    pub(crate) fn with_window(context_window: u64, replies: Vec<Reply>) -> Arc<Self> {
+        let plain = Arc::into_inner(Self::new(replies)).unwrap();
+        Arc::new(Scripted { spec: ModelSpec { context_window, ..plain.spec }, ..plain })
+    }
+
+    /// Refuses requests of more than so many bytes as too long; they use up no reply.
+    pub(crate) fn accepts(&self, bytes: usize) {
+        *self.longest.lock().unwrap() = bytes;
+    }
+
+    /// Tells whether a request is too long.
+    pub(crate) fn refuses(&self, request: &Request) -> bool {
+        let length: usize = request.messages.iter().map(|message| message.text().len()).sum();
+        length > *self.longest.lock().unwrap()
     }
 
     /// Another model, that has nothing to say.
@@ -96,7 +116,11 @@ impl Model for Scripted {
     }
 
     fn answer(&self, request: Request) -> AnswerStream {
+        let is_refused = self.refuses(&request);
         self.requests.lock().unwrap().push(request);
+        if is_refused {
+            return Box::pin(stream::iter([Err(overflow())]));
+        }
         let reply = self.replies.lock().unwrap().pop_front().unwrap_or(Reply::Text("(the script is over)"));
         let usage = AnswerEvent::Usage(*self.usage.lock().unwrap());
         let said = |text: &str| {
@@ -187,6 +211,11 @@ pub(crate) fn watched() -> (Watcher, Arc<Mutex<Vec<String>>>) {
 
 pub(crate) fn overloaded() -> ModelError {
     ModelError::Service { service: "s".into(), status: 529, message: "busy".into(), retry_after: None }
+}
+
+/// A failure that another attempt does not help.
+pub(crate) fn refused() -> ModelError {
+    ModelError::Refused { service: "s".into(), status: 400, message: "no".into() }
 }
 
 pub(crate) fn overflow() -> ModelError {

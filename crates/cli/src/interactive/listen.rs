@@ -47,8 +47,11 @@ impl Listener {
                 chat.transcript.push(Item::Notice(Tone::Warning, notice));
             }
             AgentEvent::CompactionStart { .. } => chat.working.begin(Activity::Compaction, now),
-            AgentEvent::CompactionEnd { reason, entry, error } => {
+            AgentEvent::CompactionEnd { reason, entry, error, warning } => {
                 chat.working.begin(Activity::Turn, now);
+                if let Some(warning) = warning {
+                    chat.transcript.push(Item::Notice(Tone::Warning, warning));
+                }
                 match (entry, error) {
                     (Some(_), _) => chat.working.tell(Tone::Success, "older messages are summarized", now),
                     // Who asked for one is told by whoever started it.

@@ -9,10 +9,10 @@ use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::command::cherry_pick::session_json;
 use crate::command::{Applied, CancelledBy, entries_json, stopped};
-use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
+use crate::error::{AgentError, Result, SummaryKind};
 use crate::hooks::{Gate, given};
 use crate::shared::SharedSession;
-use crate::summary;
+use crate::summary::Unfinished;
 
 const EVENT: &str = "session_before_merge";
 
@@ -114,10 +114,11 @@ impl Agent {
             }
         };
         let model = self.model.clone().ok_or(AgentError::NoModelForSummary)?;
-        let failed = |reason: SummaryFailure| AgentError::Summary { what: SummaryKind::Merge, reason };
-        let prompt = self.merge_prompt(source, merge, &draft.contested, focus.as_deref())?;
-        let now = self.session().now();
-        let made = summary::ask(&*model, &prompt, self.thinking, now, cancel).await.map_err(failed)?;
+        let failed =
+            |error: Unfinished| AgentError::Summary { what: SummaryKind::Merge, reason: error.reason };
+        let material = self.merge_prompt(source, merge, &draft.contested, focus.as_deref())?;
+        let writer = self.summary_writer(&*model, cancel);
+        let made = writer.write(&material, &material.conversation(), None).await.map_err(failed)?;
         Ok(made.map(|made| MergeText {
             text: [made.text, merge.files.text_block(), draft.contested_block()].concat(),
             mode: MergeMode::Summary,

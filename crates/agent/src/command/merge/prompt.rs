@@ -25,20 +25,19 @@ impl Agent {
         merge: &Merge,
         contested: &[ContestedFile],
         focus: Option<&str>,
-    ) -> Result<String> {
+    ) -> Result<MergeMaterial> {
         let settings = self.branch_summary_settings();
         let here = self.session();
         let other = source.map(SharedSession::lock);
         let there = told_there(other.as_deref().unwrap_or(&here), merge, &settings)?;
         let here = here.plan_branch_summary(here.leaf(), merge.base, &settings)?;
-        let material = MergeMaterial {
+        Ok(MergeMaterial {
             messages: readable(&there.messages),
             omitted: there.omitted_older,
             current_branch: current_branch(&here),
             contested: contested_text(contested),
             focus: focus.map(str::to_owned),
-        };
-        Ok(material.prompt())
+        })
     }
 }
 

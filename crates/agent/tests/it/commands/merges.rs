@@ -14,7 +14,7 @@ use session_tree::{Conflict, Message, Session};
 use testkit::drawing::session_text;
 
 use super::{Desk, answering, options, refusing};
-use crate::support::{Reply, overloaded};
+use crate::support::{Reply, refused};
 
 /// Two branches below `b`; the leaf is at `f`.
 const TREE: &str = "
@@ -228,7 +228,7 @@ async fn what_is_here_already_is_not_merged_again_and_only_what_is_new_is_told()
 
 #[tokio::test]
 async fn a_merge_that_fails_is_stopped_or_not_wanted_changes_nothing() {
-    for reply in [Reply::Fails("half", overloaded()), Reply::Cut("long"), Reply::Text(" ")] {
+    for reply in [Reply::Fails("half", refused()), Reply::Cut(" "), Reply::Text(" ")] {
         let desk = Desk::draw(TREE, vec![reply]);
         let planned = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
         let error = desk.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap_err();

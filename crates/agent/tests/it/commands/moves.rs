@@ -7,7 +7,7 @@ use serde_json::json;
 use session_tree::{Error, Session};
 
 use super::{Desk, options, refusing};
-use crate::support::{Reply, overloaded};
+use crate::support::{Reply, refused};
 
 /// Two branches below `b`; the leaf is at the end of the second.
 const TWO: &str = "
@@ -140,7 +140,7 @@ async fn a_pop_that_is_stopped_fails_or_is_not_wanted_changes_nothing() {
     assert_eq!((desk.bytes(), desk.leaf().as_deref()), (before.clone(), Some("f")));
     assert_eq!(desk.events(), ["session_before_tree", "session_tree_end"]);
 
-    let mut desk = Desk::draw(TWO, vec![Reply::Fails("half", overloaded())]);
+    let mut desk = Desk::draw(TWO, vec![Reply::Fails("half", refused())]);
     let pop = desk.agent.plan_pop(&PopRequest::default()).unwrap();
     desk.agent.pop(pop, &Cancel::new()).await.unwrap_err();
     assert_eq!((desk.bytes(), desk.leaf().as_deref()), (before.clone(), Some("f")));

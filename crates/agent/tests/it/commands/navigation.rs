@@ -7,7 +7,7 @@ use offshoot_agent::hooks::Hooks;
 use serde_json::json;
 
 use super::{Desk, answering, refusing};
-use crate::support::{Reply, overloaded};
+use crate::support::{Reply, refused};
 
 /// U1 A2 U3 A4 U5 A6.
 const TALK: &str = "
@@ -26,7 +26,7 @@ async fn go(desk: &mut Desk, target: &str, summary: SummaryRequest) -> Arrival {
 
 #[tokio::test]
 async fn every_navigation_ends_with_one_event_that_tells_the_outcome() {
-    let mut desk = Desk::draw(TALK, vec![Reply::Fails("", overloaded()), Reply::Hangs("")]);
+    let mut desk = Desk::draw(TALK, vec![Reply::Fails("", refused()), Reply::Hangs("")]);
     let end = |desk: &Desk| desk.event("session_tree_end");
     go(&mut desk, "a6", SummaryRequest::Skip).await;
     assert_eq!(end(&desk), json!({"type": "session_tree_end", "targetId": "a6", "outcome": "noop"}));
