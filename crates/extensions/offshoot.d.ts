@@ -508,6 +508,7 @@ declare module "offshoot" {
     parameters?: any;
     promptSnippet?: string;
     promptGuidelines?: string[];
+    /** `parallel`: a call may run while other calls of the same answer run. By default calls run in order. */
     executionMode?: "parallel" | "sequential";
     prepareArguments?(args: any): any;
     execute(

@@ -336,6 +336,7 @@ impl Agent {
                 }
                 Effect::Ask => self.ask(cancel).await?,
                 Effect::RunTools(calls) => self.work(calls, cancel).await,
+                Effect::RefuseCutCalls(calls) => self.refuse_cut_calls(&calls, cancel).await,
                 Effect::TakeWaiting(moment) => self.take_waiting(moment, cancel).await?,
                 Effect::Wait { delay, attempt, error } => {
                     self.end_turn(cancel).await?;

@@ -26,6 +26,12 @@ pub trait Tool: fmt::Debug + Send + Sync {
     /// Tells what a call would do to the world, for whoever has to permit it.
     fn effect(&self, arguments: &Json) -> Effect;
 
+    /// Tells whether a call may run while other calls of the same answer run. By default that is a call that only reads;
+    /// all others run in the order of the answer.
+    fn runs_concurrently(&self, arguments: &Json) -> bool {
+        matches!(self.effect(arguments), Effect::Reads(_))
+    }
+
     /// Brings arguments, as models write them, to the shape that the schema describes; it is done before anything else
     /// looks at them.
     fn prepare(&self, arguments: Json) -> Json {

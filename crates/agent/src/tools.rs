@@ -3,7 +3,8 @@
 //! call -> **checked arguments** -> [`Tool`] -> [`ToolOutput`]
 //!
 //! Tools touch files and processes only when run. Whether they may is decided elsewhere
-//! ([`permission`](crate::permission)). File work happens on threads that may block; calls may run in parallel.
+//! ([`permission`](crate::permission)). File work happens on threads that may block; calls that only read may run
+//! concurrently.
 
 pub mod arguments;
 mod bash;
@@ -129,6 +130,12 @@ impl ToolBox {
             Ok(()) => Ok(ReadyCall::new(Arc::clone(&slot.tool), call)),
             Err(error) => Err(ToolOutput::error(format!("{}: {error}", slot.name))),
         }
+    }
+
+    /// Tells whether a call may run while other calls of the same answer run; see [`Tool::runs_concurrently`].
+    pub(crate) fn runs_concurrently(&self, call: &ToolCall) -> bool {
+        // A call of an unknown tool does nothing.
+        self.tool(&call.name).is_none_or(|tool| tool.runs_concurrently(&tool.prepare(call.arguments.clone())))
     }
 
     fn unknown(&self, name: &str) -> String {

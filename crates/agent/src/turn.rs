@@ -74,6 +74,8 @@ pub(crate) enum Input {
         message: Message,
         /// The calls in it.
         calls: Vec<ToolCall>,
+        /// Whether it was cut off at the output limit.
+        is_cut: bool,
     },
     /// The model did not answer, or broke off.
     Failed {
@@ -132,6 +134,8 @@ pub(crate) enum Effect {
     },
     /// Run tools.
     RunTools(Vec<ToolCall>),
+    /// Answer the calls of a cut answer without running them.
+    RefuseCutCalls(Vec<ToolCall>),
     /// Wait before asking again.
     Wait {
         /// How long.
@@ -177,7 +181,12 @@ pub(crate) struct Turn {
     compactions: u32,
     /// The message of the service about the last overflow.
     overflow: String,
+    /// How many answers with calls in a row were cut off at the output limit.
+    cut_answers: u32,
 }
+
+/// The number of cut answers in a row that ends a turn: the model does not get shorter.
+const MAX_CUT_ANSWERS: u32 = 3;
 
 impl Turn {
     /// Makes a machine that waits for a beginning.
@@ -191,13 +200,21 @@ impl Turn {
             (State::Idle, Input::Begin(messages)) => {
                 self.failures = 0;
                 self.compactions = 0;
+                self.cut_answers = 0;
                 self.send(messages)
             }
-            (State::Asking, Input::Answered { message, calls }) => self.answered(message, calls),
+            (State::Asking, Input::Answered { message, calls, is_cut }) => {
+                self.answered(message, calls, is_cut)
+            }
             (State::Asking, Input::Failed { message, error }) => self.failed(message, error),
             (State::Working, Input::ToolsDone(results)) => {
                 let mut effects: Vec<Effect> = results.into_iter().map(Effect::Append).collect();
-                effects.extend(self.take_waiting(Moment::AfterTools));
+                if self.cut_answers >= MAX_CUT_ANSWERS {
+                    let error = ModelError::OutputLimit { times: self.cut_answers };
+                    effects.extend(self.end(Outcome::Failed(error)));
+                } else {
+                    effects.extend(self.take_waiting(Moment::AfterTools));
+                }
                 effects
             }
             (State::Taking, Input::Taken(messages)) => self.send(messages),
@@ -236,14 +253,16 @@ impl Turn {
         vec![Effect::Ask]
     }
 
-    fn answered(&mut self, message: Message, calls: Vec<ToolCall>) -> Vec<Effect> {
+    fn answered(&mut self, message: Message, calls: Vec<ToolCall>, is_cut: bool) -> Vec<Effect> {
         self.failures = 0;
         self.compactions = 0;
+        self.cut_answers = if is_cut && !calls.is_empty() { self.cut_answers + 1 } else { 0 };
         let mut effects = vec![Effect::Append(message)];
         if !calls.is_empty() {
             // What is about to be done is on the disk before it is done, so that nothing is ever done twice.
             self.state = State::Working;
-            effects.extend([Effect::Barrier, Effect::RunTools(calls)]);
+            let run = if is_cut { Effect::RefuseCutCalls(calls) } else { Effect::RunTools(calls) };
+            effects.extend([Effect::Barrier, run]);
             return effects;
         }
         effects.extend(self.take_waiting(Moment::AfterAnswer));

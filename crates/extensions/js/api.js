@@ -58,7 +58,7 @@ function describedTool(one) {
     rendersResult: typeof one.renderResult === "function",
     promptSnippet: one.promptSnippet ?? null,
     promptGuidelines: one.promptGuidelines ?? [],
-    sequential: one.executionMode === "sequential",
+    concurrent: one.executionMode === "parallel",
   };
 }
 

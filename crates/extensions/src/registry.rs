@@ -46,8 +46,8 @@ pub struct RegisteredTool {
     pub prompt_snippet: Option<String>,
     /// More about it for the system prompt.
     pub prompt_guidelines: Vec<String>,
-    /// Whether its calls must not run side by side.
-    pub is_sequential: bool,
+    /// Whether its calls may run while other calls run.
+    pub is_concurrent: bool,
 }
 
 /// A key of an extension.
@@ -96,7 +96,7 @@ fn tool(value: &Json) -> RegisteredTool {
         renders_result: is("rendersResult"),
         prompt_snippet: value["promptSnippet"].as_str().map(str::to_owned),
         prompt_guidelines: guidelines.filter_map(|line| line.as_str().map(str::to_owned)).collect(),
-        is_sequential: is("sequential"),
+        is_concurrent: is("concurrent"),
     }
 }
 

@@ -16,20 +16,14 @@ use crate::registry::RegisteredTool;
 pub(crate) struct ExtensionTool {
     extension: Extension,
     tool: RegisteredTool,
-    /// Held while a call runs that must not run beside another one.
-    turn: tokio::sync::Mutex<()>,
 }
 
 impl ExtensionTool {
     pub(crate) fn new(extension: Extension, tool: RegisteredTool) -> Self {
-        ExtensionTool { extension, tool, turn: tokio::sync::Mutex::new(()) }
+        ExtensionTool { extension, tool }
     }
 
     async fn answer(&self, call: &ToolCall, place: &ToolPlace) -> Result<ToolOutput, String> {
-        let _turn = match self.tool.is_sequential {
-            true => Some(self.turn.lock().await),
-            false => None,
-        };
         let payload = json!({"name": call.name, "call": call.id, "args": call.arguments});
         let progress = place.progress.clone();
         self.extension.handle.watch_progress(&call.id, Arc::new(move |so_far| progress(output(&so_far))));
@@ -57,6 +51,10 @@ impl Tool for ExtensionTool {
             self.tool.spec.name,
             self.extension.name()
         ))
+    }
+
+    fn runs_concurrently(&self, _: &Json) -> bool {
+        self.tool.is_concurrent
     }
 
     fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {

@@ -13,7 +13,7 @@ use super::wire::HookTap;
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, answer_name};
-use crate::model::{Answer, Model, ModelError, Request, Tap};
+use crate::model::{Answer, Model, ModelError, Request, StopReason, Tap};
 use crate::tool::ToolCall;
 use crate::turn::Input;
 
@@ -60,9 +60,10 @@ impl Agent {
         let (spec, now) = (model.spec(), self.session().now());
         Ok(match end {
             End::Complete => {
+                let is_cut = answer.stop() == Some(StopReason::Length);
                 let message = answer.into_message(spec, now);
                 let calls = calls_of(&message);
-                Input::Answered { message, calls }
+                Input::Answered { message, calls, is_cut }
             }
             End::Broken(error) => {
                 Input::Failed { message: answer.into_failed(spec, now, &error.to_string()), error }

@@ -1,4 +1,4 @@
-//! Running tools: asking whether they may, all at once, results in the order of the calls.
+//! Running tool calls: permission, order, results.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,14 +23,47 @@ use crate::turn::Input;
 const ABORTED: &str = "Operation aborted";
 
 impl Agent {
-    /// Runs tool calls side by side and gives their results in the order of the calls.
+    /// Runs tool calls and returns their results in the order of the calls.
+    ///
+    /// A call that may change something starts when all calls before it are done, and those after it wait for it.
+    /// Neighbouring calls that only read run concurrently.
     pub(super) async fn work(&mut self, calls: Vec<ToolCall>, cancel: &Cancel) -> Input {
         let caution = self.take_caution();
         let agent = &*self;
-        let outputs = join_all(calls.iter().map(|call| agent.run_call(call, caution, cancel))).await;
+        let is_concurrent: Vec<bool> = {
+            let tools = agent.tools.lock();
+            calls.iter().map(|call| tools.runs_concurrently(call)).collect()
+        };
+        let numbered: Vec<usize> = (0..calls.len()).collect();
+        let mut outputs = Vec::with_capacity(calls.len());
+        for group in numbered.chunk_by(|one, next| is_concurrent[*one] && is_concurrent[*next]) {
+            let running = group.iter().map(|number| agent.run_call(&calls[*number], caution, cancel));
+            outputs.extend(join_all(running).await);
+        }
+        self.tool_results(&calls, &outputs, cancel)
+    }
+
+    /// Answers the calls of an answer that was cut off at the output limit: none of them runs, because their arguments
+    /// may be incomplete and later calls may be missing.
+    pub(super) async fn refuse_cut_calls(&self, calls: &[ToolCall], cancel: &Cancel) -> Input {
+        let mut outputs = Vec::with_capacity(calls.len());
+        for call in calls {
+            let output = ToolOutput::error(format!(
+                "The call of `{}` was not run: the answer reached the output limit and was cut off, so no call in it was \
+                 run. Send the call again with complete arguments; split long content over several answers.",
+                call.name
+            ));
+            self.announce(AgentEvent::ToolStart(call.clone()), cancel).await;
+            self.announce(AgentEvent::ToolEnd { call: call.clone(), output: output.clone() }, cancel).await;
+            outputs.push(output);
+        }
+        self.tool_results(calls, &outputs, cancel)
+    }
+
+    fn tool_results(&self, calls: &[ToolCall], outputs: &[ToolOutput], cancel: &Cancel) -> Input {
         let now = self.session().now();
         let results =
-            calls.iter().zip(outputs).map(|(call, output)| result_message(call, &output, now)).collect();
+            calls.iter().zip(outputs).map(|(call, output)| result_message(call, output, now)).collect();
         if cancel.is_cancelled() { Input::Aborted(results) } else { Input::ToolsDone(results) }
     }
 

@@ -73,6 +73,12 @@ pub enum ModelError {
         /// The time waited.
         waited: Duration,
     },
+    /// Several answers in a row were cut off at the output limit.
+    #[error("the answer was cut off at the output limit {times} times in a row")]
+    OutputLimit {
+        /// The number of answers.
+        times: u32,
+    },
     /// The response cannot be read.
     #[error("cannot understand the answer: {reason}")]
     Malformed {
@@ -107,6 +113,7 @@ impl ModelError {
             ModelError::Key { .. }
             | ModelError::Overflow { .. }
             | ModelError::Refused { .. }
+            | ModelError::OutputLimit { .. }
             | ModelError::TooLarge { .. } => false,
         }
     }

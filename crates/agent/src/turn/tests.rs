@@ -19,7 +19,15 @@ fn begin(text: &str) -> Input {
 }
 
 fn answered(text: &str, calls: &[&str]) -> Input {
-    Input::Answered { message: message(text), calls: calls.iter().map(|id| call(id)).collect() }
+    Input::Answered {
+        message: message(text),
+        calls: calls.iter().map(|id| call(id)).collect(),
+        is_cut: false,
+    }
+}
+
+fn cut(text: &str, calls: &[&str]) -> Input {
+    Input::Answered { message: message(text), calls: calls.iter().map(|id| call(id)).collect(), is_cut: true }
 }
 
 fn failed(error: ModelError) -> Input {
@@ -49,6 +57,7 @@ fn words(effects: &[Effect]) -> String {
         Effect::CompactAfterOverflow { keep: Keep::Usual } => "compact".into(),
         Effect::CompactAfterOverflow { keep: Keep::Least } => "compact(least)".into(),
         Effect::RunTools(calls) => format!("run({})", ids(calls)),
+        Effect::RefuseCutCalls(calls) => format!("refuse({})", ids(calls)),
         Effect::Wait { delay, attempt, .. } => format!("wait({}s,{attempt})", delay.as_secs()),
         Effect::End(Outcome::Done) => "done".into(),
         Effect::End(Outcome::Aborted) => "aborted".into(),
@@ -204,4 +213,33 @@ fn a_stop_keeps_what_there_was() {
         assert_eq!(turn.state, State::Idle);
     }
     assert_eq!(play(&mut turn(), vec![Input::Aborted(vec![])]), [""]);
+}
+
+#[test]
+fn calls_of_a_cut_answer_are_refused_and_the_model_is_asked_again() {
+    let results = || Input::ToolsDone(vec![message("cut")]);
+    let mut turn = turn();
+    assert_eq!(
+        play(&mut turn, vec![begin("hi"), cut("look", &["c1"]), results(), Input::Taken(vec![])]),
+        [
+            "append(hi) barrier ask",
+            "append(look) barrier refuse(c1)",
+            "append(cut) barrier take(tools)",
+            "ask"
+        ]
+    );
+    play(&mut turn, vec![cut("look", &["c1"]), results(), Input::Taken(vec![])]);
+    assert_eq!(
+        play(&mut turn, vec![cut("look", &["c1"]), results()]),
+        ["append(look) barrier refuse(c1)", "append(cut) barrier failed"],
+        "a model that never gets shorter is not asked for ever"
+    );
+}
+
+#[test]
+fn a_cut_answer_without_calls_ends_the_turn() {
+    assert_eq!(
+        play(&mut turn(), vec![begin("hi"), cut("long", &[])])[1],
+        "append(long) barrier take(answer)"
+    );
 }

@@ -24,6 +24,9 @@ pub(crate) enum Reply {
     Calls(&'static str, Vec<(&'static str, &'static str, Json)>),
     /// Says a text that is as long as it may be.
     Cut(&'static str),
+    /// Says a text and calls tools (id, name, arguments as text) until it reaches the output limit: the last call is
+    /// incomplete.
+    CutCalls(&'static str, Vec<(&'static str, &'static str, &'static str)>),
     /// Says the beginning of a text and fails.
     Fails(&'static str, ModelError),
     /// Says the beginning of a text and then nothing more, until it is stopped.
@@ -146,6 +149,18 @@ impl Model for Scripted {
                     events.push(ended(index));
                 }
                 events.extend([Ok(usage), stop(StopReason::ToolUse)]);
+                events
+            }
+            Reply::CutCalls(text, calls) => {
+                let mut events = said(text);
+                let last = calls.len();
+                for (number, (id, name, arguments)) in calls.into_iter().enumerate() {
+                    let index = number + 1;
+                    let block = BlockStart::ToolCall { id: id.into(), name: name.into() };
+                    events.extend([ended(number), Ok(AnswerEvent::BlockStart { index, block })]);
+                    events.push(Ok(AnswerEvent::BlockDelta { index, text: arguments.into() }));
+                }
+                events.extend([ended(last), Ok(usage), stop(StopReason::Length)]);
                 events
             }
             Reply::Fails(text, error) => [said(text), vec![Ok(usage), Err(error)]].concat(),

@@ -10,7 +10,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::hooks::Hooks;
-use offshoot_agent::model::{AnswerEvent, ToolSpec};
+use offshoot_agent::model::{AnswerEvent, ModelError, ToolSpec};
 use offshoot_agent::settings::Settings;
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use offshoot_agent::tools::ToolBox;
@@ -37,7 +37,7 @@ impl Tool for Echo {
     }
 
     fn effect(&self, _: &Json) -> Effect {
-        Effect::Other("says something".into())
+        Effect::Reads(Vec::new())
     }
 
     fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
@@ -86,7 +86,7 @@ async fn a_prompt_is_answered_and_both_are_in_the_session() {
 }
 
 #[tokio::test]
-async fn tools_run_side_by_side_and_their_results_stand_in_the_order_of_the_calls() {
+async fn calls_that_read_run_concurrently_and_results_stand_in_the_order_of_the_calls() {
     let model = Scripted::new(vec![calls(&["one", "two", "three"]), Reply::Text("done")]);
     let tool = Arc::new(Echo::default());
     let mut agent = agent(empty(), &model).with_tools(only(tool.clone()));
@@ -94,6 +94,98 @@ async fn tools_run_side_by_side_and_their_results_stand_in_the_order_of_the_call
     let expected = ["user: go", "assistant: look", "toolResult: one", "toolResult: two", "toolResult: three"];
     assert_eq!(model.asked(1), expected);
     assert_eq!(tool.runs.load(Ordering::Relaxed), 3);
+}
+
+/// A tool that notes when its calls start and end.
+#[derive(Debug)]
+struct Noting {
+    name: &'static str,
+    effect: Effect,
+    notes: Arc<Mutex<Vec<String>>>,
+}
+
+impl Tool for Noting {
+    fn spec(&self) -> ToolSpec {
+        let parameters = json!({"type": "object"});
+        ToolSpec { name: self.name.into(), description: "takes notes".into(), parameters }
+    }
+
+    fn effect(&self, _: &Json) -> Effect {
+        self.effect.clone()
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, _: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(async move {
+            self.notes.lock().unwrap().push(format!("{} starts", call.id));
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            self.notes.lock().unwrap().push(format!("{} ends", call.id));
+            ToolOutput::text(call.id)
+        })
+    }
+}
+
+/// Runs calls of tools that write, run, read, or do something else; returns when each started and ended.
+async fn order_of(calls: &[&'static str]) -> Vec<String> {
+    let notes = Arc::new(Mutex::new(Vec::new()));
+    let mut tools = ToolBox::new();
+    for (name, effect) in [
+        ("write", Effect::Writes(vec!["a".into()])),
+        ("bash", Effect::Runs("cat a".into())),
+        ("read", Effect::Reads(vec!["a".into()])),
+        ("other", Effect::Other("something".into())),
+    ] {
+        tools.add(Arc::new(Noting { name, effect, notes: notes.clone() }));
+    }
+    let ids = ["1", "2", "3", "4", "5"];
+    let calls = calls.iter().zip(ids).map(|(name, id)| (id, *name, json!({}))).collect();
+    let model = Scripted::new(vec![Reply::Calls("go", calls), Reply::Text("done")]);
+    let mut agent = agent(empty(), &model).with_tools(tools);
+    agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
+    let notes = notes.lock().unwrap();
+    notes.clone()
+}
+
+#[tokio::test]
+async fn a_call_that_may_change_something_waits_for_those_before_it_and_is_waited_for() {
+    for pair in
+        [["write", "bash"], ["bash", "write"], ["write", "read"], ["read", "write"], ["other", "bash"]]
+    {
+        assert_eq!(order_of(&pair).await, ["1 starts", "1 ends", "2 starts", "2 ends"], "{pair:?}");
+    }
+    let order = order_of(&["read", "read", "write", "read", "read"]).await;
+    let spans = [["1 starts", "2 starts"], ["1 ends", "2 ends"], ["3 starts", "3 ends"]].concat();
+    assert_eq!(order[..6], spans);
+    assert_eq!(order[6..], ["4 starts", "5 starts", "4 ends", "5 ends"]);
+}
+
+#[tokio::test]
+async fn no_call_of_an_answer_that_was_cut_off_runs_and_the_model_is_told_of_the_limit() {
+    let cut = Reply::CutCalls(
+        "look",
+        vec![("c1", "echo", r#"{"text": "whole"}"#), ("c2", "echo", r#"{"text": "ha"#)],
+    );
+    let model = Scripted::new(vec![cut, Reply::Text("shorter now")]);
+    let tool = Arc::new(Echo::default());
+    let mut agent = agent(empty(), &model).with_tools(only(tool.clone()));
+    assert_eq!(agent.prompt(prompt("go"), &Cancel::new()).await.unwrap(), Outcome::Done);
+    assert_eq!(tool.runs.load(Ordering::Relaxed), 0);
+    let asked = model.asked(1);
+    assert_eq!(asked.len(), 4, "{asked:?}");
+    for result in &asked[2..] {
+        assert!(result.starts_with("toolResult: ") && result.contains("output limit"), "{result}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_is_cut_off_every_time_is_not_asked_for_ever() {
+    let cut = || Reply::CutCalls("look", vec![("c1", "echo", r#"{"text": "ha"#)]);
+    let model = Scripted::new((0..20).map(|_| cut()).collect());
+    let mut agent = agent(empty(), &model).with_tools(only(Arc::new(Echo::default())));
+    let outcome = agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
+    assert!(matches!(outcome, Outcome::Failed(ModelError::OutputLimit { .. })), "{outcome:?}");
+    assert!(model.requests().len() < 10, "{}", model.requests().len());
 }
 
 #[tokio::test]
