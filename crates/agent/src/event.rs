@@ -53,6 +53,13 @@ pub enum AgentEvent {
         /// What it has so far.
         output: ToolOutput,
     },
+    /// A tool call may not run: permissions, a person or an extension refused it.
+    ToolRefused {
+        /// The call.
+        call: ToolCall,
+        /// Why.
+        reason: String,
+    },
     /// A tool is done.
     ToolEnd {
         /// The call.
@@ -151,6 +158,7 @@ impl AgentEvent {
             AgentEvent::Message { .. } => "message_end",
             AgentEvent::ToolStart(_) => "tool_execution_start",
             AgentEvent::ToolUpdate { .. } => "tool_execution_update",
+            AgentEvent::ToolRefused { .. } => "tool_refused",
             AgentEvent::ToolEnd { .. } => "tool_execution_end",
             AgentEvent::RetryStart { .. } => "auto_retry_start",
             AgentEvent::SessionLocked { .. } => "session_locked",
@@ -203,6 +211,10 @@ impl AgentEvent {
                 "type": "compaction_end", "reason": reason,
                 "entryId": entry.as_ref().map(EntryId::as_str), "aborted": entry.is_none() && error.is_none(),
                 "errorMessage": error, "warning": warning,
+            }),
+            AgentEvent::ToolRefused { call, reason } => json!({
+                "type": "tool_refused", "toolCallId": call.id, "toolName": call.name, "args": call.arguments,
+                "reason": reason,
             }),
             AgentEvent::HookFailed(failure) => json!({
                 "type": "extension_error",

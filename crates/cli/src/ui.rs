@@ -196,6 +196,17 @@ pub(crate) fn json_line(value: &serde_json::Value) {
     drop(writeln!(out, "{value}").and_then(|()| out.flush()));
 }
 
+/// Prints a text on standard output at once, from any thread; a terminal gets it cleaned. Write errors are ignored.
+pub(crate) fn text(text: &str) {
+    let mut out = io::stdout().lock();
+    let is_terminal = out.is_terminal();
+    for line in text.lines() {
+        let written = if is_terminal { writeln!(out, "{}", clean(line)) } else { writeln!(out, "{line}") };
+        drop(written);
+    }
+    drop(out.flush());
+}
+
 /// Tells a person something that is no data, from wherever it happens; every line is cleaned.
 pub(crate) fn words(text: &str) {
     let mut err = io::stderr().lock();

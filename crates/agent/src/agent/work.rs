@@ -147,7 +147,7 @@ impl Agent {
             let answer = self.hooks.chain_until("tool_call", payload, blocks, cancel).await;
             if answer["block"] == true {
                 let reason = answer["reason"].as_str().unwrap_or("an extension blocked the call");
-                return Err(ToolOutput::error(reason));
+                return Err(self.refused(&call, reason));
             }
             if cancel.is_cancelled() {
                 // Who guards the tools may not have been heard.
@@ -163,13 +163,19 @@ impl Agent {
         };
         match approval.unwrap_or_else(|| Approval::No(ABORTED.to_owned())) {
             Approval::Yes => Ok(ready),
-            Approval::No(reason) => Err(ToolOutput::error(reason)),
+            Approval::No(reason) => Err(self.refused(ready.call(), &reason)),
         }
     }
 
     /// Returns the place where tools of this agent run.
     pub fn tool_place(&self, cancel: Cancel) -> ToolPlace {
         ToolPlace { secrets: Arc::clone(&self.secrets), ..ToolPlace::new(&self.cwd, cancel) }
+    }
+
+    /// Reports a call that may not run, and returns its output for the model.
+    fn refused(&self, call: &ToolCall, reason: &str) -> ToolOutput {
+        self.watcher.tell(AgentEvent::ToolRefused { call: call.clone(), reason: reason.to_owned() });
+        ToolOutput::error(reason)
     }
 
     async fn result_of_hooks(&self, call: &ToolCall, output: ToolOutput, cancel: &Cancel) -> ToolOutput {

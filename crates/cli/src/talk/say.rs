@@ -2,6 +2,7 @@
 //! given.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use offshoot_agent::agent::{Agent, Approver, Policy, Submission, Submitted};
 use offshoot_agent::cancel::Cancel;
@@ -11,9 +12,9 @@ use offshoot_agent::hooks::HookFailure;
 use offshoot_agent::permission::Mode as PermissionMode;
 use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::Outcome;
-use offshoot_extensions::host::Mode as HostMode;
+use offshoot_extensions::host::{Mode as HostMode, Notice};
 use serde_json::json;
-use session_tree::{EntryId, Role, Session, Usage};
+use session_tree::{EntryId, Message, Role, Session, Usage};
 
 use super::{Args, Mode, give_text, waiting};
 use crate::app::{App, file_of, lock_notice};
@@ -27,8 +28,9 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
     let setup = args.setup(app)?;
     let cwd = setup.cwd.clone();
     let approver = |permissions| Arc::new(Policy { permissions, cwd }) as Arc<dyn Approver>;
-    let mut agent = args.agent_for(&setup, PermissionMode::DenyAsking, approver, watcher(args.mode), app)?;
-    let extended = extended(args, &agent, &setup, app)?;
+    let printer = Printer { mode: args.mode, runs_command: Arc::default() };
+    let mut agent = args.agent_for(&setup, PermissionMode::DenyAsking, approver, printer.watcher(), app)?;
+    let extended = extended(args, &agent, &setup, &printer, app)?;
     let instructions = args.instructions(&setup)?;
     let before = agent.session().leaf_id();
     let said = waiting(async |cancel| {
@@ -40,7 +42,7 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
         agent.start(cancel).await;
         let typed = args.prompt.join(" ");
         let submission = Submission::typed(text).naming_files_in(typed);
-        let said = say(&mut agent, submission, is_typed, cancel).await;
+        let said = say(&mut agent, submission, is_typed, &printer, cancel).await;
         agent.grant_all(cancel).await;
         agent.quit().await;
         said
@@ -53,6 +55,7 @@ fn extended(
     args: &Args,
     agent: &Agent,
     setup: &Setup,
+    printer: &Printer,
     app: &mut App,
 ) -> Result<Option<Extended>, CommandError> {
     let is_approved = args.trust.approves();
@@ -64,25 +67,111 @@ fn extended(
     if sources.is_empty() {
         return Ok(None);
     }
-    let (mode, tell) = match args.mode {
-        Mode::Text => (HostMode::Print, telling(false)),
-        Mode::Json => (HostMode::Json, telling(true)),
+    let mode = match args.mode {
+        Mode::Text => HostMode::Print,
+        Mode::Json => HostMode::Json,
     };
-    let extended = Extended::new(&args.extensions, sources, agent, setup, app, mode, tell)?;
+    let extended = Extended::new(&args.extensions, sources, agent, setup, app, mode, printer.tell())?;
     extended.host().roster().want(args.wanted_tools());
     Ok(Some(extended))
 }
 
-/// Tells what goes wrong in extensions; nothing else can be shown here.
-fn telling(is_json: bool) -> Tell {
-    Arc::new(move |told| {
-        if let Told::Failed(text) = told {
-            ui::words(&format!("warning: {text}"));
-            if is_json {
-                ui::json_line(&json!({"type": "extension_error", "error": text}));
+/// Prints what happens besides the answer: words for a person on standard error, and lines of JSON if they are wanted.
+#[derive(Debug, Clone)]
+struct Printer {
+    mode: Mode,
+    /// Whether a command of an extension runs: its messages are the output of the program then.
+    runs_command: Arc<AtomicBool>,
+}
+
+impl Printer {
+    /// Returns a function that prints what extensions report and show.
+    fn tell(&self) -> Tell {
+        let printer = self.clone();
+        Arc::new(move |told| match told {
+            Told::Failed(text) => {
+                ui::words(&format!("warning: {text}"));
+                if printer.mode == Mode::Json {
+                    ui::json_line(&json!({"type": "extension_error", "error": text}));
+                }
             }
+            Told::Show { extension, notice: Notice::Notify { message, level } } => {
+                printer.notify(&extension, &message, &level);
+            }
+            // Everything else needs a screen.
+            _ => {}
+        })
+    }
+
+    /// Prints a notification of an extension: on standard output if it comes from a command, else on standard error.
+    fn notify(&self, extension: &str, message: &str, level: &str) {
+        match (self.mode, level) {
+            (Mode::Json, _) => ui::json_line(&json!({
+                "type": "notify", "extension": extension, "level": level, "message": message,
+            })),
+            (Mode::Text, "warning" | "error") => ui::words(&format!("{level}: {message}")),
+            (Mode::Text, _) if self.runs_command.load(Ordering::Relaxed) => ui::text(message),
+            (Mode::Text, _) => ui::words(message),
         }
-    })
+    }
+
+    /// Returns a watcher that prints what happens. The text of an answer is printed when it is complete.
+    fn watcher(&self) -> Watcher {
+        let printer = self.clone();
+        let spelled = match self.mode {
+            Mode::Json => Watcher::spelled(ui::json_line),
+            Mode::Text => Watcher::default(),
+        };
+        Watcher::new(move |event| {
+            printer.warn(&event);
+            spelled.tell(event);
+        })
+    }
+
+    fn prints_messages(&self) -> bool {
+        self.mode == Mode::Text && self.runs_command.load(Ordering::Relaxed)
+    }
+
+    /// Prints what a person should know on standard error.
+    fn warn(&self, event: &AgentEvent) {
+        match event {
+            AgentEvent::HookFailed(HookFailure { handler, event, message }) => {
+                ui::words(&format!("warning: extension `{handler}` ({event}): {message}"));
+            }
+            AgentEvent::SessionLocked { path, holder } => {
+                ui::words(&lock_notice(Some(path), holder.as_ref()));
+            }
+            AgentEvent::ToolRefused { call, reason } => {
+                ui::words(&format!("warning: a call of `{}` was not run: {reason}", call.name));
+            }
+            AgentEvent::RetryStart { attempt, delay, error } => {
+                let seconds = delay.as_secs_f64();
+                ui::words(&format!("note: {error}; attempt {attempt} to ask again in {seconds:.1} s"));
+            }
+            AgentEvent::CompactionEnd { error: Some(text), .. }
+            | AgentEvent::CompactionEnd { warning: Some(text), .. } => {
+                ui::words(&format!("warning: compaction: {text}"));
+            }
+            AgentEvent::Message { message, .. } if is_cut(message) => {
+                ui::words("warning: the answer was cut off at the output limit");
+            }
+            AgentEvent::Message { message, .. } if self.prints_messages() && is_shown(message) => {
+                ui::text(&message.text());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_cut(message: &Message) -> bool {
+    let stop = message.value().get("stopReason").and_then(|stop| stop.as_str());
+    message.role() == Role::Assistant && stop.as_deref() == Some("length")
+}
+
+/// Tells whether a message of an extension is meant to be seen.
+fn is_shown(message: &Message) -> bool {
+    let display = message.value().get("display").and_then(|display| display.as_bool());
+    message.role() == Role::Custom && display == Some(true)
 }
 
 /// Does what was said; none if no model was asked by it.
@@ -90,6 +179,7 @@ async fn say(
     agent: &mut Agent,
     said: Submission,
     is_typed: bool,
+    printer: &Printer,
     cancel: &Cancel,
 ) -> Result<Option<Outcome>, CommandError> {
     let text = said.text.clone();
@@ -97,7 +187,10 @@ async fn say(
         return submit(agent, said, cancel).await;
     };
     let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    match agent.run_extension_command(name, arguments, cancel).await {
+    printer.runs_command.store(true, Ordering::Relaxed);
+    let run = agent.run_extension_command(name, arguments, cancel).await;
+    printer.runs_command.store(false, Ordering::Relaxed);
+    match run {
         CommandRun::Unknown => submit(agent, said, cancel).await,
         CommandRun::Done(Some(prompt)) => submit(agent, Submission::typed(prompt), cancel).await,
         CommandRun::Done(None) if cancel.is_cancelled() => Err(CommandError::Interrupted),
@@ -134,9 +227,13 @@ impl Args {
         said: Option<Outcome>,
         app: &mut App,
     ) -> Result<(), CommandError> {
+        let answer = answer_since(&agent.session(), before)?.unwrap_or_default();
         match self.mode {
             Mode::Json => give_totals(&agent.session())?,
-            Mode::Text => give_text(&answer_since(&agent.session(), before)?.unwrap_or_default(), app)?,
+            Mode::Text => give_text(&answer, app)?,
+        }
+        if said == Some(Outcome::Done) && answer.trim().is_empty() {
+            ui::words("warning: the answer of the model is empty");
         }
         match said {
             None | Some(Outcome::Done) => Ok(()),
@@ -172,21 +269,4 @@ fn answer_since(session: &Session, before: Option<&EntryId>) -> Result<Option<St
     let Some(node) = since.find(|node| tree.role(*node) == Some(Role::Assistant)) else { return Ok(None) };
     let message = session.entry_at(node)?.to_message();
     Ok(message.map(|message| message.text().into_owned()))
-}
-
-/// Prints everything that happens as lines of JSON; the text of an answer is printed when it is complete.
-fn watcher(mode: Mode) -> Watcher {
-    let spelled = match mode {
-        Mode::Json => Watcher::spelled(ui::json_line),
-        Mode::Text => Watcher::default(),
-    };
-    Watcher::new(move |event| {
-        if let AgentEvent::HookFailed(HookFailure { handler, event, message }) = &event {
-            ui::words(&format!("warning: extension `{handler}` ({event}): {message}"));
-        }
-        if let AgentEvent::SessionLocked { path, holder } = &event {
-            ui::words(&lock_notice(Some(path), holder.as_ref()));
-        }
-        spelled.tell(event);
-    })
 }

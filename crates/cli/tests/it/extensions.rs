@@ -110,6 +110,28 @@ fn a_command_runs_by_its_name_and_may_give_a_prompt() {
 }
 
 #[test]
+fn what_a_command_says_is_printed_and_what_is_said_beside_an_answer_is_not_part_of_it() {
+    let text = r#"
+    export default (pi: any) => {
+      pi.registerCommand("hello", { handler: async (_args: string, ctx: any) => {
+        ctx.ui.notify("hello, world");
+        ctx.ui.notify("mind the gap", "warning");
+        pi.sendMessage({ customType: "greeting", content: "a message", display: true });
+      } });
+      pi.on("agent_end", async (_event: any, ctx: any) => ctx.ui.notify("it is done"));
+    };"#;
+    let (home, _server) = stage(text, one("an answer"));
+    let run = print(&home, &["/hello", "--no-session"]);
+    assert_eq!(run.ok(), "hello, world\na message\n", "{run}");
+    assert_eq!(run.err(), "warning: mind the gap\n");
+    let run = print(&home, &["hi", "--no-session"]);
+    assert_eq!((run.ok(), run.err()), ("an answer\n", "it is done\n"));
+    let run = print(&home, &["/hello", "--no-session", "--mode", "json"]);
+    let first: Value = serde_json::from_str(run.ok().lines().next().unwrap()).unwrap();
+    assert_eq!((&first["type"], &first["message"]), (&json!("notify"), &json!("hello, world")));
+}
+
+#[test]
 fn what_a_pipe_brings_names_no_command() {
     let text = r#"export default (pi: any) => pi.registerCommand("go", { handler: async () => { throw new Error("ran"); } });"#;
     let (home, _server) = stage(text, one("ok"));
@@ -250,7 +272,7 @@ fn a_new_extension_works_as_it_is() {
     assert!(home.run(&["extension", "new", "hello"]).err().starts_with("error: cannot write "));
     assert_eq!(home.run(&["extension", "new", "../x"]).code, 2);
     let run = home.run(&["-p", "/hello", "--no-session"]);
-    assert_eq!((run.ok(), run.err()), ("", ""));
+    assert_eq!((run.ok(), run.err()), ("0 entries up to the start\n", ""));
     let run = home.run(&["-p", "hi", "--no-session"]);
     assert!(run.ok().starts_with("No model is configured") && run.err().is_empty(), "{run}");
     home.run(&["extension", "new", "other", "--dir", "tools"]).ok();

@@ -1,6 +1,7 @@
 //! Talking to a model from the command line: with nothing set up, and against a server in every wire format.
 
 mod foreign;
+mod notices;
 mod told;
 
 use std::fs;
