@@ -134,7 +134,9 @@ impl Working {
     fn activity_row(&self, theme: Theme, keymap: &Keymap, now: Duration) -> Option<Line<'static>> {
         let (activity, since) = self.activity.as_ref()?;
         let frame = spinner::sign(theme, (now.as_millis() / 100) as usize);
-        let words = match (&self.retry, activity) {
+        // When the wait is over, the request runs again.
+        let retry = self.retry.as_ref().filter(|retry| retry.at > now);
+        let words = match (retry, activity) {
             (Some(retry), _) => {
                 let left = retry.at.saturating_sub(now).as_secs_f64().ceil();
                 format!(
@@ -152,7 +154,7 @@ impl Working {
             (None, Activity::Shell) => "Running…".to_owned(),
             (None, Activity::Other(words)) => crate::clean::clean(words).into_owned(),
         };
-        let role = if self.retry.is_some() { Role::Warning } else { Role::Muted };
+        let role = if retry.is_some() { Role::Warning } else { Role::Muted };
         let seconds = now.saturating_sub(*since).as_secs();
         let stop = keymap.name(Action::Interrupt).unwrap_or_default();
         Some(Line::from(vec![
