@@ -71,7 +71,7 @@ const DRAW = {
       drawBlocks(at, body.b, results),
       error && el("p", { class: "failure" }, textOf(body.error)),
       !error && stop === "error" && el("p", { class: "failure" }, "the answer failed"),
-      stop === "aborted" && el("p", { class: "failure soft" }, "aborted"),
+      !error && stop === "aborted" && el("p", { class: "failure soft" }, "aborted"),
       stop === "length" && el("p", { class: "failure soft" }, "cut off at the length limit"));
   },
 
@@ -95,7 +95,7 @@ const DRAW = {
     const gone = (Array.isArray(body.gone) ? body.gone : []).map((tool) => textOf(tool?.name ?? tool)).join(", ");
     return entryCard("system", speaker(at, "System"),
       foldable("System prompt", el("pre", { class: "plain" }, systemText(body))),
-      tools.length > 0 && foldable(`${tools.length} tools: ${tools.map((tool) => textOf(tool?.n)).join(", ")}`,
+      tools.length > 0 && foldable(`${tools.length} ${tools.length === 1 ? "tool" : "tools"}: ${tools.map((tool) => textOf(tool?.n)).join(", ")}`,
         el("dl", {}, tools.flatMap((tool) => [el("dt", {}, el("code", {}, textOf(tool?.n))), el("dd", {}, textOf(tool?.d))]))),
       gone && el("p", { class: "remark" }, `Tools taken away: ${gone}`));
   },
@@ -140,7 +140,7 @@ function note(at, kind, said, more) {
 
 function filesOf(body) {
   const files = (Array.isArray(body.f) ? body.f : []).map(textOf);
-  return files.length > 0 && foldable(`${files.length} files`, el("pre", { class: "plain" }, files.join("\n")));
+  return files.length > 0 && foldable(`${files.length} ${files.length === 1 ? "file" : "files"}`, el("pre", { class: "plain" }, files.join("\n")));
 }
 
 // The text of a system message with its sections.
