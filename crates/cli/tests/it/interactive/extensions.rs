@@ -202,9 +202,10 @@ fn a_command_is_offered_completed_and_asks_the_person() {
     screen.send("/lun");
     screen.wait_for("Decides about lunch");
     screen.send("\t");
-    screen.wait_for("› /lunch ");
+    // The command is complete when its arguments are offered.
+    screen.wait_for("› today");
     screen.send("tom");
-    screen.wait_for("tomorrow");
+    screen.wait_for("› tomorrow");
     screen.send("\t\r");
     screen.wait_for("What to eat?");
     screen.answer("2");
