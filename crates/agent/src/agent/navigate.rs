@@ -43,6 +43,8 @@ pub enum SummaryRequest {
     Replace(String),
     /// These words; no model is asked.
     Note(String),
+    /// A text that an extension made; no model is asked.
+    Made(String),
 }
 
 /// What came of a navigation that nobody stopped.
@@ -123,7 +125,7 @@ struct Wishes {
 impl SummaryRequest {
     fn needs_model(&self) -> bool {
         match self {
-            SummaryRequest::Skip | SummaryRequest::Note(_) => false,
+            SummaryRequest::Skip | SummaryRequest::Note(_) | SummaryRequest::Made(_) => false,
             SummaryRequest::Standard | SummaryRequest::Focus(_) | SummaryRequest::Replace(_) => true,
         }
     }
@@ -131,7 +133,10 @@ impl SummaryRequest {
     /// Returns the instructions and whether they stand alone.
     fn instructions(&self) -> (Option<&str>, bool) {
         match self {
-            SummaryRequest::Skip | SummaryRequest::Standard | SummaryRequest::Note(_) => (None, false),
+            SummaryRequest::Skip
+            | SummaryRequest::Standard
+            | SummaryRequest::Note(_)
+            | SummaryRequest::Made(_) => (None, false),
             SummaryRequest::Focus(focus) => (Some(focus), false),
             SummaryRequest::Replace(text) => (Some(text), true),
         }
@@ -270,8 +275,10 @@ impl Agent {
         request: &SummaryRequest,
         cancel: &Cancel,
     ) -> Result<Told> {
-        if let SummaryRequest::Note(note) = request {
-            let summary = NewBranchSummary { summary: note.clone(), ..NewBranchSummary::default() };
+        if let SummaryRequest::Note(text) | SummaryRequest::Made(text) = request {
+            let from_hook = matches!(request, SummaryRequest::Made(_));
+            let summary =
+                NewBranchSummary { summary: text.clone(), from_hook, ..NewBranchSummary::default() };
             return Ok(Told::Summary(Box::new(summary)));
         }
         if !request.needs_model() || covered.is_empty() {
@@ -391,7 +398,7 @@ impl Wishes {
         let wanted = match (&planned.summary, gate.get("summarize").and_then(Json::as_bool)) {
             (SummaryRequest::Skip, Some(true)) => &SummaryRequest::Standard,
             // Somebody's own words are no work that could be spared.
-            (note @ SummaryRequest::Note(_), _) => note,
+            (text @ (SummaryRequest::Note(_) | SummaryRequest::Made(_)), _) => text,
             (_, Some(false)) => &SummaryRequest::Skip,
             (wanted, _) => wanted,
         };
@@ -399,7 +406,7 @@ impl Wishes {
         let instructions = gate.text("customInstructions").or_else(|| instructions.map(str::to_owned));
         let replace = gate.get("replaceInstructions").and_then(Json::as_bool).unwrap_or(replace);
         let summary = match (wanted, instructions) {
-            (SummaryRequest::Skip | SummaryRequest::Note(_), _) => wanted.clone(),
+            (SummaryRequest::Skip | SummaryRequest::Note(_) | SummaryRequest::Made(_), _) => wanted.clone(),
             (_, Some(text)) if replace => SummaryRequest::Replace(text),
             (_, Some(text)) => SummaryRequest::Focus(text),
             (_, None) => SummaryRequest::Standard,

@@ -72,7 +72,7 @@ async fn branch_in_place(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Res
 /// Reads which summary an extension wants: its own text, or one that the model makes.
 fn summary_request(wish: &Json) -> SummaryRequest {
     if let Some(text) = wish["summary"].as_str() {
-        return SummaryRequest::Note(text.to_owned());
+        return SummaryRequest::Made(text.to_owned());
     }
     let instructions = wish["customInstructions"].as_str().map(str::to_owned);
     match (wish["summarize"].as_bool().unwrap_or(false), instructions) {

@@ -101,6 +101,8 @@ async fn seed_001_branching_in_place_makes_or_stores_a_summary() {
 
     stage.command(&format!("in-place-with-text {first}")).await.unwrap();
     assert_eq!(stage.path(), ["user: a", "branch_summary my own words"], "the entry itself is the parent");
+    let entry = stage.agent.session().leaf_entry().unwrap().unwrap().value().unwrap().to_serde().unwrap();
+    assert_eq!(entry["fromHook"], true);
     assert_eq!(stage.model.requests.lock().unwrap().len(), 1, "no model was asked for the text");
 
     stage.command("tree").await.unwrap();
