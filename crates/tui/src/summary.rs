@@ -350,9 +350,10 @@ impl SummaryFlow {
                 self.stage = Stage::Closed;
                 vec![Effect::Status(status.to_owned()), Effect::ReopenTree(self.target.clone())]
             }
+            // Silent: the application decides whether to show it.
             Ended::Refused => {
                 self.stage = Stage::Closed;
-                vec![Effect::Status("Navigation cancelled".to_owned())]
+                Vec::new()
             }
             // The person decides again, knowing why: without a summary, with a note, or once more.
             Ended::Failed(reason) => {

@@ -93,7 +93,7 @@ impl Front<'_> {
         };
         match drafted {
             Ok(Applied::Done(draft)) => self.drafted(draft, review.map(|(_, request)| request), is_reviewed),
-            Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
+            Ok(Applied::Cancelled(by)) => self.show_cancelled(&by),
             Err(error) => match review {
                 Some((mut review, request)) => {
                     review.set_text(ReviewText::Failed(chain(&error)));
@@ -138,7 +138,7 @@ impl Front<'_> {
             }
             Ok(Applied::Done(MergedBranch::Appended { .. })) => self.show_merged(None),
             Ok(Applied::Done(MergedBranch::Picked { model, .. })) => self.show_merged(model),
-            Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
+            Ok(Applied::Cancelled(by)) => self.show_cancelled(&by),
             Err(error) => self.fail_with(error),
         }
     }
@@ -216,7 +216,7 @@ impl Front<'_> {
             }
             Ok(Applied::Done(CherryPicked::Editor { text, images })) => self.add_to_editor(&text, images),
             Ok(Applied::Done(CherryPicked::Asked { left, .. })) => self.keep_unasked(&left),
-            Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
+            Ok(Applied::Cancelled(by)) => self.show_cancelled(&by),
             Err(error) => self.fail_with(error),
         }
     }

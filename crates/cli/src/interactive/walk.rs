@@ -256,16 +256,29 @@ impl Front<'_> {
                 self.follow_flow(flow, effects);
             }
             (_, Ended::Done) => {}
-            (_, Ended::Cancelled) => self.tell(Tone::Info, "stopped; nothing changed"),
-            (_, Ended::Refused) => {
-                self.tell(Tone::Warning, "an extension did not want this; nothing changed");
-            }
+            (_, Ended::Cancelled) => self.show_cancelled(&CancelledBy::User),
+            // Shown below, with or without a summary flow.
+            (_, Ended::Refused) => {}
             (_, Ended::Failed(reason)) => self.fail(&reason),
+        }
+        if let Ok(Applied::Cancelled(by @ CancelledBy::Hook(_))) = &result {
+            self.show_cancelled(by);
         }
         if let Ok(Applied::Done(arrival)) = result
             && arrival.moved
         {
             self.arrive(arrival.editor_text.as_deref(), arrival.images, said);
+        }
+    }
+
+    /// Shows that a command was cancelled. A cancel by a hook is silent unless a setting shows it.
+    pub(super) fn show_cancelled(&mut self, by: &CancelledBy) {
+        match by {
+            CancelledBy::User => self.tell(Tone::Info, "stopped; nothing changed"),
+            CancelledBy::Hook(name) if self.setup.settings.shows_hook_cancel() => {
+                self.tell(Tone::Info, format!("cancelled by the extension {name}; nothing changed"));
+            }
+            CancelledBy::Hook(_) => {}
         }
     }
 

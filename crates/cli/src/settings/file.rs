@@ -48,6 +48,9 @@ pub(crate) struct File {
     /// Which entries the tree shows at first.
     #[schemars(extend("default" = "default"))]
     pub(crate) tree_filter_mode: Option<FilterName>,
+    /// True if the chat shows a line when a hook of an extension cancels a command.
+    #[schemars(extend("default" = false))]
+    pub(crate) show_hook_cancel: Option<bool>,
     /// Which tool calls may run. A project can ask and deny, but not allow.
     pub(crate) permissions: Rules,
     /// How commands run.

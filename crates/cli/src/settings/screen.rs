@@ -112,6 +112,11 @@ impl Settings {
         }
     }
 
+    /// Returns true if the chat shows that a hook cancelled a command.
+    pub(crate) fn shows_hook_cancel(&self) -> bool {
+        self.pick(|file| file.show_hook_cancel).unwrap_or(false)
+    }
+
     /// Tells whether branches are left without a question what to tell of them.
     pub(crate) fn skips_summary_question(&self) -> bool {
         self.pick(|file| file.branch_summary.skip_prompt).unwrap_or(false)

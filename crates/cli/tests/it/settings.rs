@@ -37,9 +37,11 @@ fn the_list_tells_what_counts_and_which_file_says_so() {
     keymap                            offshoot            as usual
     doubleEscapeAction                tree                as usual
     treeFilterMode                    default             as usual
+    showHookCancel                    false               as usual
     permissions.allow                 bash(cargo *)       [home]/offshoot/settings.json
     permissions.ask                   -                   as usual
     permissions.deny                  -                   as usual
+    shell.passVariables               -                   as usual
     extensions                        -                   as usual
     piExtensions                      true                as usual
     defaultProjectTrust               ask                 as usual

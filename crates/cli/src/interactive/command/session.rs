@@ -92,7 +92,7 @@ impl Front<'_> {
     fn forked(&mut self, result: Result<Applied<Forked>, AgentError>, stay: bool) {
         let forked = match result {
             Ok(Applied::Done(forked)) => forked,
-            Ok(Applied::Cancelled(_)) => return self.tell(Tone::Info, "stopped; nothing changed"),
+            Ok(Applied::Cancelled(by)) => return self.show_cancelled(&by),
             Err(error) => return self.fail_with(error),
         };
         if stay {
@@ -157,7 +157,7 @@ impl Front<'_> {
                     self.submit(command);
                 }
             }
-            Ok(Applied::Cancelled(_)) => self.tell(Tone::Info, "stopped; nothing changed"),
+            Ok(Applied::Cancelled(by)) => self.show_cancelled(&by),
             Err(error) => self.fail_with(error),
         }
     }
@@ -333,7 +333,7 @@ impl Front<'_> {
                 front.chat.working.end();
                 match result {
                     Ok(Applied::Done(_)) => front.show_path("compacted"),
-                    Ok(Applied::Cancelled(_)) => front.tell(Tone::Info, "stopped; nothing changed"),
+                    Ok(Applied::Cancelled(by)) => front.show_cancelled(&by),
                     Err(error) => front.fail_with(error),
                 }
             });

@@ -1,5 +1,7 @@
 //! Extensions in a conversation at a terminal: dialogs, rows, drawings, commands, keys, the tree, loading anew, trust.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use testkit::model_server::{ModelServer, Reply};
 
@@ -513,5 +515,54 @@ fn a_session_from_elsewhere_brings_no_extensions() {
     quit(screen);
     for mark in ["project/loaded", "elsewhere/loaded"] {
         assert!(!home.path(mark).exists(), "{mark}");
+    }
+}
+
+const CANCELS: &str = r#"
+import * as fs from "node:fs";
+export default (pi: any) => {
+  pi.on("session_before_tree", () => { fs.writeFileSync("asked", "yes"); return { cancel: true }; });
+};
+"#;
+
+/// Waits until the hook of [`CANCELS`] was called; a silent hook changes nothing on the screen.
+fn wait_for_hook(home: &Home) {
+    let patience = Instant::now() + Duration::from_secs(90);
+    while !home.path("project/asked").exists() {
+        assert!(Instant::now() < patience, "the hook was not called");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_hook_that_cancels_is_silent_unless_a_setting_shows_it() {
+    for is_shown in [false, true] {
+        let (home, server) = (Home::new(), answering(&["First.", "Second.", "Third."]));
+        set_up(&home, &server, "anthropic-messages");
+        let mut settings: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(home.path("offshoot/settings.json")).unwrap()).unwrap();
+        if is_shown {
+            settings["showHookCancel"] = json!(true);
+        }
+        home.file("offshoot/settings.json", settings.to_string());
+        home.file("project/x.ts", CANCELS);
+        let mut screen = start(&home, &["-e", "x.ts"]);
+        screen.wait_for("every conversation is a tree");
+        screen.wait_without("Loading extensions");
+        talk(&mut screen, "one", "First.");
+        talk(&mut screen, "two", "Second.");
+        walk(&mut screen, "First.", "1");
+        screen.wait_without("No summary");
+        wait_for_hook(&home);
+        if is_shown {
+            screen.wait_for("cancelled by the extension");
+        }
+        talk(&mut screen, "three", "Third.");
+        assert_eq!(said(&session(&home).1, "user"), ["one", "two", "three"]);
+        screen.say("/quit");
+        // A line may be replaced by the next one, so all bytes count.
+        let bytes = String::from_utf8_lossy(&screen.end().1).into_owned();
+        let lines = ["ancelled", "nothing changed", "did not want"];
+        assert_eq!(lines.iter().any(|line| bytes.contains(line)), is_shown, "{bytes}");
     }
 }
