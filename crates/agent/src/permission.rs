@@ -210,7 +210,8 @@ impl Permissions {
             Place { written: cwd.to_owned(), real: paths::real(cwd).unwrap_or_else(|_| cwd.to_owned()) };
         let verdict = match effect {
             Effect::Reads(_) | Effect::Writes(_) => self.judge_paths(tool, effect, paths, &place),
-            Effect::Runs(_) | Effect::Other(_) => self.judge_one(tool, effect, &Target::of(effect), &place),
+            Effect::Runs(_) => self.judge_command(tool, effect, &place),
+            Effect::Other(_) => self.judge_one(tool, effect, &Target::of(effect), &place),
         };
         self.with_mode(verdict)
     }
@@ -251,6 +252,24 @@ impl Permissions {
             (Some(_), Reason::Rule(rule)) if is_named(rule) => verdict,
             (Some(asked), _) if verdict.decision != Decision::Deny => asked,
             (Some(_) | None, _) => verdict,
+        }
+    }
+
+    /// Judges a command: by the rules, unless one of its words names a protected file. A best effort: a shell can put a
+    /// path together in many ways.
+    fn judge_command(&self, tool: &str, effect: &Effect, place: &Place) -> Verdict {
+        let target = Target::of(effect);
+        let verdict = self.judge_one(tool, effect, &target, place);
+        let words = target.words().flat_map(|word| word.split('='));
+        let named = words.filter(|word| word.contains(['/', '.'])).filter_map(|word| {
+            let is_in_rule = matches!(&verdict.reason, Reason::Rule(rule) if rule.has_word(word));
+            let real = ResolvedPath::new(&place.written, Path::new(word)).real?;
+            self.protected(&Effect::Reads(Vec::new()), &real)
+                .filter(|protected| protected.decision == Decision::Deny || !is_in_rule)
+        });
+        match named.reduce(|a, b| if b.decision > a.decision { b } else { a }) {
+            Some(protected) if protected.decision > verdict.decision => protected,
+            _ => verdict,
         }
     }
 

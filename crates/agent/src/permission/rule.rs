@@ -81,6 +81,17 @@ impl Target {
     }
 }
 
+impl Target {
+    /// Returns the words of a command.
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        let script = match self {
+            Target::Command(script) => Some(script),
+            Target::Path(_) | Target::Text(_) | Target::Nothing => None,
+        };
+        script.into_iter().flat_map(|script| script.commands.iter().flatten()).map(|word| word.text.as_str())
+    }
+}
+
 /// Whether something fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Match {
@@ -135,6 +146,11 @@ impl Rule {
         let pattern = self.pattern.as_ref()?;
         let base = pattern.start(&place.real).join(pattern.base.as_ref()?);
         paths::real(&base).ok()
+    }
+
+    /// Returns true if a pattern of commands contains this word as it is.
+    pub(super) fn has_word(&self, word: &str) -> bool {
+        self.pattern.as_ref().is_some_and(|pattern| pattern.text.split_whitespace().any(|part| part == word))
     }
 
     /// Tells whether a rule that asks or denies fits.

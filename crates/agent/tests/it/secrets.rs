@@ -132,6 +132,28 @@ async fn secret_places_are_asked_about_although_the_working_directory_contains_t
     assert_eq!(other, Decision::Allow);
 }
 
+#[test]
+fn a_command_that_names_a_secret_is_judged_like_a_tool_that_opens_it() {
+    let home = home();
+    let decided = |mode, rules: &[&str], command: &str| {
+        home.decided(mode, rules, "bash", json!({ "command": command }))
+    };
+    for command in
+        ["cat .config/offshoot/credentials.json", "cp project/hard.json x", "true; cat project/soft.json"]
+    {
+        assert_eq!(decided(Mode::AllowAll, &["bash"], command), Decision::Deny, "{command}");
+    }
+    for command in ["cat .ssh/id_rsa", "cat $HOME/.ssh/id_rsa", "cat ~/.netrc", "tool --file=.ssh/id_rsa"] {
+        assert_eq!(decided(Mode::AskFor, &["bash"], command), Decision::Ask, "{command}");
+    }
+    assert_eq!(decided(Mode::AskFor, &["bash(cat *)"], "cat project/main.rs"), Decision::Allow);
+    assert_eq!(
+        decided(Mode::AskFor, &["bash(cat .netrc)"], "cat .netrc"),
+        Decision::Allow,
+        "a rule may name it"
+    );
+}
+
 #[tokio::test]
 async fn a_search_skips_secrets_and_says_so() {
     let home = home();

@@ -61,7 +61,7 @@ fn our_credentials_are_denied_although_the_home_directory_is_the_working_directo
         ("read", json!({"path": "notes.json"})),
         ("grep", json!({"pattern": "sk-lab-[0-9]"})),
         ("write", json!({"path": "offshoot/credentials.json", "content": "{}"})),
-        ("bash", json!({"command": "cat offshoot/credentials.json"})),
+        ("bash", json!({"command": "cat offshoot/cred*.json"})),
     ];
     let (results, stored) = results(&home, &calls, &[]);
     for index in [0, 1, 3] {
