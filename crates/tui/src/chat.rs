@@ -39,7 +39,6 @@ use command::Completes;
 use completion::{Completion, Sources};
 use extras::Extras;
 use footer::Footer;
-use item::Tone;
 use transcript::Transcript;
 use working::Working;
 
@@ -239,7 +238,7 @@ impl Chat {
         self.escaped = if is_twice { None } else { Some(now) };
         if !is_twice {
             let key = self.keymap.name(Action::Interrupt).unwrap_or_default();
-            self.working.tell(Tone::Info, format!("{key} again {does}"), now);
+            self.working.hint(format!("{key} twice {does}"), now);
         }
         is_twice.then_some(Intent::Escaped(self.double_escape))
     }
@@ -252,7 +251,7 @@ impl Chat {
         self.cleared = Some(now);
         if self.editor.is_blank() {
             let key = self.keymap.name(Action::Clear).unwrap_or_default();
-            self.working.tell(Tone::Info, format!("{key} again leaves; the session is kept"), now);
+            self.working.hint(format!("{key} twice leaves; the session is kept"), now);
         } else {
             let text = self.editor.text();
             self.editor.remember(&text);

@@ -234,6 +234,8 @@ impl<'a> Front<'a> {
             let bytes = self.inline.frame(&printed, &nothing, None, self.terminal.size().1);
             self.write(&bytes)?;
         }
+        // The next program's output stands apart from the conversation.
+        self.write("\r\n")?;
         self.terminal.pause().map_err(broken)
     }
 

@@ -54,14 +54,48 @@ pub struct Inline {
     anchored: Option<Anchored>,
     /// The row of the region where the live part begins.
     live_row: usize,
+    /// Columns and rows of the screen when the last frame was drawn.
+    screen: (u16, usize),
+    /// How many rows of the screen are below the cursor, if the region reaches the last row.
+    below_cursor: usize,
 }
 
 /// The state of a region that begins at the top of the screen.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Anchored {
     /// How many of the recent rows are not in the scrollback.
     unprinted: usize,
-    screen_rows: usize,
+    /// How many rows at the top repeat rows of the scrollback.
+    repeated: usize,
+    /// Rows that a lower screen moved into the scrollback: repeated ones, and after them unprinted ones.
+    moved_repeated: usize,
+    moved_unprinted: usize,
+}
+
+impl Anchored {
+    /// Follows a terminal that became lower: it drops rows below the cursor, then moves rows from the top into the
+    /// scrollback. Returns how many unprinted rows are there now.
+    fn shrink(&mut self, by: usize, below_cursor: usize) -> usize {
+        let moved = by.saturating_sub(below_cursor);
+        let repeated = moved.min(self.repeated);
+        let unprinted = (moved - repeated).min(self.unprinted);
+        self.moved_repeated += repeated;
+        self.moved_unprinted += unprinted;
+        self.unprinted -= unprinted;
+        unprinted
+    }
+
+    /// Follows a terminal that became higher: it takes rows out of the scrollback, and we draw over them. Returns how
+    /// many of the `above` printed rows are on the screen again.
+    fn grow(&mut self, by: usize, above: usize) -> usize {
+        let unprinted = by.min(self.moved_unprinted);
+        let repeated = (by - unprinted).min(self.moved_repeated);
+        self.moved_unprinted -= unprinted;
+        self.moved_repeated -= repeated;
+        let back = unprinted + (by - unprinted - repeated).min(above.saturating_sub(unprinted));
+        self.unprinted += back;
+        back
+    }
 }
 
 /// A row as bytes, and how many columns it takes.
@@ -85,16 +119,24 @@ impl Inline {
             (live.area.top()..live.area.bottom()).map(|y| buffer_row(live, y)).collect();
         let mut out = String::from(BEGIN);
         self.remember(printed, screen_rows);
-        if self.anchored.is_none() {
-            self.anchor(printed.len(), live_rows.len(), screen_rows);
-        } else {
+        let screen = (live.area.width, screen_rows);
+        self.is_stale |= !self.rows.is_empty() && self.screen != screen;
+        if self.is_stale || printed.len() + live_rows.len() < self.rows.len() {
+            self.anchor();
+        }
+        if self.anchored.is_some() {
             self.follow_height(printed.len(), screen_rows);
         }
+        self.screen = screen;
         self.live_row = match self.anchored {
             Some(anchored) => self.draw_anchored(&mut out, anchored, live_rows, live.area.width),
             None => self.draw_flowing(&mut out, printed, live_rows, live.area.width),
         };
         self.place(&mut out, live.area, cursor);
+        self.below_cursor = match self.anchored {
+            Some(_) => screen_rows.saturating_sub(self.cursor_row + 1),
+            None => self.rows.len().saturating_sub(self.cursor_row + 1),
+        };
         out.push_str(END);
         out
     }
@@ -126,7 +168,7 @@ impl Inline {
 
     /// Notes that something else wrote to the terminal: drawing begins where the cursor is.
     pub fn forget(&mut self) {
-        *self = Inline { recent: std::mem::take(&mut self.recent), ..Inline::default() };
+        *self = Inline { recent: std::mem::take(&mut self.recent), screen: self.screen, ..Inline::default() };
     }
 
     fn remember(&mut self, printed: &[Line<'static>], screen_rows: usize) {
@@ -136,37 +178,31 @@ impl Inline {
         self.recent.drain(..self.recent.len().saturating_sub(kept));
     }
 
-    /// Anchors the region if it becomes smaller and rows of the conversation are certainly above the screen.
-    fn anchor(&mut self, printed: usize, live: usize, screen_rows: usize) {
-        let is_smaller = printed + live < self.rows.len();
-        // All these rows are ours, so the region reaches the last row of the screen, wherever it began.
-        let is_at_bottom = self.above + self.rows.len() >= screen_rows;
-        if !is_smaller || !is_at_bottom {
+    /// Anchors the region if all rows of the screen are certainly ours.
+    fn anchor(&mut self) {
+        // The region then reaches the last row of the screen, wherever it began.
+        let is_at_bottom = self.above + self.rows.len() >= self.screen.1;
+        if self.anchored.is_some() || self.rows.is_empty() || !is_at_bottom {
             return;
         }
-        let on_screen = screen_rows.saturating_sub(self.rows.len());
+        let on_screen = self.screen.1.saturating_sub(self.rows.len());
         self.above -= on_screen;
-        self.anchored = Some(Anchored { unprinted: on_screen + printed, screen_rows });
+        self.anchored = Some(Anchored { unprinted: on_screen, ..Anchored::default() });
         self.is_stale = true;
     }
 
-    /// Counts the new rows of an anchored region, and those that a higher screen brought back.
+    /// Counts the new rows of an anchored region, and those that another height of the screen moves.
     fn follow_height(&mut self, printed: usize, screen_rows: usize) {
         let Some(anchored) = &mut self.anchored else { return };
-        anchored.unprinted += printed;
-        if anchored.screen_rows != screen_rows {
-            // Most terminals take rows out of the scrollback to fill a higher screen; we draw over those.
-            let brought_back = screen_rows.saturating_sub(anchored.screen_rows).min(self.above);
-            self.above -= brought_back;
-            anchored.unprinted = (anchored.unprinted + brought_back).min(self.recent.len());
-            anchored.screen_rows = screen_rows;
-            self.is_stale = true;
-        }
+        let before = self.screen.1;
+        self.above += anchored.shrink(before.saturating_sub(screen_rows), self.below_cursor);
+        self.above -= anchored.grow(screen_rows.saturating_sub(before), self.above);
+        anchored.unprinted = (anchored.unprinted + printed).min(self.recent.len());
     }
 
     /// Draws recent rows and the live part from the top of the screen; returns where the live part begins.
     fn draw_anchored(&mut self, out: &mut String, anchored: Anchored, live: Vec<Row>, columns: u16) -> usize {
-        let room = anchored.screen_rows.saturating_sub(live.len());
+        let room = self.screen.1.saturating_sub(live.len());
         let mut rows: VecDeque<Row> = VecDeque::new();
         let mut unprinted = 0;
         for (nth, line) in self.recent.iter().rev().enumerate() {
@@ -192,6 +228,7 @@ impl Inline {
         let is_full = unprinted >= room;
         self.draw(out, rows.into_iter().chain(live).collect());
         if !is_full {
+            self.anchored = Some(Anchored { repeated: offset - unprinted, ..anchored });
             return offset;
         }
         // No repeated row is left, and rows that did not fit have moved into the scrollback.

@@ -54,7 +54,8 @@ pub struct Viewer {
     /// The place at the top, and how many of its rows are above the screen.
     top: (usize, usize),
     height: usize,
-    is_placed: bool,
+    /// True before the first draw and while the end shows; the end then stays in view when the size changes.
+    is_at_end: bool,
 }
 
 impl fmt::Debug for Viewer {
@@ -73,7 +74,7 @@ impl Viewer {
             columns: 0,
             top: (0, 0),
             height: 1,
-            is_placed: false,
+            is_at_end: true,
         }
     }
 
@@ -172,12 +173,20 @@ impl Viewer {
         self.fit(area, pages);
         let theme = self.look.theme;
         let mut rows: Vec<Line<'static>> = Vec::new();
-        let (mut at, skipped) = self.top;
-        while rows.len() < self.height + skipped && at < pages.len() {
-            rows.extend(self.rows(at, pages).iter().cloned());
+        let (mut at, mut skipped) = self.top;
+        self.is_at_end = true;
+        while rows.len() < self.height && at < pages.len() {
+            let room = self.height - rows.len();
+            // Only rows that show are copied: an entry may have very many.
+            let below = self.rows(at, pages).get(skipped..).unwrap_or_default();
+            let is_cut = below.len() > room;
+            rows.extend(below.iter().take(room).cloned());
+            self.is_at_end &= !is_cut;
+            skipped = 0;
             at += 1;
         }
-        for (row, y) in rows.iter().skip(skipped).zip(area.top()..area.bottom().saturating_sub(1)) {
+        self.is_at_end &= at == pages.len();
+        for (row, y) in rows.iter().zip(area.top()..area.bottom().saturating_sub(1)) {
             let place = Rect { y, height: 1, ..area };
             paint::tint(row.style, place, buf);
             paint::line(row, place, buf);
@@ -198,15 +207,21 @@ impl Viewer {
     }
 
     fn fit(&mut self, area: Rect, pages: &dyn Pages) {
+        let height = usize::from(area.height.saturating_sub(1)).max(1);
+        let is_same = self.columns == area.width && self.height == height;
         if self.columns != area.width {
+            let before = self.kept.get(&self.top.0).map_or(0, Vec::len);
             self.columns = area.width;
             self.kept.clear();
-            self.top.1 = 0;
+            if self.top.1 > 0 {
+                // About the same text stays at the top.
+                self.top.1 = self.top.1 * self.rows(self.top.0, pages).len() / before.max(1);
+            }
         }
-        self.height = usize::from(area.height.saturating_sub(1)).max(1);
-        if !self.is_placed {
-            self.is_placed = true;
-            self.go_to_end(pages);
+        self.height = height;
+        match self.is_at_end && !is_same {
+            true => self.go_to_end(pages),
+            false => self.not_past_end(pages),
         }
     }
 }
@@ -254,6 +269,43 @@ mod tests {
         viewer.update(&Input::Action(Action::SelectPageUp), &pages);
         assert!(shown(&mut viewer, &pages).starts_with("message 9994\n"));
         assert!(pages.0.borrow().iter().all(|at| *at >= 9_990));
+    }
+
+    /// Two entries of many rows.
+    struct Tall;
+
+    impl Pages for Tall {
+        fn len(&self) -> usize {
+            2
+        }
+
+        fn items(&self, at: usize) -> Vec<Item> {
+            let words: Vec<String> = (0..200).map(|n| format!("word{at}.{n}")).collect();
+            vec![Item::Text(words.join(" "))]
+        }
+    }
+
+    #[test]
+    fn a_change_of_size_keeps_the_place() {
+        let draw = |viewer: &mut Viewer, columns, rows| {
+            screen::text(columns, rows, |area, buf| viewer.draw(&Keymap::default(), &Tall, area, buf))
+        };
+        let mut viewer = Viewer::new(Look::new(Theme::plain()), Plain);
+        for (columns, rows) in [(40, 7), (20, 7), (20, 12), (80, 5), (40, 7)] {
+            let shown = draw(&mut viewer, columns, rows);
+            assert!(shown.contains("word1.199"), "{columns}x{rows}: {shown}");
+        }
+        // In the middle of an entry the text at the top stays about the same.
+        viewer.update(&Input::Action(Action::SelectPageUp), &Tall);
+        viewer.update(&Input::Action(Action::SelectPageUp), &Tall);
+        let number = |shown: &str| -> usize {
+            shown.split_once("word1.").unwrap().1.split(' ').next().unwrap().trim().parse().unwrap()
+        };
+        let before = number(&draw(&mut viewer, 40, 7));
+        for (columns, rows) in [(20, 7), (80, 7), (40, 9)] {
+            let after = number(&draw(&mut viewer, columns, rows));
+            assert!(before.abs_diff(after) < 20, "{columns}x{rows}: {before} became {after}");
+        }
     }
 
     #[test]

@@ -19,6 +19,8 @@ use crate::wrap::rows;
 const MOST_QUEUED: usize = 4;
 /// How long a notice stays.
 const NOTICE_STAYS: Duration = Duration::from_secs(12);
+/// How long a hint about a key stays.
+const HINT_STAYS: Duration = Duration::from_secs(2);
 
 /// What is being done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +55,15 @@ pub struct Working {
     pub queue: Vec<Queued>,
     /// What is said while a model works, if not the usual.
     pub words: Option<String>,
-    notice: Option<(Tone, String, Duration)>,
+    notice: Option<Notice>,
+}
+
+#[derive(Debug, Clone)]
+struct Notice {
+    tone: Tone,
+    text: String,
+    /// The time when it disappears.
+    until: Duration,
 }
 
 #[derive(Debug, Clone)]
@@ -93,7 +103,12 @@ impl Working {
 
     /// Tells something; it stays for a while, or until something else is told.
     pub fn tell(&mut self, tone: Tone, text: impl Into<String>, now: Duration) {
-        self.notice = Some((tone, text.into(), now));
+        self.notice = Some(Notice { tone, text: text.into(), until: now + NOTICE_STAYS });
+    }
+
+    /// Shows a hint about a key for a moment.
+    pub fn hint(&mut self, text: impl Into<String>, now: Duration) {
+        self.notice = Some(Notice { tone: Tone::Info, text: text.into(), until: now + HINT_STAYS });
     }
 
     /// Forgets the last notice.
@@ -114,9 +129,7 @@ impl Working {
         columns: usize,
         now: Duration,
     ) -> Vec<Line<'static>> {
-        if self.notice.as_ref().is_some_and(|(.., told)| now.saturating_sub(*told) > NOTICE_STAYS) {
-            self.notice = None;
-        }
+        self.notice.take_if(|notice| now > notice.until);
         let mut rows = Vec::new();
         rows.extend(self.activity_row(theme, keymap, now));
         rows.extend(self.queue_rows(theme, keymap));
@@ -191,7 +204,7 @@ impl Working {
     }
 
     fn notice_rows(&self, theme: Theme, columns: usize) -> Vec<Line<'static>> {
-        let Some((tone, text, _)) = &self.notice else { return Vec::new() };
+        let Some(Notice { tone, text, .. }) = &self.notice else { return Vec::new() };
         let (mark, role) = tone.mark(theme);
         let style = theme.style(if *tone == Tone::Error { Role::Error } else { Role::Muted });
         let mut rows = rows(text, style, columns.saturating_sub(2).max(8), 4);

@@ -110,7 +110,7 @@ fn settings_decide_about_keys_filters_and_questions() {
     screen.send(ENTER);
     screen.wait_for("moved; /back returns");
     screen.send(ESCAPE);
-    screen.wait_for("Esc again forks");
+    screen.wait_for("Esc twice forks");
     screen.send(ESCAPE);
     screen.wait_for("Fork before a prompt of this branch");
     screen.send(ESCAPE);

@@ -58,6 +58,16 @@ impl Screen {
         rows
     }
 
+    /// Makes the screen lower as most terminals do: rows below the cursor go, then rows at the top move up.
+    fn lower(&mut self, by: u16) {
+        let (rows, columns) = self.terminal.screen().size();
+        let below = rows - 1 - self.terminal.screen().cursor_position().0;
+        let moved = by.saturating_sub(below);
+        let bytes = format!("\x1b[{rows};1H{}", "\n".repeat(moved.into()));
+        self.terminal.process(bytes.as_bytes());
+        self.resize(columns, rows - by);
+    }
+
     fn resize(&mut self, columns: u16, rows: u16) {
         self.terminal.screen_mut().set_size(rows, columns);
         self.inline.resized(columns);
@@ -231,6 +241,46 @@ fn after_a_change_of_size_closing_a_view_fills_the_screen_too() {
             assert_eq!(shown, format!("{wanted}\n>\nfoot"), "{columns}x{rows}, open: {is_open}");
         }
     }
+}
+
+#[test]
+fn a_lower_screen_repeats_no_row_that_was_not_repeated_before() {
+    for by in 1..=4 {
+        // After two more rows one is repeated, after three none, and the region flows again.
+        for said in [0, 2, 3] {
+            let mut screen = Screen::new();
+            screen.talk(0..30);
+            screen.view(5);
+            screen.frame(&[], EDITOR);
+            let repeated = 3_usize.saturating_sub(said);
+            screen.talk(30..30 + said);
+            screen.lower(by);
+            screen.frame(&[], EDITOR);
+            screen.talk(40..60);
+            let mut all = screen.scrollback();
+            all.extend(screen.shown().lines().map(str::to_owned));
+            let wanted: Vec<String> = lines(0..30 + said).into_iter().chain(lines(40..60)).collect();
+            assert!(wanted.iter().all(|line| all.contains(line)), "{by}, {said}: {all:?}");
+            let surplus = all.len() - wanted.len() - EDITOR.len();
+            assert!(surplus <= repeated.min(usize::from(by)), "{by}, {said}: {all:?}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_others_are_never_drawn_over() {
+    let mut screen = Screen::new();
+    screen.terminal.process(b"$ offshoot\r\n");
+    screen.resize(20, 8);
+    screen.frame(&["line 0"], EDITOR);
+    assert_eq!(screen.shown(), "$ offshoot\nline 0\n>\nfoot");
+    let bytes = screen.inline.leave();
+    screen.terminal.process(bytes.as_bytes());
+    screen.terminal.process(b"$ fg\r\n");
+    screen.inline.forget();
+    screen.resize(20, 8);
+    screen.frame(&[], EDITOR);
+    assert_eq!(screen.shown(), "$ offshoot\nline 0\n$ fg\n>\nfoot");
 }
 
 #[test]
