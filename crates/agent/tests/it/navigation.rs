@@ -5,6 +5,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::hooks::Hooks;
+use offshoot_agent::model::ThinkingLevel;
 use serde_json::json;
 use session_tree::{Session, Timestamp};
 use std::sync::{Arc, Mutex};
@@ -165,6 +166,32 @@ async fn when_nothing_is_left_behind_no_model_is_asked() {
 fn assert_unchanged(agent: &Agent) {
     assert_eq!(leaf(agent).as_deref(), Some("00000004"));
     assert_eq!(agent.session().tree().len(), 4);
+}
+
+#[tokio::test]
+async fn a_branch_summary_thinks_like_the_session_and_leaves_out_thinking_and_failed_or_hidden_replies() {
+    let model = Scripted::new(vec![Reply::Text("told")]);
+    let mut session = walked();
+    let assistant = |text: &str, stop: &str| {
+        let content = json!([{"type": "thinking", "thinking": "a thought"}, {"type": "text", "text": text}]);
+        let message = json!({
+            "role": "assistant", "content": content, "provider": "prov", "model": "mod", "stopReason": stop,
+        });
+        session_tree::Message::from_value(&message).unwrap()
+    };
+    session.append_message(&assistant("a broken reply", "error")).unwrap();
+    let hidden = session.append_message(&assistant("a hidden reply", "stop")).unwrap();
+    session.append_context_edit(hidden.as_str(), &session_tree::NewContent::Omit).unwrap();
+    session.append_message(&assistant("a good reply", "stop")).unwrap();
+    let mut agent = agent(session, &model).with_model(model.clone(), ThinkingLevel::High);
+    go(&mut agent, "00000002", SummaryRequest::Standard).await;
+    let request = &model.requests()[0];
+    assert_eq!((request.thinking, request.max_output), (ThinkingLevel::High, None));
+    let asked = request.messages[0].text();
+    assert!(asked.contains("[Assistant]: a good reply"), "{asked}");
+    for missing in ["a thought", "a broken reply", "a hidden reply"] {
+        assert!(!asked.contains(missing), "{missing}: {asked}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
