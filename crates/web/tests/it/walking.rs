@@ -210,23 +210,18 @@ fn compactions_sources_labels_and_colours_are_marked() {
     assert_ne!(colours[1].1, colours[2].1);
 }
 
-/// Opens a page and returns how long that took, in milliseconds.
-fn time_to_open(shape: &Shape, browser: &mut Browser) -> (f64, Page) {
+/// Opens the page of a session of a certain shape. How long that takes is measured in `benches`.
+fn open_shaped(shape: &Shape, browser: &mut Browser) -> Page {
     let page = Page::shaped(shape);
     browser.open(&page.file);
     browser.wait("document.querySelectorAll('#rows .row').length > 10");
-    let time = browser.eval("performance.now()").as_f64().unwrap();
-    (time, page)
+    page
 }
 
-// The bars are 1 s and 3 s on a machine with nothing else to do; a busy one may take some times as long.
-const BUSY: f64 = 6.0;
-
 #[test]
-fn twenty_thousand_entries_open_at_once() {
+fn of_twenty_thousand_entries_only_those_on_the_screen_are_drawn() {
     let mut browser = Browser::start();
-    let (time, page) = time_to_open(&Shape::small(20_000), &mut browser);
-    assert!(time < 1_000.0 * BUSY, "{time} ms for {:?}", page.sizes);
+    let _page = open_shaped(&Shape::small(20_000), &mut browser);
     browser.eval("document.querySelector('#tree').scrollTop = 1e9");
     let last = "[...document.querySelectorAll('#rows .row')].at(-1).getBoundingClientRect().bottom";
     browser.wait(&format!("{last} <= document.querySelector('#tree').getBoundingClientRect().bottom + 1"));
@@ -268,8 +263,7 @@ fn what_is_drawn_of_a_tree_with_many_branches_fits_the_screen() {
 #[test]
 fn a_tree_that_parts_at_every_step_opens_and_is_walked_along() {
     let mut browser = Browser::start();
-    let (time, page) = time_to_open(&Shape::comb(20_000), &mut browser);
-    assert!(time < 1_000.0 * BUSY, "{time} ms for {:?}", page.sizes);
+    let _page = open_shaped(&Shape::comb(20_000), &mut browser);
     browser.eval("document.querySelector('#reset').click()");
     browser.wait("document.querySelector('#log .end')");
     assert!(text(&mut browser).contains("2 ways from here"));
@@ -279,8 +273,7 @@ fn a_tree_that_parts_at_every_step_opens_and_is_walked_along() {
 #[test]
 fn a_chain_of_a_hundred_thousand_entries_opens() {
     let mut browser = Browser::start();
-    let (time, page) = time_to_open(&Shape::chain(100_000), &mut browser);
-    assert!(time < 3_000.0 * BUSY, "{time} ms for {:?}", page.sizes);
+    let _page = open_shaped(&Shape::chain(100_000), &mut browser);
     browser.eval("document.querySelector('#reset').click()");
     browser.wait("document.querySelector('#log .end')");
     browser.press("/");
