@@ -71,7 +71,8 @@ fn closing_a_view_after_a_change_of_size_restores_the_last_screenful() {
         shown.lines().last().is_some_and(|line| line.contains("Esc back"))
     });
     screen.send(ESCAPE);
-    let shown = screen.wait_until("the chat", |shown| !shown.contains("filter:") && shown.contains("row 59"));
+    let shown =
+        screen.wait_until("the chat", |shown| shown.contains("Esc Esc tree") && shown.contains("row 59"));
     let shown = numbers(&shown);
     assert!(shown.len() >= 3 && shown.windows(2).all(|pair| pair[1] == pair[0] + 1), "{shown:?}");
     screen.say("/quit");
