@@ -48,7 +48,7 @@ const search = {
       const found = this.hits.length;
       const share = Math.round(((index + 1) / bodies.parts.length) * 100);
       setStatus(`${found} ${found === 1 ? "hit" : "hits"}${found > MOST_HITS ? `, the first ${MOST_HITS} listed` : ""}${share < 100 ? ` · ${share} %` : ""}`);
-      if (index % 4 === 3) await new Promise((resolve) => setTimeout(resolve));
+      if (index === 0 || index % 4 === 3) await new Promise((resolve) => setTimeout(resolve));
       if (run !== this.run) return undefined;
     }
     return undefined;
