@@ -96,7 +96,6 @@ impl Export {
     /// Begins a file: sessions are private, pages and Markdown are as readable as any new file.
     fn unfinished(&self, directory: &Path) -> io::Result<NamedTempFile> {
         leftovers::create_in(directory, "export", |builder| {
-            #[cfg(unix)]
             if self.form != Form::Session {
                 use std::os::unix::fs::PermissionsExt as _;
                 builder.permissions(std::fs::Permissions::from_mode(0o666));

@@ -5,6 +5,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -39,11 +40,7 @@ impl From<io::Error> for FileError {
 pub(crate) fn open(path: &Path) -> Result<(File, fs::Metadata), FileError> {
     let mut options = OpenOptions::new();
     options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    }
+    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     let file = options.open(path)?;
     let metadata = file.metadata()?;
     expect_regular(&metadata)?;
@@ -113,9 +110,7 @@ fn replace_at_once(
 ) -> io::Result<()> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".offshoot-").suffix(".tmp");
-    #[cfg(unix)]
     if old.is_none() {
-        use std::os::unix::fs::PermissionsExt;
         // A new file gets the mode that any program would give it: the umask takes its part.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
@@ -134,19 +129,12 @@ fn replace_at_once(
     .map_err(|error| error.error)
 }
 
-#[cfg(unix)]
 fn keep_owner(file: &File, old: &fs::Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, fchown};
     let new = file.metadata()?;
     if (new.uid(), new.gid()) == (old.uid(), old.gid()) {
         return Ok(());
     }
     fchown(file, Some(old.uid()), Some(old.gid()))
-}
-
-#[cfg(not(unix))]
-fn keep_owner(_file: &File, _old: &fs::Metadata) -> io::Result<()> {
-    Ok(())
 }
 
 fn needs_writing_over(error: &io::Error) -> bool {

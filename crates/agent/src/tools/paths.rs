@@ -84,11 +84,7 @@ fn parts(path: &Path) -> Vec<PathBuf> {
 pub(crate) fn shown(cwd: &Path, path: &Path) -> String {
     let path = path.strip_prefix(cwd).unwrap_or(path);
     let text = if path.as_os_str().is_empty() { ".".into() } else { path.to_string_lossy() };
-    let text: String = text
-        .chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-        .collect();
-    if cfg!(windows) { text.replace('\\', "/") } else { text }
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }
 
 /// Says that a path does not exist, and what does: names that are alike, or how far the path goes.

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     if at_terminal { tour(session, app) } else { print(&session, app) }
 }
 
-/// What the demo shows above the tree.
+/// The text above the tree of the demo.
 const INTRODUCTION: &str = "\
 This is a sample session: one task, tried in three ways. Its tree is below.
 Up/Down move, Enter goes to an entry, Esc closes the tree; nothing is lost.

@@ -45,7 +45,6 @@ fn the_nearest_directory_up_to_the_repository_is_the_project() {
     assert_eq!(place.project("elsewhere"), None, "what lies above is not of the project");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_to_a_project_is_the_same_project() {
     let place = Place::new();
@@ -120,7 +119,6 @@ fn the_command_line_goes_before_the_file_and_the_file_before_what_is_usual() {
     assert_eq!(saved.standing(&project, &place.trust(), DefaultTrust::Never).unwrap(), Standing::Trusted);
 }
 
-#[cfg(unix)]
 #[test]
 fn links_in_a_circle_end_and_pipes_are_not_read() {
     let place = Place::new();

@@ -127,7 +127,6 @@ fn what_does_not_fit_together_is_refused() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn an_export_is_as_readable_as_any_new_file_and_a_session_is_private() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -21,7 +21,6 @@ fn a_key_from_a_pipe_is_stored_for_its_owner_alone() {
     stored the key of anthropic in [home]/offshoot/credentials.json
     ");
     assert!(stored(&home).contains(KEY));
-    #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = fs::metadata(home.path("offshoot/credentials.json")).unwrap().permissions().mode();

@@ -43,7 +43,6 @@ fn results(home: &Home, calls: &[(&str, Value)], variables: &[(&str, &str)]) -> 
     (results.collect(), String::from_utf8_lossy(&stored.concat()).into_owned())
 }
 
-#[cfg(unix)]
 fn credentials(home: &Home) {
     use std::os::unix::fs::PermissionsExt;
     let path =

@@ -86,14 +86,8 @@ impl CredentialsFile {
 }
 
 /// The mode of a file that others can read or write; none if only its owner can.
-#[cfg(unix)]
 fn exposure(file: &File) -> io::Result<Option<u32>> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = file.metadata()?.permissions().mode() & 0o777;
     Ok((mode & 0o077 != 0).then_some(mode))
-}
-
-#[cfg(not(unix))]
-fn exposure(_: &File) -> io::Result<Option<u32>> {
-    Ok(None)
 }

@@ -39,7 +39,6 @@ fn a_variable_goes_before_the_file_and_the_first_variable_before_the_second() {
     assert!(!shown.contains("from-file") && !shown.contains("second"), "{shown}");
 }
 
-#[cfg(unix)]
 #[test]
 fn the_file_belongs_to_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -48,7 +48,6 @@ impl Fs for RealFs {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
-        #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(path)
     }
@@ -66,8 +65,7 @@ impl Fs for RealFs {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        // Other systems make names durable with the file itself, and cannot open a directory.
-        if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+        File::open(path)?.sync_all()
     }
 
     fn free_space(&self, path: &Path) -> io::Result<u64> {
@@ -75,7 +73,6 @@ impl Fs for RealFs {
     }
 }
 
-#[cfg(unix)]
 fn harden(options: &mut OpenOptions, access: Access) {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;
@@ -88,12 +85,8 @@ fn harden(options: &mut OpenOptions, access: Access) {
     options.custom_flags(flags.bits().cast_signed());
 }
 
-#[cfg(not(unix))]
-fn harden(_options: &mut OpenOptions, _access: Access) {}
-
 /// The mode asked for at creation is only an upper bound; the umask may have taken bits that we need. A file that
 /// somebody else made may have any.
-#[cfg(unix)]
 fn make_private(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     if file.metadata()?.permissions().mode() & 0o777 != 0o600 {
@@ -102,20 +95,9 @@ fn make_private(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(not(unix))]
-fn make_private(_file: &File) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
 fn free_space(path: &Path) -> io::Result<u64> {
     let stat = rustix::fs::statvfs(path)?;
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free_space(_path: &Path) -> io::Result<u64> {
-    Ok(u64::MAX)
 }
 
 fn convert(meta: &std::fs::Metadata) -> Meta {
@@ -124,7 +106,7 @@ fn convert(meta: &std::fs::Metadata) -> Meta {
     Meta {
         len: meta.len(),
         modified: Timestamp::from_millis(millis),
-        changed: changed(meta, millis),
+        changed: changed(meta),
         id: file_id(meta),
         is_file: meta.is_file(),
         is_dir: meta.is_dir(),
@@ -132,52 +114,26 @@ fn convert(meta: &std::fs::Metadata) -> Meta {
     }
 }
 
-#[cfg(unix)]
-fn changed(meta: &std::fs::Metadata, _modified: i64) -> i64 {
+fn changed(meta: &std::fs::Metadata) -> i64 {
     use std::os::unix::fs::MetadataExt;
     meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec())
 }
 
-#[cfg(not(unix))]
-fn changed(_meta: &std::fs::Metadata, modified: i64) -> i64 {
-    modified.saturating_mul(1_000_000)
-}
-
-#[cfg(unix)]
 fn file_id(meta: &std::fs::Metadata) -> FileId {
     use std::os::unix::fs::MetadataExt;
     FileId { device: meta.dev(), number: meta.ino() }
 }
 
-/// The time of creation is the best that the standard library offers elsewhere.
-#[cfg(not(unix))]
-fn file_id(meta: &std::fs::Metadata) -> FileId {
-    let since = meta.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    FileId { device: 0, number: since.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(0)) }
-}
-
-#[cfg(unix)]
 fn mode(meta: &std::fs::Metadata) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o777
-}
-
-#[cfg(not(unix))]
-fn mode(_meta: &std::fs::Metadata) -> u32 {
-    0o600
 }
 
 #[derive(Debug)]
 struct RealFile(File);
 
 impl FsFile for RealFile {
-    #[cfg(unix)]
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
         std::os::unix::fs::FileExt::read_at(&self.0, buffer, position)
-    }
-
-    #[cfg(windows)]
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(&self.0, buffer, position)
     }
 
     fn append(&self, bytes: &[u8]) -> io::Result<usize> {
@@ -262,19 +218,13 @@ fn holder_in(locks: &str, id: FileId) -> Option<u32> {
 }
 
 /// Reads a device as `/proc/locks` spells it: major and minor number in hexadecimal digits.
-#[cfg(unix)]
 fn device_number(device: &str) -> Option<u64> {
     let (major, minor) = device.split_once(':')?;
     let read = |digits| u32::from_str_radix(digits, 16).ok();
     Some(rustix::fs::makedev(read(major)?, read(minor)?))
 }
 
-#[cfg(not(unix))]
-fn device_number(_device: &str) -> Option<u64> {
-    None
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

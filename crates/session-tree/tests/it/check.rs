@@ -316,7 +316,6 @@ fn every_diagnostic_has_words_and_a_code() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_file_that_others_may_read_is_reported() {
     use std::os::unix::fs::PermissionsExt;

@@ -23,14 +23,12 @@ mod pi_fork;
 mod pi_list;
 mod pi_summary;
 mod pi_tree;
-#[cfg(unix)]
 mod planted_files;
 mod processes;
 mod properties;
 mod repair;
 mod replacing;
 mod search;
-#[cfg(unix)]
 mod sidecars;
 mod support;
 mod writing;

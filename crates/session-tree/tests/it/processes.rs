@@ -13,9 +13,7 @@ mod reading;
 mod view;
 
 // Elsewhere a lock also stops those who do not ask for it, and an open file keeps its name.
-#[cfg(unix)]
 mod migrating;
-#[cfg(unix)]
 mod sharing;
 
 /// What a child process runs; does nothing in a normal test run.

@@ -18,7 +18,6 @@ fn with_two_messages(path: &Path) -> Session {
     session
 }
 
-#[cfg(unix)]
 #[test]
 fn new_files_and_directories_are_private() {
     use std::os::unix::fs::PermissionsExt;
@@ -480,7 +479,6 @@ fn the_application_is_notified_while_a_lock_is_waited_for() {
     waiting.join().unwrap();
 }
 
-#[cfg(unix)]
 #[test]
 fn unfinished_files_of_killed_processes_are_removed_by_the_next_one() {
     let dir = Folder::new();

@@ -75,7 +75,6 @@ fn environment(variables: impl Iterator<Item = (OsString, OsString)>) -> serde_j
 fn platform() -> &'static str {
     match std::env::consts::OS {
         "macos" => "darwin",
-        "windows" => "win32",
         other => other,
     }
 }
@@ -111,7 +110,7 @@ fn waited_for(job: &Job, clock: &Clock) -> std::io::Result<Ended> {
     ended.unwrap_or_else(|_| Err(std::io::Error::other("the process could not be waited for")))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::os::unix::ffi::OsStringExt as _;
 

@@ -51,7 +51,6 @@ fn rows_come_from_the_cache_while_the_file_is_unchanged() {
     assert_eq!(place.cached().list("/w").rows()[0].title(), "hello");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_file_that_was_edited_in_place_is_read_again_although_its_time_was_set_back() {
     let place = Place::new();
@@ -83,7 +82,6 @@ fn files_that_grow_between_two_lists_are_read_again() {
     assert_eq!(rows, place.catalog().list("/w").rows());
 }
 
-#[cfg(unix)]
 #[test]
 fn another_file_under_the_same_name_is_read_again() {
     let place = Place::new();
@@ -187,7 +185,6 @@ fn a_cache_that_cannot_be_written_leaves_the_list_as_it_is() {
     assert_eq!(fs::read_dir(place.cache().parent().unwrap()).unwrap().count(), 1);
 }
 
-#[cfg(unix)]
 #[test]
 fn the_cache_is_private_to_its_owner() {
     use std::os::unix::fs::PermissionsExt;

@@ -104,7 +104,6 @@ fn a_missing_directory_is_an_empty_list() {
     assert!(catalog.most_recent("/w").is_none());
 }
 
-#[cfg(unix)]
 #[test]
 fn linked_directories_are_followed_and_listed_once() {
     let place = Place::new();

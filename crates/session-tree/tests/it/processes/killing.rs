@@ -1,7 +1,6 @@
 //! Writers that are killed: what they acknowledged stays, and they lock nobody out.
 
 use std::collections::HashSet;
-#[cfg(unix)]
 use std::fs::{self, OpenOptions, TryLockError};
 use std::path::Path;
 
@@ -9,7 +8,6 @@ use session_tree::Session;
 use testkit::rng::Rng;
 use testkit::soak::rounds;
 
-#[cfg(unix)]
 use super::fleet::only;
 use super::fleet::{Fleet, Process, all};
 use super::view::{View, start_session};
@@ -128,7 +126,6 @@ fn eight_processes_append_at_once_and_the_killed_ones_take_nothing_with_them() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_lock_dies_with_the_process_that_held_it() {
     let fleet = Fleet::new();
@@ -161,7 +158,6 @@ fn a_lock_dies_with_the_process_that_held_it() {
 
 /// Tells a process to write a line of many megabytes and kills it when a part of it is in the file, if that can
 /// be seen; such a process holds the lock.
-#[cfg(unix)]
 fn kill_inside_a_write(mut victim: Process, path: &Path, bytes: u64) -> Vec<String> {
     let before = fs::metadata(path).unwrap().len();
     victim.tell(&format!("huge {bytes}"));
@@ -172,7 +168,6 @@ fn kill_inside_a_write(mut victim: Process, path: &Path, bytes: u64) -> Vec<Stri
     victim.kill()
 }
 
-#[cfg(unix)]
 #[test]
 fn a_writer_killed_inside_a_write_leaves_a_torn_tail_that_the_next_append_closes_off() {
     const BYTES: u64 = 24 << 20;
