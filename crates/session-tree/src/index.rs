@@ -138,6 +138,7 @@ impl Index {
     /// Returns true if new entries spell their ids `uuid`, as the file itself does.
     ///
     /// A file that spells them `id` stays one, also if a stray line has a `uuid`.
+    #[cfg(feature = "write")]
     pub(crate) fn writes_uuids(&self) -> bool {
         match self.dialect {
             Dialect::V2 => self.uuid_spelling,
