@@ -160,8 +160,8 @@ impl TreeSelector {
         })
     }
 
-    /// Follows the session after entries came, labels changed or the leaf moved; everything else stays.
-    pub fn refresh(&mut self, session: &Session) {
+    /// Makes the rows of the session as it is now; cursor, folds, filter and search stay.
+    fn refresh(&mut self, session: &Session) {
         self.outline.refresh(session);
         self.counts = Counts::of(session);
         self.shown = SessionState::of(session);

@@ -166,9 +166,6 @@ impl Front<'_> {
         });
         let Some(known) = known else { return false };
         self.print_path_from(known);
-        if let Some(tree) = &mut self.tree {
-            self.desk.read(|session| tree.refresh(session));
-        }
         self.refresh();
         true
     }
@@ -187,9 +184,6 @@ impl Front<'_> {
                 );
                 self.chat.footer.remark = Some("also used elsewhere".to_owned());
                 self.tell(Tone::Warning, told);
-                if let Some(tree) = &mut self.tree {
-                    self.desk.read(|session| tree.refresh(session));
-                }
                 self.refresh();
             }
             Err(error) => {

@@ -59,9 +59,6 @@ impl Front<'_> {
                     Ok(_) => front.tell(Tone::Success, said),
                     Err(error) => front.fail_with(error),
                 }
-                if let Some(tree) = &mut front.tree {
-                    front.desk.read(|session| tree.refresh(session));
-                }
                 front.refresh_branches();
             });
             (agent, then)

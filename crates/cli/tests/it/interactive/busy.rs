@@ -25,6 +25,16 @@ fn choosing(answer: &str) -> (Home, ModelServer, Screen) {
     (home, server, screen)
 }
 
+/// Lets the turn end, leaves, and checks that no answer was cut short.
+fn finish_undisturbed(home: &Home, mut screen: Screen) {
+    home.file("project/go", b"");
+    screen.wait_for("All done.");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+    assert_eq!(stop_reasons(home), ["toolUse", "stop"]);
+}
+
 fn stop_reasons(home: &Home) -> Vec<String> {
     let answers = session(home).1.into_iter().filter(|entry| entry["message"]["role"] == "assistant");
     answers.map(|entry| entry["message"]["stopReason"].as_str().unwrap().to_owned()).collect()
@@ -54,12 +64,7 @@ fn a_move_that_waits_can_be_taken_back() {
     screen.wait_for("then: go to “work”");
     screen.send("\x1b[1;3A");
     screen.wait_without("then: go to");
-    home.file("project/go", b"");
-    screen.wait_for("All done.");
-    screen.wait_without("Working");
-    screen.say("/quit");
-    assert_eq!(screen.end().0, 0);
-    assert_eq!(stop_reasons(&home), ["toolUse", "stop"]);
+    finish_undisturbed(&home, screen);
 }
 
 #[test]
@@ -72,12 +77,7 @@ fn staying_goes_back_to_the_tree_and_changes_nothing() {
         screen.wait_without("1 match");
         screen.send(ESCAPE);
         screen.wait_without("Session Tree");
-        home.file("project/go", b"");
-        screen.wait_for("All done.");
-        screen.wait_without("Working");
-        screen.say("/quit");
-        assert_eq!(screen.end().0, 0);
-        assert_eq!(stop_reasons(&home), ["toolUse", "stop"]);
+        finish_undisturbed(&home, screen);
     }
 }
 
