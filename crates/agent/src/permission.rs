@@ -6,7 +6,7 @@
 //! and changes nothing.
 //!
 //! Calls are judged by what they say they do: what a permitted command does is not seen. A tool opens the file that was
-//! judged, or fails if links changed meanwhile. Rules help the user to pay attention; they do not confine a process.
+//! judged, or fails if links have changed since then. Rules help the user to pay attention; they do not confine a process.
 
 mod command;
 mod rule;

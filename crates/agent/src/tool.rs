@@ -81,7 +81,7 @@ impl Effect {
     }
 }
 
-/// The change that a call would make, for whoever has to approve it.
+/// The change that a call would make, shown before it is approved.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Preview {
     /// The tool has nothing to show.
@@ -108,7 +108,7 @@ pub struct ToolPlace {
 }
 
 impl ToolPlace {
-    /// Makes a place that nobody watches.
+    /// Makes a place that reports no progress.
     pub fn new(cwd: impl Into<PathBuf>, cancel: Cancel) -> Self {
         ToolPlace {
             cwd: cwd.into(),

@@ -59,7 +59,7 @@ pub(crate) use terminal::is_there as is_possible;
 /// Runs the chat until the user leaves.
 pub(crate) fn run(args: &talk::Args, app: &mut App) -> Result<(), CommandError> {
     if talk(args, None, app)? {
-        app.ui.tell("the conversation is kept; `offshoot -c` goes on with it")?;
+        app.ui.tell("the conversation is saved; `offshoot -c` continues it")?;
     }
     Ok(())
 }

@@ -74,7 +74,7 @@ impl<'a> ApprovalRequest<'a> {
     }
 }
 
-/// An approver that asks nobody: a call that the rules do not allow is refused.
+/// An approver without a user: it refuses every call that the rules do not allow.
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// The rules.

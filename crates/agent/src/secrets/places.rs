@@ -107,7 +107,7 @@ impl SecretPlaces {
     }
 }
 
-/// The names of a path in lower case: some file systems do not tell cases apart.
+/// The names of a path in lower case: some file systems ignore case.
 fn names(path: impl AsRef<Path>) -> Vec<String> {
     path.as_ref().iter().map(|name| name.to_string_lossy().to_ascii_lowercase()).collect()
 }

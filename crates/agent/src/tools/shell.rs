@@ -60,7 +60,7 @@ pub(crate) struct Ran {
     pub(crate) left_behind: bool,
 }
 
-/// Runs `command` in a place and tells `watch` what it has said so far.
+/// Runs `command` in a place and passes its output so far to `watch`.
 pub(crate) async fn run(
     command: &str,
     place: &ToolPlace,

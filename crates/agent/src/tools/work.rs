@@ -1,4 +1,4 @@
-//! Work of tools that blocks: on a thread of its own, with a way to stop.
+//! Runs the blocking work of a tool on a separate thread that can be stopped.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -61,7 +61,7 @@ impl TerminalApprover {
             answer,
         };
         if self.questions.send(asked).is_err() {
-            return Approval::No("not allowed: the user cannot be asked any more".to_owned());
+            return Approval::No("not allowed: the chat has ended, so the user cannot be asked".to_owned());
         }
         match answered.await {
             Ok(Answered::Once) => Approval::Yes,
@@ -138,7 +138,7 @@ impl Asked {
             (Some(Decided { reason, .. }), _) => Answered::No(reason),
             (None, _) => Answered::No(String::new()),
         };
-        // The call may have been stopped meanwhile.
+        // The call may have been stopped in the meantime.
         drop(self.answer.send(answered));
     }
 }

@@ -119,7 +119,7 @@ impl Needle {
         }
     }
 
-    /// Searches the raw content of a string, in lower case; `None` if only the decoded string tells.
+    /// Searches the raw content of a string, in lower case; `None` if the decoded string has to be searched.
     fn in_raw_string(&self, content: &[u8]) -> Option<bool> {
         let finder = self.plain.as_ref()?;
         let mut from = 0;

@@ -177,9 +177,9 @@ fn read_only() -> Error {
 /// The result of one pass over a damaged file.
 #[derive(Debug, Default)]
 struct Findings {
-    /// Where the first line stands that is not blank, without a byte order mark.
+    /// The range of the first line that is not blank, without a byte order mark.
     first: Option<Range<u64>>,
-    /// That line; of one longer than the engine reads, its beginning.
+    /// The bytes of the first line, or its beginning if it is longer than the engine reads.
     first_text: Vec<u8>,
     entries: Entries,
 }

@@ -68,7 +68,7 @@ fn what_is_selected_decides_about_the_leaf_and_the_editor() {
         assert_eq!(done.summary_entry, None, "{selected}");
         assert_eq!(session.leaf_id().as_ref().map(|id| id.as_str()), leaf, "{selected}");
         assert_eq!(lines(session.file().unwrap()), before, "{selected}: a move alone writes nothing");
-        // What is said next hangs below the new leaf.
+        // The next message is a child of the new leaf.
         let said = session.append_user_text("another try").unwrap();
         let parent = session.entry(said.as_str()).unwrap().parent_id().map(ToString::to_string);
         assert_eq!(parent.as_deref(), leaf, "{selected}");
@@ -134,7 +134,7 @@ fn a_summary_covers_what_is_left_behind_the_common_ancestor() {
         (parted, "h", "f", &["g", "h"]),
         (parted, "f", "d", &["e", "f"]),
         (parted, "d", "f", &[]),
-        // The compaction tells of what came before it; what it kept is told again.
+        // The summary of the compaction replaces earlier entries; the kept entries are summarised again.
         (compacted, "f", "g", &["k", "d", "e", "f"]),
     ];
     for (drawing, old, target, covered) in table {

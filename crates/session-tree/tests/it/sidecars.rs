@@ -26,7 +26,7 @@ fn padded(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Everything that a person could tell two readings of a file apart by.
+/// Everything in which two readings of a file could differ.
 fn seen(session: session_tree::Result<Session>) -> String {
     let session = match session {
         Ok(session) => session,

@@ -6,7 +6,7 @@ use testkit::corpus::Shape;
 
 use crate::support::{Page, everything};
 
-/// Prints the page, however that was asked for; returns what was in it meanwhile.
+/// Prints the page and returns its text, entries and cut parts as they were on paper.
 fn printed(browser: &mut Browser) -> Value {
     browser.eval(
         "addEventListener('beforeprint', () => {

@@ -1,4 +1,4 @@
-//! What readers do with a page besides reading: saving the session, copying, switching, asking for the keys.
+//! Tools of the page: saving the session, copying, switching, asking for the keys.
 
 use offshoot_web::ExportOptions;
 use session_tree::Session;

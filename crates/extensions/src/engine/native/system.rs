@@ -47,7 +47,7 @@ fn sha256(encoded: &str) -> Answer {
     spelled(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-/// What `process` and `os` know. Credentials are left out of the environment, and extensions that are not trusted get
+/// The values behind `process` and `os`. Credentials are left out of the environment, and extensions that are not trusted get
 /// nothing of it.
 fn facts(shared: &Shared) -> Answer {
     let (is_trusted, secrets) = (shared.setting.trusted, shared.setting.host.secrets());
