@@ -18,7 +18,7 @@ use offshoot_agent::command::Reload;
 use offshoot_agent::extension::Brought;
 use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::model::Model;
-use offshoot_extensions::host::{Host, Mode, PlainHost};
+use offshoot_extensions::host::{Host, Mode, Notice, PlainHost};
 use offshoot_extensions::{Extensions, LoadOptions};
 use offshoot_providers::Providers;
 use serde_json::{Map, Value as Json};
@@ -26,10 +26,12 @@ use serde_json::{Map, Value as Json};
 use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::setup::Setup;
+use crate::ui;
 
 pub(crate) use host::{AskedBy, ExtensionHost, Tell, Told};
 pub(crate) use roster::Roster;
-pub(crate) use sources::{Sources, has_extensions};
+pub(crate) use sources::Sources;
+use sources::has_extensions;
 
 /// What is said on the command line about extensions.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -87,7 +89,57 @@ pub(crate) struct Extended {
     flags: Map<String, Json>,
 }
 
+/// The front end of a run without a terminal, as extensions see it.
+pub(crate) struct Output {
+    /// The mode that extensions read.
+    pub(crate) mode: Mode,
+    /// Receives what extensions report and show.
+    pub(crate) tell: Tell,
+}
+
+impl Output {
+    /// Prints problems and notifications of extensions on standard error.
+    #[allow(dead_code, reason = "for the commands that change a session")]
+    pub(crate) fn words() -> Self {
+        let tell: Tell = Arc::new(|told| match told {
+            Told::Failed(text) => ui::words(&format!("warning: {text}")),
+            Told::Show { notice: Notice::Notify { message, level }, .. } => match level.as_str() {
+                "warning" | "error" => ui::words(&format!("{level}: {message}")),
+                _ => ui::words(&message),
+            },
+            // Everything else needs a screen.
+            _ => {}
+        });
+        Output { mode: Mode::Print, tell }
+    }
+}
+
 impl Extended {
+    /// Loads the extensions for an agent without a terminal and attaches them to it. Returns `None` if there are none.
+    ///
+    /// Nobody can be asked for trust here: extensions of the project are loaded only if `is_approved`. The caller runs
+    /// [`Agent::start`] next, and [`Agent::grant_all`] and [`Agent::quit`] when the work is done.
+    pub(crate) async fn attach(
+        args: &Args,
+        is_approved: bool,
+        agent: &mut Agent,
+        setup: &Setup,
+        output: Output,
+        app: &mut App,
+    ) -> Result<Option<Self>, CommandError> {
+        let sources = Sources::new(args, setup, is_approved, app)?;
+        if !is_approved && !args.no_extensions && setup.project.as_ref().is_some_and(has_extensions) {
+            app.ui.tell("note: the extensions of this project are not loaded: nobody can be asked here")?;
+            app.ui.tell("hint: `--approve` loads them in this run")?;
+        }
+        if sources.is_empty() {
+            return Ok(None);
+        }
+        let extended = Self::new(args, sources, agent, setup, app, output.mode, output.tell)?;
+        extended.begin(agent).await;
+        Ok(Some(extended))
+    }
+
     /// Makes the surroundings of extensions; nothing is loaded yet.
     pub(crate) fn new(
         args: &Args,

@@ -34,6 +34,7 @@ impl Roster {
     /// Lets the model call these tools alone.
     pub(crate) fn want(&self, names: Option<Vec<String>>) {
         self.inner().wanted = names;
+        self.give();
     }
 
     /// Returns the extensions that are loaded.

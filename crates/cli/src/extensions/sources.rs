@@ -103,6 +103,6 @@ fn named(paths: &[PathBuf], odd: &mut Vec<String>) -> Vec<Found> {
 }
 
 /// Tells whether a project has extensions.
-pub(crate) fn has_extensions(project: &Project) -> bool {
+pub(super) fn has_extensions(project: &Project) -> bool {
     project.items.iter().any(|item| item.purpose == crate::trust::CODE)
 }

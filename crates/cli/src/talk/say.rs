@@ -19,8 +19,7 @@ use session_tree::{EntryId, Message, Role, Session, Usage};
 use super::{Args, Mode, give_text, waiting};
 use crate::app::{App, file_of, lock_notice};
 use crate::error::{CommandError, Failure};
-use crate::extensions::{Extended, Sources, Tell, Told, has_extensions};
-use crate::setup::Setup;
+use crate::extensions::{Extended, Output, Tell, Told};
 use crate::ui;
 
 /// Says something to the model, or runs the command of an extension that it names, and gives the answer.
@@ -30,12 +29,13 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
     let approver = |permissions| Arc::new(Policy { permissions, cwd }) as Arc<dyn Approver>;
     let printer = Printer { mode: args.mode, runs_command: Arc::default() };
     let mut agent = args.agent_for(&setup, PermissionMode::DenyAsking, approver, printer.watcher(), app)?;
-    let extended = extended(args, &agent, &setup, &printer, app)?;
     let instructions = args.instructions(&setup)?;
     let before = agent.session().leaf_id();
     let said = waiting(async |cancel| {
+        let (from, is_approved) = (&args.extensions, args.trust.approves());
+        let extended = Extended::attach(from, is_approved, &mut agent, &setup, printer.output(), app).await?;
         if let Some(extended) = &extended {
-            extended.begin(&mut agent).await;
+            extended.host().roster().want(args.wanted_tools());
             agent.set_system(extended.host().roster().system(instructions));
         }
         args.check(extended.as_ref())?;
@@ -50,32 +50,6 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
     args.give(&agent, before.as_ref(), said, app)
 }
 
-/// Makes the surroundings of extensions; none if there are none.
-fn extended(
-    args: &Args,
-    agent: &Agent,
-    setup: &Setup,
-    printer: &Printer,
-    app: &mut App,
-) -> Result<Option<Extended>, CommandError> {
-    let is_approved = args.trust.approves();
-    if !is_approved && setup.project.as_ref().is_some_and(has_extensions) {
-        app.ui.tell("note: the extensions of this project are not loaded: nobody can be asked here")?;
-        app.ui.tell("hint: `--approve` loads them in this run")?;
-    }
-    let sources = Sources::new(&args.extensions, setup, is_approved, app)?;
-    if sources.is_empty() {
-        return Ok(None);
-    }
-    let mode = match args.mode {
-        Mode::Text => HostMode::Print,
-        Mode::Json => HostMode::Json,
-    };
-    let extended = Extended::new(&args.extensions, sources, agent, setup, app, mode, printer.tell())?;
-    extended.host().roster().want(args.wanted_tools());
-    Ok(Some(extended))
-}
-
 /// Prints what happens besides the answer: words for a person on standard error, and lines of JSON if they are wanted.
 #[derive(Debug, Clone)]
 struct Printer {
@@ -85,10 +59,14 @@ struct Printer {
 }
 
 impl Printer {
-    /// Returns a function that prints what extensions report and show.
-    fn tell(&self) -> Tell {
+    /// Returns the front end that prints what extensions report and show.
+    fn output(&self) -> Output {
         let printer = self.clone();
-        Arc::new(move |told| match told {
+        let mode = match self.mode {
+            Mode::Text => HostMode::Print,
+            Mode::Json => HostMode::Json,
+        };
+        let tell: Tell = Arc::new(move |told| match told {
             Told::Failed(text) => {
                 ui::words(&format!("warning: {text}"));
                 if printer.mode == Mode::Json {
@@ -100,7 +78,8 @@ impl Printer {
             }
             // Everything else needs a screen.
             _ => {}
-        })
+        });
+        Output { mode, tell }
     }
 
     /// Prints a notification of an extension: on standard output if it comes from a command, else on standard error.
