@@ -417,14 +417,15 @@ impl Outline {
         if session.tree().role(node) != Some(Role::User) {
             return Ok(None);
         }
+        // The number depends on the filter, so it is not cached.
+        let number = self.turn_numbers.get(node.0 as usize).map_or(0, |number| *number as usize);
         let known = || self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(stats) = known().get(&node) {
-            return Ok(Some(*stats));
+            return Ok(Some(TurnStats { number, ..*stats }));
         }
-        let number = self.turn_numbers.get(node.0 as usize).map_or(0, |number| *number as usize);
-        let stats = TurnStats { number, ..turn::stats(session, node, &self.on_path)? };
+        let stats = turn::stats(session, node, &self.on_path)?;
         known().insert(node, stats);
-        Ok(Some(stats))
+        Ok(Some(TurnStats { number, ..stats }))
     }
 }
 

@@ -9,6 +9,9 @@ use crate::time::Timestamp;
 /// The most terms of a query that count; the rest is ignored.
 const MOST_TERMS: usize = 64;
 
+/// Characters that rows add to the text of their entries. Only queries with one of them are compared with whole rows.
+const ROW_SIGNS: &[char] = &['[', ']', '(', ')', ':', '~', '⇠'];
+
 /// A query: all its terms must be met.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
@@ -82,8 +85,16 @@ impl Query {
         self.terms.is_empty()
     }
 
+    /// Returns true if some term may be part of what a row adds to the text of its entry: `user:`, `[read:`, `52k`.
+    pub(super) fn reads_rows(&self) -> bool {
+        self.terms.iter().any(|term| term.field == Field::Any && term.text.contains(ROW_SIGNS))
+    }
+
     /// Tells whether everything that meets this query meets `earlier` too, unless it is found by its id.
     pub fn narrows(&self, earlier: &Query) -> bool {
+        if self.reads_rows() && !earlier.reads_rows() {
+            return false;
+        }
         earlier.terms.iter().all(|old| self.terms.iter().any(|new| new.implies(old)))
     }
 

@@ -91,7 +91,8 @@ pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Resu
             Line::new(format!("[compaction: {tokens} tokens]"), RowStyle::Compaction)
         }
         Body::BranchSummary { summary, .. } => {
-            let text = shown(&summary.unwrap_or_default());
+            let summary = summary.unwrap_or_default();
+            let text = shown(summary.strip_prefix(BRANCH_SUMMARY_PREAMBLE).map_or(&*summary, substance));
             let head = match merge {
                 Some(merge) => format!("[merge ⇠ {}]", source_name(session, merge, None)),
                 None => "[branch summary]".to_owned(),
@@ -239,12 +240,20 @@ pub(super) fn plain_line(entry: &Entry) -> String {
     if content.is_empty() { format!("[{}]", shown(&entry.type_name())) } else { content }
 }
 
-/// The first line of a summary that says something: the words that all summaries begin with, and headings, tell none
-/// from another.
+/// Returns the first line of a summary that differs from those of other summaries.
 fn gist(summary: &str) -> &str {
     let text = summary.strip_prefix(BRANCH_SUMMARY_PREAMBLE).unwrap_or(summary);
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.find(|line| !line.starts_with('#')).unwrap_or(text)
+    substance(text).lines().next().unwrap_or_default()
+}
+
+/// Skips blank lines and headings at the beginning of a text, unless it has nothing else.
+fn substance(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while rest.starts_with('#') {
+        let Some((_, after)) = rest.split_once('\n') else { return text };
+        rest = after.trim_start();
+    }
+    if rest.is_empty() { text } else { rest }
 }
 
 /// Returns the id of the entry that a pick, a merge or a branch summary came from.

@@ -10,7 +10,7 @@ use super::{Search, Work};
 use crate::entry::result;
 use crate::error::Result;
 use crate::json::Doc;
-use crate::kind::Role;
+use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::{Node, Tree};
 
@@ -129,6 +129,10 @@ impl Search {
         let mut held = self.judge.held_by_index(session.tree(), node);
         if session.tree().is_placeholder(node) {
             return Ok(self.judge.accepts(held));
+        }
+        // The row of a compaction shows tokens, which are in no text.
+        if self.query.reads_rows() || line.kind == Kind::Compaction {
+            held |= self.judge.held_by_row(session, node)?;
         }
         if !self.judge.may_accept(held) {
             return Ok(false);

@@ -6,6 +6,8 @@ use super::super::haystack::{
     Line, Needle, Place, between_quotes, each_text, each_text_of_line, has_odd_escapes,
 };
 use super::super::query::{Field, Query, looks_like_id, role_alias};
+use super::super::text::line_at;
+use crate::error::Result;
 use crate::json::{Doc, Value};
 use crate::kind::{Kind, Role};
 use crate::session::Session;
@@ -98,6 +100,19 @@ impl Judge {
             held |= u64::from(is_held) << at;
         }
         held
+    }
+
+    /// Returns the terms that the row of an entry shows. A path is compared without the `~` of the home directory.
+    pub(super) fn held_by_row(&self, session: &Session, node: Node) -> Result<u64> {
+        let label = session.label(node).map(|label| format!("[{}] ", label.text)).unwrap_or_default();
+        let row = (label + &line_at(session, node, None)?.text).to_lowercase();
+        let shows = |needle: &Needle| {
+            let text = &needle.term.text;
+            row.contains(text.as_str()) || text.strip_prefix('~').is_some_and(|path| row.contains(path))
+        };
+        let is_word = |needle: &Needle| needle.term.field == Field::Any;
+        let held = self.needles.iter().enumerate().filter(|(_, needle)| is_word(needle) && shows(needle));
+        Ok(held.fold(0, |bits, (at, _)| bits | 1 << at))
     }
 
     /// Returns the terms among `terms` that a line may hold, by its raw bytes.

@@ -1,6 +1,7 @@
 //! What rows say, and which entries have one.
 
 use super::*;
+use crate::BRANCH_SUMMARY_PREAMBLE;
 
 fn text_of(draw: &Draw, id: &str) -> (String, RowStyle, bool) {
     let session = draw.session();
@@ -141,6 +142,57 @@ fn long_texts_are_cut_between_characters_and_control_characters_do_not_reach_the
     draw.message("u2", "u1", r#""role":"user","content":"a\u001b[2Jb""#);
     assert_eq!(text_of(&draw, "u1").0, format!("user: {}", "ä".repeat(200)));
     assert_eq!(text_of(&draw, "u2").0, "user: a␛[2Jb");
+}
+
+#[test]
+fn the_row_of_a_branch_summary_begins_with_its_first_sentence() {
+    let summary = |text: &str| {
+        let mut draw = Draw::default();
+        draw.user("u", "", "hi").entry(
+            "s",
+            "u",
+            &format!(r#""type":"branch_summary","summary":{}"#, serde_json::json!(text)),
+        );
+        text_of(&draw, "s").0
+    };
+    let told = format!("{BRANCH_SUMMARY_PREAMBLE}## Goal\nPort the parser.\n\n## Progress\n- done");
+    assert_eq!(summary(&told), "[branch summary]: Port the parser.  ## Progress - done");
+    assert_eq!(summary(BRANCH_SUMMARY_PREAMBLE), "[branch summary]: ");
+    assert_eq!(summary(&format!("{BRANCH_SUMMARY_PREAMBLE}## Goal")), "[branch summary]: ## Goal");
+    assert_eq!(summary("## Goal\nNo preamble"), "[branch summary]: ## Goal No preamble");
+}
+
+#[test]
+fn the_visible_text_of_a_row_finds_it() {
+    let mut draw = Draw::default();
+    draw.user("u1", "", "Hello there").call(
+        "c1",
+        "u1",
+        "read",
+        r#"{"path":"/home/me/src/main.rs","offset":10,"limit":40}"#,
+    );
+    draw.result("r1", "c1", "read", "fn main() {}").assistant("a1", "r1", "Done.");
+    draw.entry("k1", "a1", r#""type":"compaction","summary":"short","firstKeptEntryId":"u1","tokensBefore":52000"#);
+    draw.entry("l1", "k1", r#""type":"label","targetId":"u1","label":"start""#);
+    let session = draw.session();
+    let mut outline = Outline::new(
+        &session,
+        OutlineOptions { home: Some("/home/me".to_owned()), ..OutlineOptions::default() },
+    );
+    for row in 0..outline.len() {
+        let shown = outline.bare_row(&session, row).unwrap().unwrap();
+        let label = shown.label.map(|label| format!("[{}] ", label.text)).unwrap_or_default();
+        let typed = label + &shown.text;
+        // Typed letter by letter, as people do.
+        for end in (1..=typed.len()).filter(|end| typed.is_char_boundary(*end)) {
+            outline.set_query(&session, &typed[..end]).unwrap();
+            outline.search_all(&session).unwrap();
+            assert!(outline.position_of(shown.node).is_some(), "{:?}", &typed[..end]);
+        }
+        outline.set_query(&session, "").unwrap();
+    }
+    outline.set_query(&session, "user: -[start]").unwrap();
+    assert!(outline.is_empty());
 }
 
 #[test]

@@ -50,6 +50,23 @@ fn the_figures_of_a_turn_are_known_in_every_view() {
 }
 
 #[test]
+fn turn_numbers_survive_a_filter_change() {
+    let session = talk().session_at("a2");
+    let mut outline = outline(&session, Filter::Default);
+    let numbers = |outline: &Outline| {
+        let rows = outline.rows(&session, 0..9).unwrap();
+        rows.iter().map(|row| row.turn.map(|turn| turn.number)).collect::<Vec<_>>()
+    };
+    // The preview of the default view asks for the figures of a turn, which are cached.
+    outline.turn_stats(&session, session.tree().node("u2").unwrap()).unwrap();
+    for _ in 0..2 {
+        outline.set_filter(&session, Filter::Turns);
+        assert_eq!(numbers(&outline), [Some(1), Some(2)]);
+        outline.set_filter(&session, Filter::All);
+    }
+}
+
+#[test]
 fn the_source_of_summaries_merges_and_picks_is_found() {
     let mut draw = talk();
     draw.entry("s", "a1", r#""type":"branch_summary","fromId":"a2","summary":"x""#);
