@@ -70,14 +70,4 @@ pub fn with_style(buffer: &Buffer, is_wanted: impl Fn(Style) -> bool) -> String 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wide_letters_take_two_columns_and_are_told_once() {
-        let shown = text(6, 1, |_, buffer| {
-            buffer.set_string(0, 0, "漢a字", Style::new());
-        });
-        assert_eq!(shown, "漢a字\n");
-    }
-}
+mod tests;

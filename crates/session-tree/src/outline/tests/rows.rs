@@ -172,7 +172,11 @@ fn the_visible_text_of_a_row_finds_it() {
         r#"{"path":"/home/me/src/main.rs","offset":10,"limit":40}"#,
     );
     draw.result("r1", "c1", "read", "fn main() {}").assistant("a1", "r1", "Done.");
-    draw.entry("k1", "a1", r#""type":"compaction","summary":"short","firstKeptEntryId":"u1","tokensBefore":52000"#);
+    draw.entry(
+        "k1",
+        "a1",
+        r#""type":"compaction","summary":"short","firstKeptEntryId":"u1","tokensBefore":52000"#,
+    );
     draw.entry("l1", "k1", r#""type":"label","targetId":"u1","label":"start""#);
     let session = draw.session();
     let mut outline = Outline::new(
