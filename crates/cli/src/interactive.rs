@@ -36,7 +36,6 @@ use offshoot_agent::permission::Mode;
 use offshoot_agent::tools::ToolBox;
 use offshoot_providers::Providers;
 use offshoot_tui::chat::Chat;
-use offshoot_tui::chat::highlight::Grammars;
 use offshoot_tui::chat::item::Look;
 use offshoot_tui::chat::transcript::Transcript;
 use offshoot_tui::keys::{Action, Keymap};
@@ -146,7 +145,7 @@ fn chat(app: &App, setup: &Setup, keymap: Keymap) -> Chat {
         theme(app, setup).with_charset(if app.is_ascii() { Charset::Ascii } else { Charset::Unicode });
     let mut look = Look::new(theme);
     look.expand_key = keymap.name(Action::ToolsExpand).unwrap_or_default();
-    let mut chat = Chat::new(Transcript::new(look, Grammars), keymap);
+    let mut chat = Chat::new(Transcript::new(look), keymap);
     chat.double_escape = setup.settings.double_escape();
     chat
 }

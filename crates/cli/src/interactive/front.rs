@@ -17,7 +17,7 @@ use offshoot_agent::model::{ModelSpec, ThinkingLevel};
 use offshoot_agent::secrets::Secrets;
 use offshoot_providers::Providers;
 use offshoot_tui::chat::inline::{self, Inline};
-use offshoot_tui::chat::item::{Item, Tone};
+use offshoot_tui::chat::item::{Item, Tone, items_at};
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::chat::{Chat, DoubleEscape, Intent, Overlay};
 use offshoot_tui::crossterm::event::Event;
@@ -457,8 +457,8 @@ impl<'a> Front<'a> {
     fn draw_full_screen(&mut self, columns: u16, rows: u16) -> Result<(), CommandError> {
         let Some(View::Viewer(viewer, path)) = &mut self.view else { return Ok(()) };
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-        let pages = super::view::PathPages { desk: &self.desk, path };
-        viewer.draw(&self.keymap, &pages, buffer.area, &mut buffer);
+        let entries = |at| self.desk.read(|session| items_at(session, path, at));
+        viewer.draw(&self.keymap, &entries, buffer.area, &mut buffer);
         self.terminal.show_full(true).map_err(broken)?;
         self.write(&inline::screen(&buffer))
     }

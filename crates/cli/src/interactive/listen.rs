@@ -7,7 +7,7 @@ use offshoot_agent::model::{AnswerEvent, BlockStart};
 use offshoot_agent::tool::{ToolCall, ToolOutput};
 use offshoot_agent::turn::Outcome;
 use offshoot_tui::chat::Chat;
-use offshoot_tui::chat::item::{Ending, Item, ShellItem, Tone, ToolItem, ToolState};
+use offshoot_tui::chat::item::{Item, Tone, ToolItem, ToolState, ending, item_of};
 use offshoot_tui::chat::transcript::{ItemId, Transcript};
 use offshoot_tui::chat::working::Activity;
 use serde_json::Value as Json;
@@ -103,26 +103,17 @@ impl Listener {
     /// A message is in the session: what was growing is done.
     fn message(&mut self, message: &Message, chat: &mut Chat) {
         match message.role() {
-            Role::User => {
-                let text = message.text().into_owned();
-                let images = message.content().image_count();
-                chat.transcript.push(Item::Prompt { text, images });
-            }
             Role::Assistant => {
                 for id in self.blocks.drain(..).flatten() {
                     chat.transcript.finish(id);
                 }
-                if let Some(ending) = ending(message) {
-                    chat.transcript.push(Item::Ending(ending));
-                }
+                // An error is shown when the turn ends.
+                let ending = ending(message).filter(|item| !matches!(item, Item::Notice(Tone::Error, _)));
+                ending.into_iter().for_each(|item| chat.transcript.push(item));
             }
-            // Its item came with its call.
-            Role::ToolResult | Role::System => {}
-            _ => {
-                if let Some(item) = Item::of_custom(message) {
-                    chat.transcript.push(item);
-                }
-            }
+            // The item of a command was added when it started.
+            Role::BashExecution => {}
+            _ => item_of(message).into_iter().for_each(|item| chat.transcript.push(item)),
         }
     }
 
@@ -186,28 +177,8 @@ impl Listener {
     }
 }
 
-/// How an answer ended, as far as nobody else tells.
-fn ending(message: &Message) -> Option<Ending> {
-    let stop = message.value().get("stopReason").and_then(|stop| stop.as_str().map(|stop| stop.into_owned()));
-    match stop.as_deref() {
-        Some("aborted") => Some(Ending::Aborted),
-        Some("length") => Some(Ending::TooLong),
-        _ => None,
-    }
-}
-
 /// The text of what a tool returned.
 fn text_of(output: &ToolOutput) -> String {
     let texts = output.content.iter().filter_map(|block| block.get("text").and_then(Json::as_str));
     texts.collect::<Vec<_>>().join("\n")
-}
-
-/// Makes the item of a command that runs.
-pub(super) fn running(command: &str, is_private: bool) -> Item {
-    Item::Shell(ShellItem {
-        command: command.to_owned(),
-        is_private,
-        is_running: true,
-        ..ShellItem::default()
-    })
 }

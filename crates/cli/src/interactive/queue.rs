@@ -9,7 +9,7 @@ use offshoot_agent::agent::{Delivery, Submission, Submitted, Ticket};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::tools::UserCommand;
 use offshoot_agent::turn::Outcome;
-use offshoot_tui::chat::item::{Item, Tone};
+use offshoot_tui::chat::item::{Item, ShellItem, Tone, item_of};
 use offshoot_tui::chat::working::{Activity, Queued};
 use offshoot_tui::dialog::{self, Question};
 
@@ -17,7 +17,6 @@ use session_tree::{Role, Session};
 
 use super::desk::Then;
 use super::front::Front;
-use super::listen;
 use super::view::{Chosen, View};
 
 /// What can be done after an answer was stopped.
@@ -262,15 +261,20 @@ impl Front<'_> {
         }
         let now = self.now();
         self.chat.working.begin(Activity::Shell, now);
-        let item = self.chat.transcript.begin(listen::running(&command.command, command.is_private));
+        let item = self.chat.transcript.begin(Item::Shell(ShellItem {
+            command: command.command.clone(),
+            is_private: command.is_private,
+            is_running: true,
+            ..ShellItem::default()
+        }));
         self.desk.start(move |mut agent, cancel| async move {
             let place = agent.tool_place(cancel);
             let ran = agent.run_command(&command, &place).await;
             let kept = ran.as_ref().map_or(Ok(None), |message| agent.keep_command(message).map(Some));
             let then: Then = Box::new(move |front| {
                 front.chat.working.end();
-                if let Ok(message) = &ran {
-                    front.chat.transcript.change(item, |item| *item = Item::of_shell(message));
+                if let Some(ended) = ran.as_ref().ok().and_then(item_of) {
+                    front.chat.transcript.change(item, |item| *item = ended);
                 }
                 front.chat.transcript.finish(item);
                 if let Some(error) = ran.err().or(kept.err()) {

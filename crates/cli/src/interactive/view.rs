@@ -1,9 +1,8 @@
 //! Views: what has the keyboard instead of the editor, one at a time.
 
 use offshoot_tui::branches::BranchList;
-use offshoot_tui::chat::highlight::Grammars;
-use offshoot_tui::chat::item::{Item, items_at};
-use offshoot_tui::chat::viewer::{Pages, VIEWER_ACTIONS, Viewer};
+use offshoot_tui::chat::item::items_at;
+use offshoot_tui::chat::viewer::{VIEWER_ACTIONS, Viewer};
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::dialog::{Answer, Approval, Decided, Question, Review, SelectList};
 use offshoot_tui::help::{Group, HELP_ACTIONS, Help};
@@ -123,22 +122,6 @@ pub(super) const GROUPS: &[Group] = &[
         ],
     ),
 ];
-
-/// A path as pages of the viewer.
-pub(super) struct PathPages<'a> {
-    pub(super) desk: &'a Desk,
-    pub(super) path: &'a [Node],
-}
-
-impl Pages for PathPages<'_> {
-    fn len(&self) -> usize {
-        self.path.len()
-    }
-
-    fn items(&self, at: usize) -> Vec<Item> {
-        self.desk.read(|session| items_at(session, self.path, at))
-    }
-}
 
 /// Draws a view.
 #[expect(clippy::too_many_arguments, reason = "all that views look at, none of it theirs")]
@@ -307,8 +290,8 @@ impl Front<'_> {
 
     fn viewer_event(&mut self, mut viewer: Box<Viewer>, path: Vec<Node>, event: &Event) {
         let input = self.keymap.input(event, VIEWER_ACTIONS, Letters::Act);
-        let pages = PathPages { desk: &self.desk, path: &path };
-        if !input.is_some_and(|input| viewer.update(&input, &pages)) {
+        let entries = |at| self.desk.read(|session| items_at(session, &path, at));
+        if !input.is_some_and(|input| viewer.update(&input, &entries)) {
             self.view = Some(View::Viewer(viewer, path));
         }
     }
@@ -336,7 +319,7 @@ impl Front<'_> {
     /// Shows the path in full.
     pub(super) fn open_viewer(&mut self) {
         let path = self.desk.read(|session| session.branch_path(None));
-        let viewer = Viewer::new(self.chat.transcript.look().clone(), Grammars);
+        let viewer = Viewer::new(self.chat.transcript.look().clone(), path.len());
         self.open_view(View::Viewer(Box::new(viewer), path));
     }
 

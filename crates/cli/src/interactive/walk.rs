@@ -3,7 +3,7 @@
 use offshoot_agent::agent::{Arrival, Move, NavigateRequest, SummaryRequest};
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
-use offshoot_tui::chat::highlight::{CodeCache, Plain};
+use offshoot_tui::chat::highlight::CodeCache;
 use offshoot_tui::chat::item::{Item, Tone, prompts, rows};
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::crossterm::event::Event;
@@ -322,7 +322,7 @@ impl Front<'_> {
                     && let Some(item) = items.pop()
                 {
                     height += match &item {
-                        Ok(item) => rows(item, columns, &look, &Plain, &mut CodeCache::default()).len() + 1,
+                        Ok(item) => rows(item, columns, &look, &mut CodeCache::plain()).len() + 1,
                         Err(_) => 2,
                     };
                     shown.push(item);

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::theme::{Role, Theme};
 
-pub use entries::{items_at, prompts};
+pub use entries::{ending, item_of, items_at, prompts};
 pub use rows::{Look, rows};
 
 /// The longest text that is drawn; who wants the rest looks into the session.
@@ -43,22 +43,13 @@ pub enum Item {
         /// The text, as Markdown.
         text: String,
     },
-    /// What happened on a branch that was left or merged.
+    /// A summary that stands for other messages.
     Summary {
-        /// What it is: a branch summary, or a merge.
+        /// The kind: of a branch, of a merge, or of older messages.
         title: String,
         /// The summary, as Markdown.
         text: String,
     },
-    /// Older messages are told by a summary from here on.
-    Compaction {
-        /// The summary, as Markdown.
-        text: String,
-        /// How many tokens the context had before.
-        tokens: u64,
-    },
-    /// An answer did not end as it should.
-    Ending(Ending),
     /// A model or a thinking level was chosen.
     Setting(String),
     /// The program tells something.
@@ -117,17 +108,6 @@ pub struct ShellItem {
     pub is_running: bool,
 }
 
-/// How an answer ended, if not well.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
-    /// The person stopped it.
-    Aborted,
-    /// It became too long.
-    TooLong,
-    /// The model failed, and said this.
-    Failed(String),
-}
-
 /// How important something is that the program tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
@@ -150,18 +130,6 @@ impl Tone {
             Tone::Warning => ("! ", Role::Warning),
             Tone::Error => (theme.pick("✗ ", "x "), Role::Error),
         }
-    }
-}
-
-impl Item {
-    /// Makes the item of a message of an extension; none if it is hidden or says nothing.
-    pub fn of_custom(message: &session_tree::Message) -> Option<Self> {
-        entries::custom(message)
-    }
-
-    /// Makes the item of a command that the person ran.
-    pub fn of_shell(message: &session_tree::Message) -> Self {
-        Item::Shell(entries::shell_item(message))
     }
 }
 

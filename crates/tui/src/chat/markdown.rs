@@ -10,7 +10,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::highlight::{CodeCache, Languages};
+use super::highlight::CodeCache;
 use crate::clean::{clean, clean_lines};
 use crate::theme::{Role, Theme};
 use crate::wrap::{Margin, wrap};
@@ -22,17 +22,10 @@ const DEEPEST: usize = 12;
 /// Draws Markdown as rows of at most `columns`.
 ///
 /// `codes` remembers what was read of code, so that a text that grows is not read again.
-pub fn rows(
-    text: &str,
-    columns: usize,
-    theme: Theme,
-    languages: &dyn Languages,
-    codes: &mut CodeCache,
-) -> Vec<Line<'static>> {
+pub fn rows(text: &str, columns: usize, theme: Theme, codes: &mut CodeCache) -> Vec<Line<'static>> {
     let mut writer = Writer {
         theme,
         columns: columns.max(4),
-        languages,
         codes,
         out: Vec::new(),
         inline: Vec::new(),
@@ -93,7 +86,6 @@ enum Container {
 struct Writer<'a> {
     theme: Theme,
     columns: usize,
-    languages: &'a dyn Languages,
     codes: &'a mut CodeCache,
     out: Vec<Line<'static>>,
     inline: Vec<Span<'static>>,
@@ -315,7 +307,7 @@ impl Writer<'_> {
         let Some((language, code)) = self.code.take() else { return };
         let cleaned: Vec<_> = clean_lines(&code).collect();
         let mut lines: Vec<&str> = cleaned.iter().map(AsRef::as_ref).collect();
-        let parts = self.codes.parts(self.pieces, &language, &lines, self.languages);
+        let parts = self.codes.parts(self.pieces, &language, &lines);
         self.pieces += 1;
         if lines.last() == Some(&"") {
             lines.pop();
@@ -326,7 +318,7 @@ impl Writer<'_> {
             margin.rest.push(Span::raw("    "));
             let spans: Vec<Span<'static>> = parts
                 .into_iter()
-                .map(|(range, token)| Span::styled(line[range].to_owned(), token.style(self.theme)))
+                .map(|(range, role)| Span::styled(line[range].to_owned(), self.theme.style(role)))
                 .collect();
             wrap(&spans, self.columns, &margin, &mut self.out);
             self.note_drawn();

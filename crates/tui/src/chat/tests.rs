@@ -4,8 +4,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use serde_json::json;
 
 use super::completion::Candidate;
-use super::highlight::Plain;
-use super::item::{Ending, Item, Look, ShellItem, Tone, ToolItem, ToolState};
+use super::item::{Item, Look, ShellItem, Tone, ToolItem, ToolState};
 use super::working::{Activity, Queued};
 use super::*;
 use crate::chat::footer::BranchPlace;
@@ -29,7 +28,7 @@ fn chat() -> Chat {
 }
 
 fn chat_in(theme: Theme) -> Chat {
-    let mut chat = Chat::new(Transcript::new(Look::new(theme), Plain), Keymap::default());
+    let mut chat = Chat::new(Transcript::new(Look::new(theme)), Keymap::default());
     chat.footer = Footer {
         cwd: "~/greeter".into(),
         git_branch: Some("main".into()),
@@ -130,9 +129,9 @@ fn everything(theme: Theme) -> Chat {
         Item::Shell(ShellItem { is_private: true, exit_code: Some(1), ..shell }),
         Item::Custom { kind: "git-checkpoint".into(), text: "Checkpoint abc123 saved".into() },
         Item::Summary { title: "summary of the branch that was left".into(), text: long.into() },
-        Item::Compaction { text: "The story so far".into(), tokens: 52_000 },
-        Item::Ending(Ending::Aborted),
-        Item::Ending(Ending::Failed("529 overloaded_error: Overloaded, please try again later".into())),
+        Item::Summary { title: "summary of older messages".into(), text: "The story so far".into() },
+        Item::Notice(Tone::Warning, "stopped".into()),
+        Item::Notice(Tone::Error, "529 overloaded_error: Overloaded, please try again later".into()),
         Item::Notice(Tone::Success, "Navigated to selected point · /back returns".into()),
         Item::Notice(Tone::Warning, "this session is also open elsewhere".into()),
         Item::Divider("branch 2/4 · go-attempt".into()),

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use ratatui::text::Line;
 
-use super::highlight::{CodeCache, Languages};
+use super::highlight::CodeCache;
 use super::item::{Item, Look, rows};
 use super::markdown::stable_end;
 
@@ -31,7 +31,6 @@ pub struct Transcript {
     /// Ordered by id. Parts of one text have the same id; only the last of them grows.
     cells: VecDeque<Cell>,
     look: Look,
-    languages: Box<dyn Languages>,
     next: u64,
     /// Whether something was printed before, so that the next item stands apart.
     is_begun: bool,
@@ -63,8 +62,8 @@ struct Printed {
 
 impl Transcript {
     /// Makes a transcript of nothing.
-    pub fn new(look: Look, languages: impl Languages + 'static) -> Self {
-        Transcript { cells: VecDeque::new(), look, languages: Box::new(languages), next: 0, is_begun: false }
+    pub fn new(look: Look) -> Self {
+        Transcript { cells: VecDeque::new(), look, next: 0, is_begun: false }
     }
 
     /// Returns how items are drawn.
@@ -90,14 +89,10 @@ impl Transcript {
 
     /// Adds an item that will change.
     pub fn begin(&mut self, item: Item) -> ItemId {
-        let id = self.next_id();
+        self.next += 1;
+        let id = ItemId(self.next);
         self.cells.push_back(Cell::new(id, item));
         id
-    }
-
-    fn next_id(&mut self) -> ItemId {
-        self.next += 1;
-        ItemId(self.next)
     }
 
     /// Finds an item in logarithmic time: an answer may have very many.
@@ -168,11 +163,11 @@ impl Transcript {
                 self.cells.push_front(cell);
                 break;
             }
-            let all = cell.rows(columns, &self.look, &*self.languages).len();
+            let all = cell.rows(columns, &self.look).len();
             self.is_begun |= cell.hand_out(all, self.is_begun, &mut out);
         }
         if let Some(cell) = self.cells.front_mut().filter(|cell| !cell.is_done) {
-            let rows = cell.rows(columns, &self.look, &*self.languages).len();
+            let rows = cell.rows(columns, &self.look).len();
             if rows.saturating_sub(cell.printed.rows) > room.max(4)
                 && matches!(cell.item, Item::Text(_) | Item::Thinking(_))
             {
@@ -214,16 +209,13 @@ impl Transcript {
             if count >= most {
                 break;
             }
-            let rows = cell.rows(columns, &self.look, &*self.languages);
+            let rows = cell.rows(columns, &self.look).to_vec();
             if rows.is_empty() {
                 continue;
             }
-            let mut part: Vec<Line<'static>> = Vec::new();
-            if cell.printed.rows == 0 && (self.is_begun || nth > 0) {
-                part.push(Line::default());
-            }
-            let printed = cell.printed.rows;
-            part.extend(cell.rows(columns, &self.look, &*self.languages).iter().skip(printed).cloned());
+            let stands_apart = cell.printed.rows == 0 && (self.is_begun || nth > 0);
+            let mut part = if stands_apart { vec![Line::default()] } else { Vec::new() };
+            part.extend(rows.into_iter().skip(cell.printed.rows));
             count += part.len();
             parts.push(part);
         }
@@ -247,11 +239,10 @@ impl Cell {
         }
     }
 
-    fn rows(&mut self, columns: usize, look: &Look, languages: &dyn Languages) -> &[Line<'static>] {
+    fn rows(&mut self, columns: usize, look: &Look) -> &[Line<'static>] {
         self.made = self.made.take().filter(|(made_for, _)| *made_for == columns);
-        let (_, rows) = self
-            .made
-            .get_or_insert_with(|| (columns, rows(&self.item, columns, look, languages, &mut self.codes)));
+        let (_, rows) =
+            self.made.get_or_insert_with(|| (columns, rows(&self.item, columns, look, &mut self.codes)));
         if self.printed.columns != columns {
             self.printed = self.printed.at(columns, rows);
         }

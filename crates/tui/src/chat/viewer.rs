@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::highlight::{CodeCache, Languages};
+use super::highlight::CodeCache;
 use super::item::{Item, Look, rows};
 use crate::keys::{Action, Input, Keymap};
 use crate::paint;
@@ -31,24 +31,14 @@ pub const VIEWER_ACTIONS: &[Action] = &[
 /// How many entries are kept as rows.
 const MOST_KEPT: usize = 256;
 
-/// Something that has items, place by place.
-pub trait Pages {
-    /// Returns how many places there are.
-    fn len(&self) -> usize;
-
-    /// Returns the items at a place.
-    fn items(&self, at: usize) -> Vec<Item>;
-
-    /// Tells whether there are none.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
+/// A function that returns the items of the entry at a place of the path.
+pub type Entries<'a> = &'a dyn Fn(usize) -> Vec<Item>;
 
 /// The whole path in full.
 pub struct Viewer {
     look: Look,
-    languages: Box<dyn Languages>,
+    /// The number of entries.
+    count: usize,
     kept: HashMap<usize, Vec<Line<'static>>>,
     columns: u16,
     /// The place at the top, and how many of its rows are above the screen.
@@ -65,11 +55,11 @@ impl fmt::Debug for Viewer {
 }
 
 impl Viewer {
-    /// Opens at the end.
-    pub fn new(look: Look, languages: impl Languages + 'static) -> Self {
+    /// Opens a path of `count` entries at its end.
+    pub fn new(look: Look, count: usize) -> Self {
         Viewer {
             look: Look { is_expanded: true, ..look },
-            languages: Box::new(languages),
+            count,
             kept: HashMap::new(),
             columns: 0,
             top: (0, 0),
@@ -79,17 +69,17 @@ impl Viewer {
     }
 
     /// Takes one input; tells whether the viewer closes.
-    pub fn update(&mut self, input: &Input, pages: &dyn Pages) -> bool {
+    pub fn update(&mut self, input: &Input, entries: Entries<'_>) -> bool {
         let page = self.height.saturating_sub(1).max(1);
         match input {
-            Input::Action(Action::SelectUp) => self.up(1, pages),
-            Input::Action(Action::SelectDown) => self.down(1, pages),
-            Input::Action(Action::SelectPageUp) => self.up(page, pages),
-            Input::Action(Action::SelectPageDown) | Input::Char(' ') => self.down(page, pages),
+            Input::Action(Action::SelectUp) => self.up(1, entries),
+            Input::Action(Action::SelectDown) => self.down(1, entries),
+            Input::Action(Action::SelectPageUp) => self.up(page, entries),
+            Input::Action(Action::SelectPageDown) | Input::Char(' ') => self.down(page, entries),
             Input::Action(Action::SelectFirst) | Input::Char('g') => self.top = (0, 0),
-            Input::Action(Action::SelectLast) | Input::Char('G') => self.go_to_end(pages),
-            Input::Char('k') => self.up(1, pages),
-            Input::Char('j') => self.down(1, pages),
+            Input::Action(Action::SelectLast) | Input::Char('G') => self.go_to_end(entries),
+            Input::Char('k') => self.up(1, entries),
+            Input::Char('j') => self.down(1, entries),
             Input::Action(Action::ThinkingToggle) => self.toggle_folding(),
             Input::Action(Action::SelectCancel | Action::ToolsExpand) | Input::Char('q') => return true,
             Input::Action(_) | Input::Char(_) | Input::Paste(_) => {}
@@ -103,15 +93,15 @@ impl Viewer {
         self.top.1 = 0;
     }
 
-    fn rows(&mut self, at: usize, pages: &dyn Pages) -> &[Line<'static>] {
+    fn rows(&mut self, at: usize, entries: Entries<'_>) -> &[Line<'static>] {
         if self.kept.len() > MOST_KEPT {
             self.kept.clear();
         }
-        let (columns, look, languages) = (usize::from(self.columns), &self.look, &*self.languages);
+        let (columns, look) = (usize::from(self.columns), &self.look);
         self.kept.entry(at).or_insert_with(|| {
             let mut out = Vec::new();
-            for item in pages.items(at) {
-                let rows = rows(&item, columns, look, languages, &mut CodeCache::default());
+            for item in entries(at) {
+                let rows = rows(&item, columns, look, &mut CodeCache::default());
                 if !rows.is_empty() {
                     out.extend(rows);
                     out.push(Line::default());
@@ -121,10 +111,10 @@ impl Viewer {
         })
     }
 
-    fn down(&mut self, count: usize, pages: &dyn Pages) {
+    fn down(&mut self, count: usize, entries: Entries<'_>) {
         let mut left = count;
-        while left > 0 && self.top.0 < pages.len() {
-            let here = self.rows(self.top.0, pages).len().saturating_sub(self.top.1);
+        while left > 0 && self.top.0 < self.count {
+            let here = self.rows(self.top.0, entries).len().saturating_sub(self.top.1);
             if left < here {
                 self.top.1 += left;
                 break;
@@ -132,10 +122,10 @@ impl Viewer {
             left -= here;
             self.top = (self.top.0 + 1, 0);
         }
-        self.not_past_end(pages);
+        self.not_past_end(entries);
     }
 
-    fn up(&mut self, count: usize, pages: &dyn Pages) {
+    fn up(&mut self, count: usize, entries: Entries<'_>) {
         let mut left = count;
         loop {
             let step = left.min(self.top.1);
@@ -145,47 +135,47 @@ impl Viewer {
                 break;
             }
             self.top.0 -= 1;
-            self.top.1 = self.rows(self.top.0, pages).len();
+            self.top.1 = self.rows(self.top.0, entries).len();
         }
     }
 
     /// Moves up as far as needed for the screen to be full.
-    fn not_past_end(&mut self, pages: &dyn Pages) {
+    fn not_past_end(&mut self, entries: Entries<'_>) {
         let mut below = 0;
         let mut at = self.top.0;
-        while below < self.height + self.top.1 && at < pages.len() {
-            below += self.rows(at, pages).len();
+        while below < self.height + self.top.1 && at < self.count {
+            below += self.rows(at, entries).len();
             at += 1;
         }
         let below = below.saturating_sub(self.top.1);
         if below < self.height {
-            self.up(self.height - below, pages);
+            self.up(self.height - below, entries);
         }
     }
 
-    fn go_to_end(&mut self, pages: &dyn Pages) {
-        self.top = (pages.len(), 0);
-        self.up(self.height, pages);
+    fn go_to_end(&mut self, entries: Entries<'_>) {
+        self.top = (self.count, 0);
+        self.up(self.height, entries);
     }
 
     /// Draws the viewer over the whole screen.
-    pub fn draw(&mut self, keymap: &Keymap, pages: &dyn Pages, area: Rect, buf: &mut Buffer) {
-        self.fit(area, pages);
+    pub fn draw(&mut self, keymap: &Keymap, entries: Entries<'_>, area: Rect, buf: &mut Buffer) {
+        self.fit(area, entries);
         let theme = self.look.theme;
         let mut rows: Vec<Line<'static>> = Vec::new();
         let (mut at, mut skipped) = self.top;
         self.is_at_end = true;
-        while rows.len() < self.height && at < pages.len() {
+        while rows.len() < self.height && at < self.count {
             let room = self.height - rows.len();
             // Only rows that show are copied: an entry may have very many.
-            let below = self.rows(at, pages).get(skipped..).unwrap_or_default();
+            let below = self.rows(at, entries).get(skipped..).unwrap_or_default();
             let is_cut = below.len() > room;
             rows.extend(below.iter().take(room).cloned());
             self.is_at_end &= !is_cut;
             skipped = 0;
             at += 1;
         }
-        self.is_at_end &= at == pages.len();
+        self.is_at_end &= at == self.count;
         for (row, y) in rows.iter().zip(area.top()..area.bottom().saturating_sub(1)) {
             let place = Rect { y, height: 1, ..area };
             paint::tint(row.style, place, buf);
@@ -200,13 +190,13 @@ impl Viewer {
             (Action::ThinkingToggle, "fold"),
             (Action::SelectCancel, "close"),
         ];
-        let place = format!("{}/{} ", at.min(pages.len()), pages.len());
+        let place = format!("{}/{} ", at.min(self.count), self.count);
         let place = Line::styled(place, theme.style(Role::Dim));
         paint::keys_and_right(theme, keymap, &keys, &place, foot, buf);
         paint::finish(theme, area, buf);
     }
 
-    fn fit(&mut self, area: Rect, pages: &dyn Pages) {
+    fn fit(&mut self, area: Rect, entries: Entries<'_>) {
         let height = usize::from(area.height.saturating_sub(1)).max(1);
         let is_same = self.columns == area.width && self.height == height;
         if self.columns != area.width {
@@ -215,13 +205,13 @@ impl Viewer {
             self.kept.clear();
             if self.top.1 > 0 {
                 // About the same text stays at the top.
-                self.top.1 = self.top.1 * self.rows(self.top.0, pages).len() / before.max(1);
+                self.top.1 = self.top.1 * self.rows(self.top.0, entries).len() / before.max(1);
             }
         }
         self.height = height;
         match self.is_at_end && !is_same {
-            true => self.go_to_end(pages),
-            false => self.not_past_end(pages),
+            true => self.go_to_end(entries),
+            false => self.not_past_end(entries),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use offshoot_agent::event::AgentEvent;
 use offshoot_agent::tool::{ToolCall, ToolOutput};
 use offshoot_extensions::{Drawing, Extension, Extensions, RegisteredTool};
-use offshoot_tui::chat::item::{Item, items_at};
+use offshoot_tui::chat::item::{Item, item_of, items_at};
 use offshoot_tui::chat::transcript::ItemId;
 use serde_json::{Value as Json, json};
 use session_tree::{Kind, Message, Node, Role, Session};
@@ -96,7 +96,7 @@ impl Front<'_> {
 
     fn show_message(&mut self, message: &Message) -> bool {
         let Some(extended) = &self.guests.extended else { return false };
-        let (Some(value), Some(instead)) = (message.value().to_serde(), Item::of_custom(message)) else {
+        let (Some(value), Some(instead)) = (message.value().to_serde(), item_of(message)) else {
             return false;
         };
         let loaded = extended.loaded();

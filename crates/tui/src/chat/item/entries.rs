@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 use session_tree::json::Value;
 use session_tree::{BRANCH_SUMMARY_PREAMBLE, Block, Body, Content, Message, Node, Role, Session};
 
-use super::{Ending, Item, ShellItem, ToolItem, ToolState};
+use super::{Item, ShellItem, Tone, ToolItem, ToolState};
+use crate::numbers;
 
 /// How many results of one answer are looked for.
 const MOST_RESULTS: usize = 256;
@@ -29,10 +30,11 @@ pub fn items_at(session: &Session, path: &[Node], at: usize) -> Vec<Item> {
         Body::ThinkingLevelChange { level } => {
             vec![Item::Setting(format!("thinking: {}", level.as_deref().unwrap_or("off")))]
         }
-        Body::Compaction { summary, tokens_before, .. } => vec![Item::Compaction {
-            text: summary.unwrap_or_default().into_owned(),
-            tokens: tokens_before.unwrap_or(0.0) as u64,
-        }],
+        Body::Compaction { summary, tokens_before, .. } => {
+            let tokens = numbers::tokens(tokens_before.unwrap_or(0.0) as u64);
+            let title = format!("summary of older messages ({tokens} tokens before)");
+            vec![Item::Summary { title, text: summary.unwrap_or_default().into_owned() }]
+        }
         Body::BranchSummary { summary, .. } => {
             let title =
                 if is_merge { "merged from another branch" } else { "summary of the branch that was left" };
@@ -77,22 +79,32 @@ pub fn prompts(session: &Session, path: &[Node], most: usize) -> Vec<String> {
 
 fn message_items(session: &Session, path: &[Node], at: usize, message: &Message) -> Vec<Item> {
     match message.role() {
-        Role::User => vec![prompt(message)],
         Role::Assistant => answer_items(session, path, at, message),
         Role::ToolResult => vec![Item::Tool(result_item(session, path, at, message))],
-        Role::BashExecution => vec![Item::Shell(shell_item(message))],
-        Role::System => Vec::new(),
+        _ => item_of(message).into_iter().collect(),
+    }
+}
+
+/// Makes the item of a message that can be shown by itself; none if it is hidden, an answer or a tool result.
+pub fn item_of(message: &Message) -> Option<Item> {
+    match message.role() {
+        Role::User => {
+            let images = message.content().image_count();
+            Some(Item::Prompt { text: message.text().into_owned(), images })
+        }
+        Role::BashExecution => Some(Item::Shell(shell_item(message))),
+        Role::Assistant | Role::ToolResult | Role::System => None,
         Role::Custom
         | Role::HookMessage
         | Role::FileMention
         | Role::BranchSummary
         | Role::CompactionSummary
-        | Role::Other => custom(message).into_iter().collect(),
+        | Role::Other => custom(message),
     }
 }
 
 /// Makes the item of a message of an extension; none if it is hidden or says nothing.
-pub(crate) fn custom(message: &Message) -> Option<Item> {
+fn custom(message: &Message) -> Option<Item> {
     let value = message.value();
     let text = message.text().into_owned();
     let is_hidden = value.get("display").and_then(Value::as_bool) == Some(false);
@@ -108,11 +120,6 @@ pub(crate) fn custom(message: &Message) -> Option<Item> {
 fn attached(kind: Option<&str>, details: Option<Value<'_>>) -> Option<Item> {
     let path = details.filter(|_| kind == Some("file"))?.get("path")?.as_str()?;
     Some(Item::Setting(format!("attached: {path}")))
-}
-
-/// Makes the item of a prompt.
-pub(crate) fn prompt(message: &Message) -> Item {
-    Item::Prompt { text: message.text().into_owned(), images: message.content().image_count() }
 }
 
 fn answer_items(session: &Session, path: &[Node], at: usize, message: &Message) -> Vec<Item> {
@@ -134,22 +141,24 @@ fn answer_items(session: &Session, path: &[Node], at: usize, message: &Message) 
             Block::Text(_) | Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => {}
         }
     }
-    items.extend(ending(message).map(Item::Ending));
+    items.extend(ending(message));
     items
 }
 
-/// Tells how an answer ended, if not well.
-pub(crate) fn ending(message: &Message) -> Option<Ending> {
+/// Makes the notice below an answer that was stopped, cut off or failed.
+pub fn ending(message: &Message) -> Option<Item> {
     let value = message.value();
     let text = |key: &str| value.get(key).and_then(Value::as_str);
-    match text("stopReason").as_deref() {
-        Some("aborted") => Some(Ending::Aborted),
-        Some("length") => Some(Ending::TooLong),
-        Some("error") => Some(Ending::Failed(
+    let (tone, text) = match text("stopReason").as_deref() {
+        Some("aborted") => (Tone::Warning, "stopped".to_owned()),
+        Some("length") => (Tone::Warning, "the answer was cut off at the output limit".to_owned()),
+        Some("error") => (
+            Tone::Error,
             text("errorMessage").map_or_else(|| "the model failed".into(), |text| text.into_owned()),
-        )),
-        _ => None,
-    }
+        ),
+        _ => return None,
+    };
+    Some(Item::Notice(tone, text))
 }
 
 /// The ids of the calls whose results follow an answer.
@@ -194,7 +203,7 @@ fn call_above(session: &Session, result: Node, id: &str) -> Option<(String, Json
 }
 
 /// Makes the item of a command that the person ran.
-pub(crate) fn shell_item(message: &Message) -> ShellItem {
+fn shell_item(message: &Message) -> ShellItem {
     let value = message.value();
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().into_owned();
     let flag = |key: &str| value.get(key).and_then(Value::as_bool) == Some(true);

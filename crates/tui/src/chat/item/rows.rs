@@ -3,8 +3,8 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{Ending, Item, ShellItem, Tone, ToolItem, ToolState, capped, tool};
-use crate::chat::highlight::{CodeCache, Languages};
+use super::{Item, ShellItem, Tone, ToolItem, ToolState, capped, tool};
+use crate::chat::highlight::CodeCache;
 use crate::chat::markdown;
 use crate::clean::{clean, clean_lines};
 use crate::numbers;
@@ -43,24 +43,16 @@ impl Look {
 }
 
 /// Draws an item as rows of at most `columns`. An item that is hidden has none.
-pub fn rows(
-    item: &Item,
-    columns: usize,
-    look: &Look,
-    languages: &dyn Languages,
-    codes: &mut CodeCache,
-) -> Vec<Line<'static>> {
-    let mut pen = Pen { columns: columns.max(8), look, theme: look.theme, languages, codes, out: Vec::new() };
+pub fn rows(item: &Item, columns: usize, look: &Look, codes: &mut CodeCache) -> Vec<Line<'static>> {
+    let mut pen = Pen { columns: columns.max(8), look, theme: look.theme, codes, out: Vec::new() };
     match item {
         Item::Prompt { text, images } => pen.prompt(text, *images),
-        Item::Text(text) => drop(pen.markdown(text, &Margin::default(), Style::new(), usize::MAX)),
+        Item::Text(text) => pen.markdown(text, &Margin::default(), Style::new(), usize::MAX),
         Item::Thinking(text) => pen.thinking(text),
         Item::Tool(tool) => pen.tool(tool),
         Item::Shell(shell) => pen.shell(shell),
         Item::Custom { kind, text } => pen.custom(kind, text),
-        Item::Summary { title, text } => pen.block(title, text, Role::Warning),
-        Item::Compaction { text, tokens } => pen.compaction(text, *tokens),
-        Item::Ending(ending) => pen.ending(ending),
+        Item::Summary { title, text } => pen.summary(title, text),
         Item::Setting(text) => pen.plain(text, Role::Dim),
         Item::Notice(tone, text) => pen.notice(*tone, text),
         Item::Divider(title) => pen.divider(title),
@@ -73,7 +65,6 @@ struct Pen<'a> {
     columns: usize,
     look: &'a Look,
     theme: Theme,
-    languages: &'a dyn Languages,
     codes: &'a mut CodeCache,
     out: Vec<Line<'static>>,
 }
@@ -85,21 +76,16 @@ impl Pen<'_> {
 
     fn plain(&mut self, text: &str, role: Role) {
         let style = self.style(role);
-        self.lines(text, style, &Margin::default(), usize::MAX);
+        self.lines(text, style, &Margin::default());
     }
 
-    /// Draws text line by line, at most `most` rows of it; gives how many rows were left out.
-    fn lines(&mut self, text: &str, style: Style, margin: &Margin, most: usize) -> usize {
-        let text = capped(text);
-        let mut rows = Vec::new();
-        for line in clean_lines(&text) {
-            let margin = if rows.is_empty() { margin.clone() } else { continued(margin) };
-            wrap(&[Span::styled(line.into_owned(), style)], self.columns, &margin, &mut rows);
+    /// Draws text line by line.
+    fn lines(&mut self, text: &str, style: Style, margin: &Margin) {
+        let below = Margin { first: margin.rest.clone(), rest: margin.rest.clone() };
+        for (nth, line) in clean_lines(&capped(text)).enumerate() {
+            let margin = if nth == 0 { margin } else { &below };
+            wrap(&[Span::styled(line.into_owned(), style)], self.columns, margin, &mut self.out);
         }
-        let left_out = rows.len().saturating_sub(most);
-        rows.truncate(most);
-        self.out.extend(rows);
-        left_out
     }
 
     fn prompt(&mut self, text: &str, images: usize) {
@@ -115,15 +101,16 @@ impl Pen<'_> {
                 numbers::count(images, "image")
             ),
         };
-        self.lines(&shown, theme.style(Role::Text), &Margin::same(bar), usize::MAX);
+        self.lines(&shown, theme.style(Role::Text), &Margin::same(bar));
         self.fill(from, theme.style(Role::UserMessage));
     }
 
-    fn markdown(&mut self, text: &str, margin: &Margin, style: Style, most: usize) -> usize {
+    /// Draws Markdown, at most `most` rows of it.
+    fn markdown(&mut self, text: &str, margin: &Margin, style: Style, most: usize) {
         let text = capped(text.trim());
         let inside: usize = margin.rest.iter().map(Span::width).sum();
         let room = self.columns.saturating_sub(inside);
-        let rows = markdown::rows(&text, room, self.theme, self.languages, self.codes);
+        let rows = markdown::rows(&text, room, self.theme, self.codes);
         let left_out = rows.len().saturating_sub(most);
         for (nth, row) in rows.into_iter().take(most).enumerate() {
             let mut spans = if nth == 0 { margin.first.clone() } else { margin.rest.clone() };
@@ -133,7 +120,7 @@ impl Pen<'_> {
             );
             self.out.push(Line::from(spans).style(row.style));
         }
-        left_out
+        self.note_folded(left_out);
     }
 
     fn thinking(&mut self, text: &str) {
@@ -144,7 +131,7 @@ impl Pen<'_> {
         if !self.look.shows_thinking && !self.look.is_expanded {
             return self.plain("Thinking…", Role::Thinking);
         }
-        self.lines(text.trim(), style, &Margin::same(Span::raw("  ")), usize::MAX);
+        self.lines(text.trim(), style, &Margin::same(Span::raw("  ")));
     }
 
     fn tool(&mut self, tool: &ToolItem) {
@@ -170,7 +157,7 @@ impl Pen<'_> {
             self.plain(&images, Role::Muted);
         }
         if tool.state == ToolState::Interrupted {
-            self.plain("  interrupted: it has no result", Role::Warning);
+            self.plain("  interrupted: no result", Role::Warning);
         }
     }
 
@@ -195,7 +182,7 @@ impl Pen<'_> {
         let style = self.style(if is_error { Role::Error } else { Role::ToolOutput });
         let margin = self.guide();
         let from = self.out.len();
-        self.lines(text, style, &margin, usize::MAX);
+        self.lines(text, style, &margin);
         let most = self.look.limit(OUTPUT_ROWS);
         let all = self.out.len() - from;
         if all <= most.saturating_add(1) {
@@ -220,6 +207,14 @@ impl Pen<'_> {
         Line::from(spans)
     }
 
+    /// Says how many rows are folded, if there are any.
+    fn note_folded(&mut self, rows: usize) {
+        if rows > 0 {
+            let note = self.folded(rows, "more");
+            self.out.push(note);
+        }
+    }
+
     fn diff(&mut self, diff: &str) {
         let diff = capped(diff);
         let margin = self.guide();
@@ -230,11 +225,8 @@ impl Pen<'_> {
             wrap(&[Span::styled(line.into_owned(), self.style(role))], self.columns, &margin, &mut self.out);
         }
         let left_out = (self.out.len() - from).saturating_sub(most);
-        if left_out > 0 {
-            self.out.truncate(from + most);
-            let note = self.folded(left_out, "more");
-            self.out.push(note);
-        }
+        self.out.truncate(from.saturating_add(most));
+        self.note_folded(left_out);
     }
 
     fn written(&mut self, tool: &ToolItem) {
@@ -266,7 +258,7 @@ impl Pen<'_> {
             self.plain(&format!("  {end}"), Role::Error);
         }
         if shell.is_private && !shell.is_running {
-            self.plain("  not told to the model", Role::Dim);
+            self.plain("  not sent to the model", Role::Dim);
         }
     }
 
@@ -276,43 +268,22 @@ impl Pen<'_> {
         self.out.push(Line::from(vec![Span::raw(" "), Span::styled(label, self.style(Role::CustomLabel))]));
         let most = self.look.limit(SUMMARY_ROWS * 2);
         let style = self.style(Role::CustomText);
-        let left_out = self.markdown(text, &Margin::same(Span::raw(" ")), style, most);
-        if left_out > 0 {
-            let note = self.folded(left_out, "more");
-            self.out.push(note);
-        }
+        self.markdown(text, &Margin::same(Span::raw(" ")), style, most);
         self.fill(from, self.style(Role::CustomMessage));
     }
 
-    fn block(&mut self, title: &str, text: &str, role: Role) {
-        let mark = self.theme.pick("◆ ", "# ");
-        self.lines(title, self.style(role), &Margin::mark(Span::styled(mark, self.style(role))), usize::MAX);
+    fn summary(&mut self, title: &str, text: &str) {
+        let style = self.style(Role::Warning);
+        self.lines(title, style, &Margin::mark(Span::styled(self.theme.pick("◆ ", "# "), style)));
         let margin = self.guide();
-        let left_out = self.markdown(text, &margin, Style::new(), self.look.limit(SUMMARY_ROWS));
-        if left_out > 0 {
-            let note = self.folded(left_out, "more");
-            self.out.push(note);
-        }
-    }
-
-    fn compaction(&mut self, text: &str, tokens: u64) {
-        let title = format!("older messages are summarized here ({} tokens before)", numbers::tokens(tokens));
-        self.block(&title, text, Role::BorderAccent);
-    }
-
-    fn ending(&mut self, ending: &Ending) {
-        match ending {
-            Ending::Aborted => self.plain("stopped", Role::Warning),
-            Ending::TooLong => self.plain("the answer is cut: it became as long as it may be", Role::Warning),
-            Ending::Failed(reason) => self.notice(Tone::Error, reason),
-        }
+        self.markdown(text, &margin, Style::new(), self.look.limit(SUMMARY_ROWS));
     }
 
     fn notice(&mut self, tone: Tone, text: &str) {
         let (mark, role) = tone.mark(self.theme);
         let text_role = if tone == Tone::Error { Role::Error } else { Role::Muted };
         let style = self.style(text_role);
-        self.lines(text, style, &Margin::mark(Span::styled(mark, self.style(role))), usize::MAX);
+        self.lines(text, style, &Margin::mark(Span::styled(mark, self.style(role))));
     }
 
     fn divider(&mut self, title: &str) {
@@ -333,9 +304,4 @@ impl Pen<'_> {
             row.style = style.patch(row.style);
         }
     }
-}
-
-/// The margin of lines after the first.
-fn continued(margin: &Margin) -> Margin {
-    Margin { first: margin.rest.clone(), rest: margin.rest.clone() }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::chat::highlight::{CodeCache, Plain};
+use crate::chat::highlight::CodeCache;
 use crate::theme::Theme;
 use serde_json::json;
 use session_tree::Session;
@@ -11,7 +11,7 @@ fn look() -> Look {
 }
 
 fn shown(item: &Item, columns: usize, look: &Look) -> String {
-    let rows = rows(item, columns, look, &Plain, &mut CodeCache::default());
+    let rows = rows(item, columns, look, &mut CodeCache::plain());
     rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -74,7 +74,7 @@ fn summaries_and_compactions_say_what_they_are() {
     ◆ summary of the branch that was left
     │ Tried Node, too slow
 
-    ◆ older messages are summarized here (1.0k tokens before)
+    ◆ summary of older messages (1.0k tokens before)
     │ The story so far
 
     ▌ go on
@@ -94,7 +94,7 @@ fn a_call_without_a_result_was_interrupted() {
     sleep 100
 
     ○ bash
-      interrupted: it has no result
+      interrupted: no result
 
     ▌ never mind
     ");
@@ -141,7 +141,7 @@ fn an_edit_shows_what_it_changed() {
         state: ToolState::Done,
         ..ToolItem::default()
     });
-    let rows = rows(&item, 40, &look(), &Plain, &mut CodeCache::default());
+    let rows = rows(&item, 40, &look(), &mut CodeCache::plain());
     let added = rows.iter().find(|row| row.to_string().contains("new()")).unwrap();
     assert_eq!(added.spans[1].style, Theme::dark().style(crate::theme::Role::DiffAdded));
     insta::assert_snapshot!(shown(&item, 40, &look()), @r"
@@ -156,7 +156,7 @@ fn an_edit_shows_what_it_changed() {
 #[test]
 fn messages_of_extensions_are_purple_and_hidden_ones_do_not_show() {
     let item = Item::Custom { kind: "git".into(), text: "saved".into() };
-    let rows = rows(&item, 40, &look(), &Plain, &mut CodeCache::default());
+    let rows = rows(&item, 40, &look(), &mut CodeCache::plain());
     let theme = Theme::dark();
     assert_eq!(rows[0].style.bg, theme.style(crate::theme::Role::CustomMessage).bg);
     assert_eq!(rows[0].spans[1].style, theme.style(crate::theme::Role::CustomLabel));
@@ -177,8 +177,7 @@ fn of_a_file_that_a_prompt_names_only_the_name_shows() {
 
 #[test]
 fn answers_that_did_not_end_well_say_so() {
-    assert_eq!(shown(&Item::Ending(Ending::Aborted), 40, &look()), "stopped");
-    let failed = Item::Ending(Ending::Failed("overloaded".into()));
+    let failed = Item::Notice(Tone::Error, "overloaded".into());
     assert_eq!(shown(&failed, 40, &look()), "✗ overloaded");
 }
 
@@ -197,7 +196,7 @@ fn nothing_that_others_wrote_steers_the_terminal() {
     for hostile in drawn.chain(["a\x1b]52;c;eA==\x07\u{9b}2J\u{202e}b\x00\r".to_owned()]) {
         for item in items_saying(&hostile) {
             for columns in [1, 8, 40] {
-                for row in rows(&item, columns, &look(), &Plain, &mut CodeCache::default()) {
+                for row in rows(&item, columns, &look(), &mut CodeCache::plain()) {
                     let row = row.to_string();
                     assert!(crate::clean::clean(&row) == row && !row.contains('\n'), "{hostile:?}: {row:?}");
                 }
@@ -224,8 +223,7 @@ fn items_saying(hostile: &str) -> Vec<Item> {
         Item::Shell(ShellItem { command: text(), output: text(), ..ShellItem::default() }),
         Item::Custom { kind: text(), text: text() },
         Item::Summary { title: text(), text: text() },
-        Item::Compaction { text: text(), tokens: 1 },
-        Item::Ending(Ending::Failed(text())),
+        Item::Notice(Tone::Error, text()),
         Item::Setting(text()),
         Item::Notice(Tone::Info, text()),
         Item::Divider(text()),

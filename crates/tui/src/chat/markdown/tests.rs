@@ -1,8 +1,7 @@
 use super::*;
-use crate::chat::highlight::{Grammars, Plain};
 
 fn shown(text: &str, columns: usize) -> String {
-    let rows = rows(text, columns, Theme::dark(), &Plain, &mut CodeCache::default());
+    let rows = rows(text, columns, Theme::dark(), &mut CodeCache::plain());
     let rows: Vec<String> = rows.iter().map(ToString::to_string).collect();
     rows.join("\n")
 }
@@ -98,7 +97,7 @@ fn html_and_escape_codes_are_text() {
 #[test]
 fn code_is_coloured_by_its_language() {
     let text = "```python\n# note\ndef f(): return 'a'\n```\n";
-    let rows = rows(text, 60, Theme::dark(), &Grammars, &mut CodeCache::default());
+    let rows = rows(text, 60, Theme::dark(), &mut CodeCache::default());
     let comment = rows[0].spans.iter().find(|span| span.content.contains("# note")).unwrap();
     assert_eq!(comment.style, Theme::dark().style(Role::Thinking));
 }
@@ -121,7 +120,7 @@ fn nothing_in_a_text_makes_it_panic() {
     let table = format!("|{}\n|{}\n|{}", "a|".repeat(500), "-|".repeat(500), "b|".repeat(500));
     for text in [&deep, &list, &table, "```\n", "|a|\n|-|", "[x](", "![](\x07)", "\u{202e}a\u{0}"] {
         for columns in [1, 4, 40, 200] {
-            let rows = rows(text, columns, Theme::dark(), &Plain, &mut CodeCache::default());
+            let rows = rows(text, columns, Theme::dark(), &mut CodeCache::plain());
             assert!(rows.iter().all(|row| !row.to_string().chars().any(char::is_control)));
         }
     }
@@ -134,7 +133,7 @@ fn however_deep_a_text_is_nested_every_level_costs_the_same() {
     let items = "- ".repeat(50_000) + "x";
     let start = std::time::Instant::now();
     for (text, count) in [(quotes, 1), (breaks, 10_000), (items, 1)] {
-        assert_eq!(rows(&text, 80, Theme::dark(), &Plain, &mut CodeCache::default()).len(), count);
+        assert_eq!(rows(&text, 80, Theme::dark(), &mut CodeCache::plain()).len(), count);
     }
     // One step per pair of levels would take minutes; this takes a second or two.
     assert!(start.elapsed() < std::time::Duration::from_secs(30), "{:?}", start.elapsed());

@@ -1,10 +1,9 @@
 use super::*;
-use crate::chat::highlight::Plain;
 use crate::chat::item::{ToolItem, ToolState};
 use crate::theme::Theme;
 
 fn transcript() -> Transcript {
-    Transcript::new(Look::new(Theme::dark()), Plain)
+    Transcript::new(Look::new(Theme::dark()))
 }
 
 fn text(rows: &[Line<'_>]) -> Vec<String> {
