@@ -52,11 +52,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Tells whether anything was said.
-    pub(crate) fn is_used(&self) -> bool {
-        self.no_extensions || !self.paths.is_empty()
-    }
-
     /// Takes an option that the program does not know: `--name`, or `--name=value`.
     pub(crate) fn add_flag(&mut self, option: &str, error: &clap::Error) {
         let named = option.trim_start_matches('-');

@@ -30,7 +30,6 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-use offshoot_agent::agent::Agent;
 use offshoot_agent::event::Watcher;
 use offshoot_agent::permission::Mode;
 use offshoot_agent::tools::ToolBox;
@@ -47,11 +46,9 @@ use crate::app::App;
 use crate::error::CommandError;
 use crate::extensions::Sources;
 use crate::setup::Setup;
-use crate::signal::Signals;
 use crate::talk;
-use front::{Front, Parts};
+use front::Front;
 use gate::TerminalApprover;
-use terminal::Terminal;
 
 pub(crate) use terminal::is_there as is_possible;
 
@@ -82,7 +79,6 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
     // Who leaves needs to hear nothing any more.
     let watcher = Watcher::new(move |event| drop(tell.send(event)));
     let agent = args.agent_for(&setup, Mode::AskFor, approver, watcher, app)?;
-    let providers = setup.providers()?;
     let (keymap, warnings) = keymap(app, &setup)?;
     app.ui.flush()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -90,17 +86,13 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
     let chat = chat(app, &setup, keymap);
     let first = args.first_prompt();
     let is_kept = runtime.block_on(async {
-        // First, so that nobody ends us while the terminal is not as it was.
-        let signals = Signals::listen()?;
-        let terminal = Terminal::enter()
-            .map_err(|error| CommandError::system("use", "the terminal".as_ref(), &error))?;
-        let home = app.home();
-        let parts =
-            Parts { chat, agent, app, args, setup, providers, home, terminal, signals, told, questions };
-        let mut front = Front::new(parts);
+        let mut front = Front::new(chat, agent, app, args, setup, (told, questions))?;
         front.open(sources);
         for warning in warnings {
             front.fail(&warning);
+        }
+        if args.opens_picker() {
+            front.open_picker();
         }
         if let Some(text) = first {
             front.follow_up(&text);
@@ -109,22 +101,17 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
             front.introduce(text);
         }
         let (agent, talked) = front.run().await;
-        let is_kept = match agent {
-            Some(agent) => quit(agent).await,
-            None => false,
-        };
+        let mut is_kept = false;
+        if let Some(mut agent) = agent {
+            agent.quit().await;
+            let session = agent.session();
+            is_kept = session.file().is_some() && session.is_saved();
+        }
         talked.map(|()| is_kept)
     });
     // Whoever still reads for the screen may stop in the middle.
     runtime.shutdown_background();
     is_kept
-}
-
-/// Keeps the position, and lets extensions go; tells whether there is a session to come back to.
-async fn quit(mut agent: Agent) -> bool {
-    agent.quit().await;
-    let session = agent.session();
-    session.file().is_some() && session.is_saved()
 }
 
 /// Chooses the colours: none, those of the settings, or those that suit the terminal.

@@ -27,7 +27,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use app::{App, Places};
 use env::Environment;
@@ -131,7 +131,10 @@ fn arguments() -> Args {
 /// Reads a command line. Text after `-p` is a prompt, also if it begins with the name of a command.
 fn parse(line: &[OsString]) -> Result<Args, clap::Error> {
     if !talk::names_command_after_print(line, &Args::command()) {
-        return Args::try_parse_from(line);
+        let read = Args::command().try_get_matches_from(line)?;
+        let mut args = Args::from_arg_matches(&read)?;
+        args.talk.note_options(&read);
+        return Ok(args);
     }
     let PromptArgs { places, color, talk } = PromptArgs::try_parse_from(line)?;
     Ok(Args { places, color, talk, command: None })

@@ -11,6 +11,7 @@ mod say;
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 
+use clap::parser::ValueSource;
 use offshoot_agent::agent::{Agent, Approver};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::Watcher;
@@ -73,6 +74,9 @@ pub(crate) struct Args {
     pub(crate) extensions: extensions::Args,
     #[command(flatten)]
     trust: trust::Args,
+    /// True if one of these options was given.
+    #[arg(skip)]
+    has_options: bool,
     /// The error of a prompt that is more likely a mistyped command.
     #[arg(skip)]
     mistyped: Option<Failure>,
@@ -98,6 +102,11 @@ enum Said {
 
 /// Runs one prompt.
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    if args.open.resume {
+        let failure = Failure::new("`--resume` opens a list of sessions, which needs the chat at a terminal");
+        let hint = "`--session SESSION` names one, `offshoot sessions` lists them";
+        return Err(CommandError::Usage(failure.hint(hint)));
+    }
     match args.said()? {
         Said::Command(command) => {
             let mut session = args.open.open(app)?;
@@ -141,41 +150,25 @@ pub(crate) fn waiting<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, Comm
 }
 
 impl Args {
-    /// Commands do not talk to models; who asks for both meant something else.
+    /// Notes whether one of these options was given, as the command line was read.
+    pub(crate) fn note_options(&mut self, read: &clap::ArgMatches) {
+        let own = <Args as clap::Args>::augment_args(clap::Command::new("talk"));
+        let is_given = |option: &clap::Arg| {
+            !option.is_positional()
+                && read.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine)
+        };
+        self.has_options = own.get_arguments().any(is_given);
+    }
+
+    /// Commands do not talk to models; options for that next to a command are a mistake.
     pub(crate) fn refuse_beside_command(&self) -> Result<(), CommandError> {
-        if !self.is_used() {
+        if !self.has_options {
             return Ok(());
         }
         let failure = Failure::new("this is a command, which takes no options for talking to a model");
         Err(CommandError::Usage(
             failure.hint("put `--` before a prompt that begins with the name of a command"),
         ))
-    }
-
-    /// Tells whether anything was said but the prompt, which is then the name of a command.
-    fn is_used(&self) -> bool {
-        // By name, so that nobody forgets a new option.
-        let Args {
-            prompt: _,
-            print,
-            mode,
-            open,
-            model,
-            tools,
-            allow,
-            yes,
-            system_prompt,
-            append_system_prompt,
-            no_context_files,
-            extensions,
-            trust,
-            mistyped: _,
-        } = self;
-        let is_said = *print || *mode != Mode::default() || *yes || *no_context_files;
-        let is_told = system_prompt.is_some() || !append_system_prompt.is_empty();
-        let is_about_tools = tools.is_some() || !allow.is_empty();
-        let is_elsewhere = open.is_used() || model.is_used() || extensions.is_used() || trust.is_used();
-        is_said || is_told || is_about_tools || is_elsewhere
     }
 
     /// What is said: what comes from a pipe, then the words of the command line.
@@ -281,6 +274,11 @@ impl Args {
     /// Tells whether a conversation at the terminal is wanted, if there is one.
     pub(crate) fn is_conversation(&self) -> bool {
         !self.print && self.mode == Mode::Text
+    }
+
+    /// Returns true if the chat begins with the list of sessions.
+    pub(crate) fn opens_picker(&self) -> bool {
+        self.open.resume
     }
 
     /// Returns what is said first.

@@ -30,39 +30,29 @@ pub(super) enum Next {
 
 type Work = Pin<Box<dyn Future<Output = (Agent, Then)>>>;
 
-/// Where the agent is.
+/// Where the agent is: idle, or at work.
 pub(super) struct Desk {
-    state: State,
+    /// The agent while it is idle.
+    agent: Option<Box<Agent>>,
+    /// Its work, and what stops it.
+    work: Option<(Work, Cancel)>,
     session: SharedSession,
-}
-
-enum State {
-    Free(Box<Agent>),
-    Busy {
-        work: Work,
-        cancel: Cancel,
-    },
-    /// Only while one becomes the other.
-    Between,
 }
 
 impl Desk {
     /// Puts an agent at the desk.
     pub(super) fn new(agent: Agent) -> Self {
-        Desk { session: agent.shared_session(), state: State::Free(Box::new(agent)) }
+        Desk { session: agent.shared_session(), agent: Some(Box::new(agent)), work: None }
     }
 
-    /// Tells whether the agent works.
+    /// Returns true while the agent works.
     pub(super) fn is_busy(&self) -> bool {
-        matches!(self.state, State::Busy { .. })
+        self.work.is_some()
     }
 
     /// Returns the agent, unless it works.
     pub(super) fn agent(&mut self) -> Option<&mut Agent> {
-        match &mut self.state {
-            State::Free(agent) => Some(agent),
-            State::Busy { .. } | State::Between => None,
-        }
+        self.agent.as_deref_mut()
     }
 
     /// Reads the session, for one step.
@@ -80,51 +70,43 @@ impl Desk {
     where
         F: Future<Output = (Agent, Then)> + 'static,
     {
-        self.state = match std::mem::replace(&mut self.state, State::Between) {
-            State::Free(agent) => {
-                let cancel = Cancel::new();
-                State::Busy { work: Box::pin(work(*agent, cancel.clone())), cancel }
-            }
-            busy => {
-                debug_assert!(false, "the agent works already");
-                busy
-            }
-        };
+        debug_assert!(!self.is_busy(), "the agent works already");
+        if let Some(agent) = self.agent.take() {
+            let cancel = Cancel::new();
+            self.work = Some((Box::pin(work(*agent, cancel.clone())), cancel));
+        }
     }
 
     /// Asks the agent to stop.
     pub(super) fn stop(&self) {
-        if let State::Busy { cancel, .. } = &self.state {
+        if let Some((_, cancel)) = &self.work {
             cancel.cancel();
         }
     }
 
-    /// Waits until the work is done; while there is none, until somebody wishes for some.
+    /// Waits until the work is done; while there is none, until an extension requests some.
     pub(super) async fn next(&mut self) -> Next {
-        match &mut self.state {
-            State::Busy { .. } => Next::Done(self.done().await),
-            State::Free(agent) => Next::Wished(agent.next_wish().await),
-            State::Between => std::future::pending().await,
+        match &mut self.agent {
+            Some(agent) => Next::Wished(agent.next_wish().await),
+            None => Next::Done(self.done().await),
         }
     }
 
     async fn done(&mut self) -> Then {
-        let State::Busy { work, .. } = &mut self.state else { return std::future::pending().await };
+        let Some((work, _)) = &mut self.work else { return std::future::pending().await };
         let (agent, then) = work.await;
+        self.work = None;
         self.session = agent.shared_session();
-        self.state = State::Free(Box::new(agent));
+        self.agent = Some(Box::new(agent));
         then
     }
 
-    /// Ends: waits for the work to stop, and gives the agent back.
+    /// Waits for the work to stop, and gives the agent back.
     pub(super) async fn close(mut self) -> Option<Agent> {
         self.stop();
         if self.is_busy() {
             drop(self.done().await);
         }
-        match self.state {
-            State::Free(agent) => Some(*agent),
-            State::Busy { .. } | State::Between => None,
-        }
+        self.agent.map(|agent| *agent)
     }
 }

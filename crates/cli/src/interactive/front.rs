@@ -115,21 +115,6 @@ pub(super) struct Front<'a> {
     pub(super) columns: u16,
 }
 
-/// What a front is made of.
-pub(super) struct Parts<'a> {
-    pub(super) chat: Chat,
-    pub(super) agent: Agent,
-    pub(super) app: &'a App,
-    pub(super) args: &'a talk::Args,
-    pub(super) setup: Setup,
-    pub(super) providers: Providers,
-    pub(super) home: Option<String>,
-    pub(super) terminal: Terminal,
-    pub(super) signals: Signals,
-    pub(super) told: UnboundedReceiver<AgentEvent>,
-    pub(super) questions: UnboundedReceiver<Asked>,
-}
-
 /// Something happened.
 enum Happened {
     Terminal(Option<std::io::Result<Event>>),
@@ -146,12 +131,21 @@ enum Happened {
 }
 
 impl<'a> Front<'a> {
-    /// Puts the parts together.
-    pub(super) fn new(parts: Parts<'a>) -> Self {
-        let Parts { chat, agent, app, args, setup, providers, home, terminal, signals, told, questions } =
-            parts;
+    /// Takes the terminal over and puts everything together.
+    pub(super) fn new(
+        chat: Chat,
+        agent: Agent,
+        app: &'a App,
+        args: &'a talk::Args,
+        setup: Setup,
+        (told, questions): (UnboundedReceiver<AgentEvent>, UnboundedReceiver<Asked>),
+    ) -> Result<Self, CommandError> {
+        let providers = setup.providers()?;
+        // Before the terminal changes, so that no signal leaves it that way.
+        let signals = Signals::listen()?;
+        let terminal = Terminal::enter().map_err(broken)?;
         let columns = terminal.size().0;
-        Front {
+        Ok(Front {
             keymap: chat.keymap.clone(),
             cwd: setup.cwd.clone(),
             inbox: agent.inbox(),
@@ -166,7 +160,7 @@ impl<'a> Front<'a> {
             args,
             setup,
             providers,
-            home,
+            home: app.home(),
             view: None,
             unasked: None,
             typed_at: Duration::ZERO,
@@ -192,7 +186,7 @@ impl<'a> Front<'a> {
             looked_at: Duration::ZERO,
             is_over: false,
             columns,
-        }
+        })
     }
 
     /// Returns how long the front has been there; all its times are counted like this.

@@ -3,14 +3,16 @@
 use std::fmt;
 use std::path::{Component, Path};
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use offshoot_agent::agent::{Approval, ApprovalRequest, Approver};
 use offshoot_agent::permission::{Decision, Mode, Permissions, Reason, Rule, is_risky_program};
-use offshoot_agent::tool::{Effect, Preview, ToolOutput};
+use offshoot_agent::tool::{Effect, Preview};
 use offshoot_tui::dialog::{Approval as ApprovalDialog, Decided, Item};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
+
+use super::listen::text_of;
 
 /// Asks the user at the terminal.
 pub(super) struct TerminalApprover {
@@ -27,22 +29,17 @@ pub(super) struct Asked {
     diff: String,
     /// The rule that would allow this call and similar ones.
     rule: Option<Rule>,
-    answer: oneshot::Sender<Answered>,
-}
-
-/// The answer of the user.
-#[derive(Debug, PartialEq, Eq)]
-enum Answered {
-    Once,
-    Always(Box<Rule>),
-    /// No, with a reason for the model; it may be empty.
-    No(String),
+    answer: oneshot::Sender<Option<Decided>>,
 }
 
 impl TerminalApprover {
     /// Makes an approver that sends its questions away.
     pub(super) fn new(permissions: Permissions, questions: UnboundedSender<Asked>) -> Self {
         TerminalApprover { permissions: Mutex::new(permissions), questions }
+    }
+
+    fn permissions(&self) -> MutexGuard<'_, Permissions> {
+        self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn ask(&self, request: &ApprovalRequest<'_>, reason: Reason) -> Approval {
@@ -52,27 +49,28 @@ impl TerminalApprover {
             // A call that would change nothing needs no approval.
             Preview::Fails(output) => return Approval::No(text_of(&output)),
         };
+        let rule = self.rule(request, &reason);
         let (answer, answered) = oneshot::channel();
         let asked = Asked {
             tool: request.call().name.clone(),
             about: about(request, &reason),
             diff,
-            rule: self.rule(request, &reason),
+            rule: rule.clone(),
             answer,
         };
         if self.questions.send(asked).is_err() {
             return Approval::No("not allowed: the chat has ended, so the user cannot be asked".to_owned());
         }
-        match answered.await {
-            Ok(Answered::Once) => Approval::Yes,
-            Ok(Answered::Always(rule)) => {
-                self.permissions.lock().unwrap_or_else(PoisonError::into_inner).add(*rule);
+        match (answered.await.ok().flatten(), rule) {
+            (Some(Decided { answer: 0, .. }), _) => Approval::Yes,
+            (Some(Decided { answer: 1, .. }), Some(rule)) => {
+                self.permissions().add(rule);
                 Approval::Yes
             }
-            Ok(Answered::No(reason)) if !reason.is_empty() => {
+            (Some(Decided { reason, .. }), _) if !reason.is_empty() => {
                 Approval::No(format!("declined by the user: {reason}"))
             }
-            Ok(Answered::No(_)) | Err(_) => Approval::No("declined by the user".to_owned()),
+            _ => Approval::No("declined by the user".to_owned()),
         }
     }
 
@@ -81,7 +79,7 @@ impl TerminalApprover {
         // A call that is shown out of caution is allowed already; places of secrets are asked about each time.
         let rule = always_rule(request)
             .filter(|_| !matches!(reason, Reason::Caution(_) | Reason::OpensSecrets(_)))?;
-        let mut permissions = self.permissions.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut permissions = self.permissions().clone();
         permissions.add(rule.clone());
         (permissions.judge_request(request).decision == Decision::Allow).then_some(rule)
     }
@@ -98,10 +96,7 @@ impl Approver for TerminalApprover {
         &'a self,
         request: &'a ApprovalRequest<'a>,
     ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
-        let verdict = {
-            let permissions = self.permissions.lock().unwrap_or_else(PoisonError::into_inner);
-            permissions.judge_request(request)
-        };
+        let verdict = self.permissions().judge_request(request);
         match verdict.decision {
             Decision::Allow => Box::pin(std::future::ready(Approval::Yes)),
             Decision::Deny => {
@@ -132,20 +127,9 @@ impl Asked {
 
     /// Gives the answer; none means no.
     pub(super) fn give(self, decided: Option<Decided>) {
-        let answered = match (decided, self.rule) {
-            (Some(Decided { answer: 0, .. }), _) => Answered::Once,
-            (Some(Decided { answer: 1, .. }), Some(rule)) => Answered::Always(Box::new(rule)),
-            (Some(Decided { reason, .. }), _) => Answered::No(reason),
-            (None, _) => Answered::No(String::new()),
-        };
         // The call may have been stopped in the meantime.
-        drop(self.answer.send(answered));
+        drop(self.answer.send(decided));
     }
-}
-
-fn text_of(output: &ToolOutput) -> String {
-    let texts = output.content.iter().filter_map(|block| block["text"].as_str());
-    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// Describes what would happen, in full, and why the user is asked if that is not obvious.

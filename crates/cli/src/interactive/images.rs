@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use offshoot_agent::tools::{prompt_image, prompt_image_at};
 use offshoot_tui::chat::item::Tone;
+use percent_encoding::percent_decode_str;
 use session_tree::PromptImage;
 
 use super::front::Front;
@@ -72,7 +73,7 @@ fn dropped_path(pasted: &str, cwd: &Path) -> Option<PathBuf> {
     let path = match inside('\'').or_else(|| inside('"')) {
         Some(quoted) => quoted.to_owned(),
         None => match text.strip_prefix("file://") {
-            Some(address) => unescaped_address(address)?,
+            Some(address) => percent_decode_str(address).decode_utf8().ok()?.into_owned(),
             None => unescaped(text),
         },
     };
@@ -90,27 +91,6 @@ fn unescaped(text: &str) -> String {
         }
     }
     out
-}
-
-/// Reads `%20` and the like.
-fn unescaped_address(address: &str) -> Option<String> {
-    let bytes = address.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digits = address.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(out).ok()
 }
 
 #[cfg(test)]

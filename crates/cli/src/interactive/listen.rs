@@ -177,8 +177,8 @@ impl Listener {
     }
 }
 
-/// The text of what a tool returned.
-fn text_of(output: &ToolOutput) -> String {
+/// Returns the text of what a tool returned.
+pub(super) fn text_of(output: &ToolOutput) -> String {
     let texts = output.content.iter().filter_map(|block| block.get("text").and_then(Json::as_str));
     texts.collect::<Vec<_>>().join("\n")
 }

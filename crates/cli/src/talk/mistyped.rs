@@ -6,6 +6,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use strsim::osa_distance;
+
 use super::Args;
 use crate::change::quoted;
 use crate::error::{CommandError, Failure};
@@ -24,7 +26,7 @@ impl Args {
     /// Notes that the prompt is more likely a mistyped command; `line` is the command line.
     pub(crate) fn note_mistyped_command(&mut self, line: &[OsString], program: &clap::Command) {
         let behind = line.iter().position(|word| word == "--").map_or(0, |at| line.len() - at - 1);
-        if self.is_used() || behind >= self.prompt.len() {
+        if self.has_options || behind >= self.prompt.len() {
             return;
         }
         self.mistyped = mistyped(&self.prompt, &names(program));
@@ -82,7 +84,7 @@ fn mistyped(words: &[String], commands: &[&str]) -> Option<Failure> {
 fn closest<'c>(word: &str, commands: &[&'c str], is_alone: bool) -> Option<&'c str> {
     let is_beginning = |command: &str| is_alone && word.len() > 1 && command.starts_with(word);
     let close = commands.iter().filter(|command| is_close(word, command) || is_beginning(command));
-    close.min_by_key(|command| distance(word, command)).copied()
+    close.min_by_key(|command| osa_distance(word, command)).copied()
 }
 
 /// Tells whether a word may be a slip for a command: a few letters differ, or the end is missing.
@@ -94,35 +96,14 @@ fn is_close(word: &str, command: &str) -> bool {
     // The first letter is rarely wrong; `how` or `work` begin sentences.
     let begins_alike = word.chars().next() == command.chars().next();
     let allowed = if length < 6 { 1 } else { 2 };
-    let is_swapped = distance(word, command) == 1 && sorted(word) == sorted(command);
-    begins_alike && (distance(word, command) <= allowed || command.starts_with(word)) || is_swapped
+    let is_swapped = osa_distance(word, command) == 1 && sorted(word) == sorted(command);
+    begins_alike && (osa_distance(word, command) <= allowed || command.starts_with(word)) || is_swapped
 }
 
 fn sorted(word: &str) -> Vec<char> {
     let mut letters: Vec<char> = word.chars().collect();
     letters.sort_unstable();
     letters
-}
-
-/// Returns how many letters have to be added, left out, replaced or swapped with their neighbour.
-fn distance(one: &str, other: &str) -> usize {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=other.len()).collect();
-    for (row, letter) in one.iter().enumerate() {
-        let mut current = vec![row + 1];
-        for (column, wanted) in other.iter().enumerate() {
-            let replaced = above[column] + usize::from(letter != wanted);
-            let mut least = replaced.min(above[column + 1] + 1).min(current[column] + 1);
-            let is_swapped = row > 0 && column > 0 && one[row - 1] == *wanted && other[column - 1] == *letter;
-            if is_swapped {
-                least = least.min(before[column - 1] + 1);
-            }
-            current.push(least);
-        }
-        before = std::mem::replace(&mut above, current);
-    }
-    above[other.len()]
 }
 
 /// Returns our command for the name that another program gives it, if one argument follows that no sentence would have.

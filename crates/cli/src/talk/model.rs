@@ -38,11 +38,6 @@ fn level(text: &str) -> Result<ThinkingLevel, String> {
 }
 
 impl Args {
-    /// Tells whether anything was said.
-    pub(super) fn is_used(&self) -> bool {
-        self.model.is_some() || self.no_model || self.thinking.is_some()
-    }
-
     /// Finds the model: the one that is asked for, the one the session had, the one of the settings, or any.
     pub(super) fn choose(
         &self,

@@ -3,31 +3,30 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use session_tree::{Destination, Extract, Session, SessionSummary, Severity, fork_from, split_reference};
+use session_tree::{Destination, Extract, Session, Severity, fork_from, split_reference};
 
 use crate::app::App;
-use crate::ask;
 use crate::change::quoted;
-use crate::error::{CommandError, Failure};
-use crate::ui::{age, count, shortened};
+use crate::error::CommandError;
+use crate::ui::count;
 
 /// Which session to talk in; a new one if nothing is said.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
-    /// Go on with the latest session of this project.
+    /// Continue the latest session of this project.
     #[arg(long = "continue", short = 'c', group = "which")]
     latest: bool,
-    /// Choose a session of this project from a list, and go on with it.
+    /// Choose a session from a list and continue it.
     #[arg(long, short, group = "which")]
-    resume: bool,
-    /// Go on with this session.
+    pub(super) resume: bool,
+    /// Continue this session.
     #[arg(long, value_name = "SESSION", group = "which")]
     session: Option<OsString>,
-    /// Go on in a copy of this session, or of its path to an entry: `SESSION:REF`.
+    /// Continue in a copy of this session, or of its path to an entry: `SESSION:REF`.
     #[arg(long, value_name = "SESSION[:REF]", group = "which")]
     fork: Option<String>,
-    /// Keep nothing.
+    /// Save nothing.
     #[arg(long, group = "which")]
     no_session: bool,
     /// The name of the session.
@@ -35,16 +34,7 @@ pub(crate) struct Args {
     name: Option<String>,
 }
 
-/// How many sessions a list shows; who wants an older one knows its name.
-const MOST: usize = 20;
-
 impl Args {
-    /// Tells whether anything was said.
-    pub(super) fn is_used(&self) -> bool {
-        let is_chosen = self.latest || self.resume || self.no_session;
-        is_chosen || self.session.is_some() || self.fork.is_some() || self.name.is_some()
-    }
-
     /// Names the session, if a name was given.
     pub(super) fn name(&self, session: &mut Session) -> Result<(), CommandError> {
         if let Some(name) = &self.name {
@@ -70,10 +60,6 @@ impl Args {
         }
         if self.latest {
             return app.open_to_change("-", false);
-        }
-        if self.resume {
-            let path = chosen(cwd, app)?;
-            return app.open_to_change(&path, false);
         }
         if let Some(wanted) = &self.session {
             return app.open_to_change(wanted, false);
@@ -104,37 +90,6 @@ pub(crate) fn damage(session: &Session) -> Option<String> {
     Some(format!(
         "{lines} of this session cannot be read, all others can; `offshoot check {file}` tells which"
     ))
-}
-
-/// Lets the person choose a session, latest first.
-fn chosen(cwd: &str, app: &mut App) -> Result<PathBuf, CommandError> {
-    if !ask::is_possible() {
-        let failure = Failure::new("a session can be chosen from a list only at a terminal");
-        return Err(CommandError::Usage(
-            failure.hint("`--session SESSION` names one, `offshoot sessions` lists them"),
-        ));
-    }
-    let mut rows: Vec<SessionSummary> = Vec::new();
-    for catalog in app.catalogs()? {
-        rows.extend(catalog.list(cwd).complete(&mut |_| std::ops::ControlFlow::Continue(())));
-    }
-    rows.retain(|row| row.is_session() && !row.is_sub_agent);
-    rows.sort_by_key(|row| std::cmp::Reverse(row.modified));
-    let more = rows.len().saturating_sub(MOST);
-    rows.truncate(MOST);
-    if rows.is_empty() {
-        return Err(Failure::new(format!("no session was made in {cwd} yet")).into());
-    }
-    for (at, row) in rows.iter().enumerate() {
-        let title = shortened(row.title(), 60);
-        app.ui.tell(&format!("{:3}  {title}  ({})", at + 1, age(app.now(), row.modified)))?;
-    }
-    if more > 0 {
-        app.ui.tell(&format!("     and {} that are older", count(more, "session")))?;
-    }
-    let number = ask::number(&mut app.ui, "which one?", rows.len())?;
-    let row = number.and_then(|number| rows.into_iter().nth(number - 1));
-    Ok(row.ok_or_else(|| Failure::new("no session was chosen"))?.path)
 }
 
 /// Copies a session into this project, or a path of it beside the session.

@@ -269,24 +269,16 @@ fn what_a_pipe_brings_is_never_run() {
 }
 
 #[test]
-fn a_session_is_chosen_from_a_list_at_a_terminal_only() {
+fn a_session_is_chosen_from_a_list_in_the_chat_only() {
     let home = Home::new();
     home.run(&["-p", "the first", "--name", "First"]).ok();
-    later(&home, 300, &["-p", "the second", "--name", "Second"]);
     assert_snapshot!(home.run(&["-r", "-p", "go on"]), @"
     --- words
-    error: a session can be chosen from a list only at a terminal
+    error: `--resume` opens a list of sessions, which needs the chat at a terminal
     hint: `--session SESSION` names one, `offshoot sessions` lists them
     --- exit code 2
     ");
-    let seen = home.at_terminal(100, &["-r", "-p", "go on"], "[1-2] ", "2\n");
-    assert!(seen.contains("First") && seen.contains("Second"), "{seen:?}");
-    let mut said = ["First", "Second"].map(|name| said_in(&home, name).len());
-    said.sort_unstable();
-    assert_eq!(said, [2, 4], "one of the two went on");
-    assert_eq!(sessions(&home), 2);
-    let seen = home.at_terminal(100, &["-r", "-p", "go on"], "[1-2] ", "\n");
-    assert!(seen.contains("no session was chosen"), "{seen:?}");
+    assert_eq!(sessions(&home), 1);
 }
 
 #[test]

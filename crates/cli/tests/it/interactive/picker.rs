@@ -245,3 +245,15 @@ fn sub_agents_are_not_offered() {
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
 }
+
+#[test]
+fn the_option_resume_begins_with_the_picker() {
+    let home = home();
+    let mut screen = start(&home, &["-r"]);
+    screen.wait_for("Port it to rust");
+    screen.send(ENTER);
+    screen.wait_for("opened; the old one is kept");
+    screen.wait_for("Cargo is set up.");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}

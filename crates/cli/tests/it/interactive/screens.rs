@@ -129,7 +129,7 @@ fn shell_commands_run_and_only_one_kind_is_told_to_the_model() {
     screen.wait_for("public2");
     screen.wait_without("Running");
     screen.say("!!echo secret$((1+1))");
-    screen.wait_for("not told to the model");
+    screen.wait_for("not sent to the model");
     screen.ask("what did I do?", "I see.");
     screen.say("/quit");
     screen.end();
