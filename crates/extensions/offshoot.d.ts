@@ -348,6 +348,38 @@ declare module "offshoot" {
 
   // ---------------------------------------------------------------- events
 
+  /** What the events before something is done have besides their fields. */
+  interface Gate {
+    signal: AbortSignal;
+    /** The same as returning `{ cancel: true }`. */
+    cancel(): void;
+    /** The same as returning these fields, for `session_before_tree`. */
+    setSummarize(summarize: boolean): void;
+    setCustomInstructions(text: string): void;
+    setReplaceInstructions(replace: boolean): void;
+    setLabel(label: string): void;
+    setSummary(summary: string, details?: unknown): void;
+  }
+
+  /** What all events of a session have in the older dialect; not enumerable. */
+  interface SessionEventBase {
+    readonly sessionManager: SessionManager;
+    readonly modelRegistry: ModelRegistry;
+  }
+
+  export type SessionBeforeTreeEvent = Events["session_before_tree"][0];
+  export type SessionBeforeTreeResult = Events["session_before_tree"][1];
+  export type SessionBeforeCompactEvent = Events["session_before_compact"][0] & { previousCompactions: SessionEntry[] };
+  export type SessionTreeEvent = Events["session_tree"][0];
+  export type BoundaryResult = Events["turn_end"][1];
+
+  export type EntryDraft =
+    | { type: "custom"; customType: string; data?: unknown }
+    | { type: "custom_message"; customType: string; content: string | any[]; display: boolean; details?: unknown }
+    | { type: "context_edit"; targetId: string; replacement: null | { content: string | any[] } }
+    | { type: "compaction"; summary: string; firstKeptEntryId: string | null; details?: unknown; usage?: any };
+
+  // <events> This part is generated from the table of events in crates/agent/src/hooks/events.rs.
   export interface TreePreparation {
     targetId: string;
     oldLeafId: string | null;
@@ -359,137 +391,109 @@ declare module "offshoot" {
     label?: string;
   }
 
-  interface Gate {
-    signal: AbortSignal;
-    /** The same as returning `{ cancel: true }`. */
-    cancel(): void;
+  export interface CompactionPreparation {
+    messagesToSummarize: any[];
+    turnPrefixMessages: any[];
+    isSplitTurn: boolean;
+    firstKeptEntryId: string;
+    tokensBefore: number;
+    previousSummary?: string;
+    settings: any;
   }
 
-  /** What all events of a session have in the older dialect; not enumerable. */
-  interface SessionEventBase {
-    readonly sessionManager: SessionManager;
-    readonly modelRegistry: ModelRegistry;
+  export interface CherryPickPreparation {
+    targetLeafId: string | null;
+    sourceEntries: SessionEntry[];
+    mode: string;
+    sourceSession?: any;
   }
 
-  export interface SessionBeforeTreeEvent extends Gate, SessionEventBase {
-    preparation: TreePreparation;
-    targetId: string;
-    model?: { provider: string; id: string };
-    setSummarize(summarize: boolean): void;
-    setCustomInstructions(text: string): void;
-    setReplaceInstructions(replace: boolean): void;
-    setLabel(label: string): void;
-    setSummary(summary: string, details?: unknown): void;
+  export interface MergePreparation {
+    baseId: string | null;
+    sourceLeafId: string;
+    sourceEntries: SessionEntry[];
+    targetEntries: SessionEntry[];
+    contestedFiles: string[];
+    mode: string;
+    sourceSession?: any;
   }
 
-  export interface SessionBeforeTreeResult {
-    cancel?: boolean;
-    summarize?: boolean;
-    summary?: { summary: string; details?: unknown; usage?: any };
-    customInstructions?: string;
-    replaceInstructions?: boolean;
-    label?: string;
+  export interface BoundaryContext {
+    contextMessages: any[];
+    llmMessages: any[];
+    pendingMessages: any[];
+    canContinue: boolean;
   }
 
-  /** A navigation. One that was cancelled or aborted reaches only handlers whose source reads `cancelled` or `aborted`. */
-  export interface SessionTreeEvent extends SessionEventBase {
-    newLeafId: string | null;
-    oldLeafId: string | null;
-    targetId: string;
-    summaryEntry?: BranchSummaryEntry;
-    editorText?: string;
-    fromExtension?: boolean;
-    fromHook?: boolean;
-    cancelled: boolean;
-    aborted: boolean;
-  }
-
-  export interface SessionBeforeCompactEvent extends Gate {
-    preparation: {
-      firstKeptEntryId: string;
-      messagesToSummarize: any[];
-      turnPrefixMessages: any[];
-      tokensBefore: number;
-      previousSummary?: string;
-      [field: string]: any;
-    };
-    branchEntries: SessionEntry[];
-    previousCompactions: SessionEntry[];
-    customInstructions?: string;
-    reason: "manual" | "threshold" | "overflow";
-    /** Whether the model is asked again afterwards. */
-    willRetry: boolean;
-    model?: Model;
-  }
-
-  /** A place where entries may be appended and the model asked once more. */
-  export interface Boundary {
-    outcome: "completed" | "aborted" | "error";
-    /** What was proposed so far. */
-    entries: EntryDraft[];
-    continue: boolean;
-    context: { contextMessages: any[]; llmMessages: any[]; pendingMessages: any[]; canContinue: boolean };
-  }
-
-  /** What is left out stays as it was proposed. */
-  export interface BoundaryResult {
-    entries?: EntryDraft[];
-    continue?: boolean;
-  }
-
-  export type EntryDraft =
-    | { type: "custom"; customType: string; data?: unknown }
-    | { type: "custom_message"; customType: string; content: string | any[]; display: boolean; details?: unknown }
-    | { type: "context_edit"; targetId: string; replacement: null | { content: string | any[] } }
-    | { type: "compaction"; summary: string; firstKeptEntryId: string | null; details?: unknown; usage?: any };
-
-  /** Events, what their handlers get, and what they may answer. Unknown names are accepted too. */
+  /** Events, their payloads, and the answers of handlers. Unknown names are accepted too. */
   export interface Events {
-    session_start: [{ reason: "startup" | "reload" | "new" | "resume" | "fork"; previousSessionFile?: string }, void];
-    session_shutdown: [{ reason: string; targetSessionFile?: string }, void];
-    session_before_switch: [Gate & { reason: "new" | "resume"; targetSessionFile?: string }, { cancel?: boolean }];
-    session_before_fork: [Gate & { entryId: string; position: "before" | "at" }, { cancel?: boolean }];
-    session_before_tree: [SessionBeforeTreeEvent, SessionBeforeTreeResult];
-    session_tree: [SessionTreeEvent, void];
-    session_tree_end: [{ targetId: string; outcome: "navigated" | "cancelled" | "aborted" | "failed" | "noop"; error?: string }, void];
-    session_before_compact: [SessionBeforeCompactEvent, { cancel?: boolean; compaction?: { summary: string; firstKeptEntryId: string; tokensBefore: number; details?: unknown } }];
-    session_compact: [{ compactionEntry: SessionEntry; fromExtension: boolean; reason: string }, void];
-    session_compact_failed: [{ reason: string; errorMessage?: string; aborted: boolean }, void];
-    /** Every entry that was appended, and by whom. */
-    session_entry: [{ entry: SessionEntry; source: "agent" | "extension" }, void];
-    session_label: [{ targetId: string; label?: string; previous?: string }, void];
-    session_info_changed: [{ name?: string }, void];
-    project_trust: [{ cwd: string }, { trusted: "yes" | "no" | "undecided"; remember?: boolean }];
-    resources_discover: [{ cwd: string; reason: string }, { skillPaths?: string[]; promptPaths?: string[]; themePaths?: string[] }];
-    input: [{ text: string; images?: any[]; source: "interactive" | "rpc" | "extension" }, { action: "continue" | "handled" } | { action: "transform"; text: string; images?: any[] }];
+    /** A summary counts only if one is wanted: by the user, or because a handler set `summarize`. */
+    session_before_tree: [Gate & SessionEventBase & { preparation: TreePreparation; targetId: string; model?: Model }, { cancel?: boolean; summary?: { summary: string, details?: unknown, usage?: any }; summarize?: boolean; customInstructions?: string; replaceInstructions?: boolean; label?: string }];
+    /** `event.previousCompactions` has the compactions of the branch, the latest first. */
+    session_before_compact: [Gate & SessionEventBase & { preparation: CompactionPreparation; branchEntries: SessionEntry[]; customInstructions?: string; reason: "manual" | "threshold" | "overflow"; willRetry: boolean; model?: Model }, { cancel?: boolean; compaction?: { summary: string, firstKeptEntryId: string, tokensBefore: number, details?: unknown } }];
+    session_before_switch: [Gate & SessionEventBase & { reason: "new" | "resume"; targetSessionFile?: string }, { cancel?: boolean }];
+    session_before_fork: [Gate & SessionEventBase & { entryId: string; position: "before" | "at" }, { cancel?: boolean }];
+    session_before_cherry_pick: [Gate & SessionEventBase & { preparation: CherryPickPreparation }, { cancel?: boolean; mode?: string; text?: string; extraEntries?: EntryDraft[] }];
+    session_before_merge: [Gate & SessionEventBase & { preparation: MergePreparation }, { cancel?: boolean; summary?: any; conflicts?: any; extraEntries?: EntryDraft[] }];
+    /** After `handled` no model is asked. Also for prompts that are sent while the model answers. */
+    input: [{ text: string; images?: any[]; source: "interactive" | "rpc" | "extension" }, { action: "continue" | "transform" | "handled"; text?: string; images?: any[] }];
+    /** The messages of all handlers go behind the prompt; the system prompt holds for this prompt. */
     before_agent_start: [{ messageType: "user" | "custom"; prompt?: string; images?: any[]; message?: CustomMessage; systemPrompt: string }, { message?: CustomMessage; systemPrompt?: string }];
+    /** The messages that the model is sent; the session stays as it is. */
+    context: [{ messages: any[] }, { messages?: any[] }];
+    /** After `context`, with the system prompt as the first message. */
+    context_with_system: [{ messages: any[] }, { messages?: any[] }];
+    /** Change `event.input` in place; if a handler fails, it is blocked. */
+    tool_call: [{ toolCallId: string; toolName: string; input: any }, { block?: boolean; reason?: string }];
+    tool_result: [{ toolCallId: string; toolName: string; input: any; content: any[]; details?: any; isError: boolean }, { content?: any[]; details?: any; isError?: boolean }];
+    /** The role of a message cannot be changed. */
+    message_end: [{ message: any }, { message?: any }];
+    /** The returned value replaces `payload`; the body as the service gets it. */
+    before_provider_request: [{ payload: any }, any];
+    /** Change `event.headers` in place; null removes a header; keys are not among them. */
+    before_provider_headers: [{ headers: Record<string, string | null> }, void];
+    /** The entries are appended if all of them can be; with `continue` the model is asked once more. */
+    turn_end: [{ turnIndex: number; message: any; toolResults: any[]; messageEntryId: string; toolResultEntryIds: string[]; outcome: "completed" | "aborted" | "error"; entries: EntryDraft[]; continue: boolean; context: BoundaryContext }, { entries?: EntryDraft[]; continue?: boolean }];
+    /** Like `turn_end`, when the model has nothing more to do. */
+    agent_before_settle: [{ outcome: "completed" | "error"; entries: EntryDraft[]; continue: boolean; context: BoundaryContext }, { entries?: EntryDraft[]; continue?: boolean }];
+    /** If a handler fails, it is blocked. */
+    user_bash: [{ command: string; cwd: string; excludeFromContext: boolean }, { block?: boolean; reason?: string; operations?: { exec: any }; result?: { output: string, exitCode: number | null, cancelled: boolean, truncated: boolean } }];
+    /** For programs that embed the agent: offshoot itself asks the user (`offshoot trust`). */
+    project_trust: [{ cwd: string }, { trusted: "yes" | "no" | "undecided"; remember?: boolean }];
+    /** For programs that embed the agent: offshoot itself loads none of them. */
+    resources_discover: [{ cwd: string; reason: string }, { skillPaths?: string[]; promptPaths?: string[]; themePaths?: string[] }];
+    session_start: [SessionEventBase & { reason: "startup" | "reload" | "new" | "resume" | "fork"; previousSessionFile?: string }, void];
+    /** All handlers together have five seconds. */
+    session_shutdown: [SessionEventBase & { reason: string; targetSessionFile?: string }, void];
+    /** A navigation that was cancelled or aborted is reported only to handlers whose source reads `cancelled` or `aborted`. */
+    session_tree: [SessionEventBase & { newLeafId: string | null; oldLeafId: string | null; targetId: string; summaryEntry?: BranchSummaryEntry; editorText?: string; fromExtension?: boolean; fromHook?: boolean; cancelled: boolean; aborted: boolean }, void];
+    session_tree_end: [SessionEventBase & { targetId: string; outcome: "navigated" | "cancelled" | "aborted" | "failed" | "noop"; error?: string }, void];
+    session_compact: [SessionEventBase & { compactionEntry: SessionEntry; fromExtension: boolean; fromHook: boolean; reason: string; willRetry: boolean }, void];
+    session_compact_failed: [SessionEventBase & { reason: string; errorMessage?: string; aborted: boolean; willRetry: boolean; fromExtension: boolean }, void];
+    /** After `session_start` of the new session. */
+    session_fork: [SessionEventBase & { reason: "fork"; previousSessionFile?: string }, void];
+    /** After `session_start` of the new session. */
+    session_switch: [SessionEventBase & { reason: "new" | "resume"; previousSessionFile?: string }, void];
+    /** Every entry that was appended. */
+    session_entry: [SessionEventBase & { entry: SessionEntry; source: "agent" | "extension" }, void];
+    session_label: [SessionEventBase & { targetId: string; label?: string; previous?: string }, void];
+    session_info_changed: [SessionEventBase & { name?: string }, void];
+    session_cherry_pick: [SessionEventBase & { mode: string; entries: SessionEntry[] }, void];
+    session_merge: [SessionEventBase & { mode: string; entry?: SessionEntry; extraEntries?: SessionEntry[]; entries?: SessionEntry[]; fromExtension?: boolean }, void];
+    model_select: [{ model: Model; previousModel?: Model; source: "set" | "cycle" | "restore" }, void];
+    thinking_level_select: [{ level: ThinkingLevel; previousLevel: ThinkingLevel }, void];
     agent_start: [{}, void];
-    agent_end: [{ messages: any[] }, void];
-    /** The last chance before work on a prompt is over. */
-    agent_before_settle: [Boundary, BoundaryResult];
+    agent_end: [{ messages: any[]; outcome: "done" | "aborted" | "failed"; errorMessage?: string }, void];
     agent_settled: [{ aborted: boolean }, void];
     turn_start: [{ turnIndex: number; timestamp: number }, void];
-    turn_end: [Boundary & { turnIndex: number; message: any; toolResults: any[]; messageEntryId: string; toolResultEntryIds: string[] }, BoundaryResult];
-    context: [{ messages: any[] }, { messages?: any[] }];
-    /** After `context`: what the model is told before the conversation is the first message. */
-    context_with_system: [{ messages: any[] }, { messages?: any[] }];
-    /** The body of a request as the service will get it; what is returned takes its place. */
-    before_provider_request: [{ payload: any }, any];
-    /** Change `event.headers` in place; null takes one away. Keys are not among them. */
-    before_provider_headers: [{ headers: Record<string, string | null> }, void];
-    after_provider_response: [{ status: number; headers: Record<string, string> }, void];
-    model_select: [{ model: Model; previousModel?: Model; source: "set" | "cycle" | "restore" }, void];
-    thinking_level_select: [{ level: string; previousLevel: string }, void];
-    message_start: [{ message: any }, void];
+    message_start: [{ message: any; responseId?: string }, void];
     message_update: [{ message: any; assistantMessageEvent: any }, void];
-    message_end: [{ message: any }, { message?: any }];
+    after_provider_response: [{ status: number; headers: Record<string, string> }, void];
     tool_execution_start: [{ toolCallId: string; toolName: string; args: any }, void];
     tool_execution_update: [{ toolCallId: string; toolName: string; args: any; partialResult: any }, void];
     tool_execution_end: [{ toolCallId: string; toolName: string; result: any; isError: boolean }, void];
-    tool_call: [{ toolCallId: string; toolName: string; input: any }, { block?: boolean; reason?: string }];
-    tool_result: [{ toolCallId: string; toolName: string; input: any; content: any[]; details: any; isError: boolean }, { content?: any[]; details?: any; isError?: boolean }];
-    user_bash: [{ command: string; cwd: string; excludeFromContext: boolean }, { block?: boolean; reason?: string; result?: { output: string; exitCode: number | null; cancelled: boolean; truncated: boolean }; operations?: any }];
   }
+  // </events>
 
   // ---------------------------------------------------------------- registering
 

@@ -1,43 +1,60 @@
-//! Hooks: places where extensions are asked or told something.
+//! Hooks: the places where extensions are asked or informed.
 //!
-//! This module knows how answers are combined, and next to nothing of what they mean: events and payloads have the shape
-//! that extensions see. An extension that fails is reported and passed over; it never stops the agent. Only a guard that
-//! fails counts as one that says no.
+//! agent -> **hooks** (table of events, combined answers) -> handlers
+//!
+//! Events and payloads have the shape that extensions see; [`events`] lists them. A handler that fails is reported and
+//! passed over; it never stops the agent. Only a failing guard counts as one that says no.
 
 mod combine;
-mod names;
+pub mod events;
 
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::cancel::Cancel;
 
 pub(crate) use combine::given;
 pub use combine::{Gate, Trust};
-pub use names::ALIASES;
 
-/// What a handler becomes while it runs.
+/// A running handler.
 pub type HookFuture<'a> = Pin<Box<dyn Future<Output = Result<Json, String>> + Send + 'a>>;
 
-/// Somebody who wants to be asked or told: an extension, or a program that embeds the agent.
+/// A receiver of events: an extension, or a program that embeds the agent.
 pub trait Handler: Send + Sync {
-    /// Returns the name to be told when something goes wrong.
+    /// Returns the name for messages to the user.
     fn name(&self) -> &str;
 
-    /// Tells whether the handler wants to hear of an event.
+    /// Returns true if the handler has a listener for an event. Events have their current names here.
     fn wants(&self, event: &str) -> bool;
 
-    /// Returns true if the handler puts an answer together from its parts. Then `message_update` comes without
-    /// `message`, the answer so far: spelling it again for every part takes time that grows with its square.
+    /// Returns the listeners for an event, in the order in which they are asked. Their answers are combined like those
+    /// of several handlers.
+    fn listeners(&self, event: &str) -> Vec<u64> {
+        if self.wants(event) { vec![0] } else { Vec::new() }
+    }
+
+    /// Returns true if the handler assembles an answer from its parts. Then `message_update` comes without `message`,
+    /// the answer so far: repeating it with every part takes time that grows with its square.
     fn assembles_answers(&self) -> bool {
         false
     }
 
-    /// Asks or tells. The answer is an object, or null for none; an error is reported and counts as none.
+    /// Calls all listeners. The answer is an object, or null for none; an error is reported and counts as none.
     fn call<'a>(&'a self, event: &'a str, payload: &'a Json, cancel: &'a Cancel) -> HookFuture<'a>;
+
+    /// Calls one listener.
+    fn call_listener<'a>(
+        &'a self,
+        event: &'a str,
+        _listener: u64,
+        payload: &'a Json,
+        cancel: &'a Cancel,
+    ) -> HookFuture<'a> {
+        self.call(event, payload, cancel)
+    }
 }
 
 /// A handler that failed.
@@ -47,7 +64,7 @@ pub struct HookFailure {
     pub handler: String,
     /// The event.
     pub event: String,
-    /// What it said.
+    /// The message of the error.
     pub message: String,
 }
 
@@ -69,7 +86,7 @@ impl Hooks {
         self.handlers.push(handler);
     }
 
-    /// Registers a function for one event.
+    /// Registers a function for one event, under its name or an older one.
     ///
     /// ```
     /// use offshoot_agent::hooks::Hooks;
@@ -85,66 +102,34 @@ impl Hooks {
     where
         F: for<'a> Fn(&'a Json, &'a Cancel) -> HookFuture<'a> + Send + Sync + 'static,
     {
-        let function = Function { name: name.to_owned(), event: event.to_owned(), call: Box::new(call) };
-        self.register(Arc::new(function));
+        let current = events::event(event).map_or(event, |known| known.name);
+        let older_name = (current != event).then(|| event.to_owned());
+        let (name, event) = (name.to_owned(), current.to_owned());
+        self.register(Arc::new(Function { name, event, older_name, call: Box::new(call) }));
     }
 
-    /// Tells whether anybody wants to hear of an event; if not, its payload need not be made.
+    /// Returns true if any handler wants an event; if not, its payload need not be made.
     pub fn wants(&self, event: &str) -> bool {
-        self.interested(event).next().is_some()
+        self.handlers.iter().any(|handler| handler.wants(event))
     }
 
-    /// Takes the failures that were noted since the last time.
+    /// Takes the failures since the last call.
     pub fn take_failures(&self) -> Vec<HookFailure> {
         std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns those who want to hear of an event, each with the name under which it does.
-    fn interested<'h>(&'h self, event: &'h str) -> impl Iterator<Item = Interest<'h>> {
-        self.handlers.iter().filter_map(move |handler| {
-            let name = names::names_of(event).find(|name| handler.wants(name))?;
-            Some(Interest { handler: &**handler, name, is_older: name != event })
+    /// Returns all listeners of an event with their handlers, in the order in which they are asked.
+    fn listeners<'h>(&'h self, event: &'h str) -> impl Iterator<Item = (&'h dyn Handler, u64)> {
+        self.handlers.iter().flat_map(move |handler| {
+            handler.listeners(event).into_iter().map(|listener| (&**handler, listener))
         })
     }
 
-    /// Calls one handler. Gives what it answered; none if it failed, answered nothing, or was cancelled.
-    async fn ask(&self, interest: &Interest<'_>, payload: &Json, cancel: &Cancel) -> Option<Json> {
-        let Interest { handler, name, .. } = *interest;
-        let renamed = interest.is_older.then(|| renamed(payload, name));
-        let payload = renamed.as_ref().unwrap_or(payload);
-        match cancel.unless_cancelled(handler.call(name, payload, cancel)).await? {
-            Ok(Json::Null) => None,
-            Ok(answer) => Some(answer),
-            Err(message) => {
-                let refusal = names::is_guarded(name)
-                    .then(|| json!({"block": true, "reason": format!("an extension failed: {message}")}));
-                self.report(handler.name(), name, message);
-                refusal
-            }
-        }
-    }
-
-    /// Notes that a handler failed, or that what it answered cannot be used.
+    /// Stores that a handler failed, or that its answer cannot be used.
     pub(crate) fn report(&self, handler: &str, event: &str, message: String) {
         let failure = HookFailure { handler: handler.to_owned(), event: event.to_owned(), message };
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
     }
-}
-
-/// A handler that wants to hear of an event, and how it calls it.
-struct Interest<'h> {
-    handler: &'h dyn Handler,
-    name: &'h str,
-    is_older: bool,
-}
-
-/// Returns a payload under an older name.
-fn renamed(payload: &Json, name: &str) -> Json {
-    let mut payload = payload.clone();
-    if let Some(object) = payload.as_object_mut() {
-        object.insert("type".to_owned(), name.into());
-    }
-    payload
 }
 
 impl fmt::Debug for Hooks {
@@ -159,6 +144,8 @@ type Call = dyn for<'a> Fn(&'a Json, &'a Cancel) -> HookFuture<'a> + Send + Sync
 struct Function {
     name: String,
     event: String,
+    /// The older name of the event that the function was registered for.
+    older_name: Option<String>,
     call: Box<Call>,
 }
 
@@ -172,7 +159,12 @@ impl Handler for Function {
     }
 
     fn call<'a>(&'a self, _: &'a str, payload: &'a Json, cancel: &'a Cancel) -> HookFuture<'a> {
-        (self.call)(payload, cancel)
+        let Some(name) = &self.older_name else { return (self.call)(payload, cancel) };
+        Box::pin(async move {
+            let mut payload = payload.clone();
+            payload["type"] = name.as_str().into();
+            (self.call)(&payload, cancel).await
+        })
     }
 }
 

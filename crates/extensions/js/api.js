@@ -17,7 +17,6 @@ const bus = new Map();
 let ownDialect = facts.dialect;
 let isLoaded = false;
 
-export const dialect = () => ownDialect;
 export const tool = (name) => tools.get(name);
 export const messageRenderer = (type) => messageRenderers.get(type);
 export const entryRenderer = (type) => entryRenderers.get(type);
@@ -38,7 +37,7 @@ export async function load(path) {
 function tellRegistered() {
   if (!isLoaded) return;
   call("host.registered", {
-    events: listenedTo(ownDialect),
+    events: listenedTo(),
     commands: [...commands].map(([name, one]) => ({
       name, description: one.description ?? "", completes: typeof one.getArgumentCompletions === "function",
     })),
@@ -90,7 +89,7 @@ function registerTool(one) {
   if (typeof one.onSession === "function") {
     const reasons = { session_start: "start", session_switch: "switch", session_fork: "branch", session_tree: "tree", session_shutdown: "shutdown" };
     for (const [event, reason] of Object.entries(reasons)) {
-      listen(event, (value, context) => one.onSession({ ...value, reason, entries: context.sessionManager.getBranch() }, context));
+      listen(event, (value, context) => one.onSession({ ...value, reason, entries: context.sessionManager.getBranch() }, context), ownDialect);
     }
   }
   registered(tools, one.name, one);
@@ -126,7 +125,7 @@ export function heard(channel, data) {
 
 export const pi = {
   on(name, handler) {
-    const forget = listen(name, handler);
+    const forget = listen(name, handler, ownDialect);
     tellRegistered();
     return () => {
       forget();

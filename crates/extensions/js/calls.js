@@ -13,7 +13,7 @@ const running = new Map();
 
 const CALLS = {
   load: ({ path }) => api.load(path),
-  event: async ({ event, payload }, signal) => (await dispatching()).dispatch(event, payload, signal, api.dialect()),
+  event: async (payload, signal) => (await dispatching()).dispatch(payload, signal),
   command: (payload, signal, id) => api.runCommand(payload, signal, id),
   completions: (payload) => api.completions(payload),
   shortcut: ({ key }, signal, id) => api.runShortcut(key, signal, id),

@@ -2,10 +2,11 @@
 
 import { call, facts } from "offshoot:native";
 
-/// Older names, and the event that is meant.
-const ALIASES = new Map(facts.aliases);
+const OLDER_NAMES = new Map(facts.events.older);
 
-const handlers = [];
+/// The listeners, by their numbers. Number 0 is nobody.
+const listeners = new Map();
+let nextNumber = 1;
 
 const { toString } = Function.prototype;
 const { apply } = Reflect;
@@ -21,33 +22,40 @@ function readsOutcome(handler) {
   return ofAny.includes("cancelled") || ofAny.includes("aborted");
 }
 
-export function listen(name, handler) {
-  if (typeof handler !== "function") throw new TypeError(`the handler of ${name} is no function`);
-  const one = { name: String(name), event: ALIASES.get(String(name)) ?? String(name), handler };
-  if (one.event === "session_tree") one.readsOutcome = readsOutcome(handler);
-  handlers.push(one);
-  return () => {
-    const at = handlers.indexOf(one);
-    if (at >= 0) handlers.splice(at, 1);
+function add(event, name, handler) {
+  listeners.set(nextNumber, { event, name, handler });
+  return nextNumber++;
+}
+
+/// Calls a handler of `session_tree` when a navigation was cancelled or aborted.
+function withOutcome(handler) {
+  return (value, context) => {
+    const { outcome } = value;
+    if (outcome !== "cancelled" && outcome !== "aborted") return undefined;
+    delete value.outcome;
+    const leaf = call("session.leafId");
+    Object.assign(value, { newLeafId: leaf, oldLeafId: leaf, cancelled: true, aborted: outcome === "aborted" });
+    return handler(value, context);
   };
 }
 
-/// The names under which the agent knows what is listened to.
-export function listenedTo(dialect) {
-  const names = new Set(handlers.map((one) => one.event));
+export function listen(name, handler, dialect) {
+  if (typeof handler !== "function") throw new TypeError(`the handler of ${name} is no function`);
+  const event = OLDER_NAMES.get(String(name)) ?? String(name);
+  const numbers = [add(event, String(name), handler)];
   // The agent reports navigations that were cancelled or aborted with this event only.
-  if (outcomeListeners(dialect).length > 0) names.add("session_tree_end");
+  if (event === "session_tree" && (dialect === "events" || readsOutcome(handler))) {
+    numbers.push(add("session_tree_end", String(name), withOutcome(handler)));
+  }
+  return () => numbers.forEach((number) => listeners.delete(number));
+}
+
+/// The events that are listened to, each with the number of a listener.
+export function listenedTo() {
+  const list = [...listeners].map(([number, { event }]) => [event, number]);
   // Updates have only what is new; the message that they belong to comes with its start.
-  if (names.has("message_update")) names.add("message_start");
-  return [...names];
+  if (list.some(([event]) => event === "message_update")) list.push(["message_start", 0]);
+  return list;
 }
 
-/// The handlers of an event, as they are now.
-export function listeners(event) {
-  return handlers.filter((one) => one.event === event);
-}
-
-/// The handlers of `session_tree` that get navigations that were cancelled or aborted, too.
-export function outcomeListeners(dialect) {
-  return listeners("session_tree").filter((one) => dialect === "events" || one.readsOutcome);
-}
+export const listener = (number) => listeners.get(number);

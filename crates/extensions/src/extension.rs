@@ -122,6 +122,21 @@ impl Extension {
         tools.map(|tool| Arc::new(ExtensionTool::new(self.clone(), tool)) as Arc<dyn Tool>).collect()
     }
 
+    /// Calls some listeners of an event. Returns the answer of the last one that has any.
+    async fn call_listeners(
+        &self,
+        event: &str,
+        listeners: Vec<u64>,
+        payload: &Json,
+        cancel: &Cancel,
+    ) -> Result<Json, String> {
+        // Payloads may be large: they are serialised once and not copied.
+        let name = Json::from(event);
+        let payload = format!(r#"{{"event":{name},"listeners":{listeners:?},"payload":{payload}}}"#);
+        let doing = format!("event {event}");
+        checked(self.handle.call(Kind::Event, &doing, payload, Some(cancel)).await?)
+    }
+
     pub(crate) async fn call(
         &self,
         kind: Kind,
@@ -166,12 +181,21 @@ impl Handler for Extension {
         true
     }
 
+    fn listeners(&self, event: &str) -> Vec<u64> {
+        self.handle.listeners(event)
+    }
+
     fn call<'a>(&'a self, event: &'a str, payload: &'a Json, cancel: &'a Cancel) -> HookFuture<'a> {
-        Box::pin(async move {
-            // Payloads may be large: they are spelled once and not copied.
-            let payload = format!(r#"{{"event":{},"payload":{payload}}}"#, Json::from(event));
-            let doing = format!("event {event}");
-            checked(self.handle.call(Kind::Event, &doing, payload, Some(cancel)).await?)
-        })
+        Box::pin(self.call_listeners(event, self.handle.listeners(event), payload, cancel))
+    }
+
+    fn call_listener<'a>(
+        &'a self,
+        event: &'a str,
+        listener: u64,
+        payload: &'a Json,
+        cancel: &'a Cancel,
+    ) -> HookFuture<'a> {
+        Box::pin(self.call_listeners(event, vec![listener], payload, cancel))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! agent, screen -> **handle** -> worker -> engine
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -79,7 +79,8 @@ pub(crate) struct Handle {
     disabled: OnceLock<String>,
     /// Dialogs that are open: who waits for a person is not looked after.
     pub(crate) open_dialogs: AtomicUsize,
-    events: RwLock<BTreeSet<String>>,
+    /// The listeners for each event.
+    events: RwLock<BTreeMap<String, Vec<u64>>>,
     registry: Mutex<Registry>,
     is_loaded: AtomicBool,
     /// Takes what running tools have so far, by the number of their call.
@@ -121,10 +122,16 @@ impl Handle {
         &self.name
     }
 
-    /// Tells whether script listens to an event.
+    /// Returns true if script listens to an event.
     pub(crate) fn listens(&self, event: &str) -> bool {
         self.disabled.get().is_none()
-            && self.events.read().unwrap_or_else(PoisonError::into_inner).contains(event)
+            && self.events.read().unwrap_or_else(PoisonError::into_inner).contains_key(event)
+    }
+
+    /// Returns the listeners for an event, in the order in which they were registered.
+    pub(crate) fn listeners(&self, event: &str) -> Vec<u64> {
+        let events = self.events.read().unwrap_or_else(PoisonError::into_inner);
+        events.get(event).filter(|_| self.disabled.get().is_none()).cloned().unwrap_or_default()
     }
 
     /// Returns why the extension is not used any more.

@@ -1,11 +1,13 @@
 //! Loading extensions, and what all of them together have registered.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use offshoot_agent::extension::ExtensionCommand;
 use offshoot_agent::hooks::Hooks;
+use offshoot_agent::hooks::events::{EVENTS, optional_fields};
 use offshoot_agent::tool::Tool;
 use serde_json::{Map, Value as Json, json};
 
@@ -140,7 +142,7 @@ async fn load_one(
         "dialect": found.dialect.name(),
         "trusted": options.trusted,
         "flags": options.flags,
-        "aliases": offshoot_agent::hooks::ALIASES,
+        "events": event_facts(),
     });
     let root = found.is_confined.then(|| found.root.clone());
     worker::start(&handle, orders, options.trusted, root, facts)
@@ -150,4 +152,19 @@ async fn load_one(
     extension.call(Kind::Event, "load", &payload, None).await.map_err(failed)?;
     extension.handle.note_loaded();
     Ok(extension)
+}
+
+/// Returns what script has to know about events: it calls listeners, and the agent combines their answers.
+fn event_facts() -> Json {
+    let older = EVENTS.iter().flat_map(|event| event.older_names.iter().map(|older| (*older, event.name)));
+    let cancelled = EVENTS.iter().filter(|event| event.can_be_cancelled()).map(|event| event.name);
+    let edited = EVENTS.iter().filter_map(|event| Some((event.name, event.edited?)));
+    let returned = EVENTS.iter().filter_map(|event| Some((event.name, event.returned?)));
+    json!({
+        "older": older.collect::<Vec<_>>(),
+        "cancelled": cancelled.collect::<Vec<_>>(),
+        "edited": edited.collect::<Vec<_>>(),
+        "returned": returned.collect::<Vec<_>>(),
+        "optional": optional_fields().collect::<BTreeSet<_>>(),
+    })
 }

@@ -1,6 +1,6 @@
 //! What an extension has registered: commands, tools, keys, flags, renderers, and the events it listens to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_agent::model::ToolSpec;
 use serde_json::Value as Json;
@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 /// What one extension has registered.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Registry {
-    /// The events it listens to, under the names that the agent knows.
-    pub events: BTreeSet<String>,
+    /// The events it listens to, under the names that the agent knows, with the numbers of the listeners.
+    pub events: BTreeMap<String, Vec<u64>>,
     /// Its commands.
     pub commands: Vec<CommandSpec>,
     /// Its tools.
@@ -65,14 +65,18 @@ impl Registry {
         let before = self.clone();
         let list = |key: &str| registered[key].as_array().into_iter().flatten();
         let names = |key: &str| list(key).filter_map(|name| name.as_str().map(str::to_owned));
-        self.events = names("events").collect();
+        self.events.clear();
+        for listener in list("events") {
+            let name = listener[0].as_str().unwrap_or_default().to_owned();
+            self.events.entry(name).or_default().extend(listener[1].as_u64());
+        }
         self.commands = list("commands").map(command).collect();
         self.tools = list("tools").map(tool).collect();
         self.shortcuts = list("shortcuts").map(shortcut).collect();
         self.flags = names("flags").collect();
         self.message_renderers = names("messageRenderers").collect();
         self.entry_renderers = names("entryRenderers").collect();
-        Registry { events: BTreeSet::new(), ..before } != Registry { events: BTreeSet::new(), ..self.clone() }
+        Registry { events: BTreeMap::new(), ..before } != Registry { events: BTreeMap::new(), ..self.clone() }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use session_tree::{EntryId, Message, PromptImage, Role, Timestamp};
 
 use super::Agent;
@@ -134,9 +134,7 @@ impl Agent {
             "type": "input", "text": submission.text, "images": images_json(&submission.images),
             "source": submission.source,
         });
-        let is_handled =
-            |answer: &Map<String, Json>| answer.get("action").is_some_and(|action| action == "handled");
-        let answer = self.hooks.chain_until("input", payload, is_handled, cancel).await;
+        let answer = self.hooks.chain("input", payload, cancel).await;
         self.report_hook_failures();
         if answer["action"] == "handled" {
             return None;
@@ -190,8 +188,9 @@ impl Agent {
         payload["type"] = EVENT.into();
         payload["systemPrompt"] = self.system.as_str().into();
         let now = self.session().now();
-        let added = self.hooks.collect(EVENT, &mut payload, &["systemPrompt"], cancel).await;
-        for message in added.iter().flat_map(wanted_messages).filter_map(CustomMessage::read) {
+        let (answers, payload) = self.hooks.collect(EVENT, payload, cancel).await;
+        let added = answers.iter().filter_map(|answer| answer.get("message"));
+        for message in added.filter_map(CustomMessage::read) {
             messages.extend(message.to_message(now).ok());
         }
         if let Some(system) = payload["systemPrompt"].as_str() {
@@ -273,12 +272,4 @@ fn images_json(images: &[PromptImage]) -> Vec<Json> {
 fn image_of(value: &Json) -> Option<PromptImage> {
     let text = |key: &str| value[key].as_str().map(str::to_owned);
     Some(PromptImage { data: text("data")?, mime_type: text("mimeType")? })
-}
-
-/// Takes the messages of one answer: a list, or one.
-fn wanted_messages(answer: &Json) -> &[Json] {
-    match answer["messages"].as_array() {
-        Some(list) => list,
-        None => answer.get("message").map(std::slice::from_ref).unwrap_or_default(),
-    }
 }

@@ -189,6 +189,9 @@ impl Agent {
         let whole = || {
             let mut payload = part.clone();
             payload["message"] = so_far();
+            if let Json::Object(fields) = &mut payload {
+                fields.remove("block");
+            }
             payload
         };
         let name = answer_name(event);

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use session_tree::{Message, Role, Timestamp};
 use tokio::sync::mpsc;
 
@@ -143,8 +143,7 @@ impl Agent {
             let payload = json!({
                 "type": "tool_call", "toolCallId": call.id, "toolName": call.name, "input": call.arguments,
             });
-            let blocks = |answer: &Map<String, Json>| answer.get("block") == Some(&Json::Bool(true));
-            let answer = self.hooks.chain_until("tool_call", payload, blocks, cancel).await;
+            let answer = self.hooks.chain("tool_call", payload, cancel).await;
             if answer["block"] == true {
                 let reason = answer["reason"].as_str().unwrap_or("an extension blocked the call");
                 return Err(self.refused(&call, reason));

@@ -185,8 +185,8 @@ impl Agent {
         if !self.hooks.wants(EVENT) {
             return;
         }
-        let mut payload = json!({"type": EVENT, "cwd": self.cwd.to_string_lossy(), "reason": reason});
-        for answer in self.hooks.collect(EVENT, &mut payload, &[], cancel).await {
+        let payload = json!({"type": EVENT, "cwd": self.cwd.to_string_lossy(), "reason": reason});
+        for answer in self.hooks.collect(EVENT, payload, cancel).await.0 {
             self.resources.take(&answer, &self.cwd);
         }
     }

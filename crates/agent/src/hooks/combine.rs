@@ -1,8 +1,11 @@
-//! How the answers of several handlers become one.
+//! Combines the answers of several handlers into one, as the table of events says.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::Hooks;
+use super::events::{Combine, Event, event};
+use super::{Handler, Hooks};
 use crate::cancel::Cancel;
 
 /// Returns a field of an answer that is set to something.
@@ -10,12 +13,12 @@ pub(crate) fn given<'a>(answer: &'a Json, field: &str) -> Option<&'a Json> {
     answer.get(field).filter(|value| !value.is_null())
 }
 
-/// What came of asking everybody before something is done.
+/// The combined answers before something is done.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gate {
-    /// The fields that were answered; of two answers to one field the later one counts.
+    /// The fields that were answered.
     pub fields: Map<String, Json>,
-    /// Who does not want it to be done.
+    /// The name of the handler that cancelled it.
     pub cancelled_by: Option<String>,
 }
 
@@ -31,111 +34,107 @@ impl Gate {
     }
 }
 
-/// What somebody has decided about a project.
+/// A decision about a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trust {
-    /// Whether its resources may be loaded.
+    /// True if its resources may be loaded.
     pub is_trusted: bool,
-    /// Whether this holds for the next time too.
+    /// True if this holds for the next time too.
     pub remember: bool,
 }
 
+/// The combined answers of all handlers of an event.
+struct Answers<'p> {
+    /// The payload, with the changes of handlers.
+    payload: Cow<'p, Json>,
+    /// The merged fields, or the fields of the first answer.
+    fields: Map<String, Json>,
+    /// All answers of an event that collects them.
+    all: Vec<Json>,
+    /// The handler whose answer ended the asking.
+    ended_by: Option<String>,
+}
+
 impl Hooks {
-    /// Asks before something is done: answers are merged field by field, `cancel: true` ends the asking.
-    pub async fn gate(&self, event: &str, payload: &Json, cancel: &Cancel) -> Gate {
-        let mut gate = Gate::default();
-        for interest in self.interested(event) {
-            let Some(Json::Object(fields)) = self.ask(&interest, payload, cancel).await else {
-                continue;
-            };
-            let is_cancelled = fields.get("cancel").and_then(Json::as_bool) == Some(true);
-            gate.fields.extend(fields);
-            if is_cancelled {
-                gate.cancelled_by = Some(interest.handler.name().to_owned());
+    /// Asks the handlers of an event one after the other and combines their answers.
+    async fn answers<'p>(&self, name: &str, payload: Cow<'p, Json>, cancel: &Cancel) -> Answers<'p> {
+        let mut answers = Answers { payload, fields: Map::new(), all: Vec::new(), ended_by: None };
+        let Some(event) = event(name) else {
+            debug_assert!(false, "the event {name} is missing in the table");
+            return answers;
+        };
+        for (handler, listener) in self.listeners(event.name) {
+            let answer = self.ask(event, handler, listener, &answers.payload, cancel).await;
+            let Some(Json::Object(mut answer)) = answer else { continue };
+            answer.retain(|field, _| event.takes(field));
+            let is_end = event.is_ended_by(&answer);
+            answers.take(event.combine, answer, is_end);
+            if is_end {
+                answers.ended_by = Some(handler.name().to_owned());
                 break;
             }
-        }
-        gate
-    }
-
-    /// Lets everybody change a payload in turn: fields of an answer replace those of the payload, and the next one
-    /// sees what the one before made of it.
-    pub async fn chain(&self, event: &str, payload: Json, cancel: &Cancel) -> Json {
-        self.chain_until(event, payload, |_| false, cancel).await
-    }
-
-    /// Like [`Hooks::chain`], until somebody gives an answer behind which nobody else has a say.
-    pub async fn chain_until(
-        &self,
-        event: &str,
-        mut payload: Json,
-        is_last_word: impl Fn(&Map<String, Json>) -> bool,
-        cancel: &Cancel,
-    ) -> Json {
-        for interest in self.interested(event) {
-            let answer = self.ask(&interest, &payload, cancel).await;
-            if let (Some(Json::Object(fields)), Json::Object(all)) = (answer, &mut payload) {
-                let is_last = is_last_word(&fields);
-                all.extend(fields);
-                if is_last {
-                    break;
-                }
-            }
-        }
-        payload
-    }
-
-    /// Gathers what everybody answers. An answer to one of the `chained` fields changes the payload, so that the next
-    /// one sees it.
-    pub async fn collect(
-        &self,
-        event: &str,
-        payload: &mut Json,
-        chained: &[&str],
-        cancel: &Cancel,
-    ) -> Vec<Json> {
-        let mut answers = Vec::new();
-        for interest in self.interested(event) {
-            let Some(answer) = self.ask(&interest, payload, cancel).await else { continue };
-            for field in chained {
-                if let Some(value) = given(&answer, field) {
-                    payload[*field] = value.clone();
-                }
-            }
-            answers.push(answer);
         }
         answers
     }
 
-    /// Asks one after the other until somebody answers.
-    pub async fn first(&self, event: &str, payload: &Json, cancel: &Cancel) -> Option<Json> {
-        for interest in self.interested(event) {
-            if let Some(answer) = self.ask(&interest, payload, cancel).await {
-                return Some(answer);
+    /// Calls one listener. Returns its answer; none if it failed, answered nothing, or was cancelled.
+    async fn ask(
+        &self,
+        event: &Event,
+        handler: &dyn Handler,
+        listener: u64,
+        payload: &Json,
+        cancel: &Cancel,
+    ) -> Option<Json> {
+        match cancel.unless_cancelled(handler.call_listener(event.name, listener, payload, cancel)).await? {
+            Ok(answer) => Some(answer),
+            Err(message) => {
+                let reason = format!("an extension failed: {}", message.lines().next().unwrap_or_default());
+                self.report(handler.name(), event.name, message);
+                event.failure_blocks.then(|| json!({"block": true, "reason": reason}))
             }
         }
-        None
     }
 
-    /// Asks whether the resources of a project may be loaded, until somebody has decided. Front ends ask before they
-    /// load anything of the project, and only those who do not come from it.
+    /// Asks before something is done.
+    pub async fn gate(&self, event: &str, payload: &Json, cancel: &Cancel) -> Gate {
+        let answers = self.answers(event, Cow::Borrowed(payload), cancel).await;
+        Gate { fields: answers.fields, cancelled_by: answers.ended_by }
+    }
+
+    /// Lets all handlers change a payload in turn. The answer that ended it is part of the payload.
+    pub async fn chain(&self, event: &str, payload: Json, cancel: &Cancel) -> Json {
+        self.answers(event, Cow::Owned(payload), cancel).await.payload.into_owned()
+    }
+
+    /// Returns all answers, and the payload as handlers changed it.
+    pub async fn collect(&self, event: &str, payload: Json, cancel: &Cancel) -> (Vec<Json>, Json) {
+        let answers = self.answers(event, Cow::Owned(payload), cancel).await;
+        (answers.all, answers.payload.into_owned())
+    }
+
+    /// Returns the first answer that decides.
+    pub async fn first(&self, event: &str, payload: &Json, cancel: &Cancel) -> Option<Json> {
+        let answers = self.answers(event, Cow::Borrowed(payload), cancel).await;
+        answers.ended_by.map(|_| Json::Object(answers.fields))
+    }
+
+    /// Asks whether the resources of a project may be loaded. Front ends ask before they load anything of the project,
+    /// and only handlers that do not come from it.
     pub async fn project_trust(&self, cwd: &str, cancel: &Cancel) -> Option<Trust> {
-        const EVENT: &str = "project_trust";
-        let payload = json!({"type": EVENT, "cwd": cwd});
-        for interest in self.interested(EVENT) {
-            let answer = self.ask(&interest, &payload, cancel).await.unwrap_or_default();
-            let is_trusted = match answer["trusted"].as_str() {
-                Some("yes") => true,
-                Some("no") => false,
-                _ => continue,
-            };
-            return Some(Trust { is_trusted, remember: answer["remember"].as_bool().unwrap_or(false) });
-        }
-        None
+        let payload = json!({"type": "project_trust", "cwd": cwd});
+        let answer = self.first("project_trust", &payload, cancel).await?;
+        let remember = answer["remember"].as_bool().unwrap_or(false);
+        Some(Trust { is_trusted: answer["trusted"] == "yes", remember })
     }
 
-    /// Tells everybody about a part of an answer. `whole` makes the payload with the answer so far, for handlers that do
-    /// not [put it together](super::Handler::assembles_answers).
+    /// Reports something that has happened.
+    pub async fn tell(&self, event: &str, payload: &Json, cancel: &Cancel) {
+        self.tell_part(event, payload, || payload.clone(), cancel).await;
+    }
+
+    /// Reports a part of an answer. `whole` makes the payload with the answer so far, for handlers that do not
+    /// [assemble it](Handler::assembles_answers).
     pub(crate) async fn tell_part(
         &self,
         event: &str,
@@ -144,19 +143,38 @@ impl Hooks {
         cancel: &Cancel,
     ) {
         let mut spelled = None;
-        for interest in self.interested(event) {
-            let payload = match interest.handler.assembles_answers() {
+        for handler in self.handlers.iter().filter(|handler| handler.wants(event)) {
+            let payload = match handler.assembles_answers() {
                 true => part,
                 false => spelled.get_or_insert_with(&whole),
             };
-            drop(self.ask(&interest, payload, cancel).await);
+            if let Some(Err(message)) = cancel.unless_cancelled(handler.call(event, payload, cancel)).await {
+                self.report(handler.name(), event, message);
+            }
+        }
+    }
+}
+
+impl Answers<'_> {
+    /// Takes one answer.
+    fn take(&mut self, combine: Combine, answer: Map<String, Json>, is_end: bool) {
+        match combine {
+            Combine::Merge => self.fields.extend(answer),
+            Combine::Chain => self.change(answer),
+            Combine::Collect(passed_on) => {
+                let is_passed_on = |field: &str, value: &Json| passed_on == Some(field) && value.is_string();
+                let changed = answer.iter().filter(|(field, value)| is_passed_on(field, value));
+                self.change(changed.map(|(field, value)| (field.clone(), value.clone())).collect());
+                self.all.push(Json::Object(answer));
+            }
+            Combine::First if is_end => self.fields = answer,
+            Combine::First | Combine::Notify => {}
         }
     }
 
-    /// Tells everybody; what they answer does not matter.
-    pub async fn tell(&self, event: &str, payload: &Json, cancel: &Cancel) {
-        for interest in self.interested(event) {
-            drop(self.ask(&interest, payload, cancel).await);
+    fn change(&mut self, fields: Map<String, Json>) {
+        if let Json::Object(payload) = self.payload.to_mut() {
+            payload.extend(fields);
         }
     }
 }

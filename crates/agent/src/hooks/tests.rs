@@ -19,10 +19,15 @@ fn failing(hooks: &mut Hooks, name: &str, event: &str) {
 #[tokio::test]
 async fn answers_to_a_gate_are_merged_field_by_field() {
     let mut hooks = Hooks::new();
-    answering(&mut hooks, "a", "before", json!({"label": "one", "summary": {"summary": "text"}}));
-    answering(&mut hooks, "b", "before", json!({"label": "two"}));
-    answering(&mut hooks, "c", "other", json!({"label": "three"}));
-    let gate = hooks.gate("before", &json!({}), &Cancel::new()).await;
+    answering(
+        &mut hooks,
+        "a",
+        "session_before_tree",
+        json!({"label": "one", "summary": {"summary": "text"}}),
+    );
+    answering(&mut hooks, "b", "session_before_tree", json!({"label": "two"}));
+    answering(&mut hooks, "c", "session_before_fork", json!({"label": "three"}));
+    let gate = hooks.gate("session_before_tree", &json!({}), &Cancel::new()).await;
     assert_eq!(Json::Object(gate.fields), json!({"label": "two", "summary": {"summary": "text"}}));
     assert_eq!(gate.cancelled_by, None);
 }
@@ -31,13 +36,13 @@ async fn answers_to_a_gate_are_merged_field_by_field() {
 async fn a_cancel_ends_the_asking_and_names_who_it_was() {
     let mut hooks = Hooks::new();
     let asked = Arc::new(AtomicUsize::new(0));
-    answering(&mut hooks, "a", "before", json!({"cancel": true}));
+    answering(&mut hooks, "a", "session_before_tree", json!({"cancel": true}));
     let counter = asked.clone();
-    hooks.on("b", "before", move |_, _| {
+    hooks.on("b", "session_before_tree", move |_, _| {
         counter.fetch_add(1, Ordering::Relaxed);
         Box::pin(async { Ok(Json::Null) })
     });
-    let gate = hooks.gate("before", &json!({}), &Cancel::new()).await;
+    let gate = hooks.gate("session_before_tree", &json!({}), &Cancel::new()).await;
     assert_eq!(gate.cancelled_by.as_deref(), Some("a"));
     assert_eq!(asked.load(Ordering::Relaxed), 0);
 }
@@ -45,11 +50,15 @@ async fn a_cancel_ends_the_asking_and_names_who_it_was() {
 #[tokio::test]
 async fn a_handler_that_fails_is_reported_and_passed_over() {
     let mut hooks = Hooks::new();
-    failing(&mut hooks, "bad", "before");
-    answering(&mut hooks, "good", "before", json!({"label": "kept"}));
-    let gate = hooks.gate("before", &json!({}), &Cancel::new()).await;
+    failing(&mut hooks, "bad", "session_before_tree");
+    answering(&mut hooks, "good", "session_before_tree", json!({"label": "kept"}));
+    let gate = hooks.gate("session_before_tree", &json!({}), &Cancel::new()).await;
     assert_eq!(gate.text("label").as_deref(), Some("kept"));
-    let failure = HookFailure { handler: "bad".into(), event: "before".into(), message: "it broke".into() };
+    let failure = HookFailure {
+        handler: "bad".into(),
+        event: "session_before_tree".into(),
+        message: "it broke".into(),
+    };
     assert_eq!(hooks.take_failures(), [failure]);
     assert_eq!(hooks.take_failures(), []);
 }
@@ -67,67 +76,87 @@ async fn in_a_chain_everybody_sees_what_the_one_before_made() {
 }
 
 #[tokio::test]
-async fn a_chain_ends_only_with_a_last_word_that_its_caller_knows() {
+async fn the_table_says_which_answer_ends_a_chain_and_which_fields_count() {
     let mut hooks = Hooks::new();
-    answering(&mut hooks, "a", "context", json!({"block": true, "action": "handled"}));
-    answering(&mut hooks, "b", "context", json!({"seen": true}));
+    for (event, field) in [("context", "messages"), ("tool_call", "input")] {
+        answering(&mut hooks, "a", event, json!({"block": true, "toolName": "other"}));
+        answering(&mut hooks, "b", event, json!({ field: 1 }));
+    }
     let made = hooks.chain("context", json!({}), &Cancel::new()).await;
-    assert_eq!(made["seen"], true);
-    let blocks = |answer: &serde_json::Map<String, Json>| answer.contains_key("block");
-    let made = hooks.chain_until("context", json!({}), blocks, &Cancel::new()).await;
-    assert_eq!((&made["block"], made.get("seen")), (&json!(true), None));
+    assert_eq!(made, json!({"messages": 1}), "a context cannot be blocked");
+    let made = hooks.chain("tool_call", json!({"toolName": "bash"}), &Cancel::new()).await;
+    assert_eq!(made, json!({"block": true, "toolName": "bash"}));
 }
 
 #[tokio::test]
 async fn a_handler_that_hangs_is_left_when_the_work_is_cancelled() {
     let mut hooks = Hooks::new();
-    hooks.on("slow", "before", |_, _| Box::pin(std::future::pending()));
+    hooks.on("slow", "session_before_tree", |_, _| Box::pin(std::future::pending()));
     let cancel = Cancel::new();
     cancel.cancel();
-    let gate = hooks.gate("before", &json!({}), &cancel).await;
+    let gate = hooks.gate("session_before_tree", &json!({}), &cancel).await;
     assert_eq!(gate, Gate::default());
 }
 
 #[tokio::test]
-async fn who_listens_under_an_older_name_hears_of_the_event_once_and_under_that_name() {
-    for (older, event) in ALIASES {
-        let mut hooks = Hooks::new();
-        assert!(!hooks.wants(event));
-        hooks.on("old", older, |payload, _| {
-            let kind = payload["type"].clone();
-            Box::pin(async move { Ok(json!({"heard": kind})) })
-        });
-        assert!(hooks.wants(event));
-        let mut payload = json!({"type": event});
-        let answers = hooks.collect(event, &mut payload, &[], &Cancel::new()).await;
-        assert_eq!(answers, [json!({"heard": older})]);
-        assert_eq!(payload, json!({"type": event}), "the others see its own name");
+async fn a_function_for_an_older_name_is_called_once_and_with_that_name() {
+    for event in events::EVENTS {
+        for older in event.older_names {
+            let (mut hooks, seen) = (Hooks::new(), Arc::new(Mutex::new(Vec::new())));
+            assert!(!hooks.wants(event.name));
+            let into = seen.clone();
+            hooks.on("old", older, move |payload, _| {
+                into.lock().unwrap().push(payload["type"].clone());
+                Box::pin(async { Ok(Json::Null) })
+            });
+            assert!(hooks.wants(event.name));
+            hooks.tell(event.name, &json!({"type": event.name}), &Cancel::new()).await;
+            assert_eq!(*seen.lock().unwrap(), [json!(older)]);
+        }
     }
 }
 
-/// Listens under every name that there is.
-struct Everything;
+/// A handler with several listeners for one event.
+struct Several;
 
-impl Handler for Everything {
+impl Handler for Several {
     fn name(&self) -> &str {
-        "everything"
+        "several"
     }
 
-    fn wants(&self, _: &str) -> bool {
-        true
+    fn wants(&self, event: &str) -> bool {
+        event == "resources_discover"
     }
 
-    fn call<'a>(&'a self, event: &'a str, _: &'a Json, _: &'a Cancel) -> HookFuture<'a> {
-        Box::pin(async move { Ok(json!([event])) })
+    fn listeners(&self, _: &str) -> Vec<u64> {
+        vec![7, 5]
+    }
+
+    fn call<'a>(&'a self, _: &'a str, _: &'a Json, _: &'a Cancel) -> HookFuture<'a> {
+        Box::pin(std::future::ready(Err("asks for all answers at once".to_owned())))
+    }
+
+    fn call_listener<'a>(&'a self, _: &'a str, at: u64, _: &'a Json, _: &'a Cancel) -> HookFuture<'a> {
+        Box::pin(async move { Ok(json!({"skillPaths": [at]})) })
     }
 }
 
 #[tokio::test]
-async fn who_listens_under_both_names_hears_of_the_event_once() {
+async fn the_listeners_of_one_handler_are_combined_like_several_handlers() {
     let mut hooks = Hooks::new();
-    hooks.register(Arc::new(Everything));
-    let answers = hooks.collect("session_before_compact", &mut json!({}), &[], &Cancel::new()).await;
-    assert_eq!(answers, [json!(["session_before_compact"])]);
+    hooks.register(Arc::new(Several));
+    let (answers, _) = hooks.collect("resources_discover", json!({}), &Cancel::new()).await;
+    assert_eq!(answers, [json!({"skillPaths": [7]}), json!({"skillPaths": [5]})]);
+}
+
+#[test]
+fn every_name_of_an_event_means_one_event() {
+    let mut names: Vec<&str> =
+        events::EVENTS.iter().flat_map(|one| one.older_names.iter().copied().chain([one.name])).collect();
+    names.sort_unstable();
+    let all = names.len();
+    names.dedup();
+    assert_eq!(names.len(), all);
 }
 
 #[tokio::test]

@@ -199,7 +199,7 @@ async fn before_the_start_messages_are_added_and_the_system_prompt_changes_for_o
         let is_first = payload["prompt"] == "hi";
         Box::pin(async move {
             Ok(if is_first {
-                json!({"systemPrompt": system, "messages": [message]})
+                json!({"systemPrompt": system, "message": message})
             } else {
                 json!({"systemPrompt": null})
             })

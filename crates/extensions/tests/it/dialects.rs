@@ -2,6 +2,7 @@
 
 use offshoot_agent::agent::SummaryRequest;
 use offshoot_agent::handle::SendOptions;
+use offshoot_agent::hooks::events::{EVENTS, Event};
 use offshoot_agent::inbox::Delivery;
 use offshoot_extensions::host::Action;
 use serde_json::json;
@@ -16,10 +17,12 @@ async fn hook(text: &str) -> Stage {
 
 #[tokio::test]
 async fn older_names_of_events_mean_the_new_ones() {
-    for (old, new) in offshoot_agent::hooks::ALIASES {
-        let stage =
-            stage(&format!("export default (pi) => pi.on('{old}', (e) => ({{ type: e.type }}))")).await;
-        assert_eq!(stage.fire(new, json!({"type": new})).await, json!({"type": old}), "{old}");
+    for Event { name: new, older_names, .. } in EVENTS {
+        for old in *older_names {
+            let stage =
+                stage(&format!("export default (pi) => pi.on('{old}', (e) => ({{ type: e.type }}))")).await;
+            assert_eq!(stage.fire(new, json!({"type": new})).await, json!({"type": old}), "{old}");
+        }
     }
 }
 

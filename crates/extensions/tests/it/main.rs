@@ -3,6 +3,7 @@
 
 mod basics;
 mod dialects;
+mod event_table;
 mod events;
 mod examples;
 mod hostile;

@@ -91,7 +91,9 @@ async fn without_a_screen_every_question_has_a_harmless_answer() {
     let (extensions, errors) =
         offshoot_extensions::Extensions::load(&found, &host, &Default::default()).await;
     assert_eq!(errors, []);
-    let answers = extensions.hooks().first("x", &json!({}), &Default::default()).await.unwrap();
+    let one = extensions.iter().next().unwrap();
+    let answers =
+        offshoot_agent::hooks::Handler::call(one, "x", &json!({}), &Default::default()).await.unwrap();
     let expected = json!({"values": ["undefined", "false", "undefined", "undefined", "undefined"], "mode": "print", "hasUI": false});
     assert_eq!(answers, expected);
 }

@@ -12,6 +12,7 @@ use offshoot_agent::command::{
 };
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::hooks::Hooks;
+use offshoot_agent::hooks::events::{self, EVENTS, fields, name_of};
 use offshoot_agent::model::ThinkingLevel;
 use offshoot_agent::settings::Settings;
 use offshoot_agent::tool::ToolPlace;
@@ -36,75 +37,64 @@ const TREE: &str = "
 /// What happens, so that events are told.
 type Scene = for<'d> fn(&'d mut Desk) -> Pin<Box<dyn Future<Output = ()> + 'd>>;
 
-/// An event, what has to happen, and the fields that it has.
-type Row = (&'static str, Scene, &'static [&'static str]);
-
-const TABLE: [Row; 42] = [
-    ("session_start", start, &["reason", "previousSessionFile"]),
-    ("resources_discover", start, &["cwd", "reason"]),
-    ("session_shutdown", quit, &["reason", "targetSessionFile"]),
-    ("session_info_changed", name, &["name"]),
-    ("session_label", label, &["targetId", "label", "previous"]),
-    ("session_before_switch", new, &["reason", "targetSessionFile"]),
-    ("session_switch", new, &["reason", "previousSessionFile"]),
-    ("session_before_fork", fork, &["entryId", "position"]),
-    ("session_fork", fork, &["reason", "previousSessionFile"]),
-    (
-        "session_before_compact",
-        compact,
-        &["preparation", "branchEntries", "customInstructions", "reason", "willRetry", "model"],
-    ),
-    ("session_compact", compact, &["compactionEntry", "fromExtension", "fromHook", "reason", "willRetry"]),
-    (
-        "session_compact_failed",
-        compact_in_vain,
-        &["reason", "errorMessage", "aborted", "willRetry", "fromExtension"],
-    ),
-    ("session_before_tree", navigate, &["preparation", "targetId", "model"]),
-    ("session_tree", navigate, &["newLeafId", "oldLeafId", "targetId", "editorText", "cancelled", "aborted"]),
-    ("session_tree_end", navigate, &["targetId", "outcome"]),
-    ("session_before_cherry_pick", cherry_pick, &["preparation"]),
-    ("session_cherry_pick", cherry_pick, &["mode", "entries"]),
-    ("session_before_merge", merge, &["preparation"]),
-    ("session_merge", merge, &["mode", "entry", "extraEntries", "fromExtension"]),
-    ("session_entry", turn, &["entry", "source"]),
-    ("input", turn, &["text", "images", "source"]),
-    ("before_agent_start", turn, &["messageType", "prompt", "images", "systemPrompt"]),
-    ("agent_start", turn, &[]),
-    ("turn_start", turn, &["turnIndex", "timestamp"]),
-    ("context", turn, &["messages"]),
-    ("context_with_system", turn, &["messages"]),
-    ("message_start", turn, &["message"]),
-    ("message_update", turn, &["message", "assistantMessageEvent"]),
-    ("message_end", turn, &["message"]),
-    ("tool_execution_start", turn, &["toolCallId", "toolName", "args"]),
-    ("tool_call", turn, &["toolCallId", "toolName", "input"]),
-    ("tool_execution_update", turn, &["toolCallId", "toolName", "args", "partialResult"]),
-    ("tool_result", turn, &["toolCallId", "toolName", "input", "content", "details", "isError"]),
-    ("tool_execution_end", turn, &["toolCallId", "toolName", "result", "isError"]),
-    (
-        "turn_end",
-        turn,
-        &[
-            "turnIndex",
-            "message",
-            "toolResults",
-            "messageEntryId",
-            "toolResultEntryIds",
-            "outcome",
-            "entries",
-            "continue",
-            "context",
-        ],
-    ),
-    ("agent_end", turn, &["messages"]),
-    ("agent_before_settle", turn, &["outcome", "entries", "continue", "context"]),
-    ("agent_settled", turn, &["aborted"]),
-    ("model_select", choose, &["model", "previousModel", "source"]),
-    ("thinking_level_select", choose, &["level", "previousLevel"]),
-    ("user_bash", shell, &["command", "excludeFromContext", "cwd"]),
-    ("project_trust", trust, &["cwd"]),
+/// The scene in which each event happens.
+const SCENES: [(&str, Scene); 42] = [
+    ("session_start", start),
+    ("resources_discover", start),
+    ("session_shutdown", quit),
+    ("session_info_changed", name),
+    ("session_label", label),
+    ("session_before_switch", new),
+    ("session_switch", new),
+    ("session_before_fork", fork),
+    ("session_fork", fork),
+    ("session_before_compact", compact),
+    ("session_compact", compact),
+    ("session_compact_failed", compact_in_vain),
+    ("session_before_tree", navigate),
+    ("session_tree", navigate),
+    ("session_tree_end", navigate),
+    ("session_before_cherry_pick", cherry_pick),
+    ("session_cherry_pick", cherry_pick),
+    ("session_before_merge", merge),
+    ("session_merge", merge),
+    ("session_entry", turn),
+    ("input", turn),
+    ("before_agent_start", turn),
+    ("agent_start", turn),
+    ("turn_start", turn),
+    ("context", turn),
+    ("context_with_system", turn),
+    ("message_start", turn),
+    ("message_update", turn),
+    ("message_end", turn),
+    ("tool_execution_start", turn),
+    ("tool_call", turn),
+    ("tool_execution_update", turn),
+    ("tool_result", turn),
+    ("tool_execution_end", turn),
+    ("turn_end", turn),
+    ("agent_end", turn),
+    ("agent_before_settle", turn),
+    ("agent_settled", turn),
+    ("model_select", choose),
+    ("thinking_level_select", choose),
+    ("user_bash", shell),
+    ("project_trust", trust),
 ];
+
+/// The events of requests to a provider. The tests of the providers have them.
+const ON_THE_WIRE: [&str; 3] =
+    ["before_provider_request", "before_provider_headers", "after_provider_response"];
+
+#[test]
+fn every_event_of_the_table_has_a_scene() {
+    let mut known: Vec<&str> = SCENES.iter().map(|(event, _)| *event).chain(ON_THE_WIRE).collect();
+    let mut all: Vec<&str> = EVENTS.iter().map(|event| event.name).collect();
+    known.sort_unstable();
+    all.sort_unstable();
+    assert_eq!(known, all);
+}
 
 fn start(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async { desk.agent.start(&Cancel::new()).await })
@@ -241,7 +231,7 @@ fn outcome(desk: &Desk) -> (Vec<String>, usize) {
 
 #[tokio::test]
 async fn every_event_is_told_where_it_belongs_with_all_its_fields() {
-    for (event, scene, fields) in TABLE {
+    for (event, scene) in SCENES {
         let seen: Arc<Mutex<Vec<Json>>> = Arc::default();
         let (mut hooks, into) = (Hooks::new(), seen.clone());
         hooks.on("noter", event, move |payload, _| {
@@ -255,8 +245,15 @@ async fn every_event_is_told_where_it_belongs_with_all_its_fields() {
         assert!(!seen.is_empty(), "{event} is not told");
         for payload in &*seen {
             assert_eq!(payload["type"], event);
-            let missing: Vec<_> = fields.iter().filter(|field| payload.get(**field).is_none()).collect();
+            let declared =
+                fields(events::event(event).unwrap().payload).filter(|field| !field.contains("?:"));
+            let missing: Vec<_> = declared.filter(|field| payload.get(name_of(field)).is_none()).collect();
             assert!(missing.is_empty(), "{event} has no {missing:?}: {payload}");
+            let known =
+                |name: &str| fields(events::event(event).unwrap().payload).any(|one| name_of(one) == name);
+            let undeclared: Vec<_> =
+                payload.as_object().unwrap().keys().filter(|name| !known(name)).collect();
+            assert_eq!(undeclared, ["type"], "{event} has fields that the table does not declare");
         }
     }
 }
@@ -264,7 +261,8 @@ async fn every_event_is_told_where_it_belongs_with_all_its_fields() {
 #[tokio::test]
 async fn whoever_fails_is_reported_and_everything_goes_on_as_if_nobody_had_listened() {
     // Guards that fail let nothing through.
-    for (event, scene, _) in TABLE.iter().filter(|(event, ..)| !["tool_call", "user_bash"].contains(event)) {
+    let is_guard = |name: &str| events::event(name).unwrap().failure_blocks;
+    for (event, scene) in SCENES.iter().filter(|(event, _)| !is_guard(event)) {
         let mut plain = desk(Hooks::new(), Watcher::default());
         skip_call(event, &plain);
         scene(&mut plain).await;
@@ -293,9 +291,8 @@ async fn whoever_fails_is_reported_and_everything_goes_on_as_if_nobody_had_liste
 
 #[tokio::test]
 async fn a_gate_that_says_no_ends_the_asking_and_nothing_has_changed() {
-    let gates = TABLE.iter().filter(|(event, ..)| event.starts_with("session_before_"));
-    assert_eq!(gates.clone().count(), 6);
-    for (event, scene, _) in gates {
+    let can_be_cancelled = |name: &str| events::event(name).unwrap().can_be_cancelled();
+    for (event, scene) in SCENES.iter().filter(|(event, _)| can_be_cancelled(event)) {
         let (mut hooks, asked) = (Hooks::new(), Arc::new(AtomicUsize::new(0)));
         hooks.on("no", event, |_, _| Box::pin(async { Ok(json!({"cancel": true})) }));
         let counter = asked.clone();
