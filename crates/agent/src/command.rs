@@ -35,15 +35,13 @@ use crate::event::AgentEvent;
 use crate::hooks::{Gate, HookFailure};
 
 pub use branch_here::BranchHereRequest;
-pub use cherry_pick::{CherryPick, CherryPickMode, CherryPickRequest, CherryPicked, PickedContent};
+pub use cherry_pick::{CherryPick, CherryPickRequest, CherryPicked};
 pub use export_branch::{Export, ExportRequest, ExportScope};
 pub use fork::{Fork, ForkRequest, Forked};
 pub use history::History;
 pub use import::Import;
 pub use label::{LabelPlan, LabelRequest};
-pub use merge::{
-    ContestedFile, MergeBranchRequest, MergeDraft, MergeTurn, MergeWith, MergedBranch, OnDisk, PlannedMerge,
-};
+pub use merge::{MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
 pub use name::NamePlan;
 pub use pop::{Pop, PopRequest, Popped};
 pub use replace::{Reload, ReloadFuture, Replaced, Replacement, Resources};

@@ -50,9 +50,6 @@ pub enum AgentError {
     /// There is no position to make a copy of.
     #[error("Nothing to clone yet")]
     NothingToClone,
-    /// Nothing of what was selected is a prompt.
-    #[error("the selection holds no prompt")]
-    NoPromptSelected,
     /// The text of a merge takes more than half of the room that the model has left.
     #[error("the merge takes {tokens} tokens, more than the {allowed} that half of the free context holds")]
     MergeTooLong {

@@ -6,8 +6,6 @@
 mod offline;
 mod writer;
 
-use session_tree::{Message, serialize_conversation};
-
 pub use offline::offline_summary;
 pub(crate) use writer::{SummaryPrompt, SummaryWriter, Unfinished, add_usage};
 
@@ -106,28 +104,20 @@ const MERGE_SECTIONS: &str = "Use exactly these headings, in Markdown, and leave
 A file in <contested-files> was changed on both branches: name it under the conflicts. Decide nothing: only tell. Be brief. \
 Keep exact names of files, functions and error messages.";
 
-/// The instructions for the summary of a branch that is merged, and the conversation of that branch.
+/// The instructions for the summary of a branch that is merged.
 #[derive(Debug, Clone)]
-pub(crate) struct MergeMaterial {
-    pub(crate) messages: Vec<Message>,
+pub(crate) struct MergePrompt<'m> {
     /// How many older messages are missing.
     pub(crate) omitted: usize,
-    /// What was asked and changed on the branch that it goes to.
+    /// The prompts and files of the branch that it goes to.
     pub(crate) current_branch: String,
-    /// The files that both changed.
-    pub(crate) contested: Option<String>,
-    /// What to pay attention to.
-    pub(crate) focus: Option<String>,
+    /// The files that both branches changed.
+    pub(crate) contested: &'m [String],
+    /// The subject to pay attention to.
+    pub(crate) focus: Option<&'m str>,
 }
 
-impl MergeMaterial {
-    /// Returns the conversation as text.
-    pub(crate) fn conversation(&self) -> String {
-        serialize_conversation(&self.messages)
-    }
-}
-
-impl SummaryPrompt for MergeMaterial {
+impl SummaryPrompt for MergePrompt<'_> {
     fn text(&self, conversation: &str, previous: Option<&str>) -> String {
         let mut parts = vec![format!("<conversation>\n{conversation}\n</conversation>")];
         match previous {
@@ -138,13 +128,23 @@ impl SummaryPrompt for MergeMaterial {
             None => {}
         }
         parts.push(format!("<current-branch>\n{}\n</current-branch>", self.current_branch));
-        let contested = self.contested.as_ref();
-        parts.extend(contested.map(|files| format!("<contested-files>\n{files}\n</contested-files>")));
+        if !self.contested.is_empty() {
+            parts.push(format!("<contested-files>\n{}\n</contested-files>", self.contested.join("\n")));
+        }
         parts.push(MERGE_TASK.to_owned());
         parts.extend(previous.map(|_| UPDATE.to_owned()));
         parts.push(MERGE_SECTIONS.to_owned());
-        let focus = self.focus.as_deref().filter(|focus| !focus.trim().is_empty());
+        let focus = self.focus.filter(|focus| !focus.trim().is_empty());
         parts.extend(focus.map(|focus| format!("Additional focus: {focus}")));
         parts.join("\n\n")
+    }
+}
+
+/// Returns a text as one line of at most so many characters.
+pub(crate) fn clipped_line(text: &str, max: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
     }
 }

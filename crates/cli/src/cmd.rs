@@ -41,6 +41,9 @@ mod tree;
 pub(crate) mod trust;
 mod types;
 
+pub(crate) use cherry_pick::open_source;
+pub(crate) use merge::merge_warnings;
+
 use crate::app::App;
 use crate::error::CommandError;
 

@@ -183,7 +183,7 @@ fn hints(error: &Error) -> Vec<String> {
         Error::AlreadyPresent { .. } | Error::PickedBefore { .. } => {
             vec!["`--again` copies it all the same".into()]
         }
-        Error::DoesNotFit { .. } => vec!["a larger `--budget`, or your own words with `-m`".into()],
+        Error::DoesNotFit { .. } => vec!["`-m` takes your own words".into()],
         Error::NothingToPop => vec!["name an entry to go back to".into()],
         Error::BadDraft { .. } => vec!["docs/format.md tells what each type of entry has".into()],
         Error::UnknownEntry { .. } => {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use clap::parser::ValueSource;
 use offshoot_agent::agent::{Agent, Approver};
 use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::event::Watcher;
 use offshoot_agent::permission::{Mode as PermissionMode, Permissions};
 use offshoot_agent::settings::LockWait;
@@ -118,16 +119,34 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
 }
 
-/// Makes an agent for a command that needs a summary: with the model of the session or of the settings, else the
-/// offline model; without tools and extensions.
-pub(crate) fn summarizing_agent(session: Session, app: &mut App) -> Result<Agent, CommandError> {
+/// Makes an agent for a command, without tools and extensions. If a summary is needed it gets the model of the session
+/// or of the settings, or else the offline model.
+pub(crate) fn command_agent(
+    session: Session,
+    needs_summary: bool,
+    app: &mut App,
+) -> Result<Agent, CommandError> {
     let setup = Setup::load(app, trust::Args::default())?;
-    let model = model::Args::default().choose(&session, &setup, app)?;
+    let model = match needs_summary {
+        true => model::Args::default().choose(&session, &setup, app)?,
+        false => None,
+    };
     let agent = Agent::new(session, &setup.cwd).with_settings(setup.settings.agent());
     Ok(match model {
         Some(choice) => choice.give_to(agent),
         None => agent,
     })
+}
+
+/// Returns the result of a command that nobody stopped.
+pub(crate) fn done<T>(applied: Applied<T>) -> Result<T, CommandError> {
+    match applied {
+        Applied::Done(done) => Ok(done),
+        Applied::Cancelled(CancelledBy::User) => Err(CommandError::Interrupted),
+        Applied::Cancelled(CancelledBy::Hook(name)) => {
+            Err(Failure::new(format!("the extension {name} stopped it; nothing changed")).into())
+        }
+    }
 }
 
 /// Waits for some work. Ctrl+C, SIGTERM and SIGHUP stop it: commands that it runs end, and what is done so far stays in

@@ -199,8 +199,8 @@ impl Agent {
 
     /// Lets the model summarise the history, and the beginning of the turn that the cut goes through. `None`: cancelled.
     ///
-    /// If the model makes no summary, it is picked from the conversation without a model: a context that cannot be
-    /// compacted would stop every later turn.
+    /// If the model makes no summary, an extract of the conversation takes its place: a context that cannot be compacted
+    /// would stop every later turn.
     async fn summarize(
         &self,
         plan: &CompactionPlan,
@@ -240,16 +240,15 @@ impl Agent {
                 }
                 Err(unfinished) => {
                     let previous = unfinished.so_far.as_deref().or(previous);
-                    *text = Some(pick(&prompt, &unfinished.rest, previous, model.spec().context_window));
+                    *text = Some(extract(&prompt, &unfinished.rest, previous, model.spec().context_window));
                     usage = unfinished.usage.map(|spent| add_usage(usage.take(), spent)).or(usage);
                     failure = Some(unfinished.reason);
                 }
             }
         }
         if let Some(reason) = failure {
-            report.warning = Some(format!(
-                "the model made no summary ({reason}); it was picked from the conversation without a model"
-            ));
+            report.warning =
+                Some(format!("the model made no summary ({reason}); it is an extract of the conversation"));
         }
         let [history, prefix] = texts;
         let details = serde_json::from_str(&plan.details_json()).ok();
@@ -328,31 +327,19 @@ struct Report {
 }
 
 /// Makes a summary without a model, short enough for the window.
-fn pick(
-    prompt: &dyn SummaryPrompt,
-    conversation: &str,
-    previous: Option<&str>,
-    context_window: u64,
-) -> String {
+fn extract(prompt: &dyn SummaryPrompt, conversation: &str, previous: Option<&str>, window: u64) -> String {
     // An eighth of the window, at four bytes per token.
-    let most = usize::try_from(context_window / 2).unwrap_or(usize::MAX).clamp(2_000, 100_000);
-    let (sections, prose) = match previous {
-        Some(previous) if previous.contains("## ") => (Some(previous), None),
-        previous => (None, previous),
-    };
-    let picked = offline_summary(&prompt.text(conversation, sections)).unwrap_or_default();
-    let text = match prose {
-        Some(prose) => format!("{}\n\n{picked}", clipped(prose, most / 2)),
-        None => picked,
-    };
-    clipped(&text, most)
+    let max = usize::try_from(window / 2).unwrap_or(usize::MAX).clamp(2_000, 100_000);
+    let previous = previous.map(|previous| shortened(previous, max / 2));
+    let text = offline_summary(&prompt.text(conversation, previous.as_deref()));
+    shortened(&text.unwrap_or_default(), max)
 }
 
-fn clipped(text: &str, most: usize) -> String {
-    if text.len() <= most {
+fn shortened(text: &str, max: usize) -> String {
+    if text.len() <= max {
         return text.to_owned();
     }
-    format!("{}\n[shortened]", &text[..text.floor_char_boundary(most)])
+    format!("{}\n[shortened]", &text[..text.floor_char_boundary(max)])
 }
 
 /// Returns the messages that a summary is made of, as a model reads them. Failed answers are left out, as they are from

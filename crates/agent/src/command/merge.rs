@@ -1,65 +1,52 @@
-//! `/merge`: what another branch achieved, told in one entry under the leaf.
+//! `/merge`: appends one text about another branch under the leaf.
 //!
-//! request -> **plan** -> before hook, model -> **draft** -> review -> **apply**
+//! request -> **plan** -> `session_before_merge`, model -> **draft** -> review -> **apply** -> `session_merge`
 //!
-//! Conversations have no lines that could be merged: a merge is a text, made by a model, from quotes, or by a person,
-//! that somebody can read and change before it counts. No file of the project is ever changed by one.
+//! Conversations have no lines that could be merged: a merge is a text, made by a model, from quotes or by the user,
+//! that the user can read and change before it is written. A merge changes no file of the project.
 
-mod before;
 mod conflicts;
-mod disk;
 mod draft;
-mod prompt;
 
+use serde_json::json;
 use session_tree::{
-    EntryId, Merge, MergeContent, MergeOutcome, MergePlan, MergeRequest, ModelRef, PickPlan, PickRequest,
-    Role, Selection,
+    Conflict, EntryId, Error, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan, MergeRequest, Merged,
 };
 
-use super::PlannedIn;
-use crate::agent::{Agent, Arrival};
+use super::{Applied, CancelledBy, PlannedIn, entry_json};
+use crate::agent::{Agent, Arrival, Move};
+use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::shared::SharedSession;
 
-pub use disk::{ContestedFile, OnDisk};
-pub use draft::MergeDraft;
-
-/// What a digest leaves for the words that go around it.
+/// The tokens that a digest leaves for the words around it.
 const AROUND_DIGEST: u64 = 100;
 
-/// Which branch to merge, and how.
+/// A request to merge a branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MergeBranchRequest {
     /// A reference to the tip of the branch, or to an entry up to which to merge.
     pub branch: String,
-    /// Where the text comes from.
+    /// The source of the text.
     pub with: MergeWith,
-    /// Why, for whoever reads the session later.
+    /// The reason, for readers of the session. Models do not get it.
     pub note: Option<String>,
-    /// Whether to write a text also where moving the leaf would do.
+    /// True to write a text even where moving the leaf is enough.
     pub no_fast_forward: bool,
 }
 
-/// Where the text of a merge comes from.
+/// The source of the text of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergeWith {
-    /// A model tells what the branch did, with an eye on the focus.
+    /// A model summarises the branch.
     Summary {
-        /// What to pay attention to.
+        /// The subject that the model should pay attention to.
         focus: Option<String>,
     },
-    /// The turns of the branch are quoted.
-    Digest {
-        /// The most tokens it may take; half of what the model has room for, if nothing is said.
-        budget_tokens: Option<u64>,
-    },
-    /// Somebody writes it.
+    /// The turns of the branch are quoted, at most half of the free context; the oldest are left out first.
+    Digest,
+    /// The user wrote it.
     Text(String),
-    /// These turns are copied, each named by one of its entries.
-    Pick {
-        /// References to entries of the source, in the order in which their turns are copied.
-        turns: Vec<String>,
-    },
 }
 
 impl Default for MergeWith {
@@ -69,192 +56,164 @@ impl Default for MergeWith {
 }
 
 impl MergeWith {
-    /// Returns the name that extensions use.
+    /// Returns the name that files and extensions use.
     pub fn name(&self) -> &'static str {
         match self {
-            MergeWith::Summary { .. } => "summary",
-            MergeWith::Digest { .. } => "digest",
-            MergeWith::Text(_) => "text",
-            MergeWith::Pick { .. } => "pick",
+            MergeWith::Summary { .. } => MergeMode::Summary.name(),
+            MergeWith::Digest => MergeMode::Digest.name(),
+            MergeWith::Text(_) => MergeMode::Text.name(),
         }
     }
 }
 
-/// What a merge would do, before its text is made.
+/// A merge that is not written yet.
 #[derive(Debug, Clone)]
-pub struct PlannedMerge {
-    /// What was asked for.
+pub struct MergeDraft {
+    /// The request.
     pub request: MergeBranchRequest,
-    /// What would happen; the text of a summary is still to be made.
+    /// What would happen, with the text that would enter the context. A summary has its text only after
+    /// [`Agent::draft_merge`].
     pub plan: MergePlan,
-    /// The files that both branches changed, and whose version is on the disk.
-    pub contested: Vec<ContestedFile>,
-    /// What is copied instead of a text.
-    picks: Option<PickPlan>,
+    /// The other session that the entries come from; none if it is this one.
+    pub source: Option<SharedSession>,
     planned_in: PlannedIn,
 }
 
-/// A turn of the branch that is merged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MergeTurn {
-    /// Its first entry.
-    pub first: EntryId,
-    /// The text of its prompt; empty if the branch begins in the middle of a turn.
-    pub prompt: String,
-    /// How many entries it has.
-    pub entries: usize,
-}
-
-/// What came of a merge.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergedBranch {
-    /// Nothing was to be done: everything the branch says is here already.
+    /// Everything the branch says is here already; nothing changed.
     UpToDate,
-    /// The leaf moved: nothing was said here since the branch went on from here.
+    /// The leaf moved, because the branch goes on from here.
     FastForwarded(Arrival),
     /// A text was appended.
     Appended {
         /// The branch summary.
         entry: EntryId,
-        /// The entries that an extension wanted behind it.
+        /// The entries that extensions added.
         extra: Vec<EntryId>,
     },
-    /// Turns were copied.
-    Picked {
-        /// The entries.
-        entries: Vec<EntryId>,
-        /// The model that this branch names now; who knows models may want to choose it.
-        model: Option<ModelRef>,
-    },
 }
 
-impl Agent {
-    /// Plans to merge a branch of this session, or of another one. Changes nothing and asks nobody.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError::NoModelForSummary`] if a model is to tell and there is none.
-    pub fn plan_merge(
-        &self,
-        source: Option<&SharedSession>,
-        request: &MergeBranchRequest,
-    ) -> Result<PlannedMerge> {
-        let tip = match source {
-            Some(source) => source.lock().resolve(&request.branch)?,
-            None => self.resolve(&request.branch)?,
-        };
-        let request_to_engine = self.to_engine(request)?;
-        let here = self.session();
-        let other = source.map(SharedSession::lock);
-        let plan = here.plan_merge(other.as_deref().unwrap_or(&here), tip, &request_to_engine)?;
-        let mut planned = PlannedMerge {
-            request: request.clone(),
-            contested: Vec::new(),
-            picks: None,
-            planned_in: PlannedIn::of(&here),
-            plan,
-        };
-        if let Some(merge) = planned.plan.merge() {
-            planned.contested = disk::look(&here, other.as_deref().unwrap_or(&here), merge, &self.cwd)?;
-            match &request.with {
-                MergeWith::Summary { .. } if self.model.is_none() => {
-                    return Err(AgentError::NoModelForSummary);
-                }
-                MergeWith::Pick { turns } => {
-                    drop((here, other));
-                    planned.picks = Some(self.plan_turns(source, turns, request)?);
-                }
-                MergeWith::Summary { .. } | MergeWith::Digest { .. } | MergeWith::Text(_) => {}
-            }
-        }
-        Ok(planned)
-    }
-
-    /// Lists the turns of the branch that a merge is about, oldest first: what [`MergeWith::Pick`] chooses from.
-    pub fn merge_turns(
-        &self,
-        source: Option<&SharedSession>,
-        planned: &PlannedMerge,
-    ) -> Result<Vec<MergeTurn>> {
-        let here = self.session();
-        let other = source.map(SharedSession::lock);
-        let source = other.as_deref().unwrap_or(&here);
-        let mut turns: Vec<MergeTurn> = Vec::new();
-        for node in planned.plan.merge().map_or(&[][..], |merge| &merge.entries) {
-            let is_prompt = source.tree().role(*node) == Some(Role::User);
-            match turns.last_mut().filter(|_| !is_prompt) {
-                Some(turn) => turn.entries += 1,
-                None => {
-                    let first = source.tree().id(*node);
-                    let prompt = source.plan_navigation(first.as_str())?.editor_text;
-                    let prompt = prompt.filter(|_| is_prompt).unwrap_or_default();
-                    turns.push(MergeTurn { first, prompt, entries: 1 });
-                }
-            }
-        }
-        Ok(turns)
-    }
-
-    fn to_engine(&self, request: &MergeBranchRequest) -> Result<MergeRequest> {
-        let content = match &request.with {
-            MergeWith::Text(text) => MergeContent::Text(text.clone()),
-            MergeWith::Digest { budget_tokens } => {
-                let half = self.free_tokens()?.map(|free| (free / 2).saturating_sub(AROUND_DIGEST));
-                let budget_tokens = match (*budget_tokens, half) {
-                    (Some(budget), Some(half)) => Some(budget.min(half)),
-                    (budget, half) => budget.or(half),
-                };
-                MergeContent::Digest { budget_tokens }
-            }
-            // Stands there until the model has told; turns that are picked need no text.
-            MergeWith::Summary { .. } | MergeWith::Pick { .. } => {
-                MergeContent::Digest { budget_tokens: None }
-            }
-        };
-        let is_pick = matches!(request.with, MergeWith::Pick { .. });
-        let no_fast_forward = request.no_fast_forward || is_pick;
-        Ok(MergeRequest { content, note: request.note.clone(), no_fast_forward })
-    }
-
-    /// Plans to copy turns, all with one write.
-    fn plan_turns(
-        &self,
-        source: Option<&SharedSession>,
-        turns: &[String],
-        request: &MergeBranchRequest,
-    ) -> Result<PickPlan> {
-        let mut all: Option<PickPlan> = None;
-        for turn in turns {
-            let node = match source {
-                None => self.resolve(turn)?,
-                Some(source) => source.lock().resolve(turn)?,
-            };
-            let request =
-                PickRequest { note: request.note.clone(), ..PickRequest::new(Selection::Turn(node)) };
-            let here = self.session();
-            let other = source.map(SharedSession::lock);
-            let plan = here.plan_pick(other.as_deref().unwrap_or(&here), &request)?;
-            match &mut all {
-                None => all = Some(plan),
-                Some(all) => {
-                    all.selected.extend(plan.selected);
-                    all.items.extend(plan.items);
-                    all.warnings.extend(plan.warnings);
-                }
-            }
-        }
-        all.ok_or_else(|| session_tree::Error::EmptySelection.into())
-    }
-}
-
-impl PlannedMerge {
+impl MergeDraft {
     /// Returns the text to be appended, if one is.
     pub fn merge(&self) -> Option<&Merge> {
         self.plan.merge()
     }
 
-    /// Tells whether nothing would happen.
-    pub fn is_up_to_date(&self) -> bool {
-        matches!(self.plan.outcome, MergeOutcome::UpToDate)
+    /// Returns the text that would enter the context; empty if none would.
+    pub fn text(&self) -> &str {
+        self.merge().map_or("", |merge| &merge.content.text)
+    }
+
+    /// Returns the decisions that differ between the two branches.
+    pub fn conflicts(&self) -> &[Conflict] {
+        self.merge().map_or(&[], |merge| &merge.content.conflicts)
+    }
+
+    /// Marks the text as reviewed and replaces it if the user changed it. The conflicts that the new text lists count.
+    pub fn review(&mut self, text: Option<String>) {
+        let is_quote = self.request.with == MergeWith::Digest;
+        let Some(merge) = self.plan.merge_mut() else { return };
+        merge.content.reviewed = true;
+        if let Some(text) = text {
+            merge.content.conflicts = if is_quote { Vec::new() } else { conflicts::read(&text) };
+            merge.content.text = text;
+        }
+    }
+}
+
+impl Agent {
+    /// Plans to merge a branch of this session, or of another one. Changes nothing and asks no model.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::NoModelForSummary`] if a summary is requested and there is no model.
+    pub fn plan_merge(
+        &self,
+        source: Option<&SharedSession>,
+        request: &MergeBranchRequest,
+    ) -> Result<MergeDraft> {
+        let tip = self.resolve_in(source, &request.branch)?;
+        let content = match &request.with {
+            MergeWith::Text(text) => MergeContent::Text(text.clone()),
+            MergeWith::Digest => {
+                let half = self.free_tokens()?.map(|free| (free / 2).saturating_sub(AROUND_DIGEST));
+                MergeContent::Digest { budget_tokens: half }
+            }
+            // Replaced by the answer of the model.
+            MergeWith::Summary { .. } => MergeContent::Digest { budget_tokens: None },
+        };
+        let (note, no_fast_forward) = (request.note.clone(), request.no_fast_forward);
+        let to_engine = MergeRequest { content, note, no_fast_forward };
+        let mut plan =
+            self.with_source(source, |here, there| Ok(here.plan_merge(there, tip, &to_engine)?))?;
+        if let Some(merge) = plan.merge_mut() {
+            match request.with {
+                MergeWith::Summary { .. } if self.model.is_none() => {
+                    return Err(AgentError::NoModelForSummary);
+                }
+                MergeWith::Digest => merge.content.text.push_str(&draft::contested_block(&merge.contested)),
+                MergeWith::Summary { .. } | MergeWith::Text(_) => {}
+            }
+        }
+        let planned_in = PlannedIn::of(&self.session());
+        Ok(MergeDraft { request: request.clone(), plan, source: source.cloned(), planned_in })
+    }
+
+    /// Writes a draft: one entry under the leaf, or a move of the leaf.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::MergeTooLong`] if the text takes more than half of the free context, [`Error::StalePlan`] if the
+    /// leaf has moved, [`Error::BadDraft`] if the text is blank.
+    pub async fn merge(&mut self, draft: &MergeDraft, cancel: &Cancel) -> Result<Applied<MergedBranch>> {
+        draft.planned_in.check(&self.session())?;
+        match &draft.plan.outcome {
+            MergeOutcome::UpToDate => Ok(Applied::Done(MergedBranch::UpToDate)),
+            MergeOutcome::FastForward { to_id, .. } => {
+                let planned = self.plan_forward_move(draft, to_id)?;
+                Ok(self.go(planned, cancel).await?.map(MergedBranch::FastForwarded))
+            }
+            MergeOutcome::Merge(_) if cancel.is_cancelled() => Ok(Applied::Cancelled(CancelledBy::User)),
+            MergeOutcome::Merge(merge) => self.write_merge(draft, merge, cancel).await.map(Applied::Done),
+        }
+    }
+
+    /// Plans the move if the leaf is still where the draft was planned.
+    fn plan_forward_move(&self, draft: &MergeDraft, to: &EntryId) -> Result<Move> {
+        let session = self.session();
+        if !session.is_still_at(draft.plan.old_leaf.as_ref()) {
+            return Err(Error::StalePlan.into());
+        }
+        let plan = session.plan_exact_navigation(to.as_str())?;
+        Ok(Move::new(&session, plan))
+    }
+
+    async fn write_merge(
+        &mut self,
+        draft: &MergeDraft,
+        merge: &Merge,
+        cancel: &Cancel,
+    ) -> Result<MergedBranch> {
+        let (tokens, free) = (merge.tokens(), self.free_tokens()?);
+        if let Some(allowed) = free.map(|free| free / 2).filter(|allowed| tokens > *allowed) {
+            return Err(AgentError::MergeTooLong { tokens, allowed });
+        }
+        let merged = self.session().apply_merge(&draft.plan)?;
+        let Merged::Appended { entry, extra } = merged else { return Err(Error::StalePlan.into()) };
+        self.session().barrier()?;
+        if self.hooks.wants("session_merge") {
+            let payload = json!({
+                "type": "session_merge",
+                "mode": draft.request.with.name(),
+                "entry": entry_json(&self.session(), &entry)?,
+                "extraEntries": self.appended_json(&extra)?,
+                "fromExtension": merge.content.from_hook,
+            });
+            self.tell("session_merge", &payload, cancel).await;
+        }
+        self.tell_news(cancel).await;
+        Ok(MergedBranch::Appended { entry, extra })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent::{Agent, Approval, ApprovalRequest, Approver};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{CherryPickMode, CherryPickRequest, MergeBranchRequest, MergeWith};
+use offshoot_agent::command::{CherryPickRequest, MergeBranchRequest, MergeWith};
 use offshoot_agent::permission::Caution;
 use session_tree::Options;
 use testkit::drawing::session_text;
@@ -81,10 +81,10 @@ async fn the_first_call_after_an_import_does() {
 #[tokio::test]
 async fn the_first_call_after_a_merge_does() {
     let mut world = world();
-    let with = MergeWith::Digest { budget_tokens: None };
+    let with = MergeWith::Digest;
     let request = MergeBranchRequest { branch: "d".into(), with, ..Default::default() };
     let planned = world.agent.plan_merge(None, &request).unwrap();
-    let draft = world.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap();
+    let draft = world.agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap();
     world.agent.merge(&draft, &Cancel::new()).await.unwrap();
     assert_eq!(cautions(&mut world).await, [Some(Caution::Grafted), None]);
 }
@@ -92,18 +92,18 @@ async fn the_first_call_after_a_merge_does() {
 #[tokio::test]
 async fn the_first_call_after_a_pick_of_a_call_with_its_result_does() {
     let mut world = world();
-    let request = CherryPickRequest { what: "h".into(), mode: CherryPickMode::Native, ..Default::default() };
+    let request = CherryPickRequest { what: "h".into(), native: true, ..Default::default() };
     let planned = world.agent.plan_cherry_pick(None, &request).unwrap();
-    world.agent.cherry_pick(planned, None, &Cancel::new()).await.unwrap();
+    world.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
     assert_eq!(cautions(&mut world).await, [Some(Caution::Grafted), None]);
 }
 
 #[tokio::test]
 async fn the_first_call_after_a_pick_does_even_after_a_restart() {
     let mut world = world();
-    let request = CherryPickRequest { what: "d".into(), mode: CherryPickMode::Quote, ..Default::default() };
+    let request = CherryPickRequest { what: "d".into(), ..Default::default() };
     let planned = world.agent.plan_cherry_pick(None, &request).unwrap();
-    world.agent.cherry_pick(planned, None, &Cancel::new()).await.unwrap();
+    world.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
     let session = Options::new().open(world.dir.path().join("s.jsonl")).unwrap();
     let model = Scripted::new(vec![call(), call(), Reply::Text("done")]);
     let again = agent(session, &model).with_tools(with_tool(|| {}));

@@ -157,7 +157,7 @@ async fn a_model_that_makes_no_summary_does_not_stop_the_compaction() {
         let done = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
         assert!(matches!(done, Applied::Done(_)), "{reply:?}");
         let summary = summary_at_leaf(&agent);
-        assert!(summary.contains("first") && summary.contains("without a model"), "{summary}");
+        assert!(summary.contains("first") && summary.contains("no model wrote it"), "{summary}");
         let warning = seen.lock().unwrap().last().unwrap()["warning"].as_str().unwrap().to_owned();
         assert!(warning.contains(cause), "{reply:?}: {warning}");
         assert!(model.requests().len() < 20, "{}", model.requests().len());

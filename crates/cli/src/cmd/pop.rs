@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 
-use offshoot_agent::command::{Applied, CancelledBy, PopRequest};
+use offshoot_agent::command::PopRequest;
 use session_tree::{EntryId, NewBranchSummary, PopPlan, Session};
 
 use crate::app::App;
 use crate::change::{Change, Changing};
 use crate::error::{CommandError, Failure};
-use crate::talk::{summarizing_agent, waiting};
+use crate::talk::{command_agent, done, waiting};
 use crate::ui::{count, one_line};
 
 /// Arguments of `offshoot pop`.
@@ -73,15 +73,9 @@ fn planned(session: &Session, plan: &PopPlan) -> Change {
 
 /// Goes back with a summary that a model makes; nothing changes if it fails or is interrupted.
 fn summarized(session: Session, args: &Args, change: Change, app: &mut App) -> Result<(), CommandError> {
-    let mut agent = summarizing_agent(session, app)?;
+    let mut agent = command_agent(session, true, app)?;
     let pop = agent.plan_pop(&PopRequest { target: args.to.clone(), ..PopRequest::default() })?;
-    let popped = match waiting(async |cancel| agent.pop(pop, cancel).await)?? {
-        Applied::Done(popped) => popped,
-        Applied::Cancelled(CancelledBy::User) => return Err(CommandError::Interrupted),
-        Applied::Cancelled(CancelledBy::Hook(name)) => {
-            return Err(Failure::new(format!("the extension {name} stopped it; nothing changed")).into());
-        }
-    };
+    let popped = done(waiting(async |cancel| agent.pop(pop, cancel).await)??)?;
     let mut session = agent.session();
     session.barrier()?;
     finish(change, popped.arrival.summary_entry, &session, app, args.how)

@@ -3,7 +3,7 @@
 //! Names, arguments and completion are data in the terminal crate; how things are done is the agent's business.
 
 mod branches;
-mod graft;
+mod diff;
 mod label;
 mod model;
 mod moves;

@@ -1,120 +1,193 @@
-//! Reviews: a pick or a merge is read, and perhaps changed, before it is written.
+//! `/cherry-pick` and `/merge`: the user reads the text, and may change it, before it is written.
 
 use offshoot_agent::command::{
-    Applied, CherryPick, CherryPickMode, CherryPickRequest, CherryPicked, MergeBranchRequest, MergeDraft,
-    MergeWith, MergedBranch,
+    Applied, CherryPick, CherryPickRequest, CherryPicked, MergeBranchRequest, MergeDraft, MergeWith,
+    MergedBranch,
 };
 use offshoot_agent::error::AgentError;
+use offshoot_agent::shared::SharedSession;
+use offshoot_tui::chat::command::Arguments;
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::dialog::{Review, ReviewKind, ReviewText, Reviewed};
 use offshoot_tui::numbers::{count, tokens};
-use session_tree::{EntryId, MergeOutcome, Message, ModelRef, PromptImage};
+use session_tree::{EntryId, MergeOutcome};
 
 use super::desk::Then;
 use super::front::Front;
-use super::view::View;
+use super::view::{Chosen, View};
+use crate::cmd::{merge_warnings, open_source};
 use crate::error::chain;
 
-/// What is reviewed.
+/// The change that is reviewed.
 pub(super) enum Reviewing {
-    /// Entries that are copied here.
     Pick(Box<CherryPick>),
-    /// A text about another branch; none until it is made.
-    Merge(MergeBranchRequest, Option<Box<MergeDraft>>),
+    Merge(Box<MergeDraft>),
 }
 
 impl Front<'_> {
-    /// Reviews a pick of entries.
-    pub(super) fn pick(&mut self, what: &str) {
-        self.plan_pick(&CherryPickRequest { what: what.to_owned(), ..CherryPickRequest::default() });
+    pub(super) fn pick_command(&mut self, arguments: &Arguments) {
+        let native = match arguments.value("--as") {
+            None | Some("quote") => false,
+            Some("native") => true,
+            Some(_) => return self.tell(Tone::Warning, "--as is one of: quote, native"),
+        };
+        let request = CherryPickRequest {
+            what: arguments.first().unwrap_or_default().to_owned(),
+            turn: arguments.has("--turn"),
+            native,
+            note: arguments.value("--note").map(str::to_owned),
+            with_state: arguments.has("--with-state"),
+            again: arguments.has("--again"),
+        };
+        if !request.what.is_empty() {
+            return self.plan_pick(request);
+        }
+        let chosen: Chosen<EntryId> = Box::new(move |front, id| {
+            front.plan_pick(CherryPickRequest { what: id.to_string(), ..request });
+        });
+        self.choose_entry(None, Some(("Copy which entry here?", "copy it here")), Some(chosen));
     }
 
-    pub(super) fn plan_pick(&mut self, request: &CherryPickRequest) {
-        match self.free_agent().map(|agent| agent.plan_cherry_pick(None, request)) {
-            Some(Ok(pick)) => self.review_pick(pick),
-            Some(Err(error)) => self.fail_with(error),
-            None => {}
+    pub(super) fn merge_command(&mut self, arguments: &Arguments) {
+        let focus = arguments.value("--focus").map(str::to_owned);
+        let with = match (arguments.value("-m"), arguments.value("--mode")) {
+            (Some(text), _) => MergeWith::Text(text.to_owned()),
+            (None, None | Some("summary")) => MergeWith::Summary { focus },
+            (None, Some("digest")) => MergeWith::Digest,
+            (None, Some(_)) => return self.tell(Tone::Warning, "--mode is one of: summary, digest"),
+        };
+        let request = MergeBranchRequest {
+            branch: arguments.first().unwrap_or_default().to_owned(),
+            with,
+            note: arguments.value("--note").map(str::to_owned),
+            no_fast_forward: arguments.has("--no-ff"),
+        };
+        let is_reviewed = !arguments.has("--no-review");
+        if !request.branch.is_empty() {
+            return self.plan_merge(request, is_reviewed);
+        }
+        let chosen: Chosen<EntryId> = Box::new(move |front, id| {
+            front.plan_merge(MergeBranchRequest { branch: id.to_string(), ..request }, is_reviewed);
+        });
+        self.choose_entry(None, Some(("Merge the branch of which entry?", "merge its branch")), Some(chosen));
+    }
+
+    /// Reviews a merge of the branch that ends in an entry.
+    pub(super) fn merge(&mut self, branch: &str) {
+        let branch = branch.to_owned();
+        self.plan_merge(MergeBranchRequest { branch, ..MergeBranchRequest::default() }, true);
+    }
+
+    /// Reviews a copy of entries.
+    pub(super) fn pick(&mut self, what: &str) {
+        self.plan_pick(CherryPickRequest { what: what.to_owned(), ..CherryPickRequest::default() });
+    }
+
+    /// Plans a cherry-pick and shows it.
+    fn plan_pick(&mut self, request: CherryPickRequest) {
+        match open_source(&request.what, self.app) {
+            Ok((source, what)) => self.plan_pick_from(source, &CherryPickRequest { what, ..request }),
+            Err(error) => self.fail_with(error),
         }
     }
 
-    fn review_pick(&mut self, pick: CherryPick) {
-        let facts = vec![format!(
-            "{} · {} · about {} tokens",
-            count(pick.plan.selected.len(), "entry"),
-            pick.request.mode.name(),
-            tokens(pick.plan.tokens()),
-        )];
-        let mut warnings: Vec<String> = pick.plan.warnings.iter().map(ToString::to_string).collect();
-        warnings.extend(
-            pick.is_large.then(|| "it takes more than a quarter of the room that is left".to_owned()),
-        );
-        warnings.extend(pick.has_unread_images.then(|| "this model reads no images".to_owned()));
-        let review = Review::new(ReviewKind::Pick, "Copy here", ReviewText::Ready(pick.text()));
-        let review = review.with_facts(facts).with_warnings(warnings);
+    fn plan_pick_from(&mut self, source: Option<SharedSession>, request: &CherryPickRequest) {
+        let Some(agent) = self.free_agent() else { return };
+        let pick = match agent.plan_cherry_pick(source.as_ref(), request) {
+            Ok(pick) => pick,
+            Err(error) => return self.fail_with(error),
+        };
+        let (entries, taken) = (count(pick.plan.selected.len(), "entry"), tokens(pick.plan.tokens()));
+        let facts = vec![format!("{entries} · {} · about {taken} tokens", request.mode())];
+        let text = ReviewText::Ready(pick.plan.text());
+        let review = Review::new(ReviewKind::Pick, facts, pick.warnings.clone(), text);
         self.open_view(View::Review(Box::new(review), Reviewing::Pick(Box::new(pick))));
     }
 
-    /// Reviews a merge of a branch.
-    pub(super) fn merge(&mut self, branch: &str) {
-        self.plan_merge(
-            MergeBranchRequest { branch: branch.to_owned(), ..MergeBranchRequest::default() },
-            true,
-        );
+    fn apply_pick(&mut self, pick: CherryPick) {
+        self.desk.start(move |mut agent, cancel| async move {
+            let result = agent.cherry_pick(pick, &cancel).await;
+            let then: Then = Box::new(move |front| match result {
+                Ok(Applied::Done(CherryPicked { model, .. })) => {
+                    front.show_path("copied here");
+                    front.tell(Tone::Success, "copied; /undo takes it back");
+                    front.restore_model(model);
+                }
+                Ok(Applied::Cancelled(by)) => front.show_cancelled(&by),
+                Err(error) => front.fail_with(error),
+            });
+            (agent, then)
+        });
     }
 
-    /// Makes the text of a merge, and shows it if it is to be reviewed.
-    pub(super) fn plan_merge(&mut self, request: MergeBranchRequest, is_reviewed: bool) {
-        let planned = match self.free_agent().map(|agent| agent.plan_merge(None, &request)) {
-            Some(Ok(planned)) => planned,
-            Some(Err(error)) => return self.fail_with(error),
-            None => return,
-        };
-        if planned.is_up_to_date() {
-            return self.tell(Tone::Info, "Already up to date");
+    /// Plans a merge, has its text made, and shows it if it is to be reviewed.
+    fn plan_merge(&mut self, request: MergeBranchRequest, is_reviewed: bool) {
+        match open_source(&request.branch, self.app) {
+            Ok((source, branch)) => {
+                self.plan_merge_from(source, &MergeBranchRequest { branch, ..request }, is_reviewed);
+            }
+            Err(error) => self.fail_with(error),
         }
-        if is_reviewed {
-            let review = Review::new(ReviewKind::Merge, "Merge into this branch", ReviewText::Waiting);
-            self.open_view(View::Review(Box::new(review), Reviewing::Merge(request, None)));
+    }
+
+    fn plan_merge_from(
+        &mut self,
+        source: Option<SharedSession>,
+        request: &MergeBranchRequest,
+        is_reviewed: bool,
+    ) {
+        let Some(agent) = self.free_agent() else { return };
+        match agent.plan_merge(source.as_ref(), request) {
+            Ok(planned) => self.draft_merge(planned, is_reviewed),
+            Err(error) => self.fail_with(error),
+        }
+    }
+
+    fn draft_merge(&mut self, planned: MergeDraft, is_reviewed: bool) {
+        match &planned.plan.outcome {
+            MergeOutcome::UpToDate => return self.tell(Tone::Info, "Already up to date"),
+            MergeOutcome::FastForward { .. } => return self.apply_merge(planned),
+            MergeOutcome::Merge(_) if is_reviewed => {
+                self.open_merge_review(planned.clone(), ReviewText::Waiting);
+            }
+            MergeOutcome::Merge(_) => {}
         }
         self.begin_summary(!is_reviewed);
         self.desk.start(move |agent, cancel| async move {
-            let drafted = agent.draft_merge(planned, None, &cancel).await;
+            let drafted = agent.draft_merge(planned, &cancel).await;
             let then: Then = Box::new(move |front| front.merge_drafted(drafted, is_reviewed));
             (agent, then)
         });
     }
 
-    fn merge_drafted(&mut self, drafted: Result<Applied<MergeDraft>, AgentError>, is_reviewed: bool) {
-        self.chat.working.end();
-        let review = match self.take_waiting(|view| matches!(view, View::Review(..))) {
-            Some(View::Review(review, Reviewing::Merge(request, _))) => Some((review, request)),
-            _ => None,
-        };
-        match drafted {
-            Ok(Applied::Done(draft)) => self.drafted(draft, review.map(|(_, request)| request), is_reviewed),
-            Ok(Applied::Cancelled(by)) => self.show_cancelled(&by),
-            Err(error) => match review {
-                Some((mut review, request)) => {
-                    review.set_text(ReviewText::Failed(chain(&error)));
-                    self.open_view(View::Review(review, Reviewing::Merge(request, None)));
-                }
-                None => self.fail_with(error),
-            },
+    fn open_merge_review(&mut self, draft: MergeDraft, text: ReviewText) {
+        let (mut facts, mut warnings) = (Vec::new(), Vec::new());
+        if let Some(merge) = draft.merge().filter(|_| matches!(text, ReviewText::Ready(_))) {
+            let (entries, mode) = (count(merge.entries.len(), "entry"), draft.request.with.name());
+            facts.push(format!("{entries} · {mode} · about {} tokens", tokens(merge.tokens())));
+            warnings = merge_warnings(merge);
         }
+        let review = Review::new(ReviewKind::Merge, facts, warnings, text);
+        self.open_view(View::Review(Box::new(review), Reviewing::Merge(Box::new(draft))));
     }
 
-    /// The text of a merge is there: it is shown if somebody wants to read it first, and done otherwise.
-    fn drafted(&mut self, draft: MergeDraft, shown: Option<MergeBranchRequest>, is_reviewed: bool) {
-        let is_forward = matches!(draft.outcome(), MergeOutcome::FastForward { .. });
-        match shown {
-            Some(request) if !is_forward => {
-                let (review, draft) = (merge_review(&draft), Some(Box::new(draft)));
-                self.open_view(View::Review(Box::new(review), Reviewing::Merge(request, draft)));
+    fn merge_drafted(&mut self, drafted: Result<Applied<MergeDraft>, AgentError>, is_reviewed: bool) {
+        self.chat.working.end();
+        let shown = self.take_waiting(|view| matches!(view, View::Review(_, Reviewing::Merge(_))));
+        match (drafted, shown) {
+            (Ok(Applied::Done(draft)), None) if !is_reviewed => self.apply_merge(draft),
+            // The review was closed while the model was writing.
+            (Ok(Applied::Done(_)), None) => self.tell(Tone::Info, "nothing changed"),
+            (Ok(Applied::Done(draft)), Some(_)) => {
+                let text = ReviewText::Ready(draft.text().to_owned());
+                self.open_merge_review(draft, text);
             }
-            // Closed at the last moment.
-            None if is_reviewed => self.tell(Tone::Info, "nothing changed"),
-            _ => self.apply_merge(draft),
+            (Ok(Applied::Cancelled(by)), _) => self.show_cancelled(&by),
+            (Err(error), Some(View::Review(_, Reviewing::Merge(draft)))) => {
+                self.open_merge_review(*draft, ReviewText::Failed(chain(&error)));
+            }
+            (Err(error), _) => self.fail_with(error),
         }
     }
 
@@ -130,33 +203,30 @@ impl Front<'_> {
         match result {
             Ok(Applied::Done(MergedBranch::UpToDate)) => self.tell(Tone::Info, "Already up to date"),
             Ok(Applied::Done(MergedBranch::FastForwarded(arrival))) => {
-                self.arrive(
-                    arrival.editor_text.as_deref(),
-                    arrival.images,
-                    Some("nothing was said here since, so this is a move; /back returns"),
-                );
+                let said = "the branch goes on from here, so only the position moved; /back returns";
+                self.arrive(arrival.editor_text.as_deref(), arrival.images, Some(said));
             }
-            Ok(Applied::Done(MergedBranch::Appended { .. })) => self.show_merged(None),
-            Ok(Applied::Done(MergedBranch::Picked { model, .. })) => self.show_merged(model),
+            Ok(Applied::Done(MergedBranch::Appended { .. })) => {
+                self.show_path("merged");
+                self.tell(Tone::Success, "merged; /undo takes it back");
+            }
             Ok(Applied::Cancelled(by)) => self.show_cancelled(&by),
             Err(error) => self.fail_with(error),
         }
     }
 
-    fn show_merged(&mut self, model: Option<ModelRef>) {
-        self.show_path("merged");
-        self.tell(Tone::Success, "merged; /undo takes it back");
-        self.restore_model(model);
-    }
-
-    /// Gives an event to a review.
+    /// Handles an event of a review.
     pub(super) fn review_event(&mut self, mut review: Box<Review>, reviewing: Reviewing, event: &Event) {
         let wanted = review.input(&self.keymap, event).and_then(|input| review.update(&input));
+        let needs_agent =
+            matches!(wanted, Some(Reviewed::Apply(_) | Reviewed::NextMode | Reviewed::Focus(_)));
+        if needs_agent && self.is_refused_now() {
+            self.view = Some(View::Review(review, reviewing));
+            return;
+        }
         match (wanted, reviewing) {
-            (None, reviewing) => self.view = Some(View::Review(review, reviewing)),
             (Some(Reviewed::Cancel), reviewing) => {
-                // Somebody else may work by now.
-                if review.is_waiting() && matches!(reviewing, Reviewing::Merge(_, None)) {
+                if review.is_waiting() && matches!(reviewing, Reviewing::Merge(_)) {
                     self.desk.stop();
                 }
                 self.tell(Tone::Info, "nothing changed");
@@ -167,111 +237,38 @@ impl Front<'_> {
                 }
                 self.view = Some(View::Review(review, reviewing));
             }
-            (Some(wanted), reviewing) if needs_agent(&wanted) && self.is_refused_now() => {
-                self.view = Some(View::Review(review, reviewing));
-            }
-            (Some(wanted), Reviewing::Pick(pick)) => self.pick_reviewed(wanted, review, *pick),
-            (Some(wanted), Reviewing::Merge(request, draft)) => {
-                self.merge_reviewed(wanted, review, request, draft);
-            }
-        }
-    }
-
-    fn pick_reviewed(&mut self, wanted: Reviewed, review: Box<Review>, mut pick: CherryPick) {
-        match wanted {
-            Reviewed::Apply(text) => {
+            (Some(Reviewed::Apply(text)), Reviewing::Pick(mut pick)) => {
                 if let Some(text) = text {
                     pick.set_text(&text);
                 }
-                self.apply_pick(pick);
+                self.apply_pick(*pick);
             }
-            Reviewed::NextMode => {
-                let mode = next_mode(pick.request.mode);
-                let request = CherryPickRequest { mode, ..pick.request };
-                self.plan_pick(&request);
+            (Some(Reviewed::NextMode), Reviewing::Pick(pick)) => {
+                let CherryPick { request, source, .. } = *pick;
+                self.plan_pick_from(source, &CherryPickRequest { native: !request.native, ..request });
             }
-            Reviewed::Focus(_) | Reviewed::FullDiff | Reviewed::External(_) | Reviewed::Cancel => {
-                self.view = Some(View::Review(review, Reviewing::Pick(Box::new(pick))));
-            }
-        }
-    }
-
-    fn apply_pick(&mut self, pick: CherryPick) {
-        let now = self.now();
-        self.chat.working.begin(offshoot_tui::chat::working::Activity::Turn, now);
-        self.desk.start(move |mut agent, cancel| async move {
-            let result = agent.cherry_pick(pick, None, &cancel).await;
-            let then: Then = Box::new(move |front| front.picked(result));
-            (agent, then)
-        });
-    }
-
-    fn picked(&mut self, result: Result<Applied<CherryPicked>, AgentError>) {
-        self.chat.working.end();
-        match result {
-            Ok(Applied::Done(CherryPicked::Appended { model, .. })) => {
-                self.show_path("copied here");
-                self.tell(Tone::Success, "copied; /undo takes it back");
-                self.restore_model(model);
-            }
-            Ok(Applied::Done(CherryPicked::Editor { text, images })) => self.add_to_editor(&text, images),
-            Ok(Applied::Done(CherryPicked::Asked { left, .. })) => self.keep_unasked(&left),
-            Ok(Applied::Cancelled(by)) => self.show_cancelled(&by),
-            Err(error) => self.fail_with(error),
-        }
-    }
-
-    /// Prompts that were not asked, because one before them did not end well, are not lost.
-    fn keep_unasked(&mut self, left: &[Message]) {
-        if left.is_empty() {
-            return;
-        }
-        let texts: Vec<String> = left.iter().map(|prompt| prompt.text().into_owned()).collect();
-        self.add_to_editor(&texts.join("\n\n"), Vec::new());
-        let told = format!("{} not asked; see the editor", count(left.len(), "prompt"));
-        self.tell(Tone::Warning, &told);
-    }
-
-    /// Puts a text behind what is typed.
-    fn add_to_editor(&mut self, text: &str, images: Vec<PromptImage>) {
-        let editor = &mut self.chat.editor;
-        let typed = editor.text();
-        let mut all = editor.images_in(&typed);
-        all.extend(images);
-        let text = if editor.is_blank() { text.to_owned() } else { format!("{typed}\n\n{text}") };
-        editor.set_text_with_images(&text, all);
-    }
-
-    fn merge_reviewed(
-        &mut self,
-        wanted: Reviewed,
-        review: Box<Review>,
-        request: MergeBranchRequest,
-        draft: Option<Box<MergeDraft>>,
-    ) {
-        match (wanted, draft) {
-            (Reviewed::Apply(text), Some(mut draft)) => {
-                draft.review(text.unwrap_or_else(|| draft.text.clone()));
+            (Some(Reviewed::Apply(text)), Reviewing::Merge(mut draft)) => {
+                draft.review(text);
                 self.apply_merge(*draft);
             }
-            (Reviewed::NextMode, _) => {
-                let with = match request.with {
-                    MergeWith::Summary { .. } => MergeWith::Digest { budget_tokens: None },
-                    MergeWith::Digest { .. } | MergeWith::Text(_) | MergeWith::Pick { .. } => {
-                        MergeWith::default()
-                    }
+            (Some(Reviewed::NextMode), Reviewing::Merge(draft)) => {
+                let with = match draft.request.with {
+                    MergeWith::Summary { .. } => MergeWith::Digest,
+                    MergeWith::Digest | MergeWith::Text(_) => MergeWith::default(),
                 };
-                self.plan_merge(MergeBranchRequest { with, ..request }, true);
+                let MergeDraft { request, source, .. } = *draft;
+                self.plan_merge_from(source, &MergeBranchRequest { with, ..request }, true);
             }
-            (Reviewed::Focus(focus), _) => {
+            (Some(Reviewed::Focus(focus)), Reviewing::Merge(draft)) => {
+                let MergeDraft { request, source, .. } = *draft;
                 let with = MergeWith::Summary { focus: Some(focus) };
-                self.plan_merge(MergeBranchRequest { with, ..request }, true);
+                self.plan_merge_from(source, &MergeBranchRequest { with, ..request }, true);
             }
-            (Reviewed::FullDiff, draft) => {
-                self.print_diff(&request.branch, None);
-                self.view = Some(View::Review(review, Reviewing::Merge(request, draft)));
+            (Some(Reviewed::FullDiff), Reviewing::Merge(draft)) => {
+                self.print_diff(&draft.request.branch, None);
+                self.view = Some(View::Review(review, Reviewing::Merge(draft)));
             }
-            (_, draft) => self.view = Some(View::Review(review, Reviewing::Merge(request, draft))),
+            (_, reviewing) => self.view = Some(View::Review(review, reviewing)),
         }
     }
 
@@ -286,40 +283,5 @@ impl Front<'_> {
                 .map(|parent| tree.id(parent).to_string())
         });
         before.map_or_else(|| last.to_string(), |before| format!("{before}..{last}"))
-    }
-}
-
-/// Tells whether something that a person wants is done by the agent.
-fn needs_agent(wanted: &Reviewed) -> bool {
-    match wanted {
-        Reviewed::Apply(_) | Reviewed::NextMode | Reviewed::Focus(_) => true,
-        Reviewed::FullDiff | Reviewed::External(_) | Reviewed::Cancel => false,
-    }
-}
-
-fn merge_review(draft: &MergeDraft) -> Review {
-    let mut facts = vec![format!(
-        "{} · about {} tokens enter the context",
-        draft.request.with.name(),
-        tokens(draft.tokens())
-    )];
-    if let Some(merge) = draft.merge() {
-        facts.insert(0, count(merge.entries.len(), "entry"));
-    }
-    let mut warnings: Vec<String> =
-        draft.contested.iter().map(|file| format!("contested: {} (changed on both)", file.path)).collect();
-    warnings.extend(draft.conflicts.iter().map(|conflict| format!("decisions differ: {}", conflict.topic)));
-    let review =
-        Review::new(ReviewKind::Merge, "Merge into this branch", ReviewText::Ready(draft.text.clone()));
-    review.with_facts(facts).with_warnings(warnings)
-}
-
-fn next_mode(mode: CherryPickMode) -> CherryPickMode {
-    match mode {
-        CherryPickMode::Usual => CherryPickMode::Quote,
-        CherryPickMode::Quote => CherryPickMode::Native,
-        CherryPickMode::Native => CherryPickMode::Editor,
-        CherryPickMode::Editor => CherryPickMode::Prompt,
-        CherryPickMode::Prompt => CherryPickMode::Usual,
     }
 }

@@ -159,17 +159,16 @@ fn a_merge_tells_what_the_other_branch_did() {
 }
 
 #[test]
-fn a_budget_that_not_one_turn_fits_into_is_refused() {
+fn a_summary_of_a_merge_is_made_by_the_model_of_the_settings() {
     let home = Home::new();
     let file = home.session(TREE);
-    let before = files(&home.path("project"));
-    assert_snapshot!(home.run(&["merge", &file, "a4", "--budget", "20"]), @"
-    --- words
-    error: the newest turn of that branch takes 47 tokens, more than the 20 that are allowed
-    hint: a larger `--budget`, or your own words with `-m`
-    --- exit code 1
-    ");
-    assert_eq!(files(&home.path("project")), before);
+    let server = ModelServer::start([Reply::answer().text("Channels are fast.")]).unwrap();
+    set_up(&home, &server, "anthropic-messages");
+    home.run(&["merge", &file, "a4", "--mode", "summary", "--dry-run"]).ok();
+    assert_eq!(server.requests().len(), 0, "a dry run asks no model");
+    let run = home.run(&["merge", &file, "a4", "--mode", "summary", "--focus", "speed", "--json"]);
+    assert_eq!(run.json()["text"], "Channels are fast.", "{run}");
+    assert!(server.requests()[0].body.to_string().contains("Additional focus: speed"));
 }
 
 #[test]

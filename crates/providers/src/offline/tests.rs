@@ -42,16 +42,12 @@ fn result(text: &str) -> Message {
     message(json!({"role": "toolResult", "toolCallId": "c", "content": [{"type": "text", "text": text}]}))
 }
 
-/// What the agent sends to have messages summarised.
-fn prompt(messages: &[Message], previous: Option<&str>, focus: Option<&str>) -> String {
+/// The request for a summary of messages.
+fn prompt(messages: &[Message], previous: Option<&str>) -> String {
     let conversation = serialize_conversation(messages);
     let previous = previous.map(|text| format!("<previous-summary>\n{text}\n</previous-summary>\n\n"));
-    let focus = focus.map(|text| format!("\n\nAdditional focus: {text}"));
-    format!(
-        "<conversation>\n{conversation}\n</conversation>\n\n{}Summarise this.{}",
-        previous.unwrap_or_default(),
-        focus.unwrap_or_default()
-    )
+    let previous = previous.unwrap_or_default();
+    format!("<conversation>\n{conversation}\n</conversation>\n\n{previous}Summarise this.")
 }
 
 fn work() -> Vec<Message> {
@@ -86,30 +82,50 @@ fn it_streams_in_a_few_pieces() {
 }
 
 #[test]
-fn a_summary_is_picked_from_what_was_said_and_done() {
-    insta::assert_snapshot!(told(&prompt(&work(), None, None)));
+fn a_summary_lists_prompts_and_answers() {
+    insta::assert_snapshot!(told(&prompt(&work(), None)), @"
+    ## Goal
+    Fix the parser. It must not panic. Keep [brackets] as they are.
+
+    (This summary is an extract of the conversation; no model wrote it.)
+
+    ## Prompts and answers
+    - Fix the parser. It must not panic. Keep [brackets] as they are. -> The parser is fixed.
+    - Run the tests
+    ");
 }
 
 #[test]
-fn a_summary_goes_on_where_the_previous_one_ended() {
-    let first = told(&prompt(&work(), None, None));
+fn a_summary_continues_the_previous_one() {
+    let first = told(&prompt(&work(), None));
     let files = format!("{first}\n\n<modified-files>\nsrc/parser.rs\n</modified-files>");
-    let later = [
-        user("Now the lexer"),
-        calls(&[("write", json!({"path": "src/lexer.rs"}))]),
-        result("ok"),
-        says("Done."),
-    ];
-    insta::assert_snapshot!(told(&prompt(&later, Some(&files), Some("the lexer"))));
+    let later = [user("Now the lexer"), says("Done.")];
+    insta::assert_snapshot!(told(&prompt(&later, Some(&files))), @"
+    ## Goal
+    Fix the parser. It must not panic. Keep [brackets] as they are.
+
+    (This summary is an extract of the conversation; no model wrote it.)
+
+    ## Prompts and answers
+    - Fix the parser. It must not panic. Keep [brackets] as they are. -> The parser is fixed.
+    - Run the tests
+    - Now the lexer -> Done.
+    ");
+}
+
+#[test]
+fn the_summary_of_a_model_is_kept_whole() {
+    let by_model = "## Goal\nBuild a CLI\n\n## Key Decisions\n- **Go**: it is fast";
+    let summary = told(&prompt(&[user("go on"), says("gone on")], Some(by_model)));
+    assert_eq!(summary, format!("{by_model}\n\n## Prompts and answers\n- go on -> gone on"));
 }
 
 #[test]
 fn a_summary_inside_the_conversation_is_an_older_one() {
     let text = "The conversation history before this point was compacted into the following summary:\n\n\
-        <summary>\n## Goal\nBuild a CLI\n\n## Progress\n### Done\n- [x] a start\n</summary>";
-    let summary = told(&prompt(&[user(text), user("go on"), says("gone on")], None, None));
-    assert!(summary.starts_with("## Goal\nBuild a CLI\n"), "{summary}");
-    assert!(summary.contains("### Done\n- [x] a start\n- [x] go on -> gone on\n"), "{summary}");
+        <summary>\n## Goal\nBuild a CLI\n\n## Prompts and answers\n- a start\n</summary>";
+    let summary = told(&prompt(&[user(text), user("go on"), says("gone on")], None));
+    assert_eq!(summary, "## Goal\nBuild a CLI\n\n## Prompts and answers\n- a start\n- go on -> gone on");
 }
 
 #[test]
@@ -117,21 +133,9 @@ fn a_branch_that_was_left_is_not_the_goal() {
     let text = "The following is a summary of a branch that this conversation came back from:\n\n\
         <summary>\nThe user explored a different conversation branch before returning here.\n\
         Summary of that exploration:\n\n## Goal\nUse Node\n</summary>";
-    let summary = told(&prompt(&[user(text), user("Build a CLI"), says("ok")], None, None));
+    let summary = told(&prompt(&[user(text), user("Build a CLI"), says("ok")], None));
     assert!(summary.starts_with("## Goal\nBuild a CLI\n"), "{summary}");
-    assert!(summary.contains("- Explored on another branch: Use Node\n"), "{summary}");
-}
-
-#[test]
-fn a_merge_is_told_with_what_both_sides_changed_and_what_is_not_here() {
-    let conversation = serialize_conversation(&work());
-    let text = told(&format!(
-        "<conversation>\n{conversation}\n</conversation>\n\n\
-         <current-branch>\nAsked since the two parted:\n- Write a lexer\nFiles changed: src/parser.rs\n</current-branch>\n\n\
-         <contested-files>\nsrc/parser.rs: on disk as the current branch left it\n</contested-files>\n\n\
-         Tell what <current-branch> needs; a file in <contested-files> was changed on both."
-    ));
-    insta::assert_snapshot!(text);
+    assert!(summary.ends_with("- (another branch) Use Node\n- Build a CLI -> ok"), "{summary}");
 }
 
 #[tokio::test]
@@ -146,33 +150,19 @@ async fn a_branch_can_be_merged_without_a_key() {
     let agent = Agent::new(session, "/w").with_model(model, ThinkingLevel::Off);
     let request = MergeBranchRequest { branch: tip, ..MergeBranchRequest::default() };
     let planned = agent.plan_merge(None, &request).unwrap();
-    let draft = agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap();
-    assert!(draft.text.starts_with("## Goal\nFix the parser."), "{}", draft.text);
-    let tail = "## Not applied here\n- edit src/parser.rs\n\n<read-files>\nREADME.md\n</read-files>\n\n\
+    let draft = agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap();
+    let text = draft.text();
+    assert!(text.starts_with("## Goal\nFix the parser."), "{text}");
+    let tail = "- Run the tests\n\n<read-files>\nREADME.md\n</read-files>\n\n\
         <modified-files>\nsrc/parser.rs\n</modified-files>";
-    assert!(draft.text.contains("## Conflicts with the current branch\n- (none)\n"), "{}", draft.text);
-    assert!(draft.text.ends_with(tail), "{}", draft.text);
-    assert!(draft.conflicts.is_empty());
+    assert!(text.ends_with(tail), "{text}");
+    assert!(draft.conflicts().is_empty());
 }
 
 #[test]
-fn every_section_is_there_even_if_there_is_nothing_to_say() {
+fn a_conversation_without_messages_has_a_summary_too() {
     let summary = told("<conversation>\n\n</conversation>\n\nSummarise this.");
-    let headings: Vec<&str> = summary.lines().filter(|line| line.starts_with('#')).collect();
-    assert_eq!(
-        headings,
-        [
-            "## Goal",
-            "## Constraints & Preferences",
-            "## Progress",
-            "### Done",
-            "### In Progress",
-            "### Blocked",
-            "## Key Decisions",
-            "## Next Steps",
-            "## Critical Context",
-        ]
-    );
+    assert!(summary.ends_with("## Prompts and answers\n(none)"), "{summary}");
 }
 
 #[test]
@@ -181,7 +171,7 @@ fn summaries_of_summaries_do_not_grow_without_end() {
     for round in 0..100 {
         let messages =
             [user(&format!("prompt {round} {}", "x".repeat(5_000))), says("You must never say never.")];
-        summary = told(&prompt(&messages, Some(&summary), None));
+        summary = told(&prompt(&messages, Some(&summary)));
     }
     assert!(summary.len() < 25_000, "{}", summary.len());
     assert!(summary.contains("prompt 99") && summary.contains("## Goal\nprompt 0"));

@@ -7,9 +7,7 @@ use offshoot_agent::agent::{
     Agent, CompactRequest, Delivery, NavigateRequest, Policy, Submission, SummaryRequest,
 };
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{
-    CherryPickMode, CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith,
-};
+use offshoot_agent::command::{CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith};
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::model::{AnswerEvent, Model, ThinkingLevel};
@@ -193,7 +191,7 @@ async fn merged() -> Desk {
     let request =
         MergeBranchRequest { branch: desk.prompt(1), with: MergeWith::default(), ..Default::default() };
     let planned = desk.agent.plan_merge(None, &request).unwrap();
-    let draft = desk.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap();
+    let draft = desk.agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap();
     desk.agent.merge(&draft, &Cancel::new()).await.unwrap();
     desk.say("after the merge").await;
     desk
@@ -201,10 +199,10 @@ async fn merged() -> Desk {
 
 async fn cherry_picked() -> Desk {
     let mut desk = branches(&["four"]).await;
-    for mode in [CherryPickMode::Quote, CherryPickMode::Native] {
-        let request = CherryPickRequest { what: desk.prompt(1), mode, again: true, ..Default::default() };
+    for native in [false, true] {
+        let request = CherryPickRequest { what: desk.prompt(1), native, again: true, ..Default::default() };
         let planned = desk.agent.plan_cherry_pick(None, &request).unwrap();
-        desk.agent.cherry_pick(planned, None, &Cancel::new()).await.unwrap();
+        desk.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
     }
     desk.say("after the picks").await;
     desk

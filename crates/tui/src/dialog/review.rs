@@ -1,6 +1,4 @@
-//! The review of a cherry-pick or a merge: what would enter the context, what to know about it, and a last change.
-
-use std::fmt;
+//! The review of a cherry-pick or a merge before it is written: the text that would enter the context, and warnings.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +6,7 @@ use ratatui::layout::Rect;
 use super::prompt::Prompt;
 use super::text::{TextDialog, Typed};
 use super::{Answer, frame};
-use crate::help::{Group, HELP_ACTIONS, Help};
+use crate::help::{HELP_ACTIONS, Help};
 use crate::keys::{Action, Input, Keymap, Letters};
 use crate::layout::{indented, take_rows};
 use crate::paint;
@@ -16,7 +14,7 @@ use crate::spinner;
 use crate::theme::{Role, Theme};
 use crate::wrap::{rows, short_rows};
 
-/// What is reviewed.
+/// The kind of change that is reviewed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewKind {
     /// Entries that are copied here.
@@ -25,10 +23,53 @@ pub enum ReviewKind {
     Merge,
 }
 
+impl ReviewKind {
+    fn actions(self) -> &'static [Action] {
+        match self {
+            ReviewKind::Pick => &ACTIONS[..PICK_ACTIONS],
+            ReviewKind::Merge => ACTIONS,
+        }
+    }
+
+    /// Returns the keys below the text.
+    fn keys(self) -> Vec<(Action, &'static str)> {
+        let confirm = match self {
+            ReviewKind::Pick => "pick",
+            ReviewKind::Merge => "merge",
+        };
+        let keys = [
+            (Action::SelectConfirm, confirm),
+            (Action::ReviewEdit, "edit"),
+            (Action::ReviewMode, "mode"),
+            (Action::ReviewFocus, "focus"),
+            (Action::ReviewDiff, "full diff"),
+            (Action::SelectCancel, "cancel"),
+            (Action::Help, "keys"),
+        ];
+        let has = |action: Action| action == Action::Help || self.actions().contains(&action);
+        keys.into_iter().filter(|(action, _)| has(*action)).collect()
+    }
+}
+
+/// The actions of a merge; the last ones do not apply to a pick.
+const ACTIONS: &[Action] = &[
+    Action::SelectConfirm,
+    Action::SelectCancel,
+    Action::ReviewEdit,
+    Action::ReviewMode,
+    Action::SelectUp,
+    Action::SelectDown,
+    Action::SelectPageUp,
+    Action::SelectPageDown,
+    Action::ReviewFocus,
+    Action::ReviewDiff,
+];
+const PICK_ACTIONS: usize = 8;
+
 /// The text that would enter the context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewText {
-    /// It is there.
+    /// The text is complete.
     Ready(String),
     /// A model is writing it.
     Waiting,
@@ -36,77 +77,40 @@ pub enum ReviewText {
     Failed(String),
 }
 
-/// What a person wants.
+/// A request of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reviewed {
-    /// Write it; with the text as it was changed here, if it was.
+    /// Write it, with the text if it was changed here.
     Apply(Option<String>),
-    /// Make it in the next mode.
+    /// Make the text in the other mode.
     NextMode,
-    /// Make it anew with this in mind.
+    /// Make a new summary with this focus.
     Focus(String),
-    /// Show everything that differs between the branches; the review stays open.
+    /// Print the difference between the branches; the review stays open.
     FullDiff,
-    /// Go on with the text in an external editor; the review stays open.
+    /// Edit the text in an external editor; the review stays open.
     External(String),
-    /// Leave everything as it is.
+    /// Change nothing.
     Cancel,
 }
-
-const PICK_KEYS: &[(Action, &str)] = &[
-    (Action::SelectConfirm, "pick"),
-    (Action::ReviewMode, "mode"),
-    (Action::ReviewEdit, "edit"),
-    (Action::SelectCancel, "cancel"),
-    (Action::Help, "keys"),
-];
-
-const MERGE_KEYS: &[(Action, &str)] = &[
-    (Action::SelectConfirm, "merge"),
-    (Action::ReviewEdit, "edit"),
-    (Action::ReviewMode, "mode"),
-    (Action::ReviewFocus, "focus"),
-    (Action::ReviewDiff, "full diff"),
-    (Action::SelectCancel, "cancel"),
-    (Action::Help, "keys"),
-];
-
-/// The keys of both reviews, and those that only a merge has.
-const GROUPS: &[Group] = &[
-    (
-        "Review",
-        &[
-            Action::SelectConfirm,
-            Action::SelectCancel,
-            Action::ReviewEdit,
-            Action::ReviewMode,
-            Action::SelectUp,
-            Action::SelectDown,
-            Action::SelectPageUp,
-            Action::SelectPageDown,
-        ],
-    ),
-    ("Merge", &[Action::ReviewFocus, Action::ReviewDiff]),
-];
 
 /// The review of a cherry-pick or a merge.
 #[derive(Debug)]
 pub struct Review {
     kind: ReviewKind,
-    title: String,
-    /// Where it goes, how it is made, how many tokens it takes.
+    title: &'static str,
+    /// The mode, the number of entries and tokens.
     facts: Vec<String>,
-    /// What a person should look at first.
     warnings: Vec<String>,
     text: ReviewText,
-    /// The text was changed here.
-    edited: bool,
+    is_edited: bool,
     top: usize,
     page: usize,
     over: Over,
 }
 
-/// What lies over the review and has the keyboard.
+/// The dialog over the review, which has the keyboard.
+#[derive(Debug)]
 enum Over {
     Nothing,
     Edit(Box<TextDialog>),
@@ -114,81 +118,42 @@ enum Over {
     Help(Help),
 }
 
-impl fmt::Debug for Over {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Over::Nothing => "Nothing",
-            Over::Edit(_) => "Edit",
-            Over::Focus(_) => "Focus",
-            Over::Help(_) => "Help",
-        })
-    }
-}
-
 impl Review {
     /// Starts a review.
-    pub fn new(kind: ReviewKind, title: impl Into<String>, text: ReviewText) -> Self {
-        let (title, over) = (title.into(), Over::Nothing);
-        Self {
-            kind,
-            title,
-            facts: Vec::new(),
-            warnings: Vec::new(),
-            text,
-            edited: false,
-            top: 0,
-            page: 1,
-            over,
-        }
+    pub fn new(kind: ReviewKind, facts: Vec<String>, warnings: Vec<String>, text: ReviewText) -> Self {
+        let title = match kind {
+            ReviewKind::Pick => "Copy here",
+            ReviewKind::Merge => "Merge into this branch",
+        };
+        Self { kind, title, facts, warnings, text, is_edited: false, top: 0, page: 1, over: Over::Nothing }
     }
 
-    /// Tells where it goes, how it is made, how many tokens it takes.
-    #[must_use]
-    pub fn with_facts(mut self, facts: Vec<String>) -> Self {
-        self.facts = facts;
-        self
-    }
-
-    /// Tells what a person should look at first.
-    #[must_use]
-    pub fn with_warnings(mut self, warnings: Vec<String>) -> Self {
-        self.warnings = warnings;
-        self
-    }
-
-    /// Tells whether the text is still being written.
+    /// Returns true while a model writes the text.
     pub fn is_waiting(&self) -> bool {
         self.text == ReviewText::Waiting
     }
 
-    /// Puts another text there, such as one that a model has written now.
-    pub fn set_text(&mut self, text: ReviewText) {
-        self.text = text;
-        self.edited = false;
-        self.top = 0;
-    }
-
-    /// Takes a text that was changed in an external editor.
+    /// Replaces the text by one that was changed in an external editor.
     pub fn set_edited(&mut self, text: &str) {
         self.text = ReviewText::Ready(text.to_owned());
-        self.edited = true;
+        self.is_edited = true;
         self.over = Over::Nothing;
     }
 
-    /// Turns an event of the terminal into what the review takes now.
+    /// Turns an event of the terminal into an input of the review.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
         match &self.over {
             Over::Edit(dialog) => dialog.input(keymap, event),
             Over::Focus(prompt) => prompt.input(keymap, event),
             Over::Help(_) => keymap.input(event, HELP_ACTIONS, Letters::Act),
             Over::Nothing => {
-                let actions = [GROUPS[0].1, &[Action::Help]].concat();
+                let actions = [self.kind.actions(), &[Action::Help]].concat();
                 keymap.input(event, &actions, Letters::Act)
             }
         }
     }
 
-    /// Takes one input. `None` means: still open, nothing to do.
+    /// Applies one input. `None` means: still open, nothing to do.
     pub fn update(&mut self, input: &Input) -> Option<Reviewed> {
         match &mut self.over {
             Over::Nothing => match input {
@@ -224,29 +189,28 @@ impl Review {
     }
 
     fn act(&mut self, action: Action) -> Option<Reviewed> {
+        let is_known = action == Action::Help || self.kind.actions().contains(&action);
         match (action, &self.text) {
+            _ if !is_known => {}
             (Action::SelectCancel, _) => return Some(Reviewed::Cancel),
-            (Action::SelectConfirm, ReviewText::Ready(text)) => {
-                return Some(Reviewed::Apply(self.edited.then(|| text.clone())));
-            }
-            (Action::ReviewMode, ReviewText::Ready(_) | ReviewText::Failed(_)) => {
-                return Some(Reviewed::NextMode);
-            }
-            (Action::ReviewDiff, _) if self.kind == ReviewKind::Merge => return Some(Reviewed::FullDiff),
-            (Action::ReviewFocus, ReviewText::Ready(_) | ReviewText::Failed(_))
-                if self.kind == ReviewKind::Merge =>
-            {
-                self.over = Over::Focus(Prompt::new("What should the summary look at?", ""));
-            }
-            (Action::ReviewEdit, ReviewText::Ready(text)) => {
-                self.over =
-                    Over::Edit(Box::new(TextDialog::new("Text that will enter the context", "", text)));
-            }
+            (Action::ReviewDiff, _) => return Some(Reviewed::FullDiff),
             (Action::Help, _) => self.over = Over::Help(Help::default()),
             (Action::SelectUp, _) => self.top = self.top.saturating_sub(1),
             (Action::SelectDown, _) => self.top += 1,
             (Action::SelectPageUp, _) => self.top = self.top.saturating_sub(self.page),
             (Action::SelectPageDown, _) => self.top += self.page,
+            (_, ReviewText::Waiting) => {}
+            (Action::ReviewMode, _) => return Some(Reviewed::NextMode),
+            (Action::ReviewFocus, _) => {
+                self.over = Over::Focus(Prompt::new("What should the summary focus on?", ""));
+            }
+            (Action::SelectConfirm, ReviewText::Ready(text)) => {
+                return Some(Reviewed::Apply(self.is_edited.then(|| text.clone())));
+            }
+            (Action::ReviewEdit, ReviewText::Ready(text)) => {
+                self.over =
+                    Over::Edit(Box::new(TextDialog::new("Text that will enter the context", "", text)));
+            }
             _ => {}
         }
         None
@@ -258,21 +222,14 @@ impl Review {
             Over::Edit(dialog) => return dialog.draw(theme, keymap, area, buf),
             Over::Focus(prompt) => return prompt.draw(theme, keymap, area, buf),
             Over::Help(help) => {
-                let groups = match self.kind {
-                    ReviewKind::Pick => &GROUPS[..1],
-                    ReviewKind::Merge => GROUPS,
-                };
-                return help.draw(theme, keymap, "Keys of the review", groups, area, buf);
+                let groups = [("Review", self.kind.actions())];
+                return help.draw(theme, keymap, "Keys of the review", &groups, area, buf);
             }
             Over::Nothing => {}
         }
-        let keys = match self.kind {
-            ReviewKind::Pick => PICK_KEYS,
-            ReviewKind::Merge => MERGE_KEYS,
-        };
-        let mut body = frame(theme, keymap, &self.title, keys, area, buf);
+        let mut body = frame(theme, keymap, self.title, &self.kind.keys(), area, buf);
         self.draw_facts(theme, &mut body, buf);
-        let edited = if self.edited { " (edited)" } else { "" };
+        let edited = if self.is_edited { " (edited)" } else { "" };
         paint::titled_rule(
             theme,
             &format!("text that will enter the context{edited}"),

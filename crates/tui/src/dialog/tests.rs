@@ -16,19 +16,15 @@ fn type_into(text: &str, mut take: impl FnMut(&Input)) {
     text.chars().for_each(|c| take(&Input::Char(c)));
 }
 
+fn review(kind: ReviewKind, text: ReviewText) -> Review {
+    Review::new(kind, Vec::new(), Vec::new(), text)
+}
+
 fn merge() -> Review {
-    Review::new(
-        ReviewKind::Merge,
-        "Merge \"No, channels\" into \"go-attempt\"",
-        ReviewText::Ready(
-            "## Goal\nUse channels.\n\n## Conflicts with the current branch\nConcurrency model.".into(),
-        ),
-    )
-    .with_facts(vec![
-        "base: Creating Go CLI...".into(),
-        "6 entries · 1 turn · est. 3.9k tokens → 640 in context · mode: summary".into(),
-    ])
-    .with_warnings(vec!["contested: main.go (edited on both)".into()])
+    let text = "## Goal\nUse channels.\n\n## Conflicts with the current branch\nConcurrency model.";
+    let facts = vec!["6 entries · summary · about 640 tokens".into()];
+    let warnings = vec!["changed on both branches: main.go".into()];
+    Review::new(ReviewKind::Merge, facts, warnings, ReviewText::Ready(text.into()))
 }
 
 #[test]
@@ -127,11 +123,10 @@ fn a_text_has_many_lines() {
 #[test]
 fn a_merge_is_reviewed_edited_and_applied() {
     let mut review = merge();
-    insta::assert_snapshot!(draw(80, 14, |t, k, a, b| review.draw(t, k, 0, a, b)), @r#"
-    ── Merge "No, channels" into "go-attempt" ──────────────────────────────────────
-     base: Creating Go CLI...
-     6 entries · 1 turn · est. 3.9k tokens → 640 in context · mode: summary
-     ⚠ contested: main.go (edited on both)
+    insta::assert_snapshot!(draw(80, 14, |t, k, a, b| review.draw(t, k, 0, a, b)), @"
+    ── Merge into this branch ──────────────────────────────────────────────────────
+     6 entries · summary · about 640 tokens
+     ⚠ changed on both branches: main.go
     ── text that will enter the context ────────────────────────────────────────────
      ## Goal
      Use channels.
@@ -141,8 +136,9 @@ fn a_merge_is_reviewed_edited_and_applied() {
 
 
 
+
      Enter merge · e edit · m mode · f focus · d full diff · Esc cancel · ? keys
-    "#);
+    ");
     assert_eq!(review.update(&Input::Action(Action::ReviewEdit)), None);
     type_into("!", |input| assert_eq!(review.update(input), None));
     assert_eq!(review.update(&Input::Action(Action::Submit)), None);
@@ -167,38 +163,55 @@ fn a_merge_can_get_another_mode_and_a_focus() {
 
 #[test]
 fn nothing_is_applied_before_there_is_a_text() {
-    let mut review = Review::new(ReviewKind::Merge, "Merge", ReviewText::Waiting);
-    assert_eq!(review.update(&Input::Action(Action::SelectConfirm)), None);
-    assert_eq!(review.update(&Input::Action(Action::ReviewEdit)), None);
-    assert!(draw(40, 6, |t, k, a, b| review.draw(t, k, 3, a, b)).contains("⠸ the model is writing"));
-    review.set_text(ReviewText::Failed("no key".into()));
-    assert_eq!(review.update(&Input::Action(Action::SelectConfirm)), None);
-    assert!(draw(40, 6, |t, k, a, b| review.draw(t, k, 3, a, b)).contains("no key"));
-    assert_eq!(review.update(&Input::Action(Action::ReviewMode)), Some(Reviewed::NextMode));
+    let mut waiting = review(ReviewKind::Merge, ReviewText::Waiting);
+    assert_eq!(waiting.update(&Input::Action(Action::SelectConfirm)), None);
+    assert_eq!(waiting.update(&Input::Action(Action::ReviewEdit)), None);
+    assert_eq!(waiting.update(&Input::Action(Action::ReviewMode)), None);
+    assert!(draw(40, 6, |t, k, a, b| waiting.draw(t, k, 3, a, b)).contains("⠸ the model is writing"));
+    let mut failed = review(ReviewKind::Merge, ReviewText::Failed("no key".into()));
+    assert_eq!(failed.update(&Input::Action(Action::SelectConfirm)), None);
+    assert!(draw(40, 6, |t, k, a, b| failed.draw(t, k, 3, a, b)).contains("no key"));
+    assert_eq!(failed.update(&Input::Action(Action::ReviewMode)), Some(Reviewed::NextMode));
+}
+
+fn key(c: char) -> crossterm::event::Event {
+    let (code, modifiers) = (crossterm::event::KeyCode::Char(c), crossterm::event::KeyModifiers::NONE);
+    crossterm::event::Event::Key(crossterm::event::KeyEvent::new(code, modifiers))
+}
+
+#[test]
+fn every_key_below_a_merge_works() {
+    let merge = merge();
+    let input = |c: char| merge.input(&Keymap::default(), &key(c));
+    assert_eq!(input('d'), Some(Input::Action(Action::ReviewDiff)));
+    assert_eq!(input('f'), Some(Input::Action(Action::ReviewFocus)));
+    assert_eq!(input('m'), Some(Input::Action(Action::ReviewMode)));
+    assert_eq!(input('e'), Some(Input::Action(Action::ReviewEdit)));
+    let pick = pick();
+    assert_ne!(pick.input(&Keymap::default(), &key('d')), Some(Input::Action(Action::ReviewDiff)));
 }
 
 #[test]
 fn a_pick_has_neither_focus_nor_difference() {
-    let mut review =
-        Review::new(ReviewKind::Pick, "Cherry-pick into \"go-attempt\"", ReviewText::Ready("x".into()));
+    let mut review = review(ReviewKind::Pick, ReviewText::Ready("x".into()));
     assert_eq!(review.update(&Input::Action(Action::ReviewFocus)), None);
     assert_eq!(review.update(&Input::Action(Action::ReviewDiff)), None);
     assert_eq!(review.update(&Input::Action(Action::SelectConfirm)), Some(Reviewed::Apply(None)));
-    insta::assert_snapshot!(draw(60, 6, |t, k, a, b| review.draw(t, k, 0, a, b)), @r#"
-    ── Cherry-pick into "go-attempt" ───────────────────────────
+    insta::assert_snapshot!(draw(60, 6, |t, k, a, b| review.draw(t, k, 0, a, b)), @"
+    ── Copy here ───────────────────────────────────────────────
     ── text that will enter the context ────────────────────────
      x
 
 
-     Enter pick · m mode · e edit · Esc cancel · ? keys
-    "#);
+     Enter pick · e edit · m mode · Esc cancel · ? keys
+    ");
 }
 
 fn pick() -> Review {
     let text = "Copied from branch No, channels, entry a1b2, 2025-01-01. File changes mentioned here were not applied \
                 on this branch unless noted.\n\nUse a channel per worker.";
-    Review::new(ReviewKind::Pick, "Cherry-pick into \"go-attempt\"", ReviewText::Ready(text.into()))
-        .with_facts(vec!["1 entry · est. 120 tokens · mode: quote".into()])
+    let facts = vec!["1 entry · quote · about 120 tokens".into()];
+    Review::new(ReviewKind::Pick, facts, Vec::new(), ReviewText::Ready(text.into()))
 }
 
 /// The name of a state, and how it comes about.
@@ -208,10 +221,10 @@ type State = (&'static str, fn() -> Review);
 fn every_state_of_a_review_at_every_size() {
     let states: [State; 7] = [
         ("merge", merge),
-        ("merge_waiting", || Review::new(ReviewKind::Merge, "Merge \"No, channels\"", ReviewText::Waiting)),
+        ("merge_waiting", || review(ReviewKind::Merge, ReviewText::Waiting)),
         ("merge_failed", || {
             let reason = "no key for haiku: set ANTHROPIC_API_KEY, or choose another model with /model";
-            Review::new(ReviewKind::Merge, "Merge \"No, channels\"", ReviewText::Failed(reason.into()))
+            review(ReviewKind::Merge, ReviewText::Failed(reason.into()))
         }),
         ("merge_edited", || {
             let mut review = merge();

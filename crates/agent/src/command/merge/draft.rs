@@ -1,169 +1,189 @@
-//! The draft of a merge: a text that is read, changed and thrown away before anything is written.
+//! The text of a merge: extensions are asked first, then a model, if it is to be a summary.
 
-use serde_json::json;
-use session_tree::{Conflict, EntryId, Error, Merge, MergeOutcome, MergePlan, Merged, PickPlan};
+use std::collections::HashSet;
 
-use super::{ContestedFile, MergeBranchRequest, MergeWith, MergedBranch, conflicts};
-use crate::agent::{Agent, Move};
+use serde_json::{Value as Json, json};
+use session_tree::{
+    BranchSummaryPlan, Conflict, EntryId, Merge, MergeMode, MergeText, Message, Role, serialize_conversation,
+};
+
+use super::{MergeDraft, MergeWith, conflicts};
+use crate::agent::{Agent, readable};
 use crate::cancel::Cancel;
-use crate::command::{Applied, CancelledBy, PlannedIn, entry_json};
-use crate::error::{AgentError, Result};
+use crate::command::cherry_pick::session_json;
+use crate::command::{Applied, CancelledBy, entries_json, stopped};
+use crate::error::{AgentError, Result, SummaryKind};
+use crate::hooks::{Gate, given};
+use crate::summary::{MergePrompt, Unfinished, clipped_line};
 
-/// A merge whose text is made and not yet written.
-#[derive(Debug, Clone)]
-pub struct MergeDraft {
-    /// What was asked for.
-    pub request: MergeBranchRequest,
-    /// The text that would enter the context; empty if none would. See [`MergeDraft::review`] for changing it.
-    pub text: String,
-    /// Where the two branches decided differently.
-    pub conflicts: Vec<Conflict>,
-    /// The files that both branches changed, and whose version is on the disk.
-    pub contested: Vec<ContestedFile>,
-    /// Whether a person has read the text.
-    pub reviewed: bool,
-    pub(super) plan: MergePlan,
-    pub(super) picks: Option<PickPlan>,
-    pub(super) planned_in: PlannedIn,
-}
+const EVENT: &str = "session_before_merge";
 
-impl MergeDraft {
-    /// Returns what would happen.
-    pub fn outcome(&self) -> &MergeOutcome {
-        &self.plan.outcome
-    }
-
-    /// Returns what the merge is about, if there is one.
-    pub fn merge(&self) -> Option<&Merge> {
-        self.plan.merge()
-    }
-
-    /// Returns the turns that would be copied instead of a text.
-    pub fn picks(&self) -> Option<&PickPlan> {
-        self.picks.as_ref()
-    }
-
-    /// Changes the text as a person wants it. What it lists as conflicts counts from now on.
-    ///
-    /// Turns that are copied stay as they are.
-    pub fn review(&mut self, text: impl Into<String>) {
-        let text = text.into();
-        if text != self.text && self.picks.is_none() {
-            self.text = text;
-            self.conflicts = self.listed_conflicts();
-        }
-        self.reviewed = true;
-    }
-
-    /// Reads the conflicts that the text lists; what a quote lists was about other branches.
-    pub(super) fn listed_conflicts(&self) -> Vec<Conflict> {
-        match self.request.with {
-            MergeWith::Summary { .. } | MergeWith::Text(_) => conflicts::read(&self.text),
-            MergeWith::Digest { .. } | MergeWith::Pick { .. } => Vec::new(),
-        }
-    }
-
-    /// Guesses how many tokens would enter the context.
-    pub fn tokens(&self) -> u64 {
-        match (&self.picks, self.written().merge()) {
-            (Some(picks), _) => picks.tokens(),
-            (None, Some(merge)) => merge.tokens(),
-            (None, None) => 0,
-        }
-    }
-
-    /// Returns the plan with the text as it stands now.
-    fn written(&self) -> MergePlan {
-        let mut plan = self.plan.clone();
-        if let Some(merge) = plan.merge_mut() {
-            merge.content.text.clone_from(&self.text);
-            merge.content.conflicts.clone_from(&self.conflicts);
-            merge.content.reviewed = self.reviewed;
-        }
-        plan
-    }
-}
+/// The most prompts of the current branch that the model gets, and the most characters of each.
+const MAX_PROMPTS: usize = 60;
+const MAX_PROMPT_CHARS: usize = 400;
+/// The most files of each list.
+const MAX_FILES: usize = 200;
 
 impl Agent {
-    /// Writes what was drafted: one entry under the leaf, the turns that were chosen, or a move of the leaf.
+    /// Makes the text of a merge, to be reviewed and then written by [`Agent::merge`]. Writes nothing.
     ///
     /// # Errors
     ///
-    /// [`AgentError::MergeTooLong`] if it takes more than half of the room that the model has left,
-    /// [`Error::StalePlan`] if the leaf moved since, [`Error::BadDraft`] if the text is blank.
-    pub async fn merge(&mut self, draft: &MergeDraft, cancel: &Cancel) -> Result<Applied<MergedBranch>> {
+    /// [`AgentError::Summary`] if the model makes no summary.
+    pub async fn draft_merge(&self, mut draft: MergeDraft, cancel: &Cancel) -> Result<Applied<MergeDraft>> {
         draft.planned_in.check(&self.session())?;
-        match draft.outcome() {
-            MergeOutcome::UpToDate => Ok(Applied::Done(MergedBranch::UpToDate)),
-            MergeOutcome::FastForward { to_id, .. } => {
-                let planned = self.plan_forward_move(draft, to_id)?;
-                self.move_forward(planned, cancel).await
+        let Some(merge) = draft.merge() else { return Ok(Applied::Done(draft)) };
+        let gate = self.before_merge(&draft, merge, cancel).await?;
+        if let Some(by) = stopped(&gate, cancel) {
+            return Ok(Applied::Cancelled(by));
+        }
+        let mut content = match (text_of_hook(&gate), &draft.request.with) {
+            (Some(text), MergeWith::Summary { .. } | MergeWith::Digest) => text,
+            (None, MergeWith::Summary { focus }) => {
+                match self.summarize_merge(&draft, merge, focus.as_deref(), cancel).await? {
+                    Some(text) => text,
+                    None => return Ok(Applied::Cancelled(CancelledBy::User)),
+                }
             }
-            MergeOutcome::Merge(_) => self.write_merge(draft, cancel).await,
-        }
-    }
-
-    /// Plans the move, if the leaf still is where it would go forward from.
-    fn plan_forward_move(&self, draft: &MergeDraft, to: &EntryId) -> Result<Move> {
-        let session = self.session();
-        if !session.is_still_at(draft.plan.old_leaf.as_ref()) {
-            return Err(Error::StalePlan.into());
-        }
-        let plan = session.plan_exact_navigation(to.as_str())?;
-        Ok(Move::new(&session, plan))
-    }
-
-    /// Moving forward is a navigation like any other.
-    async fn move_forward(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<MergedBranch>> {
-        Ok(self.go(planned, cancel).await?.map(MergedBranch::FastForwarded))
-    }
-
-    async fn write_merge(&mut self, draft: &MergeDraft, cancel: &Cancel) -> Result<Applied<MergedBranch>> {
-        if cancel.is_cancelled() {
-            return Ok(Applied::Cancelled(CancelledBy::User));
-        }
-        let (tokens, free) = (draft.tokens(), self.free_tokens()?);
-        if let Some(allowed) = free.map(|free| free / 2).filter(|allowed| tokens > *allowed) {
-            return Err(AgentError::MergeTooLong { tokens, allowed });
-        }
-        let done = match &draft.picks {
-            Some(picks) => {
-                let entries = self.session().apply_pick(picks)?;
-                MergedBranch::Picked { entries, model: self.take_settings(picks) }
-            }
-            None => match self.apply_merge(draft)? {
-                Merged::Appended { entry, extra } => MergedBranch::Appended { entry, extra },
-                // The plan says otherwise.
-                Merged::UpToDate | Merged::FastForwarded { .. } => return Err(Error::StalePlan.into()),
-            },
+            (_, MergeWith::Text(_) | MergeWith::Digest) => merge.content.clone(),
         };
-        self.session().barrier()?;
-        self.tell_merge(draft, &done, cancel).await?;
-        Ok(Applied::Done(done))
-    }
-
-    fn apply_merge(&self, draft: &MergeDraft) -> Result<Merged> {
-        Ok(self.session().apply_merge(&draft.written())?)
-    }
-
-    async fn tell_merge(&self, draft: &MergeDraft, done: &MergedBranch, cancel: &Cancel) -> Result<()> {
-        if self.hooks.wants("session_merge") {
-            let mut payload = json!({ "type": "session_merge", "mode": draft.request.with.name() });
-            match done {
-                MergedBranch::Appended { entry, extra } => {
-                    payload["entry"] = entry_json(&self.session(), entry)?;
-                    payload["extraEntries"] = self.appended_json(extra)?.into();
-                    let from_hook = draft.merge().is_some_and(|merge| merge.content.from_hook);
-                    payload["fromExtension"] = from_hook.into();
-                }
-                MergedBranch::Picked { entries, .. } => {
-                    payload["entries"] = self.appended_json(entries)?.into();
-                }
-                MergedBranch::UpToDate | MergedBranch::FastForwarded(_) => {}
-            }
-            self.tell("session_merge", &payload, cancel).await;
+        if let Some(conflicts) = conflicts_of_hook(&gate) {
+            content.conflicts = conflicts;
+        } else if draft.request.with != MergeWith::Digest {
+            content.conflicts = conflicts::read(&content.text);
         }
-        self.tell_news(cancel).await;
-        Ok(())
+        let extra = self.extra_entries(&gate, EVENT);
+        if let Some(merge) = draft.plan.merge_mut() {
+            (merge.content, merge.extra) = (content, extra);
+        }
+        Ok(Applied::Done(draft))
     }
+
+    async fn before_merge(&self, draft: &MergeDraft, merge: &Merge, cancel: &Cancel) -> Result<Gate> {
+        if !self.hooks.wants(EVENT) {
+            return Ok(Gate::default());
+        }
+        let payload = self.with_source(draft.source.as_ref(), |here, there| {
+            Ok(json!({
+                "type": EVENT,
+                "preparation": {
+                    "baseId": merge.base_id.as_ref().map(EntryId::as_str),
+                    "sourceLeafId": merge.source_leaf.as_str(),
+                    "sourceEntries": entries_json(there, &merge.entries)?,
+                    "targetEntries": entries_json(here, &merge.target_entries)?,
+                    "contestedFiles": merge.contested,
+                    "mode": draft.request.with.name(),
+                    "sourceSession": draft.source.is_some().then(|| session_json(there)),
+                },
+            }))
+        })?;
+        let gate = self.hooks.gate(EVENT, &payload, cancel).await;
+        self.report_hook_failures();
+        Ok(gate)
+    }
+
+    /// Asks the model for a summary of the branch. `None`: cancelled.
+    async fn summarize_merge(
+        &self,
+        draft: &MergeDraft,
+        merge: &Merge,
+        focus: Option<&str>,
+        cancel: &Cancel,
+    ) -> Result<Option<MergeText>> {
+        let model = self.model.clone().ok_or(AgentError::NoModelForSummary)?;
+        let failed =
+            |error: Unfinished| AgentError::Summary { what: SummaryKind::Merge, reason: error.reason };
+        let (there, here) = self.merge_material(draft, merge)?;
+        let prompt = MergePrompt {
+            omitted: there.omitted_older,
+            current_branch: current_branch(&here),
+            contested: &merge.contested,
+            focus,
+        };
+        let conversation = serialize_conversation(&readable(&there.messages));
+        let writer = self.summary_writer(&*model, cancel);
+        let made = writer.write(&prompt, &conversation, None).await.map_err(failed)?;
+        Ok(made.map(|made| MergeText {
+            text: [made.text, merge.files.text_block(), contested_block(&merge.contested)].concat(),
+            mode: MergeMode::Summary,
+            model: Some(model.spec().full_name()),
+            usage: Some(made.usage),
+            ..MergeText::default()
+        }))
+    }
+
+    /// Returns what is new in the source, as far as it fits into the model, and what was said here since the base.
+    fn merge_material(
+        &self,
+        draft: &MergeDraft,
+        merge: &Merge,
+    ) -> Result<(BranchSummaryPlan, BranchSummaryPlan)> {
+        let settings = self.branch_summary_settings();
+        self.with_source(draft.source.as_ref(), |here, source| {
+            let leaf = source.node(merge.source_leaf.as_str())?;
+            let start = match &merge.earlier {
+                Some(earlier) => Some(&earlier.source_leaf),
+                None => merge.base_id.as_ref(),
+            };
+            let start = start.and_then(|id| source.tree().node(id.as_str()));
+            let mut there = source.plan_branch_summary(Some(leaf), start, &settings)?;
+            let counted: HashSet<_> = merge.entries.iter().copied().collect();
+            there.messages.retain(|(node, _)| counted.contains(node));
+            Ok((there, here.plan_branch_summary(here.leaf(), merge.base, &settings)?))
+        })
+    }
+}
+
+/// Describes the current branch for the model: its prompts and its files.
+fn current_branch(here: &BranchSummaryPlan) -> String {
+    let prompts = here.messages.iter().map(|(_, message)| message);
+    let prompts: Vec<&Message> = prompts.filter(|message| message.role() == Role::User).collect();
+    let shown = &prompts[prompts.len().saturating_sub(MAX_PROMPTS)..];
+    let mut lines = vec!["Prompts since the two parted:".to_owned()];
+    let line = |prompt: &&Message| format!("- {}", clipped_line(&prompt.text(), MAX_PROMPT_CHARS));
+    lines.extend(shown.iter().map(line));
+    if shown.is_empty() {
+        lines.push("(none)".to_owned());
+    }
+    for (title, files) in
+        [("Files changed: ", here.file_ops.modified_files()), ("Files read: ", here.file_ops.read_files())]
+    {
+        if !files.is_empty() {
+            lines.push(format!("{title}{}", files[..files.len().min(MAX_FILES)].join(", ")));
+        }
+    }
+    lines.join("\n")
+}
+
+/// Lists the files that both branches changed; empty without such files.
+pub(super) fn contested_block(files: &[String]) -> String {
+    match files {
+        [] => String::new(),
+        files => format!("\n\n<contested-files>\n{}\n</contested-files>", files.join("\n")),
+    }
+}
+
+/// Reads the text that an extension made.
+fn text_of_hook(gate: &Gate) -> Option<MergeText> {
+    let made = gate.get("summary")?;
+    let text = made.as_str().or_else(|| made["summary"].as_str()).filter(|text| !text.trim().is_empty())?;
+    Some(MergeText {
+        text: text.to_owned(),
+        mode: MergeMode::Summary,
+        usage: given(made, "usage").cloned(),
+        from_hook: true,
+        ..MergeText::default()
+    })
+}
+
+/// Reads the conflicts that an extension found.
+fn conflicts_of_hook(gate: &Gate) -> Option<Vec<Conflict>> {
+    let list = gate.get("conflicts")?.as_array()?;
+    let text = |value: &Json, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let conflict = |value: &Json| Conflict {
+        topic: text(value, "topic"),
+        ours: text(value, "ours"),
+        theirs: text(value, "theirs"),
+    };
+    Some(list.iter().filter(|value| value.is_object()).map(conflict).collect())
 }

@@ -5,12 +5,12 @@ use std::path::Path;
 use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{
-    Applied, CancelledBy, MergeBranchRequest, MergeDraft, MergeWith, MergedBranch, OnDisk,
+    Applied, CancelledBy, MergeBranchRequest, MergeDraft, MergeWith, MergedBranch,
 };
 use offshoot_agent::error::AgentError;
 use offshoot_agent::shared::SharedSession;
 use serde_json::json;
-use session_tree::{Conflict, Message, Session};
+use session_tree::{Conflict, MergeOutcome, Message, Session};
 use testkit::drawing::session_text;
 
 use super::{Desk, answering, options, refusing};
@@ -39,7 +39,7 @@ fn summary() -> MergeWith {
 
 async fn drafted(agent: &Agent, request: &MergeBranchRequest) -> MergeDraft {
     let planned = agent.plan_merge(None, request).unwrap();
-    agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap()
+    agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap()
 }
 
 async fn written(desk: &mut Desk, draft: &MergeDraft) -> MergedBranch {
@@ -52,11 +52,12 @@ async fn a_model_is_asked_with_both_sides_and_its_text_is_only_a_draft() {
     let request = merge("d", MergeWith::Summary { focus: Some("speed".into()) });
     let draft = drafted(&desk.agent, &request).await;
     assert_eq!(desk.appended(TREE), [json!(null); 0], "a draft is not written");
-    assert_eq!(draft.text, TOLD);
+    assert_eq!(draft.text(), TOLD);
     let conflict =
         Conflict { topic: "concurrency".into(), ours: "goroutines".into(), theirs: "channels".into() };
-    assert_eq!(draft.conflicts, [conflict]);
-    assert!(draft.tokens() > 0 && !draft.reviewed);
+    assert_eq!(draft.conflicts(), [conflict]);
+    let content = &draft.merge().unwrap().content;
+    assert!(content.usage.is_some() && !content.reviewed);
 
     let asked = &desk.model.requests()[0];
     assert!(asked.tools.is_empty());
@@ -65,7 +66,7 @@ async fn a_model_is_asked_with_both_sides_and_its_text_is_only_a_draft() {
     assert!(
         text.starts_with(
             "<conversation>\n[User]: Use channels\n\n[Assistant]: channels it is\n</conversation>\n\n\
-             <current-branch>\nAsked since the two parted:\n- Use goroutines\n</current-branch>\n\n"
+             <current-branch>\nPrompts since the two parted:\n- Use goroutines\n</current-branch>\n\n"
         ),
         "{text}"
     );
@@ -118,8 +119,8 @@ async fn extensions_hear_what_is_merged_and_what_was_written() {
 async fn what_a_person_changes_in_review_is_what_counts() {
     let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
     let mut draft = drafted(&desk.agent, &merge("d", summary())).await;
-    draft.review("Channels were faster.");
-    assert!(draft.conflicts.is_empty());
+    draft.review(Some("Channels were faster.".into()));
+    assert!(draft.conflicts().is_empty());
     written(&mut desk, &draft).await;
     let [entry] = &desk.appended(TREE)[..] else { panic!("one entry") };
     assert_eq!(entry["summary"], "Channels were faster.");
@@ -128,7 +129,7 @@ async fn what_a_person_changes_in_review_is_what_counts() {
     // A blank text would leave no trace.
     let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
     let mut draft = drafted(&desk.agent, &merge("d", summary())).await;
-    draft.review("  ");
+    draft.review(Some("  ".into()));
     desk.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
     assert_eq!(desk.appended(TREE), [json!(null); 0]);
 }
@@ -136,8 +137,10 @@ async fn what_a_person_changes_in_review_is_what_counts() {
 #[tokio::test]
 async fn a_digest_and_own_words_ask_no_model() {
     let mut desk = Desk::draw(TREE, vec![]);
-    let draft = drafted(&desk.agent, &merge("d", MergeWith::Digest { budget_tokens: None })).await;
-    assert!(draft.text.contains("User: Use channels") && draft.text.contains("Assistant: channels it is"));
+    let draft = drafted(&desk.agent, &merge("d", MergeWith::Digest)).await;
+    assert!(
+        draft.text().contains("User: Use channels") && draft.text().contains("Assistant: channels it is")
+    );
     written(&mut desk, &draft).await;
     assert_eq!(desk.appended(TREE)[0]["details"]["merge"]["mode"], "digest");
 
@@ -153,35 +156,6 @@ async fn a_digest_and_own_words_ask_no_model() {
         (&json!("fast"), &json!("text"), &json!("why"))
     );
     assert!(desk.model.requests().is_empty());
-}
-
-#[tokio::test]
-async fn chosen_turns_are_copied_with_one_write() {
-    let drawing = &format!("{TREE}\n g<d user And threads?\n h<g assistant no\n i<h user And fibers?");
-    let mut desk = Desk::at(drawing, "f", vec![]);
-    let request = merge("h", MergeWith::Pick { turns: vec!["g".into(), "c".into()] });
-    let planned = desk.agent.plan_merge(None, &request).unwrap();
-    let turns = desk.agent.merge_turns(None, &planned).unwrap();
-    let turns: Vec<_> = turns.iter().map(|turn| (turn.first.as_str(), &*turn.prompt, turn.entries)).collect();
-    assert_eq!(turns, [("c", "Use channels", 2), ("g", "And threads?", 2)]);
-    let draft = desk.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap().done().unwrap();
-    let MergedBranch::Picked { entries, .. } = written(&mut desk, &draft).await else { panic!("picked") };
-    assert_eq!(entries.len(), 4);
-    let said = desk.context();
-    assert_eq!(said[4], "user: And threads?");
-    assert!(said[5].ends_with("no") && said[7].ends_with("channels it is"), "{said:?}");
-    assert_eq!(desk.event("session_before_merge")["preparation"]["mode"], "pick");
-    assert_eq!(desk.event("session_merge")["entries"].as_array().unwrap().len(), 4);
-}
-
-#[tokio::test]
-async fn a_model_that_copied_turns_bring_is_named() {
-    let drawing = &format!("{TREE}\n g<d user And threads?\n i<g model far/away\n h<i assistant no");
-    let mut desk = Desk::at(drawing, "f", vec![]);
-    let draft = drafted(&desk.agent, &merge("h", MergeWith::Pick { turns: vec!["g".into()] })).await;
-    let done = written(&mut desk, &draft).await;
-    let MergedBranch::Picked { model: Some(model), .. } = done else { panic!("{done:?}") };
-    assert_eq!((&*model.provider, &*model.model_id), ("far", "away"));
 }
 
 #[tokio::test]
@@ -213,7 +187,7 @@ async fn what_is_here_already_is_not_merged_again_and_only_what_is_new_is_told()
     written(&mut desk, &draft).await;
     let merged = desk.leaf().unwrap();
     let again = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
-    assert!(again.is_up_to_date());
+    assert!(matches!(again.plan.outcome, MergeOutcome::UpToDate));
     desk.agent.session().branch("d").unwrap();
     desk.agent.prompt(crate::support::prompt("And threads?"), &Cancel::new()).await.unwrap();
     let tip = desk.leaf().unwrap();
@@ -231,7 +205,7 @@ async fn a_merge_that_fails_is_stopped_or_not_wanted_changes_nothing() {
     for reply in [Reply::Fails("half", refused()), Reply::Cut(" "), Reply::Text(" ")] {
         let desk = Desk::draw(TREE, vec![reply]);
         let planned = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
-        let error = desk.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap_err();
+        let error = desk.agent.draft_merge(planned, &Cancel::new()).await.unwrap_err();
         assert!(error.to_string().starts_with("Merge failed: "), "{error}");
         assert_eq!((desk.appended(TREE).len(), desk.leaf().as_deref()), (0, Some("f")));
     }
@@ -240,13 +214,13 @@ async fn a_merge_that_fails_is_stopped_or_not_wanted_changes_nothing() {
     let cancel = Cancel::new();
     let stop = cancel.clone();
     let stopper = tokio::spawn(async move { stop.cancel() });
-    let done = desk.agent.draft_merge(planned, None, &cancel).await.unwrap();
+    let done = desk.agent.draft_merge(planned, &cancel).await.unwrap();
     stopper.await.unwrap();
     assert_eq!(done.cancelled_by(), Some(&CancelledBy::User));
 
     let desk = Desk::with_hooks(TREE, vec![], refusing("session_before_merge"));
     let planned = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
-    let done = desk.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap();
+    let done = desk.agent.draft_merge(planned, &Cancel::new()).await.unwrap();
     assert_eq!(done.cancelled_by(), Some(&CancelledBy::Hook("guard".into())));
     assert!(desk.model.requests().is_empty());
     assert_eq!(desk.appended(TREE), [json!(null); 0]);
@@ -270,7 +244,7 @@ async fn without_a_model_only_a_summary_is_refused() {
     let agent = Agent::new(options().open(desk.file()).unwrap(), "/w");
     let error = agent.plan_merge(None, &merge("d", summary())).unwrap_err();
     assert!(matches!(error, AgentError::NoModelForSummary));
-    drafted(&agent, &merge("d", MergeWith::Digest { budget_tokens: None })).await;
+    drafted(&agent, &merge("d", MergeWith::Digest)).await;
 }
 
 #[tokio::test]
@@ -282,7 +256,7 @@ async fn an_extension_may_bring_text_conflicts_and_entries() {
     });
     let mut desk = Desk::with_hooks(TREE, vec![], answering("session_before_merge", answer));
     let draft = drafted(&desk.agent, &merge("d", summary())).await;
-    assert_eq!(draft.text, "by me");
+    assert_eq!(draft.text(), "by me");
     let MergedBranch::Appended { extra, .. } = written(&mut desk, &draft).await else { panic!("appended") };
     assert_eq!(extra.len(), 1);
     let [entry, more] = &desk.appended(TREE)[..] else { panic!("two entries") };
@@ -317,7 +291,7 @@ async fn a_text_that_takes_half_of_the_room_has_to_be_shorter() {
     let drawing =
         format!("a user A\nb<a user B\nc<b assistant {long}\nd<c user C\ne<d assistant {long}\nf<a user D");
     let mut desk = Desk::draw(&drawing, vec![]);
-    let draft = drafted(&desk.agent, &merge("e", MergeWith::Digest { budget_tokens: None })).await;
+    let draft = drafted(&desk.agent, &merge("e", MergeWith::Digest)).await;
     assert_eq!(draft.merge().unwrap().omitted_turns, 1);
     written(&mut desk, &draft).await;
 }
@@ -329,92 +303,64 @@ async fn another_session_can_be_merged() {
     let other = SharedSession::new(Session::from_bytes(text.into_bytes()).unwrap());
     let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
     let planned = desk.agent.plan_merge(Some(&other), &merge("y", summary())).unwrap();
-    let draft = desk.agent.draft_merge(planned, Some(&other), &Cancel::new()).await.unwrap().done().unwrap();
+    let draft = desk.agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap();
     assert!(desk.model.asked(0)[0].contains("[User]: elsewhere"));
     written(&mut desk, &draft).await;
     let details = &desk.appended(TREE)[0]["details"]["merge"];
     assert_eq!((&details["sourceSession"]["id"], &details["baseId"]), (&json!("other"), &json!(null)));
 }
 
-/// An answer with calls that all have one id, and their results.
-fn changes(session: &mut Session, calls: &[(&str, serde_json::Value, bool)]) {
-    let asked: Vec<_> = calls
-        .iter()
-        .map(|(tool, arguments, _)| json!({"type": "toolCall", "id": "c", "name": tool, "arguments": arguments}))
-        .collect();
-    let answer = json!({"role": "assistant", "content": asked, "api": "a", "provider": "p", "model": "m",
+/// A tool call that changes a file, and its result.
+fn change(session: &mut Session, path: &str) {
+    let call =
+        json!({"type": "toolCall", "id": "c", "name": "write", "arguments": {"path": path, "content": "x"}});
+    let answer = json!({"role": "assistant", "content": [call], "api": "a", "provider": "p", "model": "m",
         "usage": {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2},
         "stopReason": "toolUse", "timestamp": 1});
     session.append_message(&Message::from_value(&answer).unwrap()).unwrap();
-    for (tool, _, is_error) in calls {
-        let result = json!({"role": "toolResult", "toolCallId": "c", "toolName": tool,
-            "content": [{"type": "text", "text": "ok"}], "isError": is_error, "timestamp": 1});
-        session.append_message(&Message::from_value(&result).unwrap()).unwrap();
-    }
-}
-
-fn change(session: &mut Session, tool: &str, arguments: serde_json::Value, is_error: bool) {
-    changes(session, &[(tool, arguments, is_error)]);
-}
-
-/// Two branches that both changed files of a directory; the second is the current one.
-fn contested(dir: &Path) -> (Session, String) {
-    let write = |path: &str, content: &str| json!({"path": path, "content": content});
-    let mut session = options().in_memory(dir.to_str().unwrap()).unwrap();
-    let root = session.append_user_text("go").unwrap();
-    session.append_user_text("there").unwrap();
-    for path in ["here", "there", "both", "neither", "missing"] {
-        change(&mut session, "write", write(path, if path == "both" { "same" } else { "theirs" }), false);
-    }
-    change(&mut session, "edit", json!({"path": "edited", "oldText": "a", "newText": "b"}), false);
-    change(&mut session, "write", write("there", "failed"), true);
-    let twice = [("write", write("twice", "failed"), true), ("write", write("twice", "theirs"), false)];
-    changes(&mut session, &twice);
-    let tip = session.leaf_id().unwrap().to_string();
-    session.branch(root.as_str()).unwrap();
-    session.append_user_text("here").unwrap();
-    for path in ["here", "there", "twice", "both", "neither", "missing", "edited"] {
-        change(&mut session, "write", write(path, if path == "both" { "same" } else { "ours" }), false);
-    }
-    for (path, content) in [
-        ("here", "ours"),
-        ("there", "theirs"),
-        ("twice", "theirs"),
-        ("both", "same"),
-        ("neither", "x"),
-        ("edited", "y"),
-    ] {
-        std::fs::write(dir.join(path), content).unwrap();
-    }
-    (session, tip)
+    let result = json!({"role": "toolResult", "toolCallId": "c", "toolName": "write",
+        "content": [{"type": "text", "text": "ok"}], "isError": false, "timestamp": 1});
+    session.append_message(&Message::from_value(&result).unwrap()).unwrap();
 }
 
 #[tokio::test]
-async fn contested_files_are_told_with_the_version_that_is_on_disk_and_never_changed() {
+async fn files_that_both_branches_changed_are_listed_and_never_touched() {
     let dir = tempfile::tempdir().unwrap();
-    let (session, tip) = contested(dir.path());
+    std::fs::write(dir.path().join("both"), "mine").unwrap();
+    let mut session = options().in_memory(dir.path().to_str().unwrap()).unwrap();
+    let root = session.append_user_text("go").unwrap();
+    session.append_user_text("there").unwrap();
+    ["both", "only-there"].iter().for_each(|path| change(&mut session, path));
+    let tip = session.leaf_id().unwrap().to_string();
+    session.branch(root.as_str()).unwrap();
+    session.append_user_text("here").unwrap();
+    change(&mut session, "both");
+
     let model = crate::support::Scripted::new(vec![Reply::Text("told")]);
     let mut agent = on(dir.path(), session, &model);
     let draft = drafted(&agent, &merge(&tip, summary())).await;
-    let found: Vec<_> = draft.contested.iter().map(|file| (&*file.path, file.on_disk)).collect();
-    let expected = [
-        ("both", OnDisk::AsBoth),
-        ("edited", OnDisk::Unknown),
-        ("here", OnDisk::AsHere),
-        ("missing", OnDisk::Missing),
-        ("neither", OnDisk::AsNeither),
-        ("there", OnDisk::AsThere),
-        ("twice", OnDisk::AsThere),
-    ];
-    assert_eq!(found, expected);
-    let list = "<contested-files>\nboth: on disk as both branches left it\n";
+    assert_eq!(draft.merge().unwrap().contested, ["both"]);
+    let list = "<contested-files>\nboth\n</contested-files>";
     assert!(model.asked(0)[0].contains(list), "{}", model.asked(0)[0]);
-    assert!(draft.text.contains(list) && draft.text.contains("<modified-files>"), "{}", draft.text);
-    let digest = drafted(&agent, &merge(&tip, MergeWith::Digest { budget_tokens: None })).await;
-    assert!(digest.text.contains(list), "{}", digest.text);
+    assert!(draft.text().contains(list) && draft.text().contains("<modified-files>"), "{}", draft.text());
+    // The plan of a digest has its text before anybody is asked: what is shown is what is written.
+    let digest = agent.plan_merge(None, &merge(&tip, MergeWith::Digest)).unwrap();
+    assert!(digest.text().contains(list), "{}", digest.text());
+    assert_eq!(drafted(&agent, &merge(&tip, MergeWith::Digest)).await.text(), digest.text());
     agent.merge(&draft, &Cancel::new()).await.unwrap().done().unwrap();
-    assert_eq!(std::fs::read(dir.path().join("neither")).unwrap(), b"x");
-    assert!(!dir.path().join("missing").exists());
+    assert_eq!(std::fs::read(dir.path().join("both")).unwrap(), b"mine");
+    assert!(!dir.path().join("only-there").exists());
+}
+
+#[tokio::test]
+async fn the_text_that_was_shown_is_the_text_that_is_written() {
+    let mut desk = Desk::draw(TREE, vec![]);
+    let mut draft = drafted(&desk.agent, &merge("d", MergeWith::Digest)).await;
+    let shown = draft.text().to_owned();
+    draft.review(None);
+    written(&mut desk, &draft).await;
+    let entry = &desk.appended(TREE)[0];
+    assert_eq!((&entry["summary"], &entry["details"]["merge"]["reviewed"]), (&json!(shown), &json!(true)));
 }
 
 fn on(dir: &Path, session: Session, model: &std::sync::Arc<crate::support::Scripted>) -> Agent {

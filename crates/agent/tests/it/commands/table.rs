@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent::{CompactRequest, NavigateRequest, Submission};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{
-    CherryPickMode, CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith,
-};
+use offshoot_agent::command::{CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith};
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::hooks::events::{self, EVENTS, fields, name_of};
@@ -157,21 +155,18 @@ fn navigate(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
 fn cherry_pick(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
         let what = "d".into();
-        let request = CherryPickRequest { what, mode: CherryPickMode::Quote, ..Default::default() };
+        let request = CherryPickRequest { what, ..Default::default() };
         let planned = desk.agent.plan_cherry_pick(None, &request).unwrap();
-        desk.agent.cherry_pick(planned, None, &Cancel::new()).await.unwrap();
+        desk.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
     })
 }
 
 fn merge(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        let request = MergeBranchRequest {
-            branch: "d".into(),
-            with: MergeWith::Digest { budget_tokens: None },
-            ..Default::default()
-        };
+        let request =
+            MergeBranchRequest { branch: "d".into(), with: MergeWith::Digest, ..Default::default() };
         let planned = desk.agent.plan_merge(None, &request).unwrap();
-        let draft = desk.agent.draft_merge(planned, None, &Cancel::new()).await.unwrap();
+        let draft = desk.agent.draft_merge(planned, &Cancel::new()).await.unwrap();
         if let Some(draft) = draft.done() {
             desk.agent.merge(&draft, &Cancel::new()).await.unwrap();
         }

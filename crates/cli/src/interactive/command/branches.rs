@@ -1,7 +1,7 @@
 //! `/branches`: the list of what was tried, and everything that can be done with a branch from there.
 
 use offshoot_agent::agent::SummaryRequest;
-use offshoot_agent::command::{CherryPickRequest, SwitchRequest};
+use offshoot_agent::command::SwitchRequest;
 use offshoot_tui::branches::{BranchList, Outcome};
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::crossterm::event::Event;
@@ -66,9 +66,7 @@ impl Front<'_> {
     /// Opens the tree at the end of a branch, to choose what is copied.
     fn pick_from(&mut self, tip: &EntryId) {
         let start = self.desk.read(|session| session.tree().node(tip.as_str()));
-        let chosen: Chosen<EntryId> = Box::new(|front, id| {
-            front.plan_pick(&CherryPickRequest { what: id.to_string(), ..CherryPickRequest::default() });
-        });
+        let chosen: Chosen<EntryId> = Box::new(|front, id| front.pick(id.as_str()));
         self.choose_entry(start, Some(("Copy which entry here?", "copy it here")), Some(chosen));
     }
 

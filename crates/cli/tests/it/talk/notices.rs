@@ -69,5 +69,5 @@ fn an_overflow_is_survived_although_every_summary_request_fails() {
     home.run_with_input(&["-p", "first"], long.as_bytes()).ok();
     let run = home.run(&["-c", "-p", "second"]);
     assert_eq!(run.ok(), "two\n", "{run}");
-    assert!(run.err().contains("without a model") && run.err().contains("broken"), "{run}");
+    assert!(run.err().contains("an extract of the conversation") && run.err().contains("broken"), "{run}");
 }

@@ -1,0 +1,37 @@
+use session_tree::Options;
+
+use super::*;
+
+#[test]
+fn clones_see_one_session() {
+    let shared = SharedSession::new(Options::new().in_memory("/w").unwrap());
+    let other = shared.clone();
+    let id = shared.lock().append_user_text("hi").unwrap();
+    assert_eq!(thread::spawn(move || other.lock().leaf_id()).join().unwrap(), Some(id));
+}
+
+#[test]
+fn what_is_appended_is_noted_with_who_did_it() {
+    let shared = SharedSession::new(Options::new().in_memory("/w").unwrap());
+    let said = |text| shared.lock().append_user_text(text).unwrap();
+    let (first, second) = (said("a"), said("b"));
+    let third = shared.lock_as(Source::Extension).append_custom_entry("state", None).unwrap();
+    let fourth = said("c");
+    let news = shared.take_news().into_iter();
+    let news: Vec<_> = news.map(|(node, source)| (shared.lock().tree().id(node), source)).collect();
+    let (agent, extension) = (Source::Agent, Source::Extension);
+    assert_eq!(news, [(first, agent), (second, agent), (third, extension), (fourth, agent)]);
+    assert_eq!(shared.take_news(), []);
+    let mut other = Options::new().in_memory("/w").unwrap();
+    other.append_user_text("another session").unwrap();
+    drop(shared.replace(other));
+    assert_eq!(shared.take_news(), [], "what a session brings along is not new");
+}
+
+#[test]
+#[should_panic(expected = "locked twice")]
+fn a_second_lock_by_the_same_thread_panics_instead_of_waiting_for_ever() {
+    let shared = SharedSession::new(Options::new().in_memory("/w").unwrap());
+    let _held = shared.lock();
+    drop(shared.lock());
+}
