@@ -10,7 +10,6 @@ mod completions;
 mod context;
 mod demo;
 mod diff;
-mod entries;
 mod export;
 mod export_branch;
 mod extension;
@@ -58,8 +57,6 @@ pub(crate) enum Command {
     New(new::Args),
     /// Show sessions as trees.
     Tree(tree::Args),
-    /// List all entries in the order of the file.
-    Entries(entries::Args),
     /// Show one entry in full.
     Show(show::Args),
     /// List the entries from the root to a position.
@@ -104,9 +101,9 @@ pub(crate) enum Command {
     Append(append::Args),
     /// Print entries as other programs append them.
     Follow(follow::Args),
-    /// Count entries, bytes, tokens and cost, on this branch and in the whole file.
+    /// Count entries, tokens and cost, on this branch and in the whole file.
     Stats(stats::Args),
-    /// Tell what two branches did since they parted.
+    /// Compare two branches from their common ancestor.
     Diff(diff::Args),
     /// List the models that can be asked.
     Models(models::Args),
@@ -114,7 +111,7 @@ pub(crate) enum Command {
     Login(login::Args),
     /// Forget the key of a model service.
     Logout(login::LogoutArgs),
-    /// Show the settings that count, or the schema of the settings file.
+    /// Show the effective settings, or the schema of the settings file.
     Settings(settings::Args),
     /// Show what a project would load, and decide whether it may.
     Trust(trust::Args),
@@ -136,7 +133,6 @@ impl Command {
             Command::Sessions(args) => sessions::run(args, app),
             Command::New(args) => new::run(args, app),
             Command::Tree(args) => tree::run(args, app),
-            Command::Entries(args) => entries::run(args, app),
             Command::Show(args) => show::run(args, app),
             Command::Path(args) => path::run(args, app),
             Command::Context(args) => context::run(args, app),

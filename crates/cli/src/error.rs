@@ -185,9 +185,11 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::DoesNotFit { .. } => vec!["`-m` takes your own words".into()],
         Error::NothingToPop => vec!["name an entry to go back to".into()],
-        Error::BadDraft { .. } => vec!["docs/format.md tells what each type of entry has".into()],
+        Error::BadDraft { .. } => {
+            vec!["`offshoot show SESSION REF --raw` prints an entry as it is stored".into()]
+        }
         Error::UnknownEntry { .. } => {
-            vec!["`offshoot entries SESSION` lists the ids of all entries".into()]
+            vec!["`offshoot tree --flat SESSION` lists the ids of all entries".into()]
         }
         Error::UnknownSession { .. } => vec!["`offshoot sessions --all` lists the sessions".into()],
         Error::BadReference { .. } => {

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead};
 
+use offshoot_tui::time::Local;
 use serde_json::json;
 use session_tree::Session;
 
@@ -141,7 +142,10 @@ impl Outcome {
             app.ui.line(&[(Tone::Dim, "==> "), (Tone::Plain, &*text), (Tone::Dim, " <==")])?;
         }
         self.seen += 1;
-        match app.open(name).and_then(|session| read(app, &session)) {
+        app.ui.set_json_session(Some(text.clone().into_owned()));
+        let outcome = app.open(name).and_then(|session| read(app, &session));
+        app.ui.set_json_session(None);
+        match outcome {
             Ok(()) => Ok(()),
             Err(error @ CommandError::BrokenPipe) => Err(error),
             Err(CommandError::Found) => {
@@ -175,4 +179,18 @@ impl Outcome {
             Outcome { .. } => Ok(()),
         }
     }
+}
+
+/// Replaces dates that words name (`since:yesterday`, `before:3d`) in a query by times; `since:` is `after:`.
+pub(crate) fn with_dates(query: &str, app: &App) -> String {
+    let local = Local { now: app.now(), zone: app.zone() };
+    let word = |word: &str| match word.split_once(':') {
+        Some((name @ ("before" | "after" | "since"), date)) => {
+            let name = if name == "before" { "before" } else { "after" };
+            let time = local.named(&date.to_lowercase()).map(|time| time.to_string());
+            format!("{name}:{}", time.as_deref().unwrap_or(date))
+        }
+        _ => word.to_owned(),
+    };
+    query.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }

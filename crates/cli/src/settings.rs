@@ -1,15 +1,12 @@
-//! What a person, and a project the person trusts, chose once and for all. `docs/settings.md` describes it.
+//! The settings of the user, and of a project the user trusts. `docs/settings.md` describes them.
 //!
-//! file -> check against the schema -> **layer**; user, then project -> **settings**
+//! file -> check against the table -> **layer**; user, then project -> **settings**
 //!
 //! A project may choose and may be stricter; it never allows a tool call, names a service or decides about trust. Never
 //! asks anybody and writes nothing.
 
-mod check;
 mod file;
-mod layer;
-mod listing;
-mod screen;
+mod table;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,130 +14,258 @@ use std::time::Duration;
 use offshoot_agent::model::ThinkingLevel;
 use offshoot_agent::permission::{Decision, Mode, Permissions};
 use offshoot_agent::settings::Settings as AgentSettings;
-use serde_json::Value as Json;
+use offshoot_agent::turn::QueueMode;
+use offshoot_tui::chat::DoubleEscape;
+use offshoot_tui::keys::Preset;
+use offshoot_tui::theme::Theme;
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
+use session_tree::Filter;
 
 use crate::error::{CommandError, Failure};
 
-pub(crate) use file::DefaultTrust;
-use file::File;
-use layer::{Layer, Owner};
-pub(crate) use listing::Listed;
+use file::{Layer, Owner};
+pub(crate) use table::schema;
 
-/// The settings that count.
+/// The effective settings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
-    /// Weakest first: the person's own, then those of the project.
+    /// Weakest first: the user's own, then those of the project.
     layers: Vec<Layer>,
 }
 
-/// Returns the schema of a settings file.
-pub(crate) fn schema() -> Json {
-    schemars::schema_for!(File).to_value()
+/// One setting of the list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Listed {
+    /// The name, with dots between its parts.
+    pub(crate) key: String,
+    /// The effective value; null if it is not set and has no default.
+    pub(crate) value: Json,
+    /// The files it comes from, weakest first; empty for a default.
+    pub(crate) files: Vec<String>,
+}
+
+/// What happens to projects without a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DefaultTrust {
+    /// The user is asked; if that is not possible, they are not trusted.
+    Ask,
+    /// They are trusted.
+    Always,
+    /// They are not trusted.
+    Never,
 }
 
 impl Settings {
-    /// Reads the settings of a person; without a file everything is as usual.
+    /// Reads the settings of the user; all defaults if there is no file.
     pub(crate) fn read(config: &Path) -> Result<Self, CommandError> {
         let layer = Layer::read(config.join("settings.json"), Owner::User)?;
         Ok(Settings { layers: layer.into_iter().collect() })
     }
 
-    /// Puts the settings of a project that is trusted over them.
+    /// Adds the settings of a trusted project.
     pub(crate) fn with_project(mut self, path: PathBuf, text: &str) -> Result<Self, CommandError> {
         self.layers.push(Layer::parse(path, text, Owner::Project)?);
         Ok(self)
     }
 
-    /// Returns what a person should know about the files.
+    /// Returns the warnings about the files.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = &str> {
         self.layers.iter().flat_map(|layer| layer.warnings.iter().map(String::as_str))
     }
 
-    /// Returns the model for new sessions.
-    pub(crate) fn model(&self) -> Option<&str> {
-        self.pick(|file| file.model.as_deref())
+    /// Lists all settings, and the user's own services without their headers.
+    pub(crate) fn list(&self) -> Vec<Listed> {
+        let settings = table::SETTINGS.iter().filter(|setting| setting.key != "providers");
+        let mut listed: Vec<Listed> = settings.map(|setting| self.listed(setting)).collect();
+        for layer in &self.layers {
+            let providers = layer.get("providers").and_then(Json::as_object).into_iter().flatten();
+            listed.extend(providers.map(|(name, provider)| Listed {
+                key: format!("providers.{name}"),
+                value: provider.get("baseUrl").cloned().unwrap_or(json!("")),
+                files: vec![layer.path.display().to_string()],
+            }));
+        }
+        listed
     }
 
-    /// Returns how hard models think in new sessions.
-    pub(crate) fn thinking_level(&self) -> Option<ThinkingLevel> {
-        self.pick(|file| file.thinking_level)
+    /// Returns a setting with its value. Lists of all files are joined; of other values the strongest counts.
+    fn listed(&self, setting: &table::Setting) -> Listed {
+        let mut listed = Listed { key: setting.key.to_owned(), value: setting.default(), files: Vec::new() };
+        for layer in &self.layers {
+            let Some(value) = layer.get(setting.key) else { continue };
+            match (&mut listed.value, value) {
+                (Json::Array(all), Json::Array(more)) => all.extend(more.iter().cloned()),
+                (known, value) => {
+                    *known = value.clone();
+                    listed.files.clear();
+                }
+            }
+            listed.files.push(layer.path.display().to_string());
+        }
+        listed
     }
 
-    /// Returns what becomes of projects that nobody has decided about.
-    pub(crate) fn default_trust(&self) -> DefaultTrust {
-        self.pick(|file| file.default_project_trust).unwrap_or_default()
+    /// Returns the effective value of a setting of the table.
+    fn value(&self, key: &str) -> Json {
+        debug_assert!(table::find(key).is_some(), "{key}");
+        let set = self.layers.iter().rev().find_map(|layer| layer.get(key)).cloned();
+        set.or_else(|| Some(table::find(key)?.default())).unwrap_or_default()
     }
 
-    /// Returns the extensions that the person wants to be loaded.
-    pub(crate) fn extensions(&self, home: Option<&str>) -> Vec<PathBuf> {
-        let paths = self.layers.iter().flat_map(|layer| {
+    fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        serde_json::from_value(self.value(key)).ok()
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        self.get(key).unwrap_or(false)
+    }
+
+    fn word(&self, key: &str) -> String {
+        self.get(key).unwrap_or_default()
+    }
+
+    /// Returns the texts of a list, each with the directory of its file.
+    fn texts(&self, key: &'static str) -> impl Iterator<Item = (&Path, String)> {
+        self.layers.iter().flat_map(move |layer| {
             let directory = layer.path.parent().unwrap_or(Path::new("."));
-            layer.values.extensions.iter().map(move |path| match (path.strip_prefix("~/"), home) {
-                (Some(path), Some(home)) => Path::new(home).join(path),
-                _ => directory.join(path),
-            })
-        });
-        paths.collect()
+            let items = layer.get(key).and_then(Json::as_array).into_iter().flatten();
+            items.filter_map(move |item| Some((directory, item.as_str()?.to_owned())))
+        })
+    }
+
+    /// Returns the model for new sessions.
+    pub(crate) fn model(&self) -> Option<String> {
+        self.get("model")
+    }
+
+    /// Returns the thinking level for new sessions, if it is set.
+    pub(crate) fn thinking_level(&self) -> Option<ThinkingLevel> {
+        self.layers
+            .iter()
+            .any(|layer| layer.get("thinkingLevel").is_some())
+            .then(|| self.get("thinkingLevel"))?
+    }
+
+    /// Returns what happens to projects without a decision.
+    pub(crate) fn default_trust(&self) -> DefaultTrust {
+        match self.word("defaultProjectTrust").as_str() {
+            "always" => DefaultTrust::Always,
+            "never" => DefaultTrust::Never,
+            _ => DefaultTrust::Ask,
+        }
+    }
+
+    /// Returns the extensions to load.
+    pub(crate) fn extensions(&self, home: Option<&str>) -> Vec<PathBuf> {
+        let path = |(directory, path): (&Path, String)| match (path.strip_prefix("~/"), home) {
+            (Some(path), Some(home)) => Path::new(home).join(path),
+            _ => directory.join(path),
+        };
+        self.texts("extensions").map(path).collect()
     }
 
     /// Returns the environment variables that commands inherit although they look like credentials.
     pub(crate) fn passed_variables(&self) -> impl Iterator<Item = String> {
-        self.layers.iter().flat_map(|layer| layer.values.shell.pass_variables.iter().cloned())
+        self.texts("shell.passVariables").map(|(_, name)| name)
     }
 
-    /// Tells whether the extensions in pi's own directory are loaded.
+    /// Returns true if the extensions in pi's own directory are loaded.
     pub(crate) fn uses_pi_extensions(&self) -> bool {
-        self.pick(|file| file.pi_extensions).unwrap_or(true)
+        self.flag("piExtensions")
     }
 
-    /// Returns the model services of the person's own.
+    /// Returns the user's own model services.
     pub(crate) fn models(&self) -> offshoot_providers::Settings {
-        let providers = self.layers.iter().flat_map(|layer| layer.values.providers.clone());
-        offshoot_providers::Settings { providers: providers.collect() }
+        self.layers
+            .iter()
+            .filter_map(|layer| layer.get("providers"))
+            .filter_map(|providers| serde_json::from_value(json!({"providers": providers})).ok())
+            .next_back()
+            .unwrap_or_default()
     }
 
-    /// Returns how the agent behaves.
+    /// Returns the settings of the agent.
     pub(crate) fn agent(&self) -> AgentSettings {
+        let number = |key: &str| self.get::<u64>(key).unwrap_or_default();
+        let queue = |key: &str| match self.word(key).as_str() {
+            "all" => QueueMode::All,
+            _ => QueueMode::OneAtATime,
+        };
         let mut settings = AgentSettings::default();
-        let AgentSettings { compaction, branch_summary, retry, .. } = &mut settings;
-        self.set(|file| file.compaction.enabled, &mut compaction.enabled);
-        self.set(|file| file.compaction.reserve_tokens, &mut compaction.reserve_tokens);
-        self.set(|file| file.compaction.keep_recent_tokens, &mut compaction.keep_recent_tokens);
-        self.set(|file| file.branch_summary.reserve_tokens, &mut branch_summary.reserve_tokens);
-        self.set(|file| file.branch_summary.through_compactions, &mut branch_summary.through_compactions);
-        self.set(|file| file.retry.max_retries, &mut retry.most);
-        self.set(|file| file.retry.base_delay_ms.map(Duration::from_millis), &mut retry.first_delay);
-        self.set(|file| file.steering_mode.map(Into::into), &mut settings.steering_mode);
-        self.set(|file| file.follow_up_mode.map(Into::into), &mut settings.follow_up_mode);
+        settings.compaction.enabled = self.flag("compaction.enabled");
+        settings.compaction.reserve_tokens = number("compaction.reserveTokens");
+        settings.compaction.keep_recent_tokens = number("compaction.keepRecentTokens");
+        settings.branch_summary.reserve_tokens = number("branchSummary.reserveTokens");
+        settings.branch_summary.through_compactions = self.flag("branchSummary.throughCompactions");
+        settings.retry.most = u32::try_from(number("retry.maxRetries")).unwrap_or(u32::MAX);
+        settings.retry.first_delay = Duration::from_millis(number("retry.baseDelayMs"));
+        settings.steering_mode = queue("steeringMode");
+        settings.follow_up_mode = queue("followUpMode");
         settings
     }
 
-    /// Returns which tool calls may run, with more rules that allow.
+    /// Returns the rules for tool calls; `allowed` are further rules that allow.
     pub(crate) fn permissions(&self, mode: Mode, allowed: &[String]) -> Result<Permissions, CommandError> {
-        let lists = self.layers.iter().flat_map(|layer| {
-            let rules = &layer.values.permissions;
-            [
-                (Decision::Allow, rules.allow.as_slice()),
-                (Decision::Ask, rules.ask.as_slice()),
-                (Decision::Deny, rules.deny.as_slice()),
-            ]
-        });
+        let rules = |key: &'static str| self.texts(key).map(|(_, rule)| rule).collect::<Vec<_>>();
+        let (allow, ask, deny) =
+            (rules("permissions.allow"), rules("permissions.ask"), rules("permissions.deny"));
+        let lists = [
+            (Decision::Allow, allow.as_slice()),
+            (Decision::Ask, ask.as_slice()),
+            (Decision::Deny, deny.as_slice()),
+            (Decision::Allow, allowed),
+        ];
         let bad = |error| {
             Failure::new(format!("bad rule for tools: {error}"))
                 .hint("a rule is `read`, `bash(cargo *)` or `write(src/**)`")
         };
-        Ok(Permissions::parse(mode, lists.chain([(Decision::Allow, allowed)])).map_err(bad)?)
+        Ok(Permissions::parse(mode, lists).map_err(bad)?)
     }
 
-    /// Returns what the strongest layer says that says something.
-    fn pick<'s, T>(&'s self, of: impl Fn(&'s File) -> Option<T>) -> Option<T> {
-        self.layers.iter().rev().find_map(|layer| of(&layer.values))
-    }
-
-    fn set<T>(&self, of: impl Fn(&File) -> Option<T>, to: &mut T) {
-        if let Some(value) = self.pick(of) {
-            *to = value;
+    /// Returns the chosen colours; `None` if they depend on the terminal.
+    pub(crate) fn theme(&self) -> Option<Theme> {
+        match self.word("theme").as_str() {
+            "dark" => Some(Theme::dark()),
+            "light" => Some(Theme::light()),
+            "plain" => Some(Theme::plain()),
+            _ => None,
         }
+    }
+
+    /// Returns the default keys.
+    pub(crate) fn keymap(&self) -> Preset {
+        if self.word("keymap") == "pi" { Preset::Pi } else { Preset::Offshoot }
+    }
+
+    /// Returns what Escape does when it is pressed twice.
+    pub(crate) fn double_escape(&self) -> DoubleEscape {
+        match self.word("doubleEscapeAction").as_str() {
+            "fork" => DoubleEscape::Fork,
+            "none" => DoubleEscape::Nothing,
+            _ => DoubleEscape::Tree,
+        }
+    }
+
+    /// Returns true if the user has set that Escape twice opens the tree; the default does not count.
+    pub(crate) fn chooses_tree(&self) -> bool {
+        self.layers.iter().any(|layer| layer.get("doubleEscapeAction").is_some())
+            && self.word("doubleEscapeAction") == "tree"
+    }
+
+    /// Returns the filter that the tree starts with.
+    pub(crate) fn tree_filter(&self) -> Filter {
+        Filter::from_name(&self.word("treeFilterMode")).unwrap_or_default()
+    }
+
+    /// Returns true if the chat shows that a hook cancelled a command.
+    pub(crate) fn shows_hook_cancel(&self) -> bool {
+        self.flag("showHookCancel")
+    }
+
+    /// Returns true if branches are left without asking for a summary.
+    pub(crate) fn skips_summary_question(&self) -> bool {
+        self.flag("branchSummary.skipPrompt")
     }
 }
 

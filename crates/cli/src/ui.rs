@@ -31,6 +31,8 @@ pub(crate) struct Ui {
     out: BufWriter<Stdout>,
     colour: bool,
     columns: Option<usize>,
+    /// The session that lines of JSON name, if a command reads several.
+    json_session: Option<String>,
 }
 
 /// How a piece of text is meant; colour only repeats what the text says.
@@ -70,7 +72,7 @@ impl Ui {
             Colour::Never => false,
         };
         let columns = is_terminal.then(terminal_columns).flatten();
-        Ui { out: BufWriter::with_capacity(1 << 16, stdout), colour, columns }
+        Ui { out: BufWriter::with_capacity(1 << 16, stdout), colour, columns, json_session: None }
     }
 
     /// Returns how wide the terminal is; none if there is no terminal, and lines may be as long as they are.
@@ -131,10 +133,43 @@ impl Ui {
         Ok(self.out.write_all(bytes)?)
     }
 
+    /// Lets the following lines of JSON name a session: `{"session": …, "result": …}`.
+    pub(crate) fn set_json_session(&mut self, session: Option<String>) {
+        self.json_session = session;
+    }
+
     /// Prints a value as one line of JSON.
     pub(crate) fn json<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CommandError> {
-        self.json_part(value)?;
-        Ok(writeln!(self.out)?)
+        self.json_with(|ui| ui.json_part(value))
+    }
+
+    /// Prints a list as one line of JSON, an array. All lists of all commands have this shape.
+    pub(crate) fn json_list<T: Serialize>(
+        &mut self,
+        items: impl IntoIterator<Item = Result<T, CommandError>>,
+    ) -> Result<(), CommandError> {
+        self.json_with(|ui| {
+            ui.raw(b"[")?;
+            for (at, item) in items.into_iter().enumerate() {
+                ui.raw(if at > 0 { b"," } else { b"" })?;
+                ui.json_part(&item?)?;
+            }
+            ui.raw(b"]")
+        })
+    }
+
+    /// Prints one line of JSON, whose value `write` prints in parts.
+    pub(crate) fn json_with(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        if let Some(session) = self.json_session.clone() {
+            self.raw(b"{\"session\":")?;
+            self.json_part(&session)?;
+            self.raw(b",\"result\":")?;
+        }
+        write(self)?;
+        self.raw(if self.json_session.is_some() { b"}\n" } else { b"\n" })
     }
 
     /// Prints a value as a part of a line of JSON.

@@ -49,6 +49,13 @@ impl FileOps {
         self.edited.extend(list("modifiedFiles").map(String::from));
     }
 
+    /// Adds the files of another part of the conversation.
+    pub(crate) fn merge(&mut self, other: FileOps) {
+        self.read.extend(other.read);
+        self.written.extend(other.written);
+        self.edited.extend(other.edited);
+    }
+
     /// Returns the files that were only read, sorted.
     pub fn read_files(&self) -> Vec<&str> {
         let is_modified = |path: &&String| self.written.contains(*path) || self.edited.contains(*path);
@@ -92,14 +99,16 @@ impl FileOps {
         }
     }
 
-    fn add_nested_calls(&mut self, result: Value<'_>) {
+    /// Adds the calls that a tool made itself and its result lists.
+    pub(crate) fn add_nested_calls(&mut self, result: Value<'_>) {
         for call in nested_calls(result) {
             let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
             self.add_call(&name, call.get("arguments"));
         }
     }
 
-    fn add_call(&mut self, name: &str, arguments: Option<Value<'_>>) {
+    /// Adds the file that a call reads or changes.
+    pub(crate) fn add_call(&mut self, name: &str, arguments: Option<Value<'_>>) {
         let files = match name {
             "read" => &mut self.read,
             "write" => &mut self.written,

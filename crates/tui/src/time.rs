@@ -59,6 +59,28 @@ impl Local {
         age(self.now, time)
     }
 
+    /// Returns the time that words name: `today`, `yesterday`, the last `monday`, or `3d` and `2w` for days and weeks ago.
+    /// Days begin at midnight.
+    pub fn named(self, words: &str) -> Option<Timestamp> {
+        const WEEKDAYS: [&str; 7] =
+            ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+        let today = self.civil(self.now)?.date();
+        let days = match words {
+            "today" => 0,
+            "yesterday" => 1,
+            words => match WEEKDAYS.iter().position(|day| *day == words) {
+                Some(day) => (i64::from(today.weekday().to_monday_zero_offset()) - day as i64).rem_euclid(7),
+                None => match words.strip_suffix('w') {
+                    Some(weeks) => i64::from(weeks.parse::<u16>().ok()?) * 7,
+                    None => i64::from(words.strip_suffix('d')?.parse::<u16>().ok()?),
+                },
+            },
+        };
+        let midnight =
+            today.checked_sub(jiff::Span::new().days(days)).ok()?.to_zoned(self.zone.0.clone()).ok()?;
+        Some(Timestamp::from_millis(midnight.timestamp().as_millisecond()))
+    }
+
     fn civil(self, time: Timestamp) -> Option<DateTime> {
         Some(self.zone.0.to_datetime(jiff::Timestamp::from_millisecond(time.as_millis()).ok()?))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde_json::{Value as Json, json};
 use session_tree::{BranchRow, Node, Session};
 
 use crate::app::App;
@@ -24,31 +24,27 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    args.sessions.each(app, &mut |app, session| match args.sessions.output.json {
-        true => print_json(session, args.all, app),
-        false => print(session, args.all, app),
+    args.sessions.each(app, &mut |app, session| {
+        if !args.sessions.output.json {
+            return print(session, args.all, app);
+        }
+        let rows = rows(session, args.all)?;
+        app.ui.json_list(rows.map(|row| row.map(|(number, row)| as_json(session, number, &row))))
     })
 }
 
-/// Calls `take` with the number and the row of every branch; of the hidden ones only if `all` is true. Returns how many
-/// were left out.
+/// Returns the branches with their numbers; the hidden ones only if `all` is true.
 ///
-/// Numbers count the hidden ones too: `#2` means the same with and without `--all`. One row is kept at a time: a
+/// Numbers count the hidden ones too: `#2` means the same with and without `--all`. Rows are read one at a time: a
 /// session may have a million branches.
-fn each_row(
+fn rows(
     session: &Session,
     all: bool,
-    take: &mut dyn FnMut(usize, &BranchRow) -> Result<(), CommandError>,
-) -> Result<usize, CommandError> {
-    let mut hidden = 0;
-    for (at, row) in session.each_branch_row()?.enumerate() {
-        let row = row?;
-        match all || !row.branch.is_hidden {
-            true => take(at + 1, &row)?,
-            false => hidden += 1,
-        }
-    }
-    Ok(hidden)
+) -> Result<impl Iterator<Item = Result<(usize, BranchRow), CommandError>>, CommandError> {
+    let rows = session.each_branch_row()?.enumerate();
+    Ok(rows
+        .filter(move |(_, row)| all || !row.as_ref().is_ok_and(|row| row.branch.is_hidden))
+        .map(|(at, row)| Ok((at + 1, row?))))
 }
 
 fn print(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError> {
@@ -64,9 +60,10 @@ fn print(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError
         Column::words("last").spare(1),
         Column::words("").spare(2),
     ]);
-    let mut is_empty = true;
-    let hidden = each_row(session, all, &mut |number, row| {
-        is_empty = false;
+    let mut shown = 0;
+    for row in rows(session, all)? {
+        let (number, row) = row?;
+        shown += 1;
         let (branch, own) = (&row.branch, &row.figures.own);
         let model = own.last_model.as_ref().map(|model| model.model_id.clone());
         let tone = if branch.is_current { Tone::Accent } else { Tone::Plain };
@@ -79,14 +76,14 @@ fn print(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError
             (Tone::Plain, money(own.usage.cost)),
             (Tone::Plain, model.unwrap_or_default()),
             (Tone::Dim, age(app.now(), branch.last_activity)),
-            (if branch.ends_in_error { Tone::Bad } else { Tone::Notice }, marks(row, &numbers)),
+            (if branch.ends_in_error { Tone::Bad } else { Tone::Notice }, marks(&row, &numbers)),
         ];
-        table.stream(cells, &mut app.ui)
-    })?;
-    if !is_empty {
+        table.push(cells, &mut app.ui)?;
+    }
+    if shown > 0 {
         table.print(&mut app.ui)?;
     }
-    app.ui.tell(&footer(session, numbers.count, hidden))
+    app.ui.tell(&footer(session, numbers.count, numbers.count - shown))
 }
 
 /// Lists the properties of a branch that deserve a mark.
@@ -135,60 +132,17 @@ fn footer(session: &Session, all: usize, hidden: usize) -> String {
     text
 }
 
-/// One branch of `--json`.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonBranch<'r> {
-    number: usize,
-    tip_id: &'r str,
-    name: &'r str,
-    label: Option<&'r str>,
-    from: Option<&'r str>,
-    branch_point_id: Option<String>,
-    turns: usize,
-    entries: usize,
-    tokens: u64,
-    cost: f64,
-    model: Option<String>,
-    last_activity: String,
-    is_current: bool,
-    is_hidden: bool,
-    merged_into: Option<String>,
-    compacted: bool,
-    ends_in_error: bool,
-}
-
-fn print_json(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError> {
-    let mut separator = "[";
-    each_row(session, all, &mut |number, row| {
-        app.ui.raw(separator.as_bytes())?;
-        separator = ",";
-        app.ui.json_part(&as_json(session, number, row))
-    })?;
-    app.ui.raw(if separator == "[" { b"[]\n" } else { b"]\n" })
-}
-
-fn as_json<'r>(session: &Session, number: usize, row: &'r BranchRow) -> JsonBranch<'r> {
+fn as_json(session: &Session, number: usize, row: &BranchRow) -> Json {
     let id = |node: Node| session.tree().id(node).to_string();
     let BranchRow { branch, figures, .. } = row;
     let model = figures.own.last_model.as_ref();
-    JsonBranch {
-        number,
-        tip_id: branch.tip_id.as_str(),
-        name: &branch.name,
-        label: branch.label.as_deref(),
-        from: branch.from.as_deref(),
-        branch_point_id: branch.branch_point.map(id),
-        turns: branch.turns,
-        entries: branch.entries,
-        tokens: figures.own.usage.total,
-        cost: figures.own.usage.cost,
-        model: model.map(|model| format!("{}/{}", model.provider, model.model_id)),
-        last_activity: branch.last_activity.to_string(),
-        is_current: branch.is_current,
-        is_hidden: branch.is_hidden,
-        merged_into: branch.merged_into.map(id),
-        compacted: branch.compacted,
-        ends_in_error: branch.ends_in_error,
-    }
+    json!({
+        "number": number, "tipId": branch.tip_id.as_str(), "name": branch.name, "label": branch.label,
+        "from": branch.from, "branchPointId": branch.branch_point.map(id), "turns": branch.turns,
+        "entries": branch.entries, "tokens": figures.own.usage.total, "cost": figures.own.usage.cost,
+        "model": model.map(|model| format!("{}/{}", model.provider, model.model_id)),
+        "lastActivity": branch.last_activity.to_string(), "isCurrent": branch.is_current,
+        "isHidden": branch.is_hidden, "mergedInto": branch.merged_into.map(id),
+        "compacted": branch.compacted, "endsInError": branch.ends_in_error,
+    })
 }

@@ -104,13 +104,14 @@ fn print(session: &Session, context: &Context, items: Vec<Item>, app: &mut App) 
     ]);
     let messages = count(items.len(), "message");
     for item in items {
-        table.push([
+        let cells = [
             (Tone::Dim, session.tree().id(item.source).to_string()),
             (Tone::Notice, item.mark.to_owned()),
             (Tone::Plain, thousands(estimate_tokens(&item.message))),
             (Tone::Accent, item.message.role().to_string()),
             (Tone::Plain, one_line(&item.message)),
-        ]);
+        ];
+        table.push(cells, &mut app.ui)?;
     }
     table.print(&mut app.ui)?;
     let model =

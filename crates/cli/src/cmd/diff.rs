@@ -1,11 +1,11 @@
-//! `offshoot diff`: what two branches did since they parted.
+//! `offshoot diff`: compares two branches from their common ancestor.
 
 use std::ffi::OsString;
 
-use serde::Serialize;
-use session_tree::{CommandRun, Comparison, Node, Outcome, Session, Side};
+use serde_json::{Value as Json, json};
+use session_tree::{CommandRun, Comparison, Node, Outcome, Prompt, Session, Side};
 
-use super::stats::JsonUsage;
+use super::stats::usage_json;
 use super::texts::Texts;
 use crate::app::{App, resolve};
 use crate::error::{CommandError, Failure};
@@ -130,75 +130,32 @@ fn word(outcome: Outcome) -> (Tone, &'static str) {
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonComparison<'c> {
-    base: Option<String>,
-    sides: [JsonSide<'c>; 2],
-    files_in_both: &'c [String],
-    contested_files: &'c [String],
+fn as_json(session: &Session, comparison: &Comparison) -> Json {
+    json!({
+        "base": comparison.base.map(|base| session.tree().id(base).to_string()),
+        "sides": comparison.sides.each_ref().map(|side| side_json(session, side)),
+        "filesInBoth": comparison.files_in_both, "contestedFiles": comparison.contested_files,
+    })
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonSide<'c> {
-    at: String,
-    entries: Vec<String>,
-    prompts: Vec<JsonPrompt<'c>>,
-    read_files: Vec<&'c str>,
-    modified_files: Vec<&'c str>,
-    commands: Vec<JsonCommand<'c>>,
-    usage: JsonUsage,
-    ends_with: Option<&'c str>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonPrompt<'c> {
-    id: String,
-    text: &'c str,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonCommand<'c> {
-    id: String,
-    tool: &'c str,
-    argument: &'c str,
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exit_code: Option<i64>,
-    by_person: bool,
-}
-
-fn as_json<'c>(session: &Session, comparison: &'c Comparison) -> JsonComparison<'c> {
-    let [one, other] = &comparison.sides;
-    JsonComparison {
-        base: comparison.base.map(|base| session.tree().id(base).to_string()),
-        sides: [side_json(session, one), side_json(session, other)],
-        files_in_both: &comparison.files_in_both,
-        contested_files: &comparison.contested_files,
-    }
-}
-
-fn side_json<'c>(session: &Session, side: &'c Side) -> JsonSide<'c> {
+fn side_json(session: &Session, side: &Side) -> Json {
     let id = |node: Node| session.tree().id(node).to_string();
-    let prompts = side.prompts.iter().map(|prompt| JsonPrompt { id: id(prompt.node), text: &prompt.text });
-    let commands = side.commands.iter().map(|command| JsonCommand {
-        id: id(command.node),
-        tool: &command.tool,
-        argument: &command.argument,
-        outcome: word(command.outcome).1,
-        exit_code: command.exit_code,
-        by_person: command.by_person,
-    });
-    JsonSide {
-        at: id(side.at),
-        entries: side.entries.iter().copied().map(id).collect(),
-        prompts: prompts.collect(),
-        read_files: side.files.read_files(),
-        modified_files: side.files.modified_files(),
-        commands: commands.collect(),
-        usage: side.figures.usage.into(),
-        ends_with: side.ends_with.as_deref(),
-    }
+    let prompt = |prompt: &Prompt| json!({"id": id(prompt.node), "text": prompt.text});
+    let command = |run: &CommandRun| {
+        let mut command = json!({
+            "id": id(run.node), "tool": run.tool, "argument": run.argument,
+            "outcome": word(run.outcome).1, "byPerson": run.by_person,
+        });
+        if let Some(code) = run.exit_code {
+            command["exitCode"] = json!(code);
+        }
+        command
+    };
+    json!({
+        "at": id(side.at), "entries": side.entries.iter().copied().map(id).collect::<Vec<_>>(),
+        "prompts": side.prompts.iter().map(prompt).collect::<Vec<_>>(),
+        "readFiles": side.files.read_files(), "modifiedFiles": side.files.modified_files(),
+        "commands": side.commands.iter().map(command).collect::<Vec<_>>(),
+        "usage": usage_json(&side.figures.usage), "endsWith": side.ends_with,
+    })
 }

@@ -4,6 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::extensions::{self, Sources};
@@ -38,7 +40,7 @@ struct New {
 
 #[derive(Debug, clap::Args)]
 struct List {
-    /// Print a JSON object per extension.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -69,8 +71,7 @@ fn write(new: &New, app: &mut App) -> Result<(), CommandError> {
     app.ui.plain(&path.display().to_string())?;
     let is_found = new.dir.is_none();
     let load = if is_found { String::new() } else { format!(" -e {}", shown(&path)) };
-    app.ui
-        .tell(&format!("start `offshoot{load}` and type /{}; /reload loads it anew after a change", new.name))
+    app.ui.tell(&format!("start `offshoot{load}` and type /{}; /reload loads changes", new.name))
 }
 
 fn shown(path: &Path) -> String {
@@ -81,19 +82,21 @@ fn show(list: &List, app: &mut App) -> Result<(), CommandError> {
     let setup = Setup::load(app, trust::Args::default())?;
     let sources = Sources::new(&extensions::Args::default(), &setup, true, app)?;
     let (found, odd) = sources.find();
-    let mut table = Table::new([Column::words(""), Column::words(""), Column::wide("")]);
-    for one in &found {
-        let whose = if one.is_confined { "project" } else { "own" };
-        let path = one.path.display().to_string();
-        if list.json {
-            let value = serde_json::json!({
-                "name": one.name, "path": path, "dialect": one.dialect.name(), "project": one.is_confined,
-            });
-            app.ui.json(&value)?;
-            continue;
+    if list.json {
+        app.ui.json_list(found.iter().map(|one| {
+            let path = one.path.display().to_string();
+            let dialect = one.dialect.name();
+            Ok(json!({"name": one.name, "path": path, "dialect": dialect, "project": one.is_confined}))
+        }))?;
+    } else {
+        let mut table = Table::new([Column::words(""), Column::words(""), Column::wide("")]);
+        for one in &found {
+            let owner = if one.is_confined { "project" } else { "own" };
+            let path = one.path.display().to_string();
+            let cells = [(Tone::Accent, one.name.clone()), (Tone::Dim, owner.into()), (Tone::Plain, path)];
+            table.push(cells, &mut app.ui)?;
         }
-        table.push([(Tone::Accent, one.name.clone()), (Tone::Dim, whose.to_owned()), (Tone::Plain, path)]);
+        table.print(&mut app.ui)?;
     }
-    table.print(&mut app.ui)?;
     odd.iter().try_for_each(|text| app.ui.tell(&format!("warning: {text}")))
 }

@@ -1,6 +1,6 @@
 //! `offshoot labels`: all labels of sessions.
 
-use serde::Serialize;
+use serde_json::json;
 use session_tree::Session;
 
 use super::texts::Texts;
@@ -16,56 +16,38 @@ pub(crate) struct Args {
     sessions: Sessions,
 }
 
-/// One label of `--json`.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonLabel {
-    label: String,
-    entry_id: String,
-    set_at: String,
-    text: String,
-}
-
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    args.sessions.each(app, &mut |app, session| match args.sessions.output.json {
-        true => print_json(session, app),
-        false => print(session, app),
-    })
+    args.sessions.each(app, &mut |app, session| list(session, args.sessions.output.json, app))
 }
 
-fn print(session: &Session, app: &mut App) -> Result<(), CommandError> {
+/// Prints the labels of a session.
+pub(super) fn list(session: &Session, is_json: bool, app: &mut App) -> Result<(), CommandError> {
     let texts = Texts::new(session);
+    let labels = session.labels();
+    if is_json {
+        return app.ui.json_list(labels.into_iter().map(|(node, label)| {
+            let (id, set_at) = (session.tree().id(node).to_string(), label.set_at.to_string());
+            let text = texts.of(session, node)?.1;
+            Ok(json!({"label": label.text, "entryId": id, "setAt": set_at, "text": text}))
+        }));
+    }
+    if labels.is_empty() {
+        return app.ui.tell("no labels");
+    }
     let mut table = Table::new([
         Column::words("label"),
         Column::words("entry"),
         Column::words("set").spare(1),
         Column::wide("text"),
     ]);
-    let labels = session.labels();
-    if labels.is_empty() {
-        return app.ui.tell("no labels");
-    }
     for (node, label) in labels {
-        table.push([
+        let cells = [
             (Tone::Notice, label.text.clone()),
             (Tone::Plain, session.tree().id(node).to_string()),
             (Tone::Dim, age(app.now(), label.set_at)),
             texts.of(session, node)?,
-        ]);
+        ];
+        table.push(cells, &mut app.ui)?;
     }
     table.print(&mut app.ui)
-}
-
-fn print_json(session: &Session, app: &mut App) -> Result<(), CommandError> {
-    let texts = Texts::new(session);
-    let labels = session.labels().into_iter().map(|(node, label)| {
-        Ok(JsonLabel {
-            label: label.text.clone(),
-            entry_id: session.tree().id(node).to_string(),
-            set_at: label.set_at.to_string(),
-            text: texts.of(session, node)?.1,
-        })
-    });
-    let labels = labels.collect::<Result<Vec<_>, CommandError>>()?;
-    app.ui.json(&labels)
 }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Read};
 
 use offshoot_providers::{KeySource, ProviderKey, Secret};
+use serde_json::json;
 
 use crate::app::App;
 use crate::ask;
@@ -20,6 +21,9 @@ pub(crate) struct Args {
     /// List which services have a key, and where it is.
     #[arg(long, conflicts_with = "provider")]
     list: bool,
+    /// Print the list as JSON.
+    #[arg(long, requires = "list")]
+    json: bool,
 }
 
 /// Arguments of `offshoot logout`.
@@ -36,7 +40,7 @@ const LONGEST: u64 = 16 << 10;
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let keys = keys(app)?;
     if args.list {
-        return list(&keys, app);
+        return list(&keys, args.json, app);
     }
     let chosen = match &args.provider {
         Some(name) => known(&keys, name)?,
@@ -74,19 +78,26 @@ fn keys(app: &mut App) -> Result<Vec<ProviderKey>, CommandError> {
     Ok(Setup::load(app, trust::Args::none_of_project())?.providers()?.keys())
 }
 
-fn list(keys: &[ProviderKey], app: &mut App) -> Result<(), CommandError> {
+fn list(keys: &[ProviderKey], is_json: bool, app: &mut App) -> Result<(), CommandError> {
+    let file = credentials_file(&app.config_dir()?).path().display().to_string();
+    let place = |key: &ProviderKey| match &key.source {
+        Some(KeySource::Variable(name)) => Some(name.clone()),
+        Some(KeySource::File) => Some(file.clone()),
+        None => None,
+    };
+    if is_json {
+        let row = |key: &ProviderKey| json!({"provider": key.provider, "key": place(key), "variables": key.variables});
+        return app.ui.json_list(keys.iter().map(|key| Ok(row(key))));
+    }
     let mut table = Table::new([Column::words("provider"), Column::words("key"), Column::wide("where")]);
     for key in keys {
-        let (tone, has, place) = match &key.source {
-            Some(KeySource::Variable(name)) => (Tone::Good, "yes", name.clone()),
-            Some(KeySource::File) => {
-                let file = credentials_file(&app.config_dir()?);
-                (Tone::Good, "yes", file.path().display().to_string())
-            }
+        let (tone, has, place) = match place(key) {
+            Some(place) => (Tone::Good, "yes", place),
             None if key.variables.is_empty() => (Tone::Plain, "not needed", String::new()),
             None => (Tone::Dim, "no", format!("set {}", key.variables.join(" or "))),
         };
-        table.push([(Tone::Plain, key.provider.clone()), (tone, has.to_owned()), (Tone::Dim, place)]);
+        let cells = [(Tone::Plain, key.provider.clone()), (tone, has.to_owned()), (Tone::Dim, place)];
+        table.push(cells, &mut app.ui)?;
     }
     table.print(&mut app.ui)
 }
@@ -95,9 +106,9 @@ fn known<'k>(keys: &'k [ProviderKey], name: &str) -> Result<&'k ProviderKey, Com
     let found = keys.iter().find(|key| key.provider == name);
     let names: Vec<&str> = keys.iter().map(|key| key.provider.as_str()).collect();
     let unknown = || {
-        Failure::new(format!("there is no model service `{name}`"))
+        Failure::new(format!("no model service `{name}`"))
             .hint(format!("the services are: {}", names.join(", ")))
-            .hint("a service of your own comes first into the settings, see docs/models.md")
+            .hint("your own services are named in the setting `providers`")
     };
     Ok(found.ok_or_else(unknown)?)
 }

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let total = all.len();
     let found: Vec<Available> = all.into_iter().filter(|model| args.wants(model)).collect();
     if args.json {
-        return app.ui.json(&found.iter().map(JsonModel::of).collect::<Vec<_>>());
+        return app.ui.json_list(found.iter().map(|model| Ok(JsonModel::of(model))));
     }
     if found.is_empty() {
         return app.ui.tell(&format!("none of {} fits", count(total, "model")));
@@ -59,7 +59,7 @@ fn print(found: &[Available], app: &mut App) -> Result<(), CommandError> {
     ]);
     for Available { spec, has_key, is_own } in found {
         let tone = if *has_key { Tone::Plain } else { Tone::Dim };
-        table.push([
+        let cells = [
             (tone, spec.full_name()),
             (tone, tokens(spec.context_window)),
             (tone, tokens(spec.max_output)),
@@ -68,7 +68,8 @@ fn print(found: &[Available], app: &mut App) -> Result<(), CommandError> {
             (tone, levels(spec)),
             if *has_key { (Tone::Good, "yes".to_owned()) } else { (Tone::Dim, "no".to_owned()) },
             (Tone::Notice, if *is_own { "yours".to_owned() } else { String::new() }),
-        ]);
+        ];
+        table.push(cells, &mut app.ui)?;
     }
     table.print(&mut app.ui)
 }

@@ -1,8 +1,15 @@
-//! `offshoot path`: the entries from the root to a position.
+//! `offshoot path`: the entries from the root to a position; also the list of `offshoot tree --flat`.
 
+use serde::Serialize;
+use serde_json::value::RawValue;
+use session_tree::{Node, Session};
+
+use super::texts::Texts;
 use crate::app::{App, resolve};
 use crate::error::CommandError;
+use crate::json;
 use crate::reading::SessionAt;
+use crate::ui::{Column, Table, Tone, age};
 
 /// Arguments of `offshoot path`.
 #[derive(Debug, clap::Args)]
@@ -15,6 +22,56 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     args.session.each(app, &mut |app, session| {
         let at = resolve(session, args.session.at())?;
         let nodes = at.map(|at| session.tree().path(at)).unwrap_or_default();
-        super::entries::list(session, &nodes, args.session.output.json, app)
+        list(session, &nodes, args.session.output.json, app)
     })
+}
+
+/// One entry of `--json`. Lines of version 1 have no ids, so they are given beside the line.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonEntry {
+    line: u64,
+    id: String,
+    parent_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    entry: Option<Box<RawValue>>,
+}
+
+/// Prints entries as a list.
+pub(super) fn list(session: &Session, nodes: &[Node], json: bool, app: &mut App) -> Result<(), CommandError> {
+    let tree = session.tree();
+    let parent_id = |node: Node| tree.parent(node).map(|parent| tree.id(parent).to_string());
+    if json {
+        return app.ui.json_list(nodes.iter().map(|node| {
+            Ok(JsonEntry {
+                line: session.line_number(*node),
+                id: tree.id(*node).to_string(),
+                parent_id: parent_id(*node),
+                label: session.label(*node).map(|label| label.text.clone()),
+                entry: json::entry(&session.entry_at(*node)?),
+            })
+        }));
+    }
+    let texts = Texts::new(session);
+    let mut table = Table::new([
+        Column::numbers("line").spare(3),
+        Column::words("entry"),
+        Column::words("parent").spare(2),
+        Column::words("age").spare(1),
+        Column::wide("text"),
+    ]);
+    for node in nodes {
+        let (tone, text) = texts.of(session, *node)?;
+        let label = session.label(*node).map_or_else(String::new, |label| format!("[{}] ", label.text));
+        let cells = [
+            (Tone::Dim, session.line_number(*node).to_string()),
+            (Tone::Plain, tree.id(*node).to_string()),
+            (Tone::Dim, parent_id(*node).unwrap_or_default()),
+            (Tone::Dim, age(app.now(), tree.timestamp(*node))),
+            (tone, format!("{label}{text}")),
+        ];
+        table.push(cells, &mut app.ui)?;
+    }
+    table.print(&mut app.ui)
 }

@@ -1,31 +1,32 @@
-//! `offshoot sessions`: the sessions of a project, or of all, as a list.
+//! `offshoot sessions`: the sessions of a project, or of all projects, as a list.
 
-mod search;
-mod short_ids;
 mod threads;
 
 use std::ops::ControlFlow;
 
-use serde::Serialize;
-use session_tree::{Catalog, Listing, SessionQuery, SessionSummary};
+use serde_json::{Value as Json, json};
+use session_tree::{Catalog, Listing, Outline, OutlineOptions, Query, SessionQuery, SessionSummary};
 
-use self::short_ids::ShortIds;
-use self::threads::Threads;
+use self::threads::threaded;
 use crate::app::App;
 use crate::error::{CommandError, chain};
+use crate::reading::with_dates;
 use crate::ui::{Column, Progress, Table, Tone, age, bytes, count, one_line, thousands};
+
+/// Shorter prefixes of ids are not shown: they look alike, and soon fit several sessions.
+const SHORTEST_ID: usize = 8;
 
 /// Arguments of `offshoot sessions`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// List only sessions that fit: words, `"a phrase"`, `cwd:part`, `before:2025-01-31`, `after:2025-01-01`,
-    /// `has:branch`, `is:named`, `re:pattern`.
+    /// List only sessions that match: words, `"a phrase"`, `cwd:part`, `file:src`, `label:x`, `tool:bash`,
+    /// `since:yesterday`, `before:2025-01-31`, `has:branch`, `is:named`, `re:pattern`.
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
     /// List the sessions of all projects.
     #[arg(long, short)]
     all: bool,
-    /// The order; threaded if not given, and best fit first with a query.
+    /// The order; threaded by default, and best match first with a query.
     #[arg(long, short, value_enum, value_name = "ORDER")]
     sort: Option<Sort>,
     /// Print JSON.
@@ -40,45 +41,46 @@ enum Sort {
     Recent,
     /// Forks below the session they were made from.
     Threaded,
-    /// By name or first prompt.
-    Name,
-    /// Largest file first.
-    Size,
 }
 
-/// A session of the list, and what is drawn before its title.
+/// A session of the list.
 #[derive(Debug)]
 struct Row {
     session: SessionSummary,
+    /// True if it lies in pi's directory although that was not asked for.
+    is_pi: bool,
+    /// The lines that are drawn before its title.
     connector: String,
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let text = args.query.join(" ");
-    let query = SessionQuery::parse_strict(&text)?;
-    let catalog = app.catalog()?;
+    let search = Search::parse(&with_dates(&args.query.join(" "), app))?;
     let cwd = app.cwd()?;
-    let listing = list(&catalog, &cwd, args.all);
-    for problem in listing.problems() {
-        app.ui.tell(&format!("warning: {}", chain(problem)))?;
+    let (mut all, mut found) = (0, Vec::new());
+    for (catalog, is_pi) in [(Some(app.catalog()?), false), (app.pi_catalog(), true)] {
+        let Some(catalog) = catalog else { continue };
+        let sessions = read(list(&catalog, &cwd, args.all), app)?;
+        all += sessions.len();
+        found.extend(
+            search.find(&catalog, sessions, app).into_iter().map(|(fit, session)| (fit, session, is_pi)),
+        );
     }
-    let mut progress = Progress::new("reading", 0);
-    let sessions = listing.complete(&mut |step| {
-        progress.set(step.done, step.total);
-        ControlFlow::Continue(())
-    });
-    drop(progress);
-    if sessions.is_empty() && !args.json {
-        tell_empty(args, &cwd, app)?;
+    found.sort_by_key(|(fit, session, _)| (*fit, std::cmp::Reverse(session.modified)));
+    let rows = found.into_iter().map(|(_, session, is_pi)| Row { session, is_pi, connector: String::new() });
+    let mut rows: Vec<Row> = rows.collect();
+    match args.sort {
+        None if !search.is_empty() => {}
+        None | Some(Sort::Threaded) => rows = threaded(rows),
+        Some(Sort::Recent) => rows.sort_by_key(|row| std::cmp::Reverse(row.session.modified)),
     }
-    let all = sessions.len();
-    let found = search::find(&catalog, sessions, &query, &text);
-    let rows = sorted(args.sort, found, text.trim().is_empty());
+    if all == 0 && !args.json {
+        report_empty(args, &cwd, app)?;
+    }
     if rows.is_empty() && all > 0 {
-        app.ui.tell(&format!("none of {} fits", count(all, "session")))?;
+        app.ui.tell(&format!("none of {} matches", count(all, "session")))?;
     }
     match args.json {
-        true => print_json(rows, app),
+        true => app.ui.json_list(rows.iter().map(|row| Ok(as_json(row)))),
         false => print(&rows, args.all, app),
     }
 }
@@ -87,36 +89,95 @@ fn list(catalog: &Catalog, cwd: &str, all: bool) -> Listing {
     if all { catalog.list_all() } else { catalog.list(cwd) }
 }
 
-/// A list without rows says nothing; tells where sessions are.
-fn tell_empty(args: &Args, cwd: &str, app: &mut App) -> Result<(), CommandError> {
+fn read(listing: Listing, app: &mut App) -> Result<Vec<SessionSummary>, CommandError> {
+    for problem in listing.problems() {
+        app.ui.tell(&format!("warning: {}", chain(problem)))?;
+    }
+    let mut progress = Progress::new("reading", 0);
+    Ok(listing.complete(&mut |step| {
+        progress.set(step.done, step.total);
+        ControlFlow::Continue(())
+    }))
+}
+
+/// A query: conditions on sessions, and conditions on entries, each of which some entry must meet.
+struct Search {
+    query: SessionQuery,
+    entries: Vec<String>,
+}
+
+impl Search {
+    fn parse(text: &str) -> Result<Self, CommandError> {
+        let is_of_entries = |word: &&str| {
+            ["file:", "label:", "tool:", "role:"].iter().any(|name| word.starts_with(name) && word != name)
+        };
+        let pattern = if text.starts_with("re:") { Some(0) } else { text.find(" re:") };
+        let (plain, pattern) = text.split_at(pattern.unwrap_or(text.len()));
+        let (entries, others): (Vec<&str>, Vec<&str>) = plain.split_whitespace().partition(is_of_entries);
+        entries.iter().try_for_each(|condition| Query::parse_strict(condition).map(drop))?;
+        let query = SessionQuery::parse_strict(&format!("{} {pattern}", others.join(" ")))?;
+        Ok(Search { query, entries: entries.into_iter().map(str::to_owned).collect() })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.query.is_empty() && self.entries.is_empty()
+    }
+
+    /// Returns the sessions that match, with how well each does.
+    fn find(
+        &self,
+        catalog: &Catalog,
+        sessions: Vec<SessionSummary>,
+        app: &App,
+    ) -> Vec<(Option<session_tree::Relevance>, SessionSummary)> {
+        if self.is_empty() {
+            return sessions.into_iter().map(|session| (None, session)).collect();
+        }
+        let (mut progress, total) = (Progress::new("searching", sessions.len()), sessions.len());
+        let mut found = Vec::new();
+        for (at, session) in sessions.into_iter().enumerate() {
+            // The text is read only if the row alone does not match.
+            let by_text = || {
+                let text = self.query.asks_for_text().then(|| catalog.text(&session.path).ok()).flatten()?;
+                self.query.matches(&session, Some(&text))
+            };
+            let fit = self.query.matches(&session, None).or_else(by_text);
+            if fit.is_some() && self.has_entries(&session, app) {
+                found.push((fit, session));
+            }
+            progress.set(at + 1, total);
+        }
+        found
+    }
+
+    fn has_entries(&self, session: &SessionSummary, app: &App) -> bool {
+        if self.entries.is_empty() {
+            return true;
+        }
+        let Ok(session) = app.options().open_read_only(&session.path) else { return false };
+        self.entries.iter().all(|condition| {
+            let mut outline = Outline::new(&session, OutlineOptions::default());
+            let searched = outline.set_query(&session, condition).and_then(|_| outline.search_all(&session));
+            searched.is_ok() && !outline.is_empty()
+        })
+    }
+}
+
+/// Explains an empty list.
+fn report_empty(args: &Args, cwd: &str, app: &mut App) -> Result<(), CommandError> {
     match args.all {
         true => app.ui.tell("no sessions yet")?,
         false => app.ui.tell(&format!("no sessions of {cwd} yet"))?,
     }
-    let has_any = |catalog: Catalog| list(&catalog, cwd, args.all).quick().next().is_some();
-    if app.pi_catalog().is_some_and(has_any) {
-        return app.ui.tell("hint: pi has some: `offshoot sessions --pi` lists them");
-    }
-    let is_elsewhere = !args.all && app.catalog()?.list_all().quick().next().is_some();
+    let is_elsewhere =
+        !args.all && app.catalogs()?.any(|catalog| catalog.list_all().quick().next().is_some());
     match is_elsewhere {
         true => app.ui.tell("hint: other projects have some: `offshoot sessions --all` lists them"),
         false => Ok(()),
     }
 }
 
-/// Brings sessions, which come best fit and then latest activity first, into the order that was asked for.
-fn sorted(sort: Option<Sort>, mut sessions: Vec<SessionSummary>, is_everything: bool) -> Vec<Row> {
-    match sort {
-        None if !is_everything => {}
-        None | Some(Sort::Threaded) => return Threads::of(sessions),
-        Some(Sort::Recent) => sessions.sort_by_key(|row| std::cmp::Reverse(row.modified)),
-        Some(Sort::Name) => sessions.sort_by_cached_key(|row| title(row).to_lowercase()),
-        Some(Sort::Size) => sessions.sort_by_key(|row| std::cmp::Reverse(row.size)),
-    }
-    sessions.into_iter().map(|session| Row { session, connector: String::new() }).collect()
-}
-
-/// What to call a session, in one line. A file that is none has only its own name.
+/// Returns the title of a session in one line; a file that is no session has only its name.
 fn title(session: &SessionSummary) -> String {
     if !session.is_session() {
         return session.path.file_name().unwrap_or_default().display().to_string();
@@ -128,7 +189,9 @@ fn print(rows: &[Row], all: bool, app: &mut App) -> Result<(), CommandError> {
     if rows.is_empty() {
         return Ok(());
     }
-    let ids = ShortIds::of(rows.iter().map(|row| row.session.id.as_str()));
+    let mut ids: Vec<&str> = rows.iter().map(|row| row.session.id.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
     let mut table = Table::new([
         Column::words("id"),
         Column::wide("title"),
@@ -139,76 +202,54 @@ fn print(rows: &[Row], all: bool, app: &mut App) -> Result<(), CommandError> {
         Column::words("age"),
         Column::words("").spare(1),
     ]);
-    let now = app.now();
     for row in rows {
         let session = &row.session;
         let damage = session.damage.as_ref().map(ToString::to_string);
         let sign = if damage.is_some() { "⚠ " } else { "" };
-        let note =
-            damage.unwrap_or_else(|| if session.is_sub_agent { "sub-agent".into() } else { String::new() });
+        let note = match damage {
+            Some(damage) => (Tone::Bad, damage),
+            None if session.is_sub_agent => (Tone::Notice, "sub-agent".to_owned()),
+            None => (Tone::Dim, if row.is_pi { "pi".to_owned() } else { String::new() }),
+        };
+        let tone = match session.name {
+            _ if !session.is_session() => Tone::Bad,
+            Some(_) => Tone::Notice,
+            None => Tone::Plain,
+        };
         let number = |number| if session.is_session() { thousands(number) } else { String::new() };
-        table.push([
-            (Tone::Dim, ids.short(&session.id).to_owned()),
-            (tone(session), format!("{}{sign}{}", row.connector, title(session))),
+        let cells = [
+            (Tone::Dim, short(&session.id, &ids).to_owned()),
+            (tone, format!("{}{sign}{}", row.connector, title(session))),
             (Tone::Dim, if all { session.cwd.clone() } else { String::new() }),
             (Tone::Plain, number(session.message_count)),
             (Tone::Plain, number(session.tip_count)),
             (Tone::Plain, bytes(session.size)),
-            (Tone::Dim, age(now, session.modified)),
-            (Tone::Bad, note),
-        ]);
+            (Tone::Dim, age(app.now(), session.modified)),
+            note,
+        ];
+        table.push(cells, &mut app.ui)?;
     }
     table.print(&mut app.ui)
 }
 
-fn tone(session: &SessionSummary) -> Tone {
-    match session.name {
-        _ if !session.is_session() => Tone::Bad,
-        Some(_) => Tone::Notice,
-        None => Tone::Plain,
-    }
+/// Returns the shortest prefix of an id that no other id of a sorted list has.
+fn short<'s>(id: &'s str, sorted: &[&str]) -> &'s str {
+    let at = sorted.partition_point(|other| *other < id);
+    let neighbours = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| sorted.get(at));
+    let shared = neighbours.map(|other| id.chars().zip(other.chars()).take_while(|(a, b)| a == b).count());
+    let length = (shared.max().unwrap_or(0) + 1).max(SHORTEST_ID);
+    id.char_indices().nth(length).map_or(id, |(end, _)| &id[..end])
 }
 
-/// One session of `--json`.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonSession {
-    path: String,
-    id: String,
-    cwd: String,
-    name: Option<String>,
-    first_message: Option<String>,
-    parent_session: Option<String>,
-    created: Option<String>,
-    modified: String,
-    message_count: u64,
-    entry_count: u64,
-    branch_count: u64,
-    size: u64,
-    damage: Option<String>,
-    is_sub_agent: bool,
-}
-
-fn print_json(rows: Vec<Row>, app: &mut App) -> Result<(), CommandError> {
-    let rows: Vec<JsonSession> = rows.into_iter().map(|row| as_json(row.session)).collect();
-    app.ui.json(&rows)
-}
-
-fn as_json(session: SessionSummary) -> JsonSession {
-    JsonSession {
-        path: session.path.display().to_string(),
-        created: session.created.map(|time| time.to_string()),
-        modified: session.modified.to_string(),
-        damage: session.damage.map(|damage| damage.to_string()),
-        id: session.id,
-        cwd: session.cwd,
-        name: session.name,
-        first_message: session.first_message,
-        parent_session: session.parent_session,
-        message_count: session.message_count,
-        entry_count: session.entry_count,
-        branch_count: session.tip_count,
-        size: session.size,
-        is_sub_agent: session.is_sub_agent,
-    }
+fn as_json(row: &Row) -> Json {
+    let session = &row.session;
+    json!({
+        "path": session.path.display().to_string(), "id": session.id, "cwd": session.cwd, "name": session.name,
+        "firstMessage": session.first_message, "parentSession": session.parent_session,
+        "created": session.created.map(|time| time.to_string()), "modified": session.modified.to_string(),
+        "messageCount": session.message_count, "entryCount": session.entry_count,
+        "branchCount": session.tip_count, "size": session.size,
+        "damage": session.damage.as_ref().map(ToString::to_string), "isSubAgent": session.is_sub_agent,
+        "isPi": row.is_pi,
+    })
 }

@@ -1,4 +1,4 @@
-//! `offshoot settings`: the settings that count, and where each comes from; or the schema of the file.
+//! `offshoot settings`: the effective settings with their sources, or the schema of the file.
 
 use serde_json::{Value as Json, json};
 
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
     let listed = Setup::load(app, args.trust)?.settings.list();
     match args.json {
-        true => app.ui.json(&listed.iter().map(as_json).collect::<Vec<Json>>()),
+        true => app.ui.json_list(listed.iter().map(|setting| Ok(as_json(setting)))),
         false => print(listed, app),
     }
 }
@@ -47,10 +47,13 @@ fn print(listed: Vec<Listed>, app: &mut App) -> Result<(), CommandError> {
     let mut table = Table::new([Column::words("setting"), Column::wide("value"), Column::words("from")]);
     for setting in listed {
         let (tone, from) = match setting.files.is_empty() {
-            true => (Tone::Dim, "as usual".to_owned()),
+            true => (Tone::Dim, "default".to_owned()),
             false => (Tone::Plain, setting.files.join(", ")),
         };
-        table.push([(Tone::Plain, setting.key), (tone, shown(&setting.value)), (Tone::Dim, from)]);
+        table.push(
+            [(Tone::Plain, setting.key), (tone, shown(&setting.value)), (Tone::Dim, from)],
+            &mut app.ui,
+        )?;
     }
     table.print(&mut app.ui)
 }

@@ -1,15 +1,16 @@
 //! `offshoot tree`: sessions as rows with connectors.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde::Serialize;
+use serde_json::{Value as Json, json};
 use session_tree::{
-    Charset, Filter, Kind, Outline, OutlineOptions, OutlineRow, Query, RowStyle, Session, TurnStats,
+    Charset, Filter, Kind, Node, Outline, OutlineOptions, OutlineRow, Query, RowStyle, Session, TurnStats,
 };
 
+use super::path;
 use crate::app::App;
 use crate::error::CommandError;
-use crate::json;
-use crate::reading::Sessions;
+use crate::json::entry as entry_json;
+use crate::reading::{Sessions, with_dates};
 use crate::ui::{Tone, Ui, count, money, tokens};
 
 /// The most levels that are drawn before a row. A tree that parts at every entry is as deep as it has entries.
@@ -27,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, short, value_parser = filter_parser(), default_value = "default", value_name = "MODE")]
     filter: Filter,
     /// Show only entries that match: words, `"a phrase"`, `-without`, `role:user`, `tool:bash`, `file:src`, `label:x`,
-    /// `before:2025-01-31`, `after:`, `re:pattern`.
+    /// `before:2025-01-31`, `since:yesterday`, `re:pattern`.
     #[arg(long, short, value_name = "QUERY", allow_hyphen_values = true)]
     search: Option<String>,
     /// Show one row per turn.
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// Draw connectors with ASCII characters.
     #[arg(long)]
     ascii: bool,
+    /// List all entries in the order of the file.
+    #[arg(long, conflicts_with_all = ["filter", "search", "turns", "branches", "ids", "ascii", "nested"])]
+    flat: bool,
     /// Print JSON with the children of an entry inside it, as pi gives it.
     #[arg(long, conflicts_with_all = ["filter", "search", "turns", "branches"])]
     nested: bool,
@@ -65,19 +69,25 @@ fn filter_parser() -> impl TypedValueParser<Value = Filter> {
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let is_json = args.sessions.output.json;
-    args.search.as_deref().map(Query::parse_strict).transpose()?;
+    let search = args.search.as_deref().map(|query| with_dates(query, app));
+    search.as_deref().map(Query::parse_strict).transpose()?;
     args.sessions.each(app, &mut |app, session| {
+        if args.flat {
+            let nodes: Vec<Node> = session.tree().nodes().collect();
+            return path::list(session, &nodes, is_json, app);
+        }
         if args.nested {
-            return nested(session, &mut app.ui);
+            return app.ui.json_with(|ui| nested(session, ui));
         }
         let options = OutlineOptions { filter: args.filter(), ..OutlineOptions::default() };
         let mut outline = Outline::new(session, options);
-        if let Some(query) = &args.search {
+        if let Some(query) = &search {
             outline.set_query(session, query)?;
             outline.search_all(session)?;
         }
         if is_json {
-            return print_json(session, &outline, &mut app.ui);
+            let rows = rows(session, &outline, 0);
+            return app.ui.json_list(rows.map(|row| row_json(session, &row?)));
         }
         let charset = if args.ascii || app.is_ascii() { Charset::Ascii } else { Charset::Unicode };
         print(session, &outline, charset, args.ids, &mut app.ui)
@@ -94,33 +104,34 @@ pub(crate) fn print(
 ) -> Result<(), CommandError> {
     // At a terminal at least half of the line is left for the text.
     let levels = ui.columns().map_or(MAX_LEVELS, |columns| (columns / 6).clamp(1, MAX_LEVELS));
-    each_row(session, outline, levels, &mut |row| {
-        let here = match row.is_leaf || (row.leaf_below && stands_for_leaf(session, row)) {
+    for row in rows(session, outline, levels) {
+        let row = row?;
+        let here = match row.is_leaf || (row.leaf_below && stands_for_leaf(session, &row)) {
             true => Here::At,
             false if row.leaf_below => Here::Below,
             false => Here::Elsewhere,
         };
-        print_row(row, here, charset, ids, ui)
-    })?;
+        print_row(&row, here, charset, ids, ui)?;
+    }
     match outline.is_empty() {
         true => ui.tell("no entries found"),
         false => Ok(()),
     }
 }
 
-fn each_row(
-    session: &Session,
-    outline: &Outline,
+/// Returns all rows of an outline, with the given number of levels before each.
+fn rows<'s>(
+    session: &'s Session,
+    outline: &'s Outline,
     max_levels: usize,
-    take: &mut dyn FnMut(&OutlineRow) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
-    for start in (0..outline.len()).step_by(PORTION) {
+) -> impl Iterator<Item = Result<OutlineRow, CommandError>> + 's {
+    (0..outline.len()).step_by(PORTION).flat_map(move |start| {
         let end = (start + PORTION).min(outline.len());
-        for row in outline.rows_with_levels(session, start..end, max_levels)? {
-            take(&row)?;
+        match outline.rows_with_levels(session, start..end, max_levels) {
+            Ok(rows) => rows.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error.into())],
         }
-    }
-    Ok(())
+    })
 }
 
 /// Tells whether nothing is said between a row and the leaf below it: a turn stands for all that it says, and entries
@@ -207,56 +218,25 @@ pub(crate) fn tone(style: RowStyle) -> Tone {
     }
 }
 
-/// One row of `--json`.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonRow<'r> {
-    id: &'r str,
-    parent_id: Option<String>,
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    role: Option<String>,
-    timestamp: String,
-    depth: u32,
-    indent: usize,
-    on_path: bool,
-    is_leaf: bool,
-    is_error: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<&'r str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label_timestamp: Option<String>,
-    text: &'r str,
-}
-
-fn print_json(session: &Session, outline: &Outline, ui: &mut Ui) -> Result<(), CommandError> {
+fn row_json(session: &Session, row: &OutlineRow) -> Result<Json, CommandError> {
     let tree = session.tree();
-    let mut separator = "[";
-    each_row(session, outline, 0, &mut |row| {
-        let value = JsonRow {
-            id: row.id.as_str(),
-            parent_id: tree.parent(row.node).map(|parent| tree.id(parent).to_string()),
-            kind: match tree.kind(row.node).name() {
-                Some(name) => name.to_owned(),
-                None => session.entry_at(row.node)?.type_name().into_owned(),
-            },
-            role: tree.role(row.node).map(|role| role.to_string()),
-            timestamp: row.timestamp.to_string(),
-            depth: row.depth,
-            indent: row.indent,
-            on_path: row.on_path,
-            is_leaf: row.is_leaf,
-            is_error: row.is_error,
-            label: row.label.as_ref().map(|label| label.text.as_str()),
-            label_timestamp: row.label.as_ref().map(|label| label.set_at.to_string()),
-            text: &row.text,
-        };
-        ui.raw(separator.as_bytes())?;
-        separator = ",";
-        ui.json_part(&value)
-    })?;
-    ui.raw(if outline.is_empty() { b"[]\n" } else { b"]\n" })
+    let kind = match tree.kind(row.node).name() {
+        Some(name) => name.to_owned(),
+        None => session.entry_at(row.node)?.type_name().into_owned(),
+    };
+    let mut json = json!({
+        "id": row.id.as_str(), "parentId": tree.parent(row.node).map(|parent| tree.id(parent).to_string()),
+        "type": kind, "timestamp": row.timestamp.to_string(), "depth": row.depth, "indent": row.indent,
+        "onPath": row.on_path, "isLeaf": row.is_leaf, "isError": row.is_error, "text": row.text,
+    });
+    if let Some(role) = tree.role(row.node) {
+        json["role"] = json!(role.to_string());
+    }
+    if let Some(label) = &row.label {
+        json["label"] = json!(label.text);
+        json["labelTimestamp"] = json!(label.set_at.to_string());
+    }
+    Ok(json)
 }
 
 /// Prints pi's shape: `{entry, children, label?, labelTimestamp?}`. The tree may be a million entries deep, so
@@ -276,7 +256,7 @@ fn nested(session: &Session, ui: &mut Ui) -> Result<(), CommandError> {
         }
         let entry = session.entry_at(node)?;
         ui.raw(b"{\"entry\":")?;
-        ui.json_part(&json::entry(&entry))?;
+        ui.json_part(&entry_json(&entry))?;
         if let Some(label) = session.label(node) {
             ui.raw(b",\"label\":")?;
             ui.json_part(&label.text)?;
@@ -288,5 +268,5 @@ fn nested(session: &Session, ui: &mut Ui) -> Result<(), CommandError> {
         is_first = true;
     }
     ui.raw("]}".repeat(open.len()).as_bytes())?;
-    ui.raw(b"]\n")
+    ui.raw(b"]")
 }

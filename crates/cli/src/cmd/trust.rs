@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use crate::app::App;
 use crate::ask;
 use crate::error::{CommandError, Failure};
@@ -26,12 +28,15 @@ pub(crate) struct Args {
     /// List all decisions.
     #[arg(long, group = "what", conflicts_with = "dir")]
     list: bool,
+    /// Print the list as JSON.
+    #[arg(long, requires = "list")]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let file = TrustFile::in_directory(&app.state_dir()?);
     if args.list {
-        return list(&file, app);
+        return list(&file, args.json, app);
     }
     let dir = args.dir.clone().map_or_else(|| app.cwd().map(PathBuf::from), Ok)?;
     let dir = dir.canonicalize().map_err(|error| CommandError::system("find", &dir, &error))?;
@@ -46,8 +51,8 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
 }
 
-fn list(file: &TrustFile, app: &mut App) -> Result<(), CommandError> {
-    let mut table = Table::new([Column::words(""), Column::wide("")]);
+fn list(file: &TrustFile, is_json: bool, app: &mut App) -> Result<(), CommandError> {
+    let mut rows = Vec::new();
     for saved in file.list()? {
         let standing = match Project::at(&saved.dir) {
             _ if !saved.is_trusted => (Tone::Bad, "refused"),
@@ -55,7 +60,14 @@ fn list(file: &TrustFile, app: &mut App) -> Result<(), CommandError> {
             Ok(Some(project)) => told(file.standing(&project)?),
             Err(_) => (Tone::Notice, "changed"),
         };
-        table.push([(standing.0, standing.1.to_owned()), (Tone::Plain, saved.dir.display().to_string())]);
+        rows.push((standing, shown(&saved.dir)));
+    }
+    if is_json {
+        return app.ui.json_list(rows.iter().map(|((_, word), dir)| Ok(json!({"dir": dir, "trust": word}))));
+    }
+    let mut table = Table::new([Column::words(""), Column::wide("")]);
+    for ((tone, word), dir) in rows {
+        table.push([(tone, word.to_owned()), (Tone::Plain, dir)], &mut app.ui)?;
     }
     table.print(&mut app.ui)
 }
@@ -117,15 +129,6 @@ pub(crate) fn ask_before(project: &Project, is_changed: bool, app: &mut App) -> 
 }
 
 fn show(project: &Project, standing: Standing, app: &mut App) -> Result<(), CommandError> {
-    let mut table = Table::new([Column::words(""), Column::wide(""), Column::numbers("")]);
-    for item in &project.items {
-        let path = shown(&item.path);
-        table.push([
-            (Tone::Accent, item.purpose.to_owned()),
-            (Tone::Plain, path),
-            (Tone::Dim, bytes(item.bytes)),
-        ]);
-    }
     let files = count(project.items.len(), "file");
     let (tone, standing) = told(standing);
     app.ui.line(&[
@@ -133,6 +136,13 @@ fn show(project: &Project, standing: Standing, app: &mut App) -> Result<(), Comm
         (Tone::Dim, &format!(" would load {files}; ")),
         (tone, standing),
     ])?;
+    let mut table = Table::new([Column::words(""), Column::wide(""), Column::numbers("")]);
+    for item in &project.items {
+        let size = bytes(item.bytes);
+        let cells =
+            [(Tone::Accent, item.purpose.to_owned()), (Tone::Plain, shown(&item.path)), (Tone::Dim, size)];
+        table.push(cells, &mut app.ui)?;
+    }
     table.print(&mut app.ui)
 }
 

@@ -1,164 +1,195 @@
-//! What a settings file may hold. The schema that `offshoot settings schema` prints is made from these types, and files
-//! are checked against it.
+//! One settings file: read, checked against the table, with the line of everything that does not fit.
+//!
+//! text -> **layer** -> settings
 
-use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use offshoot_agent::model::ThinkingLevel;
-use offshoot_agent::turn::QueueMode;
 use offshoot_providers::ProviderSettings;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use serde_json::Value as Json;
+use session_tree::json::{Doc, Kind as JsonKind, Value};
 
-use super::screen::{EscapeAction, FilterName, KeymapName, ThemeName};
+use super::table::{self, Kind, SETTINGS};
+use crate::error::{CommandError, Failure};
 
-/// Settings of offshoot. Everything may be left out.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[schemars(title = "offshoot settings")]
-pub(crate) struct File {
-    /// Where the schema of this file is, for editors.
-    #[serde(rename = "$schema")]
-    pub(crate) schema: Option<String>,
-    /// The model for new sessions: `provider/id`, or a part of it that only one has.
-    pub(crate) model: Option<String>,
-    /// How hard the model thinks; what it does not know becomes the next weaker level.
-    #[schemars(extend("default" = "off"))]
-    pub(crate) thinking_level: Option<ThinkingLevel>,
-    /// When the context is compacted.
-    pub(crate) compaction: Compaction,
-    /// How branches are summed up.
-    pub(crate) branch_summary: BranchSummary,
-    /// How failures of a model service are met.
-    pub(crate) retry: Retry,
-    /// Whether messages that are to steer a turn are sent one by one.
-    #[schemars(extend("default" = "one-at-a-time"))]
-    pub(crate) steering_mode: Option<Queue>,
-    /// Whether messages that wait for the end of a turn are sent one by one.
-    #[schemars(extend("default" = "one-at-a-time"))]
-    pub(crate) follow_up_mode: Option<Queue>,
-    /// The colours of the conversation at the terminal.
-    #[schemars(extend("default" = "auto"))]
-    pub(crate) theme: Option<ThemeName>,
-    /// Which keys are usual; `keybindings.json` goes over them.
-    #[schemars(extend("default" = "offshoot"))]
-    pub(crate) keymap: Option<KeymapName>,
-    /// What Escape does when it is pressed twice in an empty editor.
-    #[schemars(extend("default" = "tree"))]
-    pub(crate) double_escape_action: Option<EscapeAction>,
-    /// Which entries the tree shows at first.
-    #[schemars(extend("default" = "default"))]
-    pub(crate) tree_filter_mode: Option<FilterName>,
-    /// True if the chat shows a line when a hook of an extension cancels a command.
-    #[schemars(extend("default" = false))]
-    pub(crate) show_hook_cancel: Option<bool>,
-    /// Which tool calls may run. A project can ask and deny, but not allow.
-    pub(crate) permissions: Rules,
-    /// How commands run.
-    pub(crate) shell: Shell,
-    /// Extensions to load besides those in the directories of extensions: files or directories, seen from this file;
-    /// `~` is the home directory. Counts only in your own settings.
-    pub(crate) extensions: Vec<String>,
-    /// Whether to load the extensions in pi's own directory, too. Counts only in your own settings.
-    #[schemars(extend("default" = true))]
-    pub(crate) pi_extensions: Option<bool>,
-    /// What becomes of projects whose own settings and code nobody has decided about. Counts only in your own settings.
-    #[schemars(extend("default" = "ask"))]
-    pub(crate) default_project_trust: Option<DefaultTrust>,
-    /// Model services of your own, by name. Counts only in your own settings.
-    pub(crate) providers: BTreeMap<String, ProviderSettings>,
+/// The owner of a settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    User,
+    /// Such settings may be stricter than the user's own, never more permissive.
+    Project,
 }
 
-/// When the context is compacted.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Compaction {
-    /// Whether to compact without being asked.
-    #[schemars(extend("default" = true))]
-    pub(crate) enabled: Option<bool>,
-    /// Compact when fewer tokens of the model's window are left.
-    #[schemars(extend("default" = 16_384))]
-    pub(crate) reserve_tokens: Option<u64>,
-    /// How much of the latest conversation stays as it is, in tokens.
-    #[schemars(extend("default" = 20_000))]
-    pub(crate) keep_recent_tokens: Option<u64>,
+/// The settings of one file.
+#[derive(Debug, Clone)]
+pub(super) struct Layer {
+    pub(super) path: PathBuf,
+    /// The settings that count, as they stand in the file.
+    pub(super) values: Json,
+    /// Warnings about settings that do not count.
+    pub(super) warnings: Vec<String>,
 }
 
-/// How branches are summed up.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct BranchSummary {
-    /// What a summary leaves free of the model's window, in tokens.
-    #[schemars(extend("default" = 16_384))]
-    pub(crate) reserve_tokens: Option<u64>,
-    /// Whether to sum up what lies before the latest compaction of the branch, too.
-    #[schemars(extend("default" = false))]
-    pub(crate) through_compactions: Option<bool>,
-    /// Whether branches are left without a question what to tell of them.
-    #[schemars(extend("default" = false))]
-    pub(crate) skip_prompt: Option<bool>,
-}
+const HINT: &str = "`offshoot settings schema` prints all settings with their types and defaults";
 
-/// How failures of a model service are met.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Retry {
-    /// How often a failure that may pass is met by asking again.
-    #[schemars(extend("default" = 3))]
-    pub(crate) max_retries: Option<u32>,
-    /// How long it is waited before the first time, in milliseconds; twice as long before each further one.
-    #[schemars(extend("default" = 2_000))]
-    pub(crate) base_delay_ms: Option<u64>,
-}
-
-/// How messages that wait are sent.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Queue {
-    /// One message, then an answer, then the next.
-    OneAtATime,
-    /// All together.
-    All,
-}
-
-/// Rules for tool calls, such as `read`, `write(src/**)`, `bash(cargo *)`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub(crate) struct Rules {
-    /// Calls that run without a question. Counts only in your own settings.
-    pub(crate) allow: Vec<String>,
-    /// Calls that somebody must be asked about; beats `allow`.
-    pub(crate) ask: Vec<String>,
-    /// Calls that never run; beats all.
-    pub(crate) deny: Vec<String>,
-}
-
-/// How commands run: those of the tool `bash`, and those that are typed behind `!`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Shell {
-    /// Environment variables that commands inherit although their names look like those of credentials. Counts only in
-    /// your own settings.
-    pub(crate) pass_variables: Vec<String>,
-}
-
-/// What becomes of projects that nobody has decided about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum DefaultTrust {
-    /// Somebody is asked; where nobody is there to ask, they are not trusted.
-    #[default]
-    Ask,
-    /// They are trusted.
-    Always,
-    /// They are not trusted.
-    Never,
-}
-
-impl From<Queue> for QueueMode {
-    fn from(queue: Queue) -> Self {
-        match queue {
-            Queue::OneAtATime => QueueMode::OneAtATime,
-            Queue::All => QueueMode::All,
+impl Layer {
+    /// Reads a file; `None` if it does not exist.
+    pub(super) fn read(path: PathBuf, owner: Owner) -> Result<Option<Self>, CommandError> {
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(path, &text, owner).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(CommandError::system("read", &path, &error)),
         }
     }
+
+    /// Parses the text of a file.
+    pub(super) fn parse(path: PathBuf, text: &str, owner: Owner) -> Result<Self, CommandError> {
+        let failure = |line: usize, reason: &str| {
+            Failure::new(format!("{}:{line}: {reason}", path.display())).hint(HINT)
+        };
+        let doc = Doc::parse(text.as_bytes().to_vec())
+            .map_err(|error| failure(line_of(text.as_bytes(), error.at), error.reason))?;
+        let mut values: Json =
+            serde_json::from_str(text).map_err(|error| failure(error.line(), &error.to_string()))?;
+        let mut check = Check { doc: &doc, path: &path, owner, errors: Vec::new(), warnings: Vec::new() };
+        check.object(doc.root(), "");
+        let Check { errors, warnings, .. } = check;
+        if let Some((first, others)) = errors.split_first() {
+            let failure = others.iter().take(5).fold(Failure::new(first), Failure::hint);
+            return Err(failure.hint(HINT).into());
+        }
+        for setting in SETTINGS.iter().filter(|setting| setting.only_own && owner == Owner::Project) {
+            if let Some(value) = values.pointer_mut(&pointer(setting.key)) {
+                *value = Json::Null;
+            }
+        }
+        Ok(Layer { path, values, warnings })
+    }
+
+    /// Returns the value of a setting, if the file contains it.
+    pub(super) fn get(&self, key: &str) -> Option<&Json> {
+        self.values.pointer(&pointer(key)).filter(|value| !value.is_null())
+    }
 }
+
+fn pointer(key: &str) -> String {
+    format!("/{}", key.replace('.', "/"))
+}
+
+struct Check<'d> {
+    doc: &'d Doc,
+    path: &'d Path,
+    owner: Owner,
+    errors: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl<'d> Check<'d> {
+    /// Checks the settings below a prefix.
+    fn object(&mut self, value: Value<'d>, prefix: &str) {
+        if value.kind() != JsonKind::Object {
+            return self.wrong(value, prefix.trim_end_matches('.'), "an object");
+        }
+        for (name, member) in value.members() {
+            let key = format!("{prefix}{}", name.as_str().unwrap_or_default());
+            let below = format!("{key}.");
+            match table::find(&key) {
+                _ if key == "$schema" => {}
+                Some(setting) if setting.only_own && self.owner == Owner::Project => {
+                    let place = self.place(member);
+                    self.warnings.push(format!(
+                        "{place}: `{key}` of a project does not count, only that of your own settings"
+                    ));
+                }
+                Some(setting) => self.value(member, &key, setting.kind),
+                None if SETTINGS.iter().any(|setting| setting.key.starts_with(&below)) => {
+                    self.object(member, &below);
+                }
+                None => self.unknown(member, &key),
+            }
+        }
+    }
+
+    fn value(&mut self, value: Value<'d>, key: &str, kind: Kind) {
+        let is = |wanted: JsonKind| value.kind() == wanted;
+        match kind {
+            _ if value.is_null() => {}
+            Kind::Text if !is(JsonKind::String) => self.wrong(value, key, "a text"),
+            Kind::Flag if !is(JsonKind::Bool) => self.wrong(value, key, "true or false"),
+            Kind::Number if !(is(JsonKind::Number) && value.raw().iter().all(u8::is_ascii_digit)) => {
+                self.wrong(value, key, "a whole number that is not negative");
+            }
+            Kind::Word(words) if !words.iter().any(|word| value.is_str(word)) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                self.wrong(value, key, &format!("one of {}", words.join(", ")));
+            }
+            Kind::Texts if !is(JsonKind::Array) => self.wrong(value, key, "a list"),
+            Kind::Texts => value.items().for_each(|item| self.value(item, key, Kind::Text)),
+            Kind::Providers if !is(JsonKind::Object) => self.wrong(value, key, "an object"),
+            Kind::Providers => self.providers(value),
+            Kind::Text | Kind::Flag | Kind::Number | Kind::Word(_) => {}
+        }
+    }
+
+    fn providers(&mut self, value: Value<'d>) {
+        let schema = table::providers_schema();
+        self.known_names(value, &schema["properties"]["providers"], &schema, "providers");
+        for (name, provider) in value.members() {
+            let parsed = provider.to_serde().map(serde_json::from_value::<ProviderSettings>);
+            if let Some(Err(error)) = parsed {
+                let (place, name) = (self.place(provider), name.as_str().unwrap_or_default());
+                self.errors.push(format!("{place}: `providers.{name}`: {error}"));
+            }
+        }
+    }
+
+    /// Warns about members that a schema does not name.
+    fn known_names(&mut self, value: Value<'d>, schema: &Json, root: &Json, key: &str) {
+        let choices = schema["anyOf"].as_array().into_iter().flatten().chain([schema]);
+        let mut targets = choices.filter_map(|choice| choice["$ref"].as_str()?.strip_prefix('#'));
+        let schema = targets.find_map(|target| root.pointer(target)).unwrap_or(schema);
+        for item in value.items() {
+            self.known_names(item, &schema["items"], root, key);
+        }
+        for (name, member) in value.members() {
+            let name = name.as_str().unwrap_or_default();
+            let below = format!("{key}.{name}");
+            let others = schema.get("additionalProperties").filter(|others| others.is_object());
+            match schema["properties"].get(&*name).or(others) {
+                Some(schema) => self.known_names(member, schema, root, &below),
+                None => self.unknown(member, &below),
+            }
+        }
+    }
+
+    fn unknown(&mut self, value: Value<'d>, key: &str) {
+        let place = self.place(value);
+        self.warnings.push(format!("{place}: there is no setting `{key}`"));
+    }
+
+    fn wrong(&mut self, value: Value<'d>, key: &str, expected: &str) {
+        let found = match value.kind() {
+            // A misspelled word is shown; any other text may be a key in the wrong place.
+            JsonKind::String if !expected.starts_with("one of") => "a text".to_owned(),
+            JsonKind::Array => "a list".to_owned(),
+            JsonKind::Object => "an object".to_owned(),
+            _ => format!("`{}`", value.js_string().chars().take(24).collect::<String>()),
+        };
+        let what = if key.is_empty() { "settings".to_owned() } else { format!("`{key}`") };
+        let place = self.place(value);
+        self.errors.push(format!("{place}: {what} must be {expected}, not {found}"));
+    }
+
+    fn place(&self, value: Value<'d>) -> String {
+        format!("{}:{}", self.path.display(), line_of(self.doc.text(), value.range().start))
+    }
+}
+
+/// Returns the line of a position in a text, from one.
+fn line_of(text: &[u8], at: usize) -> usize {
+    1 + text[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests;

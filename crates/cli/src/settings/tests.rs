@@ -13,21 +13,21 @@ fn both(own: &str, project: &str) -> Settings {
 }
 
 #[test]
-fn what_the_schema_calls_usual_is_what_the_agent_does() {
-    let usual = AgentSettings::default();
+fn defaults_of_the_table_are_those_of_the_agent() {
+    let default = AgentSettings::default();
     let listed = Settings::default().list();
     let value = |key: &str| listed.iter().find(|setting| setting.key == key).unwrap().value.clone();
-    assert_eq!(value("compaction.enabled"), json!(usual.compaction.enabled));
-    assert_eq!(value("compaction.reserveTokens"), json!(usual.compaction.reserve_tokens));
-    assert_eq!(value("compaction.keepRecentTokens"), json!(usual.compaction.keep_recent_tokens));
-    assert_eq!(value("branchSummary.reserveTokens"), json!(usual.branch_summary.reserve_tokens));
-    assert_eq!(value("branchSummary.throughCompactions"), json!(usual.branch_summary.through_compactions));
-    assert_eq!(value("retry.maxRetries"), json!(usual.retry.most));
-    assert_eq!(value("retry.baseDelayMs"), json!(usual.retry.first_delay.as_millis() as u64));
+    assert_eq!(value("compaction.enabled"), json!(default.compaction.enabled));
+    assert_eq!(value("compaction.reserveTokens"), json!(default.compaction.reserve_tokens));
+    assert_eq!(value("compaction.keepRecentTokens"), json!(default.compaction.keep_recent_tokens));
+    assert_eq!(value("branchSummary.reserveTokens"), json!(default.branch_summary.reserve_tokens));
+    assert_eq!(value("branchSummary.throughCompactions"), json!(default.branch_summary.through_compactions));
+    assert_eq!(value("retry.maxRetries"), json!(default.retry.most));
+    assert_eq!(value("retry.baseDelayMs"), json!(default.retry.first_delay.as_millis() as u64));
     assert_eq!(value("thinkingLevel"), json!(ThinkingLevel::default().name()));
     assert_eq!(value("defaultProjectTrust"), json!("ask"));
     assert_eq!(value("steeringMode"), json!("one-at-a-time"));
-    assert_eq!(usual.steering_mode, offshoot_agent::turn::QueueMode::OneAtATime);
+    assert_eq!(default.steering_mode, offshoot_agent::turn::QueueMode::OneAtATime);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_project_goes_over_the_person_and_each_value_on_its_own() {
         r#"{"model": "a/b", "compaction": {"reserveTokens": 1, "keepRecentTokens": 2}}"#,
         r#"{"model": "c/d", "compaction": {"keepRecentTokens": 3}, "retry": {"maxRetries": 9}}"#,
     );
-    assert_eq!(settings.model(), Some("c/d"));
+    assert_eq!(settings.model().as_deref(), Some("c/d"));
     let agent = settings.agent();
     assert_eq!((agent.compaction.reserve_tokens, agent.compaction.keep_recent_tokens), (1, 3));
     assert_eq!((agent.retry.most, agent.retry.first_delay), (9, Duration::from_secs(2)));

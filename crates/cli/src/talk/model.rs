@@ -68,7 +68,7 @@ fn restored_or_usual(
     providers: &Providers,
     app: &mut App,
 ) -> Result<Arc<dyn Model>, CommandError> {
-    let usual = || match setup.settings.model() {
+    let usual = || match setup.settings.model().as_deref() {
         Some(name) => providers.model(name),
         None => Ok(providers.default_model()),
     };

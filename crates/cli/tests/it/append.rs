@@ -124,13 +124,13 @@ fn a_bad_draft_ends_it_and_names_its_line() {
     assert_snapshot!(words, @"
     error: line 2 of standard input: not JSON: unexpected end of text at byte 17
     error: line 2 of standard input: cannot write this message: it has no `content`
-    hint: docs/format.md tells what each type of entry has
+    hint: `offshoot show SESSION REF --raw` prints an entry as it is stored
     error: line 2 of standard input: cannot write this draft: the type `lable` is not one that is written
-    hint: docs/format.md tells what each type of entry has
+    hint: `offshoot show SESSION REF --raw` prints an entry as it is stored
     error: line 2 of standard input: Entry nobody not found
-    hint: `offshoot entries SESSION` lists the ids of all entries
+    hint: `offshoot tree --flat SESSION` lists the ids of all entries
     error: line 2 of standard input: cannot write this draft: `id` is given by the session
-    hint: docs/format.md tells what each type of entry has
+    hint: `offshoot show SESSION REF --raw` prints an entry as it is stored
     error: line 2 of standard input: `parentId` is neither an entry nor null
     error: line 2 of standard input: Entry a4 is not on the active branch
     error: line 2 of standard input: Entry a4 is not on the active branch
@@ -148,7 +148,7 @@ fn what_came_before_a_bad_draft_stays_and_what_comes_after_is_not_written() {
     appended 1 entry to [home]/project/s.jsonl
     undo: offshoot switch --exact [home]/project/s.jsonl a4
     error: line 2 of standard input: cannot write this draft: it has no `type`
-    hint: docs/format.md tells what each type of entry has
+    hint: `offshoot show SESSION REF --raw` prints an entry as it is stored
     --- exit code 1
     ");
     assert_snapshot!(added(&file, 4), @r#"{"type":"message","id":"000000f1","parentId":"a4","timestamp":"2025-01-01T02:00:00.000Z","message":{"role":"user","content":"stays","timestamp":1}}"#);
@@ -169,7 +169,7 @@ fn a_dry_run_looks_at_all_drafts_and_writes_nothing() {
     assert_snapshot!(home.run_with_input(&["append", &file, "-n"], wrong.as_bytes()), @"
     --- words
     error: line 2 of standard input: cannot write this draft: it is not a JSON object
-    hint: docs/format.md tells what each type of entry has
+    hint: `offshoot show SESSION REF --raw` prints an entry as it is stored
     --- exit code 1
     ");
     let new = ["append", "new.jsonl", "--create", "-n"];

@@ -80,7 +80,7 @@ fn a_bad_query_names_the_wrong_part() {
         ("before:2025-13-45", "`before:2025-13-45`", "has no valid date"),
         ("has:foo", "`has:foo`", "has:branch"),
         ("is:foo", "`is:foo`", "is:named"),
-        ("role:user", "`role:user`", "is not a condition of this search"),
+        ("role:usr", "`role:usr`", "role"),
     ] {
         let run = home.run(&["sessions", query]);
         assert_eq!(run.code, 2, "{query}: {run}");

@@ -278,7 +278,7 @@ fn a_new_extension_works_as_it_is() {
     home.run(&["extension", "new", "other", "--dir", "tools"]).ok();
     assert!(home.path("project/tools/other.ts").exists());
     let listed = home.run(&["extension", "list", "--json"]).json();
-    assert_eq!((&listed["name"], &listed["dialect"]), (&json!("hello"), &json!("extension")));
+    assert_eq!((&listed[0]["name"], &listed[0]["dialect"]), (&json!("hello"), &json!("extension")));
     assert!(home.run(&["types"]).ok().contains("interface ExtensionAPI"));
 }
 

@@ -228,7 +228,7 @@ fn forks_that_cannot_be_are_refused() {
     assert_snapshot!(home.run(&["fork", &file, "none"]), @"
     --- words
     error: Entry none not found
-    hint: `offshoot entries SESSION` lists the ids of all entries
+    hint: `offshoot tree --flat SESSION` lists the ids of all entries
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["fork", &file, "u3", "-o", "s.jsonl"]), @"

@@ -203,7 +203,7 @@ const COMMANDS: &[&[&str]] = &[
     &["tree", "S", "--turns"],
     &["tree", "S", "--branches"],
     &["tree", "S", "--search", "E"],
-    &["entries", "S"],
+    &["tree", "S", "--flat"],
     &["path", "S"],
     &["show", "S", "call0002"],
     &["show", "S", "tool0003"],

@@ -194,7 +194,7 @@ fn a_label_needs_a_name_and_an_entry() {
     assert_snapshot!(home.run(&["label", &file, "nowhere", "x"]), @"
     --- words
     error: Entry nowhere not found
-    hint: `offshoot entries SESSION` lists the ids of all entries
+    hint: `offshoot tree --flat SESSION` lists the ids of all entries
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["label", &file, "u1", "x", "--delete"]), @"

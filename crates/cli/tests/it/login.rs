@@ -79,9 +79,9 @@ fn what_is_no_key_is_refused_without_being_shown() {
     ");
     assert_snapshot!(home.run_with_input(&["login", "nobody"], KEY.as_bytes()), @"
     --- words
-    error: there is no model service `nobody`
+    error: no model service `nobody`
     hint: the services are: anthropic, cerebras, deepseek, google, groq, llamacpp, lmstudio, mistral, ollama, openai, openrouter, vllm, xai
-    hint: a service of your own comes first into the settings, see docs/models.md
+    hint: your own services are named in the setting `providers`
     --- exit code 1
     ");
     assert_snapshot!(home.run_with_input(&["login"], KEY.as_bytes()), @"

@@ -297,7 +297,7 @@ fn references_that_name_nothing_are_explained() {
     assert_snapshot!(home.run(&["switch", &file, "abcd"]), @"
     --- words
     error: Entry abcd not found
-    hint: `offshoot entries SESSION` lists the ids of all entries
+    hint: `offshoot tree --flat SESSION` lists the ids of all entries
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["switch", &file, "@no"]), @"

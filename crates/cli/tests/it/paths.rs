@@ -17,7 +17,7 @@ fn a_session_can_be_named_by_a_path_that_is_not_utf_8() {
     fs::write(&path, session_text("a user hello\nb<a assistant hi")).unwrap();
     let commands: [&[&str]; 9] = [
         &["tree"],
-        &["entries"],
+        &["tree", "--flat"],
         &["context"],
         &["check"],
         &["stats"],

@@ -103,7 +103,7 @@ fn the_tree_is_a_flat_list_for_scripts_and_nested_as_pi_gives_it() {
     let home = Home::new();
     let file = home
         .session("u1 user one\na2<u1 assistant two\nu3<a2 user left\nu4<a2 user right\nl5<u4 label u1 start");
-    assert_snapshot!(home.run(&["tree", &file, "--json"]), @r#"[{"id":"u1","parentId":null,"type":"message","role":"user","timestamp":"2025-01-01T00:00:01.000Z","depth":0,"indent":0,"onPath":true,"isLeaf":false,"isError":false,"label":"start","labelTimestamp":"2025-01-01T00:00:05.000Z","text":"user: one"},{"id":"a2","parentId":"u1","type":"message","role":"assistant","timestamp":"2025-01-01T00:00:02.000Z","depth":1,"indent":0,"onPath":true,"isLeaf":false,"isError":false,"text":"assistant: two"},{"id":"u4","parentId":"a2","type":"message","role":"user","timestamp":"2025-01-01T00:00:04.000Z","depth":2,"indent":1,"onPath":true,"isLeaf":false,"isError":false,"text":"user: right"},{"id":"u3","parentId":"a2","type":"message","role":"user","timestamp":"2025-01-01T00:00:03.000Z","depth":2,"indent":1,"onPath":false,"isLeaf":false,"isError":false,"text":"user: left"}]"#);
+    assert_snapshot!(home.run(&["tree", &file, "--json"]), @r#"[{"id":"u1","parentId":null,"type":"message","timestamp":"2025-01-01T00:00:01.000Z","depth":0,"indent":0,"onPath":true,"isLeaf":false,"isError":false,"text":"user: one","role":"user","label":"start","labelTimestamp":"2025-01-01T00:00:05.000Z"},{"id":"a2","parentId":"u1","type":"message","timestamp":"2025-01-01T00:00:02.000Z","depth":1,"indent":0,"onPath":true,"isLeaf":false,"isError":false,"text":"assistant: two","role":"assistant"},{"id":"u4","parentId":"a2","type":"message","timestamp":"2025-01-01T00:00:04.000Z","depth":2,"indent":1,"onPath":true,"isLeaf":false,"isError":false,"text":"user: right","role":"user"},{"id":"u3","parentId":"a2","type":"message","timestamp":"2025-01-01T00:00:03.000Z","depth":2,"indent":1,"onPath":false,"isLeaf":false,"isError":false,"text":"user: left","role":"user"}]"#);
     assert_snapshot!(home.run(&["tree", &file, "--nested"]), @r#"[{"entry":{"type":"message","id":"u1","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"one","timestamp":1735689601000}},"label":"start","labelTimestamp":"2025-01-01T00:00:05.000Z","children":[{"entry":{"type":"message","id":"a2","parentId":"u1","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"two"}],"api":"api","provider":"prov","model":"mod","usage":{"input":9,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":10,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"stop","timestamp":1735689602000}},"children":[{"entry":{"type":"message","id":"u3","parentId":"a2","timestamp":"2025-01-01T00:00:03.000Z","message":{"role":"user","content":"left","timestamp":1735689603000}},"children":[]},{"entry":{"type":"message","id":"u4","parentId":"a2","timestamp":"2025-01-01T00:00:04.000Z","message":{"role":"user","content":"right","timestamp":1735689604000}},"children":[{"entry":{"type":"label","id":"l5","parentId":"u4","timestamp":"2025-01-01T00:00:05.000Z","targetId":"u1","label":"start"},"children":[]}]}]}]}]"#);
 }
 
@@ -111,7 +111,7 @@ fn the_tree_is_a_flat_list_for_scripts_and_nested_as_pi_gives_it() {
 fn entries_are_listed_in_the_order_of_the_file_and_a_path_from_its_root() {
     let home = Home::new();
     let file = home.session(TREE);
-    assert_snapshot!(home.run(&["entries", &file]), @"
+    assert_snapshot!(home.run(&["tree", "--flat", &file]), @"
     line  entry  parent  age  text
        2  m0             1h   [model: sonnet]
        3  u1     m0      1h   user: Build a CLI that greets people
@@ -136,7 +136,7 @@ fn entries_are_listed_in_the_order_of_the_file_and_a_path_from_its_root() {
        4  a2     u1      1h   assistant: Which language?
        5  u3     a2      1h   user: Use Node
     ");
-    assert_snapshot!(home.run(&["path", &file, "@rust", "--json"]), @r#"[{"line":2,"entry":{"type":"model_change","id":"m0","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","provider":"anthropic","modelId":"sonnet"}},{"line":3,"entry":{"type":"message","id":"u1","parentId":"m0","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"user","content":"Build a CLI that greets people","timestamp":1735689602000}}},{"line":4,"entry":{"type":"message","id":"a2","parentId":"u1","timestamp":"2025-01-01T00:00:03.000Z","message":{"role":"assistant","content":[{"type":"text","text":"Which language?"}],"api":"api","provider":"prov","model":"mod","usage":{"input":9,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":10,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"stop","timestamp":1735689603000}}},{"line":9,"entry":{"type":"branch_summary","id":"s7","parentId":"a2","timestamp":"2025-01-01T00:00:08.000Z","fromId":"a6","summary":"Node is slow"}},{"line":10,"label":"rust","entry":{"type":"message","id":"u8","parentId":"s7","timestamp":"2025-01-01T00:00:09.000Z","message":{"role":"user","content":"Use Rust","timestamp":1735689609000}}}]"#);
+    assert_snapshot!(home.run(&["path", &file, "@rust", "--json"]), @r#"[{"line":2,"id":"m0","parentId":null,"entry":{"type":"model_change","id":"m0","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","provider":"anthropic","modelId":"sonnet"}},{"line":3,"id":"u1","parentId":"m0","entry":{"type":"message","id":"u1","parentId":"m0","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"user","content":"Build a CLI that greets people","timestamp":1735689602000}}},{"line":4,"id":"a2","parentId":"u1","entry":{"type":"message","id":"a2","parentId":"u1","timestamp":"2025-01-01T00:00:03.000Z","message":{"role":"assistant","content":[{"type":"text","text":"Which language?"}],"api":"api","provider":"prov","model":"mod","usage":{"input":9,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":10,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"stop","timestamp":1735689603000}}},{"line":9,"id":"s7","parentId":"a2","entry":{"type":"branch_summary","id":"s7","parentId":"a2","timestamp":"2025-01-01T00:00:08.000Z","fromId":"a6","summary":"Node is slow"}},{"line":10,"id":"u8","parentId":"s7","label":"rust","entry":{"type":"message","id":"u8","parentId":"s7","timestamp":"2025-01-01T00:00:09.000Z","message":{"role":"user","content":"Use Rust","timestamp":1735689609000}}}]"#);
 }
 
 #[test]
@@ -261,16 +261,16 @@ fn several_sessions_give_a_line_each_and_one_that_fails_does_not_stop_the_others
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["tree", "--json", &one, &none, &two]), @r#"
-    [{"id":"u1","parentId":null,"type":"message","role":"user","timestamp":"2025-01-01T00:00:01.000Z","depth":0,"indent":0,"onPath":true,"isLeaf":true,"isError":false,"text":"user: one"}]
+    {"session":"[home]/project/one.jsonl","result":[{"id":"u1","parentId":null,"type":"message","timestamp":"2025-01-01T00:00:01.000Z","depth":0,"indent":0,"onPath":true,"isLeaf":true,"isError":false,"text":"user: one","role":"user"}]}
     {"session":"[home]/project/none.jsonl","error":{"message":"Session file is not a valid pi session: [home]/project/none.jsonl","hints":["it has no session header; the file was not changed"]}}
-    [{"id":"u2","parentId":null,"type":"message","role":"user","timestamp":"2025-01-01T00:00:01.000Z","depth":0,"indent":0,"onPath":true,"isLeaf":true,"isError":false,"text":"user: two"}]
+    {"session":"[home]/project/two.jsonl","result":[{"id":"u2","parentId":null,"type":"message","timestamp":"2025-01-01T00:00:01.000Z","depth":0,"indent":0,"onPath":true,"isLeaf":true,"isError":false,"text":"user: two","role":"user"}]}
     --- exit code 1
     "#);
     let list = format!("{one}\n\n{none}\n{two}\n");
     assert_snapshot!(home.run_with_input(&["context", "--batch", "--json"], list.as_bytes()), @r#"
-    {"messages":[{"role":"user","content":"one","timestamp":1735689601000}],"thinkingLevel":"off","model":null}
+    {"session":"[home]/project/one.jsonl","result":{"messages":[{"role":"user","content":"one","timestamp":1735689601000}],"thinkingLevel":"off","model":null}}
     {"session":"[home]/project/none.jsonl","error":{"message":"Session file is not a valid pi session: [home]/project/none.jsonl","hints":["it has no session header; the file was not changed"]}}
-    {"messages":[{"role":"user","content":"two","timestamp":1735689601000}],"thinkingLevel":"off","model":null}
+    {"session":"[home]/project/two.jsonl","result":{"messages":[{"role":"user","content":"two","timestamp":1735689601000}],"thinkingLevel":"off","model":null}}
     --- exit code 1
     "#);
     assert_snapshot!(home.run_with_input(&["path", "--batch", "root"], list.as_bytes()), @"
@@ -291,6 +291,46 @@ fn several_sessions_give_a_line_each_and_one_that_fails_does_not_stop_the_others
 }
 
 #[test]
+fn all_lists_are_arrays_in_one_line_of_json() {
+    let home = Home::new();
+    let file = home.session(TREE);
+    home.file("offshoot/sessions/one.jsonl", session_text(TREE));
+    home.file("project/.offshoot/settings.json", "{}");
+    home.run(&["trust", "--yes"]).ok();
+    home.run(&["extension", "new", "hello"]).ok();
+    let lists: [&[&str]; 10] = [
+        &["sessions", "--all"],
+        &["tree", &file],
+        &["tree", &file, "--flat"],
+        &["path", &file],
+        &["branches", &file],
+        &["labels", &file],
+        &["models"],
+        &["settings"],
+        &["login", "--list"],
+        &["extension", "list"],
+    ];
+    for list in lists.into_iter().chain([&["trust", "--list"][..]]) {
+        let run = home.run(&[list, &["--json"]].concat());
+        assert_eq!(run.ok().lines().count(), 1, "{list:?}: {run}");
+        let rows = run.json();
+        let rows = rows.as_array().unwrap_or_else(|| panic!("{list:?}: {run}"));
+        assert!(!rows.is_empty() && rows.iter().all(serde_json::Value::is_object), "{list:?}: {run}");
+    }
+}
+
+#[test]
+fn rows_of_a_path_have_ids_in_files_of_version_1_too() {
+    let home = Home::new();
+    let file = home.file("project/old.jsonl", OLD);
+    let rows = home.run(&["path", &file, "--json"]).json();
+    assert!(rows[0]["id"].is_string() && !OLD.contains(rows[0]["id"].as_str().unwrap()), "{rows}");
+    assert_eq!(rows[1]["parentId"], rows[0]["id"]);
+    let shown = home.run(&["show", &file, rows[1]["id"].as_str().unwrap(), "--json"]).json();
+    assert_eq!(shown["entry"], rows[1]["entry"]);
+}
+
+#[test]
 fn reading_writes_nothing_whatever_the_version() {
     let home = Home::new();
     let new = home.session(TREE);
@@ -301,9 +341,9 @@ fn reading_writes_nothing_whatever_the_version() {
     let torn = home.file("project/torn.jsonl", &whole[..whole.len() - 30]);
     let before = states(&home.path("project"));
     for file in [&new, &old, &newer, &torn] {
-        for command in ["tree", "entries", "show", "path", "context", "check", "branches", "stats"] {
-            for form in [&[command, file.as_str()][..], &[command, file, "--json"]] {
-                let run = home.run(form);
+        for command in ["tree", "tree --flat", "show", "path", "context", "check", "branches", "stats"] {
+            for form in [format!("{command} {file}"), format!("{command} {file} --json")] {
+                let run = home.run(&form.split(' ').collect::<Vec<_>>());
                 // A check tells of damage with its exit code.
                 let code = if command == "check" && file == &torn { 4 } else { 0 };
                 assert_eq!(run.code, code, "{form:?}: {run}");
@@ -429,7 +469,7 @@ fn what_cannot_be_done_is_told_with_a_hint() {
     assert_snapshot!(home.run(&["path", &file, "zzzz"]), @"
     --- words
     error: Entry zzzz not found
-    hint: `offshoot entries SESSION` lists the ids of all entries
+    hint: `offshoot tree --flat SESSION` lists the ids of all entries
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["path", &file, "-"]), @"

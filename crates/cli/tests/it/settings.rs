@@ -22,29 +22,29 @@ fn the_list_tells_what_counts_and_which_file_says_so() {
     assert_snapshot!(home.run(&["settings", "--approve"]), @"
     setting                           value               from
     model                             lab/other           [home]/project/.offshoot/settings.json
-    thinkingLevel                     off                 as usual
+    thinkingLevel                     off                 default
     compaction.enabled                false               [home]/project/.offshoot/settings.json
-    compaction.reserveTokens          16384               as usual
-    compaction.keepRecentTokens       20000               as usual
-    branchSummary.reserveTokens       16384               as usual
-    branchSummary.throughCompactions  false               as usual
-    branchSummary.skipPrompt          false               as usual
+    compaction.reserveTokens          16384               default
+    compaction.keepRecentTokens       20000               default
+    branchSummary.reserveTokens       16384               default
+    branchSummary.throughCompactions  false               default
+    branchSummary.skipPrompt          false               default
     retry.maxRetries                  1                   [home]/offshoot/settings.json
-    retry.baseDelayMs                 2000                as usual
-    steeringMode                      one-at-a-time       as usual
-    followUpMode                      one-at-a-time       as usual
-    theme                             auto                as usual
-    keymap                            offshoot            as usual
-    doubleEscapeAction                tree                as usual
-    treeFilterMode                    default             as usual
-    showHookCancel                    false               as usual
+    retry.baseDelayMs                 2000                default
+    steeringMode                      one-at-a-time       default
+    followUpMode                      one-at-a-time       default
+    theme                             auto                default
+    keymap                            offshoot            default
+    doubleEscapeAction                tree                default
+    treeFilterMode                    default             default
+    showHookCancel                    false               default
     permissions.allow                 bash(cargo *)       [home]/offshoot/settings.json
-    permissions.ask                   -                   as usual
-    permissions.deny                  -                   as usual
-    shell.passVariables               -                   as usual
-    extensions                        -                   as usual
-    piExtensions                      true                as usual
-    defaultProjectTrust               ask                 as usual
+    permissions.ask                   -                   default
+    permissions.deny                  -                   default
+    shell.passVariables               -                   default
+    extensions                        -                   default
+    piExtensions                      true                default
+    defaultProjectTrust               ask                 default
     providers.lab                     http://127.0.0.1:1  [home]/offshoot/settings.json
     ");
     let untrusted = home.run(&["settings", "--json"]);
@@ -63,20 +63,20 @@ fn what_is_wrong_is_told_with_its_file_and_line() {
         "offshoot/settings.json",
         "{\n  \"modle\": \"x\",\n  \"thinkingLevel\": \"hard\",\n  \"retry\": {\"maxRetries\": \"3\"}\n}",
     );
-    assert_snapshot!(home.run(&["-p", "hi"]), @"
+    assert_snapshot!(home.run(&["-p", "hi"]), @r#"
     --- words
-    error: [home]/offshoot/settings.json:3: `thinkingLevel` must be one of `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, not `hard`
+    error: [home]/offshoot/settings.json:3: `thinkingLevel` must be one of `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, not `"hard"`
     hint: [home]/offshoot/settings.json:4: `retry.maxRetries` must be a whole number that is not negative, not a text
-    hint: `offshoot settings schema` and docs/settings.md tell what it may hold
+    hint: `offshoot settings schema` prints all settings with their types and defaults
     --- exit code 1
-    ");
+    "#);
     home.file("offshoot/settings.json", "{\n  \"modle\": \"x\"\n}");
     assert!(home.run(&["settings"]).err().ends_with("settings.json:2: there is no setting `modle`\n"));
     home.file("offshoot/settings.json", "{\n  \"model\": \"x\",\n}");
     assert_snapshot!(home.run(&["settings"]), @"
     --- words
     error: [home]/offshoot/settings.json:3: expected a key
-    hint: `offshoot settings schema` and docs/settings.md tell what it may hold
+    hint: `offshoot settings schema` prints all settings with their types and defaults
     --- exit code 1
     ");
 }
@@ -90,8 +90,8 @@ fn a_project_cannot_allow_or_name_services() {
     );
     let run = home.run(&["settings", "--approve", "--json"]);
     assert_snapshot!(format!("{run}").split_once("--- words\n").unwrap().1, @"
-    warning: [home]/project/.offshoot/settings.json:2: `providers` of a project does not count, only that of your own settings
     warning: [home]/project/.offshoot/settings.json:1: `permissions.allow` of a project does not count, only that of your own settings
+    warning: [home]/project/.offshoot/settings.json:2: `providers` of a project does not count, only that of your own settings
     ");
     let allow = listed(&run.json(), "permissions.allow");
     assert_eq!(allow["files"], json!([]));

@@ -23,7 +23,7 @@ const TREE: &str = "
 ";
 
 #[test]
-fn figures_are_told_of_this_branch_and_of_the_whole_file() {
+fn numbers_are_those_of_this_branch_and_of_the_whole_file() {
     let home = Home::new();
     let file = home.session(TREE);
     assert_snapshot!(home.run(&["stats", &file]), @"
@@ -44,76 +44,22 @@ fn figures_are_told_of_this_branch_and_of_the_whole_file() {
     tokens                     30          50
     cost                    $0.00       $0.00
 
-    kind                   this branch          whole file
-    message assistant                3  1.3 kB           5  2.1 kB
-    message toolResult               1   244 B           2   495 B
-    message user                     2   315 B           3   471 B
-    message bashExecution            1   229 B           1   229 B
-    branch_summary                   1   129 B           1   129 B
-    label                            1   114 B           1   114 B
-
     model     this branch         whole file
     prov/mod           30  $0.00          50  $0.00
 
-    tool   this branch  whole file
-    bash             1           1
-    write            0           1
-
-    largest entries
-    464 B  c4   assistant: greet.js
-    464 B  c9   assistant: cargo new
-    403 B  a2   assistant: Which language?
-    400 B  a12  assistant: Done, 1 ms
-    399 B  a6   assistant: Done, 60 ms
-    251 B  t5   [write: ]
-    244 B  e10  [bash: ]
-    229 B  b11  [bash]: cargo run
-    159 B  u1   user: Build a CLI
-    156 B  u3   user: Use Node
+    tool   this branch  whole file  failed
+    bash             1           1       0
+    write            0           1       0
     ");
 }
 
 #[test]
-fn figures_as_json_have_the_same_parts() {
+fn numbers_as_json_have_the_same_parts() {
     let home = Home::new();
     let file = home.session("a user hi\nb<a call bash ls\nc<a user ho");
     let before = files(&home.path(""));
-    assert_snapshot!(home.run(&["stats", &file, "--json"]), @r#"{"file":"[home]/project/s.jsonl","size":846,"id":"ses","version":3,"name":null,"parentSession":null,"childSessions":[],"branches":2,"thisBranch":{"entries":2,"bytes":297,"turns":2,"failed":0,"aborted":0,"compactions":0,"branchSummaries":0,"merges":0,"images":{"count":0,"bytes":0},"types":{"message":{"count":2,"bytes":297}},"roles":{"user":{"count":2,"bytes":297}},"tools":{},"usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":0.0},"models":{},"earliest":"2025-01-01T00:00:01.000Z","latest":"2025-01-01T00:00:03.000Z"},"wholeFile":{"entries":3,"bytes":751,"turns":2,"failed":0,"aborted":0,"compactions":0,"branchSummaries":0,"merges":0,"images":{"count":0,"bytes":0},"types":{"message":{"count":3,"bytes":751}},"roles":{"assistant":{"count":1,"bytes":454},"user":{"count":2,"bytes":297}},"tools":{"bash":{"calls":1,"results":0,"errors":0}},"usage":{"input":9,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":10,"cost":0.0},"models":{"prov/mod":{"answers":1,"usage":{"input":9,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":10,"cost":0.0}}},"earliest":"2025-01-01T00:00:01.000Z","latest":"2025-01-01T00:00:03.000Z"},"largest":[{"id":"b","bytes":454},{"id":"a","bytes":149},{"id":"c","bytes":148}]}"#);
+    assert_snapshot!(home.run(&["stats", &file, "--json"]), @r#"{"file":"[home]/project/s.jsonl","size":846,"id":"ses","version":3,"name":null,"parentSession":null,"branches":2,"thisBranch":{"entries":2,"bytes":297,"turns":2,"answers":0,"failed":0,"aborted":0,"compactions":0,"branchSummaries":0,"tools":{},"usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":0.0},"models":{}},"wholeFile":{"entries":3,"bytes":751,"turns":2,"answers":1,"failed":0,"aborted":0,"compactions":0,"branchSummaries":0,"tools":{"bash":{"calls":1,"errors":0}},"usage":{"input":9,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":10,"cost":0.0},"models":{"prov/mod":{"input":9,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":10,"cost":0.0}}}}"#);
     assert_eq!(files(&home.path("")), before);
-}
-
-#[test]
-fn parents_and_children_are_told_as_far_as_they_are_known() {
-    let home = Home::new();
-    let header = |id: &str, parent: &str| {
-        format!(
-            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"cwd\":\"/w\"{parent}}}\n"
-        )
-    };
-    home.file("offshoot/sessions/--w--/one.jsonl", header("one", ""));
-    home.file("offshoot/sessions/--w--/two.jsonl", header("two", ",\"parentSession\":\"one\""));
-    let one = home.path("offshoot/sessions/--w--/one.jsonl");
-    let three = format!(",\"parentSession\":\"{}\"", one.display());
-    home.file("offshoot/sessions/--w--/three.jsonl", header("three", &three));
-    assert_snapshot!(home.run(&["stats", "one"]), @"
-    file     [home]/offshoot/sessions/--w--/one.jsonl, 92 B
-    session  one, version 3
-    child    [home]/offshoot/sessions/--w--/three.jsonl, (no messages)
-    child    [home]/offshoot/sessions/--w--/two.jsonl, (no messages)
-
-             this branch  whole file
-    entries            0           0
-    bytes            0 B         0 B
-    ");
-    assert_snapshot!(home.run(&["stats", "two"]), @"
-    file     [home]/offshoot/sessions/--w--/two.jsonl, 114 B
-    session  two, version 3
-    parent   one
-
-             this branch  whole file
-    entries            0           0
-    bytes            0 B         0 B
-    ");
 }
 
 #[test]
@@ -138,16 +84,8 @@ fn several_sessions_are_counted_one_after_the_other() {
     tokens                   105         105
     cost                   $0.01       $0.01
 
-    kind               this branch         whole file
-    message assistant            1  311 B           1  311 B
-    message user                 1  133 B           1  133 B
-
     model             this branch         whole file
     anthropic/sonnet          105  $0.01         105  $0.01
-
-    largest entries
-    311 B  2660ef59  assistant: Which language?
-    133 B  b048715d  user: Build a CLI
 
     ==> s.jsonl <==
     file     [home]/project/s.jsonl, 242 B
@@ -159,12 +97,6 @@ fn several_sessions_are_counted_one_after_the_other() {
     entries             1           1
     prompts             1           1
     bytes           149 B       149 B
-
-    kind          this branch         whole file
-    message user            1  149 B           1  149 B
-
-    largest entries
-    149 B  a  user: hi
 
     ==> none <==
     --- words
@@ -205,7 +137,7 @@ fn two_branches_are_compared_since_they_parted() {
       ok           ! bash cargo run
       ends with    Done, 1 ms
     ");
-    assert_snapshot!(home.run(&["diff", &file, "a6", "leaf", "--json"]), @r#"{"base":"a2","sides":[{"at":"a6","entries":["u3","c4","t5","a6"],"prompts":[{"id":"u3","text":"Use Node"}],"readFiles":[],"modifiedFiles":[],"commands":[{"id":"c4","tool":"write","argument":"{}","outcome":"ok","byPerson":false}],"usage":{"input":18,"output":2,"cacheRead":0,"cacheWrite":0,"totalTokens":20,"cost":0.0},"endsWith":"Done, 60 ms"},{"at":"l13","entries":["s7","u8","c9","e10","b11","a12","l13"],"prompts":[{"id":"u8","text":"Use Rust"}],"readFiles":[],"modifiedFiles":[],"commands":[{"id":"c9","tool":"bash","argument":"{}","outcome":"ok","byPerson":false},{"id":"b11","tool":"bash","argument":"cargo run","outcome":"ok","exitCode":0,"byPerson":true}],"usage":{"input":18,"output":2,"cacheRead":0,"cacheWrite":0,"totalTokens":20,"cost":0.0},"endsWith":"Done, 1 ms"}],"filesInBoth":[],"contestedFiles":[]}"#);
+    assert_snapshot!(home.run(&["diff", &file, "a6", "leaf", "--json"]), @r#"{"base":"a2","sides":[{"at":"a6","entries":["u3","c4","t5","a6"],"prompts":[{"id":"u3","text":"Use Node"}],"readFiles":[],"modifiedFiles":[],"commands":[{"id":"c4","tool":"write","argument":"{}","outcome":"ok","byPerson":false}],"usage":{"input":18,"output":2,"cacheRead":0,"cacheWrite":0,"totalTokens":20,"cost":0.0},"endsWith":"Done, 60 ms"},{"at":"l13","entries":["s7","u8","c9","e10","b11","a12","l13"],"prompts":[{"id":"u8","text":"Use Rust"}],"readFiles":[],"modifiedFiles":[],"commands":[{"id":"c9","tool":"bash","argument":"{}","outcome":"ok","byPerson":false},{"id":"b11","tool":"bash","argument":"cargo run","outcome":"ok","byPerson":true,"exitCode":0}],"usage":{"input":18,"output":2,"cacheRead":0,"cacheWrite":0,"totalTokens":20,"cost":0.0},"endsWith":"Done, 1 ms"}],"filesInBoth":[],"contestedFiles":[]}"#);
     assert_eq!(files(&home.path("project")), before);
 }
 
@@ -250,6 +182,33 @@ fn files_that_both_branches_changed_are_told() {
 }
 
 #[test]
+fn a_failed_edit_is_not_listed_as_a_change() {
+    let home = Home::new();
+    let call = |id: &str, parent: &str, path: &str| {
+        format!(
+            r#"! {{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:05.000Z","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"{id}","name":"edit","arguments":{{"path":"{path}"}}}}]}}}}"#
+        )
+    };
+    let result = |id: &str, call: &str, failed: bool| {
+        format!(
+            r#"! {{"type":"message","id":"{id}","parentId":"{call}","timestamp":"2025-01-01T00:00:06.000Z","message":{{"role":"toolResult","toolCallId":"{call}","toolName":"edit","isError":{failed},"content":[]}}}}"#
+        )
+    };
+    let drawing = [
+        "a user go".to_owned(),
+        call("b1", "a", "missing.rs"),
+        result("b2", "b1", true),
+        call("b3", "b2", "main.rs"),
+        result("b4", "b3", false),
+        "c<a user stop".to_owned(),
+    ];
+    let file = home.session(&drawing.join("\n"));
+    let side = home.run(&["diff", &file, "b4", "c", "--json"]).json()["sides"][0].clone();
+    assert_eq!(side["modifiedFiles"], serde_json::json!(["main.rs"]));
+    assert_eq!(side["commands"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn branches_without_a_common_ancestor_are_compared_as_a_whole() {
     let home = Home::new();
     let file = home.session("a user one\nb user two");
@@ -265,7 +224,7 @@ fn branches_without_a_common_ancestor_are_compared_as_a_whole() {
     assert_snapshot!(home.run(&["diff", &file, "a", "nobody"]), @"
     --- words
     error: Entry nobody not found
-    hint: `offshoot entries SESSION` lists the ids of all entries
+    hint: `offshoot tree --flat SESSION` lists the ids of all entries
     --- exit code 1
     ");
 }

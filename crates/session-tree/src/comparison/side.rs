@@ -24,11 +24,17 @@ pub(super) fn read(session: &Session, at: Node, entries: Vec<Node>) -> Result<Si
         figures: Figures::default(),
         ends_with: None,
     };
-    let mut reader = Reader { session, side, calls: OpenCalls::default() };
+    let mut reader = Reader { session, side, calls: OpenCalls::default(), touched: Vec::new() };
     for node in entries.iter().copied() {
         reader.take(node)?;
     }
-    Ok(Side { entries, ..reader.side })
+    let Reader { mut side, touched, .. } = reader;
+    for (run, files) in touched {
+        if side.commands.get(run).is_some_and(|run| run.outcome != Outcome::Error) {
+            side.files.merge(files);
+        }
+    }
+    Ok(Side { entries, ..side })
 }
 
 struct Reader<'s> {
@@ -36,6 +42,8 @@ struct Reader<'s> {
     side: Side,
     /// The places of calls among the commands.
     calls: OpenCalls<usize>,
+    /// The files of each call, by its place among the commands. A call that failed touched none.
+    touched: Vec<(usize, FileOps)>,
 }
 
 impl Reader<'_> {
@@ -54,7 +62,6 @@ impl Reader<'_> {
 
     fn take_message(&mut self, entry: &Entry, message: Value<'_>) -> Result<()> {
         let message = Message::of(message);
-        self.side.files.add_message(&message);
         let node = entry.node();
         match message.role() {
             Role::User => self.side.prompts.push(Prompt { node, text: prompt_text(message.content()) }),
@@ -80,6 +87,9 @@ impl Reader<'_> {
         let mut asked = Vec::new();
         for block in content.blocks() {
             if let Block::ToolCall { id, name, arguments } = block {
+                let mut files = FileOps::default();
+                files.add_call(&name, arguments);
+                self.touched.push((self.side.commands.len(), files));
                 asked.push((id.into_owned(), self.side.commands.len()));
                 self.side.commands.push(CommandRun::of_call(node, &name, arguments));
             }
@@ -96,6 +106,9 @@ impl Reader<'_> {
         }
         if let Some(run) = self.calls.answer(&id).and_then(|at| self.side.commands.get_mut(at)) {
             run.outcome = Outcome::of_result(message);
+        }
+        if Outcome::of_result(message) == Outcome::Ok {
+            self.side.files.add_nested_calls(message);
         }
         Ok(())
     }
