@@ -2,6 +2,7 @@
 //!
 //! text -> **layer** -> settings
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -174,7 +175,10 @@ impl<'d> Check<'d> {
             JsonKind::String if !expected.starts_with("one of") => "a text".to_owned(),
             JsonKind::Array => "a list".to_owned(),
             JsonKind::Object => "an object".to_owned(),
-            _ => format!("`{}`", value.js_string().chars().take(24).collect::<String>()),
+            _ => {
+                let text = value.as_str().map_or_else(|| value.js_string(), Cow::into_owned);
+                format!("`{}`", text.chars().take(24).collect::<String>())
+            }
         };
         let what = if key.is_empty() { "settings".to_owned() } else { format!("`{key}`") };
         let place = self.place(value);

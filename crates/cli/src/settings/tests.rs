@@ -54,7 +54,7 @@ fn a_project_can_forbid_but_not_allow_nor_send_keys_elsewhere_nor_trust_itself()
     );
     let told: Vec<&str> = settings.warnings().collect();
     assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[0].starts_with("/p/.offshoot/settings.json:3: `providers` of a project does not count"));
+    assert!(told[1].starts_with("/p/.offshoot/settings.json:3: `providers` of a project does not count"));
     assert_eq!(settings.default_trust(), DefaultTrust::Ask);
     assert!(settings.models().providers.is_empty());
     let permissions = settings.permissions(Mode::DenyAsking, &[]).unwrap();

@@ -65,7 +65,7 @@ fn what_is_wrong_is_told_with_its_file_and_line() {
     );
     assert_snapshot!(home.run(&["-p", "hi"]), @r#"
     --- words
-    error: [home]/offshoot/settings.json:3: `thinkingLevel` must be one of `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, not `"hard"`
+    error: [home]/offshoot/settings.json:3: `thinkingLevel` must be one of `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, not `hard`
     hint: [home]/offshoot/settings.json:4: `retry.maxRetries` must be a whole number that is not negative, not a text
     hint: `offshoot settings schema` prints all settings with their types and defaults
     --- exit code 1
