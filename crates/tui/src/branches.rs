@@ -8,16 +8,16 @@ mod draw;
 use session_tree::{BranchRow, EntryId, Node};
 
 use crate::dialog::{Answer, Prompt};
-use crate::help::{Group, HELP_ACTIONS, Help};
+use crate::help::Help;
 use crate::input::{changed_query, stepped};
-use crate::keys::{Action, Input, Keymap, Letters};
+use crate::keys::{Action, Input, Keymap, Letters, Screen};
 
-/// What a person wants.
+/// A request of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Go to the tip.
     Switch(EntryId),
-    /// Go to the tip and tell what is left.
+    /// Go to the tip with a summary of the branch that is left.
     SwitchWithSummary(EntryId),
     /// Merge the branch here.
     Merge(EntryId),
@@ -35,30 +35,6 @@ pub enum Outcome {
     Cancel,
 }
 
-const ACTIONS: &[Action] = &[
-    Action::SelectConfirm,
-    Action::SelectCancel,
-    Action::SelectUp,
-    Action::SelectDown,
-    Action::SelectPageUp,
-    Action::SelectPageDown,
-    Action::SelectFirst,
-    Action::SelectLast,
-    Action::BranchSummarize,
-    Action::BranchMerge,
-    Action::BranchPick,
-    Action::BranchLabel,
-    Action::BranchHide,
-    Action::BranchExport,
-    Action::BranchDiff,
-    Action::BranchSearch,
-    Action::Help,
-    Action::DeleteBackward,
-    Action::DeleteWordBackward,
-];
-
-const GROUPS: &[Group] = &[("Branches", ACTIONS)];
-
 /// The list of branches.
 #[derive(Debug)]
 pub struct BranchList {
@@ -72,7 +48,7 @@ pub struct BranchList {
     page: usize,
 }
 
-/// What has the keyboard.
+/// The part of the list that has the keyboard.
 #[derive(Debug)]
 enum Mode {
     Browse,
@@ -108,7 +84,7 @@ impl BranchList {
     /// Returns how many rows the list wants.
     pub fn height(&self) -> u16 {
         let rows = match self.mode {
-            Mode::Help(_) => ACTIONS.len() + 4,
+            Mode::Help(_) => Screen::Branches.actions().len() + 6,
             // Title, head and keys; a label is asked for in three rows.
             Mode::Browse | Mode::Search | Mode::Label(..) => self.shown.len() + 5,
         };
@@ -120,13 +96,14 @@ impl BranchList {
         self.rows.iter().find(|row| Some(row.branch.tip) == self.selected)
     }
 
-    /// Turns an event of the terminal into what the list takes now.
+    /// Turns an event of the terminal into an input for the current mode.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
+        let actions = Screen::Branches.actions();
         match &self.mode {
-            Mode::Browse => keymap.input(event, ACTIONS, Letters::Act),
-            Mode::Search => keymap.input(event, ACTIONS, Letters::Type),
+            Mode::Browse => keymap.input(event, &actions, Letters::Act),
+            Mode::Search => keymap.input(event, &actions, Letters::Type),
             Mode::Label(_, prompt) => prompt.input(keymap, event),
-            Mode::Help(_) => keymap.input(event, HELP_ACTIONS, Letters::Act),
+            Mode::Help(help) => help.input(keymap, event),
         }
     }
 
@@ -142,12 +119,8 @@ impl BranchList {
             (Mode::Label(id, prompt), input) => {
                 let (id, answer) = (id.clone(), prompt.update(input)?);
                 self.mode = self.list_mode();
-                match answer {
-                    Answer::Given(label) => {
-                        Some(Outcome::SetLabel(id, Some(label).filter(|label| !label.is_empty())))
-                    }
-                    Answer::Cancelled => None,
-                }
+                let Answer::Given(label) = answer else { return None };
+                Some(Outcome::SetLabel(id, Some(label).filter(|label| !label.is_empty())))
             }
             (Mode::Search, input @ (Input::Char(_) | Input::Paste(_))) => self.search(input),
             (Mode::Browse, Input::Char(c)) => self.choose_number(*c),
@@ -194,7 +167,7 @@ impl BranchList {
         }
     }
 
-    /// What has the keyboard when nothing lies over the list: a search that is there goes on.
+    /// Returns the mode without an overlay; a search goes on.
     fn list_mode(&self) -> Mode {
         if self.query.is_empty() { Mode::Browse } else { Mode::Search }
     }
@@ -214,7 +187,7 @@ impl BranchList {
         None
     }
 
-    /// The search goes first, then the list.
+    /// Ends the search; without one closes the list.
     fn cancel(&mut self) -> Option<Outcome> {
         if self.query.is_empty() && matches!(self.mode, Mode::Browse) {
             return Some(Outcome::Cancel);
@@ -232,7 +205,7 @@ impl BranchList {
                 .to_lowercase();
             query.split_whitespace().all(|word| text.contains(word))
         };
-        // Who searches wants to find what is hidden, too.
+        // A search finds hidden branches, too.
         let shows = |row: &BranchRow| !query.is_empty() || !row.branch.is_hidden || row.branch.is_current;
         let fitting = self.rows.iter().enumerate().filter(|(_, row)| shows(row) && fits(row));
         self.shown = fitting.map(|(at, _)| at).collect();

@@ -1,9 +1,8 @@
-//! Dialogs: choose from a list, say yes or no, type a line or a text, review what is about to be written.
+//! Dialogs: choose from a list, type a line or a text, review a change before it is written.
 //!
 //! Each is state, update and draw. A dialog fills the area it is given: a rule with its title, its body, its keys.
 
 mod approval;
-mod confirm;
 mod prompt;
 mod question;
 mod review;
@@ -20,11 +19,9 @@ use crate::paint;
 use crate::theme::Theme;
 
 pub use approval::{Approval, Decided};
-pub use confirm::Confirm;
 pub use prompt::Prompt;
 pub use question::Question;
 pub use review::{Review, ReviewKind, ReviewText, Reviewed};
-pub(crate) use select::ACTIONS as LIST_ACTIONS;
 pub use select::{Item, SelectList};
 pub use text::{TextDialog, Typed};
 pub use unasked::{CALM, Unasked};
@@ -38,8 +35,8 @@ pub enum Answer<T> {
     Cancelled,
 }
 
-/// Draws what all dialogs share and returns where the body goes.
-fn frame(
+/// Draws the title and the keys of a dialog; returns the area of its body.
+pub(crate) fn frame(
     theme: Theme,
     keymap: &Keymap,
     title: &str,

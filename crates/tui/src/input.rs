@@ -12,22 +12,6 @@ use crate::paint;
 use crate::theme::{Role, Theme};
 use crate::width::width;
 
-/// The actions that a line knows.
-pub(crate) const LINE_ACTIONS: &[Action] = &[
-    Action::CursorLeft,
-    Action::CursorRight,
-    Action::CursorWordLeft,
-    Action::CursorWordRight,
-    Action::CursorLineStart,
-    Action::CursorLineEnd,
-    Action::DeleteBackward,
-    Action::DeleteForward,
-    Action::DeleteWordBackward,
-    Action::DeleteWordForward,
-    Action::DeleteToLineStart,
-    Action::DeleteToLineEnd,
-];
-
 /// The longest text that is taken; a label or a name is no place for a book.
 const LONGEST: usize = 4096;
 /// The longest query that is taken.
@@ -53,7 +37,7 @@ impl LineInput {
         &self.text
     }
 
-    /// Takes what was typed or pasted, and the actions of [`LINE_ACTIONS`]; tells whether it was for the line.
+    /// Takes typed or pasted text, or an action; returns true if it was for the line.
     pub(crate) fn update(&mut self, input: &Input) -> bool {
         match input {
             Input::Char(c) => self.insert(c.encode_utf8(&mut [0; 4])),

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crossterm::event::{Event, KeyEvent};
 
-pub use action::Action;
+pub use action::{Action, Group, Screen};
 pub use chord::Chord;
 pub use file::BindingError;
 
@@ -68,7 +68,7 @@ impl Preset {
     /// Finds a preset by the name that settings use.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
-            "offshoot" | "default" | "seed" => Some(Preset::Offshoot),
+            "offshoot" => Some(Preset::Offshoot),
             "pi" => Some(Preset::Pi),
             _ => None,
         }

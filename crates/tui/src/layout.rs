@@ -25,3 +25,10 @@ pub(crate) fn take_rows(area: &mut Rect, rows: usize) -> Rect {
     area.height -= height;
     taken
 }
+
+/// Takes rows from the bottom of an area.
+pub(crate) fn take_bottom(area: &mut Rect, rows: u16) -> Rect {
+    let height = rows.min(area.height);
+    area.height -= height;
+    Rect { y: area.bottom(), height, ..*area }
+}

@@ -63,15 +63,70 @@ fn cells(area: Rect, buf: &mut Buffer) -> impl Iterator<Item = &mut Cell> {
     rows.flat_map(move |row| row.get_mut(columns.clone()).unwrap_or_default())
 }
 
+/// Writes lines into the rows of an area; long ones are shortened.
+pub(crate) fn lines<'l>(lines: impl IntoIterator<Item = Line<'l>>, area: Rect, buf: &mut Buffer) {
+    for (text, row) in lines.into_iter().zip(area.rows()) {
+        line(&shorten(text, usize::from(area.width)), row, buf);
+    }
+}
+
+/// Draws the part of a list around the cursor. `row` makes one row; its second argument is true at the cursor.
+pub(crate) fn list<'l>(
+    theme: Theme,
+    len: usize,
+    cursor: usize,
+    area: Rect,
+    buf: &mut Buffer,
+    row: impl Fn(usize, bool) -> Line<'l>,
+) {
+    let height = usize::from(area.height);
+    let first = cursor.saturating_sub(height / 2).min(len.saturating_sub(height));
+    for (number, place) in (first..len).zip(area.rows()) {
+        if number == cursor {
+            tint(theme.style(Role::Selection), place, buf);
+        }
+        line(&shorten(row(number, number == cursor), usize::from(area.width)), place, buf);
+    }
+}
+
+/// Returns the mark before a row of a list.
+pub(crate) fn cursor(theme: Theme, is_here: bool) -> Span<'static> {
+    Span::styled(if is_here { theme.pick("› ", "> ") } else { "  " }, theme.style(Role::Accent))
+}
+
+/// Returns a query as it is typed, or a hint while it is empty.
+pub(crate) fn query(theme: Theme, query: &str, hint: &'static str) -> Line<'static> {
+    let accent = theme.style(Role::Accent);
+    let mut spans = vec![Span::styled(theme.pick(" ⌕ ", " / "), accent)];
+    if query.is_empty() {
+        spans.push(Span::styled(hint, theme.style(Role::Dim)));
+    } else {
+        spans.push(span(query, theme.style(Role::Text)));
+        spans.push(Span::styled(theme.pick("▏", "_"), accent));
+    }
+    Line::from(spans)
+}
+
+/// Joins one line to the left and one to the right; the left one gives way.
+pub(crate) fn spread<'l>(left: Line<'l>, right: Line<'l>, columns: usize) -> Line<'l> {
+    if right.width() + 4 > columns {
+        return shorten(left, columns);
+    }
+    let free = columns - right.width();
+    let left = shorten(left, free.saturating_sub(usize::from(right.width() > 0)));
+    let gap = Span::raw(" ".repeat(free.saturating_sub(left.width())));
+    Line::from_iter(flat(left).chain([gap]).chain(flat(right)))
+}
+
+/// Returns the spans of a line in their full styles.
+fn flat(line: Line<'_>) -> impl Iterator<Item = Span<'_>> {
+    let style = line.style;
+    line.spans.into_iter().map(move |span| Span { style: style.patch(span.style), ..span })
+}
+
 /// Writes one line to the left and one to the right; the left one gives way.
 pub(crate) fn left_and_right(left: Line<'_>, right: &Line<'_>, area: Rect, buf: &mut Buffer) {
-    let room = usize::from(area.width);
-    let taken = if right.width() + 4 > room { 0 } else { right.width() };
-    if taken > 0 {
-        line(right, Rect { x: area.right() - taken as u16, width: taken as u16, ..area }, buf);
-    }
-    let free = room.saturating_sub(taken + usize::from(taken > 0));
-    line(&shorten(left, free), Rect { width: free as u16, ..area }, buf);
+    line(&spread(left, right.clone(), usize::from(area.width)), area, buf);
 }
 
 /// Cuts a line so that it takes at most `columns`, and shows that something is missing.
@@ -91,7 +146,7 @@ pub fn shorten(line: Line<'_>, columns: usize) -> Line<'_> {
         room -= wide;
         spans.push(span);
     }
-    Line::from(spans)
+    Line { spans, ..Line::default() }.style(line.style)
 }
 
 /// Looks at everything that was drawn, as the last step: what still hides or turns text is taken out, and what a
@@ -159,6 +214,17 @@ pub(crate) fn titled_rule(theme: Theme, title: &str, area: Rect, buf: &mut Buffe
         let title = format!(" {} ", cut(&clean(title), usize::from(area.width) - 5));
         let at = Rect { x: area.x + 2, width: area.width - 2, ..area };
         line(&Line::styled(title, theme.style(Role::Muted)), at, buf);
+    }
+}
+
+/// Draws a line between two panes, which meets a rule above it.
+pub(crate) fn pane_rule(theme: Theme, area: Rect, above: Rect, buf: &mut Buffer) {
+    let style = theme.style(Role::Border);
+    for y in area.top()..area.bottom() {
+        buf.set_string(area.x, y, theme.pick("│", "|"), style);
+    }
+    if !above.is_empty() {
+        buf.set_string(area.x, above.y, theme.pick("┬", "+"), style);
     }
 }
 

@@ -1,30 +1,30 @@
-//! The session picker: find a session, open it, rename it, throw it away and take it back.
+//! The session picker: find a session, open it, rename it, move it to the trash and take it back.
 //!
-//! Rows come from the engine's catalog, as they are read: the first ones show at once and more may be given at any time.
-//! The picker reads no file; what it needs is asked for ([`SessionPicker::unsearched`],
-//! [`SessionPicker::wants_preview`]) and what a person wants is an [`Outcome`].
+//! Rows come from the engine's catalog as they are read; more may be added at any time. The picker reads no file: it
+//! asks for what it needs ([`SessionPicker::unsearched`], [`SessionPicker::wants_preview`]), and requests of the user
+//! are an [`Outcome`].
 
-mod act;
 mod arrange;
 mod draw;
 mod preview;
-mod query;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use session_tree::{Relevance, SessionSummary};
+use session_tree::{Relevance, SessionQuery, SessionSummary};
 
-use crate::dialog::{Confirm, Prompt};
-use crate::help::{HELP_ACTIONS, Help};
-use crate::keys::{Input, Keymap, Letters};
+use crate::clean::clean;
+use crate::dialog::{Answer, Item, Prompt, Question};
+use crate::help::Help;
+use crate::input::{changed_query, stepped};
+use crate::keys::{Action, Input, Keymap, Letters, Screen};
+use crate::width::cut;
 
 use arrange::Place;
-use query::Finder;
 
 pub use preview::SessionPreview;
 
-/// Which sessions are listed.
+/// The sessions that are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Scope {
     /// Those of the current folder.
@@ -37,16 +37,16 @@ pub enum Scope {
 /// The order of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
-    /// Forks below what they were forked from; without a query only.
+    /// Forks below their parents; without a query only.
     #[default]
     Threaded,
     /// The latest activity first.
     Recent,
-    /// What fits the query best first.
+    /// The best match first.
     Relevance,
 }
 
-/// What a person wants.
+/// A request of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Open this session.
@@ -65,7 +65,7 @@ pub enum Outcome {
     Cancel,
 }
 
-/// How far a list has come.
+/// The progress of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Loading {
     #[default]
@@ -77,9 +77,17 @@ enum Loading {
     Done,
 }
 
+/// The sessions of a scope.
+#[derive(Debug, Default)]
+struct Listed {
+    paths: HashSet<PathBuf>,
+    loading: Loading,
+}
+
 /// The session picker.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SessionPicker {
+    rows: HashMap<PathBuf, SessionSummary>,
     folder: Listed,
     all: Listed,
     scope: Scope,
@@ -88,144 +96,81 @@ pub struct SessionPicker {
     shows_paths: bool,
     preview: Option<bool>,
     query: String,
-    finder: Finder,
-    /// What the text of sessions says about the query.
+    /// The results of searching the text of sessions for the query.
     in_text: HashMap<PathBuf, Option<Relevance>>,
-    /// The rows as they show, unless something came since.
+    /// The visible rows, unless `is_stale`.
     places: Vec<Place>,
     is_stale: bool,
     selected: Option<PathBuf>,
-    /// The cursor was moved, so it stays on its session when the list changes.
+    /// True if the cursor was moved: it then stays on its session when the list changes.
     moved: bool,
     mode: Mode,
     /// The session that is open in this program.
     current: Option<PathBuf>,
     open_elsewhere: HashSet<PathBuf>,
-    /// What was thrown away, latest last.
-    trash: Vec<Trashed>,
+    /// The sessions in the trash, latest last.
+    trash: Vec<PathBuf>,
     previews: Option<(PathBuf, SessionPreview)>,
     notice: Option<String>,
     page: usize,
     shows_preview: bool,
 }
 
-/// A session that was thrown away, and the lists it was in.
-#[derive(Debug)]
-struct Trashed {
-    row: SessionSummary,
-    scopes: Vec<Scope>,
-}
-
+/// The part of the picker that has the keyboard.
 #[derive(Debug, Default)]
-struct Listed {
-    rows: Vec<SessionSummary>,
-    by_path: HashMap<PathBuf, usize>,
-    loading: Loading,
-}
-
-impl Listed {
-    /// Adds a row, or replaces the one of the same file.
-    fn put(&mut self, row: SessionSummary) {
-        match self.by_path.get(&row.path) {
-            Some(at) => self.rows[*at] = row,
-            None => {
-                self.by_path.insert(row.path.clone(), self.rows.len());
-                self.rows.push(row);
-            }
-        }
-    }
-
-    fn get(&self, path: &Path) -> Option<&SessionSummary> {
-        self.by_path.get(path).map(|at| &self.rows[*at])
-    }
-
-    fn get_mut(&mut self, path: &Path) -> Option<&mut SessionSummary> {
-        self.by_path.get(path).map(|at| &mut self.rows[*at])
-    }
-
-    fn take(&mut self, path: &Path) -> Option<SessionSummary> {
-        let row = self.rows.remove(self.by_path.remove(path)?);
-        self.by_path = self.rows.iter().enumerate().map(|(at, row)| (row.path.clone(), at)).collect();
-        Some(row)
-    }
-}
-
-/// What has the keyboard.
-#[derive(Debug)]
 enum Mode {
+    #[default]
     Browse,
     Rename(PathBuf, Prompt),
-    Delete(PathBuf, Confirm),
+    Delete(PathBuf, Question),
     Help(Help),
 }
 
 impl SessionPicker {
-    /// Opens the picker; the rows of the folder are given later.
+    /// Opens the picker; the rows of the folder are added later.
     pub fn new(current: Option<PathBuf>) -> Self {
-        Self {
-            folder: Listed { loading: Loading::Running { done: 0, total: 0 }, ..Listed::default() },
-            all: Listed::default(),
-            scope: Scope::Folder,
-            sort: Sort::default(),
-            named_only: false,
-            shows_paths: false,
-            preview: None,
-            query: String::new(),
-            finder: Finder::default(),
-            in_text: HashMap::new(),
-            places: Vec::new(),
-            is_stale: false,
-            selected: None,
-            moved: false,
-            mode: Mode::Browse,
-            current,
-            open_elsewhere: HashSet::new(),
-            trash: Vec::new(),
-            previews: None,
-            notice: None,
-            page: 10,
-            shows_preview: false,
-        }
+        let folder = Listed { loading: Loading::Running { done: 0, total: 0 }, ..Listed::default() };
+        Self { current, folder, ..Self::default() }
     }
 
-    /// Gives rows of a scope, many or one by one as they are read; rows of the same file are replaced.
+    /// Adds rows of a scope; rows of the same file are replaced.
     pub fn add_rows(&mut self, scope: Scope, rows: impl IntoIterator<Item = SessionSummary>) {
         for row in rows {
-            if self.trash.iter().all(|gone| gone.row.path != row.path) {
-                self.listed_mut(scope).put(row);
-            }
+            self.listed_mut(scope).paths.insert(row.path.clone());
+            self.rows.insert(row.path.clone(), row);
         }
         self.is_stale = true;
     }
 
-    /// Tells how far the list of a scope has come; it is done when both numbers are equal.
+    /// Sets the progress of a list; it is done when both numbers are equal.
     pub fn set_progress(&mut self, scope: Scope, done: usize, total: usize) {
         self.listed_mut(scope).loading =
             if done >= total { Loading::Done } else { Loading::Running { done, total } };
     }
 
-    /// Tells which sessions other programs have open.
+    /// Adds sessions that other programs have open.
     pub fn add_open_elsewhere(&mut self, paths: HashSet<PathBuf>) {
         self.open_elsewhere.extend(paths);
     }
 
-    /// Tells something under the list until the next key.
+    /// Shows a message under the list until the next key.
     pub fn set_notice(&mut self, notice: impl Into<String>) {
         self.notice = Some(notice.into());
     }
 
-    /// Returns the sessions whose text the query has to be looked for in.
+    /// Returns the sessions whose text is not searched yet.
     pub fn unsearched(&self) -> impl Iterator<Item = &Path> {
-        let wanted = self.finder.asks_for_text();
-        let rows = self.listed().rows.iter().filter(move |_| wanted);
-        rows.map(|row| row.path.as_path()).filter(|path| !self.in_text.contains_key(*path))
+        let is_wanted = SessionQuery::parse(&self.query).asks_for_text();
+        let paths = self.listed().paths.iter().filter(move |_| is_wanted);
+        paths.map(PathBuf::as_path).filter(|path| !self.in_text.contains_key(*path))
     }
 
-    /// Tells what was said in a session; the text is not kept.
+    /// Searches the text of a session, which is not kept.
     pub fn tell_text(&mut self, path: &Path, text: &str) {
-        let fits = self.listed().get(path).and_then(|row| self.finder.fits(row, Some(text)));
-        self.in_text.insert(path.to_owned(), fits);
-        self.is_stale |= fits.is_some();
+        let query = SessionQuery::parse(&self.query);
+        let found = self.rows.get(path).and_then(|row| query.matches(row, Some(text)));
+        self.in_text.insert(path.to_owned(), found);
+        self.is_stale |= found.is_some();
     }
 
     /// Returns the session whose preview is missing.
@@ -235,29 +180,24 @@ impl SessionPicker {
         (!known).then_some(selected)
     }
 
-    /// Gives the preview of a session.
+    /// Sets the preview of a session.
     pub fn set_preview(&mut self, path: &Path, preview: SessionPreview) {
         self.previews = Some((path.to_owned(), preview));
     }
 
     /// Returns the session under the cursor.
     pub fn selected(&self) -> Option<&SessionSummary> {
-        self.listed().get(self.selected.as_deref()?)
+        self.rows.get(self.selected.as_deref()?)
     }
 
-    /// Returns the query.
-    pub fn query(&self) -> &str {
-        &self.query
-    }
-
-    /// Turns an event of the terminal into what the picker takes now.
+    /// Turns an event of the terminal into an input for the current mode.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
+        let letters = if self.query.is_empty() { Letters::Act } else { Letters::Type };
         match &self.mode {
             Mode::Rename(_, prompt) => prompt.input(keymap, event),
-            Mode::Delete(_, confirm) => confirm.input(keymap, event),
-            Mode::Help(_) => keymap.input(event, HELP_ACTIONS, Letters::Act),
-            Mode::Browse if self.query.is_empty() => keymap.input(event, act::ACTIONS, Letters::Act),
-            Mode::Browse => keymap.input(event, act::ACTIONS, Letters::Type),
+            Mode::Delete(_, question) => question.input(keymap, event),
+            Mode::Help(help) => help.input(keymap, event),
+            Mode::Browse => keymap.input(event, &Screen::Picker.actions(), letters),
         }
     }
 
@@ -273,6 +213,187 @@ impl SessionPicker {
             Scope::Folder => &mut self.folder,
             Scope::All => &mut self.all,
         }
+    }
+}
+
+/// Keys.
+impl SessionPicker {
+    /// Takes one input. `None` means: still open, nothing to do.
+    pub fn update(&mut self, input: &Input) -> Option<Outcome> {
+        self.notice = None;
+        self.freshen();
+        match (&mut self.mode, input) {
+            (Mode::Browse, Input::Action(action)) => return self.act(*action),
+            (Mode::Browse, Input::Char(_) | Input::Paste(_)) => self.edit_query(input),
+            (Mode::Help(help), input) => {
+                if help.update(input) {
+                    self.mode = Mode::Browse;
+                }
+            }
+            (Mode::Rename(path, prompt), input) => {
+                let (path, answer) = (path.clone(), prompt.update(input)?);
+                self.mode = Mode::Browse;
+                let Answer::Given(name) = answer else { return None };
+                return (!name.is_empty()).then(|| self.rename(path, name));
+            }
+            (Mode::Delete(path, question), input) => {
+                let (path, answer) = (path.clone(), question.update(input)?);
+                self.mode = Mode::Browse;
+                return (answer == Answer::Given(0)).then(|| self.delete(path));
+            }
+        }
+        None
+    }
+
+    fn act(&mut self, action: Action) -> Option<Outcome> {
+        match action {
+            Action::SelectConfirm => return self.openable().map(Outcome::Open),
+            Action::PickerBranches => return self.openable().map(Outcome::Branches),
+            Action::SelectCancel if self.query.is_empty() => return Some(Outcome::Cancel),
+            Action::SelectCancel => self.set_query(String::new()),
+            Action::PickerScope => return self.toggle_scope(),
+            Action::PickerUndo => return self.undo(),
+            Action::PickerSort => {
+                self.sort = match self.sort {
+                    Sort::Threaded => Sort::Recent,
+                    Sort::Recent => Sort::Relevance,
+                    Sort::Relevance => Sort::Threaded,
+                };
+                self.arrange();
+            }
+            Action::PickerNamed => {
+                self.named_only = !self.named_only;
+                self.arrange();
+            }
+            Action::PickerPath => self.shows_paths = !self.shows_paths,
+            Action::PickerPreview => self.preview = Some(!self.shows_preview),
+            Action::PickerRename => self.ask_name(),
+            Action::PickerDelete => self.ask_delete(),
+            Action::PickerDeleteIdle if self.query.is_empty() => self.ask_delete(),
+            Action::PickerDeleteIdle => self.edit_query(&Input::Action(Action::DeleteWordBackward)),
+            Action::DeleteWordBackward | Action::DeleteBackward => self.edit_query(&Input::Action(action)),
+            Action::Help => self.mode = Mode::Help(Help::default()),
+            _ => self.walk(action),
+        }
+        None
+    }
+
+    fn walk(&mut self, action: Action) {
+        let Some(last) = self.places.len().checked_sub(1) else { return };
+        let at = self.position().unwrap_or(0);
+        let to = match action {
+            // A long list of sessions does not wrap around.
+            Action::SelectUp => Some(at.saturating_sub(1)),
+            Action::SelectDown => Some((at + 1).min(last)),
+            _ => stepped(action, at, last, self.page.max(1)),
+        };
+        if let Some(to) = to {
+            self.go(self.places[to].path.clone());
+        }
+    }
+
+    fn go(&mut self, path: PathBuf) {
+        self.selected = Some(path);
+        self.moved = true;
+    }
+
+    /// Returns the session under the cursor, if it can be opened.
+    fn openable(&mut self) -> Option<PathBuf> {
+        let row = self.selected()?;
+        if row.is_session() {
+            return Some(row.path.clone());
+        }
+        let why = row.damage.as_ref().map(ToString::to_string).unwrap_or_default();
+        self.set_notice(format!("this file cannot be opened: {why}"));
+        None
+    }
+
+    /// Changes the scope. A list is requested once; one that comes late never switches back.
+    fn toggle_scope(&mut self) -> Option<Outcome> {
+        self.scope = match self.scope {
+            Scope::Folder => Scope::All,
+            Scope::All => Scope::Folder,
+        };
+        let scope = self.scope;
+        let listed = self.listed_mut(scope);
+        let is_new = listed.loading == Loading::NotAsked;
+        if is_new {
+            listed.loading = Loading::Running { done: 0, total: 0 };
+        }
+        self.arrange();
+        is_new.then_some(Outcome::Load(scope))
+    }
+
+    fn edit_query(&mut self, input: &Input) {
+        if let Some(query) = changed_query(&self.query, input) {
+            self.set_query(query);
+        }
+    }
+
+    fn set_query(&mut self, query: String) {
+        self.query = query;
+        self.in_text.clear();
+        self.arrange();
+    }
+
+    fn ask_name(&mut self) {
+        if let Some(row) = self.selected() {
+            let prompt = Prompt::new("Rename session", row.name.as_deref().unwrap_or_default());
+            self.mode = Mode::Rename(row.path.clone(), prompt);
+        }
+    }
+
+    fn rename(&mut self, path: PathBuf, name: String) -> Outcome {
+        if let Some(row) = self.rows.get_mut(&path) {
+            row.name = Some(name.clone());
+        }
+        self.arrange();
+        Outcome::Rename(path, name)
+    }
+
+    fn ask_delete(&mut self) {
+        let Some(row) = self.selected() else { return };
+        if self.current.as_ref() == Some(&row.path) {
+            self.set_notice("the session that is open cannot be deleted");
+            return;
+        }
+        let title = format!("Move \"{}\" to the trash?", cut(&clean(row.title()), 40));
+        let elsewhere = self.open_elsewhere.contains(&row.path);
+        let elsewhere = if elsewhere { "another program has it open; " } else { "" };
+        let yes = Item::new("Yes", format!("{elsewhere}it can be taken back until you quit"));
+        self.mode = Mode::Delete(row.path.clone(), Question::new(title, "", vec![yes, Item::new("No", "")]));
+    }
+
+    fn delete(&mut self, path: PathBuf) -> Outcome {
+        let at = self.position();
+        self.trash.push(path.clone());
+        self.moved = false;
+        self.arrange();
+        // The cursor goes to the row that is in this place now.
+        let last = self.places.len().checked_sub(1);
+        if let Some(place) = at.zip(last).map(|(at, last)| &self.places[at.min(last)]) {
+            self.go(place.path.clone());
+        }
+        Outcome::Delete(path)
+    }
+
+    /// Puts a session back into the list whose file could not be moved, or that the user wants back.
+    pub fn put_back(&mut self, path: &Path) {
+        let trashed = self.trash.len();
+        self.trash.retain(|gone| gone != path);
+        if self.trash.len() < trashed {
+            self.go(path.to_path_buf());
+            self.arrange();
+        }
+    }
+
+    fn undo(&mut self) -> Option<Outcome> {
+        let Some(path) = self.trash.last().cloned() else {
+            self.set_notice("nothing to take back");
+            return None;
+        };
+        self.put_back(&path);
+        Some(Outcome::Restore(path))
     }
 }
 

@@ -8,8 +8,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use session_tree::{EntryId, Node, Role, Session};
 
-use crate::dialog::{Answer, Item, LIST_ACTIONS, SelectList};
-use crate::keys::{Action, Input, Keymap, Letters};
+use crate::dialog::{Answer, Item, SelectList};
+use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::numbers::count;
 use crate::theme::Theme;
 
@@ -67,7 +67,7 @@ impl PromptList {
 
     /// Turns an event of the terminal into what the list takes.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
-        keymap.input(event, &[&[Action::ForkScope], LIST_ACTIONS].concat(), Letters::Type)
+        keymap.input(event, &Screen::Fork.actions(), Letters::Type)
     }
 
     /// Takes one input. `None` means: still open.

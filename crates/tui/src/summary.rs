@@ -1,4 +1,4 @@
-//! The summary flow: what happens between choosing an entry of the tree and being there.
+//! The summary flow: the questions between choosing an entry of the tree and the move to it.
 //!
 //! ```text
 //!  tree --Enter--> ask --1..4--> run --done--> there
@@ -8,8 +8,7 @@
 //!   +----Escape while a summary is made: nothing changed
 //! ```
 //!
-//! A pure machine: [`SummaryFlow::update`] takes an [`Event`] and returns [`Effect`]s; somebody else navigates, asks
-//! models and opens trees.
+//! A pure state machine: it takes inputs and returns an [`Effect`]. The caller navigates, asks models and opens trees.
 
 mod draw;
 mod leaving;
@@ -17,22 +16,20 @@ mod leaving;
 use session_tree::EntryId;
 
 use crate::dialog::{Answer, Item, Prompt, SelectList, TextDialog, Typed};
-use crate::help::{Group, HELP_ACTIONS, Help};
-use crate::input::{LINE_ACTIONS, LineInput};
-use crate::keys::{Action, Input, Keymap, Letters};
+use crate::keys::{Action, Input, Keymap, Letters, Screen};
 
 pub use leaving::{Leaving, SummaryModel};
 
-/// What is told of the branch that is left.
+/// The summary of the branch that the move leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
-    /// Nothing.
+    /// No summary.
     Skip,
-    /// What a model makes of it.
+    /// A summary by a model.
     Standard,
-    /// What a model makes of it, with this in mind.
+    /// A summary by a model with this focus.
     Focus(String),
-    /// This, without a model.
+    /// This text, without a model.
     Note(String),
 }
 
@@ -49,17 +46,6 @@ pub struct Chosen {
     pub always: Option<Choice>,
 }
 
-/// Something that happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// A person did something.
-    Input(Input),
-    /// The external editor was closed with this text.
-    Edited(String),
-    /// The navigation ended.
-    Ended(Ended),
-}
-
 /// How a navigation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
@@ -73,31 +59,31 @@ pub enum Ended {
     Failed(String),
 }
 
-/// What is to be done.
+/// A request to the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Navigate.
     Run {
-        /// To this entry.
+        /// The entry to go to.
         target: EntryId,
-        /// With this told of the branch that is left.
+        /// The summary of the branch that the move leaves.
         choice: Choice,
-        /// With this label on the summary, or on the entry.
+        /// The label of the summary, or of the entry if there is none.
         label: Option<String>,
+        /// True if later moves of the session make the same choice without asking.
+        remember: bool,
     },
     /// Stop making the summary.
     Abort,
-    /// Open the tree again as it was, on this entry.
-    ReopenTree(EntryId),
+    /// Open the tree again as it was, on this entry; show the message if there is one.
+    ReopenTree(EntryId, Option<&'static str>),
     /// Review a merge of this entry's branch into the current one instead.
     Merge(EntryId),
-    /// Do the same without asking for the rest of the session.
-    Remember(Choice),
     /// Open this text in an external editor.
     EditExternally(String),
-    /// Say something.
-    Status(String),
-    /// Say that something went wrong.
+    /// Show a message.
+    Status(&'static str),
+    /// Show an error.
     Error(String),
 }
 
@@ -108,18 +94,6 @@ const FOCUS: usize = 2;
 const NOTE: usize = 3;
 const MERGE: usize = 4;
 
-const ASK_ACTIONS: &[Action] = &[
-    Action::SelectConfirm,
-    Action::SelectCancel,
-    Action::SelectUp,
-    Action::SelectDown,
-    Action::SummaryRemember,
-    Action::SummaryLabel,
-    Action::Help,
-];
-
-const GROUPS: &[Group] = &[("Leaving a branch", ASK_ACTIONS)];
-
 /// The summary flow.
 #[derive(Debug)]
 pub struct SummaryFlow {
@@ -127,31 +101,29 @@ pub struct SummaryFlow {
     leaving: Leaving,
     stage: Stage,
     options: SelectList,
-    /// What was typed survives going back.
+    /// Typed texts survive going back.
     focus: String,
     note: String,
-    label: LineInput,
+    label: String,
     remember: bool,
-    /// Why it did not work the last time.
-    trouble: Option<String>,
+    /// The reason why the last attempt failed.
+    failure: Option<String>,
 }
 
-/// Where the flow is.
 #[derive(Debug)]
 enum Stage {
     Ask,
-    Label,
+    Label(Prompt),
     Focus(Box<TextDialog>),
     Note(Prompt),
-    Help(Help),
     Run { with_model: bool, aborting: bool },
     Closed,
 }
 
 impl SummaryFlow {
     /// Starts the flow for an entry that was chosen.
-    pub fn start(chosen: Chosen) -> (Self, Vec<Effect>) {
-        let nothing_to_tell = chosen.leaving.is_none();
+    pub fn start(chosen: Chosen) -> (Self, Option<Effect>) {
+        let choice = if chosen.leaving.is_none() { Some(Choice::Skip) } else { chosen.always };
         let leaving = chosen.leaving.unwrap_or_default();
         let mut flow = Self {
             target: chosen.target,
@@ -160,206 +132,161 @@ impl SummaryFlow {
             stage: Stage::Ask,
             focus: String::new(),
             note: String::new(),
-            label: LineInput::default(),
+            label: String::new(),
             remember: false,
-            trouble: None,
+            failure: None,
         };
         if chosen.is_noop {
             flow.stage = Stage::Closed;
-            return (flow, vec![Effect::Status("Already at this point".to_owned())]);
+            return (flow, Some(Effect::Status("Already at this point")));
         }
-        let effects = match chosen.always {
-            _ if nothing_to_tell => flow.run(Choice::Skip),
-            Some(choice) => flow.run(choice),
-            None => Vec::new(),
-        };
-        (flow, effects)
+        let effect = choice.map(|choice| flow.run(choice));
+        (flow, effect)
     }
 
-    /// Tells whether the flow still has something to show or to wait for.
+    /// Returns true until the flow has ended.
     pub fn is_open(&self) -> bool {
         !matches!(self.stage, Stage::Closed)
     }
 
-    /// Tells whether a summary is being made.
+    /// Returns true while the navigation runs.
     pub fn is_running(&self) -> bool {
         matches!(self.stage, Stage::Run { .. })
     }
 
-    /// Turns an event of the terminal into what the flow takes now.
+    /// Turns an event of the terminal into an input for the current stage.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
         match &self.stage {
-            Stage::Ask => keymap.input(event, ASK_ACTIONS, Letters::Act),
-            Stage::Help(_) => keymap.input(event, HELP_ACTIONS, Letters::Act),
+            Stage::Ask => keymap.input(event, &Screen::Summary.actions(), Letters::Act),
             Stage::Focus(dialog) => dialog.input(keymap, event),
-            Stage::Note(prompt) => prompt.input(keymap, event),
-            Stage::Label => {
-                let actions = [&[Action::SelectConfirm, Action::SelectCancel], LINE_ACTIONS].concat();
-                keymap.input(event, &actions, Letters::Type)
-            }
+            Stage::Note(prompt) | Stage::Label(prompt) => prompt.input(keymap, event),
             Stage::Run { .. } => keymap.input(event, &[Action::SelectCancel], Letters::Act),
             Stage::Closed => None,
         }
     }
 
-    /// Takes what happened and returns what is to be done.
-    pub fn update(&mut self, event: Event) -> Vec<Effect> {
-        match (event, &mut self.stage) {
-            (Event::Input(input), Stage::Ask) => self.ask(&input),
-            (Event::Input(input), Stage::Label) => self.type_label(&input),
-            (Event::Input(input), Stage::Focus(_)) => self.type_focus(&input),
-            (Event::Input(input), Stage::Note(_)) => self.type_note(&input),
-            (Event::Input(input), Stage::Help(help)) => {
-                if help.update(&input) {
-                    self.stage = Stage::Ask;
+    /// Takes one input. `None` means: nothing to do for the caller.
+    pub fn update(&mut self, input: &Input) -> Option<Effect> {
+        match &mut self.stage {
+            Stage::Ask => self.ask(input),
+            Stage::Label(prompt) => {
+                if let Answer::Given(label) = prompt.update(input)? {
+                    self.label = label;
                 }
-                Vec::new()
+                self.stage = Stage::Ask;
+                None
             }
-            (Event::Input(Input::Action(Action::SelectCancel)), Stage::Run { aborting, .. }) => {
-                let first = !std::mem::replace(aborting, true);
-                if first { vec![Effect::Abort] } else { Vec::new() }
+            Stage::Focus(dialog) => {
+                let typed = dialog.update(input)?;
+                self.take_focus(typed)
             }
-            (Event::Edited(text), Stage::Focus(dialog)) => {
-                dialog.set_text(&text);
-                Vec::new()
+            Stage::Note(prompt) => {
+                self.note = prompt.text().trim().to_owned();
+                let answer = prompt.update(input)?;
+                self.stage = Stage::Ask;
+                let note =
+                    Some(self.note.clone()).filter(|note| answer != Answer::Cancelled && !note.is_empty());
+                note.map(|note| self.run(Choice::Note(note)))
             }
-            (Event::Ended(ended), Stage::Run { .. }) => self.end(ended),
-            _ => Vec::new(),
+            Stage::Run { aborting, .. } => {
+                let is_first = *input == Input::Action(Action::SelectCancel) && !*aborting;
+                *aborting |= is_first;
+                is_first.then_some(Effect::Abort)
+            }
+            Stage::Closed => None,
         }
     }
 
-    fn ask(&mut self, input: &Input) -> Vec<Effect> {
+    fn ask(&mut self, input: &Input) -> Option<Effect> {
         match input {
             Input::Action(Action::SummaryRemember) => self.remember = !self.remember,
-            Input::Action(Action::SummaryLabel) => self.stage = Stage::Label,
-            Input::Action(Action::Help) => self.stage = Stage::Help(Help::default()),
+            Input::Action(Action::SummaryLabel) => {
+                self.stage = Stage::Label(Prompt::new("Label (empty for none)", &self.label));
+            }
             Input::Paste(_) => {}
-            input => match self.options.update(input) {
-                Some(Answer::Given(option)) => return self.choose(option),
-                Some(Answer::Cancelled) => return self.back_to_tree(),
-                None => {}
+            input => match self.options.update(input)? {
+                Answer::Given(option) => return self.choose(option),
+                Answer::Cancelled => {
+                    self.stage = Stage::Closed;
+                    return Some(Effect::ReopenTree(self.target.clone(), None));
+                }
             },
         }
-        Vec::new()
+        None
     }
 
-    fn choose(&mut self, option: usize) -> Vec<Effect> {
+    fn choose(&mut self, option: usize) -> Option<Effect> {
         match option {
-            SKIP => return self.run(Choice::Skip),
-            STANDARD => return self.run(Choice::Standard),
+            SKIP => return Some(self.run(Choice::Skip)),
+            STANDARD => return Some(self.run(Choice::Standard)),
             FOCUS => {
-                let hint = "what the summary should look at; empty for an ordinary one";
+                let hint = "the focus of the summary; empty for the default";
                 let dialog = TextDialog::new("Summarize, focus on", hint, &self.focus);
                 self.stage = Stage::Focus(Box::new(dialog));
             }
             NOTE => self.stage = Stage::Note(Prompt::new("Your note about the branch you leave", &self.note)),
             MERGE => {
                 self.stage = Stage::Closed;
-                return vec![Effect::Merge(self.target.clone())];
+                return Some(Effect::Merge(self.target.clone()));
             }
             _ => {}
         }
-        Vec::new()
+        None
     }
 
-    fn back_to_tree(&mut self) -> Vec<Effect> {
-        self.stage = Stage::Closed;
-        vec![Effect::ReopenTree(self.target.clone())]
-    }
-
-    fn type_label(&mut self, input: &Input) -> Vec<Effect> {
-        match input {
-            Input::Action(Action::SelectConfirm) => self.stage = Stage::Ask,
-            Input::Action(Action::SelectCancel) => {
-                self.label = LineInput::default();
-                self.stage = Stage::Ask;
-            }
-            input => {
-                self.label.update(input);
-            }
+    /// Replaces the focus that is being typed by the text from an external editor.
+    pub fn set_text(&mut self, text: &str) {
+        if let Stage::Focus(dialog) = &mut self.stage {
+            dialog.set_text(text);
         }
-        Vec::new()
     }
 
-    fn type_focus(&mut self, input: &Input) -> Vec<Effect> {
-        let Stage::Focus(dialog) = &mut self.stage else { return Vec::new() };
-        match dialog.update(input) {
-            None => Vec::new(),
-            Some(Typed::External(text)) => vec![Effect::EditExternally(text)],
-            Some(Typed::Cancelled(text)) => {
+    fn take_focus(&mut self, typed: Typed) -> Option<Effect> {
+        match typed {
+            Typed::External(text) => Some(Effect::EditExternally(text)),
+            Typed::Cancelled(text) => {
                 self.focus = text;
                 self.stage = Stage::Ask;
-                Vec::new()
+                None
             }
-            Some(Typed::Done(text)) => {
+            Typed::Done(text) => {
+                let focus = text.trim().to_owned();
                 self.focus = text;
-                let focus = self.focus.trim().to_owned();
-                self.run(if focus.is_empty() { Choice::Standard } else { Choice::Focus(focus) })
+                Some(self.run(if focus.is_empty() { Choice::Standard } else { Choice::Focus(focus) }))
             }
         }
     }
 
-    fn type_note(&mut self, input: &Input) -> Vec<Effect> {
-        let Stage::Note(prompt) = &mut self.stage else { return Vec::new() };
-        let typed = prompt.text().to_owned();
-        match prompt.update(input) {
-            None => Vec::new(),
-            Some(Answer::Cancelled) => {
-                self.note = typed;
-                self.stage = Stage::Ask;
-                Vec::new()
-            }
-            // A note that says nothing is no note; the question is asked again.
-            Some(Answer::Given(note)) if note.is_empty() => {
-                self.note = note;
-                self.stage = Stage::Ask;
-                Vec::new()
-            }
-            Some(Answer::Given(note)) => {
-                self.note.clone_from(&note);
-                self.run(Choice::Note(note))
-            }
-        }
-    }
-
-    fn run(&mut self, choice: Choice) -> Vec<Effect> {
+    fn run(&mut self, choice: Choice) -> Effect {
         let with_model = matches!(choice, Choice::Standard | Choice::Focus(_));
         self.stage = Stage::Run { with_model, aborting: false };
-        self.trouble = None;
-        let label = Some(self.label.text().trim().to_owned()).filter(|label| !label.is_empty());
-        let remembered = self.remember && !matches!(choice, Choice::Note(_));
-        let mut effects = Vec::new();
-        if remembered {
-            effects.push(Effect::Remember(choice.clone()));
+        self.failure = None;
+        Effect::Run {
+            target: self.target.clone(),
+            label: Some(self.label.clone()).filter(|label| !label.is_empty()),
+            remember: self.remember && !matches!(choice, Choice::Note(_)),
+            choice,
         }
-        effects.push(Effect::Run { target: self.target.clone(), choice, label });
-        effects
     }
 
-    fn end(&mut self, ended: Ended) -> Vec<Effect> {
+    /// Takes the end of the navigation.
+    pub fn end(&mut self, ended: Ended) -> Option<Effect> {
+        let Stage::Run { with_model, .. } = self.stage else { return None };
+        self.stage = Stage::Closed;
         match ended {
-            Ended::Done => {
-                self.stage = Stage::Closed;
-                vec![Effect::Status("Navigated to selected point · /back returns".to_owned())]
-            }
+            Ended::Done => Some(Effect::Status("Navigated to selected point · /back returns")),
             Ended::Cancelled => {
-                let status = match self.stage {
-                    Stage::Run { with_model: false, .. } => "Navigation cancelled",
-                    _ => "Branch summarization cancelled",
-                };
-                self.stage = Stage::Closed;
-                vec![Effect::Status(status.to_owned()), Effect::ReopenTree(self.target.clone())]
+                let status =
+                    if with_model { "Branch summarization cancelled" } else { "Navigation cancelled" };
+                Some(Effect::ReopenTree(self.target.clone(), Some(status)))
             }
             // Silent: the application decides whether to show it.
-            Ended::Refused => {
-                self.stage = Stage::Closed;
-                Vec::new()
-            }
-            // The person decides again, knowing why: without a summary, with a note, or once more.
+            Ended::Refused => None,
+            // The user chooses again: without a summary, with a note, or once more.
             Ended::Failed(reason) => {
                 self.stage = Stage::Ask;
-                self.trouble = Some(reason.clone());
-                vec![Effect::Error(reason)]
+                self.failure = Some(reason.clone());
+                Some(Effect::Error(reason))
             }
         }
     }

@@ -1,37 +1,34 @@
-//! The tree selector: walk the tree of a session, search it, label it, and say where to go.
+//! The tree selector: walk the tree of a session, search it, label it, and choose where to go.
 //!
-//! Which entries have a row, how they hang together and what they say comes from the engine's
-//! [`Outline`]; here are the cursor, the query, the panes and the keys. A selector is kept while a session is open, so
-//! that it opens again as it was left ([`TreeSelector::reopen`]).
+//! The engine's [`Outline`] decides which entries have a row and what it says; here are the cursor, the query, the panes
+//! and the keys. A selector is kept while a session is open, so that it opens again as it was
+//! ([`TreeSelector::reopen`]).
 //!
-//! Reads a session, never changes it: what a person wants is an [`Outcome`].
+//! Reads a session, never changes it. Requests of the user are an [`Outcome`].
 
 mod act;
-mod body;
 mod draw;
-mod help;
 mod line;
 mod preview;
-mod search;
 mod view;
 
 use session_tree::{EntryId, Filter, Node, Outline, OutlineOptions, SearchProgress, Session};
 
-use crate::help::{HELP_ACTIONS, Help};
-use crate::input::{LINE_ACTIONS, LineInput};
-use crate::keys::{Action, Input, Keymap, Letters};
+use crate::dialog::{Answer, Prompt};
+use crate::help::Help;
+use crate::input::changed_query;
+use crate::keys::{Input, Keymap, Letters, Screen};
+use crate::numbers::count;
 
-pub use help::GROUPS;
-
-/// What a person wants.
+/// A request of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Go to this entry; what is left behind may be summarised.
     Select(EntryId),
     /// Go to this entry without asking anything.
     BranchHere(EntryId),
-    /// Copy something from here to the leaf: one entry, or all from the first to the second.
-    Pick(EntryId, Option<EntryId>),
+    /// Cherry-pick this entry to the leaf.
+    Pick(EntryId),
     /// Merge the branch up to this entry.
     Merge(EntryId),
     /// Export the branch of this entry.
@@ -49,7 +46,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Tells whether the selector stays open.
+    /// Returns true if the selector stays open.
     pub fn stays_open(&self) -> bool {
         matches!(self, Outcome::SetLabel(..) | Outcome::CopyId(_) | Outcome::CopyText(_))
     }
@@ -88,49 +85,30 @@ pub struct TreeSelector {
     selected: Option<Node>,
     /// The entry the cursor wants to be on, through empty lists and unfinished searches.
     wanted: Option<Node>,
-    /// The other end of what is selected to be picked.
-    mark: Option<Node>,
     mode: Mode,
     label_times: bool,
     /// Whether the preview shows; by default it does where there is room for it beside the list.
     preview: Option<bool>,
     preview_top: usize,
     search: Option<SearchProgress>,
-    /// Something to tell under the list until the next key.
+    /// A message under the list until the next key.
     notice: Option<String>,
-    counts: Counts,
+    /// The name and size of the session, for the title.
+    counts: Vec<String>,
     /// The state of the session that the rows show.
     shown: SessionState,
     view: view::View,
 }
 
-/// The parts of a session that decide which rows there are and how they are marked. Any append changes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct SessionState {
-    entries: usize,
-    leaf: Option<Node>,
-}
+/// The number of entries and the leaf: they decide which rows there are and how they are marked.
+type SessionState = (usize, Option<Node>);
 
-impl SessionState {
-    fn of(session: &Session) -> Self {
-        Self { entries: session.tree().len(), leaf: session.leaf() }
-    }
-}
-
-/// What has the keyboard.
+/// The part of the selector that has the keyboard.
 #[derive(Debug)]
 enum Mode {
     Browse,
-    Label { node: Node, input: LineInput },
+    Label(EntryId, Prompt),
     Help(Help),
-}
-
-/// What the title tells of the session.
-#[derive(Debug, Default)]
-struct Counts {
-    name: String,
-    entries: usize,
-    branches: usize,
 }
 
 impl TreeSelector {
@@ -147,15 +125,14 @@ impl TreeSelector {
             wanted: start.or(session.leaf()).filter(|_| selected.is_none()).or(selected),
             outline,
             options,
-            mark: None,
             mode: Mode::Browse,
             label_times: false,
             preview: None,
             preview_top: 0,
             search: None,
             notice: None,
-            counts: Counts::of(session),
-            shown: SessionState::of(session),
+            counts: counts(session),
+            shown: state_of(session),
             view: view::View::default(),
         })
     }
@@ -163,9 +140,9 @@ impl TreeSelector {
     /// Makes the rows of the session as it is now; cursor, folds, filter and search stay.
     fn refresh(&mut self, session: &Session) {
         self.outline.refresh(session);
-        self.counts = Counts::of(session);
-        self.shown = SessionState::of(session);
-        self.view.forget();
+        self.counts = counts(session);
+        self.shown = state_of(session);
+        self.view.preview = None;
         if self.search.is_some() {
             self.continue_search(session, 0);
         }
@@ -174,7 +151,7 @@ impl TreeSelector {
 
     /// Refreshes the rows if the session has changed since they were made.
     fn follow(&mut self, session: &Session) {
-        if self.shown != SessionState::of(session) {
+        if self.shown != state_of(session) {
             self.refresh(session);
         }
     }
@@ -182,7 +159,6 @@ impl TreeSelector {
     /// Opens the selector again as it was left, on `start` if given; else where the cursor was.
     pub fn reopen(&mut self, session: &Session, start: Option<Node>) {
         self.mode = Mode::Browse;
-        self.mark = None;
         self.notice = None;
         self.wanted = start.or(self.wanted);
         self.refresh(session);
@@ -208,21 +184,18 @@ impl TreeSelector {
         &self.outline
     }
 
-    /// Tells something under the list until the next key.
+    /// Shows a message under the list until the next key.
     pub fn set_notice(&mut self, notice: impl Into<String>) {
         self.notice = Some(notice.into());
     }
 
-    /// Turns an event of the terminal into what the selector takes now.
+    /// Turns an event of the terminal into an input for the current mode.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
+        let letters = if self.query().is_empty() { Letters::Act } else { Letters::Type };
         match &self.mode {
-            Mode::Label { .. } => {
-                let actions = [&[Action::SelectConfirm, Action::SelectCancel], LINE_ACTIONS].concat();
-                keymap.input(event, &actions, Letters::Type)
-            }
-            Mode::Help(_) => keymap.input(event, HELP_ACTIONS, Letters::Act),
-            Mode::Browse if self.query().is_empty() => keymap.input(event, act::ACTIONS, Letters::Act),
-            Mode::Browse => keymap.input(event, act::ACTIONS, Letters::Type),
+            Mode::Label(_, prompt) => prompt.input(keymap, event),
+            Mode::Help(help) => help.input(keymap, event),
+            Mode::Browse => keymap.input(event, &Screen::Tree.actions(), letters),
         }
     }
 
@@ -237,35 +210,72 @@ impl TreeSelector {
                 }
                 None
             }
-            Mode::Label { .. } => self.edit_label(session, input),
-            Mode::Browse => self.browse(session, input),
-        }
-    }
-
-    fn edit_label(&mut self, session: &Session, input: &Input) -> Option<Outcome> {
-        let Mode::Label { node, input: line } = &mut self.mode else { return None };
-        match input {
-            Input::Action(Action::SelectCancel) => self.mode = Mode::Browse,
-            Input::Action(Action::SelectConfirm) => {
-                let label = Some(line.text().trim().to_owned()).filter(|label| !label.is_empty());
-                let id = session.tree().id(*node);
+            Mode::Label(id, prompt) => {
+                let (id, answer) = (id.clone(), prompt.update(input)?);
                 self.mode = Mode::Browse;
-                return Some(Outcome::SetLabel(id, label));
+                let Answer::Given(label) = answer else { return None };
+                Some(Outcome::SetLabel(id, Some(label).filter(|label| !label.is_empty())))
             }
-            input => {
-                line.update(input);
-            }
+            Mode::Browse => match input {
+                Input::Action(action) => self.act(session, *action),
+                Input::Char(_) | Input::Paste(_) => {
+                    self.edit_query(session, input);
+                    None
+                }
+            },
         }
-        None
     }
 
-    /// Puts the cursor where it wants to be, or as near as rows allow.
+    fn edit_query(&mut self, session: &Session, input: &Input) {
+        if let Some(query) = changed_query(self.query(), input) {
+            self.set_query(session, &query);
+        }
+    }
+
+    fn set_query(&mut self, session: &Session, query: &str) {
+        let progress = self.outline.set_query(session, query);
+        self.note_progress(progress);
+        self.search.take_if(|_| query.trim().is_empty());
+        self.settle();
+    }
+
+    /// Returns true while a search goes on.
+    pub fn is_searching(&self) -> bool {
+        self.search.is_some_and(|progress| !progress.done)
+    }
+
+    /// Searches about `bytes` more bytes; returns true if there is more to search.
     ///
-    /// While a search goes on, what is wanted may still be found; only then is it forgotten for what is there.
+    /// To be called while no other work is pending, so that a key never waits for a search.
+    pub fn search_step(&mut self, session: &Session, bytes: u64) -> bool {
+        if self.is_searching() {
+            self.continue_search(session, bytes);
+            self.settle();
+        }
+        self.is_searching()
+    }
+
+    fn continue_search(&mut self, session: &Session, bytes: u64) {
+        let progress = self.outline.search_step(session, bytes);
+        self.note_progress(progress);
+    }
+
+    fn note_progress(&mut self, progress: session_tree::Result<SearchProgress>) {
+        match progress {
+            Ok(progress) => self.search = Some(progress),
+            Err(error) => {
+                self.search = None;
+                self.set_notice(error.to_string());
+            }
+        }
+    }
+
+    /// Puts the cursor on the wanted entry, or on the nearest one with a row.
+    ///
+    /// While a search goes on, the wanted entry may still be found.
     fn settle(&mut self) {
         self.selected = self.outline.initial_selection(self.wanted);
-        let searching = self.search.is_some_and(|progress| !progress.done);
-        if self.selected.is_some() && !searching {
+        if self.selected.is_some() && !self.is_searching() {
             self.wanted = self.selected;
         }
     }
@@ -282,11 +292,15 @@ impl TreeSelector {
     }
 }
 
-impl Counts {
-    fn of(session: &Session) -> Self {
-        let name = session.name().unwrap_or_default().to_owned();
-        Self { name, entries: session.tree().len(), branches: session.tips().len() }
-    }
+fn state_of(session: &Session) -> SessionState {
+    (session.tree().len(), session.leaf())
 }
+
+fn counts(session: &Session) -> Vec<String> {
+    let name = session.name().filter(|name| !name.is_empty()).map(str::to_owned);
+    let counts = [count(session.tree().len(), "entry"), count(session.tips().len(), "branch")];
+    name.into_iter().chain(counts).collect()
+}
+
 #[cfg(test)]
 mod tests;

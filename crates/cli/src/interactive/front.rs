@@ -78,7 +78,7 @@ pub(super) struct Front<'a> {
     /// What gets the keyboard when the view is closed; the last one first.
     pub(super) behind: Vec<View>,
     /// The tree, kept as it was left.
-    pub(super) tree: Option<TreeSelector>,
+    pub(super) tree: Option<Box<TreeSelector>>,
     /// What is told of branches that are left, once and for all.
     pub(super) always: Option<Choice>,
     /// Messages and tasks that wait until the agent is idle.
@@ -431,10 +431,10 @@ impl<'a> Front<'a> {
             Some(mut view) => {
                 let height = self.view_height(&view, columns, rows);
                 let (desk, keymap, theme) = (&self.desk, &self.keymap, self.chat.theme());
-                let (tree, local) = (&mut self.tree, Local { now: self.app.now(), zone: self.zone });
+                let local = Local { now: self.app.now(), zone: self.zone };
                 let early = self.unasked.filter(|unasked| !unasked.is_over(now));
                 let mut draw = |area: Rect, buf: &mut Buffer| {
-                    super::view::draw(&mut view, tree, desk, theme, keymap, local, beat, area, buf);
+                    super::view::draw(&mut view, desk, theme, keymap, local, beat, area, buf);
                     if let Some(unasked) = early {
                         unasked.draw(theme, keymap, area, buf);
                     }

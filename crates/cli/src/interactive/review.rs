@@ -271,17 +271,4 @@ impl Front<'_> {
             (_, reviewing) => self.view = Some(View::Review(review, reviewing)),
         }
     }
-
-    /// Spells a selection of entries: one, or all from the first to the last.
-    pub(super) fn selection(&self, first: &EntryId, last: Option<&EntryId>) -> String {
-        let Some(last) = last else { return first.to_string() };
-        // A range begins after its first entry.
-        let before = self.desk.read(|session| {
-            let tree = session.tree();
-            tree.node(first.as_str())
-                .and_then(|node| tree.parent(node))
-                .map(|parent| tree.id(parent).to_string())
-        });
-        before.map_or_else(|| last.to_string(), |before| format!("{before}..{last}"))
-    }
 }

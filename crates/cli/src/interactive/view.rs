@@ -5,13 +5,13 @@ use offshoot_tui::chat::item::items_at;
 use offshoot_tui::chat::viewer::{VIEWER_ACTIONS, Viewer};
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::dialog::{Answer, Approval, Decided, Question, Review, SelectList};
-use offshoot_tui::help::{Group, HELP_ACTIONS, Help};
-use offshoot_tui::keys::{Action, Keymap, Letters};
+use offshoot_tui::help::Help;
+use offshoot_tui::keys::{Keymap, Letters, Screen};
 use offshoot_tui::picker::SessionPicker;
 use offshoot_tui::prompts::PromptList;
 use offshoot_tui::ratatui::buffer::Buffer;
 use offshoot_tui::ratatui::layout::Rect;
-use offshoot_tui::summary::{self, SummaryFlow};
+use offshoot_tui::summary::SummaryFlow;
 use offshoot_tui::theme::Theme;
 use offshoot_tui::time::Local;
 use offshoot_tui::tree::TreeSelector;
@@ -29,8 +29,8 @@ pub(super) type Chosen<T> = Box<dyn FnOnce(&mut Front<'_>, T)>;
 
 /// What has the keyboard instead of the editor.
 pub(super) enum View {
-    /// The tree; an entry is chosen to go there, or for something else.
-    Tree(Option<Chosen<EntryId>>),
+    /// The tree; an entry is chosen to go there, or for another purpose.
+    Tree(Box<TreeSelector>, Option<Chosen<EntryId>>),
     /// The question what to tell of a branch that is left.
     Summary(Box<SummaryFlow>),
     /// A list.
@@ -61,7 +61,7 @@ impl View {
         match self {
             View::Summary(flow) => flow.is_running(),
             View::Review(review, _) => review.is_waiting(),
-            View::Tree(_)
+            View::Tree(..)
             | View::List(..)
             | View::Prompts(..)
             | View::Question(..)
@@ -75,59 +75,10 @@ impl View {
     }
 }
 
-/// The keys of the chat, for the page that lists them.
-pub(super) const GROUPS: &[Group] = &[
-    (
-        "Talking",
-        &[
-            Action::Submit,
-            Action::NewLine,
-            Action::FollowUp,
-            Action::Dequeue,
-            Action::Interrupt,
-            Action::Clear,
-            Action::Exit,
-            Action::Suspend,
-            Action::ExternalEditor,
-            Action::PasteImage,
-        ],
-    ),
-    (
-        "Looking",
-        &[
-            Action::ToolsExpand,
-            Action::ThinkingToggle,
-            Action::LeafBack,
-            Action::LeafForward,
-            Action::MessageCopy,
-        ],
-    ),
-    (
-        "Models",
-        &[Action::ModelSelect, Action::ModelCycleForward, Action::ModelCycleBackward, Action::ThinkingCycle],
-    ),
-    (
-        "The editor",
-        &[
-            Action::CursorWordLeft,
-            Action::CursorWordRight,
-            Action::CursorLineStart,
-            Action::CursorLineEnd,
-            Action::DeleteWordBackward,
-            Action::DeleteToLineStart,
-            Action::DeleteToLineEnd,
-            Action::Yank,
-            Action::Undo,
-            Action::Complete,
-        ],
-    ),
-];
-
 /// Draws a view.
 #[expect(clippy::too_many_arguments, reason = "all that views look at, none of it theirs")]
 pub(super) fn draw(
     view: &mut View,
-    tree: &mut Option<TreeSelector>,
     desk: &Desk,
     theme: Theme,
     keymap: &Keymap,
@@ -137,11 +88,9 @@ pub(super) fn draw(
     buf: &mut Buffer,
 ) {
     match view {
-        View::Tree(_) => {
-            if let Some(tree) = tree {
-                desk.read(|session| tree.prepare(session, theme, local, area));
-                tree.draw(theme, keymap, area, buf);
-            }
+        View::Tree(tree, _) => {
+            desk.read(|session| tree.prepare(session, theme, local, area));
+            tree.draw(theme, keymap, area, buf);
         }
         View::Summary(flow) => flow.draw(theme, keymap, beat, area, buf),
         View::List(list, _) => list.draw(theme, keymap, area, buf),
@@ -151,7 +100,7 @@ pub(super) fn draw(
         View::Review(review, _) => review.draw(theme, keymap, beat, area, buf),
         View::Branches(list) => list.draw(theme, keymap, local, area, buf),
         View::Picker(picker) => picker.draw(theme, keymap, local, area, buf),
-        View::Keys(help) => help.draw(theme, keymap, "Keys", GROUPS, area, buf),
+        View::Keys(help) => help.draw(theme, keymap, "Keys", &Screen::Chat.groups(), area, buf),
         View::Extension(dialog) => dialog.draw(theme, keymap, area, buf),
         View::Viewer(..) => {}
     }
@@ -166,7 +115,7 @@ impl Front<'_> {
     /// Returns how many rows a view wants.
     pub(super) fn view_height(&self, view: &View, columns: u16, rows: u16) -> u16 {
         let wanted = match view {
-            View::Tree(_) => self.tree.as_ref().map_or(1, |tree| tree.height_for(rows)),
+            View::Tree(tree, _) => tree.height_for(rows),
             View::Summary(flow) => flow.height(),
             View::List(list, _) => list.height().min(half_screen(rows)),
             View::Prompts(list, _) => list.height().min(half_screen(rows)),
@@ -185,7 +134,7 @@ impl Front<'_> {
     pub(super) fn view_event(&mut self, event: &Event) {
         let Some(view) = self.view.take() else { return };
         match view {
-            View::Tree(purpose) => self.tree_event(purpose, event),
+            View::Tree(tree, purpose) => self.tree_event(tree, purpose, event),
             View::Summary(flow) => self.flow_event(flow, event),
             View::List(list, chosen) => self.list_event(list, chosen, event),
             View::Prompts(list, chosen) => self.prompts_event(list, chosen, event),
@@ -193,7 +142,7 @@ impl Front<'_> {
             View::Approval(approval, chosen) => self.approval_event(approval, chosen, event),
             View::Review(review, reviewing) => self.review_event(review, reviewing, event),
             View::Keys(mut help) => {
-                let input = self.keymap.input(event, HELP_ACTIONS, Letters::Act);
+                let input = help.input(&self.keymap, event);
                 if !input.is_some_and(|input| help.update(&input)) {
                     self.view = Some(View::Keys(help));
                 }
@@ -216,7 +165,9 @@ impl Front<'_> {
 
     /// Takes the keyboard from the view.
     pub(super) fn close_view(&mut self) {
-        self.view = None;
+        if let Some(View::Tree(tree, None)) = self.view.take() {
+            self.tree = Some(tree);
+        }
         self.pass_keyboard();
     }
 
@@ -325,8 +276,8 @@ impl Front<'_> {
 
     /// Goes on with a search in the tree while nothing else is to be done; tells whether there is something to draw.
     pub(super) fn search_on(&mut self) -> bool {
-        match (&self.view, &mut self.tree) {
-            (Some(View::Tree(_)), Some(tree)) if tree.is_searching() => {
+        match &mut self.view {
+            Some(View::Tree(tree, _)) if tree.is_searching() => {
                 self.desk.read(|session| tree.search_step(session, SEARCHED_AT_ONCE));
                 true
             }
@@ -336,10 +287,7 @@ impl Front<'_> {
 
     /// Gives an event to the summary flow.
     fn flow_event(&mut self, mut flow: Box<SummaryFlow>, event: &Event) {
-        let effects = match flow.input(&self.keymap, event) {
-            Some(input) => flow.update(summary::Event::Input(input)),
-            None => Vec::new(),
-        };
-        self.follow_flow(flow, effects);
+        let effect = flow.input(&self.keymap, event).and_then(|input| flow.update(&input));
+        self.follow_flow(flow, effect);
     }
 }

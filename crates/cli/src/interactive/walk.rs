@@ -52,41 +52,38 @@ impl Front<'_> {
             start,
             ..TreeOptions::default()
         };
-        let kept = self.tree.take().filter(|_| purpose.is_none());
+        // A tree with a purpose is a new one; the other is kept with its search, filter and folds.
+        let kept = if purpose.is_none() { self.tree.take() } else { None };
         let opened = self.desk.read(|session| match kept {
             Some(mut tree) => {
                 tree.reopen(session, start.or(session.leaf()));
                 Some(tree)
             }
-            None => TreeSelector::open(session, options),
+            None => TreeSelector::open(session, options).map(Box::new),
         });
         match opened {
             None => self.tell(Tone::Info, "nothing was said yet, so there is no tree"),
-            Some(tree) => {
-                self.tree = Some(tree);
-                self.open_view(View::Tree(chosen));
-            }
+            Some(tree) => self.open_view(View::Tree(tree, chosen)),
         }
     }
 
     /// Gives an event to the tree.
-    pub(super) fn tree_event(&mut self, purpose: Option<Chosen<EntryId>>, event: &Event) {
-        let Some(tree) = &mut self.tree else { return };
+    pub(super) fn tree_event(
+        &mut self,
+        mut tree: Box<TreeSelector>,
+        purpose: Option<Chosen<EntryId>>,
+        event: &Event,
+    ) {
         let input = tree.input(&self.keymap, event);
         let outcome = input.and_then(|input| self.desk.read(|session| tree.update(session, &input)));
         match (outcome, purpose) {
-            (None, purpose) => self.view = Some(View::Tree(purpose)),
-            (Some(Outcome::Select(id) | Outcome::BranchHere(id)), Some(chosen)) => {
-                self.tree = None;
-                chosen(self, id);
-            }
+            (None, purpose) => self.view = Some(View::Tree(tree, purpose)),
+            (Some(Outcome::Select(id) | Outcome::BranchHere(id)), Some(chosen)) => chosen(self, id),
             (Some(outcome), purpose) => {
-                let is_purpose = purpose.is_some();
                 if outcome.stays_open() {
-                    self.view = Some(View::Tree(purpose));
-                }
-                if is_purpose && !outcome.stays_open() {
-                    self.tree = None;
+                    self.view = Some(View::Tree(tree, purpose));
+                } else if purpose.is_none() {
+                    self.tree = Some(tree);
                 }
                 self.tree_outcome(outcome);
             }
@@ -102,10 +99,7 @@ impl Front<'_> {
                 let go: WithEntry = |front, id| front.start_move(id, Choice::Skip, None);
                 self.ask_to_go(id, go, |front, id| front.reopen_tree(id));
             }
-            Outcome::Pick(id, last) => {
-                let what = self.selection(&id, last.as_ref());
-                self.pick(&what);
-            }
+            Outcome::Pick(id) => self.pick(id.as_str()),
             Outcome::Merge(id) => self.merge(id.as_str()),
             Outcome::Export(id) => self.export_branch_at(id.as_str()),
             Outcome::Fork(id) => {
@@ -138,8 +132,8 @@ impl Front<'_> {
             Ok(chosen) => chosen,
             Err(error) => return self.fail_with(error),
         };
-        let (flow, effects) = SummaryFlow::start(chosen);
-        self.follow_flow(Box::new(flow), effects);
+        let (flow, effect) = SummaryFlow::start(chosen);
+        self.follow_flow(Box::new(flow), effect);
     }
 
     fn chosen(&mut self, target: &EntryId) -> Result<summary::Chosen, AgentError> {
@@ -156,22 +150,30 @@ impl Front<'_> {
         self.desk.read(plan)
     }
 
-    /// Does what the summary flow wants, and keeps it open as long as it is.
-    pub(super) fn follow_flow(&mut self, flow: Box<SummaryFlow>, effects: Vec<Effect>) {
+    /// Performs the effect of the summary flow, and keeps it open as long as it is.
+    pub(super) fn follow_flow(&mut self, flow: Box<SummaryFlow>, effect: Option<Effect>) {
         if flow.is_open() {
             self.open_view(View::Summary(flow));
         }
-        for effect in effects {
-            match effect {
-                Effect::Run { target, choice, label } => self.start_move(&target, choice, label),
-                Effect::Abort => self.abort_move(),
-                Effect::ReopenTree(id) => self.reopen_tree(&id),
-                Effect::Merge(id) => self.merge(id.as_str()),
-                Effect::Remember(choice) => self.always = Some(choice),
-                Effect::EditExternally(text) => self.edit_in_flow(&text),
-                Effect::Status(text) => self.tell(Tone::Info, text),
-                Effect::Error(text) => self.fail(&text),
+        match effect {
+            None => {}
+            Some(Effect::Run { target, choice, label, remember }) => {
+                if remember {
+                    self.always = Some(choice.clone());
+                }
+                self.start_move(&target, choice, label);
             }
+            Some(Effect::Abort) => self.abort_move(),
+            Some(Effect::ReopenTree(id, status)) => {
+                if let Some(status) = status {
+                    self.tell(Tone::Info, status);
+                }
+                self.reopen_tree(&id);
+            }
+            Some(Effect::Merge(id)) => self.merge(id.as_str()),
+            Some(Effect::EditExternally(text)) => self.edit_in_flow(&text),
+            Some(Effect::Status(text)) => self.tell(Tone::Info, text),
+            Some(Effect::Error(text)) => self.fail(&text),
         }
     }
 
@@ -191,8 +193,10 @@ impl Front<'_> {
     fn edit_in_flow(&mut self, text: &str) {
         let edited = self.edit_externally(text);
         let Some(View::Summary(mut flow)) = self.view.take() else { return };
-        let effects = edited.map(|text| flow.update(summary::Event::Edited(text))).unwrap_or_default();
-        self.follow_flow(flow, effects);
+        if let Some(text) = edited {
+            flow.set_text(&text);
+        }
+        self.follow_flow(flow, None);
     }
 
     /// Moves as the tree or a command wants.
@@ -252,8 +256,8 @@ impl Front<'_> {
         };
         match (self.take_waiting(|view| matches!(view, View::Summary(_))), ended) {
             (Some(View::Summary(mut flow)), ended) => {
-                let effects = flow.update(summary::Event::Ended(ended));
-                self.follow_flow(flow, effects);
+                let effect = flow.end(ended);
+                self.follow_flow(flow, effect);
             }
             (_, Ended::Done) => {}
             (_, Ended::Cancelled) => self.show_cancelled(&CancelledBy::User),

@@ -6,9 +6,9 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use session_tree::BranchRow;
 
-use super::{BranchList, GROUPS, Mode};
+use super::{BranchList, Mode};
 use crate::clean::clean;
-use crate::keys::{Action, Keymap};
+use crate::keys::{Action, Keymap, Screen};
 use crate::layout::take_rows;
 use crate::numbers::{count, money, tokens};
 use crate::paint::{self, span};
@@ -30,18 +30,36 @@ const KEYS: &[(Action, &str)] = &[
     (Action::BranchSearch, "search"),
 ];
 
-/// From these widths on there is room for where a branch came from, and for its model.
-const WITH_ORIGIN: usize = 90;
-const WITH_MODEL: usize = 110;
-/// Below this width only name, turns and age are told.
+/// Below this width marks have no words.
 const NARROW: usize = 60;
+
+/// A column after the name: its title, its width, and the width of the screen from which on it shows.
+struct Column(&'static str, usize, usize, fn(&BranchRow, Local) -> String);
+
+const COLUMNS: [Column; 6] = [
+    Column("from", 16, 90, |row, _| left(row.branch.from.as_deref().unwrap_or_default(), 16)),
+    Column("turns", 5, 0, |row, _| row.branch.turns.to_string()),
+    Column("tokens", 6, NARROW, |row, _| tokens(row.figures.own.usage.total)),
+    Column("cost", 6, NARROW, |row, _| money(row.figures.own.usage.cost)),
+    Column("model", 16, 110, |row, _| {
+        left(row.figures.own.last_model.as_ref().map(|model| model.model_id.as_str()).unwrap_or_default(), 16)
+    }),
+    Column("last", 4, 0, |row, local| local.age(row.branch.last_activity)),
+];
 
 impl BranchList {
     /// Draws the list.
     pub fn draw(&mut self, theme: Theme, keymap: &Keymap, local: Local, area: Rect, buf: &mut Buffer) {
         paint::wipe(area, buf);
         if let Mode::Help(help) = &mut self.mode {
-            return help.draw(theme, keymap, "Keys of the list of branches", GROUPS, area, buf);
+            return help.draw(
+                theme,
+                keymap,
+                "Keys of the list of branches",
+                &Screen::Branches.groups(),
+                area,
+                buf,
+            );
         }
         let mut left = area;
         self.draw_title(theme, take_rows(&mut left, 1), buf);
@@ -69,10 +87,8 @@ impl BranchList {
             format!(" of \"{}\"", self.session_name)
         };
         let mut left = vec![span(&format!(" Branches{name}"), theme.style(Role::Title))];
-        if matches!(self.mode, Mode::Search) || !self.query.is_empty() {
-            left.push(Span::styled(theme.pick("  ⌕ ", "  / "), theme.style(Role::Accent)));
-            left.push(span(&self.query, theme.style(Role::Text)));
-            left.push(Span::styled(theme.pick("▏", "_"), theme.style(Role::Accent)));
+        if matches!(self.mode, Mode::Search) {
+            left.extend(paint::query(theme, &self.query, "type to search").spans);
         }
         let hidden = self.rows.iter().filter(|row| row.branch.is_hidden).count();
         let hidden = if hidden > 0 { format!(", {hidden} hidden") } else { String::new() };
@@ -86,37 +102,26 @@ impl BranchList {
             paint::line(&Line::styled("  no branches found", theme.style(Role::Muted)), area, buf);
             return;
         }
-        let height = usize::from(area.height);
-        let at = self.position().unwrap_or(0);
-        let first = at.saturating_sub(height / 2).min(self.shown.len().saturating_sub(height));
-        let rows = self.shown.iter().enumerate().skip(first);
-        for ((number, row), y) in rows.zip(area.top()..area.bottom()) {
-            let place = Rect { y, height: 1, ..area };
-            if number == at {
-                paint::tint(theme.style(Role::Selection), place, buf);
-            }
-            let line = self.line(theme, local, *row, number == at, usize::from(area.width));
-            paint::line(&paint::shorten(line, usize::from(area.width)), place, buf);
-        }
+        paint::list(theme, self.shown.len(), self.position().unwrap_or(0), area, buf, |at, is_here| {
+            self.line(theme, local, self.shown[at], is_here, usize::from(area.width))
+        });
     }
 
-    fn line(&self, theme: Theme, local: Local, at: usize, here: bool, columns: usize) -> Line<'static> {
+    fn line(&self, theme: Theme, local: Local, at: usize, is_here: bool, columns: usize) -> Line<'static> {
         let row = &self.rows[at];
-        let cursor = if here { theme.pick("› ", "> ") } else { "  " };
         let dot = if row.branch.is_current { theme.pick("● ", "* ") } else { "  " };
-        let bold = if here { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
-        let cells = cells(row, local, columns);
+        let bold = if is_here { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
         Line::from(vec![
-            Span::styled(cursor, theme.style(Role::Accent)),
+            paint::cursor(theme, is_here),
             Span::styled(dot, theme.style(Role::Accent)),
             Span::styled(format!("{:>2} ", at + 1), theme.style(Role::Dim)),
-            span(&cell(&row.branch.name, name_width(columns)), bold),
-            span(&cells, theme.style(Role::Muted)),
+            span(&left(&row.branch.name, name_width(columns)), bold),
+            span(&cells(columns, |column| (column.3)(row, local)), theme.style(Role::Muted)),
             span(&self.marks(theme, row, columns >= NARROW), theme.style(Role::Warning)),
         ])
     }
 
-    /// What is special about a branch; in words where there is room for them.
+    /// Returns the marks of a branch, with words where there is room for them.
     fn marks(&self, theme: Theme, row: &BranchRow, in_words: bool) -> String {
         let branch = &row.branch;
         let merged = || {
@@ -130,10 +135,10 @@ impl BranchList {
             (branch.ends_in_error, theme.pick("⚠", "!"), "ends in error".to_owned()),
             (branch.is_hidden, theme.pick("∅", "-"), "hidden".to_owned()),
         ];
-        let told = marks.into_iter().filter(|(holds, ..)| *holds);
+        let shown = marks.into_iter().filter(|(holds, ..)| *holds);
         match in_words {
-            true => told.map(|(_, sign, words)| format!("  {sign} {words}")).collect(),
-            false => told.map(|(_, sign, _)| format!(" {sign}")).collect(),
+            true => shown.map(|(_, sign, words)| format!("  {sign} {words}")).collect(),
+            false => shown.map(|(_, sign, _)| format!(" {sign}")).collect(),
         }
     }
 }
@@ -142,40 +147,22 @@ fn name_width(columns: usize) -> usize {
     if columns < NARROW { columns.saturating_sub(24).clamp(8, 24) } else { 26 }
 }
 
-fn cell(text: &str, columns: usize) -> String {
+/// Returns a text in a column of its own, to the left.
+fn left(text: &str, columns: usize) -> String {
     pad(&cut(&clean(text), columns), columns, false)
 }
 
 fn header(columns: usize) -> String {
-    let mut head = format!("     # {}", pad("name", name_width(columns), false));
-    if columns >= WITH_ORIGIN {
-        head.push_str(&format!("  {}", pad("from", 16, false)));
-    }
-    head.push_str("  turns");
-    if columns >= NARROW {
-        head.push_str("  tokens    cost");
-    }
-    if columns >= WITH_MODEL {
-        head.push_str(&format!("  {}", pad("model", 16, false)));
-    }
-    head + "  last"
+    let name = pad("name", name_width(columns), false);
+    let title = |column: &Column| match column.0 {
+        "from" | "model" => left(column.0, column.1),
+        title => title.to_owned(),
+    };
+    format!("     # {name}{}", cells(columns, title))
 }
 
-/// The figures of a branch, below their headings.
-fn cells(row: &BranchRow, local: Local, columns: usize) -> String {
-    let mut cells = String::new();
-    if columns >= WITH_ORIGIN {
-        cells.push_str(&format!("  {}", cell(row.branch.from.as_deref().unwrap_or_default(), 16)));
-    }
-    cells.push_str(&format!("  {:>5}", row.branch.turns));
-    let own = &row.figures.own;
-    if columns >= NARROW {
-        cells.push_str(&format!("  {:>6}  {:>6}", tokens(own.usage.total), money(own.usage.cost)));
-    }
-    if columns >= WITH_MODEL {
-        let model = own.last_model.as_ref().map(|model| model.model_id.as_str()).unwrap_or_default();
-        cells.push_str(&format!("  {}", cell(model, 16)));
-    }
-    cells.push_str(&format!("  {:>4}", local.age(row.branch.last_activity)));
-    cells
+/// Returns the cells of a row, or of the header, in a screen of this width.
+fn cells(columns: usize, value: impl Fn(&Column) -> String) -> String {
+    let shown = COLUMNS.iter().filter(|column| columns >= column.2);
+    shown.map(|column| format!("  {}", pad(&value(column), column.1, true))).collect()
 }

@@ -99,8 +99,8 @@ fn a_label_is_typed_below_the_list() {
 fn no_branches_are_no_trouble() {
     let mut list = BranchList::new("", Vec::new());
     assert!(shown(&mut list, 40, 6).contains("no branches found"));
-    for action in ACTIONS.iter().filter(|action| **action != Action::SelectCancel) {
-        assert_eq!(act(&mut list, *action), None, "{action:?}");
+    for action in Screen::Branches.actions().into_iter().filter(|action| *action != Action::SelectCancel) {
+        assert_eq!(act(&mut list, action), None, "{action:?}");
         list.mode = Mode::Browse;
     }
 }

@@ -5,8 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::{Answer, frame};
-use crate::input::{LINE_ACTIONS, LineInput};
-use crate::keys::{Action, Input, Keymap, Letters};
+use crate::input::LineInput;
+use crate::keys::{Action, Input, Keymap, Letters, Screen};
+use crate::layout::indented;
 use crate::paint;
 use crate::theme::{Role, Theme};
 
@@ -33,8 +34,7 @@ impl Prompt {
 
     /// Turns an event of the terminal into what the dialog takes.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
-        let actions = [&[Action::SelectConfirm, Action::SelectCancel], LINE_ACTIONS].concat();
-        keymap.input(event, &actions, Letters::Type)
+        keymap.input(event, &Screen::Line.actions(), Letters::Type)
     }
 
     /// Takes one input; the answer is trimmed and may be empty.
@@ -54,8 +54,7 @@ impl Prompt {
         let body = frame(theme, keymap, &self.title, KEYS, area, buf);
         let row = Rect { height: body.height.min(1), ..body };
         paint::line(&Line::styled(theme.pick(" › ", " > "), theme.style(Role::Accent)), row, buf);
-        let indent = row.width.min(3);
-        self.line.draw(theme, Rect { x: row.x + indent, width: row.width - indent, ..row }, buf);
+        self.line.draw(theme, indented(row, 3), buf);
         paint::finish(theme, area, buf);
     }
 }

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::prompt::Prompt;
 use super::text::{TextDialog, Typed};
 use super::{Answer, frame};
-use crate::help::{HELP_ACTIONS, Help};
+use crate::help::Help;
 use crate::keys::{Action, Input, Keymap, Letters};
 use crate::layout::{indented, take_rows};
 use crate::paint;
@@ -145,7 +145,7 @@ impl Review {
         match &self.over {
             Over::Edit(dialog) => dialog.input(keymap, event),
             Over::Focus(prompt) => prompt.input(keymap, event),
-            Over::Help(_) => keymap.input(event, HELP_ACTIONS, Letters::Act),
+            Over::Help(help) => help.input(keymap, event),
             Over::Nothing => {
                 let actions = [self.kind.actions(), &[Action::Help]].concat();
                 keymap.input(event, &actions, Letters::Act)

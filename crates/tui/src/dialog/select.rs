@@ -7,25 +7,11 @@ use ratatui::text::{Line, Span};
 
 use super::{Answer, frame};
 use crate::input::{changed_query, stepped};
-use crate::keys::{Action, Input, Keymap, Letters};
+use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::layout::take_rows;
 use crate::paint::{self, span};
 use crate::theme::{Role, Theme};
 use crate::width::{cut, pad, width};
-
-/// The actions of a list.
-pub(crate) const ACTIONS: &[Action] = &[
-    Action::SelectConfirm,
-    Action::SelectCancel,
-    Action::SelectUp,
-    Action::SelectDown,
-    Action::SelectPageUp,
-    Action::SelectPageDown,
-    Action::SelectFirst,
-    Action::SelectLast,
-    Action::DeleteBackward,
-    Action::DeleteWordBackward,
-];
 
 const KEYS: &[(Action, &str)] =
     &[(Action::SelectConfirm, "choose"), (Action::SelectCancel, "back"), (Action::SelectDown, "move")];
@@ -100,7 +86,7 @@ impl SelectList {
     /// Turns an event of the terminal into what the list takes.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
         let letters = if self.query.is_some() { Letters::Type } else { Letters::Act };
-        keymap.input(event, ACTIONS, letters)
+        keymap.input(event, &Screen::List.actions(), letters)
     }
 
     /// Takes one input; the answer is the number of an item.
@@ -170,11 +156,7 @@ impl SelectList {
     pub fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
         let mut body = frame(theme, keymap, &self.title, self.keys, area, buf);
         if let Some(query) = &self.query {
-            let row = take_rows(&mut body, 1);
-            let (text, role) =
-                if query.is_empty() { ("type to search", Role::Dim) } else { (query.as_str(), Role::Text) };
-            let mark = Span::styled(theme.pick(" ⌕ ", " / "), theme.style(Role::Accent));
-            paint::line(&Line::from(vec![mark, span(text, theme.style(role))]), row, buf);
+            paint::line(&paint::query(theme, query, "type to search"), take_rows(&mut body, 1), buf);
         }
         self.page = usize::from(body.height).max(1);
         self.draw_items(theme, body, buf);
@@ -187,21 +169,11 @@ impl SelectList {
             paint::line(&Line::styled("  nothing found", theme.style(Role::Muted)), area, buf);
             return;
         }
-        let height = usize::from(area.height);
-        let last = self.shown.len().saturating_sub(height);
-        let first = self.cursor.saturating_sub(height / 2).min(last);
-        let columns = usize::from(area.width);
-        let longest = self.items.iter().map(|item| width(&item.text)).max().unwrap_or(0).min(columns * 3 / 5);
-        let rows = self.shown.iter().enumerate().skip(first);
-        for ((number, item), y) in rows.zip(area.top()..area.bottom()) {
-            let at = Rect { y, height: 1, ..area };
-            let here = number == self.cursor;
-            if here {
-                paint::tint(theme.style(Role::Selection), at, buf);
-            }
-            let line = self.line(theme, *item, here, longest);
-            paint::line(&paint::shorten(line, columns), at, buf);
-        }
+        let longest = self.items.iter().map(|item| width(&item.text)).max().unwrap_or(0);
+        let longest = longest.min(usize::from(area.width) * 3 / 5);
+        paint::list(theme, self.shown.len(), self.cursor, area, buf, |at, is_here| {
+            self.line(theme, self.shown[at], is_here, longest)
+        });
     }
 
     fn line(&self, theme: Theme, item: usize, here: bool, longest: usize) -> Line<'static> {
@@ -209,9 +181,8 @@ impl SelectList {
         let Item { text, detail } = &self.items[item];
         let text = crate::clean::clean(text);
         let bold = if here { Modifier::BOLD } else { Modifier::empty() };
-        let mark = if here { theme.pick("› ", "> ") } else { "  " };
         Line::from(vec![
-            Span::styled(mark, theme.style(Role::Accent)),
+            paint::cursor(theme, here),
             Span::styled(number, theme.style(Role::Dim)),
             Span::styled(pad(&cut(&text, longest), longest, false), Style::new().add_modifier(bold)),
             span(&format!("  {detail}"), theme.style(Role::Muted)),

@@ -1,115 +1,119 @@
-//! Which rows show, in which order, and which hang below others.
+//! Decides which rows are visible, in which order, and which are drawn below others.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::iter::successors;
+use std::path::{Path, PathBuf};
 
-use session_tree::{Level, SessionSummary, Timestamp};
+use session_tree::{Level, Relevance, SessionQuery, SessionSummary, Timestamp};
 
 use super::{SessionPicker, Sort};
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Which session.
-    pub(super) at: usize,
+    pub(super) path: PathBuf,
     /// The lines before it, in threads.
     pub(super) levels: Vec<Level>,
 }
 
 impl SessionPicker {
-    /// Makes the rows anew if something came since they were made.
+    /// Makes the rows again if something was added since they were made.
     pub(super) fn freshen(&mut self) {
         if self.is_stale {
             self.arrange();
         }
     }
 
-    /// Makes the rows anew; the cursor stays on its session if it was moved there.
+    /// Makes the rows again; the cursor stays on its session if it was moved there.
     pub(super) fn arrange(&mut self) {
         self.is_stale = false;
-        let threaded = self.sort == Sort::Threaded && self.finder.is_empty();
-        let shown = self.fitting();
-        self.places = if threaded {
-            threads(&self.listed().rows, &shown)
+        let query = SessionQuery::parse(&self.query);
+        let shown = self.matching(&query);
+        self.places = if self.sort == Sort::Threaded && query.is_empty() {
+            threads(&shown)
         } else {
-            shown.iter().map(|at| Place { at: *at, levels: Vec::new() }).collect()
+            shown.iter().map(|row| Place { path: row.path.clone(), levels: Vec::new() }).collect()
         };
-        let selected = self.selected.as_deref().filter(|_| self.moved);
-        if selected.is_none_or(|selected| self.position_of(selected).is_none()) {
-            self.selected = self.places.first().map(|place| self.listed().rows[place.at].path.clone());
+        if !self.moved || self.position().is_none() {
+            self.selected = self.places.first().map(|place| place.path.clone());
             self.moved = false;
         }
     }
 
-    pub(super) fn position_of(&self, path: &std::path::Path) -> Option<usize> {
-        self.places.iter().position(|place| self.listed().rows[place.at].path == path)
+    /// Returns the row of the cursor.
+    pub(super) fn position(&self) -> Option<usize> {
+        self.places.iter().position(|place| Some(&place.path) == self.selected.as_ref())
     }
 
-    /// The sessions that fit, best or latest first.
-    fn fitting(&self) -> Vec<usize> {
-        let rows = &self.listed().rows;
-        let named = |row: &SessionSummary| row.name.as_deref().is_some_and(|name| !name.trim().is_empty());
-        let mut fitting: Vec<(u8, usize)> = Vec::new();
-        for (at, row) in rows.iter().enumerate().filter(|(_, row)| !self.named_only || named(row)) {
-            let exact =
-                self.finder.fits(row, None).or_else(|| self.in_text.get(&row.path).copied().flatten());
-            match exact {
-                Some(session_tree::Relevance::Name) => fitting.push((0, at)),
-                Some(session_tree::Relevance::Elsewhere) => fitting.push((1, at)),
-                None if self.finder.is_scattered(row) => fitting.push((2, at)),
-                None => {}
+    /// Returns the sessions that match the query, best or latest first.
+    fn matching(&self, query: &SessionQuery) -> Vec<&SessionSummary> {
+        let is_named = |row: &SessionSummary| row.name.as_deref().is_some_and(|name| !name.trim().is_empty());
+        let rows = self.listed().paths.iter().filter_map(|path| self.rows.get(path));
+        let rows = rows.filter(|row| !self.trash.contains(&row.path) && (!self.named_only || is_named(row)));
+        let words = scattered_words(&self.query);
+        let tier = |row: &SessionSummary| {
+            let found = query.matches(row, None).or_else(|| self.in_text.get(&row.path).copied().flatten());
+            match found {
+                Some(Relevance::Name) => Some(0),
+                Some(Relevance::Elsewhere) => Some(1),
+                None => is_scattered(&words, row).then_some(2),
             }
-        }
+        };
+        let mut matching: Vec<(u8, &SessionSummary)> =
+            rows.filter_map(|row| Some((tier(row)?, row))).collect();
         let by_relevance = self.sort == Sort::Relevance;
-        // Rows come in any order; those of the same time have one, too.
-        fitting.sort_by(|(one_tier, one), (other_tier, other)| {
-            let tiers = if by_relevance { one_tier.cmp(other_tier) } else { Ordering::Equal };
-            let newest = || rows[*other].modified.cmp(&rows[*one].modified);
-            tiers.then_with(newest).then_with(|| rows[*one].path.cmp(&rows[*other].path))
+        matching.sort_by_key(|(tier, row)| {
+            (if by_relevance { *tier } else { 0 }, Reverse(row.modified), row.path.as_path())
         });
-        fitting.into_iter().map(|(_, at)| at).collect()
+        matching.into_iter().map(|(_, row)| row).collect()
     }
 }
 
-/// Puts forks below what they were forked from; the thread with the latest activity comes first.
-fn threads(rows: &[SessionSummary], shown: &[usize]) -> Vec<Place> {
-    let parents = parents(rows, shown);
-    let mut children: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
-    for at in shown {
-        children.entry(parents.get(at).copied()).or_default().push(*at);
-    }
-    let latest = latest(rows, shown, &parents);
-    let newest_first = |at: &usize| Reverse(latest.get(at).copied());
-    for siblings in children.values_mut() {
-        siblings.sort_by_key(newest_first);
+/// Returns the words of a query in lower case, unless it has phrases, patterns or conditions.
+fn scattered_words(query: &str) -> Vec<String> {
+    let is_plain = !query.contains(['"', ':']);
+    query.to_lowercase().split_whitespace().filter(|_| is_plain).map(str::to_owned).collect()
+}
+
+/// Returns true if the letters of each word occur in order in the name, or in the folder.
+fn is_scattered(words: &[String], row: &SessionSummary) -> bool {
+    let texts = [row.name.as_deref().unwrap_or_default().to_lowercase(), row.cwd.to_lowercase()];
+    let is_in = |word: &str, text: &str| {
+        let mut letters = text.chars();
+        word.chars().all(|wanted| letters.any(|letter| letter == wanted))
+    };
+    !words.is_empty() && words.iter().all(|word| texts.iter().any(|text| is_in(word, text)))
+}
+
+type Parents<'r> = HashMap<&'r Path, &'r Path>;
+
+/// Puts forks below their parents; the thread with the latest activity comes first.
+fn threads(shown: &[&SessionSummary]) -> Vec<Place> {
+    let parents = parents(shown);
+    let latest = latest(shown, &parents);
+    let mut sorted: Vec<&Path> = shown.iter().map(|row| row.path.as_path()).collect();
+    sorted.sort_by_key(|path| Reverse(latest.get(path)));
+    let mut children: HashMap<Option<&Path>, Vec<&Path>> = HashMap::new();
+    for path in sorted {
+        children.entry(parents.get(path).copied()).or_default().push(path);
     }
     let mut places = Vec::new();
-    let mut stack: Vec<Place> = Vec::new();
-    push_children(&children, None, &[], &mut stack);
-    while let Some(place) = stack.pop() {
-        push_children(&children, Some(place.at), &place.levels, &mut stack);
-        places.push(place);
+    let roots = children.get(&None).into_iter().flatten().rev();
+    let mut stack: Vec<(&Path, Vec<Level>)> = roots.map(|path| (*path, Vec::new())).collect();
+    while let Some((path, levels)) = stack.pop() {
+        let below = children.get(&Some(path)).map(Vec::as_slice).unwrap_or_default();
+        for (number, child) in below.iter().enumerate().rev() {
+            let mut levels: Vec<Level> = levels.iter().copied().map(past).collect();
+            levels.push(if number + 1 == below.len() { Level::Corner } else { Level::Tee });
+            stack.push((*child, levels));
+        }
+        places.push(Place { path: path.to_path_buf(), levels });
     }
     places
 }
 
-fn push_children(
-    children: &HashMap<Option<usize>, Vec<usize>>,
-    parent: Option<usize>,
-    above: &[Level],
-    stack: &mut Vec<Place>,
-) {
-    let below = children.get(&parent).map(Vec::as_slice).unwrap_or_default();
-    for (number, at) in below.iter().enumerate().rev() {
-        let mut levels: Vec<Level> = above.iter().map(|level| past(*level)).collect();
-        if parent.is_some() {
-            levels.push(if number + 1 == below.len() { Level::Corner } else { Level::Tee });
-        }
-        stack.push(Place { at: *at, levels });
-    }
-}
-
-/// What a connector looks like from the rows below it.
+/// Returns the look of a connector in the rows below it.
 fn past(level: Level) -> Level {
     match level {
         Level::Tee | Level::Line => Level::Line,
@@ -117,46 +121,34 @@ fn past(level: Level) -> Level {
     }
 }
 
-/// Finds the parent of each session that was forked from another one of the list. A circle has no parents.
-fn parents(rows: &[SessionSummary], shown: &[usize]) -> HashMap<usize, usize> {
-    let by_path: HashMap<&str, usize> =
-        shown.iter().filter_map(|at| Some((rows[*at].path.to_str()?, *at))).collect();
-    let by_id: HashMap<&str, usize> = shown.iter().map(|at| (rows[*at].id.as_str(), *at)).collect();
-    let parent = |at: &usize| {
-        let named = rows[*at].parent_session.as_deref()?;
-        by_path.get(named).or_else(|| by_id.get(named)).copied().filter(|parent| parent != at)
+/// Finds the parents of forks in the list. Sessions in a cycle have none.
+fn parents<'r>(shown: &[&'r SessionSummary]) -> Parents<'r> {
+    let by_id: HashMap<&str, &Path> = shown.iter().map(|row| (row.id.as_str(), row.path.as_path())).collect();
+    let by_path: HashMap<&Path, &Path> = by_id.values().map(|path| (*path, *path)).collect();
+    let parent = |row: &SessionSummary| {
+        let named = row.parent_session.as_deref()?;
+        by_path.get(Path::new(named)).or_else(|| by_id.get(named)).copied()
     };
-    let mut parents: HashMap<usize, usize> = shown.iter().filter_map(|at| Some((*at, parent(at)?))).collect();
-    for at in shown {
-        let (mut above, mut steps) = (parents.get(at).copied(), 0);
-        while let Some(one) = above {
-            steps += 1;
-            if one == *at || steps > shown.len() {
-                parents.remove(at);
-                break;
-            }
-            above = parents.get(&one).copied();
-        }
-    }
+    let mut parents: Parents<'r> =
+        shown.iter().filter_map(|row| Some((row.path.as_path(), parent(row)?))).collect();
+    let above = |path: &&'r Path| parents.get(*path).copied();
+    let is_in_cycle = |path: &&Path| {
+        successors(parents.get(*path).copied(), above).take(shown.len()).any(|ancestor| ancestor == *path)
+    };
+    let cyclic: Vec<&Path> = parents.keys().copied().filter(is_in_cycle).collect();
+    parents.retain(|path, _| !cyclic.contains(path));
     parents
 }
 
 /// Returns the latest activity at or below each session.
-fn latest(
-    rows: &[SessionSummary],
-    shown: &[usize],
-    parents: &HashMap<usize, usize>,
-) -> HashMap<usize, Timestamp> {
-    let mut latest: HashMap<usize, Timestamp> = shown.iter().map(|at| (*at, rows[*at].modified)).collect();
-    for at in shown {
-        let time = rows[*at].modified;
-        let mut above = parents.get(at).copied();
-        while let Some(parent) = above {
-            match latest.get_mut(&parent) {
-                Some(known) if *known < time => *known = time,
-                _ => break,
-            }
-            above = parents.get(&parent).copied();
+fn latest<'r>(shown: &[&'r SessionSummary], parents: &Parents<'r>) -> HashMap<&'r Path, Timestamp> {
+    let mut latest: HashMap<&Path, Timestamp> = HashMap::new();
+    for row in shown {
+        let mut at = Some(row.path.as_path());
+        while let Some(path) = at {
+            let known = latest.entry(path).or_insert(row.modified);
+            *known = row.modified.max(*known);
+            at = parents.get(path).copied();
         }
     }
     latest

@@ -6,15 +6,16 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use session_tree::{Level, SessionSummary};
 
-use super::act::GROUPS;
 use super::arrange::Place;
 use super::preview::summary_lines;
 use super::{Loading, Mode, Scope, SessionPicker, Sort};
-use crate::keys::{Action, Keymap};
+use crate::clean::clean;
+use crate::keys::{Action, Keymap, Screen};
 use crate::layout::take_rows;
 use crate::paint::{self, span};
 use crate::theme::{Role, Theme};
 use crate::time::Local;
+use crate::width::cut;
 
 const KEYS: &[(Action, &str)] = &[
     (Action::SelectConfirm, "open"),
@@ -28,7 +29,7 @@ const KEYS: &[(Action, &str)] = &[
     (Action::PickerBranches, "branches"),
 ];
 
-/// From this width on the preview stands beside the list.
+/// From this width on the preview is beside the list.
 const WIDE: u16 = 100;
 
 impl SessionPicker {
@@ -37,23 +38,31 @@ impl SessionPicker {
         self.freshen();
         paint::wipe(area, buf);
         if let Mode::Help(overlay) = &mut self.mode {
-            return overlay.draw(theme, keymap, "Keys of the session picker", GROUPS, area, buf);
+            return overlay.draw(
+                theme,
+                keymap,
+                "Keys of the session picker",
+                &Screen::Picker.groups(),
+                area,
+                buf,
+            );
         }
         let mut left = area;
         self.draw_title(theme, take_rows(&mut left, 1), buf);
         self.draw_query(theme, take_rows(&mut left, 1), buf);
         let rule = take_rows(&mut left, 1);
         paint::rule(theme, rule, buf);
-        let dialog_rows = match self.mode {
-            Mode::Rename(..) | Mode::Delete(..) => 3,
+        let dialog_rows = match &self.mode {
+            Mode::Rename(..) => 3,
+            Mode::Delete(_, question) => question.height(area.width),
             Mode::Browse | Mode::Help(_) => 2,
         };
         let list_rows = usize::from(left.height.saturating_sub(dialog_rows));
         let list = take_rows(&mut left, list_rows);
         self.draw_body(theme, keymap, local, list, rule, buf);
-        match &self.mode {
+        match &mut self.mode {
             Mode::Rename(_, prompt) => prompt.draw(theme, keymap, left, buf),
-            Mode::Delete(_, confirm) => confirm.draw(theme, keymap, left, buf),
+            Mode::Delete(_, question) => question.draw(theme, keymap, left, buf),
             Mode::Browse | Mode::Help(_) => {
                 self.draw_status(theme, keymap, take_rows(&mut left, 1), buf);
                 paint::line(&paint::keys_line(theme, keymap, KEYS, usize::from(area.width)), left, buf);
@@ -82,16 +91,8 @@ impl SessionPicker {
     }
 
     fn draw_query(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
-        let mut left = vec![Span::styled(theme.pick(" ⌕ ", " / "), theme.style(Role::Accent))];
-        if self.query.is_empty() {
-            left.push(Span::styled(
-                "type to search · \"phrase\" · re:pattern · cwd: before: has:branch",
-                theme.style(Role::Dim),
-            ));
-        } else {
-            left.push(span(&self.query, theme.style(Role::Text)));
-            left.push(Span::styled(theme.pick("▏", "_"), theme.style(Role::Accent)));
-        }
+        let hint = "type to search · \"phrase\" · re:pattern · cwd: before: has:branch";
+        let left = paint::query(theme, &self.query, hint);
         let right = match self.listed().loading {
             Loading::Running { done, total } if total > 0 => {
                 Line::styled(format!("reading {done}/{total} "), theme.style(Role::Muted))
@@ -99,7 +100,7 @@ impl SessionPicker {
             Loading::Running { .. } => Line::styled("reading… ", theme.style(Role::Muted)),
             Loading::NotAsked | Loading::Done => Line::default(),
         };
-        paint::left_and_right(Line::from(left), &right, area, buf);
+        paint::left_and_right(left, &right, area, buf);
     }
 
     fn draw_body(
@@ -117,23 +118,19 @@ impl SessionPicker {
         if self.shows_preview {
             list.width = area.width * 3 / 5;
             let line = Rect { x: list.right(), width: 1, ..area };
-            let style = theme.style(Role::Border);
-            for y in line.top()..line.bottom() {
-                buf.set_string(line.x, y, theme.pick("│", "|"), style);
-            }
-            if !rule.is_empty() {
-                buf.set_string(line.x, rule.y, theme.pick("┬", "+"), style);
-            }
+            paint::pane_rule(theme, line, rule, buf);
             let pane = Rect { x: line.x + 2, width: (area.right() - line.x).saturating_sub(3), ..area };
             self.draw_preview(theme, local, pane, buf);
         }
         self.page = usize::from(list.height).max(1);
         if self.places.is_empty() {
             let text = format!("  {}", self.why_empty(keymap));
-            let line = Line::styled(text, theme.style(Role::Muted));
-            paint::line(&paint::shorten(line, usize::from(list.width)), list, buf);
+            paint::lines([Line::styled(text, theme.style(Role::Muted))], list, buf);
         }
-        self.draw_rows(theme, local, list, buf);
+        let columns = usize::from(list.width);
+        paint::list(theme, self.places.len(), self.position().unwrap_or(0), list, buf, |at, is_here| {
+            self.row(theme, local, &self.places[at], is_here, columns)
+        });
     }
 
     fn why_empty(&self, keymap: &Keymap) -> String {
@@ -152,22 +149,8 @@ impl SessionPicker {
         }
     }
 
-    fn draw_rows(&self, theme: Theme, local: Local, area: Rect, buf: &mut Buffer) {
-        let height = usize::from(area.height);
-        let at = self.selected.as_deref().and_then(|path| self.position_of(path)).unwrap_or(0);
-        let first = at.saturating_sub(height / 2).min(self.places.len().saturating_sub(height));
-        let places = self.places.iter().enumerate().skip(first);
-        for ((number, place), y) in places.zip(area.top()..area.bottom()) {
-            let row = Rect { y, height: 1, ..area };
-            if number == at {
-                paint::tint(theme.style(Role::Selection), row, buf);
-            }
-            self.draw_row(theme, local, place, number == at, row, buf);
-        }
-    }
-
-    fn draw_row(&self, theme: Theme, local: Local, place: &Place, here: bool, area: Rect, buf: &mut Buffer) {
-        let row = &self.listed().rows[place.at];
+    fn row(&self, theme: Theme, local: Local, place: &Place, is_here: bool, columns: usize) -> Line<'static> {
+        let Some(row) = self.rows.get(&place.path) else { return Line::default() };
         let style = if self.current.as_ref() == Some(&row.path) {
             theme.style(Role::Accent)
         } else if row.name.is_some() {
@@ -175,9 +158,8 @@ impl SessionPicker {
         } else {
             theme.style(Role::Text)
         };
-        let bold = if here { Modifier::BOLD } else { Modifier::empty() };
-        let mut left =
-            vec![Span::styled(if here { theme.pick("› ", "> ") } else { "  " }, theme.style(Role::Accent))];
+        let bold = if is_here { Modifier::BOLD } else { Modifier::empty() };
+        let mut left = vec![paint::cursor(theme, is_here)];
         left.push(Span::styled(guide(theme, &place.levels), theme.style(Role::Dim)));
         if row.damage.is_some() {
             left.push(Span::styled(theme.pick("⚠ ", "! "), theme.style(Role::Error)));
@@ -189,25 +171,25 @@ impl SessionPicker {
             left.push(Span::styled(" (open elsewhere)", theme.style(Role::Warning)));
         }
         let right = Line::from(span(&self.right_side(theme, local, row), theme.style(Role::Muted)));
-        paint::left_and_right(Line::from(left), &right, area, buf);
+        paint::spread(Line::from(left), right, columns)
     }
 
     fn right_side(&self, theme: Theme, local: Local, row: &SessionSummary) -> String {
-        let mut told = Vec::new();
+        let mut parts = Vec::new();
         if self.shows_paths {
-            told.push(row.path.display().to_string());
+            parts.push(row.path.display().to_string());
         }
         if self.scope == Scope::All {
-            told.push(row.cwd.clone());
+            parts.push(row.cwd.clone());
         }
         if row.tip_count > 1 {
-            told.push(format!("{}{}", theme.pick("⎇", "b"), row.tip_count));
+            parts.push(format!("{}{}", theme.pick("⎇", "b"), row.tip_count));
         }
         if row.is_complete {
-            told.push(format!("{:>4}", row.message_count));
+            parts.push(format!("{:>4}", row.message_count));
         }
-        told.push(format!("{:>4} ", local.age(row.modified)));
-        told.join(" ")
+        parts.push(format!("{:>4} ", local.age(row.modified)));
+        parts.join(" ")
     }
 
     fn draw_preview(&self, theme: Theme, local: Local, area: Rect, buf: &mut Buffer) {
@@ -216,25 +198,23 @@ impl SessionPicker {
         if let Some((_, preview)) = self.previews.as_ref().filter(|(path, _)| *path == row.path) {
             lines.extend(preview.lines(theme, usize::from(area.width)));
         }
-        for (line, y) in lines.into_iter().zip(area.top()..area.bottom()) {
-            paint::line(&paint::shorten(line, usize::from(area.width)), Rect { y, height: 1, ..area }, buf);
-        }
+        paint::lines(lines, area, buf);
     }
 
     fn draw_status(&self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
-        let at = self.selected.as_deref().and_then(|path| self.position_of(path)).map_or(0, |at| at + 1);
+        let at = self.position().map_or(0, |at| at + 1);
         let mut left =
             vec![Span::styled(format!("  ({at}/{})", self.places.len()), theme.style(Role::Muted))];
         if let Some(notice) = &self.notice {
             left.push(span(&format!("  {notice}"), theme.style(Role::Warning)));
-        } else if let Some(gone) = self.trash.last() {
-            let title = crate::clean::clean(gone.row.title());
-            let title = crate::width::cut(&title, 30);
+        } else if let Some(gone) = self.trash.last().and_then(|path| self.rows.get(path)) {
+            let title = clean(gone.title());
+            let title = cut(&title, 30);
             let key = keymap.name(Action::PickerUndo).unwrap_or_default();
             let text = format!("  \"{title}\" is in the trash · {key} takes it back");
             left.push(span(&text, theme.style(Role::Dim)));
         }
-        paint::line(&paint::shorten(Line::from(left), usize::from(area.width)), area, buf);
+        paint::lines([Line::from(left)], area, buf);
     }
 }
 

@@ -1,28 +1,28 @@
 //! The preview of a session: its last turns, its branches, its cost.
 
 use ratatui::text::Line;
-use session_tree::{Content, Result, Role as MessageRole, Session, SessionSummary};
+use session_tree::{Result, Session, SessionSummary};
 
+use crate::chat::highlight::CodeCache;
+use crate::chat::item::{Item, Look, items_at, rows};
 use crate::numbers::{count, money, tokens};
-use crate::paint::{self, span};
+use crate::paint::span;
 use crate::theme::{Role, Theme};
 use crate::time::Local;
-use crate::wrap::rows;
 
-/// How many of the last messages are shown.
+/// The number of the last messages that are shown.
 const MESSAGES: usize = 8;
+/// The most rows of one message.
+const MESSAGE_ROWS: usize = 6;
 /// The most branches that are named.
 const BRANCHES: usize = 6;
-/// The most characters of one message.
-const LONGEST: usize = 600;
 
 /// The preview of a session.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SessionPreview {
-    /// The last messages of the active branch, oldest first: who speaks, and what is said.
-    messages: Vec<(MessageRole, String)>,
+    /// The last prompts and answers of the active branch, oldest first.
+    messages: Vec<Item>,
     branches: Vec<String>,
-    branch_count: usize,
     tokens: u64,
     cost: f64,
 }
@@ -30,72 +30,40 @@ pub struct SessionPreview {
 impl SessionPreview {
     /// Reads the preview of a session.
     pub fn of(session: &Session) -> Result<Self> {
-        let branches = session.branches()?;
+        let branches = session.branches()?.into_iter().map(|branch| branch.name).collect();
         let usage = session.figures_of_all()?.usage;
-        Ok(Self {
-            messages: last_messages(session)?,
-            branch_count: branches.len(),
-            branches: branches.into_iter().take(BRANCHES).map(|branch| branch.name).collect(),
-            tokens: usage.total,
-            cost: usage.cost,
-        })
+        let path = session.branch_path(None);
+        let items = (0..path.len()).rev().flat_map(|at| items_at(session, &path, at).into_iter().rev());
+        let said = items.filter(|item| matches!(item, Item::Prompt { .. } | Item::Text(_)));
+        let mut messages: Vec<Item> = said.take(MESSAGES).collect();
+        messages.reverse();
+        Ok(Self { messages, branches, tokens: usage.total, cost: usage.cost })
     }
 
     pub(super) fn lines(&self, theme: Theme, columns: usize) -> Vec<Line<'static>> {
         let muted = theme.style(Role::Muted);
-        let told = format!(
-            "{}, {} tok, {}",
-            count(self.branch_count, "branch"),
-            tokens(self.tokens),
-            money(self.cost)
-        );
-        let mut lines = vec![Line::from(span(&told, muted))];
-        for name in self.branches.iter().filter(|_| self.branch_count > 1) {
-            lines.push(paint::shorten(
-                Line::from(span(&format!("{} {name}", theme.pick("⎇", "-")), muted)),
-                columns,
-            ));
+        let branches = count(self.branches.len(), "branch");
+        let figures = format!("{branches}, {} tok, {}", tokens(self.tokens), money(self.cost));
+        let mut lines = vec![Line::from(span(&figures, muted))];
+        if self.branches.len() > 1 {
+            let name = |name: &String| Line::from(span(&format!("{} {name}", theme.pick("⎇", "-")), muted));
+            lines.extend(self.branches.iter().take(BRANCHES).map(name));
         }
-        for (role, text) in &self.messages {
-            let (who, style) = match role {
-                MessageRole::User => ("user", Role::Accent),
-                _ => ("assistant", Role::Success),
-            };
+        let (look, mut codes) = (Look::new(theme), CodeCache::plain());
+        for item in &self.messages {
             lines.push(Line::default());
-            lines.push(Line::styled(who, theme.style(style)));
-            lines.extend(rows(text, theme.style(Role::Text), columns, 6));
+            lines.extend(rows(item, columns, &look, &mut codes).into_iter().take(MESSAGE_ROWS));
         }
         lines
     }
 }
 
-/// What a list knows of a session before its file is opened.
+/// Returns the facts that a list has of a session before its file is opened.
 pub(super) fn summary_lines(row: &SessionSummary, theme: Theme, local: Local) -> Vec<Line<'static>> {
-    let muted = theme.style(Role::Muted);
-    let mut lines = vec![Line::from(span(row.title(), theme.style(Role::Title)))];
-    lines.push(Line::from(span(&row.cwd, muted)));
     let created = row.created.map(|time| format!("created {}, ", local.stamp(time))).unwrap_or_default();
-    lines.push(Line::from(span(&format!("{created}last used {}", local.stamp(row.modified)), muted)));
-    if let Some(damage) = &row.damage {
-        lines.push(Line::from(span(&damage.to_string(), theme.style(Role::Error))));
-    }
-    lines
-}
-
-fn last_messages(session: &Session) -> Result<Vec<(MessageRole, String)>> {
-    let tree = session.tree();
-    let mut messages = Vec::new();
-    for node in session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf)) {
-        let Some(role @ (MessageRole::User | MessageRole::Assistant)) = tree.role(node) else { continue };
-        let entry = session.entry_at(node)?;
-        let text = Content::of(entry.message().and_then(|message| message.get("content"))).text();
-        if !text.trim().is_empty() {
-            messages.push((role, text.trim().chars().take(LONGEST).collect()));
-        }
-        if messages.len() == MESSAGES {
-            break;
-        }
-    }
-    messages.reverse();
-    Ok(messages)
+    let times = format!("{created}last used {}", local.stamp(row.modified));
+    let damage = row.damage.as_ref().map(|damage| (damage.to_string(), Role::Error));
+    let facts = [(row.title().to_owned(), Role::Title), (row.cwd.clone(), Role::Muted), (times, Role::Muted)];
+    let line = |(text, role): (String, Role)| Line::from(span(&text, theme.style(role)));
+    facts.into_iter().chain(damage).map(line).collect()
 }

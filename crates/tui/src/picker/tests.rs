@@ -65,7 +65,7 @@ fn type_text(picker: &mut SessionPicker, text: &str) {
 /// The files of the rows, in order.
 fn order(picker: &mut SessionPicker) -> String {
     picker.freshen();
-    let name = |place: &Place| picker.listed().rows[place.at].id.clone();
+    let name = |place: &Place| picker.rows[&place.path].id.clone();
     picker.places.iter().map(name).collect::<Vec<_>>().join(" ")
 }
 
@@ -125,10 +125,10 @@ fn a_large_screen_has_a_preview() {
       Unrelated question about tar flags                             2   1d │ ⎇ Done differently.
                                                                             │ ⎇ Done.
                                                                             │
-                                                                            │ user
-                                                                            │ Build a CLI
+                                                                            │ ▌ Build a CLI
                                                                             │
-                                                                            │ assistant
+                                                                            │ Done differently.
+                                                                            │
       (1/5)
      Enter open · ? all keys · Esc back · Tab scope · Ctrl+S sort · Ctrl+N named · Ctrl+R rename · Ctrl+D delete
     "#);
@@ -261,10 +261,10 @@ fn a_deleted_session_can_be_taken_back() {
       Greeter CLI ← open here                      ⎇4    2   6d
     › ├─ Fork: rust port of greeter                      2   4d
       │  └─ Rust port, async                             2   1h
-      └─ Fork: zig port                                  2   5d
     ── Move "Fork: rust port of greeter" to the trash? ─────────
-     It can be taken back until you quit.
-     Enter yes (or y) · Esc no (or n)
+    › 1 Yes  it can be taken back until you quit
+      2 No
+     Enter choose · Esc back · ↓ move
     "#);
     assert_eq!(picker.update(&Input::Char('q')), None);
     assert_eq!(act(&mut picker, Action::SelectConfirm), Some(Outcome::Delete("/rust".into())));
@@ -318,28 +318,28 @@ fn keys_are_explained() {
     act(&mut picker, Action::Help);
     insta::assert_snapshot!(shown(&mut picker, 60, 24), @"
     ── Keys of the session picker ──────────────────────────────
-      Walk
-      ↑            move up
-      ↓            move down
-      PgUp         one page up
-      PgDn         one page down
-      Home         go to the first row
-      End          go to the last row
+      Move
+      ↑               move up
+      ↓               move down
+      PgUp            one page up
+      PgDn            one page down
+      Home            go to the first row
+      End             go to the last row
 
-      Open
-      Enter        choose
-      Ctrl+B       choose a branch of it
-      Esc, Ctrl+C  go back
+      Choose
+      Enter           choose
+      Esc, Ctrl+C     go back
+      ?, F1           show all keys
 
-      List
-      Tab          this folder or all
-      Ctrl+S       change the order
-      Ctrl+N       only sessions with a name
-      Ctrl+P       show paths
-      Ctrl+O, F3   show or hide the preview
-
-      Change
-      Ctrl+R       rename
+      Sessions
+      Tab             this folder or all
+      Ctrl+S          change the order
+      Ctrl+N          only sessions with a name
+      Ctrl+P          show paths
+      Ctrl+O, F3      show or hide the preview
+      Ctrl+B          choose a branch of it
+      Ctrl+R          rename
+      Ctrl+D          move to the trash
      ↓ scroll · Esc close                         2 more below
     ");
 }

@@ -58,14 +58,14 @@ impl Leaving {
 
     /// Tells the figures in one line.
     pub(super) fn figures(&self) -> String {
-        let mut told = vec![count(self.turns, "turn"), count(self.tool_calls, "tool call")];
-        told.push(format!("~{} tokens", tokens(self.tokens)));
+        let mut parts = vec![count(self.turns, "turn"), count(self.tool_calls, "tool call")];
+        parts.push(format!("~{} tokens", tokens(self.tokens)));
         match self.edited.split_first() {
             None => {}
-            Some((file, [])) => told.push(format!("edited: {file}")),
-            Some((file, more)) => told.push(format!("edited: {file} and {} more", more.len())),
+            Some((file, [])) => parts.push(format!("edited: {file}")),
+            Some((file, more)) => parts.push(format!("edited: {file} and {} more", more.len())),
         }
-        told.join(", ")
+        parts.join(", ")
     }
 
     /// Tells what a summary would take.

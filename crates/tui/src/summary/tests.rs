@@ -29,26 +29,26 @@ fn chosen() -> Chosen {
 
 fn asking() -> SummaryFlow {
     let (flow, effects) = SummaryFlow::start(chosen());
-    assert_eq!(effects, []);
+    assert_eq!(effects, None);
     flow
 }
 
-fn act(flow: &mut SummaryFlow, action: Action) -> Vec<Effect> {
-    flow.update(Event::Input(Input::Action(action)))
+fn act(flow: &mut SummaryFlow, action: Action) -> Option<Effect> {
+    flow.update(&Input::Action(action))
 }
 
 fn type_text(flow: &mut SummaryFlow, text: &str) {
     for c in text.chars() {
-        assert_eq!(flow.update(Event::Input(Input::Char(c))), []);
+        assert_eq!(flow.update(&Input::Char(c)), None);
     }
 }
 
-fn press(flow: &mut SummaryFlow, c: char) -> Vec<Effect> {
-    flow.update(Event::Input(Input::Char(c)))
+fn press(flow: &mut SummaryFlow, c: char) -> Option<Effect> {
+    flow.update(&Input::Char(c))
 }
 
-fn run(choice: Choice) -> Vec<Effect> {
-    vec![Effect::Run { target: target(), choice, label: None }]
+fn run(choice: Choice) -> Option<Effect> {
+    Some(Effect::Run { target: target(), choice, label: None, remember: false })
 }
 
 fn shown(flow: &mut SummaryFlow, width: u16, height: u16) -> String {
@@ -58,7 +58,7 @@ fn shown(flow: &mut SummaryFlow, width: u16, height: u16) -> String {
 #[test]
 fn choosing_the_leaf_does_nothing_but_say_so() {
     let (flow, effects) = SummaryFlow::start(Chosen { is_noop: true, ..chosen() });
-    assert_eq!(effects, [Effect::Status("Already at this point".into())]);
+    assert_eq!(effects, Some(Effect::Status("Already at this point")));
     assert!(!flow.is_open());
 }
 
@@ -82,7 +82,7 @@ fn what_was_chosen_once_and_for_all_is_not_asked_again() {
 #[test]
 fn escape_at_the_question_opens_the_tree_again() {
     let mut flow = asking();
-    assert_eq!(act(&mut flow, Action::SelectCancel), [Effect::ReopenTree(target())]);
+    assert_eq!(act(&mut flow, Action::SelectCancel), Some(Effect::ReopenTree(target(), None)));
     assert!(!flow.is_open());
 }
 
@@ -98,16 +98,16 @@ fn the_first_option_is_preselected_and_arrows_reach_the_others() {
 fn digits_choose_at_once() {
     assert_eq!(press(&mut asking(), '1'), run(Choice::Skip));
     assert_eq!(press(&mut asking(), '2'), run(Choice::Standard));
-    assert_eq!(press(&mut asking(), '5'), [Effect::Merge(target())]);
-    assert_eq!(press(&mut asking(), '9'), []);
+    assert_eq!(press(&mut asking(), '5'), Some(Effect::Merge(target())));
+    assert_eq!(press(&mut asking(), '9'), None);
 }
 
 #[test]
 fn a_focus_is_typed_and_survives_escape() {
     let mut flow = asking();
-    assert_eq!(press(&mut flow, '3'), []);
+    assert_eq!(press(&mut flow, '3'), None);
     type_text(&mut flow, "the parser");
-    assert_eq!(act(&mut flow, Action::SelectCancel), []);
+    assert_eq!(act(&mut flow, Action::SelectCancel), None);
     assert!(shown(&mut flow, 80, 10).contains("Leaving branch"));
     press(&mut flow, '3');
     assert!(shown(&mut flow, 80, 10).contains("the parser"));
@@ -126,8 +126,8 @@ fn a_focus_can_be_written_in_an_external_editor() {
     let mut flow = asking();
     press(&mut flow, '3');
     type_text(&mut flow, "a");
-    assert_eq!(act(&mut flow, Action::ExternalEditor), [Effect::EditExternally("a".into())]);
-    assert_eq!(flow.update(Event::Edited("a\nb".into())), []);
+    assert_eq!(act(&mut flow, Action::ExternalEditor), Some(Effect::EditExternally("a".into())));
+    flow.set_text("a\nb");
     assert_eq!(act(&mut flow, Action::Submit), run(Choice::Focus("a\nb".into())));
 }
 
@@ -136,12 +136,12 @@ fn a_note_needs_no_model_survives_escape_and_says_something() {
     let mut flow = asking();
     press(&mut flow, '4');
     type_text(&mut flow, "too slow");
-    assert_eq!(act(&mut flow, Action::SelectCancel), []);
+    assert_eq!(act(&mut flow, Action::SelectCancel), None);
     press(&mut flow, '4');
     assert_eq!(act(&mut flow, Action::SelectConfirm), run(Choice::Note("too slow".into())));
     let mut flow = asking();
     press(&mut flow, '4');
-    assert_eq!(act(&mut flow, Action::SelectConfirm), []);
+    assert_eq!(act(&mut flow, Action::SelectConfirm), None);
     assert!(shown(&mut flow, 80, 10).contains("Keep a note"));
 }
 
@@ -152,7 +152,8 @@ fn a_label_goes_with_the_move_and_escape_drops_it() {
     type_text(&mut flow, " go1 ");
     act(&mut flow, Action::SelectConfirm);
     let label = Some("go1".to_owned());
-    assert_eq!(press(&mut flow, '1'), [Effect::Run { target: target(), choice: Choice::Skip, label }]);
+    let labelled = Effect::Run { target: target(), choice: Choice::Skip, label, remember: false };
+    assert_eq!(press(&mut flow, '1'), Some(labelled));
     let mut flow = asking();
     act(&mut flow, Action::SummaryLabel);
     type_text(&mut flow, "x");
@@ -165,10 +166,8 @@ fn a_choice_can_be_remembered_but_not_a_note() {
     let mut flow = asking();
     act(&mut flow, Action::SummaryRemember);
     assert!(shown(&mut flow, 80, 10).contains("[x] do the same"));
-    assert_eq!(
-        press(&mut flow, '2'),
-        [vec![Effect::Remember(Choice::Standard)], run(Choice::Standard)].concat()
-    );
+    let remembered = Effect::Run { target: target(), choice: Choice::Standard, label: None, remember: true };
+    assert_eq!(press(&mut flow, '2'), Some(remembered));
     let mut flow = asking();
     act(&mut flow, Action::SummaryRemember);
     press(&mut flow, '4');
@@ -180,10 +179,10 @@ fn a_choice_can_be_remembered_but_not_a_note() {
 fn a_move_without_summary_ends_there_and_can_be_stopped_while_somebody_is_asked() {
     let mut flow = asking();
     press(&mut flow, '1');
-    assert_eq!(act(&mut flow, Action::SelectCancel), [Effect::Abort]);
-    assert_eq!(act(&mut flow, Action::SelectCancel), []);
-    let effects = flow.update(Event::Ended(Ended::Done));
-    assert_eq!(effects, [Effect::Status("Navigated to selected point · /back returns".into())]);
+    assert_eq!(act(&mut flow, Action::SelectCancel), Some(Effect::Abort));
+    assert_eq!(act(&mut flow, Action::SelectCancel), None);
+    let effects = flow.end(Ended::Done);
+    assert_eq!(effects, Some(Effect::Status("Navigated to selected point · /back returns")));
     assert!(!flow.is_open());
 }
 
@@ -192,14 +191,11 @@ fn escape_stops_a_summary_once_and_the_tree_opens_again() {
     let mut flow = asking();
     press(&mut flow, '2');
     insta::assert_snapshot!(shown(&mut flow, 60, 1), @" ⠋ Summarizing branch... (Esc to cancel)");
-    assert_eq!(act(&mut flow, Action::SelectCancel), [Effect::Abort]);
-    assert_eq!(act(&mut flow, Action::SelectCancel), []);
+    assert_eq!(act(&mut flow, Action::SelectCancel), Some(Effect::Abort));
+    assert_eq!(act(&mut flow, Action::SelectCancel), None);
     assert!(shown(&mut flow, 60, 1).contains("Stopping"));
-    let effects = flow.update(Event::Ended(Ended::Cancelled));
-    assert_eq!(
-        effects,
-        [Effect::Status("Branch summarization cancelled".into()), Effect::ReopenTree(target())]
-    );
+    let effects = flow.end(Ended::Cancelled);
+    assert_eq!(effects, Some(Effect::ReopenTree(target(), Some("Branch summarization cancelled"))));
     assert!(!flow.is_open());
 }
 
@@ -207,8 +203,8 @@ fn escape_stops_a_summary_once_and_the_tree_opens_again() {
 fn a_failure_says_why_and_asks_again() {
     let mut flow = asking();
     press(&mut flow, '2');
-    let effects = flow.update(Event::Ended(Ended::Failed("no key for haiku".into())));
-    assert_eq!(effects, [Effect::Error("no key for haiku".into())]);
+    let effects = flow.end(Ended::Failed("no key for haiku".into()));
+    assert_eq!(effects, Some(Effect::Error("no key for haiku".into())));
     assert!(shown(&mut flow, 80, 11).contains("✗ no key for haiku"));
     assert_eq!(press(&mut flow, '1'), run(Choice::Skip));
 }
@@ -217,28 +213,19 @@ fn a_failure_says_why_and_asks_again() {
 fn an_extension_that_refuses_ends_it_silently() {
     let mut flow = asking();
     press(&mut flow, '1');
-    let told = flow.update(Event::Ended(Ended::Refused));
-    assert_eq!(told, []);
+    let told = flow.end(Ended::Refused);
+    assert_eq!(told, None);
     assert!(!flow.is_open());
 }
 
 #[test]
 fn what_comes_too_late_or_as_a_paste_changes_nothing() {
     let mut flow = asking();
-    assert_eq!(flow.update(Event::Ended(Ended::Done)), []);
-    assert_eq!(flow.update(Event::Edited("x".into())), []);
-    assert_eq!(flow.update(Event::Input(Input::Paste("5".into()))), []);
+    assert_eq!(flow.end(Ended::Done), None);
+    flow.set_text("x");
+    assert_eq!(flow.update(&Input::Paste("5".into())), None);
     act(&mut flow, Action::SelectCancel);
-    assert_eq!(press(&mut flow, '1'), []);
-}
-
-#[test]
-fn keys_are_explained() {
-    let mut flow = asking();
-    act(&mut flow, Action::Help);
-    assert!(shown(&mut flow, 60, 12).contains("remember for this session"), "{}", shown(&mut flow, 60, 12));
-    act(&mut flow, Action::SelectCancel);
-    assert!(shown(&mut flow, 60, 12).contains("Leaving branch"));
+    assert_eq!(press(&mut flow, '1'), None);
 }
 
 /// The name of a state, and how it comes about.
@@ -246,7 +233,7 @@ type State = (&'static str, fn(&mut SummaryFlow));
 
 #[test]
 fn every_stage_at_every_size() {
-    let stages: [State; 8] = [
+    let stages: [State; 7] = [
         ("asked", |_| {}),
         ("remembered", |flow| {
             act(flow, Action::SummaryRemember);
@@ -268,10 +255,7 @@ fn every_stage_at_every_size() {
         }),
         ("failed", |flow| {
             press(flow, '2');
-            flow.update(Event::Ended(Ended::Failed("no key for haiku: set ANTHROPIC_API_KEY".into())));
-        }),
-        ("help", |flow| {
-            act(flow, Action::Help);
+            flow.end(Ended::Failed("no key for haiku: set ANTHROPIC_API_KEY".into()));
         }),
     ];
     for (name, steps) in stages {

@@ -1,85 +1,25 @@
-//! What keys do while rows are walked.
+//! What keys do in the list.
 
-use session_tree::{Filter, FoldStep, Node, Session};
+use session_tree::{EntryId, Filter, FoldStep, Node, Outline, Session};
 
 use super::{Mode, Outcome, TreeSelector};
+use crate::dialog::Prompt;
 use crate::help::Help;
-use crate::input::LineInput;
+use crate::input::stepped;
 use crate::keys::{Action, Input};
 
-/// The actions that the selector knows, in the order they count.
-pub(super) const ACTIONS: &[Action] = &[
-    Action::SelectConfirm,
-    Action::SelectCancel,
-    Action::SelectUp,
-    Action::SelectDown,
-    Action::SelectPageUp,
-    Action::SelectPageDown,
-    Action::SelectFirst,
-    Action::SelectLast,
-    Action::TreeFold,
-    Action::TreeUnfold,
-    Action::TreeEditLabel,
-    Action::TreeLabelTimes,
-    Action::TreeFilterDefault,
-    Action::TreeFilterNoTools,
-    Action::TreeFilterUser,
-    Action::TreeFilterLabeled,
-    Action::TreeFilterAll,
-    Action::TreeFilterTurns,
-    Action::TreeFilterBranches,
-    Action::TreeFilterErrors,
-    Action::TreeFilterFiles,
-    Action::TreeFilterNext,
-    Action::TreeFilterPrevious,
-    Action::TreeBranchHere,
-    Action::TreePreview,
-    Action::TreePreviewUp,
-    Action::TreePreviewDown,
-    Action::TreePick,
-    Action::TreeMerge,
-    Action::TreeExport,
-    Action::TreeFork,
-    Action::TreeCopyId,
-    Action::TreeExtendUp,
-    Action::TreeExtendDown,
-    Action::TreeSource,
-    Action::TreeSiblingPrevious,
-    Action::TreeSiblingNext,
-    Action::MessageCopy,
-    Action::Help,
-    Action::CursorLeft,
-    Action::CursorRight,
-    Action::DeleteBackward,
-    Action::DeleteWordBackward,
-];
-
-/// Turns an entry into what a person wants with it.
-type Want = fn(session_tree::EntryId) -> Outcome;
-
 impl TreeSelector {
-    pub(super) fn browse(&mut self, session: &Session, input: &Input) -> Option<Outcome> {
-        match input {
-            Input::Char(_) | Input::Paste(_) => self.edit_query(session, input),
-            Input::Action(action) => return self.act(session, *action),
-        }
-        None
-    }
-
-    fn act(&mut self, session: &Session, action: Action) -> Option<Outcome> {
-        if !matches!(action, Action::TreeExtendUp | Action::TreeExtendDown | Action::TreePick) {
-            self.mark = None;
-        }
+    pub(super) fn act(&mut self, session: &Session, action: Action) -> Option<Outcome> {
         if let Some(filter) = filter_of(action) {
-            self.toggle_filter(session, filter);
+            let is_set = self.filter() == filter;
+            self.change_filter(session, if is_set { Filter::Default } else { filter });
             return None;
         }
-        if let Some(want) = want_of(action) {
-            return self.selected.map(|node| want(session.tree().id(node)));
+        if let Some(outcome) = outcome_of(action) {
+            return self.selected.map(|node| outcome(session.tree().id(node)));
         }
         match action {
             Action::SelectCancel => return self.cancel(session),
-            Action::TreePick => return self.pick(session),
             Action::DeleteBackward | Action::DeleteWordBackward => {
                 self.edit_query(session, &Input::Action(action));
             }
@@ -100,50 +40,31 @@ impl TreeSelector {
 
     /// Moves the cursor.
     fn walk(&mut self, session: &Session, action: Action) {
-        let page = self.view.page() as isize;
-        match action {
-            Action::SelectUp => self.step(-1),
-            Action::SelectDown => self.step(1),
-            Action::SelectPageUp => self.jump(-page),
-            Action::SelectPageDown => self.jump(page),
-            Action::CursorLeft => self.left(session, page),
-            Action::CursorRight => self.right(session, page),
-            Action::SelectFirst => self.go(self.outline.node(0)),
-            Action::SelectLast => {
-                self.go(self.outline.len().checked_sub(1).and_then(|row| self.outline.node(row)));
-            }
-            Action::TreeFold => self.fold(session, session_tree::Outline::fold_or_up),
-            Action::TreeUnfold => self.fold(session, session_tree::Outline::unfold_or_down),
-            Action::TreeExtendUp => self.extend(-1),
-            Action::TreeExtendDown => self.extend(1),
-            Action::TreeSiblingPrevious => {
-                self.go(self.selected.and_then(|node| self.outline.previous_sibling(node)));
-            }
-            Action::TreeSiblingNext => {
-                self.go(self.selected.and_then(|node| self.outline.next_sibling(node)));
-            }
-            Action::TreeSource => self.go_to_source(session),
-            _ => {}
-        }
+        let Some((node, at)) = self.selected.zip(self.position()) else { return };
+        let last = self.outline.len().saturating_sub(1);
+        let page = self.view.page();
+        let row = match action {
+            Action::TreeFold => return self.fold(session, Outline::fold_or_up),
+            Action::TreeUnfold => return self.fold(session, Outline::unfold_or_down),
+            Action::TreeSiblingPrevious => return self.go(self.outline.previous_sibling(node)),
+            Action::TreeSiblingNext => return self.go(self.outline.next_sibling(node)),
+            Action::TreeSource => return self.go_to_source(session, node),
+            // In the turn view these keys open and close turns.
+            Action::CursorRight if self.outline.open_turn(session, node) => return,
+            Action::CursorLeft => match self.outline.close_turn(session, node) {
+                Some(prompt) => {
+                    self.wanted = Some(prompt);
+                    return self.settle();
+                }
+                None => stepped(Action::SelectPageUp, at, last, page),
+            },
+            Action::CursorRight => stepped(Action::SelectPageDown, at, last, page),
+            _ => stepped(action, at, last, page),
+        };
+        self.go(row.and_then(|row| self.outline.node(row)));
     }
 
-    /// Moves by one row and around the ends.
-    fn step(&mut self, by: isize) {
-        let rows = self.outline.len() as isize;
-        if let Some(at) = self.position().filter(|_| rows > 0) {
-            self.go(self.outline.node((at as isize + by).rem_euclid(rows) as usize));
-        }
-    }
-
-    /// Moves by many rows and stops at the ends.
-    fn jump(&mut self, by: isize) {
-        let last = self.outline.len().saturating_sub(1) as isize;
-        if let Some(at) = self.position() {
-            self.go(self.outline.node((at as isize + by).clamp(0, last) as usize));
-        }
-    }
-
-    fn fold(&mut self, session: &Session, step: fn(&mut session_tree::Outline, &Session, Node) -> FoldStep) {
+    fn fold(&mut self, session: &Session, step: fn(&mut Outline, &Session, Node) -> FoldStep) {
         let Some(node) = self.selected else { return };
         match step(&mut self.outline, session, node) {
             FoldStep::Changed => self.settle(),
@@ -151,42 +72,7 @@ impl TreeSelector {
         }
     }
 
-    /// Opens the turn under the cursor in the turn view, else pages down.
-    fn right(&mut self, session: &Session, page: isize) {
-        if !self.selected.is_some_and(|node| self.outline.open_turn(session, node)) {
-            self.jump(page);
-        }
-    }
-
-    /// Closes the turn around the cursor in the turn view, else pages up.
-    fn left(&mut self, session: &Session, page: isize) {
-        match self.selected.and_then(|node| self.outline.close_turn(session, node)) {
-            Some(prompt) => {
-                self.wanted = Some(prompt);
-                self.settle();
-            }
-            None => self.jump(-page),
-        }
-    }
-
-    fn extend(&mut self, by: isize) {
-        let from = self.mark.or(self.selected);
-        self.jump(by);
-        self.mark = from.filter(|from| self.selected != Some(*from));
-    }
-
-    fn pick(&mut self, session: &Session) -> Option<Outcome> {
-        let (one, other) = (self.position()?, self.mark.and_then(|mark| self.outline.position_of(mark)));
-        let id = |row| self.outline.node(row).map(|node| session.tree().id(node));
-        self.mark = None;
-        match other {
-            Some(other) => Some(Outcome::Pick(id(one.min(other))?, id(one.max(other)))),
-            None => Some(Outcome::Pick(id(one)?, None)),
-        }
-    }
-
-    fn go_to_source(&mut self, session: &Session) {
-        let Some(node) = self.selected else { return };
+    fn go_to_source(&mut self, session: &Session, node: Node) {
         match session.source_of(node) {
             Ok(Some(source)) => {
                 self.wanted = Some(source);
@@ -205,7 +91,7 @@ impl TreeSelector {
     fn start_label(&mut self, session: &Session) {
         let Some(node) = self.selected else { return };
         let label = session.label(node).map(|label| label.text.as_str()).unwrap_or_default();
-        self.mode = Mode::Label { node, input: LineInput::new(label) };
+        self.mode = Mode::Label(session.tree().id(node), Prompt::new("Label (empty to remove)", label));
     }
 
     fn toggle_preview(&mut self) {
@@ -216,17 +102,12 @@ impl TreeSelector {
         self.preview = Some(!shows);
     }
 
-    fn toggle_filter(&mut self, session: &Session, filter: Filter) {
-        let filter = if self.filter() == filter { Filter::Default } else { filter };
-        self.change_filter(session, filter);
-    }
-
     pub(super) fn change_filter(&mut self, session: &Session, filter: Filter) {
         self.outline.set_filter(session, filter);
         self.settle();
     }
 
-    /// With a query it is the query that goes, and all folds; without one it is the selector.
+    /// Clears the query and all folds; without a query closes the selector.
     fn cancel(&mut self, session: &Session) -> Option<Outcome> {
         if self.query().is_empty() {
             return Some(Outcome::Cancel);
@@ -246,17 +127,16 @@ fn filter_of(action: Action) -> Option<Filter> {
         Action::TreeFilterAll => Filter::All,
         Action::TreeFilterTurns => Filter::Turns,
         Action::TreeFilterBranches => Filter::Branches,
-        Action::TreeFilterErrors => Filter::Errors,
-        Action::TreeFilterFiles => Filter::Files,
         _ => return None,
     })
 }
 
-/// Returns what a key wants with the entry under the cursor.
-fn want_of(action: Action) -> Option<Want> {
+/// Returns the request of a key for the entry under the cursor.
+fn outcome_of(action: Action) -> Option<fn(EntryId) -> Outcome> {
     Some(match action {
         Action::SelectConfirm => Outcome::Select,
         Action::TreeBranchHere => Outcome::BranchHere,
+        Action::TreePick => Outcome::Pick,
         Action::TreeMerge => Outcome::Merge,
         Action::TreeExport => Outcome::Export,
         Action::TreeFork => Outcome::Fork,

@@ -14,34 +14,29 @@ use crate::width::width;
 /// Below this width only the tools of a turn are counted.
 const NARROW: usize = 60;
 
-/// How rows are shown now.
+/// How rows are drawn.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct RowLayout {
     pub(super) theme: Theme,
     pub(super) columns: usize,
+    /// The number of columns that are scrolled out to the left.
     pub(super) pan: usize,
-    /// Show when labels were set.
+    /// The clock, if times of labels show.
     pub(super) label_times: Option<Local>,
 }
 
-/// Whether a row is the one under the cursor, or is selected together with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cursor {
-    Away,
-    Here,
-    Marked,
-}
-
 /// Makes the line of a row.
-pub(super) fn line(row: &OutlineRow, look: Look, cursor: Cursor) -> Line<'static> {
-    let theme = look.theme;
+pub(super) fn line(row: &OutlineRow, layout: RowLayout, is_here: bool) -> Line<'static> {
+    let RowLayout { theme, columns, pan, .. } = layout;
     let tail = tail(row, theme);
-    let right = row.turn.map_or_else(Vec::new, |turn| stats(turn, theme, look.columns));
+    let right = row.turn.map_or_else(Vec::new, |turn| stats(turn, theme, columns));
     let [tail_width, right_width] = [&tail, &right].map(|spans| spans.iter().map(Span::width).sum::<usize>());
-    let room = look.columns.saturating_sub(2 + tail_width + right_width);
-    let body = paint::shorten(skip(body(row, look), skipped(row, look)), room);
+    let room = columns.saturating_sub(2 + tail_width + right_width);
+    // Whole levels were left out already.
+    let skipped = pan - 3 * (pan / 3).min(row.levels.len());
+    let body = paint::shorten(skip(body(row, layout), skipped), room);
     let gap = room.saturating_sub(body.width());
-    let mut spans = vec![mark(cursor, theme)];
+    let mut spans = vec![paint::cursor(theme, is_here)];
     spans.extend(body.spans);
     spans.extend(tail);
     if !right.is_empty() {
@@ -49,29 +44,20 @@ pub(super) fn line(row: &OutlineRow, look: Look, cursor: Cursor) -> Line<'static
         spans.extend(right);
     }
     let line = Line::from(spans);
-    if cursor == Cursor::Here { line.patch_style(Style::new().add_modifier(Modifier::BOLD)) } else { line }
+    if is_here { line.patch_style(Style::new().add_modifier(Modifier::BOLD)) } else { line }
 }
 
-fn mark(cursor: Cursor, theme: Theme) -> Span<'static> {
-    let mark = match cursor {
-        Cursor::Away => "  ",
-        Cursor::Here => theme.pick("› ", "> "),
-        Cursor::Marked => theme.pick("┃ ", "| "),
-    };
-    Span::styled(mark, theme.style(Role::Accent))
-}
-
-/// Everything from the guide lines to the text.
-fn body(row: &OutlineRow, look: Look) -> Line<'static> {
-    let theme = look.theme;
-    let first = (look.pan / 3).min(row.levels.len());
+/// Returns everything from the guide lines to the text.
+fn body(row: &OutlineRow, layout: RowLayout) -> Line<'static> {
+    let theme = layout.theme;
+    let first = (layout.pan / 3).min(row.levels.len());
     let mut spans = vec![Span::styled(row.prefix_from(theme.charset, first), theme.style(Role::Dim))];
     if row.on_path {
         spans.push(Span::styled(theme.pick("• ", "* "), theme.style(Role::Accent)));
     }
     if let Some(label) = &row.label {
         spans.push(span(&format!("[{}] ", label.text), theme.style(Role::Warning)));
-        if let Some(local) = look.label_times {
+        if let Some(local) = layout.label_times {
             spans.push(span(&format!("{} ", local.stamp(label.set_at)), theme.style(Role::Muted)));
         }
     }
@@ -82,12 +68,7 @@ fn body(row: &OutlineRow, look: Look) -> Line<'static> {
     Line::from(spans)
 }
 
-/// How many columns are still to be moved out after whole levels were left out.
-fn skipped(row: &OutlineRow, look: Look) -> usize {
-    look.pan - 3 * (look.pan / 3).min(row.levels.len())
-}
-
-/// The text: who speaks in colour, what the query found marked.
+/// Returns the text: the speaker in colour, the hits of the query marked.
 fn text(row: &OutlineRow, theme: Theme) -> Vec<Span<'static>> {
     let style = theme.row_style(row.style);
     let mut spans = Vec::new();
@@ -113,7 +94,7 @@ fn text(row: &OutlineRow, theme: Theme) -> Vec<Span<'static>> {
     spans
 }
 
-/// How what is said is drawn, as opposed to who says it.
+/// Returns the style of the text after the speaker.
 fn said(row: &OutlineRow, theme: Theme, style: Style) -> Style {
     match row.style {
         RowStyle::User | RowStyle::Assistant | RowStyle::Custom | RowStyle::Summary => {
@@ -123,13 +104,13 @@ fn said(row: &OutlineRow, theme: Theme, style: Style) -> Style {
     }
 }
 
-/// The length of what tells who speaks: `user:`, `[branch summary]:`.
+/// Returns the length of the speaker: `user:`, `[branch summary]:`.
 fn head_len(row: &OutlineRow) -> usize {
     let end = if row.text.starts_with('[') { row.text.find("]:").map(|at| at + 2) } else { None };
     end.or_else(|| row.text.find(": ").map(|at| at + 1)).unwrap_or(0)
 }
 
-/// What follows the text of the leaf.
+/// Returns the mark after the text of the leaf.
 fn tail(row: &OutlineRow, theme: Theme) -> Vec<Span<'static>> {
     let text = match (row.is_leaf, row.leaf_below) {
         (true, _) => theme.pick(" ← active", " <- active"),
@@ -139,25 +120,25 @@ fn tail(row: &OutlineRow, theme: Theme) -> Vec<Span<'static>> {
     vec![Span::styled(text, theme.style(Role::Accent).add_modifier(Modifier::BOLD))]
 }
 
-/// What a turn did, at the right edge in columns; less of it where there is little room.
+/// Returns the figures of a turn for the right edge; fewer where there is little room.
 fn stats(turn: TurnStats, theme: Theme, columns: usize) -> Vec<Span<'static>> {
     let muted = theme.style(Role::Muted);
-    let mut told = Vec::new();
+    let mut figures = Vec::new();
     if let Some(before) = turn.compacted {
         let house = theme.pick("⌂", "c");
-        told.push(span(&format!("  {house}{}", tokens(before)), theme.style(Role::BorderAccent)));
+        figures.push(span(&format!("  {house}{}", tokens(before)), theme.style(Role::BorderAccent)));
     }
     if columns < NARROW {
-        told.extend((turn.tools > 0).then(|| span(&format!("  {}t", turn.tools), muted)));
+        figures.extend((turn.tools > 0).then(|| span(&format!("  {}t", turn.tools), muted)));
     } else {
         let tools = if turn.tools > 0 { count(turn.tools, "tool") } else { String::new() };
         let used = if turn.tokens > 0 { format!("{} tok", tokens(turn.tokens)) } else { String::new() };
         let cost = if turn.cost > 0.0 { money(turn.cost) } else { String::new() };
-        told.push(span(&format!("  {tools:>8}  {used:>8}  {cost:>6}"), muted));
+        figures.push(span(&format!("  {tools:>8}  {used:>8}  {cost:>6}"), muted));
     }
     let failed = if turn.failed { theme.pick(" ✗", " x") } else { "  " };
-    told.push(Span::styled(failed, theme.style(Role::Error)));
-    told
+    figures.push(Span::styled(failed, theme.style(Role::Error)));
+    figures
 }
 
 /// Drops the first columns of a line.

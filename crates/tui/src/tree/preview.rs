@@ -1,20 +1,26 @@
-//! The preview of an entry: where it stands, what it cost, and its whole text.
+//! The preview of an entry: its position, its cost, and its whole text as the conversation shows it.
 
 use ratatui::text::Line;
 use session_tree::{
-    Body, Kind, Node, Outline, Query, Role as MessageRole, Session, TurnStats, Usage, estimate_tokens,
+    Body, Entry, Kind, Node, Outline, Query, Role as MessageRole, Session, TurnStats, Usage, estimate_tokens,
 };
 
-use super::body;
+use crate::chat::highlight::CodeCache;
+use crate::chat::item::{Item, Look, items_at, rows};
 use crate::numbers::{count, money, tokens};
 use crate::paint::span;
 use crate::theme::{Role, Theme};
 use crate::time::Local;
+use crate::wrap;
 
-/// How far above an entry the last count of tokens is looked for.
+/// The number of ancestors that are searched for the last count of tokens.
 const LOOK_BACK: usize = 32;
+/// The most rows of a preview.
+const MAX_ROWS: usize = 400;
+/// The most bytes of an entry that is shown as it is in the file.
+const MAX_BYTES: usize = 64 * 1024;
 
-/// Makes the lines of the preview, and tells which of them is the first that the query found.
+/// Makes the lines of the preview, and returns the number of the first one with a hit of the query.
 pub(super) fn lines(
     session: &Session,
     outline: &Outline,
@@ -24,22 +30,51 @@ pub(super) fn lines(
     columns: usize,
 ) -> (Vec<Line<'static>>, Option<usize>) {
     let mut lines = head(session, theme, local, node);
+    let muted = theme.style(Role::Muted);
     if let Ok(Some(turn)) = outline.turn_stats(session, node) {
-        lines.push(Line::from(span(&turn_line(turn), theme.style(Role::Muted))));
+        lines.push(Line::from(span(&turn_line(turn), muted)));
     }
     if let Some(count) = context_at(session, node) {
-        let text = format!("context here: {} tok", tokens(count));
-        lines.push(Line::from(span(&text, theme.style(Role::Muted))));
+        lines.push(Line::from(span(&format!("context here: {} tok", tokens(count)), muted)));
     }
     lines.push(Line::default());
     let head = lines.len();
-    body::lines(session, theme, node, columns, &mut lines);
+    lines.extend(body(session, theme, node, columns));
+    lines.truncate(MAX_ROWS);
     let query = Query::parse(outline.query());
     let hit = if query.is_empty() { None } else { mark_hits(&query, theme, &mut lines[head..]) };
     (lines, hit.map(|hit| head + hit))
 }
 
-/// Marks what the query found, and returns the first line of that.
+/// Draws an entry like the conversation does; one that the conversation leaves out as it is in the file.
+fn body(session: &Session, theme: Theme, node: Node, columns: usize) -> Vec<Line<'static>> {
+    let items = items_at(session, &[node], 0);
+    if items.iter().all(|item| matches!(item, Item::Setting(_))) {
+        let (text, role) = match session.entry_at(node).ok().and_then(|entry| raw_text(&entry)) {
+            Some(text) => (text, Role::Muted),
+            None => ("the line of this entry cannot be read".to_owned(), Role::Error),
+        };
+        return wrap::rows(&text, theme.style(role), columns, MAX_ROWS);
+    }
+    let look = Look { is_expanded: true, ..Look::new(theme) };
+    let mut codes = CodeCache::plain();
+    let mut lines = Vec::new();
+    for item in &items {
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.extend(rows(item, columns, &look, &mut codes));
+    }
+    lines
+}
+
+fn raw_text(entry: &Entry) -> Option<String> {
+    let value = entry.value()?;
+    let raw = value.raw();
+    Some(String::from_utf8_lossy(&raw[..raw.len().min(MAX_BYTES)]).into_owned())
+}
+
+/// Marks the hits of the query, and returns the number of the first line with one.
 fn mark_hits(query: &Query, theme: Theme, lines: &mut [Line<'static>]) -> Option<usize> {
     let mut first = None;
     for (number, line) in lines.iter_mut().enumerate() {
@@ -49,7 +84,7 @@ fn mark_hits(query: &Query, theme: Theme, lines: &mut [Line<'static>]) -> Option
             continue;
         }
         first = first.or(Some(number));
-        let style = line.spans.first().map(|span| span.style).unwrap_or_default();
+        let style = line.spans.last().map(|span| span.style).unwrap_or_default();
         let mut spans = Vec::new();
         let mut end = 0;
         for hit in hits {
@@ -58,22 +93,21 @@ fn mark_hits(query: &Query, theme: Theme, lines: &mut [Line<'static>]) -> Option
             end = hit.end;
         }
         spans.push(span(&text[end..], style));
-        *line = Line::from(spans);
+        line.spans = spans;
     }
     first
 }
 
-/// Id, what it is, time, label, branch.
+/// Returns the id, type, time, label and branch of an entry.
 fn head(session: &Session, theme: Theme, local: Local, node: Node) -> Vec<Line<'static>> {
     let tree = session.tree();
     let kind = tree.kind(node).name();
     let what = tree.role(node).and_then(MessageRole::name).or(kind).unwrap_or("unknown type");
-    let first = Line::from(vec![
+    let mut lines = vec![Line::from(vec![
         span(&format!("#{}", tree.id(node)), theme.style(Role::Dim)),
         span(&format!("  {what}"), theme.style(Role::Title)),
         span(&format!("  {}", local.stamp(tree.timestamp(node))), theme.style(Role::Muted)),
-    ]);
-    let mut lines = vec![first];
+    ])];
     if let Some(label) = session.label(node) {
         let text = format!("[{}]  set {}", label.text, local.stamp(label.set_at));
         lines.push(Line::from(span(&text, theme.style(Role::Warning))));
@@ -90,14 +124,14 @@ fn turn_line(turn: TurnStats) -> String {
     format!("turn: {replies}, {tools}, {} tok, {}", tokens(turn.tokens), money(turn.cost))
 }
 
-/// Tells how many tokens a model would get here, from the last count that a model reported not far above.
+/// Returns the number of tokens of the context here, if a model reported a count not far above.
 fn context_at(session: &Session, node: Node) -> Option<u64> {
     let tree = session.tree();
     let mut after = 0;
     for node in tree.ancestors(node).take(LOOK_BACK) {
         match tree.kind(node) {
             Kind::Message => {}
-            // What comes before it is not in the context any more.
+            // It removes everything above it from the context.
             Kind::Compaction => return None,
             _ => continue,
         }

@@ -1,41 +1,47 @@
-//! What of the selector is on the screen: which rows, how far to the right, which lines of the preview.
+//! The visible part of the selector: which rows, how far to the right, which lines of the preview.
 //!
-//! Made anew before each draw; only the entries of rows that show are read.
+//! Made again before each draw; only the entries of visible rows are read.
 
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use session_tree::{Fold, Node, OutlineRow, Session};
 
-use super::{TreeSelector, preview};
-use crate::layout::take_rows;
+use super::{Mode, TreeSelector, preview};
+use crate::layout::{take_bottom, take_rows};
 use crate::theme::Theme;
 use crate::time::Local;
 
-/// From this width on the preview stands beside the list.
+/// From this width on the preview is beside the list.
 const WIDE: u16 = 100;
-/// Rows that are no part of the list: title, query, rule, counter, keys.
+/// The rows around the list: title, query, rule, counter, keys.
 const CHROME: u16 = 5;
-/// The least rows of a list that makes room for a preview below it.
-const LEAST_ROWS: u16 = 5;
+/// The smallest list that makes room for a preview below it.
+const MIN_ROWS: u16 = 5;
 /// The most columns of guide lines that stay before the text of the selected row.
 const BEFORE_TEXT: usize = 12;
 
-/// What of the selector is on the screen.
-#[derive(Debug, Default)]
+/// The visible part of the selector.
+#[derive(Debug)]
 pub(super) struct View {
     pub(super) areas: Areas,
-    /// The number of the first row that shows.
+    /// The number of the first visible row.
     pub(super) first: usize,
-    pub(super) rows: Vec<OutlineRow>,
-    /// How many columns are moved out to the left.
+    /// The visible rows, or the reason why they cannot be read.
+    pub(super) rows: Result<Vec<OutlineRow>, String>,
+    /// The number of columns that are scrolled out to the left.
     pub(super) pan: usize,
     pub(super) local: Option<Local>,
-    /// The preview of an entry in some width.
     pub(super) preview: Option<Preview>,
-    pub(super) trouble: Option<String>,
 }
 
-/// The lines of the preview of an entry.
+impl Default for View {
+    fn default() -> Self {
+        let areas = Areas::default();
+        Self { areas, first: 0, rows: Ok(Vec::new()), pan: 0, local: None, preview: None }
+    }
+}
+
+/// The lines of the preview of an entry in some width.
 #[derive(Debug)]
 pub(super) struct Preview {
     node: Node,
@@ -45,20 +51,20 @@ pub(super) struct Preview {
     pub(super) lines: Vec<Line<'static>>,
 }
 
-/// Where things are.
+/// The parts of the screen.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Areas {
     pub(super) title: Rect,
     pub(super) query: Rect,
     pub(super) rule: Rect,
     pub(super) list: Rect,
-    /// The preview with the line that sets it apart, beside the list or below it.
+    /// The preview, beside the list or below it.
     pub(super) preview: Option<Pane>,
-    pub(super) status: Rect,
-    pub(super) keys: Rect,
+    /// The counter and the keys, or the line for a label.
+    pub(super) foot: Rect,
 }
 
-/// A pane and where the line is that sets it apart.
+/// A pane and the line that separates it from the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pane {
     pub(super) area: Rect,
@@ -67,7 +73,7 @@ pub(super) struct Pane {
 }
 
 impl View {
-    /// Rows of one page.
+    /// Returns the rows of one page.
     pub(super) fn page(&self) -> usize {
         usize::from(self.areas.list.height).max(1)
     }
@@ -84,36 +90,28 @@ impl View {
         let Areas { list, query, .. } = self.areas;
         pane(&mut list.clone(), query.width >= WIDE).is_some()
     }
-
-    /// Forgets what was read of entries.
-    pub(super) fn forget(&mut self) {
-        self.preview = None;
-    }
 }
 
 impl TreeSelector {
-    /// Returns how high the selector wants to be on a terminal with so many rows.
+    /// Returns the height of the selector on a terminal with so many rows.
     pub fn height_for(&self, terminal_rows: u16) -> u16 {
         let rows = u16::try_from(self.outline.len()).unwrap_or(u16::MAX);
-        let window = (terminal_rows / 2).max(LEAST_ROWS).min(rows.max(LEAST_ROWS));
+        let window = (terminal_rows / 2).max(MIN_ROWS).min(rows.max(MIN_ROWS));
         (window + CHROME).min(terminal_rows)
     }
 
     /// Reads what a draw into `area` shows; follows the session if it has changed.
     pub fn prepare(&mut self, session: &Session, theme: Theme, local: Local, area: Rect) {
         self.follow(session);
-        self.view.areas = areas(area, self.preview);
+        self.view.areas = self.areas(area);
         self.view.local = Some(local);
         let height = self.view.page();
         let at = self.position().unwrap_or(0);
         let last = self.outline.len().saturating_sub(height);
         self.view.first = at.saturating_sub(height / 2).min(last);
         let window = self.view.first..self.view.first + height;
-        (self.view.rows, self.view.trouble) = match self.outline.rows(session, window) {
-            Ok(rows) => (rows, None),
-            Err(error) => (Vec::new(), Some(error.to_string())),
-        };
-        let selected = self.view.rows.get(at - self.view.first);
+        self.view.rows = self.outline.rows(session, window).map_err(|error| error.to_string());
+        let selected = self.view.rows.as_ref().ok().and_then(|rows| rows.get(at - self.view.first));
         self.view.pan = selected.map_or(0, |row| pan(row, self.view.areas.list.width));
         self.prepare_preview(session, theme);
     }
@@ -123,24 +121,37 @@ impl TreeSelector {
         else {
             return;
         };
-        let width = pane.area.width;
+        let (width, height) = (pane.area.width, usize::from(pane.area.height));
         let query = self.query().to_owned();
         let fits = |known: &Preview| {
             known.node == node && known.width == width && known.theme == theme && known.query == query
         };
         if !self.view.preview.as_ref().is_some_and(fits) {
             let (lines, hit) = preview::lines(session, &self.outline, theme, local, node, usize::from(width));
-            // What was found shows at once, with some lines before it.
-            self.preview_top =
-                hit.filter(|hit| *hit >= usize::from(pane.area.height)).map_or(0, |hit| hit - 2);
+            // The first hit is visible, with some lines before it.
+            self.preview_top = hit.filter(|hit| *hit >= height).map_or(0, |hit| hit - 2);
             self.view.preview = Some(Preview { node, width, theme, query, lines });
         }
         let count = self.view.preview.as_ref().map_or(0, |preview| preview.lines.len());
-        self.preview_top = self.preview_top.min(count.saturating_sub(usize::from(pane.area.height)));
+        self.preview_top = self.preview_top.min(count.saturating_sub(height));
+    }
+
+    /// Divides the screen. On a small one the entries matter most.
+    fn areas(&self, area: Rect) -> Areas {
+        let from = |rows: u16| u16::from(area.height >= rows);
+        let mut left = area;
+        let title = take_rows(&mut left, usize::from(from(6)));
+        let query = take_rows(&mut left, 1);
+        let rule = take_rows(&mut left, usize::from(from(8)));
+        let foot = if matches!(self.mode, Mode::Label(..)) { 3 } else { from(4) + from(5) };
+        let foot = take_bottom(&mut left, foot);
+        let wide = area.width >= WIDE;
+        let preview = self.preview.unwrap_or(wide).then(|| pane(&mut left, wide)).flatten();
+        Areas { title, query, rule, list: left, preview, foot }
     }
 }
 
-/// Returns how far to move a view to the right so that enough of the text of the selected row shows.
+/// Returns how far to scroll to the right so that enough of the text of the selected row is visible.
 fn pan(row: &OutlineRow, columns: u16) -> usize {
     let columns = usize::from(columns).saturating_sub(2);
     let mark = if row.fold == Fold::Folded && !row.has_connector() { 2 } else { 0 };
@@ -152,31 +163,17 @@ fn pan(row: &OutlineRow, columns: u16) -> usize {
     before - before.min(BEFORE_TEXT.min(columns.saturating_sub(least)))
 }
 
-fn areas(area: Rect, preview: Option<bool>) -> Areas {
-    // On a small screen the entries matter most.
-    let from = |rows: u16| u16::from(area.height >= rows);
-    let mut left = area;
-    let title = take_rows(&mut left, usize::from(from(6)));
-    let query = take_rows(&mut left, 1);
-    let rule = take_rows(&mut left, usize::from(from(8)));
-    let keys = take_bottom(&mut left, from(5));
-    let status = take_bottom(&mut left, from(4));
-    let wide = area.width >= WIDE;
-    let preview = preview.unwrap_or(wide).then(|| pane(&mut left, wide)).flatten();
-    Areas { title, query, rule, list: left, preview, status, keys }
-}
-
 /// Takes room for the preview, if there is any.
 fn pane(left: &mut Rect, wide: bool) -> Option<Pane> {
     if wide {
         let width = left.width * 2 / 5;
         left.width -= width;
         let rule = Rect { x: left.right(), width: 1, ..*left };
-        // A column of air before the line.
+        // An empty column before the line.
         left.width -= 1;
         return Some(Pane { area: Rect { x: rule.x + 2, width: width - 2, ..rule }, rule, beside: true });
     }
-    let height = (left.height / 2).min(left.height.saturating_sub(LEAST_ROWS));
+    let height = (left.height / 2).min(left.height.saturating_sub(MIN_ROWS));
     if height < 3 {
         return None;
     }
@@ -184,10 +181,4 @@ fn pane(left: &mut Rect, wide: bool) -> Option<Pane> {
     let rule = take_rows(&mut area, 1);
     let area = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
     Some(Pane { area, rule, beside: false })
-}
-
-fn take_bottom(area: &mut Rect, rows: u16) -> Rect {
-    let height = rows.min(area.height);
-    area.height -= height;
-    Rect { y: area.bottom(), height, ..*area }
 }

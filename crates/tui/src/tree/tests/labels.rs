@@ -13,7 +13,8 @@ fn typed(bench: &mut Bench, text: &str) -> Option<Outcome> {
 fn a_label_starts_with_what_it_is_and_is_trimmed() {
     let mut bench = Bench::new(GREETER);
     bench.select("a1").press(&[Action::TreeEditLabel]);
-    assert!(bench.shown().contains("Label (empty to remove): baseline"), "{}", bench.shown());
+    let shown = bench.shown();
+    assert!(shown.contains("Label (empty to remove) ─") && shown.contains(" › baseline"), "{shown}");
     bench.press(&[Action::SelectCancel]);
     let id = bench.session.tree().id(bench.tree.selected().unwrap());
     assert_eq!(

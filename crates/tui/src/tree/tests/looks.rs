@@ -100,7 +100,7 @@ fn a_tiny_screen() {
 fn the_preview_goes_below_where_there_is_no_room_beside() {
     let mut bench = Bench::new(GREETER);
     bench.select("r1").press(&[Action::TreePreview]);
-    insta::assert_snapshot!(bench.shown(), @"
+    insta::assert_snapshot!(bench.shown(), @r#"
      Session Tree  17 entries · 4 branches                          filter: default
      ⌕ type to search
     ────────────────────────────────────────────────────────────────────────────────
@@ -119,13 +119,13 @@ fn the_preview_goes_below_where_there_is_no_room_beside() {
      branch: Build a CLI that greets people
      context here: 959 tok
 
-     → read
-       path: src/main.rs
-       offset: 10
-       limit: 40
+     ● read src/main.rs:10-49
+     │ fn main() {
+     │     println!("hello");
+     │ }
       (2/14)
      Enter go · ? all keys · Esc back · Ctrl+B go, no summary · Shift+L label
-    ");
+    "#);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_purpose_is_the_title_and_says_what_enter_does() {
         let shown = bench.shown();
         assert!(shown.starts_with(" Fork from which entry"), "{shown}");
         let keys = shown.trim_end().lines().last().unwrap().to_owned();
-        assert!(keys.starts_with(" Enter fork here · Esc back"), "{keys}");
+        assert!(keys.starts_with(" Enter fork here ·") && keys.contains("Esc back"), "{keys}");
         assert!(!keys.contains("no summary") && !keys.contains("merge"), "{keys}");
         bench.type_keys("greets");
         let shown = bench.shown();
@@ -296,9 +296,9 @@ fn a_label_is_typed_under_the_list() {
       ├⊟ • [branch summary]: Tried Python, too slow
       │     • user: Use Go instead
       │     • assistant: Creating Go CLI...
-      │     ├⊟ • user: Now with goroutines
-     Label (empty to remove): baseline
-     Enter save · Esc leave it as it was
+    ── Label (empty to remove) ─────────────────────────────────────────────────────
+     › baseline
+     Enter save · Esc back
     ");
     let mut bench = Bench::new(GREETER).sized(40, 12);
     bench.select("a1").press(&[Action::TreeEditLabel]);
@@ -312,9 +312,9 @@ fn a_label_is_typed_under_the_list() {
       ├⊟ • [branch summary]: Tried Python, …
       │     • user: Use Go instead
       │     • assistant: Creating Go CLI...
-      │     ├⊟ • user: Now with goroutines
-     Label (empty to remove): baseline
-     Enter save · Esc leave it as it was
+    ── Label (empty to remove) ─────────────
+     › baseline
+     Enter save · Esc back
     ");
 }
 
@@ -345,32 +345,13 @@ fn the_turn_view_with_an_open_turn_on_small_and_large_screens() {
       • [read: src/main.rs:10-49]                                           │ branch: Build a CLI that greets people
       • [baseline] assistant: Done: the CLI greets people.                  │ turn: 2 replies, 1 tool, 960 tok, $0.002
       ├⊟ • [branch summary]: Tried Python, too slow                         │
-      │     • 2 Use Go instead                             10 tok           │ Build a CLI that greets people
+      │     • 2 Use Go instead                             10 tok           │ ▌ Build a CLI that greets people
       │     ├─ • 3 Now with g… ← active below              10 tok           │
       │     └─ 3 No, channels                              10 tok           │
       ├─ 2 Add a --verbose flag                            10 tok           │
       └─ 2 Actually, use Python instead                    10 tok           │
       (1/9) [turns]
      Enter go · ? all keys · Esc back · Ctrl+B go, no summary · Shift+L label · Alt+O filter · Ctrl+← fold · Tab preview
-    ");
-}
-
-#[test]
-fn several_rows_selected() {
-    let mut bench = Bench::new(GREETER).sized(80, 14);
-    bench.select("u4").press(&[Action::TreeExtendDown, Action::TreeExtendDown]);
-    insta::assert_snapshot!(bench.list(), @"
-      • [baseline] assistant: Done: the CLI greets people.
-      ├⊟ • [branch summary]: Tried Python, too slow
-    ┃ │     • user: Use Go instead
-    ┃ │     • assistant: Creating Go CLI...
-    › │     ├⊟ • user: Now with goroutines
-      │     │     • assistant: Finished. ← active
-      │     └⊟ user: No, channels
-      │           assistant: Channels it is.
-      ├⊟ user: Add a --verbose flag
-      (7/14)
-     Enter go · ? all keys · Esc back · Ctrl+B go, no summary · Shift+L label
     ");
 }
 

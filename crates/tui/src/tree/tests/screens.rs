@@ -23,7 +23,7 @@ const WORKSHOP: &str = r#"
 
 type Steps = fn(&mut Bench);
 
-const STATES: [(&str, Steps); 21] = [
+const STATES: [(&str, Steps); 20] = [
     ("default", |_| {}),
     ("no_tools", |bench| filter(bench, Filter::NoTools)),
     ("user_only", |bench| filter(bench, Filter::UserOnly)),
@@ -63,9 +63,6 @@ const STATES: [(&str, Steps); 21] = [
     ("turn_opened", |bench| {
         filter(bench, Filter::Turns);
         bench.select("u2").press(&[Action::CursorRight]);
-    }),
-    ("several_rows", |bench| {
-        bench.select("u2").press(&[Action::TreeExtendDown, Action::TreeExtendDown]);
     }),
     ("notice", |bench| {
         bench.press(&[Action::TreeSource]);

@@ -65,21 +65,8 @@ fn keys_say_what_is_wanted_with_the_entry_under_the_cursor() {
     assert_eq!(bench.act(Action::TreeFork), Some(Outcome::Fork(id())));
     assert_eq!(bench.act(Action::TreeCopyId), Some(Outcome::CopyId(id())));
     assert_eq!(bench.act(Action::MessageCopy), Some(Outcome::CopyText(id())));
-    assert_eq!(bench.act(Action::TreePick), Some(Outcome::Pick(id(), None)));
+    assert_eq!(bench.act(Action::TreePick), Some(Outcome::Pick(id())));
     assert_eq!(bench.act(Action::SelectCancel), Some(Outcome::Cancel));
-}
-
-#[test]
-fn several_rows_can_be_picked_whichever_end_comes_first() {
-    let mut bench = Bench::new(GREETER);
-    let both = Some(Outcome::Pick("u4".parse_id(), Some("u5".parse_id())));
-    bench.select("u5").press(&[Action::TreeExtendUp, Action::TreeExtendUp]);
-    assert!(bench.list().contains("┃ │     • assistant: Creating"), "{}", bench.list());
-    assert_eq!(bench.act(Action::TreePick), both);
-    bench.select("u4").press(&[Action::TreeExtendDown, Action::TreeExtendDown]);
-    assert_eq!(bench.act(Action::TreePick), both);
-    bench.select("u4").press(&[Action::TreeExtendDown, Action::SelectDown]);
-    assert_eq!(bench.act(Action::TreePick), Some(Outcome::Pick("u5".parse_id(), None)));
 }
 
 #[test]
@@ -116,6 +103,21 @@ fn opened_again_everything_is_as_it_was() {
     assert_eq!(bench.act(Action::SelectConfirm), Some(Outcome::Select("u4".parse_id())));
     bench.tree.reopen(&bench.session, None);
     assert_eq!(bench.shown(), before);
+}
+
+#[test]
+fn a_search_survives_a_move() {
+    let mut bench = Bench::new(GREETER);
+    bench.type_keys("cli").select("a4");
+    assert_eq!(bench.act(Action::TreeBranchHere), Some(Outcome::BranchHere("a4".parse_id())));
+    bench.session = Session::from_bytes(session_text(&GREETER.replace("m1<a5", "m1<a4"))).unwrap();
+    bench.tree.reopen(&bench.session, bench.session.leaf());
+    let shown = bench.shown();
+    assert_eq!(
+        (bench.tree.query(), bench.rows().as_str(), bench.selected().as_str()),
+        ("cli", "u1 a1 a4", "a4")
+    );
+    assert!(shown.contains("Creating Go CLI... ← active"), "{shown}");
 }
 
 #[test]
