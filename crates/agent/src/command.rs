@@ -36,6 +36,7 @@ use crate::hooks::{Gate, HookFailure};
 
 pub use branch_here::BranchHereRequest;
 pub use cherry_pick::{CherryPick, CherryPickRequest, CherryPicked};
+pub use clone::CloneAll;
 pub use export_branch::{Export, ExportRequest, ExportScope};
 pub use fork::{Fork, ForkRequest, Forked};
 pub use history::History;
@@ -43,6 +44,7 @@ pub use import::Import;
 pub use label::{LabelPlan, LabelRequest};
 pub use merge::{MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
 pub use name::NamePlan;
+pub use new::NewRequest;
 pub use pop::{Pop, PopRequest, Popped};
 pub use replace::{Reload, ReloadFuture, Replaced, Replacement, Resources};
 pub use switch::SwitchRequest;

@@ -38,6 +38,11 @@ impl App {
         App { ui, env, places }
     }
 
+    /// Returns the same app with an output that collects what is printed, for the chat.
+    pub(crate) fn capturing(&self, columns: Option<usize>) -> Self {
+        App { ui: Ui::capturing(columns), env: self.env.clone(), places: self.places.clone() }
+    }
+
     /// Returns where settings and keys lie.
     pub(crate) fn config_dir(&self) -> Result<PathBuf, CommandError> {
         self.env.config_dir()

@@ -1,16 +1,18 @@
-//! How commands that change something tell what they did, and how to take it back.
+//! The result of a command that changes a session, and the one way to show it.
 
+use offshoot_agent::command::Replaced;
 use serde_json::{Map, Value, json};
-use session_tree::{EntryId, Session};
+use session_tree::{EntryId, ModelRef, PromptImage, Session};
 
 use crate::app::{App, file_of};
 use crate::error::CommandError;
-use crate::ui::clean;
+use crate::ui::{Tone, clean};
 
-/// What every changing command takes.
-#[derive(Debug, Clone, Copy, clap::Args)]
+// The options of every changing command. (A documentation comment would replace the help of the command.)
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+#[group(skip)]
 pub(crate) struct Changing {
-    /// Tell what would be done, and do nothing.
+    /// Print what would be done, and do nothing.
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
     /// Print JSON.
@@ -18,44 +20,98 @@ pub(crate) struct Changing {
     pub(crate) json: bool,
 }
 
-/// What a command did, or would do.
+/// What a command did, or would do, for everyone who shows it: people, scripts (`--json`) and the chat.
 ///
-/// Standard output gets what a script wants to go on with, standard error the words.
+/// Standard output gets what a script wants to go on with, standard error the sentences.
 #[derive(Debug)]
 pub(crate) struct Change {
     verbs: (&'static str, &'static str),
     what: String,
-    gives: Vec<String>,
+    output: Vec<String>,
+    preview: Option<String>,
+    notes: Vec<String>,
     undo: Option<String>,
     value: Map<String, Value>,
+    /// What the chat does with it besides showing the text.
+    pub(crate) effect: Effect,
+}
+
+/// The effect of a change on a conversation.
+#[derive(Debug, Default)]
+pub(crate) enum Effect {
+    /// Only the text is shown.
+    #[default]
+    None,
+    /// Entries were appended at the leaf.
+    Appended {
+        /// A model that was copied and is to be used.
+        model: Option<ModelRef>,
+    },
+    /// The leaf moved.
+    Moved {
+        /// The prompt that was taken back, for the editor.
+        prompt: Option<String>,
+        /// The images of that prompt.
+        images: Vec<PromptImage>,
+        /// A prompt for the input history.
+        remembered: Option<String>,
+    },
+    /// Another session is open now.
+    Replaced {
+        /// The prompt that was taken back, for the editor.
+        prompt: Option<String>,
+        /// The images of that prompt.
+        images: Vec<PromptImage>,
+        /// The model and the working directory that the session names.
+        replaced: Replaced,
+    },
 }
 
 impl Change {
     /// Starts with a verb, done and not done (`"labelled"`, `"label"`), and what it is about.
     pub(crate) fn new(done: &'static str, to_do: &'static str, what: impl Into<String>) -> Self {
-        let value = Map::from_iter([("action".to_owned(), json!(to_do))]);
-        Change { verbs: (done, to_do), what: what.into(), gives: Vec::new(), undo: None, value }
+        Change {
+            verbs: (done, to_do),
+            what: what.into(),
+            output: Vec::new(),
+            preview: None,
+            notes: Vec::new(),
+            undo: None,
+            value: Map::from_iter([("action".to_owned(), json!(to_do))]),
+            effect: Effect::None,
+        }
     }
 
-    /// Adds a line for standard output.
-    pub(crate) fn gives(mut self, line: impl Into<String>) -> Self {
-        self.gives.push(line.into());
+    /// Adds text for standard output.
+    pub(crate) fn gives(mut self, text: impl Into<String>) -> Self {
+        self.output.push(text.into());
         self
     }
 
-    /// Tells the command that takes the change back.
+    /// Sets the text that a dry run prints on standard output.
+    pub(crate) fn preview(self, text: impl Into<String>) -> Self {
+        Change { preview: Some(text.into()), ..self }
+    }
+
+    /// Adds a sentence behind the first one; JSON leaves it out.
+    pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Sets the command that takes the change back.
     pub(crate) fn undo(mut self, command: impl Into<String>) -> Self {
         self.undo = Some(command.into());
         self
     }
 
-    /// Tells that there is nothing to take back.
+    /// Removes the command that takes the change back.
     pub(crate) fn no_undo(mut self) -> Self {
         self.undo = None;
         self
     }
 
-    /// Tells that moving back to where the session stood takes the change back.
+    /// Sets a move back to the old leaf as the command that takes the change back.
     pub(crate) fn undo_by_moving(self, session: &Session, old_leaf: Option<&EntryId>) -> Self {
         let file = file_of(session);
         match old_leaf {
@@ -72,33 +128,44 @@ impl Change {
         self
     }
 
-    /// Adds the file and the position of a session to the JSON form.
+    /// Adds the file and the leaf of a session to the JSON form.
     pub(crate) fn session(self, session: &Session) -> Self {
         let leaf = session.leaf_id().map(|id| id.to_string());
         self.field("file", file_of(session)).field("leafId", leaf)
     }
 
-    /// Tells it.
+    /// Sets the effect on a conversation.
+    pub(crate) fn effect(self, effect: Effect) -> Self {
+        Change { effect, ..self }
+    }
+
+    /// Returns the text that the chat shows.
+    pub(crate) fn text(&self) -> String {
+        let sentence = format!("{} {}", self.verbs.0, self.what);
+        let notes = self.notes.iter().map(|note| format!("\n{note}"));
+        format!("{}{}", sentence.trim_start(), notes.collect::<String>())
+    }
+
+    /// Prints it.
     pub(crate) fn tell(mut self, app: &mut App, how: Changing) -> Result<(), CommandError> {
         if how.json {
             self.value.insert("dryRun".to_owned(), json!(how.dry_run));
             self.value.insert("undo".to_owned(), json!(self.undo.filter(|_| !how.dry_run)));
             return app.ui.json(&self.value);
         }
-        if !how.dry_run {
-            for line in &self.gives {
-                app.ui.plain(line)?;
-            }
+        let output = if how.dry_run { self.preview.as_slice() } else { &self.output };
+        for text in output {
+            app.ui.block(Tone::Plain, 0, text)?;
         }
         let (done, to_do) = self.verbs;
         match how.dry_run {
             true => app.ui.tell(&format!("would {to_do} {}", self.what))?,
             false => app.ui.tell(&format!("{done} {}", self.what))?,
         }
-        match self.undo.filter(|_| !how.dry_run) {
-            Some(undo) => app.ui.tell(&format!("undo: {undo}")),
-            None => Ok(()),
+        if let Some(undo) = self.undo.filter(|_| !how.dry_run) {
+            app.ui.tell(&format!("undo: {undo}"))?;
         }
+        self.notes.iter().try_for_each(|note| app.ui.tell(note))
     }
 }
 
@@ -130,23 +197,4 @@ pub(crate) fn quoted(argument: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{arguments, quoted};
-
-    #[test]
-    fn arguments_are_quoted_only_when_a_shell_would_touch_them() {
-        assert_eq!(quoted("/tmp/a-b_c.jsonl"), "/tmp/a-b_c.jsonl");
-        assert_eq!(quoted("two words"), "'two words'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("$(rm -rf ~)"), "'$(rm -rf ~)'");
-        assert_eq!(quoted("it's\u{1b}[2J\u{202e}"), r"$'it\'s\x1b[2J\xe2\x80\xae'");
-    }
-
-    #[test]
-    fn arguments_that_look_like_options_are_none() {
-        assert_eq!(arguments(&["a.jsonl", "my name"]), "a.jsonl 'my name'");
-        assert_eq!(arguments(&["a.jsonl", "--clear"]), "a.jsonl -- --clear");
-        assert_eq!(arguments(&["-a.jsonl", "-b", "c;d"]), "-- -a.jsonl -b 'c;d'");
-    }
-}
+mod tests;

@@ -13,7 +13,7 @@ use session_tree::{Clock, EntryId, IdSource, SystemClock, Timestamp};
 use crate::error::CommandError;
 
 /// What the environment says.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Environment {
     home: Option<PathBuf>,
     session_dir: Option<PathBuf>,

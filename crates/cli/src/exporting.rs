@@ -7,11 +7,11 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_web::{ExportOptions, write_html, write_markdown};
-use session_tree::{Extract, NewHeader, Session};
+use session_tree::{Error, Extract, NewHeader, Session};
 use tempfile::NamedTempFile;
 
 use crate::app::App;
@@ -134,6 +134,14 @@ impl<W: Write> Write for Stoppable<'_, W> {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// Refuses the name of a file that exists; returns any other name.
+pub(crate) fn free(path: &Path) -> Result<PathBuf, CommandError> {
+    if path.symlink_metadata().is_err() {
+        return Ok(path.to_path_buf());
+    }
+    Err(Error::Exists { path: path.to_path_buf() }.into())
 }
 
 #[cfg(test)]

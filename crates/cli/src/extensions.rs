@@ -33,7 +33,7 @@ pub(crate) use roster::Roster;
 pub(crate) use sources::Sources;
 use sources::has_extensions;
 
-/// What is said on the command line about extensions.
+// The options that choose extensions. (A documentation comment would replace the help of a command.)
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
@@ -94,7 +94,6 @@ pub(crate) struct Output {
 
 impl Output {
     /// Prints problems and notifications of extensions on standard error.
-    #[allow(dead_code, reason = "for the commands that change a session")]
     pub(crate) fn words() -> Self {
         let tell: Tell = Arc::new(|told| match told {
             Told::Failed(text) => ui::words(&format!("warning: {text}")),

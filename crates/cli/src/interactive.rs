@@ -134,6 +134,7 @@ fn chat(app: &App, setup: &Setup, keymap: Keymap) -> Chat {
     look.expand_key = keymap.name(Action::ToolsExpand).unwrap_or_default();
     let mut chat = Chat::new(Transcript::new(look), keymap);
     chat.double_escape = setup.settings.double_escape();
+    chat.commands = crate::slash::specs();
     chat
 }
 

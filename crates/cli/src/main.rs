@@ -19,6 +19,7 @@ mod reading;
 mod settings;
 mod setup;
 mod signal;
+mod slash;
 mod talk;
 mod trust;
 mod ui;
@@ -35,9 +36,10 @@ use ui::{Colour, Ui};
 
 /// What all commands have in common; it stands below the help of the program and in its manual page.
 const AFTER_HELP: &str = "\
-A SESSION is a path, an id or the beginning of one, a name, or `-` for the latest one here.
-A REF is an entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^` (the parent),
-`~1` (the latest prompt), `#1` (the first branch); `SESSION:REF` is an entry of another session.
+A SESSION is a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
+A REF is an entry: an id or a prefix of it, `@label`, `leaf`, `root`, `leaf^` (the parent),
+`leaf~1` (the latest prompt), `branch:2` (the second branch of `offshoot branches`);
+`SESSION:REF` is an entry of another session. `offshoot COMMAND --help` has examples.
 
 Exit codes: 0 done, 1 failed, 2 wrong arguments, 4 `check` found damage, 130 interrupted.
 Environment: OFFSHOOT_HOME, OFFSHOOT_SESSION_DIR, OFFSHOOT_NO_CACHE, PI_CODING_AGENT_DIR,
@@ -101,6 +103,20 @@ fn ask_model(args: &talk::Args, app: &mut App) -> Result<(), error::CommandError
     }
 }
 
+/// Returns the parser, with the commands in groups in its help.
+fn program() -> clap::Command {
+    let program = Args::command();
+    let mut groups = String::new();
+    for (title, commands) in cmd::groups(&program) {
+        let lines = commands.iter().map(|(name, about)| format!("  {name:<14} {about}\n"));
+        groups.extend([format!("{title}:\n"), lines.collect(), "\n".to_owned()]);
+    }
+    let help =
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{{all-args}}{{after-help}}");
+    // The groups list the commands already.
+    program.mut_subcommands(|command| command.hide(true)).help_template(help)
+}
+
 /// Reads the command line. Options that the program does not know are kept: an extension may know them, and which
 /// there are shows only when they are loaded.
 fn arguments() -> Args {
@@ -131,7 +147,7 @@ fn arguments() -> Args {
 /// Reads a command line. Text after `-p` is a prompt, also if it begins with the name of a command.
 fn parse(line: &[OsString]) -> Result<Args, clap::Error> {
     if !talk::names_command_after_print(line, &Args::command()) {
-        let read = Args::command().try_get_matches_from(line)?;
+        let read = program().try_get_matches_from(line)?;
         let mut args = Args::from_arg_matches(&read)?;
         args.talk.note_options(&read);
         return Ok(args);

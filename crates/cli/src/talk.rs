@@ -14,17 +14,17 @@ use std::sync::Arc;
 use clap::parser::ValueSource;
 use offshoot_agent::agent::{Agent, Approver};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::event::Watcher;
 use offshoot_agent::permission::{Mode as PermissionMode, Permissions};
 use offshoot_agent::settings::LockWait;
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
 use session_tree::json::string_len;
-use session_tree::{Error, LONGEST_LINE, Session};
+use session_tree::{Error, LONGEST_LINE};
 
-pub(crate) use mistyped::names_command_after_print;
+pub(crate) use mistyped::{closest_command, names_command_after_print};
 pub(crate) use open::damage;
+pub(crate) use say::warn;
 
 use crate::app::App;
 use crate::error::{CommandError, Failure};
@@ -119,34 +119,16 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
 }
 
-/// Makes an agent for a command, without tools and extensions. If a summary is needed it gets the model of the session
-/// or of the settings, or else the offline model.
-pub(crate) fn command_agent(
-    session: Session,
-    needs_summary: bool,
-    app: &mut App,
-) -> Result<Agent, CommandError> {
-    let setup = Setup::load(app, trust::Args::default())?;
-    let model = match needs_summary {
-        true => model::Args::default().choose(&session, &setup, app)?,
-        false => None,
+/// Gives an agent the model of its session or of the settings, or the offline model.
+pub(crate) fn choose_model(agent: &mut Agent, setup: &Setup, app: &mut App) -> Result<(), CommandError> {
+    let choice = {
+        let session = agent.session();
+        model::Args::default().choose(&session, setup, app)?
     };
-    let agent = Agent::new(session, &setup.cwd).with_settings(setup.settings.agent());
-    Ok(match model {
-        Some(choice) => choice.give_to(agent),
-        None => agent,
-    })
-}
-
-/// Returns the result of a command that nobody stopped.
-pub(crate) fn done<T>(applied: Applied<T>) -> Result<T, CommandError> {
-    match applied {
-        Applied::Done(done) => Ok(done),
-        Applied::Cancelled(CancelledBy::User) => Err(CommandError::Interrupted),
-        Applied::Cancelled(CancelledBy::Hook(name)) => {
-            Err(Failure::new(format!("the extension {name} stopped it; nothing changed")).into())
-        }
+    if let Some(choice) = choice {
+        choice.set_in(agent);
     }
+    Ok(())
 }
 
 /// Waits for some work. Ctrl+C, SIGTERM and SIGHUP stop it: commands that it runs end, and what is done so far stays in

@@ -16,7 +16,7 @@ use crate::settings::DefaultTrust;
 pub(crate) use file::TrustFile;
 pub(crate) use project::{CODE, Project};
 
-/// What is said on the command line about the project.
+// The options about trust. (A documentation comment would replace the help of a command.)
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {

@@ -25,14 +25,38 @@ pub(crate) use text::{one_line, shortened};
 /// What is left of a piece that gives way.
 const LEAST: usize = 8;
 
-/// Standard output and standard error.
+/// Standard output and standard error, or a text that collects both.
 #[derive(Debug)]
 pub(crate) struct Ui {
-    out: BufWriter<Stdout>,
+    out: Output,
     colour: bool,
     columns: Option<usize>,
     /// The session that lines of JSON name, if a command reads several.
     json_session: Option<String>,
+}
+
+/// The destination of what is printed.
+#[derive(Debug)]
+enum Output {
+    Terminal(BufWriter<Stdout>),
+    /// Everything printed so far, on both streams.
+    Captured(Vec<u8>),
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Output::Terminal(out) => out.write(bytes),
+            Output::Captured(text) => text.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Output::Terminal(out) => out.flush(),
+            Output::Captured(_) => Ok(()),
+        }
+    }
 }
 
 /// How a piece of text is meant; colour only repeats what the text says.
@@ -72,7 +96,25 @@ impl Ui {
             Colour::Never => false,
         };
         let columns = is_terminal.then(terminal_columns).flatten();
-        Ui { out: BufWriter::with_capacity(1 << 16, stdout), colour, columns, json_session: None }
+        Ui {
+            out: Output::Terminal(BufWriter::with_capacity(1 << 16, stdout)),
+            colour,
+            columns,
+            json_session: None,
+        }
+    }
+
+    /// Makes an output that prints nothing and collects the text for [`Ui::captured`].
+    pub(crate) fn capturing(columns: Option<usize>) -> Self {
+        Ui { out: Output::Captured(Vec::new()), colour: false, columns, json_session: None }
+    }
+
+    /// Returns everything that was printed; empty unless this output is [capturing](Ui::capturing).
+    pub(crate) fn captured(self) -> String {
+        match self.out {
+            Output::Terminal(_) => String::new(),
+            Output::Captured(text) => String::from_utf8_lossy(&text).into_owned(),
+        }
     }
 
     /// Returns how wide the terminal is; none if there is no terminal, and lines may be as long as they are.
@@ -194,7 +236,10 @@ impl Ui {
     /// Tells a person something that is no data.
     pub(crate) fn tell(&mut self, text: &str) -> Result<(), CommandError> {
         self.flush()?;
-        Ok(writeln!(io::stderr().lock(), "{}", clean(text))?)
+        match &mut self.out {
+            Output::Terminal(_) => Ok(writeln!(io::stderr().lock(), "{}", clean(text))?),
+            Output::Captured(_) => self.plain(text),
+        }
     }
 
     /// Asks a person something; the answer is typed behind it.

@@ -56,6 +56,12 @@ pub enum Error {
         /// The entries that carry it.
         candidates: Vec<EntryId>,
     },
+    /// A reference that is no id, but would be a label with an `@` in front.
+    #[error("no entry has the id `{label}`, but there is a label `@{label}`")]
+    LabelWithoutAt {
+        /// The label.
+        label: String,
+    },
     /// An entry reference that cannot be resolved.
     #[error("cannot resolve the reference `{reference}`: {reason}")]
     BadReference {

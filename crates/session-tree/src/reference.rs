@@ -10,14 +10,17 @@ use crate::tree::Node;
 
 /// How many characters of an id are enough.
 const SHORTEST_PREFIX: usize = 4;
+/// The start of a reference to a branch.
+const BRANCH: &str = "branch:";
 
 impl Session {
     /// Finds the entry that a reference names.
     ///
-    /// A reference is a full id, a unique beginning of one (at least four characters), `@label`, `leaf` or `.`,
-    /// `root`, or `#n` (the nth of [`branches`](Session::branches)). Behind any of these, or alone and then
-    /// counted from the leaf: `^` the parent, `^n` the nth ancestor, `~n` the nth prompt of the path going back. `~1` is
-    /// the latest prompt also if the path ends with it, as long as nobody answered; `~~` is `~2`.
+    /// A reference is a full id, a unique prefix of one (at least four characters), `@label`, `leaf` or `.`, `root`,
+    /// `branch:n` (the tip of the nth of [`branches`](Session::branches), also written `%n` or `#n`) or `branch:name`
+    /// (the tip of the branch with this name). Any of these may be followed by steps; steps alone start at the leaf:
+    /// `^` is the parent, `^n` the nth ancestor, `~n` the nth prompt going back. `~1` is the latest prompt, also if the
+    /// path ends with it; `~~` is `~2`. A shell leaves `branch:2` and `leaf~1` alone, but not `#2` and `~1`.
     ///
     /// ```
     /// # use session_tree::Session;
@@ -46,6 +49,12 @@ impl Session {
         {
             return Ok(found);
         }
+        // Names may contain `^` and `~`.
+        if let Some(name) = reference.strip_prefix(BRANCH)
+            && let Some(found) = self.with_branch_name(name)?
+        {
+            return Ok(found);
+        }
         let (base, steps) = reference.split_at(reference.find(['^', '~']).unwrap_or(reference.len()));
         let start = self.resolve_base(reference, base, previous)?;
         self.walk_back(reference, start, steps)
@@ -58,16 +67,31 @@ impl Session {
             "" | "leaf" | "." => self.leaf().ok_or_else(|| bad("there is no leaf")),
             "root" => self.root_of_leaf().ok_or_else(|| bad("there are no entries")),
             "-" => previous.ok_or_else(|| bad("there is no previous leaf here")),
-            _ => match (base.strip_prefix('@'), base.strip_prefix('#')) {
-                (Some(label), _) => self.with_label(label)?.ok_or_else(|| bad("no entry has this label")),
-                (_, Some(number)) => {
-                    let number: usize = number.parse().map_err(|_| bad("`#` needs a number"))?;
-                    let tips = self.tips_by_activity();
-                    let tip = number.checked_sub(1).and_then(|at| tips.get(at)).copied();
-                    tip.ok_or_else(|| bad("there is no such branch"))
+            _ => {
+                match (base.strip_prefix('@'), base.strip_prefix(BRANCH).or(base.strip_prefix(['#', '%']))) {
+                    (Some(label), _) => self.with_label(label)?.ok_or_else(|| bad("no entry has this label")),
+                    (_, Some(branch)) => {
+                        let tips = self.tips_by_activity();
+                        let number: Option<usize> = branch.parse().ok();
+                        let tip = number.and_then(|number| tips.get(number.checked_sub(1)?)).copied();
+                        tip.ok_or_else(|| bad("there is no such branch"))
+                    }
+                    (None, None) => self.by_prefix(base, &bad),
                 }
-                (None, None) => self.by_prefix(base, &bad),
-            },
+            }
+        }
+    }
+
+    /// Returns the tip of the only branch with this name.
+    fn with_branch_name(&self, name: &str) -> Result<Option<Node>> {
+        let mut found = Vec::new();
+        for branch in self.branches()?.into_iter().filter(|branch| branch.name == name) {
+            found.push(branch.tip);
+        }
+        match found[..] {
+            [] => Ok(None),
+            [tip] => Ok(Some(tip)),
+            _ => Err(Error::AmbiguousPrefix { prefix: name.to_owned(), candidates: self.ids_of(&found) }),
         }
     }
 
@@ -91,13 +115,18 @@ impl Session {
         if let Some(node) = self.tree().node(prefix) {
             return Ok(node);
         }
+        let missing_at = || self.labels().iter().any(|(_, label)| label.text == prefix);
         if prefix.chars().count() < SHORTEST_PREFIX {
-            return Err(bad("the beginning of an id has at least four characters"));
+            return Err(match missing_at() {
+                true => Error::LabelWithoutAt { label: prefix.to_owned() },
+                false => bad("the prefix of an id has at least four characters"),
+            });
         }
         let tree = self.tree();
         let found: Vec<Node> =
             tree.nodes().filter(|node| tree.id(*node).as_str().starts_with(prefix)).collect();
         match found[..] {
+            [] if missing_at() => Err(Error::LabelWithoutAt { label: prefix.to_owned() }),
             [] => Err(Error::UnknownEntry { id: EntryId::from(prefix) }),
             [node] => Ok(node),
             _ => {
@@ -153,13 +182,14 @@ impl Session {
 /// assert_eq!(split_reference("old.jsonl:@done^"), (Some("old.jsonl"), "@done^"));
 /// assert_eq!(split_reference("a1b2"), (None, "a1b2"));
 /// assert_eq!(split_reference("@done: all"), (None, "@done: all"));
+/// assert_eq!(split_reference("branch:2"), (None, "branch:2"));
 /// ```
 pub fn split_reference(text: &str) -> (Option<&str>, &str) {
     const ENDING: &str = ".jsonl:";
     if let Some(at) = text.find(ENDING) {
         return (Some(&text[..at + ENDING.len() - 1]), &text[at + ENDING.len()..]);
     }
-    if text.starts_with('@') {
+    if text.starts_with('@') || text.starts_with(BRANCH) {
         return (None, text);
     }
     match text.split_once(':') {

@@ -35,7 +35,7 @@ use crate::keys::{Action, Input, Keymap, Letters};
 use crate::paint;
 use crate::theme::{Role, Theme};
 use crate::width::width;
-use command::Completes;
+use command::{CommandSpec, Completes};
 use completion::{Completion, Sources};
 use extras::Extras;
 use footer::Footer;
@@ -118,6 +118,8 @@ pub struct Chat {
     pub keymap: Keymap,
     /// What Escape does when it is pressed twice.
     pub double_escape: DoubleEscape,
+    /// The commands that completion offers.
+    pub commands: Vec<CommandSpec>,
     theme: Theme,
     completion: Option<Completion>,
     escaped: Option<Duration>,
@@ -157,6 +159,7 @@ impl Chat {
             extras: Extras::default(),
             keymap,
             double_escape: DoubleEscape::default(),
+            commands: Vec::new(),
             completion: None,
             escaped: None,
             cleared: None,
@@ -290,7 +293,8 @@ impl Chat {
             return None;
         }
         self.accept();
-        let takes_nothing = command::find(&candidate).is_some_and(|command| command.arguments.is_empty());
+        let named = self.commands.iter().find(|command| command.name == candidate);
+        let takes_nothing = named.is_some_and(|command| command.arguments.is_empty());
         if is_command && takes_nothing {
             return Some(self.taken().map(Intent::Submit));
         }
@@ -306,17 +310,18 @@ impl Chat {
         }
         let (line, before) = self.editor.before_cursor();
         let is_typing = matches!(input, Input::Char(_)) || self.completion.is_some() || is_completing(input);
-        let wanted = completion::wanted(line, &before).filter(|_| is_typing);
-        self.completion = wanted.and_then(|wanted| Completion::find(wanted, sources));
+        let wanted = completion::wanted(line, &before, &self.commands).filter(|_| is_typing);
+        self.completion = wanted.and_then(|wanted| Completion::find(wanted, sources, &self.commands));
     }
 
     /// Offers what may follow a command that is not ours, now that somebody knows it.
     pub fn offer_arguments(&mut self, sources: &dyn Sources) {
         let (line, before) = self.editor.before_cursor();
-        let wanted = completion::wanted(line, &before).filter(|wanted| wanted.kind == Completes::Foreign);
+        let wanted = completion::wanted(line, &before, &self.commands)
+            .filter(|wanted| wanted.kind == Completes::Foreign);
         let is_chosen = self.completion.as_ref().is_some_and(Completion::is_chosen);
         if let Some(wanted) = wanted.filter(|_| !is_chosen) {
-            self.completion = Completion::find(wanted, sources);
+            self.completion = Completion::find(wanted, sources, &self.commands);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use session_tree::{Destination, Error, Extract, ExtractPlan, Options};
+use session_tree::{Destination, Error, Extract, ExtractPlan, Options, Session};
 
 use super::PlannedIn;
 use crate::agent::Agent;
@@ -61,12 +61,13 @@ impl Agent {
         Ok(Export { plan, file: request.file.clone(), planned_in: PlannedIn::of(&self.session()) })
     }
 
-    /// Writes the file as planned; the session stays as it is.
-    pub fn export_branch(&self, export: &Export, options: Options) -> Result<()> {
+    /// Writes the file as planned, and returns its session. The agent's session stays as it is.
+    pub fn export_branch(&self, export: &Export, options: Options) -> Result<Session> {
         export.planned_in.check(&self.session())?;
         let to = Destination::File(export.file.clone());
         let mut session = self.session().extract(&export.plan, to, options)?;
         session.save()?;
-        Ok(session.sync()?)
+        session.sync()?;
+        Ok(session)
     }
 }

@@ -1,4 +1,4 @@
-//! `/new`: an empty session takes the place of this one, or a new root in the same file.
+//! `/new`: an empty session replaces this one, or the next prompt becomes a new root in the same file.
 
 use session_tree::{Destination, NewSession, Options};
 
@@ -8,33 +8,37 @@ use super::replace::Reason;
 use crate::agent::{Agent, Move};
 use crate::error::{AgentError, Result};
 
-impl Agent {
-    /// Plans to go on in an empty session of the agent's directory; its file comes into being with its first message.
-    /// Changes nothing; see [`Agent::replace_session`].
-    ///
-    /// The session goes beside the old one, unless `to` says where.
-    pub fn plan_new(&self, to: Option<Destination>, options: Options) -> Result<Replacement> {
-        self.plan_new_child(None, to, options)
-    }
+/// An empty session to start.
+#[derive(Debug, Clone, Default)]
+pub struct NewRequest {
+    /// The header of the session; an empty working directory means the agent's.
+    pub new: NewSession,
+    /// The place of the session; the default is beside the old one.
+    pub to: Option<Destination>,
+    /// The name of the session.
+    pub name: Option<String>,
+}
 
-    /// Does the same as [`Agent::plan_new`], for a session whose header names another one as its parent.
-    pub fn plan_new_child(
-        &self,
-        parent_session: Option<String>,
-        to: Option<Destination>,
-        options: Options,
-    ) -> Result<Replacement> {
-        let cwd = self.cwd.to_string_lossy().into_owned();
-        let new = NewSession { cwd, parent_session, ..NewSession::default() };
-        let session = match to.unwrap_or_else(|| beside(&self.session())) {
+impl Agent {
+    /// Plans to continue in an empty session, whose file is created with its first message. Changes nothing; see
+    /// [`Agent::replace_session`].
+    pub fn plan_new(&self, request: NewRequest, options: Options) -> Result<Replacement> {
+        let NewRequest { mut new, to, name } = request;
+        if new.cwd.is_empty() {
+            new.cwd = self.cwd.to_string_lossy().into_owned();
+        }
+        let mut session = match to.unwrap_or_else(|| beside(&self.session())) {
             Destination::File(path) => options.create(path, new)?,
             Destination::Directory(directory) => options.create_in(directory, new)?,
             Destination::Memory => options.in_memory(new)?,
         };
+        if let Some(name) = &name {
+            session.append_session_info(name)?;
+        }
         Ok(Replacement::new(session, Reason::New))
     }
 
-    /// Plans to begin anew in the same file: the next prompt becomes a root. Changes nothing; see [`Agent::go`].
+    /// Plans to start over in the same file: the next prompt becomes a root. Changes nothing; see [`Agent::go`].
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
-/// Arguments of `offshoot append`.
+/// Append entries given as lines of JSON on standard input.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.

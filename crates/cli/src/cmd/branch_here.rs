@@ -1,32 +1,31 @@
-//! `offshoot branch-here`: the position moves to where another attempt can begin.
+//! `branch-here`: moves the leaf to an entry from which another attempt can start.
 
-use std::ffi::OsString;
+use offshoot_agent::command::BranchHereRequest;
 
-use super::moving::{Gives, Target, go};
-use crate::app::App;
-use crate::change::Changing;
-use crate::error::CommandError;
+use super::moving::{Gives, SummaryArgs, go};
+use super::session_command::{Outcome, Work};
 
-/// Arguments of `offshoot branch-here`.
-#[derive(Debug, clap::Args)]
+/// Move to an entry to try something else from there.
+///
+/// A prompt is taken back: the leaf becomes its parent, and its text is printed, to be edited and sent again.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Example:
+  offshoot branch-here leaf~2   take the last two prompts back")]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-    #[arg(value_name = "SESSION")]
-    session: OsString,
-    /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`. A prompt is taken back:
-    /// the position is before it, and its text is printed, to be changed and sent again.
+    /// An entry: an id or a prefix of it, `@label`, `branch:2`, `leaf~1`, `root`.
     #[arg(value_name = "REF")]
     at: String,
-    /// Go to the entry itself, also if it is a prompt.
+    /// Move to the entry itself, also if it is a prompt.
     #[arg(long)]
     exact: bool,
     #[command(flatten)]
-    how: Changing,
+    pub(super) summary: SummaryArgs,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let mut session = app.open_to_change(&args.session, args.how.dry_run)?;
-    let id = session.tree().id(session.resolve(&args.at)?);
-    let target = if args.exact { Target::Entry(id) } else { Target::Selection(id) };
-    go(&mut session, &target, Gives::Prompt, args.how, app)
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let target = args.at.clone();
+    let request = BranchHereRequest { target, exact: args.exact, summary: args.summary.request() };
+    let planned = work.agent.plan_branch_here(&request)?;
+    go(planned, Gives::Prompt, work).await
 }

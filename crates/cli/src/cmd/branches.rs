@@ -13,7 +13,7 @@ use crate::ui::{Column, Table, Tone, age, count, money, shortened, thousands, to
 /// The longest text that is shown for where a branch began, in characters.
 const FROM: usize = 24;
 
-/// Arguments of `offshoot branches`.
+/// List the branches of a session.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

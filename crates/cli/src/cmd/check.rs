@@ -20,7 +20,7 @@ use crate::ui::{Tone, Ui, bytes, count};
 pub(super) use fix::{JsonFix, words};
 use targets::Target;
 
-/// Arguments of `offshoot check`.
+/// Report everything unusual in session files; never writes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Sessions, or directories: all session files below them.

@@ -1,30 +1,29 @@
-//! `offshoot cherry-pick`: copies entries of another branch, or of another session, under the leaf.
+//! `cherry-pick`: copies entries of another branch, or of another session, to the leaf.
 
-use std::ffi::OsString;
-
-use offshoot_agent::command::{CherryPick, CherryPickRequest};
+use offshoot_agent::command::{Applied, CherryPick, CherryPickRequest};
 use offshoot_agent::shared::SharedSession;
 use serde_json::json;
 use session_tree::{EntryId, split_reference};
 
+use super::session_command::{Outcome, Work};
 use crate::app::App;
-use crate::change::{Change, Changing};
+use crate::change::{Change, Effect};
 use crate::error::CommandError;
-use crate::talk::{command_agent, done, waiting};
-use crate::ui::{Tone, count, thousands};
+use crate::ui::{count, thousands};
 
-/// Arguments of `offshoot cherry-pick`.
-#[derive(Debug, clap::Args)]
+/// Copy entries of another branch or session to the current position.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = "\
+Examples:
+  offshoot cherry-pick @parser --turn       copy a whole turn of another branch
+  offshoot cherry-pick old.jsonl:a1b2c3d4   copy an entry of another session")]
 pub(crate) struct Args {
-    /// The session to append to.
-    #[arg(value_name = "SESSION")]
-    session: OsString,
-    /// The entry to copy, or `REF..REF` for the entries below the first down to the second; `SESSION:REF` takes
-    /// them from another session.
+    /// The entry to copy, or `REF..REF` for the entries below the first down to the second; `SESSION:REF` takes them
+    /// from another session.
     #[arg(value_name = "REF[..REF]")]
-    what: String,
-    /// How to copy: quoted under a line that names the origin, or with their own type. Prompts are copied as they
-    /// are in both modes.
+    pub(crate) what: String,
+    /// How to copy: quoted under a line that names the origin, or with their own type. Prompts are copied as they are
+    /// in both modes.
     #[arg(long = "as", value_enum, value_name = "MODE", default_value_t)]
     mode: Mode,
     /// Copy the whole turn that the entry belongs to.
@@ -39,8 +38,6 @@ pub(crate) struct Args {
     /// Copy state of extensions too.
     #[arg(long)]
     with_state: bool,
-    #[command(flatten)]
-    how: Changing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -50,37 +47,52 @@ enum Mode {
     Native,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let session = app.open_to_change(&args.session, args.how.dry_run)?;
-    let (source, what) = open_source(&args.what, app)?;
-    let request = CherryPickRequest {
-        what,
-        turn: args.turn,
-        native: args.mode == Mode::Native,
-        note: args.note.clone(),
-        with_state: args.with_state,
-        again: args.again,
-    };
-    let mut agent = command_agent(session, false, app)?;
-    let pick = agent.plan_cherry_pick(source.as_ref(), &request)?;
+impl Args {
+    /// Returns what to ask the agent for.
+    pub(crate) fn request(&self) -> CherryPickRequest {
+        CherryPickRequest {
+            what: self.what.clone(),
+            turn: self.turn,
+            native: self.mode == Mode::Native,
+            note: self.note.clone(),
+            with_state: self.with_state,
+            again: self.again,
+        }
+    }
+}
+
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let (source, what) = open_source(&args.what, work.app)?;
+    let request = CherryPickRequest { what, ..args.request() };
+    let pick = work.agent.plan_cherry_pick(source.as_ref(), &request)?;
+    apply(pick, work).await
+}
+
+/// Copies entries as planned.
+pub(crate) async fn apply(pick: CherryPick, work: &mut Work<'_>) -> Outcome {
+    let old_leaf = work.agent.session().leaf_id();
+    let text = pick.plan.text();
+    let mut change = described(&pick, old_leaf.as_ref());
     for warning in &pick.warnings {
-        app.ui.tell(&format!("warning: {warning}"))?;
+        change = change.note(format!("warning: {warning}"));
     }
-    let old_leaf = agent.session().leaf_id();
-    let mut change = described(&pick, old_leaf.as_ref()).undo_by_moving(&agent.session(), old_leaf.as_ref());
+    change = change.undo_by_moving(&work.agent.session(), old_leaf.as_ref());
     let mut ids = Vec::new();
-    if args.how.dry_run && !args.how.json {
-        app.ui.block(Tone::Plain, 0, &pick.plan.text())?;
-    }
-    if !args.how.dry_run {
-        app.migrate(&mut agent.session())?;
-        ids = done(waiting(async |cancel| agent.cherry_pick(pick, cancel).await)??)?.entries;
+    if work.dry_run {
+        change = change.preview(text);
+    } else {
+        let picked = match work.agent.cherry_pick(pick, work.cancel).await? {
+            Applied::Done(picked) => picked,
+            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
+        };
+        change = change.effect(Effect::Appended { model: picked.model });
+        ids = picked.entries;
     }
     for id in &ids {
         change = change.gives(id.as_str());
     }
     let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    change.field("entryIds", ids).session(&agent.session()).tell(app, args.how)
+    Ok(Applied::Done(change.field("entryIds", ids).session(&work.agent.session())))
 }
 
 fn described(pick: &CherryPick, leaf: Option<&EntryId>) -> Change {

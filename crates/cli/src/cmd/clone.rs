@@ -1,58 +1,50 @@
-//! `offshoot clone`: a new session that stands where an old one stands.
+//! `clone`: copies a session and continues in the copy.
 
-use std::ffi::OsString;
-use std::path::Path;
+use offshoot_agent::command::Applied;
 
-use session_tree::{Destination, ForkPosition, Session, fork_from};
-
-use super::fork;
-use super::new_file::{self, Output};
-use crate::app::{App, file_of};
-use crate::change::Changing;
-use crate::error::{CommandError, Failure};
+use super::fork::{self, Made, Output};
+use super::session_command::{Outcome, Work};
+use crate::app::file_of;
+use crate::change::Effect;
 use crate::ui::count;
 
-/// Arguments of `offshoot clone`.
-#[derive(Debug, clap::Args)]
+/// Create a copy of a session.
+///
+/// The copy holds the path to the leaf, or all branches with `--all`. The old session stays as it is.
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-    #[arg(value_name = "SESSION")]
-    session: OsString,
-    /// Copy all branches, not only the one that leads to the current position.
+    /// Copy all branches, not only the path to the leaf.
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     output: Output,
-    #[command(flatten)]
-    how: Changing,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let source = app.open(&args.session)?;
-    let to = args.output.destination(&source, app)?;
-    let leaf = source.leaf().filter(|_| !args.all);
-    match leaf {
-        Some(leaf) => {
-            let plan = fork::plan(&source, leaf, ForkPosition::At)?;
-            fork::make(&source, &plan, &to, ("cloned", "clone"), args.how, app)
-        }
-        None if args.all && !source.tree().is_empty() => copy(&source, &to, args.how, app),
-        None => Err(Failure::new("Nothing to clone yet").into()),
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let to = work.destination(args.output.output.as_deref())?;
+    if !args.all {
+        let plan = work.agent.plan_clone(Some(to))?;
+        return fork::apply(plan, ("cloned", "clone"), work).await;
     }
-}
-
-/// Copies the whole tree.
-fn copy(source: &Session, to: &Destination, how: Changing, app: &mut App) -> Result<(), CommandError> {
-    let cwd = source.header().cwd().unwrap_or_default().into_owned();
-    let path = file_of(source);
-    let made = match how.dry_run {
-        true => None,
-        false => {
-            Some(fork_from(source.file().unwrap_or(Path::new("")), &cwd, to.clone(), app.options(), None)?)
-        }
+    let plan = work.agent.plan_clone_all(to.clone())?;
+    let (old_file, entries) = {
+        let session = work.agent.session();
+        (file_of(&session), session.tree().len())
     };
-    let entries = source.tree().len();
-    let what = format!("all {} of {path}", count(entries, "entry"));
-    let change = new_file::change(("cloned", "clone"), &what, to, made)?;
-    change.field("parentSession", path).field("entries", entries).tell(app, how)
+    let what = format!("all {} of {old_file}", count(entries, "entry"));
+    let mut made = Made { what, to, ..Made::default() };
+    let mut effect = Effect::None;
+    if !work.dry_run {
+        let options = work.app.options();
+        let replaced = match work.agent.clone_all(plan, options, work.cancel).await? {
+            Applied::Done(replaced) => replaced,
+            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
+        };
+        work.save()?;
+        made.file = replaced.session_file.as_ref().map(|file| file.display().to_string());
+        made.id = Some(work.agent.session().header().id().into_owned());
+        effect = Effect::Replaced { prompt: None, images: Vec::new(), replaced };
+    }
+    let change = made.change(("cloned", "clone")).field("parentSession", old_file).field("entries", entries);
+    Ok(Applied::Done(change.effect(effect)))
 }

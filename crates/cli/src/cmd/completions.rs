@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::complete::VARIABLE;
 use crate::error::{CommandError, Failure};
 
-/// Arguments of `offshoot completions`.
+/// Print a script that completes commands, sessions and entries in a shell.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The shell.

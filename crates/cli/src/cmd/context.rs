@@ -13,7 +13,7 @@ use crate::json;
 use crate::reading::SessionAt;
 use crate::ui::{Column, Table, Tone, count, thousands};
 
-/// Arguments of `offshoot context`.
+/// Show the messages that a model gets at an entry.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

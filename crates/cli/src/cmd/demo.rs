@@ -13,7 +13,7 @@ use crate::cmd::tree;
 use crate::error::{CommandError, Failure};
 use crate::{interactive, talk};
 
-/// Arguments of `offshoot demo`.
+/// Write a sample session with branches and open the chat on it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Where to put the session; a new directory below the system's temporary one if not given.

@@ -14,7 +14,7 @@ use crate::ui::{Tone, Ui, count, money, one_line, shortened, tokens};
 /// A list of commands that is longer is cut, unless all are asked for.
 const MOST_COMMANDS: usize = 20;
 
-/// Arguments of `offshoot diff`.
+/// Compare two branches from their common ancestor.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
@@ -43,6 +43,17 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         true => app.ui.json(&as_json(&session, &comparison)),
         false => print(&session, &comparison, args.all, &mut app.ui),
     }
+}
+
+/// Prints the comparison of the branches of two entries, for the chat.
+pub(crate) fn print_between(
+    session: &Session,
+    one: &str,
+    other: &str,
+    app: &mut App,
+) -> Result<(), CommandError> {
+    let comparison = session.compare(session.node(one)?, session.node(other)?)?;
+    print(session, &comparison, false, &mut app.ui)
 }
 
 fn print(session: &Session, comparison: &Comparison, all: bool, ui: &mut Ui) -> Result<(), CommandError> {

@@ -3,23 +3,23 @@
 mod source;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_web::{ExportOptions, Packing, Theme};
 use session_tree::Session;
 
-use super::export_branch::Out;
-use super::new_file;
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
-use crate::exporting::{Export, Form, default_name, new_header};
+use crate::exporting::{Export, Form, default_name, free, new_header};
+use crate::ui::Ui;
 use crate::ui::{Progress, bytes, count};
 
 use source::Source;
 
-/// Arguments of `offshoot export`.
+/// Export a session as an HTML page, as Markdown, or as a session file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
@@ -146,8 +146,8 @@ impl Args {
     fn target(&self, session: &Session) -> Result<Target, CommandError> {
         match &self.output {
             Some(_) if self.is_standard() => Ok(Target::Standard),
-            Some(path) => Ok(Target::File(new_file::free(path)?)),
-            None => Ok(Target::File(new_file::free(Path::new(&default_name(session)))?)),
+            Some(path) => Ok(Target::File(free(path)?)),
+            None => Ok(Target::File(free(Path::new(&default_name(session)))?)),
         }
     }
 
@@ -186,4 +186,42 @@ fn to_standard_output(export: &Export, session: &Session, app: &mut App) -> Resu
 
 fn bar(session: &Session) -> Progress {
     Progress::new("exporting", session.tree().len())
+}
+
+/// Standard output for libraries.
+struct Out<'o> {
+    ui: &'o mut Ui,
+    failed: Option<CommandError>,
+}
+
+impl<'o> Out<'o> {
+    /// Writes to the output of commands.
+    fn new(ui: &'o mut Ui) -> Self {
+        Out { ui, failed: None }
+    }
+
+    /// Tells how it went.
+    fn end(self, written: Result<(), CommandError>) -> Result<(), CommandError> {
+        // Says more than the error a library made of it: the reader may just have gone away.
+        self.failed.map_or(written, Err)
+    }
+
+    fn keep(&mut self, result: Result<(), CommandError>) -> io::Result<()> {
+        result.map_err(|error| {
+            self.failed = Some(error);
+            io::ErrorKind::Other.into()
+        })
+    }
+}
+
+impl Write for Out<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = self.ui.raw(bytes);
+        self.keep(result).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.ui.flush();
+        self.keep(result)
+    }
 }

@@ -1,124 +1,69 @@
-//! `offshoot export-branch`: a part of a session as a session file of its own.
+//! `export-branch`: writes a part of a session as a session file.
 
-use std::ffi::OsString;
-use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use session_tree::{Destination, Extract, ExtractPlan, NewSession, Node, Session};
+use offshoot_agent::command::{Applied, ExportRequest, ExportScope};
+use session_tree::Destination;
 
-use super::new_file;
-use crate::app::{App, file_of};
-use crate::change::{Change, Changing};
-use crate::error::{CommandError, Failure};
-use crate::ui::{Ui, count};
+use super::fork::Made;
+use super::session_command::{Outcome, Work};
+use crate::app::file_of;
+use crate::ui::count;
 
-/// Arguments of `offshoot export-branch`.
-#[derive(Debug, clap::Args)]
+/// Write a branch as a session file.
+///
+/// The file holds the path to the entry and everything below it. The session stays as it is.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  offshoot export-branch work branch:2          write branch-2.jsonl
+  offshoot export-branch work @done done.jsonl  write done.jsonl")]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-    #[arg(value_name = "SESSION")]
-    session: OsString,
-    /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`. The path to it and
-    /// everything below it are exported.
+    /// An entry: an id or a prefix of it, `@label`, `branch:2`, `leaf~1`, `root`.
     #[arg(value_name = "REF")]
     at: String,
+    /// The file, which must not exist; the default is named after the entry.
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: Option<PathBuf>,
     /// Export only the path to the entry.
     #[arg(long)]
     path: bool,
     /// Export only the entry, which becomes the root, and everything below it.
     #[arg(long, conflicts_with = "path")]
     subtree: bool,
-    /// Write into this file, which must not exist; standard output if not given.
-    #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    output: Option<std::path::PathBuf>,
-    #[command(flatten)]
-    how: Changing,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    if args.how.json && args.output.is_none() && !args.how.dry_run {
-        let failure = Failure::new("standard output gets the branch itself, which is JSON already");
-        return Err(CommandError::Usage(failure.hint("`--json` goes with `-o FILE` or `--dry-run`")));
-    }
-    let source = app.open(&args.session)?;
-    let plan = source.plan_extract(args.what(source.resolve(&args.at)?))?;
-    let entries = plan.entries().len();
-    let what = format!("{} of {}", count(entries, "entry"), file_of(&source));
-    let verbs = ("exported", "export");
-    let change = match &args.output {
-        Some(file) => {
-            let to = Destination::File(new_file::free(file)?);
-            let made = match args.how.dry_run {
-                true => None,
-                false => Some(source.extract(&plan, to.clone(), app.options())?),
-            };
-            new_file::change(verbs, &what, &to, made)?
-        }
-        None => {
-            if !args.how.dry_run {
-                write(&source, &plan, app)?;
-            }
-            Change::new(verbs.0, verbs.1, what)
-        }
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let entry = args.at.clone();
+    let scope = match (args.path, args.subtree) {
+        (true, _) => ExportScope::Path,
+        (_, true) => ExportScope::Subtree,
+        _ => ExportScope::Branch,
     };
-    change.field("parentSession", file_of(&source)).field("entries", entries).tell(app, args.how)
+    let name = args.file.clone().unwrap_or_else(|| file_name(&entry));
+    let file = Path::new(&work.app.cwd()?).join(&name);
+    let plan = work.agent.plan_export(&ExportRequest { entry, scope, file })?;
+    let entries = plan.plan.entries().len();
+    let parent = file_of(&work.agent.session());
+    let what = format!("{} of {parent}", count(entries, "entry"));
+    let mut made = Made { what, to: Destination::File(name.clone()), ..Made::default() };
+    if !work.dry_run {
+        let exported = work.agent.export_branch(&plan, work.app.options())?;
+        made.file = Some(name.display().to_string());
+        made.id = Some(exported.header().id().into_owned());
+    }
+    let change = made.change(("exported", "export"));
+    Ok(Applied::Done(change.field("parentSession", parent).field("entries", entries)))
 }
 
-impl Args {
-    fn what(&self, at: Node) -> Extract {
-        match (self.path, self.subtree) {
-            (true, _) => Extract::Path { at },
-            (_, true) => Extract::Subtree { root: at },
-            _ => Extract::Branch { at },
-        }
-    }
+/// Returns the default name of the file for an entry.
+fn file_name(reference: &str) -> PathBuf {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    let parts = reference.split(|c| !is_plain(c)).map(|part| part.trim_matches(['.', '-']));
+    let parts = parts.filter(|part| !part.is_empty() && *part != "branch");
+    let parts: Vec<&str> = ["branch"].into_iter().chain(parts).collect();
+    format!("{}.jsonl", parts.join("-")).into()
 }
 
-/// Writes the lines to standard output.
-fn write(source: &Session, plan: &ExtractPlan, app: &mut App) -> Result<(), CommandError> {
-    let header = app.options().new_header(NewSession {
-        cwd: source.header().cwd().unwrap_or_default().into_owned(),
-        id: None,
-        parent_session: source.file().map(|file| file.display().to_string()),
-    });
-    let mut out = Out::new(&mut app.ui);
-    let written = source.write_extract(plan, &header, &mut out);
-    out.end(written.map_err(CommandError::from))
-}
-
-/// Standard output for libraries.
-pub(super) struct Out<'o> {
-    ui: &'o mut Ui,
-    failed: Option<CommandError>,
-}
-
-impl<'o> Out<'o> {
-    /// Writes to the output of commands.
-    pub(super) fn new(ui: &'o mut Ui) -> Self {
-        Out { ui, failed: None }
-    }
-
-    /// Tells how it went.
-    pub(super) fn end(self, written: Result<(), CommandError>) -> Result<(), CommandError> {
-        // Says more than the error a library made of it: the reader may just have gone away.
-        self.failed.map_or(written, Err)
-    }
-
-    fn keep(&mut self, result: Result<(), CommandError>) -> io::Result<()> {
-        result.map_err(|error| {
-            self.failed = Some(error);
-            io::ErrorKind::Other.into()
-        })
-    }
-}
-
-impl Write for Out<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let result = self.ui.raw(bytes);
-        self.keep(result).map(|()| bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let result = self.ui.flush();
-        self.keep(result)
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ use crate::setup::Setup;
 use crate::trust;
 use crate::ui::{Column, Table, Tone};
 
-/// Arguments of `offshoot extension`.
+/// Create an extension, or list those that would be loaded.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

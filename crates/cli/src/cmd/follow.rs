@@ -15,7 +15,7 @@ use crate::ui::Tone;
 /// Short enough to feel immediate, long enough to cost nothing.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Arguments of `offshoot follow`.
+/// Print entries as other programs append them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.

@@ -1,106 +1,180 @@
-//! `offshoot fork`: a new session that goes on from an entry of an old one.
+//! `fork`: starts a new session from an entry of this one.
 
-use std::ffi::OsString;
+use std::path::PathBuf;
 
-use session_tree::{Destination, Extract, ForkPlan, ForkPosition, Node, Role, Session};
+use offshoot_agent::command::{Applied, Fork, ForkRequest, Forked, Replaced};
+use session_tree::{Destination, Extract, ForkPosition, PromptImage, Role};
 
-use super::moving::images;
-use super::new_file::{self, Output};
-use crate::app::{App, file_of, resolve};
-use crate::change::Changing;
+use super::moving::images_json;
+use super::session_command::{Outcome, Work};
+use crate::app::file_of;
+use crate::change::{Change, Effect, quoted};
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
-/// Arguments of `offshoot fork`.
-#[derive(Debug, clap::Args)]
+/// Start a new session from an entry of a session.
+///
+/// The new session holds the path to the entry. It ends before the entry if that is a prompt, and its text is printed, to
+/// be edited and sent again; otherwise it ends at the entry. The old session stays as it is.
+#[derive(Debug, Clone, clap::Args)]
+#[command(visible_alias = "branch", after_help = "\
+Examples:
+  offshoot fork work leaf~1           start over from the last prompt, in a new session
+  offshoot fork work @done -o x.jsonl write the new session to a file")]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-    #[arg(value_name = "SESSION")]
-    session: OsString,
-    /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`. The fork ends before it if
-    /// it is a prompt, and at it if it is anything else. Without it the fork ends at the current position.
+    /// An entry: an id or a prefix of it, `@label`, `branch:2`, `leaf~1`, `root`; the default is the leaf.
     #[arg(value_name = "REF")]
-    at: Option<String>,
+    pub(crate) at: Option<String>,
     /// End before the prompt.
     #[arg(long, conflicts_with = "at_entry")]
     before: bool,
     /// End at the entry, also if it is a prompt.
     #[arg(long = "at", id = "at_entry")]
     at_entry: bool,
+    /// Create the new session without opening it.
+    #[arg(long)]
+    stay: bool,
     #[command(flatten)]
     output: Output,
-    #[command(flatten)]
-    how: Changing,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let source = app.open(&args.session)?;
-    let at = resolve(&source, args.at.as_deref())?.ok_or_else(|| Failure::new("Nothing to fork yet"))?;
-    let plan = plan(&source, at, args.position(&source, at))?;
-    let to = args.output.destination(&source, app)?;
-    make(&source, &plan, &to, ("forked", "fork"), args.how, app)
+// The place of a new session. (A documentation comment would replace the help of the command.)
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+pub(super) struct Output {
+    /// Write to this file, which must not exist. The default is a file beside the other sessions of the project.
+    #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) output: Option<PathBuf>,
 }
 
-impl Args {
-    fn position(&self, source: &Session, at: Node) -> ForkPosition {
-        let is_prompt = source.tree().role(at) == Some(Role::User) && !source.tree().is_placeholder(at);
-        match (self.before, self.at_entry || self.at.is_none()) {
-            (true, _) => ForkPosition::Before,
-            (_, true) => ForkPosition::At,
-            _ if is_prompt => ForkPosition::Before,
-            _ => ForkPosition::At,
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let entry = match &args.at {
+        Some(entry) => entry.clone(),
+        None => {
+            let leaf = work.agent.session().leaf_id();
+            leaf.ok_or_else(|| Failure::new("Nothing to fork yet"))?.to_string()
         }
+    };
+    let position = match (args.before, args.at_entry || args.at.is_none()) {
+        (true, _) => Some(ForkPosition::Before),
+        (false, true) => Some(ForkPosition::At),
+        (false, false) => None,
+    };
+    if args.before {
+        check_prompt(&entry, work)?;
     }
+    let to = Some(work.destination(args.output.output.as_deref())?);
+    let fork = work.agent.plan_fork(&ForkRequest { entry, position, to, stay: args.stay })?;
+    apply(fork, ("forked", "fork"), work).await
 }
 
-/// Plans a fork at an entry.
-pub(super) fn plan(source: &Session, at: Node, position: ForkPosition) -> Result<ForkPlan, CommandError> {
-    let id = source.tree().id(at);
-    if position == ForkPosition::Before && source.tree().role(at) != Some(Role::User) {
-        return Err(Failure::new(format!("entry {id} is no prompt"))
-            .hint("without `--before` the fork ends at the entry")
-            .into());
+fn check_prompt(entry: &str, work: &Work<'_>) -> Result<(), CommandError> {
+    let node = work.agent.resolve(entry)?;
+    let session = work.agent.session();
+    if session.tree().role(node) == Some(Role::User) {
+        return Ok(());
     }
-    Ok(source.plan_fork(id.as_str(), position)?)
+    let failure = Failure::new(format!("entry {} is not a prompt", session.tree().id(node)));
+    Err(failure.hint("without `--before` the fork ends at the entry").into())
 }
 
-/// Makes the new session, and tells about it.
-pub(super) fn make(
-    source: &Session,
-    plan: &ForkPlan,
-    to: &Destination,
-    verbs: (&'static str, &'static str),
-    how: Changing,
-    app: &mut App,
-) -> Result<(), CommandError> {
-    let entries = match plan.target {
-        Some(at) => source.plan_extract(Extract::Path { at })?.entries().len(),
-        None => 0,
+/// Makes the new session as planned.
+pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work: &mut Work<'_>) -> Outcome {
+    let (old_file, entries) = {
+        let session = work.agent.session();
+        let path = fork.plan.target.map(|at| session.plan_extract(Extract::Path { at })).transpose()?;
+        (file_of(&session), path.map_or(0, |path| path.entries().len()))
     };
-    let made = match how.dry_run {
-        true => None,
-        false => Some(source.fork(plan, to.clone(), app.options())?),
-    };
-    let what = format!("{} of {}", count(entries, "entry"), file_of(source));
-    new_file::change(verbs, &what, to, made)?
-        .field("parentSession", file_of(source))
+    let (plan, to, stay) = (fork.plan.clone(), fork.to.clone(), fork.stay);
+    let mut made = Made { what: format!("{} of {old_file}", count(entries, "entry")), to, ..Made::default() };
+    if !work.dry_run {
+        let options = work.app.options();
+        let forked = match work.agent.fork(fork, options, work.cancel).await? {
+            Applied::Done(forked) => forked,
+            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
+        };
+        made.take(&forked, stay, work)?;
+    }
+    let mut change = made
+        .change(verbs)
+        .field("parentSession", old_file)
         .field("entries", entries)
         .field("prompt", plan.editor_text.clone())
-        .field("images", images(&plan.images))
-        .tell(app, how)?;
-    if how.json { Ok(()) } else { tell_prompt(plan, app) }
+        .field("images", images_json(&plan.images));
+    if let (Some(prompt), false) = (&plan.editor_text, work.is_chat) {
+        change = change.note(prompt_note(prompt, &plan.images));
+    }
+    Ok(Applied::Done(match stay || work.dry_run {
+        true => change,
+        false => change.effect(Effect::Replaced {
+            prompt: plan.editor_text,
+            images: plan.images,
+            replaced: Replaced::default(),
+        }),
+    }))
 }
 
-/// Tells the prompt that the fork ends before, so that it can be changed and sent again.
-fn tell_prompt(plan: &ForkPlan, app: &mut App) -> Result<(), CommandError> {
-    let Some(prompt) = &plan.editor_text else { return Ok(()) };
-    let images = match plan.images.len() {
+fn prompt_note(prompt: &str, images: &[PromptImage]) -> String {
+    let images = match images.len() {
         0 => String::new(),
         images => format!(" (with {})", count(images, "image")),
     };
-    app.ui.tell(&format!("the prompt was{images}:"))?;
-    for line in prompt.lines() {
-        app.ui.tell(&format!("  {line}"))?;
+    let lines = prompt.lines().map(|line| format!("\n  {line}"));
+    format!("the prompt was{images}:{}", lines.collect::<String>())
+}
+
+/// A session that was made, or would be.
+#[derive(Debug)]
+pub(super) struct Made {
+    /// What it holds.
+    pub(super) what: String,
+    /// Where it goes.
+    pub(super) to: Destination,
+    /// Its file and its id, once it is made.
+    pub(super) file: Option<String>,
+    pub(super) id: Option<String>,
+}
+
+impl Default for Made {
+    fn default() -> Self {
+        Made { what: String::new(), to: Destination::Memory, file: None, id: None }
     }
-    Ok(())
+}
+
+impl Made {
+    fn take(&mut self, forked: &Forked, stay: bool, work: &Work<'_>) -> Result<(), CommandError> {
+        self.file = forked.session_file.as_ref().map(|file| file.display().to_string());
+        self.id = match (&forked.session_file, stay) {
+            (Some(file), true) => {
+                Some(work.app.options().open_read_only(file)?.header().id().into_owned())
+            }
+            (None, true) => None,
+            (_, false) => {
+                work.save()?;
+                Some(work.agent.session().header().id().into_owned())
+            }
+        };
+        Ok(())
+    }
+
+    /// Starts the report.
+    pub(super) fn change(&self, verbs: (&'static str, &'static str)) -> Change {
+        if let Some(file) = &self.file {
+            let change = Change::new(verbs.0, verbs.1, format!("{} into {file}", self.what));
+            let change = change.field("path", file.as_str()).field("id", self.id.clone());
+            return change.gives(file.as_str()).undo(format!("rm {}", quoted(file)));
+        }
+        let (place, path) = match &self.to {
+            Destination::File(path) => {
+                let path = path.display().to_string();
+                (format!(" into {path}"), Some(path))
+            }
+            Destination::Directory(directory) => {
+                (format!(" into a new file in {}", directory.display()), None)
+            }
+            Destination::Memory => (String::new(), None),
+        };
+        let change = Change::new(verbs.0, verbs.1, format!("{}{place}", self.what));
+        change.field("path", path).field("id", self.id.clone())
+    }
 }

@@ -1,62 +1,65 @@
-//! `offshoot import`: a session file from elsewhere joins ours.
+//! `import`: copies a session file into the sessions of its project.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-use session_tree::{Error, Session, import};
+use offshoot_agent::command::Applied;
+use session_tree::Error;
 
-use super::new_file::directory;
-use crate::app::{App, is_same_file};
-use crate::change::{Change, Changing, quoted};
+use super::session_command::{Outcome, Work, project_directory};
+use crate::app::is_same_file;
+use crate::change::{Change, Effect, quoted};
 use crate::error::CommandError;
 use crate::ui::count;
 
-/// Arguments of `offshoot import`.
-#[derive(Debug, clap::Args)]
+/// Copy a session file into the sessions of its project.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Example:
+  offshoot import ~/Downloads/session.jsonl")]
 pub(crate) struct Args {
     /// A session file, or the id or name of a session of pi.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: OsString,
-    #[command(flatten)]
-    how: Changing,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let source = app.open(&args.file)?;
-    let directory = directory(&source, app)?;
-    let stored = match args.how.dry_run {
-        true => None,
-        false => Some(import(source.file().unwrap_or(Path::new("")), &directory, &app.options())?),
-    };
-    // What lies there already stays; a dry run can tell as well.
-    let stays =
-        source.file().filter(|file| file.parent().is_some_and(|parent| is_same_file(parent, &directory)));
-    let change = told(&source, &directory, stored.as_deref().or(stays));
-    change.field("id", &*source.header().id()).tell(app, args.how)?;
-    match stored.filter(|_| !args.how.json) {
-        Some(stored) => tell_more(&source, &stored, app),
-        None => Ok(()),
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let file = work.app.find(&args.file)?;
+    let source = work.app.options().open_read_only(&file)?;
+    let (entries, id, version) =
+        (source.tree().len(), source.header().id().into_owned(), source.header().version());
+    let cwd = source.header().cwd().map(std::borrow::Cow::into_owned);
+    let directory = project_directory(&source, work.app)?;
+    drop(source);
+    let stays = file.parent().is_some_and(|parent| is_same_file(parent, &directory));
+    let options = work.app.options();
+    let what = format!("{} of {}", count(entries, "entry"), file.display());
+    if work.dry_run {
+        let change = match stays {
+            true => Change::new("left", "leave", format!("{} where it is", file.display())),
+            false => Change::new("imported", "import", format!("{what} into {}", directory.display())),
+        };
+        let path = stays.then(|| file.display().to_string());
+        return Ok(Applied::Done(change.field("path", path).field("entries", entries).field("id", id)));
     }
-}
-
-fn told(source: &Session, directory: &Path, stored: Option<&Path>) -> Change {
-    let entries = source.tree().len();
-    let from = source.file().unwrap_or(Path::new(""));
-    let what = format!("{} of {}", count(entries, "entry"), from.display());
-    let change = match stored {
-        None => Change::new("imported", "import", format!("{what} into {}", directory.display())),
-        Some(stored) if is_same_file(stored, from) => {
-            Change::new("left", "leave", format!("{} where it is", from.display()))
-        }
-        Some(stored) => Change::new("imported", "import", format!("{what}{}", new_name(from, stored)))
-            .undo(format!("rm {}", quoted(&stored.display().to_string()))),
+    let planned = work.agent.plan_import(&file, &directory, options)?;
+    let options = work.app.options();
+    let replaced = match work.agent.import(planned, options, work.cancel).await? {
+        Applied::Done(replaced) => replaced,
+        Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
     };
-    let path = stored.map(|stored| stored.display().to_string());
-    let change = change.field("path", path.clone()).field("entries", entries);
-    match path {
-        Some(path) => change.gives(path),
-        None => change,
+    let stored = replaced.session_file.clone().unwrap_or_default();
+    let path = stored.display().to_string();
+    let mut change = match is_same_file(&stored, &file) {
+        true => Change::new("left", "leave", format!("{} where it is", file.display())),
+        false => Change::new("imported", "import", format!("{what}{}", new_name(&file, &stored)))
+            .undo(format!("rm {}", quoted(&path))),
+    };
+    change = change.gives(path.clone()).field("path", path).field("entries", entries).field("id", id.as_str());
+    for note in notes(&id, version, cwd.as_deref(), work)? {
+        change = change.note(note);
     }
+    Ok(Applied::Done(change.effect(Effect::Replaced { prompt: None, images: Vec::new(), replaced })))
 }
 
 fn new_name(from: &Path, stored: &Path) -> String {
@@ -66,20 +69,19 @@ fn new_name(from: &Path, stored: &Path) -> String {
     }
 }
 
-/// Tells what may come as a surprise later.
-fn tell_more(source: &Session, stored: &Path, app: &mut App) -> Result<(), CommandError> {
-    match (source.header().version(), app.options().open_read_only(stored)?.header().version()) {
+/// Returns what may come as a surprise later.
+fn notes(id: &str, old: u64, cwd: Option<&str>, work: &Work<'_>) -> Result<Vec<String>, CommandError> {
+    let mut notes = Vec::new();
+    match (old, work.agent.session().header().version()) {
         (3.., _) => {}
-        (old, 3) => app.ui.tell(&format!("brought version {old}, with ids spelled `uuid`, to version 3"))?,
-        (old, _) => app.ui.tell(&format!("it has version {old}; the first change brings it to version 3"))?,
+        (old, 3) => notes.push(format!("migrated version {old}, with ids spelled `uuid`, to version 3")),
+        (old, _) => notes.push(format!("it has version {old}; the first change migrates it to version 3")),
     }
-    let id = source.header().id();
-    if let Err(Error::AmbiguousSession { .. }) = app.catalog()?.find(&id, None) {
-        let text = format!("warning: another session has the id `{id}` too; their paths tell them apart");
-        app.ui.tell(&text)?;
+    if let Err(Error::AmbiguousSession { .. }) = work.app.catalog()?.find(id, None) {
+        notes.push(format!("warning: another session has the id `{id}` too; their paths tell them apart"));
     }
-    match source.header().cwd().filter(|cwd| !cwd.is_empty() && Some(&**cwd) != app.cwd().ok().as_deref()) {
-        Some(cwd) => app.ui.tell(&format!("it belongs to {cwd}; `offshoot sessions --all` lists it")),
-        None => Ok(()),
+    if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty() && Some(*cwd) != work.app.cwd().ok().as_deref()) {
+        notes.push(format!("it belongs to {cwd}; `offshoot sessions --all` lists it"));
     }
+    Ok(notes)
 }

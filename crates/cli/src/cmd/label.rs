@@ -1,95 +1,98 @@
-//! `offshoot label`: shows, sets and clears the label of an entry.
+//! `label`: puts a label on an entry, takes it off, and lists labels.
 
-use std::ffi::OsString;
+use offshoot_agent::command::{Applied, LabelPlan, LabelRequest};
+use session_tree::{EntryId, Session};
 
-use serde_json::json;
-use session_tree::{EntryId, Node, Session};
-
+use super::session_command::{Outcome, Work};
 use super::texts::place;
-use crate::app::{App, file_of};
-use crate::change::{Change, Changing, arguments};
+use crate::app::file_of;
+use crate::change::{Change, arguments};
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
-/// Arguments of `offshoot label`.
-#[derive(Debug, clap::Args)]
+/// Put a label on an entry, or take it off.
+///
+/// A label is a name for an entry: every command takes `@NAME` for it. `offshoot labels` lists all labels.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  offshoot label work parser-done      label the last answer
+  offshoot label work leaf~2 baseline  label an entry
+  offshoot label work -d @baseline     take a label off")]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-    #[arg(value_name = "SESSION")]
-    session: OsString,
-    /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`.
-    #[arg(value_name = "REF")]
-    entry: String,
-    /// The label; without it the present one is shown.
-    #[arg(value_name = "NAME", conflicts_with = "delete")]
-    name: Option<String>,
-    /// Take the label off.
+    /// An entry and its new label. Without an entry the answer to the last prompt gets the label.
+    #[arg(value_name = "[REF] NAME", num_args = 0..)]
+    words: Vec<String>,
+    /// Take the label of the given entry off.
     #[arg(long, short)]
     delete: bool,
-    #[command(flatten)]
-    how: Changing,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    match (&args.name, args.delete) {
-        (None, false) => show(args, app),
-        (None, true) => set(args, None, app),
-        (Some(name), _) if name.trim().is_empty() => {
-            let failure = Failure::new("a label cannot be empty").hint("`--delete` takes a label off");
-            Err(CommandError::Usage(failure))
+/// Whether another label of the entry may be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Replace {
+    Yes,
+    No,
+}
+
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let request = match (args.delete, args.words.as_slice()) {
+        (true, [target]) => LabelRequest { target: Some(target.clone()), label: None },
+        (true, _) => return Err(usage("`label -d` needs one entry")),
+        (false, []) => return Err(usage("a label needs a name")),
+        (false, words) if words.iter().all(|word| word.trim().is_empty()) => {
+            return Err(usage("a label cannot be empty"));
         }
-        (Some(name), _) => set(args, Some(name.trim()), app),
-    }
+        (false, [name]) => LabelRequest { target: None, label: Some(name.clone()) },
+        (false, [target, rest @ ..]) => match work.agent.resolve(target) {
+            Ok(_) => LabelRequest { target: Some(target.clone()), label: Some(rest.join(" ")) },
+            // Several words without an entry are one label in the chat; a script means an entry.
+            Err(_) if work.is_chat => LabelRequest { target: None, label: Some(args.words.join(" ")) },
+            Err(error) => return Err(error.into()),
+        },
+    };
+    let plan = work.agent.plan_label(&request)?;
+    apply(plan, Replace::Yes, work).await
 }
 
-/// Finds the entry. The leaf may be a label or a setting; who says `leaf` means what was said last.
-fn target(session: &Session, reference: &str) -> Result<Node, CommandError> {
-    let node = session.resolve(reference)?;
-    match reference.trim() {
-        "leaf" | "." => Ok(session.tree().effective(node).unwrap_or(node)),
-        _ => Ok(node),
+/// Labels an entry as planned.
+pub(super) async fn apply(plan: LabelPlan, replace: Replace, work: &mut Work<'_>) -> Outcome {
+    if let (Some(previous), Replace::No, false) = (&plan.previous, replace, plan.is_noop()) {
+        let failure = Failure::new(format!("the entry has the label `{previous}` already"));
+        return Err(failure.hint("`--force` replaces it").into());
     }
-}
-
-fn show(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let session = app.open(&args.session)?;
-    let node = target(&session, &args.entry)?;
-    let id = session.tree().id(node).to_string();
-    let label = session.label(node);
-    if args.how.json {
-        let set_at = label.map(|label| label.set_at.to_string());
-        let text = label.map(|label| label.text.as_str());
-        return app.ui.json(&json!({"entryId": id, "label": text, "setAt": set_at}));
-    }
-    match label {
-        Some(label) => app.ui.plain(&label.text),
-        None => app.ui.tell(&format!("{} has no label", place(&session, Some(node))?)),
-    }
-}
-
-fn set(args: &Args, label: Option<&str>, app: &mut App) -> Result<(), CommandError> {
-    let mut session = app.open_to_change(&args.session, args.how.dry_run)?;
-    let node = target(&session, &args.entry)?;
-    let id = session.tree().id(node);
-    let before = session.label(node).map(|label| label.text.clone());
-    let what = place(&session, Some(node))?;
-    let mut change = match label {
-        _ if before.as_deref() == label => Change::new("left", "leave", format!("{what} as it is")),
+    let what = {
+        let session = work.agent.session();
+        place(&session, session.tree().node(plan.target.as_str()))?
+    };
+    let mut change = match &plan.label {
+        _ if plan.is_noop() => Change::new("left", "leave", format!("{what} as it is")),
         Some(label) => Change::new("labelled", "label", format!("{what} `{label}`")),
         None => Change::new("unlabelled", "unlabel", what),
     };
-    if before.as_deref() != label {
-        change = change.undo(undo(&session, &id, before.as_deref()));
-        if !args.how.dry_run {
-            app.migrate(&mut session)?;
-            session.append_label_change(id.as_str(), label)?;
-            session.barrier()?;
-        }
+    if !plan.is_noop() {
+        change = change.undo(undo(&work.agent.session(), &plan.target, plan.previous.as_deref()));
     }
-    change = change.gives(id.as_str()).field("entryId", id.as_str());
-    let change = change.field("label", label).field("previousLabel", before).session(&session);
-    change.tell(app, args.how)?;
-    tell_others(&session, &id, label, app)
+    if !work.dry_run {
+        work.agent.label(&plan, work.cancel).await?;
+    }
+    let session = work.agent.session();
+    let others = others(&session, &plan);
+    let change = change
+        .gives(plan.target.as_str())
+        .field("entryId", plan.target.as_str())
+        .field("label", plan.label)
+        .field("previousLabel", plan.previous)
+        .session(&session);
+    Ok(Applied::Done(match others {
+        Some(warning) => change.note(warning),
+        None => change,
+    }))
+}
+
+fn usage(message: &str) -> CommandError {
+    let failure = Failure::new(message);
+    CommandError::Usage(failure.hint("`label NAME` labels the last answer, `label REF NAME` an entry"))
 }
 
 fn undo(session: &Session, id: &EntryId, before: Option<&str>) -> String {
@@ -100,24 +103,19 @@ fn undo(session: &Session, id: &EntryId, before: Option<&str>) -> String {
     }
 }
 
-/// A label that several entries have names none of them.
-fn tell_others(
-    session: &Session,
-    id: &EntryId,
-    label: Option<&str>,
-    app: &mut App,
-) -> Result<(), CommandError> {
-    let Some(label) = label else { return Ok(()) };
+/// Warns if other entries have the label, too: then it names none of them.
+fn others(session: &Session, plan: &LabelPlan) -> Option<String> {
+    let label = plan.label.as_ref()?;
     let same = session
         .labels()
         .into_iter()
-        .filter(|(node, other)| other.text == label && session.tree().id(*node) != *id);
+        .filter(|(node, other)| other.text == *label && session.tree().id(*node) != plan.target);
     match same.count() {
-        0 => Ok(()),
+        0 => None,
         others => {
             let have = if others == 1 { "has" } else { "have" };
             let others = count(others, "other entry");
-            app.ui.tell(&format!("warning: {others} {have} this label too, so `@{label}` names none of them"))
+            Some(format!("warning: {others} {have} this label too, so `@{label}` names none of them"))
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::reading::Sessions;
 use crate::ui::{Column, Table, Tone, age};
 
-/// Arguments of `offshoot labels`.
+/// List all labels.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

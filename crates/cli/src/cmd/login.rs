@@ -12,7 +12,7 @@ use crate::setup::{Setup, credentials_file};
 use crate::trust;
 use crate::ui::{Column, Table, Tone};
 
-/// Arguments of `offshoot login`.
+/// Store the key of a model service.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The service, such as `anthropic`. The key is asked for, or read from a pipe.
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Arguments of `offshoot logout`.
+/// Remove the key of a model service.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LogoutArgs {
     /// The service whose key is forgotten.

@@ -9,7 +9,7 @@ use clap_mangen::Man;
 use crate::app::App;
 use crate::error::{CommandError, Failure};
 
-/// Arguments of `offshoot man`.
+/// Print manual pages.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The command; the program as a whole if not given.

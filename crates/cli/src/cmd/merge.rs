@@ -1,31 +1,31 @@
-//! `offshoot merge`: appends one text about another branch under the leaf.
+//! `merge`: appends one text about another branch at the leaf.
 
-use std::ffi::OsString;
-
-use offshoot_agent::command::{MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
+use offshoot_agent::command::{Applied, MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
 use serde_json::json;
 use session_tree::{Merge, MergeOutcome, SettingDifference};
 
 use super::cherry_pick::open_source;
-use crate::app::App;
-use crate::change::{Change, Changing};
-use crate::error::CommandError;
-use crate::talk::{command_agent, done, waiting};
-use crate::ui::{Tone, count, thousands};
+use super::session_command::{Outcome, Work};
+use crate::change::{Change, Effect};
+use crate::ui::{count, thousands};
 
-/// Arguments of `offshoot merge`.
-#[derive(Debug, clap::Args)]
+/// Summarise another branch at the current position.
+///
+/// Files are never changed. The text says what the other branch did, and which files both branches changed.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = "\
+Examples:
+  offshoot merge branch:2                   quote the turns of the second branch
+  offshoot merge branch:2 --mode summary    let the model write a summary
+  offshoot merge branch:2 -m 'use a mutex'  write it yourself")]
 pub(crate) struct Args {
-    /// The session to append to.
-    #[arg(value_name = "SESSION")]
-    session: OsString,
     /// The branch to merge, named by its tip or by an entry up to which to merge; `SESSION:REF` in another session.
     #[arg(value_name = "REF")]
-    branch: String,
-    /// How the text is made: a digest quotes the turns of the branch, a summary is written by the model of the
-    /// session or of the settings.
-    #[arg(long, value_enum, default_value_t, conflicts_with = "message")]
-    mode: Mode,
+    pub(crate) branch: String,
+    /// How the text is made: a digest quotes the turns of the branch, a summary is written by a model. The default is a
+    /// summary in the chat, and a digest elsewhere.
+    #[arg(long, value_enum, conflicts_with = "message")]
+    mode: Option<Mode>,
     /// The subject that a summary should focus on.
     #[arg(long, value_name = "TEXT")]
     focus: Option<String>,
@@ -35,67 +35,92 @@ pub(crate) struct Args {
     /// The reason; stored with the merge, not sent to models.
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Append a text even where moving the position is enough.
+    /// Append a text even where moving the leaf is enough.
     #[arg(long)]
     no_ff: bool,
-    #[command(flatten)]
-    how: Changing,
+    /// Write the text without showing it first. Only the chat shows it.
+    #[arg(long)]
+    pub(crate) no_review: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Mode {
-    #[default]
     Digest,
     Summary,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let session = app.open_to_change(&args.session, args.how.dry_run)?;
-    let (source, branch) = open_source(&args.branch, app)?;
-    let with = match (&args.message, args.mode) {
-        (Some(text), _) => MergeWith::Text(text.clone()),
-        (None, Mode::Digest) => MergeWith::Digest,
-        (None, Mode::Summary) => MergeWith::Summary { focus: args.focus.clone() },
-    };
-    let is_summary = matches!(with, MergeWith::Summary { .. });
-    let request = MergeBranchRequest { branch, with, note: args.note.clone(), no_fast_forward: args.no_ff };
-    let mut agent = command_agent(session, is_summary, app)?;
-    let mut draft = agent.plan_merge(source.as_ref(), &request)?;
-    let old_leaf = agent.session().leaf_id();
-    if !args.how.dry_run {
-        draft = done(waiting(async |cancel| agent.draft_merge(draft, cancel).await)??)?;
-    } else if !args.how.json && !is_summary {
-        app.ui.block(Tone::Plain, 0, draft.text())?;
+impl Args {
+    /// Returns true if a model writes the text.
+    pub(crate) fn writes_summary(&self, is_chat: bool) -> bool {
+        let default = if is_chat { Mode::Summary } else { Mode::Digest };
+        self.message.is_none() && (self.mode.unwrap_or(default) == Mode::Summary || self.focus.is_some())
     }
-    for warning in draft.merge().map(merge_warnings).unwrap_or_default() {
-        app.ui.tell(&format!("warning: {warning}"))?;
+
+    /// Returns what to ask the agent for.
+    pub(crate) fn request(&self, is_chat: bool) -> MergeBranchRequest {
+        let with = match &self.message {
+            Some(text) => MergeWith::Text(text.clone()),
+            None if self.writes_summary(is_chat) => MergeWith::Summary { focus: self.focus.clone() },
+            None => MergeWith::Digest,
+        };
+        let (branch, note) = (self.branch.clone(), self.note.clone());
+        MergeBranchRequest { branch, with, note, no_fast_forward: self.no_ff }
     }
-    let mut change = described(&draft).undo_by_moving(&agent.session(), old_leaf.as_ref());
-    if !args.how.dry_run {
-        app.migrate(&mut agent.session())?;
-        change = match done(waiting(async |cancel| agent.merge(&draft, cancel).await)??)? {
-            MergedBranch::UpToDate => change.no_undo(),
-            MergedBranch::FastForwarded(_) => {
-                let marker = agent.keep_position()?.map(|marker| marker.to_string());
-                change.field("entryId", marker)
-            }
-            MergedBranch::Appended { entry, .. } => {
-                change.gives(entry.as_str()).field("entryId", entry.as_str())
-            }
+}
+
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let (source, branch) = open_source(&args.branch, work.app)?;
+    let is_summary = args.writes_summary(work.is_chat);
+    if is_summary {
+        work.choose_model()?;
+    }
+    let request = MergeBranchRequest { branch, ..args.request(work.is_chat) };
+    let mut draft = work.agent.plan_merge(source.as_ref(), &request)?;
+    if !work.dry_run {
+        draft = match work.agent.draft_merge(draft, work.cancel).await? {
+            Applied::Done(draft) => draft,
+            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         };
     }
-    let session = agent.session();
-    change.session(&session).tell(app, args.how)
+    apply(&draft, work).await
+}
+
+/// Writes a merge whose text is made, or reports it in a dry run.
+pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
+    let old_leaf = work.agent.session().leaf_id();
+    let mut change = described(draft);
+    for warning in draft.merge().map(merge_warnings).unwrap_or_default() {
+        change = change.note(format!("warning: {warning}"));
+    }
+    change = change.undo_by_moving(&work.agent.session(), old_leaf.as_ref());
+    if work.dry_run {
+        return Ok(Applied::Done(change.preview(draft.text()).session(&work.agent.session())));
+    }
+    let merged = match work.agent.merge(draft, work.cancel).await? {
+        Applied::Done(merged) => merged,
+        Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
+    };
+    change = match merged {
+        MergedBranch::UpToDate => change.no_undo(),
+        MergedBranch::FastForwarded(arrival) => change.effect(Effect::Moved {
+            prompt: arrival.editor_text,
+            images: arrival.images,
+            remembered: None,
+        }),
+        MergedBranch::Appended { entry, .. } => {
+            change.gives(entry.as_str()).field("entryId", entry.as_str()).effect(Effect::Appended { model: None })
+        }
+    };
+    Ok(Applied::Done(change.session(&work.agent.session())))
 }
 
 fn described(draft: &MergeDraft) -> Change {
     let merge = match &draft.plan.outcome {
         MergeOutcome::UpToDate => {
-            return Change::new("merged", "merge", "nothing: all of that branch is here already")
-                .field("action", "none");
+            return Change::new("merged", "merge", "nothing: Already up to date").field("action", "none");
         }
         MergeOutcome::FastForward { to_id, .. } => {
-            return Change::new("moved", "move", format!("to {to_id}: the branch goes on from here"));
+            return Change::new("moved", "move", format!("to {to_id}: that branch continues this one"));
         }
         MergeOutcome::Merge(merge) => merge,
     };

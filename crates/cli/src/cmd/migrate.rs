@@ -12,7 +12,7 @@ use session_tree::{Error, ReadOnlyReason};
 /// The version that is written.
 const CURRENT: u64 = 3;
 
-/// Arguments of `offshoot migrate`.
+/// Migrate an old session to the current version, and keep the original.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.

@@ -10,7 +10,7 @@ use crate::setup::Setup;
 use crate::trust;
 use crate::ui::{Column, Table, Tone, count, tokens};
 
-/// Arguments of `offshoot models`.
+/// List the available models.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// List only models whose name has all of these words in it.

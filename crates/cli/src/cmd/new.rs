@@ -1,62 +1,86 @@
-//! `offshoot new`: an empty session in a file of its own.
+//! `new`: starts an empty session.
 
 use std::path::{Path, PathBuf};
 
+use offshoot_agent::command::{Applied, NewRequest};
 use session_tree::{Destination, NewSession};
 
-use super::new_file;
+use super::fork::Made;
+use super::moving::{Gives, go};
+use super::session_command::{Outcome, Work};
 use crate::app::App;
-use crate::change::Changing;
+use crate::change::Effect;
 use crate::error::{CommandError, Failure};
 
-/// Arguments of `offshoot new`.
-#[derive(Debug, clap::Args)]
+/// Start an empty session.
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Args {
-    /// Name the session.
+    /// The name of the session.
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
-    /// The working directory of the session; the current one if not given.
+    /// The working directory of the session; the default is the current directory.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     cwd: Option<PathBuf>,
-    /// The id of the session; drawn if not given.
+    /// The id of the session; the default is a new one.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    #[command(flatten)]
-    how: Changing,
+    /// Start over in the same file: the next prompt becomes a new root.
+    #[arg(long, conflicts_with_all = ["name", "cwd", "id"])]
+    here: bool,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let cwd = args.cwd.as_deref().map_or_else(|| app.cwd(), real_directory)?;
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    if args.here {
+        if !work.is_chat {
+            let failure = Failure::new("`--here` needs an open session");
+            return Err(CommandError::Usage(failure.hint("`offshoot switch --start SESSION` does the same")));
+        }
+        let planned = work.agent.plan_new_here()?;
+        return go(planned, Gives::Leaf, work).await;
+    }
+    let cwd = args.cwd.as_deref().map_or_else(|| work.app.cwd(), real_directory)?;
     if let Some(id) = &args.id {
-        check_unused(id, app)?;
+        check_unused(id, work.app)?;
     }
-    let directory = app.catalog()?.project_dir(&cwd);
+    let to = match work.is_chat && work.agent.session().file().is_none() {
+        true => Destination::Memory,
+        false => Destination::Directory(work.app.catalog()?.project_dir(&cwd)),
+    };
     let new = NewSession { cwd: cwd.clone(), id: args.id.clone(), parent_session: None };
-    // Making one writes nothing yet, and tells whether the id will do.
-    let mut session = app.options().create_in(&directory, new)?;
-    if let Some(name) = &args.name {
-        session.append_session_info(name)?;
-    }
-    let name = session.name().map(str::to_owned);
+    let request = NewRequest { new, to: Some(to.clone()), name: args.name.clone() };
+    // Planning creates no file yet, and checks the id.
+    let planned = work.agent.plan_new(request, work.app.options())?;
+    let name = planned.session().name().map(str::to_owned);
     let what = match &name {
         Some(name) => format!("the session `{name}` of {cwd}"),
         None => format!("a session of {cwd}"),
     };
-    let made = Some(session).filter(|_| !args.how.dry_run);
-    let change = new_file::change(("made", "make"), &what, &Destination::Directory(directory), made)?;
-    change.field("name", name).field("cwd", cwd).tell(app, args.how)
+    let mut made = Made { what, to, ..Made::default() };
+    let mut effect = Effect::None;
+    if !work.dry_run {
+        let replaced = match work.agent.replace_session(planned, work.cancel).await? {
+            Applied::Done(replaced) => replaced,
+            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
+        };
+        work.save()?;
+        made.file = replaced.session_file.as_ref().map(|file| file.display().to_string());
+        made.id = Some(work.agent.session().header().id().into_owned());
+        effect = Effect::Replaced { prompt: None, images: Vec::new(), replaced };
+    }
+    let change = made.change(("created", "create")).field("name", name).field("cwd", cwd);
+    Ok(Applied::Done(change.effect(effect)))
 }
 
 /// Returns the full path of a directory, as its sessions name it.
 fn real_directory(path: &Path) -> Result<String, CommandError> {
     let real = path.canonicalize().map_err(|error| CommandError::system("find", path, &error))?;
     if !real.is_dir() {
-        return Err(Failure::new(format!("{} is no directory", path.display())).into());
+        return Err(Failure::new(format!("{} is not a directory", path.display())).into());
     }
     Ok(real.to_string_lossy().into_owned())
 }
 
-/// Two sessions with one id could not be told apart.
+/// Refuses an id that another session has.
 fn check_unused(id: &str, app: &App) -> Result<(), CommandError> {
     let taken = app.catalog()?.list_all().quick().find(|row| row.id == id);
     match taken {

@@ -11,7 +11,7 @@ use crate::json;
 use crate::reading::SessionAt;
 use crate::ui::{Column, Table, Tone, age};
 
-/// Arguments of `offshoot path`.
+/// List the entries from the root to the leaf or another entry.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -1,97 +1,82 @@
-//! `offshoot pop`: goes back to before a prompt and leaves a summary of what was tried.
+//! `pop`: goes back to before a prompt and leaves a summary of what was tried.
 
-use std::ffi::OsString;
+use offshoot_agent::command::{Applied, PopRequest};
 
-use offshoot_agent::command::PopRequest;
-use session_tree::{EntryId, NewBranchSummary, PopPlan, Session};
-
-use crate::app::App;
-use crate::change::{Change, Changing};
+use super::session_command::{Outcome, Work};
+use crate::change::{Change, Effect};
 use crate::error::{CommandError, Failure};
-use crate::talk::{command_agent, done, waiting};
 use crate::ui::{count, one_line};
 
-/// Arguments of `offshoot pop`.
-#[derive(Debug, clap::Args)]
+/// Go back to before a prompt and leave a summary of what was tried.
+///
+/// The model of the session or of the settings writes the summary, or the offline model; `-m` uses your own.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Example:
+  offshoot pop work -m 'channels deadlock, use a mutex'")]
 pub(crate) struct Args {
-    /// The session.
-    #[arg(value_name = "SESSION")]
-    session: OsString,
-    /// The prompt to take back; the last one of the path, or the last push, if not given.
+    /// The prompt to take back; the default is the last `push` of the path, or else its last prompt.
     #[arg(value_name = "REF")]
     to: Option<String>,
-    /// Your summary of the abandoned branch. Without it the model of the session or of the settings makes one, or the
-    /// offline model.
+    /// Your own summary of the branch that is left.
     #[arg(long, short, value_name = "TEXT")]
-    message: Option<String>,
-    #[command(flatten)]
-    how: Changing,
+    pub(super) message: Option<String>,
+    /// What the summary should focus on.
+    #[arg(long, value_name = "TEXT", conflicts_with = "message")]
+    focus: Option<String>,
+    /// Put the prompt into the editor, not only into the input history.
+    #[arg(long)]
+    edit: bool,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if args.message.as_ref().is_some_and(|message| message.trim().is_empty()) {
-        return Err(CommandError::Usage(
-            Failure::new("the note is empty").hint("`offshoot branch-here` moves without one"),
-        ));
+        let failure = Failure::new("the summary is empty");
+        return Err(CommandError::Usage(failure.hint("`branch-here` moves without a summary")));
     }
-    let mut session = app.open_to_change(&args.session, args.how.dry_run)?;
-    let target = args.to.as_deref().map(|reference| session.resolve(reference)).transpose()?;
-    let plan = session.plan_pop(target)?;
-    let change = planned(&session, &plan);
-    let prompt = plan.prompt().unwrap_or_default().to_owned();
-    if args.how.dry_run {
-        change.session(&session).tell(app, args.how)?;
-    } else {
-        app.migrate(&mut session)?;
-        match &args.message {
-            Some(message) => {
-                let summary = NewBranchSummary { summary: message.clone(), ..NewBranchSummary::default() };
-                let entry = session.apply_pop(&plan, &summary)?.summary_entry;
-                session.barrier()?;
-                finish(change, entry, &session, app, args.how)?;
-            }
-            None => summarized(session, args, change, app)?,
-        }
+    if args.message.is_none() {
+        work.choose_model()?;
     }
-    match prompt.is_empty() || args.how.json {
-        true => Ok(()),
-        false => app.ui.tell(&format!("the prompt was: {}", one_line(&prompt))),
+    let pop = work.agent.plan_pop(&PopRequest {
+        target: args.to.clone(),
+        note: args.message.clone(),
+        focus: args.focus.clone(),
+        edit: args.edit,
+    })?;
+    let change = {
+        let session = work.agent.session();
+        let target = pop.plan.new_leaf().map(|node| session.tree().id(node).to_string());
+        let target = target.unwrap_or_else(|| "the start".to_owned());
+        let left = pop.plan.abandoned().len();
+        Change::new("went", "go", format!("back to {target}, {} left behind", count(left, "entry")))
+            .field("abandonedEntries", left)
+            .field("prompt", pop.plan.prompt())
+            .undo_by_moving(&session, session.leaf_id().as_ref())
+    };
+    let noted = |change: Change, prompt: Option<&str>| match prompt {
+        Some(prompt) if !prompt.is_empty() => change.note(format!("the prompt was: {}", one_line(prompt))),
+        _ => change,
+    };
+    if work.dry_run {
+        let change = noted(change, pop.plan.prompt());
+        return Ok(Applied::Done(change.session(&work.agent.session())));
     }
-}
-
-/// Describes what a pop does.
-fn planned(session: &Session, plan: &PopPlan) -> Change {
-    let old_leaf = session.leaf_id();
-    let place = |node| session.tree().id(node).to_string();
-    let onto = plan.new_leaf().map_or_else(|| "the start".to_owned(), place);
-    let left = count(plan.abandoned().len(), "entry");
-    Change::new("went", "go", format!("back to {onto}, {left} left behind"))
-        .field("abandonedEntries", plan.abandoned().len())
-        .field("prompt", plan.prompt())
-        .undo_by_moving(session, old_leaf.as_ref())
-}
-
-/// Goes back with a summary that a model makes; nothing changes if it fails or is interrupted.
-fn summarized(session: Session, args: &Args, change: Change, app: &mut App) -> Result<(), CommandError> {
-    let mut agent = command_agent(session, true, app)?;
-    let pop = agent.plan_pop(&PopRequest { target: args.to.clone(), ..PopRequest::default() })?;
-    let popped = done(waiting(async |cancel| agent.pop(pop, cancel).await)??)?;
-    let mut session = agent.session();
-    session.barrier()?;
-    finish(change, popped.arrival.summary_entry, &session, app, args.how)
-}
-
-fn finish(
-    mut change: Change,
-    entry: Option<EntryId>,
-    session: &Session,
-    app: &mut App,
-    how: Changing,
-) -> Result<(), CommandError> {
-    let entry = entry.map(|id| id.to_string());
-    change = change.field("entryId", entry.clone());
+    let popped = match work.agent.pop(pop, work.cancel).await? {
+        Applied::Done(popped) => popped,
+        Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
+    };
+    let entry = popped.arrival.summary_entry.map(|id| id.to_string());
+    let mut change = change.field("entryId", entry.clone());
     if let Some(entry) = entry {
         change = change.gives(entry);
     }
-    change.session(session).tell(app, how)
+    if !work.is_chat {
+        change = noted(change, popped.prompt.as_deref());
+    }
+    let effect = Effect::Moved {
+        prompt: popped.arrival.editor_text,
+        images: popped.arrival.images,
+        remembered: popped.prompt,
+    };
+    Ok(Applied::Done(change.session(&work.agent.session()).effect(effect)))
 }

@@ -11,16 +11,16 @@ use session_tree::json::Value;
 use session_tree::{Body, EntryId, Error, Fix, REPAIR, RepairPlan, Repaired, Session, Severity, salvage};
 
 use super::check::{JsonFix, words};
-use super::new_file::free;
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
+use crate::exporting::free;
 use crate::ui::count;
 
 /// One repair may make another possible, but not for ever.
 const MOST_ROUNDS: usize = 5;
 
-/// Arguments of `offshoot repair`.
+/// Repair a damaged session by appending to it, or in a copy.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.

@@ -16,7 +16,7 @@ use crate::ui::{Column, Progress, Table, Tone, age, bytes, count, one_line, thou
 /// Shorter prefixes of ids are not shown: they look alike, and soon fit several sessions.
 const SHORTEST_ID: usize = 8;
 
-/// Arguments of `offshoot sessions`.
+/// List sessions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// List only sessions that match: words, `"a phrase"`, `cwd:part`, `file:src`, `label:x`, `tool:bash`,

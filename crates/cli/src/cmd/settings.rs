@@ -9,7 +9,7 @@ use crate::setup::Setup;
 use crate::trust;
 use crate::ui::{Column, Table, Tone};
 
-/// Arguments of `offshoot settings`.
+/// Show the effective settings, or the schema of the settings file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// `schema` prints the JSON schema of a settings file.

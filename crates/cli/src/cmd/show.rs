@@ -13,7 +13,7 @@ use crate::json;
 use crate::reading::SessionAt;
 use crate::ui::{Tone, Ui, bytes, thousands};
 
-/// Arguments of `offshoot show`.
+/// Show one entry in full.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

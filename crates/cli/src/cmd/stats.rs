@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::reading::Sessions;
 use crate::ui::{Column, Table, Tone, Ui, bytes, money, thousands, tokens};
 
-/// Arguments of `offshoot stats`.
+/// Show entries, tokens and cost of this branch and of the whole session.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -25,12 +25,7 @@ struct Stats {
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     args.sessions.each(app, &mut |app, session| {
-        let stats = Stats {
-            branch: session.figures_of_path(session.leaf())?,
-            file: session.figures_of_all()?,
-            branches: session.tips().len(),
-            size: session.file().and_then(|file| file.metadata().ok()).map_or(0, |meta| meta.len()),
-        };
+        let stats = Stats::of(session)?;
         match args.sessions.output.json {
             true => app.ui.json(&stats.as_json(session)),
             false => stats.print(session, &mut app.ui),
@@ -38,7 +33,21 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     })
 }
 
+/// Prints the numbers of a session, for the chat.
+pub(crate) fn print_session(session: &Session, app: &mut App) -> Result<(), CommandError> {
+    Stats::of(session)?.print(session, &mut app.ui)
+}
+
 impl Stats {
+    fn of(session: &Session) -> Result<Self, CommandError> {
+        Ok(Stats {
+            branch: session.figures_of_path(session.leaf())?,
+            file: session.figures_of_all()?,
+            branches: session.tips().len(),
+            size: session.file().and_then(|file| file.metadata().ok()).map_or(0, |meta| meta.len()),
+        })
+    }
+
     fn both(&self) -> [&Figures; 2] {
         [&self.branch, &self.file]
     }

@@ -1,40 +1,44 @@
-//! `offshoot switch`: the position moves to another branch.
+//! `switch`: moves the leaf to another branch.
 
-use std::ffi::OsString;
+use offshoot_agent::command::{Applied, SwitchRequest};
 
-use super::moving::{Gives, Target, go};
-use crate::app::App;
-use crate::change::Changing;
-use crate::error::CommandError;
+use super::moving::{Gives, SummaryArgs, go};
+use super::session_command::{Outcome, Work};
+use crate::change::Change;
 
-/// Arguments of `offshoot switch`.
-#[derive(Debug, clap::Args)]
+/// Move to another branch.
+///
+/// The newest tip at or below the entry becomes the leaf; a prompt at the tip stays where it is.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  offshoot switch branch:2          move to the second branch of `offshoot branches`
+  offshoot switch work @parser -s   move in the session `work`, and summarise the branch that is left")]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-    #[arg(value_name = "SESSION")]
-    session: OsString,
-    /// An entry of the branch: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`. The newest
-    /// end of what follows it becomes the position.
+    /// An entry of the branch: an id or a prefix of it, `@label`, `branch:2`, `leaf~1`, `root`.
     #[arg(value_name = "REF", required_unless_present = "start", conflicts_with = "start")]
     to: Option<String>,
-    /// Go to the entry itself, not to the end of its branch.
+    /// Move to the entry itself, not to the tip of its branch.
     #[arg(long, conflicts_with = "start")]
     exact: bool,
-    /// Go to before the first entry: what comes next begins anew.
+    /// Move to before the first entry; the next prompt becomes a new root.
     #[arg(long)]
     start: bool,
     #[command(flatten)]
-    how: Changing,
+    pub(super) summary: SummaryArgs,
 }
 
-pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let mut session = app.open_to_change(&args.session, args.how.dry_run)?;
-    let target = match &args.to {
-        None => Target::Start,
-        Some(to) => {
-            let id = session.tree().id(session.resolve(to)?);
-            if args.exact { Target::Entry(id) } else { Target::Tip(id) }
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let planned = match &args.to {
+        Some(target) => {
+            let summary = args.summary.request();
+            work.agent.plan_switch(&SwitchRequest { target: target.clone(), exact: args.exact, summary })?
         }
+        None if work.agent.session().leaf().is_none() => {
+            let change = Change::new("stayed", "stay", "at the start").field("moved", false);
+            return Ok(Applied::Done(change.session(&work.agent.session())));
+        }
+        None => work.agent.plan_new_here()?,
     };
-    go(&mut session, &target, Gives::Position, args.how, app)
+    go(planned, Gives::Leaf, work).await
 }

@@ -19,7 +19,7 @@ const MAX_LEVELS: usize = 40;
 /// Rows are made in portions, so that the first ones of a large session are there at once.
 const PORTION: usize = 500;
 
-/// Arguments of `offshoot tree`.
+/// Show a session as a tree.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -92,6 +92,13 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         let charset = if args.ascii || app.is_ascii() { Charset::Ascii } else { Charset::Unicode };
         print(session, &outline, charset, args.ids, &mut app.ui)
     })
+}
+
+/// Prints the default tree of a session.
+pub(crate) fn print_session(session: &Session, app: &mut App) -> Result<(), CommandError> {
+    let outline = Outline::new(session, OutlineOptions::default());
+    let charset = if app.is_ascii() { Charset::Ascii } else { Charset::Unicode };
+    print(session, &outline, charset, false, &mut app.ui)
 }
 
 /// Prints all rows of an outline.

@@ -10,7 +10,7 @@ use crate::error::{CommandError, Failure};
 use crate::trust::{Project, Standing, TrustFile};
 use crate::ui::{Column, Table, Tone, bytes, count};
 
-/// Arguments of `offshoot trust`.
+/// Show what a project would load, and decide whether to trust it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The directory of a project; the current one if not given.

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::error::CommandError;
 
-/// Arguments of `offshoot types`.
+/// Print type declarations for extensions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 

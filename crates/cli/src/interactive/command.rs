@@ -1,91 +1,242 @@
-//! What the commands of the chat do: the table that says which name means what, and the words around it.
+//! The commands of the chat: what is typed becomes a command, and its result is shown.
 //!
-//! Names, arguments and completion are data in the terminal crate; how things are done is the agent's business.
+//! [`slash`] parses, `cmd` performs the commands that change a session. What is here only asks for missing arguments, opens
+//! lists and shows results.
 
 mod branches;
-mod diff;
 mod label;
 mod model;
-mod moves;
 mod session;
 
 use offshoot_agent::agent::Agent;
+use offshoot_agent::command::Applied;
 use offshoot_agent::tools::UserCommand;
-use offshoot_tui::chat::command::{Arguments, COMMANDS, CommandSpec, Typed, find, read};
 use offshoot_tui::chat::item::Tone;
-use offshoot_tui::dialog::{Item, Question};
+use offshoot_tui::chat::working::Activity;
 use offshoot_tui::help::Help;
 use offshoot_tui::keys::Action;
-use session_tree::{Role, Session};
+use session_tree::{EntryId, Role, Session};
 
+use super::desk::Then;
 use super::front::Front;
 use super::view::{Chosen, View};
+use crate::change::{Change, Effect};
+use crate::cmd::{Outcome, SessionCommand, Work};
 use crate::error::CommandError;
+use crate::slash::{self, ChatCommand, Line, Slash};
+use crate::talk::damage;
 
-/// What a command does, with its arguments as they were read and as they were typed.
-type Deed = fn(&mut Front<'_>, &Arguments, &str);
+/// The commands that need an entry, with the title of the tree to choose it from and what Enter does there.
+const CHOICES: &[(&str, &str, &str)] = &[
+    ("branch-here", "Branch from which entry?", "branch here"),
+    ("export-branch", "Export the branch of which entry?", "export it"),
+    ("diff", "Compare the branch of which entry?", "compare"),
+    ("cherry-pick", "Copy which entry here?", "copy it here"),
+    ("merge", "Merge the branch of which entry?", "merge its branch"),
+];
 
 impl Front<'_> {
-    /// Does what was typed: a command, a shell command, or something to say.
+    /// Runs what was typed: a command, a shell command, or a prompt.
     pub(super) fn submit(&mut self, text: &str) {
-        match read(text) {
-            Typed::Command(command, rest) => self.command(command, &rest, text),
-            Typed::Unknown(..) | Typed::Text(_) if self.run_foreign(text) => {}
-            Typed::Unknown(name, near) => self.ask_unknown(text, &name, near),
-            Typed::Text(text) => match UserCommand::parse(&text) {
+        match slash::parse(text) {
+            Line::Command(command) => self.command(*command, text),
+            Line::Unknown(..) | Line::Text if self.run_foreign(text) => {}
+            Line::Text => match UserCommand::parse(text) {
                 Some(command) => self.run_shell(command),
-                None => self.say(&text),
+                None => self.say(text),
             },
+            Line::Incomplete(name) => self.choose_argument(&name, text),
+            Line::Help(help) => self.print(help),
+            Line::Wrong(error) => self.refuse(text, &error),
+            Line::Unknown(name, near) => {
+                let near = near.map(|near| format!("; did you mean /{near}?")).unwrap_or_default();
+                let error = format!(
+                    "there is no command /{name}{near}\nhint: a space before the slash makes it a prompt"
+                );
+                self.refuse(text, &error);
+            }
         }
     }
 
-    fn ask_unknown(&mut self, text: &str, name: &str, near: Option<&'static CommandSpec>) {
-        let mut answers = vec![Item::new("Back to the editor", "")];
-        if let Some(near) = near {
-            answers.push(Item::new(format!("/{}", near.name), near.what));
+    /// Shows an error and leaves the text in the editor.
+    fn refuse(&mut self, text: &str, error: &str) {
+        self.fail(error);
+        if self.chat.editor.is_blank() {
+            self.chat.editor.set_text(text);
         }
-        answers.push(Item::new("Send it as text", "to the model"));
-        let last = answers.len() - 1;
-        let text = text.to_owned();
-        let chosen: Chosen<Option<usize>> = Box::new(move |front, answer| match (answer, near) {
-            (Some(at), _) if at == last => front.say(&text),
-            (Some(1), Some(near)) => {
-                let rest = text.trim().split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim());
-                front.command(near, rest, &text);
-            }
-            _ => front.chat.editor.set_text(&text),
-        });
-        let question = Question::new(format!("There is no command /{name}"), "", answers);
-        self.open_view(View::Question(question, chosen));
     }
 
-    fn command(&mut self, command: &'static CommandSpec, rest: &str, text: &str) {
-        let arguments = match Arguments::read(command, rest) {
-            Ok(arguments) => arguments,
-            Err(error) => {
-                self.chat.editor.set_text(text);
-                return self.tell(Tone::Error, error);
-            }
+    /// Asks for the entry that a command lacks, and runs it then.
+    fn choose_argument(&mut self, name: &str, text: &str) {
+        if name == "switch" {
+            return self.branches();
+        }
+        let Some((_, title, confirm)) = CHOICES.iter().find(|(own, ..)| *own == name) else {
+            return self.refuse(text, &format!("/{name} needs an argument; /{name} --help explains it"));
         };
-        let works_always = matches!(
-            command.name,
-            "help" | "hotkeys" | "quit" | "tree" | "copy" | "session" | "labels" | "branches" | "diff"
-        );
+        let text = text.trim_end().to_owned();
+        let chosen: Chosen<EntryId> = Box::new(move |front, id| front.submit(&format!("{text} {id}")));
+        self.choose_entry(None, Some((title, confirm)), Some(chosen));
+    }
+
+    fn command(&mut self, command: Slash, text: &str) {
+        let works_always = match &command {
+            Slash::Session(_) => false,
+            Slash::Chat(command) => !matches!(
+                command,
+                ChatCommand::Back
+                    | ChatCommand::Forward
+                    | ChatCommand::Export { .. }
+                    | ChatCommand::Resume { .. }
+                    | ChatCommand::Model { .. }
+                    | ChatCommand::Thinking { .. }
+                    | ChatCommand::Reload
+            ),
+        };
         if !works_always && self.is_refused_now() {
             return self.chat.editor.set_text(text);
         }
-        if let Some(deed) = deed(command.name) {
-            deed(self, &arguments, rest);
+        match command {
+            Slash::Session(command) => self.session_command(command, text),
+            Slash::Chat(command) => self.chat_command(command),
         }
     }
 
-    fn command_without_arguments(&mut self, name: &str) {
-        if let Some(command) = find(name) {
-            self.command(command, "", "");
+    fn session_command(&mut self, command: SessionCommand, text: &str) {
+        match &command {
+            SessionCommand::Fork(args) if args.at.is_none() => {
+                self.choose_fork(text, text.starts_with("/branch") && self.setup.settings.chooses_tree());
+            }
+            SessionCommand::CherryPick(args) => self.plan_pick(args.request()),
+            SessionCommand::Merge(args) if !args.no_review => self.plan_merge(args.request(true)),
+            _ => self.run_session_command(command, text),
         }
     }
 
-    /// Does what a key is bound to.
+    fn chat_command(&mut self, command: ChatCommand) {
+        match command {
+            ChatCommand::Tree { print: true, .. } => self.print_reading(crate::cmd::print_tree),
+            ChatCommand::Tree { at, .. } => self.tree_command(at.as_deref()),
+            ChatCommand::Back => {
+                let Some(planned) = self.free_agent().map(|agent| agent.plan_back()) else { return };
+                self.start_planned(planned, "back; /forward returns");
+            }
+            ChatCommand::Forward => {
+                let Some(planned) = self.free_agent().map(|agent| agent.plan_forward()) else { return };
+                self.start_planned(planned, "forward; /back returns");
+            }
+            ChatCommand::Branches => self.branches(),
+            ChatCommand::Labels => self.labels(),
+            ChatCommand::Diff { one, other } => self.print_diff(&one, other.as_deref()),
+            ChatCommand::Export { file } => self.export(&file.join(" ")),
+            ChatCommand::Session => self.print_reading(crate::cmd::print_stats),
+            ChatCommand::Resume { session } => self.resume(&session.join(" ")),
+            ChatCommand::Copy { at } => self.copy(at.as_deref()),
+            ChatCommand::Model { name } => self.model_command(name.as_deref().unwrap_or_default()),
+            ChatCommand::Thinking { level } => self.thinking_command(level.as_deref().unwrap_or_default()),
+            ChatCommand::Settings => self.show_settings(),
+            ChatCommand::Hotkeys => self.open_view(View::Keys(Help::default())),
+            ChatCommand::Reload => self.reload(),
+            ChatCommand::Help { name } => self.help(name.as_deref().unwrap_or_default()),
+            ChatCommand::Quit => self.leave(),
+        }
+    }
+
+    /// Runs a command that a list or the tree chose, given as words.
+    pub(super) fn run_words(&mut self, words: &[&str]) {
+        match slash::parse_words(words) {
+            Ok(Slash::Session(command)) if !self.is_refused_now() => self.run_session_command(command, ""),
+            Ok(_) => {}
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// Runs a command that changes the session. A failed command leaves its text in the editor.
+    fn run_session_command(&mut self, command: SessionCommand, text: &str) {
+        let activity = match &command {
+            SessionCommand::Compact(_) => Some(Activity::Compaction),
+            command if command.writes_summary() => Some(Activity::Summary),
+            _ if self.guests.are_there() => Some(Activity::Other("Asking extensions…".to_owned())),
+            _ => None,
+        };
+        if let Some(activity) = activity {
+            let now = self.now();
+            self.chat.working.begin(activity, now);
+        }
+        self.start_work(text, async move |work| command.run(work).await);
+    }
+
+    /// Runs a change of the session and shows its result.
+    pub(super) fn start_work(
+        &mut self,
+        text: &str,
+        change: impl AsyncFnOnce(&mut Work<'_>) -> Outcome + 'static,
+    ) {
+        let mut app = self.app.capturing(None);
+        let text = text.to_owned();
+        self.desk.start(move |mut agent, cancel| async move {
+            let mut work =
+                Work { agent: &mut agent, app: &mut app, dry_run: false, is_chat: true, cancel: &cancel };
+            let outcome = change(&mut work).await;
+            let then: Then = Box::new(move |front| front.finish_command(outcome, &text));
+            (agent, then)
+        });
+    }
+
+    fn finish_command(&mut self, outcome: Outcome, text: &str) {
+        self.chat.working.end();
+        match outcome {
+            Ok(Applied::Done(change)) => self.show_change(change),
+            Ok(Applied::Cancelled(by)) => self.show_cancelled(&by),
+            Err(error) => {
+                self.fail_with(error);
+                if !text.is_empty() && self.chat.editor.is_blank() {
+                    self.chat.editor.set_text(text);
+                }
+            }
+        }
+        self.refresh_branches();
+    }
+
+    /// Shows the result of a command.
+    fn show_change(&mut self, change: Change) {
+        let text = change.text();
+        match change.effect {
+            Effect::None => self.tell(Tone::Success, text),
+            Effect::Appended { model } => {
+                self.show_path("appended");
+                self.tell(Tone::Success, format!("{text}; /undo takes it back"));
+                self.restore_model(model);
+            }
+            Effect::Moved { prompt, images, remembered } => {
+                self.arrive(prompt.as_deref(), images, Some(&format!("{text}; /back returns")));
+                if let Some(prompt) = remembered {
+                    self.chat.editor.remember(&prompt);
+                }
+            }
+            Effect::Replaced { prompt, images, replaced } => {
+                let old = replaced.previous_session_file.clone();
+                self.take_place("a new session");
+                self.edit_again(prompt.as_deref(), images);
+                let back = old.map(|old| format!("; /resume {} goes back", old.display()));
+                self.tell(Tone::Success, format!("{text}{}", back.unwrap_or_default()));
+                self.session_replaced(replaced);
+            }
+        }
+    }
+
+    /// Reports what is unusual about a session that was opened, and uses its model.
+    fn session_replaced(&mut self, replaced: offshoot_agent::command::Replaced) {
+        if let Some(cwd) = replaced.other_cwd {
+            self.warn(format!("the session was made in {cwd}; tools work here"));
+        }
+        if let Some(damage) = self.desk.read(damage) {
+            self.warn(damage);
+        }
+        self.restore_model(replaced.model);
+    }
+
+    /// Runs what a key is bound to.
     pub(super) fn act(&mut self, action: Action) -> Result<(), CommandError> {
         match action {
             Action::Suspend => return self.suspend(),
@@ -96,14 +247,14 @@ impl Front<'_> {
             Action::ModelCycleForward => self.cycle_model(1),
             Action::ModelCycleBackward => self.cycle_model(-1),
             Action::ModelSelect => self.model_command(""),
-            Action::MessageCopy => self.copy(&Arguments::default()),
+            Action::MessageCopy => self.copy(None),
             Action::PasteImage => self.paste_image(),
             Action::SessionTree => self.open_tree(None),
-            Action::SessionNew => self.command_without_arguments("new"),
-            Action::SessionFork => self.command_without_arguments("fork"),
-            Action::SessionResume => self.command_without_arguments("resume"),
-            Action::LeafBack => self.command_without_arguments("back"),
-            Action::LeafForward => self.command_without_arguments("forward"),
+            Action::SessionNew => self.submit("/new"),
+            Action::SessionFork => self.submit("/fork"),
+            Action::SessionResume => self.submit("/resume"),
+            Action::LeafBack => self.submit("/back"),
+            Action::LeafForward => self.submit("/forward"),
             _ => {}
         }
         Ok(())
@@ -111,35 +262,61 @@ impl Front<'_> {
 
     fn help(&mut self, name: &str) {
         let name = name.trim_start_matches('/');
-        let wanted = |command: &&CommandSpec| name.is_empty() || command.name == name;
-        let widest = COMMANDS
+        if let Line::Help(help) = slash::parse(&format!("/{name} --help")) {
+            return self.print(help);
+        }
+        let own = self
+            .chat
+            .commands
             .iter()
-            .filter(wanted)
-            .map(|one| one.name.len() + one.arguments.len() + 2)
-            .max()
-            .unwrap_or(0);
-        let line = |command: &CommandSpec| {
-            let call = format!("/{} {}", command.name, command.arguments);
-            let options: Vec<&str> = command.options.iter().map(|(name, _)| *name).collect();
-            let options =
-                if options.is_empty() { String::new() } else { format!("  [{}]", options.join(" ")) };
-            format!("{call:widest$}  {}{options}", command.what)
-        };
-        let mut lines: Vec<String> = COMMANDS.iter().filter(wanted).map(line).collect();
+            .map(|one| (format!("/{} {}", one.name, one.arguments), one.what.clone()));
         let foreign = self.guests.offered_commands().into_iter();
-        let foreign = foreign.filter(|one| name.is_empty() || one.text == name);
-        lines.extend(foreign.map(|one| format!("{:widest$}  {}", format!("/{}", one.text), one.what)));
-        if lines.is_empty() {
+        let all = own.chain(foreign.map(|one| (format!("/{}", one.text), one.what)));
+        let all: Vec<(String, String)> =
+            all.filter(|(call, _)| name.is_empty() || call.trim_end() == format!("/{name}")).collect();
+        if all.is_empty() {
             return self.tell(Tone::Warning, format!("there is no command /{name}"));
         }
-        let more = "\nA REF is an entry: an id, @label, #2 (a branch), ~1 (the latest prompt), ^ (the parent), - (where you were).\n!command runs in the shell and the model hears of it; !!command is for your eyes only. /hotkeys lists the keys.";
+        let widest = all.iter().map(|(call, _)| call.len()).max().unwrap_or(0);
+        let lines: Vec<String> = all.iter().map(|(call, what)| format!("{call:widest$}  {what}")).collect();
+        let more = "\n/COMMAND --help shows the options of a command.\nA REF is an entry: an id, @label, branch:2, leaf~1 (the latest prompt), ^ (the parent), - (the previous position).\n!command runs in the shell and its output goes to the model; !!command keeps it from the model. /hotkeys lists the keys.";
         let more = if name.is_empty() { more } else { "" };
         self.print(format!("{}{more}", lines.join("\n")));
     }
 
-    /// Copies an answer: the last one, or that of an entry.
-    fn copy(&mut self, arguments: &Arguments) {
-        match arguments.first() {
+    fn tree_command(&mut self, reference: Option<&str>) {
+        let start = match reference {
+            None => None,
+            Some(reference) => match self.resolve(reference) {
+                Some(id) => self.desk.read(|session| session.tree().node(&id)),
+                None => return,
+            },
+        };
+        self.open_tree(start);
+    }
+
+    /// Prints a text that a command of the command line makes of this session.
+    fn print_reading(
+        &mut self,
+        read: impl FnOnce(&Session, &mut crate::app::App) -> Result<(), CommandError>,
+    ) {
+        let mut app = self.app.capturing(Some(usize::from(self.columns)));
+        match self.desk.read(|session| read(session, &mut app)) {
+            Ok(()) => self.print(app.ui.captured().trim_end()),
+            Err(error) => self.fail_with(error),
+        }
+    }
+
+    /// Prints the comparison of two branches.
+    pub(super) fn print_diff(&mut self, one: &str, other: Option<&str>) {
+        let Some(one) = self.resolve(one) else { return };
+        let Some(other) = self.resolve(other.unwrap_or("leaf")) else { return };
+        self.print_reading(|session, app| crate::cmd::print_diff(session, &one, &other, app));
+    }
+
+    /// Copies an answer: the last one, or the text of an entry.
+    fn copy(&mut self, reference: Option<&str>) {
+        match reference {
             Some(reference) => {
                 if let Some(id) = self.resolve(reference) {
                     self.copy_entry(&id);
@@ -155,7 +332,7 @@ impl Front<'_> {
         }
     }
 
-    /// Returns the agent; tells that something has to wait if it works.
+    /// Returns the agent; reports that something has to wait if it works.
     pub(super) fn free_agent(&mut self) -> Option<&mut Agent> {
         if self.is_refused_now() {
             return None;
@@ -163,11 +340,11 @@ impl Front<'_> {
         self.desk.agent()
     }
 
-    /// Finds an entry; tells if there is none.
+    /// Resolves a reference to an id; reports if there is no such entry.
     pub(super) fn resolve(&mut self, reference: &str) -> Option<String> {
         let found = match self.desk.agent() {
             Some(agent) => agent.resolve(reference),
-            // Where the leaf was before only the agent knows.
+            // Only the agent knows the previous position.
             None => self.desk.read(|session| session.resolve(reference)).map_err(Into::into),
         };
         match found {
@@ -180,65 +357,11 @@ impl Front<'_> {
     }
 }
 
-/// Finds what a command of the program does.
-fn deed(name: &str) -> Option<Deed> {
-    let deed: Deed = match name {
-        "tree" => |front, arguments, _| front.tree_command(arguments),
-        "undo" => |front, _, _| front.undo(),
-        "back" => |front, _, _| front.back(),
-        "forward" => |front, _, _| front.forward(),
-        "branch-here" => |front, arguments, _| front.branch_here(arguments),
-        "branches" => |front, _, _| front.branches(),
-        "switch" => |front, arguments, _| front.switch(arguments),
-        "pop" => |front, arguments, _| front.pop(arguments),
-        "push" => |front, _, rest| front.push(rest),
-        "label" => |front, arguments, _| front.label_command(arguments),
-        "labels" => |front, _, _| front.labels(),
-        "name" => |front, arguments, rest| front.name_command(arguments, rest),
-        "merge" => |front, arguments, _| front.merge_command(arguments),
-        "cherry-pick" => |front, arguments, _| front.pick_command(arguments),
-        "diff" => |front, arguments, _| front.diff(arguments),
-        "fork" => |front, arguments, _| front.fork_command(arguments),
-        "branch" => |front, arguments, _| front.branch_command(arguments),
-        "clone" => |front, _, _| front.clone_session(),
-        "export-branch" => |front, arguments, _| front.export_branch(arguments),
-        "export" => |front, _, rest| front.export(rest),
-        "import" => |front, _, rest| front.import(rest),
-        "session" => |front, _, _| front.show_session(),
-        "resume" => |front, _, rest| front.resume(rest),
-        "new" => |front, arguments, _| front.new_session(arguments),
-        "compact" => |front, _, rest| front.compact(rest),
-        "copy" => |front, arguments, _| front.copy(arguments),
-        "model" => |front, _, rest| front.model_command(rest),
-        "thinking" => |front, _, rest| front.thinking_command(rest),
-        "settings" => |front, _, _| front.show_settings(),
-        "reload" => |front, _, _| front.reload(),
-        "hotkeys" => |front, _, _| front.open_view(View::Keys(Help::default())),
-        "help" => |front, _, rest| front.help(rest),
-        "quit" => |front, _, _| front.leave(),
-        _ => return None,
-    };
-    Some(deed)
-}
-
-/// The text of the last answer of the path that says something.
+/// The text of the last answer of the path that has any.
 fn last_answer(session: &Session) -> Option<String> {
     let path = session.branch_path(None);
     let answers = path.into_iter().rev().filter(|node| session.tree().role(*node) == Some(Role::Assistant));
     let texts =
         answers.filter_map(|node| Some(session.entry_at(node).ok()?.to_message()?.text().into_owned()));
     texts.into_iter().find(|text| !text.trim().is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_command_that_is_offered_does_something() {
-        for command in COMMANDS {
-            assert!(deed(command.name).is_some(), "/{}", command.name);
-        }
-        assert!(deed("nonsense").is_none());
-    }
 }

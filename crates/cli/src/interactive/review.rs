@@ -1,12 +1,10 @@
 //! `/cherry-pick` and `/merge`: the user reads the text, and may change it, before it is written.
 
 use offshoot_agent::command::{
-    Applied, CherryPick, CherryPickRequest, CherryPicked, MergeBranchRequest, MergeDraft, MergeWith,
-    MergedBranch,
+    Applied, CherryPick, CherryPickRequest, MergeBranchRequest, MergeDraft, MergeWith,
 };
 use offshoot_agent::error::AgentError;
 use offshoot_agent::shared::SharedSession;
-use offshoot_tui::chat::command::Arguments;
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::dialog::{Review, ReviewKind, ReviewText, Reviewed};
@@ -15,8 +13,9 @@ use session_tree::{EntryId, MergeOutcome};
 
 use super::desk::Then;
 use super::front::Front;
-use super::view::{Chosen, View};
-use crate::cmd::{merge_warnings, open_source};
+use super::view::View;
+use crate::cmd::cherry_pick::{self, open_source};
+use crate::cmd::merge::{self, merge_warnings};
 use crate::error::chain;
 
 /// The change that is reviewed.
@@ -26,57 +25,10 @@ pub(super) enum Reviewing {
 }
 
 impl Front<'_> {
-    pub(super) fn pick_command(&mut self, arguments: &Arguments) {
-        let native = match arguments.value("--as") {
-            None | Some("quote") => false,
-            Some("native") => true,
-            Some(_) => return self.tell(Tone::Warning, "--as is one of: quote, native"),
-        };
-        let request = CherryPickRequest {
-            what: arguments.first().unwrap_or_default().to_owned(),
-            turn: arguments.has("--turn"),
-            native,
-            note: arguments.value("--note").map(str::to_owned),
-            with_state: arguments.has("--with-state"),
-            again: arguments.has("--again"),
-        };
-        if !request.what.is_empty() {
-            return self.plan_pick(request);
-        }
-        let chosen: Chosen<EntryId> = Box::new(move |front, id| {
-            front.plan_pick(CherryPickRequest { what: id.to_string(), ..request });
-        });
-        self.choose_entry(None, Some(("Copy which entry here?", "copy it here")), Some(chosen));
-    }
-
-    pub(super) fn merge_command(&mut self, arguments: &Arguments) {
-        let focus = arguments.value("--focus").map(str::to_owned);
-        let with = match (arguments.value("-m"), arguments.value("--mode")) {
-            (Some(text), _) => MergeWith::Text(text.to_owned()),
-            (None, None | Some("summary")) => MergeWith::Summary { focus },
-            (None, Some("digest")) => MergeWith::Digest,
-            (None, Some(_)) => return self.tell(Tone::Warning, "--mode is one of: summary, digest"),
-        };
-        let request = MergeBranchRequest {
-            branch: arguments.first().unwrap_or_default().to_owned(),
-            with,
-            note: arguments.value("--note").map(str::to_owned),
-            no_fast_forward: arguments.has("--no-ff"),
-        };
-        let is_reviewed = !arguments.has("--no-review");
-        if !request.branch.is_empty() {
-            return self.plan_merge(request, is_reviewed);
-        }
-        let chosen: Chosen<EntryId> = Box::new(move |front, id| {
-            front.plan_merge(MergeBranchRequest { branch: id.to_string(), ..request }, is_reviewed);
-        });
-        self.choose_entry(None, Some(("Merge the branch of which entry?", "merge its branch")), Some(chosen));
-    }
-
     /// Reviews a merge of the branch that ends in an entry.
     pub(super) fn merge(&mut self, branch: &str) {
         let branch = branch.to_owned();
-        self.plan_merge(MergeBranchRequest { branch, ..MergeBranchRequest::default() }, true);
+        self.plan_merge(MergeBranchRequest { branch, ..MergeBranchRequest::default() });
     }
 
     /// Reviews a copy of entries.
@@ -85,16 +37,18 @@ impl Front<'_> {
     }
 
     /// Plans a cherry-pick and shows it.
-    fn plan_pick(&mut self, request: CherryPickRequest) {
+    pub(super) fn plan_pick(&mut self, request: CherryPickRequest) {
         match open_source(&request.what, self.app) {
-            Ok((source, what)) => self.plan_pick_from(source, &CherryPickRequest { what, ..request }),
+            Ok((source, what)) => {
+                self.plan_pick_from(source.as_ref(), &CherryPickRequest { what, ..request })
+            }
             Err(error) => self.fail_with(error),
         }
     }
 
-    fn plan_pick_from(&mut self, source: Option<SharedSession>, request: &CherryPickRequest) {
+    fn plan_pick_from(&mut self, source: Option<&SharedSession>, request: &CherryPickRequest) {
         let Some(agent) = self.free_agent() else { return };
-        let pick = match agent.plan_cherry_pick(source.as_ref(), request) {
+        let pick = match agent.plan_cherry_pick(source, request) {
             Ok(pick) => pick,
             Err(error) => return self.fail_with(error),
         };
@@ -105,58 +59,29 @@ impl Front<'_> {
         self.open_view(View::Review(Box::new(review), Reviewing::Pick(Box::new(pick))));
     }
 
-    fn apply_pick(&mut self, pick: CherryPick) {
-        self.desk.start(move |mut agent, cancel| async move {
-            let result = agent.cherry_pick(pick, &cancel).await;
-            let then: Then = Box::new(move |front| match result {
-                Ok(Applied::Done(CherryPicked { model, .. })) => {
-                    front.show_path("copied here");
-                    front.tell(Tone::Success, "copied; /undo takes it back");
-                    front.restore_model(model);
-                }
-                Ok(Applied::Cancelled(by)) => front.show_cancelled(&by),
-                Err(error) => front.fail_with(error),
-            });
-            (agent, then)
-        });
-    }
-
-    /// Plans a merge, has its text made, and shows it if it is to be reviewed.
-    fn plan_merge(&mut self, request: MergeBranchRequest, is_reviewed: bool) {
+    /// Plans a merge, has its text made, and shows it.
+    pub(super) fn plan_merge(&mut self, request: MergeBranchRequest) {
         match open_source(&request.branch, self.app) {
             Ok((source, branch)) => {
-                self.plan_merge_from(source, &MergeBranchRequest { branch, ..request }, is_reviewed);
+                self.plan_merge_from(source.as_ref(), &MergeBranchRequest { branch, ..request });
             }
             Err(error) => self.fail_with(error),
         }
     }
 
-    fn plan_merge_from(
-        &mut self,
-        source: Option<SharedSession>,
-        request: &MergeBranchRequest,
-        is_reviewed: bool,
-    ) {
+    fn plan_merge_from(&mut self, source: Option<&SharedSession>, request: &MergeBranchRequest) {
         let Some(agent) = self.free_agent() else { return };
-        match agent.plan_merge(source.as_ref(), request) {
-            Ok(planned) => self.draft_merge(planned, is_reviewed),
-            Err(error) => self.fail_with(error),
-        }
-    }
-
-    fn draft_merge(&mut self, planned: MergeDraft, is_reviewed: bool) {
+        let planned = match agent.plan_merge(source, request) {
+            Ok(planned) => planned,
+            Err(error) => return self.fail_with(error),
+        };
         match &planned.plan.outcome {
-            MergeOutcome::UpToDate => return self.tell(Tone::Info, "Already up to date"),
-            MergeOutcome::FastForward { .. } => return self.apply_merge(planned),
-            MergeOutcome::Merge(_) if is_reviewed => {
-                self.open_merge_review(planned.clone(), ReviewText::Waiting);
-            }
-            MergeOutcome::Merge(_) => {}
+            MergeOutcome::UpToDate | MergeOutcome::FastForward { .. } => return self.apply_merge(planned),
+            MergeOutcome::Merge(_) => self.open_merge_review(planned.clone(), ReviewText::Waiting),
         }
-        self.begin_summary(!is_reviewed);
         self.desk.start(move |agent, cancel| async move {
             let drafted = agent.draft_merge(planned, &cancel).await;
-            let then: Then = Box::new(move |front| front.merge_drafted(drafted, is_reviewed));
+            let then: Then = Box::new(move |front| front.merge_drafted(drafted));
             (agent, then)
         });
     }
@@ -172,11 +97,10 @@ impl Front<'_> {
         self.open_view(View::Review(Box::new(review), Reviewing::Merge(Box::new(draft))));
     }
 
-    fn merge_drafted(&mut self, drafted: Result<Applied<MergeDraft>, AgentError>, is_reviewed: bool) {
+    fn merge_drafted(&mut self, drafted: Result<Applied<MergeDraft>, AgentError>) {
         self.chat.working.end();
         let shown = self.take_waiting(|view| matches!(view, View::Review(_, Reviewing::Merge(_))));
         match (drafted, shown) {
-            (Ok(Applied::Done(draft)), None) if !is_reviewed => self.apply_merge(draft),
             // The review was closed while the model was writing.
             (Ok(Applied::Done(_)), None) => self.tell(Tone::Info, "nothing changed"),
             (Ok(Applied::Done(draft)), Some(_)) => {
@@ -192,27 +116,7 @@ impl Front<'_> {
     }
 
     fn apply_merge(&mut self, draft: MergeDraft) {
-        self.desk.start(move |mut agent, cancel| async move {
-            let result = agent.merge(&draft, &cancel).await;
-            let then: Then = Box::new(move |front| front.merged(result));
-            (agent, then)
-        });
-    }
-
-    fn merged(&mut self, result: Result<Applied<MergedBranch>, AgentError>) {
-        match result {
-            Ok(Applied::Done(MergedBranch::UpToDate)) => self.tell(Tone::Info, "Already up to date"),
-            Ok(Applied::Done(MergedBranch::FastForwarded(arrival))) => {
-                let said = "the branch goes on from here, so only the position moved; /back returns";
-                self.arrive(arrival.editor_text.as_deref(), arrival.images, Some(said));
-            }
-            Ok(Applied::Done(MergedBranch::Appended { .. })) => {
-                self.show_path("merged");
-                self.tell(Tone::Success, "merged; /undo takes it back");
-            }
-            Ok(Applied::Cancelled(by)) => self.show_cancelled(&by),
-            Err(error) => self.fail_with(error),
-        }
+        self.start_work("", async move |work| merge::apply(&draft, work).await);
     }
 
     /// Handles an event of a review.
@@ -241,11 +145,14 @@ impl Front<'_> {
                 if let Some(text) = text {
                     pick.set_text(&text);
                 }
-                self.apply_pick(*pick);
+                self.start_work("", async move |work| cherry_pick::apply(*pick, work).await);
             }
             (Some(Reviewed::NextMode), Reviewing::Pick(pick)) => {
                 let CherryPick { request, source, .. } = *pick;
-                self.plan_pick_from(source, &CherryPickRequest { native: !request.native, ..request });
+                self.plan_pick_from(
+                    source.as_ref(),
+                    &CherryPickRequest { native: !request.native, ..request },
+                );
             }
             (Some(Reviewed::Apply(text)), Reviewing::Merge(mut draft)) => {
                 draft.review(text);
@@ -257,12 +164,12 @@ impl Front<'_> {
                     MergeWith::Digest | MergeWith::Text(_) => MergeWith::default(),
                 };
                 let MergeDraft { request, source, .. } = *draft;
-                self.plan_merge_from(source, &MergeBranchRequest { with, ..request }, true);
+                self.plan_merge_from(source.as_ref(), &MergeBranchRequest { with, ..request });
             }
             (Some(Reviewed::Focus(focus)), Reviewing::Merge(draft)) => {
                 let MergeDraft { request, source, .. } = *draft;
                 let with = MergeWith::Summary { focus: Some(focus) };
-                self.plan_merge_from(source, &MergeBranchRequest { with, ..request }, true);
+                self.plan_merge_from(source.as_ref(), &MergeBranchRequest { with, ..request });
             }
             (Some(Reviewed::FullDiff), Reviewing::Merge(draft)) => {
                 self.print_diff(&draft.request.branch, None);

@@ -101,11 +101,11 @@ impl Front<'_> {
             }
             Outcome::Pick(id) => self.pick(id.as_str()),
             Outcome::Merge(id) => self.merge(id.as_str()),
-            Outcome::Export(id) => self.export_branch_at(id.as_str()),
+            Outcome::Export(id) => self.run_words(&["export-branch", id.as_str()]),
             Outcome::Fork(id) => {
                 let fork: Then = {
                     let id = id.clone();
-                    Box::new(move |front| front.fork_at(id.as_str(), false))
+                    Box::new(move |front| front.fork_at(id.as_str()))
                 };
                 self.ask_to_interrupt("fork", fork, Box::new(move |front| front.reopen_tree(&id)));
             }

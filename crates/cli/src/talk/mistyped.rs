@@ -80,6 +80,11 @@ fn mistyped(words: &[String], commands: &[&str]) -> Option<Failure> {
     Some(failure.hint(format!("`offshoot -- {}` sends it as a prompt", quoted(&words.join(" ")))))
 }
 
+/// Returns the command that a word is close to.
+pub(crate) fn closest_command<'c>(word: &str, commands: &[&'c str]) -> Option<&'c str> {
+    closest(word, commands, true)
+}
+
 /// Returns the command that a word is close to; one that is alone may also be the short beginning of a command.
 fn closest<'c>(word: &str, commands: &[&'c str], is_alone: bool) -> Option<&'c str> {
     let is_beginning = |command: &str| is_alone && word.len() > 1 && command.starts_with(word);

@@ -101,4 +101,9 @@ impl Choice {
     pub(super) fn give_to(self, agent: Agent) -> Agent {
         agent.with_model(self.model, self.level)
     }
+
+    /// Sets the model of an agent. Nothing is written until something is said.
+    pub(super) fn set_in(self, agent: &mut Agent) {
+        agent.restore_model(self.model, self.level);
+    }
 }

@@ -18,8 +18,11 @@ use session_tree::{EntryId, Message, Role, Session, Usage};
 
 use super::{Args, Mode, give_text, waiting};
 use crate::app::{App, file_of, lock_notice};
+use crate::change::Changing;
+use crate::cmd::{Work, done, print_tree};
 use crate::error::{CommandError, Failure};
 use crate::extensions::{Extended, Output, Tell, Told};
+use crate::slash::{self, ChatCommand, Line, Slash};
 use crate::ui;
 
 /// Says something to the model, or runs the command of an extension that it names, and gives the answer.
@@ -42,7 +45,7 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
         agent.start(cancel).await;
         let typed = args.prompt.join(" ");
         let submission = Submission::typed(text).naming_files_in(typed);
-        let said = say(&mut agent, submission, is_typed, &printer, cancel).await;
+        let said = say(&mut agent, submission, is_typed, &printer, app, cancel).await;
         agent.grant_all(cancel).await;
         agent.quit().await;
         said
@@ -111,34 +114,41 @@ impl Printer {
         self.mode == Mode::Text && self.runs_command.load(Ordering::Relaxed)
     }
 
-    /// Prints what a person should know on standard error.
+    /// Prints messages of a command of an extension, and warnings.
     fn warn(&self, event: &AgentEvent) {
         match event {
-            AgentEvent::HookFailed(HookFailure { handler, event, message }) => {
-                ui::words(&format!("warning: extension `{handler}` ({event}): {message}"));
-            }
-            AgentEvent::SessionLocked { path, holder } => {
-                ui::words(&lock_notice(Some(path), holder.as_ref()));
-            }
-            AgentEvent::ToolRefused { call, reason } => {
-                ui::words(&format!("warning: a call of `{}` was not run: {reason}", call.name));
-            }
-            AgentEvent::RetryStart { attempt, delay, error } => {
-                let seconds = delay.as_secs_f64();
-                ui::words(&format!("note: {error}; attempt {attempt} to ask again in {seconds:.1} s"));
-            }
-            AgentEvent::CompactionEnd { error: Some(text), .. }
-            | AgentEvent::CompactionEnd { warning: Some(text), .. } => {
-                ui::words(&format!("warning: compaction: {text}"));
-            }
-            AgentEvent::Message { message, .. } if is_cut(message) => {
-                ui::words("warning: the answer was cut off at the output limit");
-            }
             AgentEvent::Message { message, .. } if self.prints_messages() && is_shown(message) => {
                 ui::text(&message.text());
             }
-            _ => {}
+            event => warn(event),
         }
+    }
+}
+
+/// Prints on standard error what the user should know.
+pub(crate) fn warn(event: &AgentEvent) {
+    match event {
+        AgentEvent::HookFailed(HookFailure { handler, event, message }) => {
+            ui::words(&format!("warning: extension `{handler}` ({event}): {message}"));
+        }
+        AgentEvent::SessionLocked { path, holder } => {
+            ui::words(&lock_notice(Some(path), holder.as_ref()));
+        }
+        AgentEvent::ToolRefused { call, reason } => {
+            ui::words(&format!("warning: a call of `{}` was not run: {reason}", call.name));
+        }
+        AgentEvent::RetryStart { attempt, delay, error } => {
+            let seconds = delay.as_secs_f64();
+            ui::words(&format!("note: {error}; attempt {attempt} to ask again in {seconds:.1} s"));
+        }
+        AgentEvent::CompactionEnd { error: Some(text), .. }
+        | AgentEvent::CompactionEnd { warning: Some(text), .. } => {
+            ui::words(&format!("warning: compaction: {text}"));
+        }
+        AgentEvent::Message { message, .. } if is_cut(message) => {
+            ui::words("warning: the answer was cut off at the output limit");
+        }
+        _ => {}
     }
 }
 
@@ -153,28 +163,66 @@ fn is_shown(message: &Message) -> bool {
     message.role() == Role::Custom && display == Some(true)
 }
 
-/// Does what was said; none if no model was asked by it.
+/// Runs what was said; `None` if it asked no model.
 async fn say(
     agent: &mut Agent,
     said: Submission,
     is_typed: bool,
     printer: &Printer,
+    app: &mut App,
     cancel: &Cancel,
 ) -> Result<Option<Outcome>, CommandError> {
     let text = said.text.clone();
-    let Some(line) = text.strip_prefix('/').filter(|_| is_typed) else {
-        return submit(agent, said, cancel).await;
+    let unknown = match slash::parse(&text) {
+        _ if !is_typed => return submit(agent, said, cancel).await,
+        Line::Text => return submit(agent, said, cancel).await,
+        Line::Command(command) => {
+            return run_command(*command, agent, printer, app, cancel).await.map(|()| None);
+        }
+        Line::Help(help) => return app.ui.plain(&help).map(|()| None),
+        Line::Wrong(error) => return Err(CommandError::Usage(Failure::new(error))),
+        Line::Incomplete(name) => {
+            let failure = Failure::new(format!("/{name} needs an argument"));
+            return Err(CommandError::Usage(failure.hint(format!("`/{name} --help` explains it"))));
+        }
+        Line::Unknown(name, near) => {
+            let failure = Failure::new(format!("there is no command /{name}"));
+            near.map_or(failure.clone(), |near| failure.hint(format!("did you mean /{near}?")))
+        }
     };
+    let line = text.trim_start_matches('/');
     let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     printer.runs_command.store(true, Ordering::Relaxed);
     let run = agent.run_extension_command(name, arguments, cancel).await;
     printer.runs_command.store(false, Ordering::Relaxed);
     match run {
-        CommandRun::Unknown => submit(agent, said, cancel).await,
+        CommandRun::Unknown => {
+            Err(CommandError::Usage(unknown.hint("a space before the slash makes it a prompt")))
+        }
         CommandRun::Done(Some(prompt)) => submit(agent, Submission::typed(prompt), cancel).await,
         CommandRun::Done(None) if cancel.is_cancelled() => Err(CommandError::Interrupted),
         CommandRun::Done(None) => Ok(None),
         CommandRun::Failed(error) => Err(Failure::new(format!("/{name} failed: {error}")).into()),
+    }
+}
+
+/// Runs a command of the program, as `offshoot x` does.
+async fn run_command(
+    command: Slash,
+    agent: &mut Agent,
+    printer: &Printer,
+    app: &mut App,
+    cancel: &Cancel,
+) -> Result<(), CommandError> {
+    match command {
+        Slash::Session(command) => {
+            agent.until_unlocked(cancel).await?;
+            let mut work = Work { agent, app, dry_run: false, is_chat: false, cancel };
+            let change = done(command.run(&mut work).await?)?;
+            change.tell(app, Changing { dry_run: false, json: printer.mode == Mode::Json })
+        }
+        Slash::Chat(ChatCommand::Tree { .. }) => print_tree(&agent.session(), app),
+        Slash::Chat(_) => Err(Failure::new("this command needs the chat").hint("`offshoot` opens it").into()),
     }
 }
 

@@ -6,10 +6,10 @@ use futures_util::StreamExt;
 use offshoot_agent::agent::Arrival;
 use offshoot_agent::agent::{Agent, CompactRequest, NavigateRequest, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{Applied, BranchHereRequest, CancelledBy, ForkRequest};
+use offshoot_agent::command::{Applied, BranchHereRequest, CancelledBy, ForkRequest, NewRequest};
 use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel};
 use serde_json::{Value as Json, json};
-use session_tree::{ForkPosition, Message, Options, Timestamp};
+use session_tree::{ForkPosition, Message, NewSession, Options, Timestamp};
 
 use super::Command;
 use crate::registry::tool_spec;
@@ -31,8 +31,10 @@ pub(super) async fn perform(
         Command::BranchInPlace(wish) => branch_in_place(agent, wish, cancel).await,
         Command::Fork(wish) => fork(agent, wish, options, cancel).await,
         Command::NewSession(wish) => {
-            let parent = wish["parentSession"].as_str().map(str::to_owned);
-            let planned = agent.plan_new_child(parent, None, options).map_err(said)?;
+            let parent_session = wish["parentSession"].as_str().map(str::to_owned);
+            let new = NewSession { parent_session, ..NewSession::default() };
+            let request = NewRequest { new, ..NewRequest::default() };
+            let planned = agent.plan_new(request, options).map_err(said)?;
             Ok(cancelled(&agent.replace_session(planned, cancel).await.map_err(said)?))
         }
         Command::SwitchSession(path) => switch(agent, path, options, cancel).await,

@@ -1,7 +1,7 @@
 //! Extensions that ask before something is done, and those that work with git.
 
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{Applied, CancelledBy};
+use offshoot_agent::command::{Applied, CancelledBy, NewRequest};
 use serde_json::json;
 use session_tree::Options;
 
@@ -18,12 +18,12 @@ async fn confirm_destructive() {
     let mut stage = stage("confirm-destructive").await;
     stage.user("work");
     stage.says(false);
-    let planned = stage.agent.plan_new(None, Options::new()).unwrap();
+    let planned = stage.agent.plan_new(NewRequest::default(), Options::new()).unwrap();
     let applied = stage.agent.replace_session(planned, &Cancel::new()).await.unwrap();
     assert_eq!(applied.cancelled_by(), Some(&CancelledBy::Hook("confirm-destructive".into())));
     assert_eq!(stage.notes(), ["confirm Clear session?", "info: Clear cancelled"]);
     stage.says(true);
-    let planned = stage.agent.plan_new(None, Options::new()).unwrap();
+    let planned = stage.agent.plan_new(NewRequest::default(), Options::new()).unwrap();
     let applied = stage.agent.replace_session(planned, &Cancel::new()).await.unwrap();
     assert!(matches!(applied, Applied::Done(_)));
     stage.says("No, stay in current session");

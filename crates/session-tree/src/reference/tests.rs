@@ -67,6 +67,11 @@ fn every_way_to_name_an_entry_finds_it() {
         ("#1", "cccc0002"),
         ("#2", "bbbb0004"),
         ("#2^", "aaaa0003"),
+        ("%2", "bbbb0004"),
+        ("branch:2^", "aaaa0003"),
+        ("branch:try", "bbbb0004"),
+        (".~1", "cccc0001"),
+        ("leaf~2", "aaaa0001"),
     ];
     for (reference, expected) in cases {
         let node = session.resolve(reference).unwrap_or_else(|error| panic!("{reference}: {error}"));
@@ -79,14 +84,17 @@ fn what_cannot_be_found_says_why() {
     let session = session();
     let cases = [
         ("", "cannot resolve the reference ``: it is empty"),
-        ("aaa", "cannot resolve the reference `aaa`: the beginning of an id has at least four characters"),
+        ("aaa", "cannot resolve the reference `aaa`: the prefix of an id has at least four characters"),
         ("ffff", "Entry ffff not found"),
         ("aaaa", "`aaaa` is ambiguous: 3 entries begin with it"),
         ("@twice", "the label `twice` is on 2 entries"),
         ("@none", "cannot resolve the reference `@none`: no entry has this label"),
         ("#0", "cannot resolve the reference `#0`: there is no such branch"),
         ("#3", "cannot resolve the reference `#3`: there is no such branch"),
-        ("#x", "cannot resolve the reference `#x`: `#` needs a number"),
+        ("#x", "cannot resolve the reference `#x`: there is no such branch"),
+        ("branch:none", "cannot resolve the reference `branch:none`: there is no such branch"),
+        ("try", "no entry has the id `try`, but there is a label `@try`"),
+        ("twice", "no entry has the id `twice`, but there is a label `@twice`"),
         ("-", "cannot resolve the reference `-`: there is no previous leaf here"),
         ("^9", "cannot resolve the reference `^9`: the path does not go back that far"),
         ("~3", "cannot resolve the reference `~3`: the path does not go back that far"),

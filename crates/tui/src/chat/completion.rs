@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::command::{COMMANDS, Completes, find};
+use super::command::{CommandSpec, Completes};
 use crate::paint;
 use crate::theme::{Role, Theme};
 use crate::width::{cut, pad, width};
@@ -55,23 +55,23 @@ pub struct Completion {
     wanted: Wanted,
 }
 
-/// Tells what could be completed before the cursor, given its line and the text before it.
-pub fn wanted(line: usize, before: &str) -> Option<Wanted> {
+/// Returns what could be completed before the cursor, given its line and the text before it.
+pub fn wanted(line: usize, before: &str, commands: &[CommandSpec]) -> Option<Wanted> {
     if line == 0 && before.starts_with('/') {
-        return command_wanted(before);
+        return command_wanted(before, commands);
     }
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let file = word.strip_prefix('@')?;
     Some(Wanted { kind: Completes::Files, word: file.to_owned(), replaces: file.chars().count() })
 }
 
-fn command_wanted(before: &str) -> Option<Wanted> {
+fn command_wanted(before: &str, commands: &[CommandSpec]) -> Option<Wanted> {
     let rest = &before[1..];
     let Some((name, arguments)) = rest.split_once(' ') else {
         let replaces = rest.chars().count();
         return Some(Wanted { kind: Completes::Commands, word: rest.to_owned(), replaces });
     };
-    let Some(command) = find(name) else {
+    let Some(command) = commands.iter().find(|command| command.name == name) else {
         let replaces = arguments.chars().count();
         return Some(Wanted { kind: Completes::Foreign, word: rest.to_owned(), replaces });
     };
@@ -86,10 +86,11 @@ fn command_wanted(before: &str) -> Option<Wanted> {
 
 impl Completion {
     /// Finds the candidates for what is wanted, the best first; none if nothing fits.
-    pub fn find(wanted: Wanted, sources: &dyn Sources) -> Option<Self> {
+    pub fn find(wanted: Wanted, sources: &dyn Sources, commands: &[CommandSpec]) -> Option<Self> {
         let all = match wanted.kind {
             Completes::Commands => {
-                commands().into_iter().chain(sources.candidates(wanted.kind, &wanted.word)).collect()
+                let own = commands.iter().map(command_candidate);
+                own.chain(sources.candidates(wanted.kind, &wanted.word)).collect()
             }
             Completes::Foreign => {
                 let (command, typed) = wanted.word.split_once(' ').unwrap_or((&wanted.word, ""));
@@ -172,15 +173,9 @@ impl Completion {
     }
 }
 
-fn commands() -> Vec<Candidate> {
-    let candidate = |command: &super::command::CommandSpec| Candidate {
-        text: command.name.to_owned(),
-        what: match command.arguments {
-            "" => command.what.to_owned(),
-            arguments => format!("{arguments}  {}", command.what),
-        },
-    };
-    COMMANDS.iter().map(candidate).collect()
+fn command_candidate(command: &CommandSpec) -> Candidate {
+    let what = format!("{}  {}", command.arguments, command.what);
+    Candidate { text: command.name.clone(), what: what.trim_start().to_owned() }
 }
 
 /// How well a candidate fits: its beginning, something in it, its letters in order; nothing if it does not.

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent::Delivery;
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{Applied, CancelledBy, ForkRequest, Reload, Replaced, SwitchRequest};
+use offshoot_agent::command::{
+    Applied, CancelledBy, ForkRequest, NewRequest, Reload, Replaced, SwitchRequest,
+};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::ThinkingLevel;
 use serde_json::{Value as Json, json};
@@ -127,7 +129,7 @@ async fn what_is_not_wanted_makes_no_file_and_keeps_the_session() {
     std::fs::write(&other, session_text("x user hi")).unwrap();
     let cancelled = Applied::Cancelled(CancelledBy::Hook("guard".into()));
     let cancel = Cancel::new();
-    let planned = desk.agent.plan_new(None, options()).unwrap();
+    let planned = desk.agent.plan_new(NewRequest::default(), options()).unwrap();
     assert_eq!(desk.agent.replace_session(planned, &cancel).await.unwrap(), cancelled);
     let planned = desk.agent.plan_resume(&other, options()).unwrap();
     assert_eq!(desk.agent.replace_session(planned, &cancel).await.unwrap(), cancelled);
@@ -165,7 +167,7 @@ async fn a_new_session_is_empty_and_drops_what_waited_for_the_old_one() {
     for delivery in [Delivery::Steer, Delivery::FollowUp, Delivery::AfterTurn, Delivery::NextTurn] {
         desk.agent.inbox().send(delivery, waits.clone());
     }
-    let planned = desk.agent.plan_new(None, options()).unwrap();
+    let planned = desk.agent.plan_new(NewRequest::default(), options()).unwrap();
     let replaced = desk.agent.replace_session(planned, &Cancel::new()).await.unwrap().done().unwrap();
     assert_eq!(replaced.previous_session_file, Some(desk.file()));
     let expected = [
@@ -269,7 +271,7 @@ async fn an_extension_that_does_not_want_to_go_is_left_behind() {
     let mut hooks = Hooks::new();
     hooks.on("clings", "session_shutdown", |_, _| Box::pin(std::future::pending()));
     let mut desk = Desk::with_hooks(TALK, vec![], hooks);
-    let planned = desk.agent.plan_new(None, options()).unwrap();
+    let planned = desk.agent.plan_new(NewRequest::default(), options()).unwrap();
     desk.agent.replace_session(planned, &Cancel::new()).await.unwrap().done().unwrap();
     assert_eq!(desk.events(), ["session_before_switch", "session_start", "session_switch"]);
 }

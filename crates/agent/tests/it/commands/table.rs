@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent::{CompactRequest, NavigateRequest, Submission};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith};
+use offshoot_agent::command::{
+    CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith, NewRequest,
+};
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::hooks::events::{self, EVENTS, fields, name_of};
@@ -119,7 +121,7 @@ fn label(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
 
 fn new(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        let planned = desk.agent.plan_new(None, options()).unwrap();
+        let planned = desk.agent.plan_new(NewRequest::default(), options()).unwrap();
         desk.agent.replace_session(planned, &Cancel::new()).await.unwrap();
     })
 }

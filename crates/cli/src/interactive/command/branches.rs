@@ -1,7 +1,5 @@
 //! `/branches`: the list of what was tried, and everything that can be done with a branch from there.
 
-use offshoot_agent::agent::SummaryRequest;
-use offshoot_agent::command::SwitchRequest;
 use offshoot_tui::branches::{BranchList, Outcome};
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::crossterm::event::Event;
@@ -44,21 +42,21 @@ impl Front<'_> {
 
     fn branch_outcome(&mut self, outcome: Outcome) {
         match outcome {
-            Outcome::Switch(tip) => self.switch_to(&tip, SummaryRequest::Skip),
-            Outcome::SwitchWithSummary(tip) => self.switch_to(&tip, SummaryRequest::Standard),
+            Outcome::Switch(tip) => self.switch_to(&["switch", tip.as_str()]),
+            Outcome::SwitchWithSummary(tip) => self.switch_to(&["switch", "--summarize", tip.as_str()]),
             Outcome::Merge(tip) => self.merge(tip.as_str()),
             Outcome::Pick(tip) => self.pick_from(&tip),
-            Outcome::Export(tip) => self.export_branch_at(tip.as_str()),
+            Outcome::Export(tip) => self.run_words(&["export-branch", tip.as_str()]),
             Outcome::Diff(tip) => self.print_diff(tip.as_str(), None),
             Outcome::SetLabel(..) | Outcome::Hide(..) | Outcome::Cancel => {}
         }
     }
 
-    fn switch_to(&mut self, tip: &EntryId, summary: SummaryRequest) {
-        let request = SwitchRequest { target: tip.to_string(), exact: false, summary };
+    fn switch_to(&mut self, words: &[&str]) {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let switch: Then = Box::new(move |front| {
-            let Some(planned) = front.free_agent().map(|agent| agent.plan_switch(&request)) else { return };
-            front.start_planned(planned, "switched; /switch - returns");
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            front.run_words(&words);
         });
         self.ask_to_interrupt("switch", switch, Box::new(|front| front.branches()));
     }

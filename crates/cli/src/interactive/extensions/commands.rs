@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::extension::{ExtensionCommand, numbered};
-use offshoot_tui::chat::command::find;
 use offshoot_tui::chat::completion::Candidate;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::working::Activity;
@@ -45,7 +44,7 @@ impl Front<'_> {
         self.guests.offers.take();
         let mut taken: Vec<String> = Vec::new();
         for (name, _) in &self.guests.commands {
-            if find(name).is_some() {
+            if crate::slash::is_command(name) {
                 taken.push(format!(
                     "/{name} of an extension cannot be used: the program has a command of that name"
                 ));

@@ -1,0 +1,33 @@
+//! `compact`: replaces older messages of the path by a summary.
+
+use offshoot_agent::agent::CompactRequest;
+use offshoot_agent::command::Applied;
+
+use super::session_command::{Outcome, Work};
+use crate::change::{Change, Effect};
+
+/// Replace older messages of the path by a summary, to make room in the context.
+///
+/// The messages stay in the file; only models get the summary instead.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Args {
+    /// What the summary should focus on.
+    #[arg(value_name = "FOCUS")]
+    focus: Vec<String>,
+}
+
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let old_leaf = work.agent.session().leaf_id();
+    let change = Change::new("compacted", "compact", "the context");
+    if work.dry_run {
+        return Ok(Applied::Done(change.session(&work.agent.session())));
+    }
+    work.choose_model()?;
+    let focus = Some(args.focus.join(" ")).filter(|focus| !focus.is_empty());
+    let done = work.agent.compact(&CompactRequest { focus }, work.cancel).await?;
+    let session = work.agent.session();
+    Ok(done.map(|_| {
+        let change = change.undo_by_moving(&session, old_leaf.as_ref()).session(&session);
+        change.effect(Effect::Appended { model: None })
+    }))
+}

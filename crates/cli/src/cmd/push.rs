@@ -1,0 +1,27 @@
+//! `push`: labels the leaf as a place that `pop` returns to.
+
+use offshoot_agent::command::Applied;
+
+use super::label::{self, Replace};
+use super::session_command::{Outcome, Work};
+
+/// Label this position as a place that `pop` returns to.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Args {
+    /// A name for it.
+    #[arg(value_name = "NAME")]
+    name: Vec<String>,
+    /// Replace the label that the entry has.
+    #[arg(long, short)]
+    force: bool,
+}
+
+pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
+    let plan = work.agent.plan_push(&args.name.join(" "))?;
+    let replace = if args.force { Replace::Yes } else { Replace::No };
+    let change = match label::apply(plan, replace, work).await? {
+        Applied::Done(change) => change.note("`pop` comes back here and leaves a summary"),
+        cancelled @ Applied::Cancelled(_) => return Ok(cancelled),
+    };
+    Ok(Applied::Done(change))
+}

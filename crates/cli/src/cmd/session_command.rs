@@ -1,0 +1,192 @@
+//! Commands that change a session: how `offshoot x`, `/x` in the chat and `-p '/x'` run one implementation.
+//!
+//! arguments -> **an agent with the extensions of the project** -> plan -> hooks -> apply -> [`Change`]
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use offshoot_agent::agent::Agent;
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::{Applied, CancelledBy};
+use offshoot_agent::event::Watcher;
+use session_tree::{Destination, Error, Session};
+
+use super::SessionCommand;
+use crate::app::App;
+use crate::change::{Change, Changing};
+use crate::error::{CommandError, Failure};
+use crate::extensions::{self, Extended, Output, Sources};
+use crate::setup::Setup;
+use crate::talk::{self, waiting};
+use crate::trust;
+
+/// What came of a command.
+pub(crate) type Outcome = Result<Applied<Change>, CommandError>;
+
+/// What a command works with.
+pub(crate) struct Work<'a> {
+    /// The agent; its session is the one to change.
+    pub(crate) agent: &'a mut Agent,
+    /// Where other sessions are, and the output.
+    pub(crate) app: &'a mut App,
+    /// True if the command only reports what it would do.
+    pub(crate) dry_run: bool,
+    /// True in the chat: a new session without a message needs no file yet.
+    pub(crate) is_chat: bool,
+    /// Stops the command.
+    pub(crate) cancel: &'a Cancel,
+}
+
+impl Work<'_> {
+    /// Chooses a model if the agent has none: the one of the session or of the settings, or the offline model.
+    pub(crate) fn choose_model(&mut self) -> Result<(), CommandError> {
+        if self.agent.model().is_none() && !self.dry_run && !self.is_chat {
+            let setup = Setup::read(self.app, trust::Args::default())?.0;
+            talk::choose_model(self.agent, &setup, self.app)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the place of a session that is made from this one: a file that must not exist, or the directory of the
+    /// project that the session belongs to.
+    pub(crate) fn destination(&self, output: Option<&Path>) -> Result<Destination, CommandError> {
+        let session = self.agent.session();
+        match output {
+            Some(path) if path.symlink_metadata().is_ok() => {
+                Err(Error::Exists { path: path.to_path_buf() }.into())
+            }
+            Some(path) => Ok(Destination::File(path.to_path_buf())),
+            None if session.file().is_none() => Ok(Destination::Memory),
+            None => Ok(Destination::Directory(project_directory(&session, self.app)?)),
+        }
+    }
+
+    /// Writes the session of the agent, unless this is the chat, where the first message does it.
+    pub(crate) fn save(&self) -> Result<(), CommandError> {
+        if !self.is_chat {
+            let mut session = self.agent.session();
+            session.save()?;
+            session.sync()?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the directory for sessions of the project that a session belongs to.
+pub(crate) fn project_directory(session: &Session, app: &App) -> Result<PathBuf, CommandError> {
+    let cwd = session.header().cwd().filter(|cwd| !cwd.is_empty());
+    let cwd = cwd.map_or_else(|| app.cwd(), |cwd| Ok(cwd.into_owned()))?;
+    Ok(app.catalog()?.project_dir(&cwd))
+}
+
+// What `offshoot x` takes besides the arguments that `/x` takes, too. (A documentation comment would replace the help of
+// the command.)
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+pub(crate) struct OnSession<A: clap::Args> {
+    /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project, which is the
+    /// default.
+    #[arg(value_name = "SESSION")]
+    session: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) args: A,
+    #[command(flatten)]
+    options: Options,
+}
+
+// What `offshoot x` takes besides the arguments of a command that begins with no session.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+pub(crate) struct Alone<A: clap::Args> {
+    #[command(flatten)]
+    pub(crate) args: A,
+    #[command(flatten)]
+    options: Options,
+}
+
+// The options of every changing command on the command line.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+struct Options {
+    #[command(flatten)]
+    how: Changing,
+    #[command(flatten, next_help_heading = "Extensions")]
+    extensions: extensions::Args,
+    #[command(flatten, next_help_heading = "Extensions")]
+    trust: trust::Args,
+}
+
+impl<A: clap::Args> OnSession<A> {
+    /// Runs a command on the session that the command line names.
+    pub(super) fn run(&self, command: &SessionCommand, app: &mut App) -> Result<(), CommandError> {
+        let wanted = self.session.clone().unwrap_or_else(|| "-".into());
+        let mut session = app.open_to_change(&wanted, self.options.how.dry_run)?;
+        if session.needs_migration() && !self.options.how.dry_run {
+            // A command that cannot be planned must not migrate the file.
+            let copy = app.options().open_read_only(app.find(&wanted)?)?;
+            plan(copy, command, &mut app.capturing(None))?;
+            app.migrate(&mut session)?;
+        }
+        self.options.run(session, command, app)
+    }
+}
+
+impl<A: clap::Args> Alone<A> {
+    /// Runs a command that makes a session.
+    pub(super) fn run(&self, command: &SessionCommand, app: &mut App) -> Result<(), CommandError> {
+        let session = app.options().in_memory(app.cwd()?)?;
+        self.options.run(session, command, app)
+    }
+}
+
+impl Options {
+    fn run(&self, session: Session, command: &SessionCommand, app: &mut App) -> Result<(), CommandError> {
+        if self.how.dry_run {
+            return plan(session, command, app)?.tell(app, self.how);
+        }
+        let setup = Setup::read(app, self.trust)?.0;
+        let mut agent = Agent::new(session, &setup.cwd)
+            .with_settings(setup.settings.agent())
+            .with_secrets(setup.secrets()?)
+            .with_watcher(Watcher::new(|event| talk::warn(&event)));
+        if !Sources::new(&self.extensions, &setup, true, app)?.is_empty() {
+            talk::choose_model(&mut agent, &setup, app)?;
+        }
+        let outcome = waiting(async |cancel| {
+            // A trusted project was trusted for its extensions, too.
+            Extended::attach(&self.extensions, true, &mut agent, &setup, Output::words(), app).await?;
+            agent.start(cancel).await;
+            let mut work = Work { agent: &mut agent, app, dry_run: false, is_chat: false, cancel };
+            let outcome = match work.agent.until_unlocked(cancel).await {
+                Ok(()) => command.run(&mut work).await,
+                Err(error) => Err(error.into()),
+            };
+            agent.grant_all(cancel).await;
+            agent.quit().await;
+            outcome
+        })?;
+        done(outcome?)?.tell(app, self.how)
+    }
+}
+
+/// Returns what a command would do. Asks no extension.
+fn plan(session: Session, command: &SessionCommand, app: &mut App) -> Result<Change, CommandError> {
+    let cwd = app.cwd()?;
+    let mut agent = Agent::new(session, cwd);
+    let outcome = waiting(async |cancel| {
+        let mut work = Work { agent: &mut agent, app, dry_run: true, is_chat: false, cancel };
+        command.run(&mut work).await
+    })?;
+    done(outcome?)
+}
+
+/// Returns what was done; an error if the user or an extension stopped it.
+pub(crate) fn done(applied: Applied<Change>) -> Result<Change, CommandError> {
+    match applied {
+        Applied::Done(change) => Ok(change),
+        Applied::Cancelled(CancelledBy::User) => Err(CommandError::Interrupted),
+        Applied::Cancelled(CancelledBy::Hook(name)) => {
+            Err(Failure::new(format!("the extension {name} cancelled it; nothing changed")).into())
+        }
+    }
+}

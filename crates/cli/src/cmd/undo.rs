@@ -1,0 +1,15 @@
+//! `undo`: takes the last prompt back, or the last pick or merge.
+
+use super::moving::{Gives, go};
+use super::session_command::{Outcome, Work};
+
+/// Take back the last prompt, or a pick or merge that nothing followed.
+///
+/// Everything stays in the tree; only the leaf moves. The text of the prompt is printed, to be edited and sent again.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) async fn run(_: &Args, work: &mut Work<'_>) -> Outcome {
+    let planned = work.agent.plan_undo()?.movement;
+    go(planned, Gives::Prompt, work).await
+}
