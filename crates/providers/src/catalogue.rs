@@ -134,8 +134,7 @@ impl Catalogue {
         if let Some(target) = self.at_provider(name, parts.is_empty()) {
             return target;
         }
-        let found = one(name, &parts).or_else(|| self.at_any_provider(name));
-        found.unwrap_or_else(|| self.unknown(name))
+        one(name, &parts).unwrap_or_else(|| self.unknown(name))
     }
 
     /// Finds a model that is not listed by `provider/id`. An id without a number may also be a part of listed ids
@@ -151,18 +150,6 @@ impl Catalogue {
             false => return None,
         };
         Some(target(provider_name, provider, &model))
-    }
-
-    /// Finds a model that is not listed by its id alone, if all words of the id are known to one provider.
-    fn at_any_provider(&self, id: &str) -> Option<Result<Target>> {
-        let relative = |(name, provider): (&String, &ProviderSettings)| {
-            let models = self.built_in_models(name);
-            if provider.any_model || !family::knows_words(id, &models) {
-                return None;
-            }
-            Some(target(name, provider, &family::relative(id, &models)?))
-        };
-        self.providers.iter().find_map(relative)
     }
 
     /// The models of a provider that the user's settings do not describe.

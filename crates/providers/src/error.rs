@@ -40,12 +40,6 @@ pub enum Error {
         /// The environment variables that were looked at.
         variables: Vec<String>,
     },
-    /// The key cannot be sent.
-    #[error("the key for {provider} has characters that a header cannot carry")]
-    BadKey {
-        /// The provider.
-        provider: String,
-    },
     /// The wire format is none we speak.
     #[error("{provider} has the wire format `{api}`, which is not known")]
     UnknownApi {
@@ -62,12 +56,12 @@ pub enum Error {
         /// The address.
         url: String,
     },
-    /// A header of the provider cannot be sent.
-    #[error("the header `{header}` of {provider} cannot be sent")]
+    /// A header of the provider, or its key, cannot be sent.
+    #[error("the {header} of {provider} has characters that a header cannot carry")]
     BadHeader {
         /// The provider.
         provider: String,
-        /// The name of the header.
+        /// The name of the header, or `key`.
         header: String,
     },
     /// Others can read the credentials file.
@@ -78,23 +72,17 @@ pub enum Error {
         /// Its mode.
         mode: u32,
     },
-    /// The credentials file cannot be read.
-    #[error("cannot read {}", path.display())]
-    ReadCredentials {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
     /// The credentials file is not what it should be.
     #[error("{} is no JSON object of providers", path.display())]
     BadCredentials {
         /// The file.
         path: PathBuf,
     },
-    /// The credentials file cannot be written.
-    #[error("cannot write {}", path.display())]
-    WriteCredentials {
+    /// The credentials file cannot be read or written.
+    #[error("cannot {action} {}", path.display())]
+    Credentials {
+        /// `read` or `write`.
+        action: &'static str,
         /// The file.
         path: PathBuf,
         /// What the system said.
@@ -123,21 +111,14 @@ impl Error {
                 variables.first().map(|variable| format!("set {variable}"))
             }
             Error::ExposedCredentials { path, .. } => Some(format!("chmod 600 {}", path.display())),
-            Error::NoNetwork { .. } => Some(
-                "build it with `cargo build -p offshoot --release`, or use `offshoot/offline`".to_owned(),
-            ),
+            Error::NoNetwork { .. } => {
+                Some("use `offshoot/offline`, or a build with the feature `network`".to_owned())
+            }
             Error::UnknownModel { suggestions, .. } => Some(match suggestions.as_slice() {
                 [] => "`offshoot models` lists the models".to_owned(),
                 names => format!("did you mean {}?", names.join(" or ")),
             }),
-            Error::AmbiguousModel { .. }
-            | Error::BadKey { .. }
-            | Error::UnknownApi { .. }
-            | Error::BadAddress { .. }
-            | Error::BadHeader { .. }
-            | Error::ReadCredentials { .. }
-            | Error::BadCredentials { .. }
-            | Error::WriteCredentials { .. } => None,
+            _ => None,
         }
     }
 }

@@ -49,6 +49,11 @@ pub(crate) struct Complaint {
 const LONGEST_MESSAGE: usize = 1_000;
 
 impl Fault {
+    /// Makes the fault of a service that gave only a reason.
+    pub(crate) fn complaint(reason: &str) -> Self {
+        Fault::Complaint(Complaint { message: reason.into(), ..Complaint::default() })
+    }
+
     /// Makes the fault of an answer that the model or the service did not want to give.
     pub(crate) fn refusal(reason: &str) -> Self {
         Fault::Complaint(Complaint { kind: REFUSAL.into(), message: reason.into(), ..Complaint::default() })

@@ -4,14 +4,12 @@
 //! told, never keeps more of a body than it was told.
 
 use std::error::Error as _;
-use std::pin::{Pin, pin};
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use offshoot_agent::model::{Headers, Tap};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER, SET_COOKIE};
 use reqwest::{Client, Response, redirect};
-use tokio::time::{Instant, Sleep};
 
 use crate::fault::{self, Complaint, Fault};
 
@@ -68,41 +66,9 @@ pub(crate) struct Post {
 #[derive(Debug)]
 pub(crate) struct Incoming {
     response: Response,
-    patience: Patience,
+    idle_timeout: Duration,
     left: usize,
     limit: usize,
-}
-
-/// How long it is waited for the next piece. One clock for the whole body: an answer comes in thousands of pieces.
-#[derive(Debug)]
-struct Patience {
-    limit: Duration,
-    alarm: Pin<Box<Sleep>>,
-}
-
-impl Patience {
-    fn new(limit: Duration) -> Self {
-        Self { limit, alarm: Box::pin(tokio::time::sleep(limit)) }
-    }
-
-    /// Waits for something, but not too long.
-    async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Fault> {
-        let last = Instant::now() + self.limit;
-        let mut future = pin!(future);
-        loop {
-            tokio::select! {
-                biased;
-                done = &mut future => return Ok(done),
-                () = &mut self.alarm => {
-                    if Instant::now() >= last {
-                        return Err(Fault::Idle(self.limit));
-                    }
-                    // It was set for an earlier piece.
-                    self.alarm.as_mut().reset(last);
-                }
-            }
-        }
-    }
 }
 
 impl Http {
@@ -114,8 +80,8 @@ impl Http {
     /// Posts and returns the body of the answer if it may be a stream of events. Who taps hears of every response.
     pub(crate) async fn post(&self, post: Post, tap: Option<&dyn Tap>) -> Result<Incoming, Fault> {
         let request = self.client()?.post(post.url).headers(post.headers).body(post.body);
-        let mut patience = Patience::new(self.options.idle_timeout);
-        let response = patience.wait(request.send()).await?;
+        let idle_timeout = self.options.idle_timeout;
+        let response = in_time(idle_timeout, request.send()).await?;
         let response = response.map_err(|error| Fault::Network(reason(error)))?;
         if let Some(tap) = tap {
             tap.response(response.status().as_u16(), spelled(response.headers())).await;
@@ -127,7 +93,7 @@ impl Http {
             return Err(self.misfit(response, &found).await);
         }
         let limit = self.options.longest_answer;
-        Ok(Incoming { response, patience, left: limit, limit })
+        Ok(Incoming { response, idle_timeout, left: limit, limit })
     }
 
     fn client(&self) -> Result<&Client, Fault> {
@@ -165,8 +131,8 @@ impl Http {
     /// Reads a body as far as it interests; a body that breaks off says what it said so far.
     async fn beginning(&self, response: Response) -> String {
         let longest = self.options.longest_error;
-        let patience = Patience::new(self.options.idle_timeout);
-        let mut incoming = Incoming { response, patience, left: usize::MAX, limit: usize::MAX };
+        let idle_timeout = self.options.idle_timeout;
+        let mut incoming = Incoming { response, idle_timeout, left: usize::MAX, limit: usize::MAX };
         let mut bytes = Vec::new();
         while bytes.len() < longest
             && let Ok(Some(piece)) = incoming.piece().await
@@ -181,7 +147,7 @@ impl Http {
 impl Incoming {
     /// Returns the next piece of the body; none at its end.
     pub(crate) async fn piece(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, Fault> {
-        let piece = self.patience.wait(self.response.chunk()).await?;
+        let piece = in_time(self.idle_timeout, self.response.chunk()).await?;
         let Some(piece) = piece.map_err(|error| Fault::BrokenOff(reason(error)))? else { return Ok(None) };
         if piece.len() > self.left {
             return Err(Fault::TooLarge { what: "it", limit: self.limit });
@@ -205,6 +171,11 @@ impl Incoming {
         // Too late: the connection is closed.
         let _ = tokio::time::timeout(REST_TIMEOUT, rest).await;
     }
+}
+
+/// Waits for a response or a piece of it, but not too long.
+async fn in_time<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Fault> {
+    tokio::time::timeout(limit, future).await.map_err(|_| Fault::Idle(limit))
 }
 
 /// The most bytes that are read after the end of an answer.
@@ -286,34 +257,4 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 #[cfg(test)]
-mod tests {
-    use reqwest::header::HeaderValue;
-
-    use super::*;
-
-    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        let pair = |(name, value): &(&'static str, &'static str)| {
-            (HeaderName::from_static(name), HeaderValue::from_static(value))
-        };
-        pairs.iter().map(pair).collect()
-    }
-
-    #[test]
-    fn a_delay_comes_in_seconds_in_milliseconds_or_as_a_date() {
-        type Pairs = &'static [(&'static str, &'static str)];
-        const DATE: (&str, &str) = ("date", "Sun, 15 Nov 2026 10:00:00 GMT");
-        let table: [(Pairs, Option<u64>); 8] = [
-            (&[("retry-after", "7")], Some(7_000)),
-            (&[("retry-after", "1.5")], Some(1_500)),
-            (&[("retry-after-ms", "250"), ("retry-after", "7")], Some(250)),
-            (&[("retry-after", "Sun, 15 Nov 2026 10:00:30 GMT"), DATE], Some(30_000)),
-            (&[("retry-after", "Sun, 15 Nov 2026 09:00:00 GMT"), DATE], None),
-            (&[("retry-after", "Sun, 15 Nov 2026 10:00:30 GMT")], None),
-            (&[("retry-after", "soon")], None),
-            (&[], None),
-        ];
-        for (pairs, wanted) in table {
-            assert_eq!(retry_after(&headers(pairs)), wanted.map(Duration::from_millis), "{pairs:?}");
-        }
-    }
-}
+mod tests;

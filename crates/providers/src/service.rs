@@ -200,13 +200,16 @@ fn headers(target: &Target, key: Option<&Secret>) -> Result<HeaderMap> {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     for (name, value) in &target.headers {
-        let bad = || Error::BadHeader { provider: target.spec.provider.clone(), header: name.clone() };
+        let bad = || Error::BadHeader {
+            provider: target.spec.provider.clone(),
+            header: format!("header `{name}`"),
+        };
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
         headers.insert(name, hidden(value.reveal()).ok_or_else(bad)?);
     }
     if let Some(key) = key {
         let (name, value) = target.api.key_header(key);
-        let bad = || Error::BadKey { provider: target.spec.provider.clone() };
+        let bad = || Error::BadHeader { provider: target.spec.provider.clone(), header: "key".into() };
         headers.insert(HeaderName::from_static(name), hidden(&value).ok_or_else(bad)?);
     }
     Ok(headers)

@@ -10,10 +10,9 @@ mod completions;
 mod events;
 mod gemini;
 mod responses;
-mod view;
 mod window;
 
-use offshoot_agent::model::{Request, ThinkingLevel};
+use offshoot_agent::model::{Request, ThinkingLevel, Usage};
 use serde_json::{Value as Json, json};
 use session_tree::json::Doc;
 
@@ -24,7 +23,6 @@ use crate::sse::Frame;
 use crate::transform::{ImageLimits, Turn, digest, limit_images, turns};
 
 pub(crate) use events::Events;
-use view::View;
 use window::max_output;
 
 /// A wire format.
@@ -43,7 +41,7 @@ pub enum Api {
 /// Turns the frames of a stream into events.
 pub(crate) trait Decoder: Send {
     /// Takes one frame in.
-    fn frame(&mut self, frame: View<'_>, out: &mut Events) -> Result<(), Fault>;
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault>;
 
     /// Takes in that the stream is over, or that the service has said so.
     fn finish(&mut self, out: &mut Events) -> Result<(), Fault>;
@@ -173,15 +171,30 @@ pub(crate) fn decode(decoder: &mut dyn Decoder, frame: &Frame, out: &mut Events)
     // Half characters, which some servers escape apart, are no reason to give up.
     let doc = Doc::parse(data.as_bytes())
         .map_err(|error| Fault::Malformed(format!("an event is no JSON: {error}")))?;
-    let frame = View::from(doc.root());
+    let frame = doc.root().to_serde().unwrap_or_default();
     // Every format may break off with an error in the place of a frame.
-    let error = frame.at("error");
-    if error.is_there()
-        && let Some(complaint) = Complaint::read(0, &frame.to_json())
-    {
-        return Err(Fault::Complaint(complaint));
-    }
-    decoder.frame(frame, out)
+    let complaint = if frame["error"].is_null() { None } else { Complaint::read(0, &frame) };
+    complaint.map_or_else(|| decoder.frame(&frame, out), |complaint| Err(Fault::Complaint(complaint)))
+}
+
+/// The text at a key; empty if there is none.
+fn text<'f>(value: &'f Json, key: &str) -> &'f str {
+    value[key].as_str().unwrap_or_default()
+}
+
+/// The number at a key; zero if there is none.
+fn number(value: &Json, key: &str) -> u64 {
+    value[key].as_u64().unwrap_or(0)
+}
+
+/// The items of the list at a key.
+fn items<'f>(value: &'f Json, key: &str) -> impl Iterator<Item = &'f Json> {
+    value[key].as_array().into_iter().flatten()
+}
+
+/// The tokens of an answer. `input` counts those of the cache, as most services do.
+fn usage(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Usage {
+    Usage { input: input.saturating_sub(cache_read + cache_write), output, cache_read, cache_write }
 }
 
 /// The level to ask for: a model that cannot stop thinking thinks as little as it can.

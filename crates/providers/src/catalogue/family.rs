@@ -24,17 +24,10 @@ pub(super) fn relative(id: &str, models: &[&ModelSettings]) -> Option<ModelSetti
         }
     }
     let (_, model) = nearest?;
-    let is_version = id.strip_prefix(&*model.id).and_then(|rest| rest.strip_prefix('-')).is_some_and(is_date);
-    let price = if is_version { model.price } else { Price::default() };
+    let version = id.strip_prefix(&*model.id).and_then(|rest| rest.strip_prefix('-')).unwrap_or_default();
+    let is_date = version.len() >= 8 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let price = if is_date { model.price } else { Price::default() };
     Some(ModelSettings { id: id.into(), name: None, price, ..model.clone() })
-}
-
-/// Returns true if listed ids contain every word of an id, so that only its numbers may be new.
-pub(super) fn knows_words(id: &str, models: &[&ModelSettings]) -> bool {
-    let is_word = |part: &String| part.starts_with(|char: char| char.is_alphabetic());
-    let words: Vec<String> = parts(id).into_iter().filter(is_word).collect();
-    let is_known = |word: &String| models.iter().any(|model| parts(&model.id).contains(word));
-    !words.is_empty() && words.iter().all(is_known)
 }
 
 /// The words and numbers of an id, in lower case.
@@ -51,21 +44,4 @@ fn parts(id: &str) -> Vec<String> {
         last = kind;
     }
     parts
-}
-
-fn is_date(text: &str) -> bool {
-    let digits = text.chars().filter(char::is_ascii_digit).count();
-    digits == 8 && (text.len() == 8 || text.len() == 10 && text.split('-').count() == 3)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_id_is_a_row_of_words_and_numbers() {
-        assert_eq!(parts("Claude-Opus-4.5"), ["claude", "opus", "4", "5"]);
-        assert_eq!(parts("gpt4o-mini"), ["gpt", "4", "o", "mini"]);
-        assert_eq!(parts("-"), [] as [&str; 0]);
-    }
 }

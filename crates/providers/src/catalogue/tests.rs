@@ -61,15 +61,11 @@ fn a_dated_version_of_a_model_is_that_model() {
 fn an_id_that_is_not_listed_has_the_traits_of_its_family() {
     let catalogue = Catalogue::built_in();
     let families = [
-        // With the provider, only the beginning must be known.
         ("anthropic/claude-opus-9-nova", "anthropic/claude-opus-5-5"),
         ("anthropic/claude-sonnet-4-5-latest", "anthropic/claude-sonnet-4-5"),
         ("openai/gpt-9", "openai/gpt-6.1-sol"),
         ("google/gemini-9-flash", "google/gemini-3.8-flash"),
         ("openrouter/anthropic/claude-opus-9", "openrouter/anthropic/claude-opus-5.5"),
-        // Without it, only numbers may be new.
-        ("claude-haiku-9", "anthropic/claude-haiku-5-5"),
-        ("gemini-9-flash", "google/gemini-3.8-flash"),
     ];
     for (name, relative) in families {
         let (found, relative) = (catalogue.find(name).unwrap(), catalogue.find(relative).unwrap());

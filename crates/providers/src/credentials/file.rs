@@ -58,12 +58,15 @@ impl CredentialsFile {
     }
 
     fn lock(&self) -> Result<SmallFile> {
-        SmallFile::lock(&self.path)
-            .map_err(|source| Error::WriteCredentials { path: self.path.clone(), source })
+        SmallFile::lock(&self.path).map_err(|source| self.failed("write", source))
+    }
+
+    fn failed(&self, action: &'static str, source: io::Error) -> Error {
+        Error::Credentials { action, path: self.path.clone(), source }
     }
 
     fn read(&self) -> Result<Map<String, Json>> {
-        let failed = |source| Error::ReadCredentials { path: self.path.clone(), source };
+        let failed = |source| self.failed("read", source);
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Map::new()),
@@ -80,8 +83,7 @@ impl CredentialsFile {
 
     fn write(&self, file: &SmallFile, entries: &Map<String, Json>) -> Result<()> {
         let text = format!("{:#}\n", Json::Object(entries.clone()));
-        file.replace(text.as_bytes())
-            .map_err(|source| Error::WriteCredentials { path: self.path.clone(), source })
+        file.replace(text.as_bytes()).map_err(|source| self.failed("write", source))
     }
 }
 

@@ -72,8 +72,8 @@ fn what_cannot_be_sent_is_refused_before_it_is_sent() {
     assert_eq!(of(r#""headers": {}"#), "the address of lab is no http or https URL: ``");
     assert_eq!(
         of(r#""baseUrl": "http://x", "headers": {"x y": "1"}"#),
-        "the header `x y` of lab cannot be sent"
+        "the header `x y` of lab has characters that a header cannot carry"
     );
     let bad_key = of(r#""baseUrl": "http://x", "keyVariables": ["K"]"#);
-    assert_eq!(bad_key, "the key for lab has characters that a header cannot carry");
+    assert_eq!(bad_key, "the key of lab has characters that a header cannot carry");
 }

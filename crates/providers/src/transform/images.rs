@@ -80,59 +80,14 @@ fn too_many(images: &[&mut Part], limits: ImageLimits) -> usize {
     if rounded < images.len() { rounded } else { least }
 }
 
-/// Returns the longer side of a PNG, JPEG, GIF or WebP, if its first bytes tell.
+/// Returns the longer side of an image, if its first bytes tell.
 fn longer_side(data: &str) -> Option<u32> {
     let data = data.trim_end_matches('=');
     // Whole groups of four characters: three bytes each.
     let end = if data.len() > HEAD { HEAD } else { data.len() - usize::from(data.len() % 4 == 1) };
     let bytes = STANDARD_NO_PAD.decode(data.get(..end)?).ok()?;
-    let (width, height) = match &bytes[..] {
-        [0x89, b'P', b'N', b'G', ..] => (big(&bytes, 16, 4)?, big(&bytes, 20, 4)?),
-        [0xff, 0xd8, ..] => jpeg(&bytes)?,
-        [b'G', b'I', b'F', b'8', ..] => (little(&bytes, 6, 2)?, little(&bytes, 8, 2)?),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => webp(&bytes)?,
-        _ => return None,
-    };
-    Some(width.max(height))
-}
-
-/// Goes from segment to segment until one tells the size of the picture.
-fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
-    let mut at = 2;
-    loop {
-        match (*bytes.get(at)?, *bytes.get(at + 1)?) {
-            (0xff, 0xff) => at += 1,
-            (0xff, 0xc0..=0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf) => {
-                return Some((big(bytes, at + 7, 2)?, big(bytes, at + 5, 2)?));
-            }
-            (0xff, _) => at += 2 + big(bytes, at + 2, 2)?.max(2) as usize,
-            _ => return None,
-        }
-    }
-}
-
-fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
-    match bytes.get(12..16)? {
-        b"VP8X" => Some((little(bytes, 24, 3)? + 1, little(bytes, 27, 3)? + 1)),
-        b"VP8L" => {
-            let bits = little(bytes, 21, 4)?;
-            Some(((bits & 0x3fff) + 1, ((bits >> 14) & 0x3fff) + 1))
-        }
-        b"VP8 " => Some((little(bytes, 26, 2)? & 0x3fff, little(bytes, 28, 2)? & 0x3fff)),
-        _ => None,
-    }
-}
-
-/// Reads a number whose first byte is the largest.
-fn big(bytes: &[u8], at: usize, length: usize) -> Option<u32> {
-    let bytes = bytes.get(at..at + length)?;
-    Some(bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)))
-}
-
-/// Reads a number whose last byte is the largest.
-fn little(bytes: &[u8], at: usize, length: usize) -> Option<u32> {
-    let bytes = bytes.get(at..at + length)?;
-    Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte)))
+    let size = imagesize::blob_size(&bytes).ok()?;
+    u32::try_from(size.width.max(size.height)).ok()
 }
 
 #[cfg(test)]

@@ -3,14 +3,13 @@
 //! Blocks keep their order and borders both ways, so an answer goes back byte for byte. Tokens of the request are
 //! known from the first frame on, so an answer that is stopped has its usage.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use offshoot_agent::model::{BlockStart, Request, StopReason, ThinkingLevel, Usage};
 use serde_json::{Map, Value as Json, json};
 
 use super::events::{Events, fields};
-use super::{Decoder, View, conversation, level, level_word, max_output};
+use super::{Decoder, conversation, level, level_word, max_output, number, text};
 use crate::catalogue::{Target, ThinkingStyle};
 use crate::fault::Fault;
 use crate::transform::{Part, Said, Thinking, ToolResult, Turn, fitting_id};
@@ -147,7 +146,6 @@ pub(super) struct AnthropicDecoder {
     open: HashMap<u64, Open>,
     usage: Usage,
     stop: Option<StopReason>,
-    is_done: bool,
 }
 
 /// A block that is not complete.
@@ -161,18 +159,18 @@ struct Open {
 }
 
 impl Decoder for AnthropicDecoder {
-    fn frame(&mut self, frame: View<'_>, out: &mut Events) -> Result<(), Fault> {
-        match &*frame.text("type") {
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
+        match text(frame, "type") {
             "message_start" => {
-                out.begin(&frame.at("message").text("id"));
-                self.count(frame.at("message").at("usage"), out);
+                out.begin(text(&frame["message"], "id"));
+                self.count(&frame["message"]["usage"], out);
             }
             "content_block_start" => self.start(frame, out),
             "content_block_delta" => self.delta(frame, out),
             "content_block_stop" => self.end(frame, out),
             "message_delta" => {
-                self.count(frame.at("usage"), out);
-                return self.stop(&frame.at("delta").text("stop_reason"));
+                self.count(&frame["usage"], out);
+                return self.stop(text(&frame["delta"], "stop_reason"));
             }
             "message_stop" => return self.finish(out),
             // `ping`, and what comes in later versions.
@@ -182,20 +180,14 @@ impl Decoder for AnthropicDecoder {
     }
 
     fn finish(&mut self, out: &mut Events) -> Result<(), Fault> {
-        let Some(stop) = self.stop else {
-            return Err(Fault::BrokenOff("the stream ended before the message did".into()));
-        };
-        if !std::mem::replace(&mut self.is_done, true) {
-            out.stop(stop);
-        }
-        Ok(())
+        out.stop(self.stop)
     }
 }
 
 impl AnthropicDecoder {
     /// Takes counts in; those that are not mentioned stay as they were.
-    fn count(&mut self, counts: View<'_>, out: &mut Events) {
-        let set = |value: &mut u64, key: &str| *value = counts.at(key).as_u64().unwrap_or(*value);
+    fn count(&mut self, counts: &Json, out: &mut Events) {
+        let set = |value: &mut u64, key: &str| *value = counts[key].as_u64().unwrap_or(*value);
         set(&mut self.usage.input, "input_tokens");
         set(&mut self.usage.output, "output_tokens");
         set(&mut self.usage.cache_read, "cache_read_input_tokens");
@@ -205,51 +197,50 @@ impl AnthropicDecoder {
         }
     }
 
-    fn start(&mut self, frame: View<'_>, out: &mut Events) {
-        let block = frame.at("content_block");
-        let kind = block.text("type");
-        let (start, first) = match &*kind {
-            "text" => (BlockStart::Text, block.text("text")),
-            "thinking" => (BlockStart::Thinking, block.text("thinking")),
-            "redacted_thinking" => (BlockStart::Thinking, Cow::default()),
+    fn start(&mut self, frame: &Json, out: &mut Events) {
+        let block = &frame["content_block"];
+        let kind = text(block, "type");
+        let (start, first) = match kind {
+            "text" => (BlockStart::Text, text(block, "text")),
+            "thinking" => (BlockStart::Thinking, text(block, "thinking")),
+            "redacted_thinking" => (BlockStart::Thinking, ""),
             "tool_use" => {
-                let (id, name) = (block.text("id").into(), block.text("name").into());
-                (BlockStart::ToolCall { id, name }, Cow::default())
+                let (id, name) = (text(block, "id").into(), text(block, "name").into());
+                (BlockStart::ToolCall { id, name }, "")
             }
             // Blocks of tools that the service runs itself, which we never ask for.
             _ => return,
         };
         let index = out.start(start);
-        out.delta(index, &first);
+        out.delta(index, first);
         let is_redacted = kind == "redacted_thinking";
-        let signature = block.text(if is_redacted { "data" } else { "signature" }).into();
-        let input = block.at("input");
-        let is_given = input.members().next().is_some();
-        let input = if is_given { input.to_json().to_string() } else { String::new() };
-        self.open.insert(number(frame), Open { index, signature, is_redacted, input });
+        let signature = text(block, if is_redacted { "data" } else { "signature" }).into();
+        let is_given = block["input"].as_object().is_some_and(|input| !input.is_empty());
+        let input = if is_given { block["input"].to_string() } else { String::new() };
+        self.open.insert(number(frame, "index"), Open { index, signature, is_redacted, input });
     }
 
-    fn delta(&mut self, frame: View<'_>, out: &mut Events) {
-        let Some(open) = self.open.get_mut(&number(frame)) else { return };
-        let delta = frame.at("delta");
-        match &*delta.text("type") {
-            "text_delta" => out.delta(open.index, &delta.text("text")),
-            "thinking_delta" => out.delta(open.index, &delta.text("thinking")),
+    fn delta(&mut self, frame: &Json, out: &mut Events) {
+        let Some(open) = self.open.get_mut(&number(frame, "index")) else { return };
+        let delta = &frame["delta"];
+        match text(delta, "type") {
+            "text_delta" => out.delta(open.index, text(delta, "text")),
+            "thinking_delta" => out.delta(open.index, text(delta, "thinking")),
             "signature_delta" => {
-                let signature = delta.text("signature");
+                let signature = text(delta, "signature");
                 out.count(signature.len());
-                open.signature.push_str(&signature);
+                open.signature.push_str(signature);
             }
             "input_json_delta" => {
                 open.input.clear();
-                out.delta(open.index, &delta.text("partial_json"));
+                out.delta(open.index, text(delta, "partial_json"));
             }
             _ => {}
         }
     }
 
-    fn end(&mut self, frame: View<'_>, out: &mut Events) {
-        let Some(open) = self.open.remove(&number(frame)) else { return };
+    fn end(&mut self, frame: &Json, out: &mut Events) {
+        let Some(open) = self.open.remove(&number(frame, "index")) else { return };
         out.delta(open.index, &open.input);
         let mut fields: Map<String, Json> = fields([("thinkingSignature", open.signature)]);
         if open.is_redacted {
@@ -268,11 +259,6 @@ impl AnthropicDecoder {
         };
         Ok(())
     }
-}
-
-/// The service's number of a block.
-fn number(frame: View<'_>) -> u64 {
-    frame.at("index").as_u64().unwrap_or(0)
 }
 
 #[cfg(test)]

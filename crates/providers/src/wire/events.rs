@@ -5,10 +5,14 @@ use std::collections::VecDeque;
 use offshoot_agent::model::{AnswerEvent, BlockEnd, BlockStart, StopReason, Usage};
 use serde_json::{Map, Value as Json};
 
+use crate::fault::Fault;
+
 /// Events that wait to be taken.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     waiting: VecDeque<AnswerEvent>,
+    has_begun: bool,
+    has_ended: bool,
     blocks: usize,
     calls: usize,
     bytes: usize,
@@ -23,8 +27,11 @@ impl Events {
         self.waiting.pop_front()
     }
 
-    /// The answer has begun.
+    /// The answer has begun; only the first call counts.
     pub(crate) fn begin(&mut self, response_id: &str) {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return;
+        }
         let response_id = (!response_id.is_empty()).then(|| response_id.to_owned());
         self.waiting.push_back(AnswerEvent::Begin { response_id });
     }
@@ -62,10 +69,22 @@ impl Events {
         self.waiting.push_back(AnswerEvent::Usage(usage));
     }
 
-    /// The answer is complete. Who calls tools wants them to be run, whatever the service says.
-    pub(crate) fn stop(&mut self, stop: StopReason) {
-        let stop = if stop == StopReason::Stop && self.calls > 0 { StopReason::ToolUse } else { stop };
-        self.waiting.push_back(AnswerEvent::End { stop });
+    /// The stream is over: ends the answer, or fails if the service gave no reason to stop. Only the first call counts.
+    /// An answer that calls tools ends for them, whatever the service says.
+    pub(crate) fn stop(&mut self, stop: Option<StopReason>) -> Result<(), Fault> {
+        let Some(stop) = stop else {
+            return Err(Fault::BrokenOff("the stream ended before the answer did".into()));
+        };
+        if !std::mem::replace(&mut self.has_ended, true) {
+            let stop = if stop == StopReason::Stop && self.calls > 0 { StopReason::ToolUse } else { stop };
+            self.waiting.push_back(AnswerEvent::End { stop });
+        }
+        Ok(())
+    }
+
+    /// Returns true once the answer has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// Counts bytes that a decoder keeps until it can emit them.

@@ -82,8 +82,8 @@ fn images_in_results_count_too() {
 #[test]
 fn every_kind_of_image_tells_its_size() {
     assert_eq!(side(&png(300, 40, 9)), Some(300));
-    assert_eq!(side(&encoded(b"GIF89a\x2c\x01\x28\0")), Some(300));
-    let jpeg = b"\xff\xd8\xff\xe1\0\x04ab\xff\xff\xc2\0\x11\x08\x00\x28\x01\x2c\x03";
+    assert_eq!(side(&encoded(b"GIF89a\x2c\x01\x28\0\0\0")), Some(300));
+    let jpeg = b"\xff\xd8\xff\xe1\0\x04ab\xff\xc2\0\x11\x08\x00\x28\x01\x2c\x03";
     assert_eq!(side(&encoded(jpeg)), Some(300));
     assert_eq!(side(&encoded(b"RIFF....WEBPVP8X\x0a\0\0\0\0\0\0\0\x2b\x01\0\x27\0\0")), Some(300));
     assert_eq!(side(&encoded(b"RIFF....WEBPVP8 \x0a\0\0\0...\x9d\x01\x2a\x2c\x01\x28\0")), Some(300));

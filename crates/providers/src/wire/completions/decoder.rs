@@ -7,18 +7,16 @@ use super::THOUGHTS;
 use crate::fault::Fault;
 use crate::transform::DETAILS;
 use crate::wire::events::{Events, fields};
-use crate::wire::{Decoder, View};
+use crate::wire::{Decoder, items, number, text, usage};
 
 /// Turns frames into events.
 #[derive(Debug, Default)]
 pub(crate) struct CompletionsDecoder {
-    has_begun: bool,
     /// The text or the thoughts that grow, and the field they come in.
     open: Option<(usize, &'static str)>,
     calls: Vec<Call>,
     details: Vec<Json>,
     stop: Option<StopReason>,
-    is_done: bool,
 }
 
 /// A call while it grows.
@@ -40,27 +38,22 @@ const THOUGHT_PART: &str = "thinking";
 const GROWING: [&str; 3] = ["text", "summary", "data"];
 
 impl Decoder for CompletionsDecoder {
-    fn frame(&mut self, frame: View<'_>, out: &mut Events) -> Result<(), Fault> {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            out.begin(&frame.text("id"));
-        }
-        let choice = frame.at("choices").first();
-        for counts in [frame.at("usage"), choice.at("usage")] {
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
+        out.begin(text(frame, "id"));
+        let choice = &frame["choices"][0];
+        for counts in [&frame["usage"], &choice["usage"]] {
             if counts.is_object() {
-                out.usage(usage(counts));
+                out.usage(usage_of(counts));
             }
         }
-        self.delta(choice.at("delta"), out);
-        self.stop(&choice.text("finish_reason"))
+        self.delta(&choice["delta"], out);
+        self.stop(text(choice, "finish_reason"))
     }
 
     fn finish(&mut self, out: &mut Events) -> Result<(), Fault> {
-        if std::mem::replace(&mut self.is_done, true) {
-            return Ok(());
+        if self.stop.is_none() || out.has_ended() {
+            return out.stop(self.stop);
         }
-        let Some(stop) = self.stop else {
-            return Err(Fault::BrokenOff("the stream ended before the answer did".into()));
-        };
         self.close(out);
         for call in std::mem::take(&mut self.calls) {
             if let Some(index) = call.index {
@@ -68,34 +61,32 @@ impl Decoder for CompletionsDecoder {
             }
         }
         self.add_details(out);
-        out.stop(stop);
-        Ok(())
+        out.stop(self.stop)
     }
 }
 
 impl CompletionsDecoder {
-    fn delta(&mut self, delta: View<'_>, out: &mut Events) {
+    fn delta(&mut self, delta: &Json, out: &mut Events) {
         // Gateways send the same thoughts under two names.
-        if let Some(field) = THOUGHTS.into_iter().find(|field| !delta.text(field).is_empty()) {
-            self.grow(field, &delta.text(field), out);
+        if let Some(field) = THOUGHTS.into_iter().find(|field| !text(delta, field).is_empty()) {
+            self.grow(field, text(delta, field), out);
         }
         for key in [TEXT, "refusal"] {
-            self.grow(TEXT, &delta.text(key), out);
+            self.grow(TEXT, text(delta, key), out);
         }
-        delta.at(TEXT).items().for_each(|part| self.part(part, out));
-        delta.at("tool_calls").items().for_each(|call| self.call(call, out));
-        for detail in delta.at("reasoning_details").items() {
-            let detail = detail.to_json();
+        items(delta, TEXT).for_each(|part| self.part(part, out));
+        items(delta, "tool_calls").for_each(|call| self.call(call, out));
+        for detail in items(delta, "reasoning_details") {
             out.count(detail.to_string().len());
-            self.detail(&detail);
+            self.detail(detail);
         }
     }
 
     /// Takes in a part of a list, which Mistral sends in place of a text while a model thinks.
-    fn part(&mut self, part: View<'_>, out: &mut Events) {
-        self.grow(TEXT, &part.text("text"), out);
-        for thought in part.at("thinking").items() {
-            self.grow(THOUGHT_PART, &thought.text("text"), out);
+    fn part(&mut self, part: &Json, out: &mut Events) {
+        self.grow(TEXT, text(part, "text"), out);
+        for thought in items(part, "thinking") {
+            self.grow(THOUGHT_PART, text(thought, "text"), out);
         }
     }
 
@@ -120,21 +111,21 @@ impl CompletionsDecoder {
         out.end(index, fields([("thinkingSignature", signature)]));
     }
 
-    fn call(&mut self, delta: View<'_>, out: &mut Events) {
+    fn call(&mut self, delta: &Json, out: &mut Events) {
         self.close(out);
         let known = self.calls.len();
         let place = self.place(delta);
         // A call without a name begins no block, and is kept all the same.
         out.count((self.calls.len() - known) * size_of::<Call>());
         let call = &mut self.calls[place];
-        let function = delta.at("function");
+        let function = &delta["function"];
         if call.name.is_empty() {
-            call.name = function.text("name").into();
+            call.name = text(function, "name").into();
         }
         // Small servers send an object where a text belongs.
-        let arguments = match function.at("arguments") {
-            object if object.is_object() => object.to_json().to_string().into(),
-            _ => function.text("arguments"),
+        let arguments = match &function["arguments"] {
+            object @ Json::Object(_) => object.to_string(),
+            _ => text(function, "arguments").to_owned(),
         };
         match call.index {
             Some(index) => out.delta(index, &arguments),
@@ -153,8 +144,8 @@ impl CompletionsDecoder {
     }
 
     /// Finds the call a delta belongs to: by its number, by its id, or the last one; or begins one.
-    fn place(&mut self, delta: View<'_>) -> usize {
-        let (number, id) = (delta.at("index").as_u64(), delta.text("id"));
+    fn place(&mut self, delta: &Json) -> usize {
+        let (number, id) = (delta["index"].as_u64(), text(delta, "id"));
         let is_same = |call: &Call| match number {
             // Some servers number all calls zero and tell them apart by their ids.
             Some(_) => call.number == number && (id.is_empty() || call.id.is_empty() || call.id == id),
@@ -162,11 +153,11 @@ impl CompletionsDecoder {
         };
         if let Some(place) = self.calls.iter().rposition(is_same) {
             if self.calls[place].id.is_empty() {
-                self.calls[place].id = id.into_owned();
+                self.calls[place].id = id.to_owned();
             }
             return place;
         }
-        self.calls.push(Call { number, id: id.into_owned(), ..Call::default() });
+        self.calls.push(Call { number, id: id.to_owned(), ..Call::default() });
         self.calls.len() - 1
     }
 
@@ -208,8 +199,7 @@ impl CompletionsDecoder {
             "tool_calls" | "function_call" => Some(StopReason::ToolUse),
             "content_filter" => return Err(Fault::refusal("the service filtered the answer")),
             "error" | "network_error" | "model_context_window_exceeded" => {
-                let complaint = crate::fault::Complaint { message: reason.into(), ..Default::default() };
-                return Err(Fault::Complaint(complaint));
+                return Err(Fault::complaint(reason));
             }
             _ => Some(StopReason::Stop),
         };
@@ -217,18 +207,11 @@ impl CompletionsDecoder {
     }
 }
 
-/// Counts as services send them: the tokens of the request contain those of the cache.
-fn usage(counts: View<'_>) -> Usage {
-    let details = counts.at("prompt_tokens_details");
-    let count = |value: View<'_>| value.as_u64().unwrap_or(0);
-    let cache_read = details.at("cached_tokens").as_u64();
-    let cache_read = cache_read.unwrap_or_else(|| count(counts.at("prompt_cache_hit_tokens")));
-    let cache_write = count(details.at("cache_write_tokens"));
-    let input = count(counts.at("prompt_tokens"));
-    Usage {
-        input: input.saturating_sub(cache_read + cache_write),
-        output: count(counts.at("completion_tokens")),
-        cache_read,
-        cache_write,
-    }
+/// Reads counts; of two spellings for cached tokens the first is that of OpenAI.
+fn usage_of(counts: &Json) -> Usage {
+    let details = &counts["prompt_tokens_details"];
+    let cached = details["cached_tokens"].as_u64();
+    let cache_read = cached.unwrap_or_else(|| number(counts, "prompt_cache_hit_tokens"));
+    let output = number(counts, "completion_tokens");
+    usage(number(counts, "prompt_tokens"), output, cache_read, number(details, "cache_write_tokens"))
 }

@@ -1,20 +1,18 @@
 //! Frames of Gemini -> events.
 
-use offshoot_agent::model::{BlockStart, StopReason, Usage};
+use offshoot_agent::model::{BlockStart, StopReason};
 use serde_json::{Map, Value as Json};
 
-use crate::fault::{Complaint, Fault};
+use crate::fault::Fault;
 use crate::wire::events::{Events, fields};
-use crate::wire::{Decoder, View};
+use crate::wire::{Decoder, items, number, text, usage};
 
 /// Turns frames into events.
 #[derive(Debug, Default)]
 pub(crate) struct GeminiDecoder {
-    has_begun: bool,
     response_id: String,
     open: Option<Open>,
     stop: Option<StopReason>,
-    is_done: bool,
 }
 
 /// The text or the thoughts that grow.
@@ -26,60 +24,57 @@ struct Open {
 }
 
 impl Decoder for GeminiDecoder {
-    fn frame(&mut self, frame: View<'_>, out: &mut Events) -> Result<(), Fault> {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.response_id = frame.text("responseId").into();
-            out.begin(&self.response_id);
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
+        out.begin(text(frame, "responseId"));
+        if self.response_id.is_empty() {
+            self.response_id = text(frame, "responseId").into();
         }
-        let counts = frame.at("usageMetadata");
+        let counts = &frame["usageMetadata"];
         if counts.is_object() {
-            out.usage(usage(counts));
+            // The tokens of the answer do not contain the thoughts.
+            let input = number(counts, "promptTokenCount") + number(counts, "toolUsePromptTokenCount");
+            let output = number(counts, "candidatesTokenCount") + number(counts, "thoughtsTokenCount");
+            out.usage(usage(input, output, number(counts, "cachedContentTokenCount"), 0));
         }
-        let blocked = frame.at("promptFeedback").text("blockReason");
+        let blocked = text(&frame["promptFeedback"], "blockReason");
         if !blocked.is_empty() {
             return Err(Fault::refusal(&format!("the service blocked the prompt: {blocked}")));
         }
-        let candidate = frame.at("candidates").first();
-        candidate.at("content").at("parts").items().for_each(|part| self.part(part, out));
-        self.stop(&candidate.text("finishReason"))
+        let candidate = &frame["candidates"][0];
+        items(&candidate["content"], "parts").for_each(|part| self.part(part, out));
+        self.stop(text(candidate, "finishReason"))
     }
 
     /// The format has no mark for the end; the reason to stop is one, and counts may follow it.
     fn finish(&mut self, out: &mut Events) -> Result<(), Fault> {
-        let Some(stop) = self.stop else {
-            return Err(Fault::BrokenOff("the stream ended before the answer did".into()));
-        };
-        if !std::mem::replace(&mut self.is_done, true) {
+        if self.stop.is_some() {
             self.close(out);
-            out.stop(stop);
         }
-        Ok(())
+        out.stop(self.stop)
     }
 }
 
 impl GeminiDecoder {
-    fn part(&mut self, part: View<'_>, out: &mut Events) {
-        let (signature, call) = (part.text("thoughtSignature"), part.at("functionCall"));
+    fn part(&mut self, part: &Json, out: &mut Events) {
+        let (signature, call) = (text(part, "thoughtSignature"), &part["functionCall"]);
         if call.is_object() {
             self.close(out);
-            self.call(call, &signature, out);
-        } else if part.at("text").is_string() {
-            self.grow(part.at("thought").is_true(), &part.text("text"), &signature, out);
+            self.call(call, signature, out);
+        } else if let Some(said) = part["text"].as_str() {
+            self.grow(part["thought"] == true, said, signature, out);
         }
     }
 
     /// A call comes whole.
-    fn call(&self, call: View<'_>, signature: &str, out: &mut Events) {
-        let own_id = call.text("id");
-        let id = match (&*own_id, self.response_id.as_str()) {
+    fn call(&self, call: &Json, signature: &str, out: &mut Events) {
+        let id = match (text(call, "id"), self.response_id.as_str()) {
             ("", "") => format!("call_{}", out.calls()),
             ("", response) => format!("{response}_{}", out.calls()),
             (id, _) => id.to_owned(),
         };
-        let index = out.start(BlockStart::ToolCall { id, name: call.text("name").into() });
-        let arguments = call.at("args");
-        if arguments.is_object() {
-            out.delta(index, &arguments.to_json().to_string());
+        let index = out.start(BlockStart::ToolCall { id, name: text(call, "name").into() });
+        if call["args"].is_object() {
+            out.delta(index, &call["args"].to_string());
         }
         out.end(index, fields([("thoughtSignature", signature.to_owned())]));
     }
@@ -118,25 +113,10 @@ impl GeminiDecoder {
             "MAX_TOKENS" => Some(StopReason::Length),
             // The model stumbled; asked again, it may not.
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "OTHER" => {
-                let message = format!("the answer ended with {reason}");
-                return Err(Fault::Complaint(Complaint { message, ..Complaint::default() }));
+                return Err(Fault::complaint(&format!("the answer ended with {reason}")));
             }
             other => return Err(Fault::refusal(&format!("the service stopped the answer: {other}"))),
         };
         Ok(())
-    }
-}
-
-/// Counts as the service sends them: the tokens of the request contain those of the cache, those of the answer do not
-/// contain the thoughts.
-fn usage(counts: View<'_>) -> Usage {
-    let count = |key: &str| counts.at(key).as_u64().unwrap_or(0);
-    let cache_read = count("cachedContentTokenCount");
-    let input = count("promptTokenCount") + count("toolUsePromptTokenCount");
-    Usage {
-        input: input.saturating_sub(cache_read),
-        output: count("candidatesTokenCount") + count("thoughtsTokenCount"),
-        cache_read,
-        cache_write: 0,
     }
 }

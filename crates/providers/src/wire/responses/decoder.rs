@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use offshoot_agent::model::{BlockStart, StopReason, Usage};
+use offshoot_agent::model::{BlockStart, StopReason};
 use serde_json::{Map, Value as Json, json};
 
 use crate::fault::{Complaint, Fault};
 use crate::wire::events::{Events, fields};
-use crate::wire::{Decoder, View};
+use crate::wire::{Decoder, items, number, text, usage};
 
 /// Turns frames into events.
 #[derive(Debug, Default)]
 pub(crate) struct ResponsesDecoder {
     open: HashMap<u64, Open>,
-    is_done: bool,
+    stop: Option<StopReason>,
 }
 
 /// An item that is not complete.
@@ -27,9 +27,9 @@ struct Open {
 }
 
 impl Decoder for ResponsesDecoder {
-    fn frame(&mut self, frame: View<'_>, out: &mut Events) -> Result<(), Fault> {
-        match &*frame.text("type") {
-            "response.created" => out.begin(&frame.at("response").text("id")),
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
+        match text(frame, "type") {
+            "response.created" => out.begin(text(&frame["response"], "id")),
             "response.output_item.added" => self.start(frame, out),
             "response.output_item.done" => self.end(frame, out),
             "response.reasoning_summary_text.delta" => self.delta(frame, "summary_index", out),
@@ -38,112 +38,106 @@ impl Decoder for ResponsesDecoder {
             }
             "response.function_call_arguments.delta" => self.delta(frame, "", out),
             "response.completed" | "response.incomplete" | "response.done" => {
-                return self.complete(frame.at("response"), out);
+                return self.complete(&frame["response"], out);
             }
-            "response.failed" => return Err(failure(&frame.at("response").to_json())),
-            "error" => return Err(failure(&json!({"error": frame.to_json()}))),
+            "response.failed" => return Err(failure(&frame["response"])),
+            "error" => return Err(failure(&json!({"error": frame}))),
             // Repetitions of what has come in pieces, and what comes in later versions.
             _ => {}
         }
         Ok(())
     }
 
-    fn finish(&mut self, _: &mut Events) -> Result<(), Fault> {
-        if self.is_done {
-            Ok(())
-        } else {
-            Err(Fault::BrokenOff("the stream ended before the response did".into()))
-        }
+    fn finish(&mut self, out: &mut Events) -> Result<(), Fault> {
+        out.stop(self.stop)
     }
 }
 
 impl ResponsesDecoder {
-    fn start(&mut self, frame: View<'_>, out: &mut Events) {
-        if let Some(block) = block(frame.at("item")) {
+    fn start(&mut self, frame: &Json, out: &mut Events) {
+        if let Some(block) = block(&frame["item"]) {
             let index = out.start(block);
-            self.open.insert(number(frame), Open { index, has_grown: false, part: 0 });
+            self.open.insert(number(frame, "output_index"), Open { index, has_grown: false, part: 0 });
         }
     }
 
-    fn delta(&mut self, frame: View<'_>, part_key: &str, out: &mut Events) {
-        let Some(open) = self.open.get_mut(&number(frame)) else { return };
-        let part = frame.at(part_key).as_u64().unwrap_or(0);
+    fn delta(&mut self, frame: &Json, part_key: &str, out: &mut Events) {
+        let Some(open) = self.open.get_mut(&number(frame, "output_index")) else { return };
+        let part = number(frame, part_key);
         if part != open.part && open.has_grown {
             out.delta(open.index, PARTS);
         }
         open.part = part;
         open.has_grown = true;
-        out.delta(open.index, &frame.text("delta"));
+        out.delta(open.index, text(frame, "delta"));
     }
 
-    fn end(&mut self, frame: View<'_>, out: &mut Events) {
-        if !self.open.contains_key(&number(frame)) {
+    fn end(&mut self, frame: &Json, out: &mut Events) {
+        let number = number(frame, "output_index");
+        if !self.open.contains_key(&number) {
             self.start(frame, out);
         }
-        let Some(open) = self.open.remove(&number(frame)) else { return };
-        let item = frame.at("item");
+        let Some(open) = self.open.remove(&number) else { return };
+        let item = &frame["item"];
         if !open.has_grown {
             out.delta(open.index, &whole(item));
         }
         out.end(open.index, signature(item));
     }
 
-    fn complete(&mut self, response: View<'_>, out: &mut Events) -> Result<(), Fault> {
-        let counts = response.at("usage");
+    fn complete(&mut self, response: &Json, out: &mut Events) -> Result<(), Fault> {
+        let counts = &response["usage"];
         if counts.is_object() {
-            out.usage(usage(counts));
+            let (input, details) = (number(counts, "input_tokens"), &counts["input_tokens_details"]);
+            let (read, write) = (number(details, "cached_tokens"), number(details, "cache_write_tokens"));
+            out.usage(usage(input, number(counts, "output_tokens"), read, write));
         }
-        let reason = response.at("incomplete_details").text("reason");
-        let stop = match (&*response.text("status"), &*reason) {
-            ("failed" | "cancelled", _) => return Err(failure(&response.to_json())),
+        let reason = text(&response["incomplete_details"], "reason");
+        let stop = match (text(response, "status"), reason) {
+            ("failed" | "cancelled", _) => return Err(failure(response)),
             ("incomplete", "content_filter") => {
                 return Err(Fault::refusal("the service filtered the answer"));
             }
             ("incomplete", _) => StopReason::Length,
             _ => StopReason::Stop,
         };
-        self.is_done = true;
-        out.stop(stop);
-        Ok(())
+        self.stop = Some(stop);
+        out.stop(self.stop)
     }
 }
 
 /// What stands between two parts of the thoughts or of a text.
 const PARTS: &str = "\n\n";
 
-fn number(frame: View<'_>) -> u64 {
-    frame.at("output_index").as_u64().unwrap_or(0)
-}
-
-fn block(item: View<'_>) -> Option<BlockStart> {
-    match &*item.text("type") {
+fn block(item: &Json) -> Option<BlockStart> {
+    match text(item, "type") {
         "message" => Some(BlockStart::Text),
         "reasoning" => Some(BlockStart::Thinking),
         "function_call" => {
-            let id = format!("{}|{}", item.text("call_id"), item.text("id"));
-            Some(BlockStart::ToolCall { id, name: item.text("name").into() })
+            let id = format!("{}|{}", text(item, "call_id"), text(item, "id"));
+            Some(BlockStart::ToolCall { id, name: text(item, "name").into() })
         }
         _ => None,
     }
 }
 
 /// What a complete item says.
-fn whole(item: View<'_>) -> String {
-    if item.text("type") == "function_call" {
-        return item.text("arguments").into();
+fn whole(item: &Json) -> String {
+    if text(item, "type") == "function_call" {
+        return text(item, "arguments").into();
     }
-    let parts = ["summary", "content"].into_iter().flat_map(|key| item.at(key).items());
-    let texts = parts.map(|part| [part.text("text"), part.text("refusal")].concat());
+    let parts = ["summary", "content"].into_iter().flat_map(|key| items(item, key));
+    let texts = parts.map(|part| [text(part, "text"), text(part, "refusal")].concat());
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(PARTS)
 }
 
 /// What is needed to send an item back.
-fn signature(item: View<'_>) -> Map<String, Json> {
-    match &*item.text("type") {
-        "reasoning" => fields([("thinkingSignature", item.to_json().to_string())]),
+fn signature(item: &Json) -> Map<String, Json> {
+    match text(item, "type") {
+        "reasoning" => fields([("thinkingSignature", item.to_string())]),
         "message" => {
-            let mut signature = json!({"v": 1, "id": item.text("id")});
-            if let Some(phase) = item.at("phase").as_str() {
+            let mut signature = json!({"v": 1, "id": text(item, "id")});
+            if let Some(phase) = item["phase"].as_str() {
                 signature["phase"] = phase.into();
             }
             fields([("textSignature", signature.to_string())])
@@ -153,20 +147,6 @@ fn signature(item: View<'_>) -> Map<String, Json> {
 }
 
 fn failure(response: &Json) -> Fault {
-    let unknown = || Complaint { message: "the response failed".into(), ..Complaint::default() };
-    Fault::Complaint(Complaint::read(0, response).unwrap_or_else(unknown))
-}
-
-/// Counts as the service sends them: the tokens of the request contain those of the cache.
-fn usage(counts: View<'_>) -> Usage {
-    let count = |value: View<'_>| value.as_u64().unwrap_or(0);
-    let details = counts.at("input_tokens_details");
-    let (cache_read, cache_write) =
-        (count(details.at("cached_tokens")), count(details.at("cache_write_tokens")));
-    Usage {
-        input: count(counts.at("input_tokens")).saturating_sub(cache_read + cache_write),
-        output: count(counts.at("output_tokens")),
-        cache_read,
-        cache_write,
-    }
+    let complaint = Complaint::read(0, response).map(Fault::Complaint);
+    complaint.unwrap_or_else(|| Fault::complaint("the response failed"))
 }
