@@ -22,7 +22,6 @@ mod pop;
 mod replace;
 mod resume;
 mod switch;
-mod totals;
 mod undo;
 
 use serde_json::Value as Json;
@@ -48,7 +47,6 @@ pub use new::NewRequest;
 pub use pop::{Pop, PopRequest, Popped};
 pub use replace::{Reload, ReloadFuture, Replaced, Replacement, Resources};
 pub use switch::SwitchRequest;
-pub use totals::Totals;
 pub(crate) use undo::is_grafted;
 pub use undo::{Undo, Undone};
 

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use session_tree::{EntryId, LockHolder, Message, Timestamp};
 
 use crate::hooks::HookFailure;
-use crate::model::{Answer, AnswerEvent, BlockStart, ModelError};
+use crate::model::{Answer, AnswerEvent, ModelError};
 use crate::tool::{ToolCall, ToolOutput};
 use crate::turn::Outcome;
 
@@ -264,22 +264,13 @@ pub(crate) fn answer_name(event: &AnswerEvent) -> &'static str {
     }
 }
 
-/// The names are those of the events that extensions know.
+/// Spells a step of an answer. The step of a block is known only to the answer: see [`Watcher::spelled`].
 fn answer_json(event: &AnswerEvent) -> Json {
-    let update = |event: Json| json!({"type": "message_update", "assistantMessageEvent": event});
     match event {
         AnswerEvent::Begin { response_id } => json!({"type": "message_start", "responseId": response_id}),
-        AnswerEvent::BlockStart { index, block } => update(match block {
-            BlockStart::Text => json!({"type": "text_start", "contentIndex": index}),
-            BlockStart::Thinking => json!({"type": "thinking_start", "contentIndex": index}),
-            BlockStart::ToolCall { id, name } => {
-                json!({"type": "toolcall_start", "contentIndex": index, "id": id, "name": name})
-            }
-        }),
-        AnswerEvent::BlockDelta { index, text } => {
-            update(json!({"type": "delta", "contentIndex": index, "delta": text}))
+        AnswerEvent::BlockStart { .. } | AnswerEvent::BlockDelta { .. } | AnswerEvent::BlockEnd { .. } => {
+            json!({"type": "message_update"})
         }
-        AnswerEvent::BlockEnd { index, .. } => update(json!({"type": "block_end", "contentIndex": index})),
         AnswerEvent::Usage(usage) => json!({
             "type": "usage",
             "input": usage.input, "output": usage.output, "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,

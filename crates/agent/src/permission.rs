@@ -216,12 +216,6 @@ impl Permissions {
         self.with_mode(verdict)
     }
 
-    /// Judges a call as [`Permissions::judge`] does; if there is reason for caution, somebody is asked about what would
-    /// be allowed, where somebody can be asked.
-    pub fn judge_after(&self, caution: Option<Caution>, tool: &str, effect: &Effect, cwd: &Path) -> Verdict {
-        self.with_caution(caution, self.judge(tool, effect, cwd))
-    }
-
     fn with_caution(&self, caution: Option<Caution>, verdict: Verdict) -> Verdict {
         match (caution, verdict.decision, self.mode) {
             (Some(caution), Decision::Allow, Mode::AskFor) => {

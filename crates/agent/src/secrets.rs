@@ -13,28 +13,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value as Json;
-
 use self::mask::Mask;
-use self::places::SecretPlaces;
 use crate::tool::ToolOutput;
 use crate::tools::paths;
 
 /// Words that mark a credential wherever they stand in a name.
-const CREDENTIAL_WORDS: [&str; 12] = [
-    "apikey",
-    "credential",
-    "credentials",
-    "passphrase",
-    "passwd",
-    "password",
-    "secret",
-    "secrets",
-    "token",
-    "authtoken",
-    "bearer",
-    "jwt",
-];
+const CREDENTIAL_WORDS: &str =
+    "apikey credential credentials passphrase passwd password secret secrets token authtoken bearer jwt";
 
 /// Words that mark a credential only at the end of a name: `SSH_AUTH_SOCK` is a socket, `NPM_AUTH` a credential.
 const LAST_WORDS: [&str; 6] = ["auth", "authorization", "cookie", "pass", "pat", "pin"];
@@ -52,7 +37,7 @@ const LAST_WORDS: [&str; 6] = ["auth", "authorization", "cookie", "pass", "pat",
 pub fn is_credential_name(name: &str) -> bool {
     let words = words(name);
     let marks = |word: &String| {
-        CREDENTIAL_WORDS.contains(&word.as_str())
+        CREDENTIAL_WORDS.split(' ').any(|credential| credential == word)
             // `PGPASSWORD`, `SSHPASS`, `CLIENTSECRET`, `ACCESSKEY`
             || ["password", "secret", "apikey", "accesskey", "sshpass"].iter().any(|end| word.ends_with(end))
     };
@@ -93,7 +78,8 @@ fn words(name: &str) -> Vec<String> {
 /// Secrets of the user: what commands do not inherit, what tools do not open, what no output contains.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
-    credential_files: CredentialFiles,
+    /// Files that hold our own credentials; they need not exist.
+    credential_files: Vec<PathBuf>,
     private_files: Vec<PathBuf>,
     mask: Mask,
     withheld: Vec<String>,
@@ -115,10 +101,13 @@ impl Secrets {
         Self::default()
     }
 
-    /// Denies these files to every tool.
+    /// Denies these files to every tool and every extension.
+    ///
+    /// A file is recognised by its name, through links, and as a hard link. Temporary files and backups beside it, whose
+    /// names begin with its name, count too.
     #[must_use]
-    pub fn denying(mut self, files: CredentialFiles) -> Self {
-        self.credential_files = files;
+    pub fn denying(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.credential_files.extend(files);
         self
     }
 
@@ -169,23 +158,19 @@ impl Secrets {
 
     /// Removes the values of keys from the output of a tool.
     pub(crate) fn mask_output(&self, output: &mut ToolOutput) {
-        output.content.iter_mut().for_each(|block| self.mask.apply_to_json(block));
-        output.details.iter_mut().for_each(|details| self.mask_json(details));
+        let values = output.content.iter_mut().chain(&mut output.details);
+        values.for_each(|value| self.mask.apply_to_json(value));
     }
 
-    /// Removes the values of keys from every string of a JSON value.
-    pub(crate) fn mask_json(&self, value: &mut Json) {
-        self.mask.apply_to_json(value);
-    }
-
-    /// Tells whether an absolute path leads to a credential file.
+    /// Returns true if an absolute path leads to a credential file.
     pub fn is_denied(&self, path: &Path) -> bool {
-        self.credential_files.contains(path)
+        paths::real(path).is_ok_and(|real| self.guard().is_denied(&real, None))
     }
 
-    /// Tells whether a credential file lies in a directory, at any depth.
+    /// Returns true if a credential file lies in a directory, at any depth.
     pub fn is_any_denied_below(&self, directory: &Path) -> bool {
-        self.credential_files.any_below(directory)
+        let Ok(directory) = paths::real(directory) else { return false };
+        self.guard().denied.iter().any(|file| file.starts_with(&directory))
     }
 
     /// Returns how a file is protected, by its path with all links followed.
@@ -195,92 +180,47 @@ impl Secrets {
 
     /// Looks the protected files up on the disk once, for a walk through many files.
     pub(crate) fn guard(&self) -> FileGuard {
+        let mut asked = self.private_files.clone();
+        asked.extend(places::in_home());
         FileGuard {
-            denied: self.credential_files.known(),
-            asked: self.private_files.clone(),
-            places: SecretPlaces::look_up(),
+            denied: self.credential_files.iter().filter_map(|file| paths::real(file).ok()).collect(),
+            inodes: self.credential_files.iter().filter_map(|file| identity(file)).collect(),
+            asked,
         }
     }
 }
 
-/// Tells protected files from others.
+/// The protected files as they are on the disk now.
 #[derive(Debug)]
 pub(crate) struct FileGuard {
-    denied: KnownFiles,
+    denied: Vec<PathBuf>,
+    /// Device and inode of each denied file that exists.
+    inodes: Vec<(u64, u64)>,
     asked: Vec<PathBuf>,
-    places: SecretPlaces,
 }
 
 impl FileGuard {
     /// Returns how a file is protected, by its path with all links followed and its inode if that is known.
     pub(crate) fn protection(&self, real: &Path, inode: Option<u64>) -> Option<Protection> {
-        if self.denied.contains_entry(real, inode) {
+        if self.is_denied(real, inode) {
             return Some(Protection::Denied);
         }
-        let is_asked = self.asked.iter().any(|file| real.starts_with(file)) || self.places.contains(real);
+        let is_asked = self.asked.iter().any(|file| real.starts_with(file)) || places::contains(real);
         is_asked.then_some(Protection::Asked)
     }
-}
 
-/// Files that hold our own credentials. No tool and no extension may open them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CredentialFiles(Vec<PathBuf>);
-
-impl CredentialFiles {
-    /// Makes the list of these files; they need not exist.
-    pub fn new(files: impl IntoIterator<Item = PathBuf>) -> Self {
-        CredentialFiles(files.into_iter().collect())
-    }
-
-    /// Tells whether an absolute path leads to one of the files: by its name, through links, or as a hard link.
-    ///
-    /// A temporary file or backup beside a credential file, whose name begins with the same name, counts too.
-    pub fn contains(&self, path: &Path) -> bool {
-        let Ok(real) = paths::real(path) else { return false };
-        self.known().contains(&real)
-    }
-
-    /// Tells whether one of the files lies in a directory, at any depth.
-    fn any_below(&self, directory: &Path) -> bool {
-        let Ok(directory) = paths::real(directory) else { return false };
-        self.0.iter().any(|file| paths::real(file).is_ok_and(|file| file.starts_with(&directory)))
-    }
-
-    /// Looks the files up on the disk.
-    fn known(&self) -> KnownFiles {
-        let inode = |file: &PathBuf| fs::metadata(file).ok().map(|found| (found.dev(), found.ino()));
-        KnownFiles {
-            paths: self.0.iter().filter_map(|file| paths::real(file).ok()).collect(),
-            inodes: self.0.iter().filter_map(inode).collect(),
-        }
-    }
-}
-
-/// Credential files as they are on the disk now.
-#[derive(Debug)]
-struct KnownFiles {
-    paths: Vec<PathBuf>,
-    /// Device and inode of each file that exists.
-    inodes: Vec<(u64, u64)>,
-}
-
-impl KnownFiles {
-    fn contains(&self, real: &Path) -> bool {
-        self.contains_entry(real, None)
-    }
-
-    /// Does the same for an entry of a directory, whose inode may be known already.
-    fn contains_entry(&self, real: &Path, inode: Option<u64>) -> bool {
+    fn is_denied(&self, real: &Path, inode: Option<u64>) -> bool {
         let may_be_same = inode.is_none_or(|inode| self.inodes.iter().any(|known| known.1 == inode));
-        let is_same = || {
-            let found = fs::metadata(real).ok().map(|found| (found.dev(), found.ino()));
-            found.is_some_and(|found| self.inodes.contains(&found))
-        };
-        self.paths.iter().any(|file| is_beside(file, real)) || (may_be_same && is_same())
+        let is_same = || identity(real).is_some_and(|found| self.inodes.contains(&found));
+        self.denied.iter().any(|file| is_beside(file, real)) || (may_be_same && is_same())
     }
 }
 
-/// Tells whether `real` is `file`, or lies beside it under a name that begins with the name of `file`.
+fn identity(file: &Path) -> Option<(u64, u64)> {
+    fs::metadata(file).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Returns true if `real` is `file`, or lies beside it under a name that begins with the name of `file`.
 fn is_beside(file: &Path, real: &Path) -> bool {
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
     match (name(file), name(real)) {

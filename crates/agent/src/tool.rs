@@ -94,6 +94,7 @@ pub enum Preview {
 }
 
 /// Where a tool runs.
+#[derive(Clone)]
 pub struct ToolPlace {
     /// The directory that relative paths start from.
     pub cwd: PathBuf,

@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use offshoot_agent::secrets::{CredentialFiles, Secrets};
+use offshoot_agent::secrets::Secrets;
 use offshoot_agent::system::{Instructions, context_file, context_files};
 use offshoot_providers::{Catalogue, Credentials, CredentialsFile, Providers, Secret};
 
@@ -82,7 +82,7 @@ impl Setup {
         let providers = self.providers()?;
         let keys = providers.secrets();
         Ok(Secrets::new()
-            .denying(CredentialFiles::new([credentials_file(&self.config).path().to_owned()]))
+            .denying([credentials_file(&self.config).path().to_owned()])
             .asking_for(self.private_files.iter().cloned())
             .masking(keys.iter().map(Secret::reveal))
             .withholding(providers.keys().into_iter().flat_map(|key| key.variables))

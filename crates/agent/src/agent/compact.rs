@@ -25,31 +25,24 @@ pub struct CompactRequest {
     pub focus: Option<String>,
 }
 
-/// Why it is compacted, and whether the model is asked again afterwards.
-#[derive(Debug, Clone, Copy)]
-struct Occasion {
-    reason: &'static str,
-    will_retry: bool,
-}
-
-const MANUAL: Occasion = Occasion { reason: "manual", will_retry: false };
-const THRESHOLD: Occasion = Occasion { reason: "threshold", will_retry: false };
-const OVERFLOW: Occasion = Occasion { reason: "overflow", will_retry: true };
+/// The reasons of a compaction, as extensions read them. After an overflow the model is asked again.
+const MANUAL: &str = "manual";
+const THRESHOLD: &str = "threshold";
+const OVERFLOW: &str = "overflow";
 
 impl Agent {
     /// Compacts the path because somebody asks for it.
     pub async fn compact(&mut self, request: &CompactRequest, cancel: &Cancel) -> Result<Applied<EntryId>> {
-        if !self.has_said_something() {
+        let messages = {
+            let session = self.session();
+            let path = session.branch_path(None).into_iter();
+            path.filter(|node| session.tree().role(*node).is_some()).take(2).count()
+        };
+        if messages < 2 {
             return Err(AgentError::NothingSaid);
         }
         let plan = self.session().plan_compaction(&self.compaction_settings(Keep::Usual))?;
-        self.compact_as_planned(&plan, request, MANUAL, cancel).await
-    }
-
-    fn has_said_something(&self) -> bool {
-        let session = self.session();
-        let path = session.branch_path(None).into_iter();
-        path.filter(|node| session.tree().role(*node).is_some()).take(2).count() == 2
+        self.compact_as_planned(&plan, request.focus.as_deref(), MANUAL, cancel).await
     }
 
     /// Compacts if the context has become too long for the model. What cannot be compacted is left as it is.
@@ -61,7 +54,7 @@ impl Agent {
         }
         let Some(plan) = self.plan_compaction(Keep::Usual)? else { return Ok(()) };
         // Who watches has been told; the turn goes on and may still succeed.
-        match self.compact_as_planned(&plan, &CompactRequest::default(), THRESHOLD, cancel).await {
+        match self.compact_as_planned(&plan, None, THRESHOLD, cancel).await {
             Ok(_) | Err(AgentError::Summary { .. }) => Ok(()),
             Err(error) => Err(error),
         }
@@ -121,8 +114,7 @@ impl Agent {
             let reason = "there is nothing before the last messages".to_owned();
             return Ok(Input::Compacted(Err(reason)));
         };
-        let reason = match self.compact_as_planned(&plan, &CompactRequest::default(), OVERFLOW, cancel).await
-        {
+        let reason = match self.compact_as_planned(&plan, None, OVERFLOW, cancel).await {
             Ok(Applied::Done(_)) => return Ok(Input::Compacted(Ok(()))),
             Ok(Applied::Cancelled(_)) if cancel.is_cancelled() => return Ok(Input::Aborted(Vec::new())),
             Ok(Applied::Cancelled(CancelledBy::Hook(name))) => format!("the extension `{name}` cancelled it"),
@@ -137,14 +129,13 @@ impl Agent {
     async fn compact_as_planned(
         &mut self,
         plan: &CompactionPlan,
-        request: &CompactRequest,
-        occasion: Occasion,
+        focus: Option<&str>,
+        reason: &'static str,
         cancel: &Cancel,
     ) -> Result<Applied<EntryId>> {
-        let Occasion { reason, will_retry } = occasion;
         self.watcher.tell(AgentEvent::CompactionStart { reason });
         let mut report = Report::default();
-        let result = self.compaction(plan, request, occasion, &mut report, cancel).await;
+        let result = self.compaction(plan, focus, reason, &mut report, cancel).await;
         let Report { from_extension, warning } = report;
         let (entry, error) = match &result {
             Ok(Applied::Done(id)) => (Some(id.clone()), None),
@@ -154,7 +145,7 @@ impl Agent {
         if entry.is_none() && self.hooks.wants("session_compact_failed") {
             let payload = json!({
                 "type": "session_compact_failed", "reason": reason, "errorMessage": error,
-                "aborted": error.is_none(), "willRetry": will_retry, "fromExtension": from_extension,
+                "aborted": error.is_none(), "willRetry": reason == OVERFLOW, "fromExtension": from_extension,
             });
             self.tell("session_compact_failed", &payload, cancel).await;
         }
@@ -166,12 +157,12 @@ impl Agent {
     async fn compaction(
         &mut self,
         plan: &CompactionPlan,
-        request: &CompactRequest,
-        occasion: Occasion,
+        focus: Option<&str>,
+        reason: &'static str,
         report: &mut Report,
         cancel: &Cancel,
     ) -> Result<Applied<EntryId>> {
-        let gate = self.before_compact(plan, request, occasion, cancel).await?;
+        let gate = self.before_compact(plan, focus, reason, cancel).await?;
         if let Some(name) = gate.cancelled_by {
             return Ok(Applied::Cancelled(CancelledBy::Hook(name)));
         }
@@ -179,7 +170,7 @@ impl Agent {
         report.from_extension = made.is_some();
         let summary = match made {
             Some(summary) => summary,
-            None => match self.summarize(plan, request.focus.as_deref(), report, cancel).await? {
+            None => match self.summarize(plan, focus, report, cancel).await? {
                 Some(summary) => summary,
                 None => return Ok(Applied::Cancelled(CancelledBy::User)),
             },
@@ -190,7 +181,7 @@ impl Agent {
             let payload = json!({
                 "type": "session_compact", "compactionEntry": entry_json(&self.session(), &id)?,
                 "fromExtension": summary.from_hook, "fromHook": summary.from_hook,
-                "reason": occasion.reason, "willRetry": occasion.will_retry,
+                "reason": reason, "willRetry": reason == OVERFLOW,
             });
             self.tell("session_compact", &payload, cancel).await;
         }
@@ -282,8 +273,8 @@ impl Agent {
     async fn before_compact(
         &self,
         plan: &CompactionPlan,
-        request: &CompactRequest,
-        occasion: Occasion,
+        focus: Option<&str>,
+        reason: &'static str,
         cancel: &Cancel,
     ) -> Result<Gate> {
         const EVENT: &str = "session_before_compact";
@@ -292,7 +283,7 @@ impl Agent {
         }
         let payload = json!({
             "type": EVENT, "preparation": self.preparation_json(plan), "branchEntries": self.path_json()?,
-            "customInstructions": request.focus, "reason": occasion.reason, "willRetry": occasion.will_retry,
+            "customInstructions": focus, "reason": reason, "willRetry": reason == OVERFLOW,
             "model": self.model_json(),
         });
         Ok(self.hooks.gate(EVENT, &payload, cancel).await)

@@ -1,8 +1,8 @@
-//! Navigation: moving in the tree, with a summary of what is left behind if somebody wants one.
+//! Moves the leaf to another entry, optionally summarising the branch it leaves.
 //!
-//! plan -> before hook -> summary -> **move** -> after hook
+//! plan -> `session_before_tree` -> summary -> **move** -> `session_tree`
 //!
-//! Every command that moves the leaf goes through here, so extensions hear of all of them in the same way.
+//! All commands that move the leaf call this module, so extensions see the same events for each of them.
 
 use serde_json::{Value as Json, json};
 use session_tree::{
@@ -116,29 +116,17 @@ impl Move {
     }
 }
 
-/// What is about to be told of the branch that is left.
-struct Wishes {
-    summary: SummaryRequest,
-    label: Option<String>,
-}
-
 impl SummaryRequest {
     fn needs_model(&self) -> bool {
-        match self {
-            SummaryRequest::Skip | SummaryRequest::Note(_) | SummaryRequest::Made(_) => false,
-            SummaryRequest::Standard | SummaryRequest::Focus(_) | SummaryRequest::Replace(_) => true,
-        }
+        matches!(self, SummaryRequest::Standard | SummaryRequest::Focus(_) | SummaryRequest::Replace(_))
     }
 
     /// Returns the instructions and whether they stand alone.
     fn instructions(&self) -> (Option<&str>, bool) {
         match self {
-            SummaryRequest::Skip
-            | SummaryRequest::Standard
-            | SummaryRequest::Note(_)
-            | SummaryRequest::Made(_) => (None, false),
             SummaryRequest::Focus(focus) => (Some(focus), false),
             SummaryRequest::Replace(text) => (Some(text), true),
+            _ => (None, false),
         }
     }
 }
@@ -162,23 +150,18 @@ impl Agent {
         request: &NavigateRequest,
         cancel: &Cancel,
     ) -> Result<Applied<Arrival>> {
-        match self.plan_navigation(&request.target) {
-            Ok(planned) => {
-                let planned = planned.telling(request.summary.clone());
+        let planned = self.session().plan_navigation(&request.target);
+        match planned {
+            Ok(plan) => {
+                let planned = Move::new(&self.session(), plan).telling(request.summary.clone());
                 self.go(Move { label: request.label.clone(), ..planned }, cancel).await
             }
             Err(error) => {
-                let result = Err(error);
+                let result = Err(error.into());
                 self.tell_end(&request.target, &result, cancel).await;
                 result
             }
         }
-    }
-
-    fn plan_navigation(&self, target: &str) -> Result<Move> {
-        let session = self.session();
-        let plan = session.plan_navigation(target)?;
-        Ok(Move::new(&session, plan))
     }
 
     /// Moves the leaf as planned by one of the commands that move it.
@@ -204,30 +187,22 @@ impl Agent {
         if planned.summary.needs_model() && self.model.is_none() {
             return Err(AgentError::NoModelForSummary);
         }
-        let covered = self.branch_to_leave(&planned)?;
+        let settings = self.branch_summary_settings();
+        let (old_leaf, told_from) = (planned.plan.old_leaf, planned.told_from);
+        let covered = self.session().plan_branch_summary(old_leaf, told_from, &settings)?;
         let gate = self.before_tree(&planned, &covered, cancel).await?;
         if let Some(name) = gate.cancelled_by {
             return Ok(Applied::Cancelled(CancelledBy::Hook(name)));
         }
-        let wishes = Wishes::of(&planned, &gate);
-        let told = match told_by_hook(&wishes, &gate) {
-            Some(summary) => Told::Summary(Box::new(summary)),
-            None => self.tell_of(&covered, &wishes.summary, cancel).await?,
+        let (request, label) = changed_by_hooks(&planned, &gate);
+        let summary = match summary_of_hook(&request, &gate) {
+            Some(summary) => Some(summary),
+            None => self.summarize_branch(&covered, &request, cancel).await?,
         };
         if cancel.is_cancelled() {
             return Ok(Applied::Cancelled(CancelledBy::User));
         }
-        let summary = match told {
-            Told::Nothing => None,
-            Told::Summary(summary) => Some(*summary),
-            Told::Aborted => return Ok(Applied::Cancelled(CancelledBy::User)),
-        };
-        self.apply(planned, summary.as_ref(), wishes.label.as_deref(), cancel).await
-    }
-
-    fn branch_to_leave(&self, planned: &Move) -> Result<BranchSummaryPlan> {
-        let settings = self.branch_summary_settings();
-        Ok(self.session().plan_branch_summary(planned.plan.old_leaf, planned.told_from, &settings)?)
+        self.apply(planned, summary.as_ref(), label.as_deref(), cancel).await
     }
 
     /// Returns how much of a branch the model can be told.
@@ -269,20 +244,19 @@ impl Agent {
         Ok(self.hooks.gate("session_before_tree", &payload, cancel).await)
     }
 
-    async fn tell_of(
+    /// Makes the requested summary; none if it is not needed, or if the work was cancelled.
+    async fn summarize_branch(
         &self,
         covered: &BranchSummaryPlan,
         request: &SummaryRequest,
         cancel: &Cancel,
-    ) -> Result<Told> {
+    ) -> Result<Option<NewBranchSummary>> {
         if let SummaryRequest::Note(text) | SummaryRequest::Made(text) = request {
-            let from_hook = matches!(request, SummaryRequest::Made(_));
-            let summary =
-                NewBranchSummary { summary: text.clone(), from_hook, ..NewBranchSummary::default() };
-            return Ok(Told::Summary(Box::new(summary)));
+            let (summary, from_hook) = (text.clone(), matches!(request, SummaryRequest::Made(_)));
+            return Ok(Some(NewBranchSummary { summary, from_hook, ..NewBranchSummary::default() }));
         }
         if !request.needs_model() || covered.is_empty() {
-            return Ok(Told::Nothing);
+            return Ok(None);
         }
         let model = self.model.clone().ok_or(AgentError::NoModelForSummary)?;
         let failed =
@@ -292,13 +266,12 @@ impl Agent {
         let prompt = ConversationPrompt { task: Task::Branch, focus, replace };
         let writer = self.summary_writer(&*model, cancel);
         let made = writer.write(&prompt, &conversation, None).await.map_err(failed)?;
-        let Some(made) = made else { return Ok(Told::Aborted) };
-        Ok(Told::Summary(Box::new(NewBranchSummary {
+        Ok(made.map(|made| NewBranchSummary {
             summary: branch_summary_text(&made.text, &covered.file_ops),
             details: serde_json::from_str(&covered.details_json()).ok(),
             usage: Some(made.usage),
             from_hook: false,
-        })))
+        }))
     }
 
     async fn apply(
@@ -384,40 +357,30 @@ impl Agent {
     }
 }
 
-/// What is to be told of the branch that is left.
-enum Told {
-    Nothing,
-    Summary(Box<NewBranchSummary>),
-    Aborted,
+/// Returns the summary and the label as extensions want them.
+fn changed_by_hooks(planned: &Move, gate: &Gate) -> (SummaryRequest, Option<String>) {
+    let label = gate.text("label").or_else(|| planned.label.clone());
+    let wanted = match (&planned.summary, gate.get("summarize").and_then(Json::as_bool)) {
+        // A text that exists already is kept.
+        (text @ (SummaryRequest::Note(_) | SummaryRequest::Made(_)), _) => return (text.clone(), label),
+        (SummaryRequest::Skip, Some(true)) => &SummaryRequest::Standard,
+        (SummaryRequest::Skip, _) | (_, Some(false)) => return (SummaryRequest::Skip, label),
+        (wanted, _) => wanted,
+    };
+    let (instructions, replace) = wanted.instructions();
+    let instructions = gate.text("customInstructions").or_else(|| instructions.map(str::to_owned));
+    let replace = gate.get("replaceInstructions").and_then(Json::as_bool).unwrap_or(replace);
+    let summary = match instructions {
+        Some(text) if replace => SummaryRequest::Replace(text),
+        Some(text) => SummaryRequest::Focus(text),
+        None => SummaryRequest::Standard,
+    };
+    (summary, label)
 }
 
-impl Wishes {
-    /// Lets extensions change what was asked for.
-    fn of(planned: &Move, gate: &Gate) -> Self {
-        let label = gate.text("label").or_else(|| planned.label.clone());
-        let wanted = match (&planned.summary, gate.get("summarize").and_then(Json::as_bool)) {
-            (SummaryRequest::Skip, Some(true)) => &SummaryRequest::Standard,
-            // Somebody's own words are no work that could be spared.
-            (text @ (SummaryRequest::Note(_) | SummaryRequest::Made(_)), _) => text,
-            (_, Some(false)) => &SummaryRequest::Skip,
-            (wanted, _) => wanted,
-        };
-        let (instructions, replace) = wanted.instructions();
-        let instructions = gate.text("customInstructions").or_else(|| instructions.map(str::to_owned));
-        let replace = gate.get("replaceInstructions").and_then(Json::as_bool).unwrap_or(replace);
-        let summary = match (wanted, instructions) {
-            (SummaryRequest::Skip | SummaryRequest::Note(_) | SummaryRequest::Made(_), _) => wanted.clone(),
-            (_, Some(text)) if replace => SummaryRequest::Replace(text),
-            (_, Some(text)) => SummaryRequest::Focus(text),
-            (_, None) => SummaryRequest::Standard,
-        };
-        Wishes { summary, label }
-    }
-}
-
-/// Takes the summary that an extension made; it counts only if a model would have been asked for one.
-fn told_by_hook(wishes: &Wishes, gate: &Gate) -> Option<NewBranchSummary> {
-    let made = gate.get("summary").filter(|_| wishes.summary.needs_model())?;
+/// Reads the summary that an extension made; it counts only if a model would be asked for one.
+fn summary_of_hook(request: &SummaryRequest, gate: &Gate) -> Option<NewBranchSummary> {
+    let made = gate.get("summary").filter(|_| request.needs_model())?;
     Some(NewBranchSummary {
         summary: made["summary"].as_str().unwrap_or_default().to_owned(),
         details: given(made, "details").cloned(),

@@ -299,7 +299,8 @@ fn the_output_of_an_earlier_command_may_be_read() {
 fn after_words_of_strangers_somebody_is_asked_about_what_would_be_allowed() {
     let effect = Effect::Runs("cargo test".into());
     let judged = |mode, rules: &str, caution| {
-        permissions(mode, rules).judge_after(caution, "bash", &effect, Path::new("/w")).decision
+        let permissions = permissions(mode, rules);
+        permissions.with_caution(caution, permissions.judge("bash", &effect, Path::new("/w"))).decision
     };
     let strange = Some(Caution::Imported);
     assert_eq!(judged(Mode::AskFor, "allow bash", None), Decision::Allow);

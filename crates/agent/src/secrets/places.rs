@@ -84,27 +84,16 @@ const IN_HOME: &[&str] = &[".npmrc", ".yarnrc.yml", ".my.cnf", ".aider.conf.yml"
 /// The names in each place of [`ANYWHERE`].
 static PLACES: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| ANYWHERE.iter().map(names).collect());
 
-/// Well-known places of secrets on this machine.
-#[derive(Debug)]
-pub(super) struct SecretPlaces {
-    /// The files of [`IN_HOME`], with all links of the home directory followed.
-    in_home: Vec<PathBuf>,
+/// Returns the files of [`IN_HOME`], with all links of the home directory followed.
+pub(super) fn in_home() -> impl Iterator<Item = PathBuf> {
+    let home = env::home_dir().and_then(|home| paths::real(&home).ok());
+    home.into_iter().flat_map(|home| IN_HOME.iter().map(move |place| home.join(place)))
 }
 
-impl SecretPlaces {
-    /// Looks up the home directory.
-    pub(super) fn look_up() -> Self {
-        let home = env::home_dir().and_then(|home| paths::real(&home).ok());
-        let in_home = home.iter().flat_map(|home| IN_HOME.iter().map(|place| home.join(place)));
-        SecretPlaces { in_home: in_home.collect() }
-    }
-
-    /// Tells whether a path, whose links were followed, is a place of secrets or lies in one.
-    pub(super) fn contains(&self, real: &Path) -> bool {
-        let names: Vec<String> = names(real);
-        let is_in = |place: &Vec<String>| names.windows(place.len()).any(|part| part == place);
-        PLACES.iter().any(is_in) || self.in_home.iter().any(|place| real.starts_with(place))
-    }
+/// Returns true if a path, whose links were followed, is a place of [`ANYWHERE`] or lies in one.
+pub(super) fn contains(real: &Path) -> bool {
+    let names: Vec<String> = names(real);
+    PLACES.iter().any(|place| names.windows(place.len()).any(|part| part == place))
 }
 
 /// The names of a path in lower case: some file systems ignore case.

@@ -92,7 +92,7 @@ fn a_credential_file_is_found_through_links_and_hard_links() {
     fs::hard_link(path("config/credentials.json"), path("hard")).unwrap();
     symlink("config/credentials.json", path("soft")).unwrap();
     symlink("config", path("dir")).unwrap();
-    let files = CredentialFiles::new([path("config/credentials.json")]);
+    let files = Secrets::new().denying([path("config/credentials.json")]);
     for name in [
         "config/credentials.json",
         "config/../config/credentials.json",
@@ -101,15 +101,15 @@ fn a_credential_file_is_found_through_links_and_hard_links() {
         "dir/credentials.json",
         "config/credentials.json.tmp",
     ] {
-        assert!(files.contains(&path(name)), "{name}");
+        assert!(files.is_denied(&path(name)), "{name}");
     }
     for name in ["other.json", "config", "config/settings.json", "credentials.json", "none"] {
-        assert!(!files.contains(&path(name)), "{name}");
+        assert!(!files.is_denied(&path(name)), "{name}");
     }
     for (directory, expected) in [("config", true), ("dir", true), ("", true), ("other.json", false)] {
-        assert_eq!(files.any_below(&path(directory)), expected, "{directory}");
+        assert_eq!(files.is_any_denied_below(&path(directory)), expected, "{directory}");
     }
-    let missing = CredentialFiles::new([path("none/credentials.json")]);
-    assert!(missing.contains(&path("none/credentials.json")), "a file that does not exist yet");
-    assert!(!missing.contains(&path("other.json")));
+    let missing = Secrets::new().denying([path("none/credentials.json")]);
+    assert!(missing.is_denied(&path("none/credentials.json")), "a file that does not exist yet");
+    assert!(!missing.is_denied(&path("other.json")));
 }

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use self::matching::Edit;
 use super::arguments::Fields;
 use super::files::{self, FileError};
-use super::work::{FileTarget, Workplace};
+use super::work::FileTarget;
 use super::write::{changing, previewed, refused};
 use super::{diff, output, paths};
 use crate::model::ToolSpec;
@@ -107,7 +107,7 @@ fn canonical(mut arguments: Json) -> Json {
     arguments
 }
 
-fn edit(arguments: &Json, target: &FileTarget, place: &Workplace) -> ToolOutput {
+fn edit(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> ToolOutput {
     let Planned { old, new, places } = match plan(arguments, target, place) {
         Ok(planned) => planned,
         Err(output) => return output,
@@ -122,7 +122,7 @@ fn edit(arguments: &Json, target: &FileTarget, place: &Workplace) -> ToolOutput 
 }
 
 /// Applies the edits of a call to the content of a file, and writes nothing.
-fn plan(arguments: &Json, target: &FileTarget, place: &Workplace) -> Result<Planned, ToolOutput> {
+fn plan(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> Result<Planned, ToolOutput> {
     let shown = paths::shown(&place.cwd, &target.shown);
     let edits = arguments["edits"].as_array().into_iter().flatten().map(Edit::read);
     let Some(edits) = edits.collect::<Option<Vec<Edit<'_>>>>() else {
@@ -135,7 +135,7 @@ fn plan(arguments: &Json, target: &FileTarget, place: &Workplace) -> Result<Plan
     Ok(Planned { old, new, places })
 }
 
-fn cannot(error: &FileError, target: &FileTarget, place: &Workplace) -> String {
+fn cannot(error: &FileError, target: &FileTarget, place: &ToolPlace) -> String {
     match error {
         FileError::Missing => paths::missing(&place.cwd, target),
         FileError::Directory | FileError::Special | FileError::ReadOnly | FileError::Io(_) => {

@@ -7,7 +7,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Mutex, MutexGuard};
 
 use super::paths;
 
@@ -150,18 +151,12 @@ fn write_over(target: &Path, content: &[u8]) -> io::Result<()> {
 
 /// How many files can be changed at once before some wait without need.
 const STRIPES: usize = 64;
-static QUEUES: [tokio::sync::Mutex<()>; STRIPES] = [const { tokio::sync::Mutex::const_new(()) }; STRIPES];
-static LOCKS: [Mutex<()>; STRIPES] = [const { Mutex::new(()) }; STRIPES];
+static QUEUES: [Mutex<()>; STRIPES] = [const { Mutex::const_new(()) }; STRIPES];
 
 /// Waits for a turn to change the file at `path`, whose links were followed: calls are served in the order in which
 /// they ask, so that a `write` and a later `edit` of one answer do what their order says.
-pub(crate) async fn turn(path: &Path) -> tokio::sync::MutexGuard<'static, ()> {
+pub(crate) async fn turn(path: &Path) -> MutexGuard<'static, ()> {
     QUEUES[stripe(path)].lock().await
-}
-
-/// Holds the file that `path` leads to, whatever way it is named, until the guard is gone.
-pub(crate) fn lock(path: &Path) -> io::Result<MutexGuard<'static, ()>> {
-    Ok(LOCKS[stripe(&paths::real(path)?)].lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn stripe(path: &Path) -> usize {

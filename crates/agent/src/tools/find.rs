@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
 use super::walk::{self, Entries, Listing};
-use super::work::{self, Workplace};
+use super::work;
 use super::{paths, work::cancelled};
 use crate::model::ToolSpec;
 use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
@@ -47,7 +47,7 @@ impl Tool for FindTool {
     }
 }
 
-fn find(arguments: &Json, place: &Workplace) -> ToolOutput {
+fn find(arguments: &Json, place: &ToolPlace) -> ToolOutput {
     let fields = Fields(arguments);
     let root = match walk::root(fields.text("path"), place) {
         Ok(root) => root,

@@ -11,7 +11,7 @@ use self::search::Search;
 use super::arguments::Fields;
 use super::find::Wanted;
 use super::walk::{self, Entries, Listing};
-use super::work::{self, Workplace};
+use super::work;
 use crate::model::ToolSpec;
 use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 
@@ -57,7 +57,7 @@ impl Tool for GrepTool {
     }
 }
 
-fn grep(arguments: &Json, place: &Workplace) -> ToolOutput {
+fn grep(arguments: &Json, place: &ToolPlace) -> ToolOutput {
     let fields = Fields(arguments);
     let root = match walk::root(fields.text("path"), place) {
         Ok(root) => root,

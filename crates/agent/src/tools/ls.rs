@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::arguments::Fields;
 use super::paths;
 use super::walk::{self, Listing};
-use super::work::{self, Workplace};
+use super::work;
 use crate::model::ToolSpec;
 use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 
@@ -47,7 +47,7 @@ impl Tool for LsTool {
     }
 }
 
-fn ls(arguments: &Json, place: &Workplace) -> ToolOutput {
+fn ls(arguments: &Json, place: &ToolPlace) -> ToolOutput {
     let fields = Fields(arguments);
     let root = match walk::root(fields.text("path"), place) {
         Ok(root) => root,
@@ -68,7 +68,7 @@ fn ls(arguments: &Json, place: &Workplace) -> ToolOutput {
     listed(&names, fields.count("limit").unwrap_or(LIMIT))
 }
 
-fn names(root: &Path, place: &Workplace) -> io::Result<Vec<String>> {
+fn names(root: &Path, place: &ToolPlace) -> io::Result<Vec<String>> {
     let entries = fs::read_dir(root)?.take_while(|_| !place.cancel.is_cancelled());
     entries.map(|entry| entry.map(|entry| name(&entry))).collect()
 }

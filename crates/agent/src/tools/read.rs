@@ -15,7 +15,7 @@ use session_tree::PromptImage;
 
 use super::arguments::Fields;
 use super::files::{self, FileError};
-use super::work::{self, FileTarget, Workplace};
+use super::work::{self, FileTarget};
 use super::{output, paths};
 use crate::model::ToolSpec;
 use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace, text_block};
@@ -66,7 +66,7 @@ struct Range {
     limit: Option<usize>,
 }
 
-fn read(arguments: &Json, place: &Workplace) -> ToolOutput {
+fn read(arguments: &Json, place: &ToolPlace) -> ToolOutput {
     let fields = Fields(arguments);
     let Some(path) = fields.text("path") else {
         return ToolOutput::error("the argument `path` is missing");
@@ -82,7 +82,7 @@ fn read(arguments: &Json, place: &Workplace) -> ToolOutput {
     }
 }
 
-fn told(error: &FileError, target: &FileTarget, place: &Workplace) -> String {
+fn told(error: &FileError, target: &FileTarget, place: &ToolPlace) -> String {
     let shown = paths::shown(&place.cwd, &target.shown);
     match error {
         FileError::Missing => paths::missing(&place.cwd, target),
@@ -93,7 +93,7 @@ fn told(error: &FileError, target: &FileTarget, place: &Workplace) -> String {
     }
 }
 
-fn read_file(target: &FileTarget, range: Range, place: &Workplace) -> Result<ToolOutput, FileError> {
+fn read_file(target: &FileTarget, range: Range, place: &ToolPlace) -> Result<ToolOutput, FileError> {
     let (mut file, metadata) = files::open(&target.real)?;
     let start = sniff(&mut file)?;
     let shown = paths::shown(&place.cwd, &target.shown);

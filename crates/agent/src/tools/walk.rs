@@ -12,9 +12,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::output::{self, Head};
 use super::paths;
-use super::work::{FileTarget, Workplace};
+use super::work::FileTarget;
 use crate::secrets::Protection;
-use crate::tool::ToolOutput;
+use crate::tool::{ToolOutput, ToolPlace};
 
 /// The entries below a directory.
 pub(super) struct Entries {
@@ -26,7 +26,7 @@ impl Entries {
     /// Walks below `root`, without `root` itself; an item is an error for each directory that cannot be looked into.
     ///
     /// Credential files are left out, and so are places of secrets unless `root` is in one, which was judged then.
-    pub(super) fn below(root: &Path, place: &Workplace) -> Self {
+    pub(super) fn below(root: &Path, place: &ToolPlace) -> Self {
         let guard = place.secrets.guard();
         let is_judged = guard.protection(root, None).is_some();
         let left_out = Arc::new(AtomicUsize::new(0));
@@ -66,7 +66,7 @@ impl Iterator for Entries {
 }
 
 /// The directory or file that a call names under `path`, or the working directory.
-pub(super) fn root(path: Option<&str>, place: &Workplace) -> Result<FileTarget, ToolOutput> {
+pub(super) fn root(path: Option<&str>, place: &ToolPlace) -> Result<FileTarget, ToolOutput> {
     let root = place.target(Path::new(path.unwrap_or(".")))?;
     match root.real.try_exists() {
         Ok(true) => Ok(root),

@@ -1,23 +1,11 @@
 //! Runs the blocking work of a tool on a separate thread that can be stopped.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::paths;
 use super::resolved::ResolvedPath;
-use crate::cancel::Cancel;
-use crate::secrets::{Protection, Secrets};
+use crate::secrets::Protection;
 use crate::tool::{ToolOutput, ToolPlace};
-
-/// The directory, the files and the limits that the work of a call has.
-#[derive(Debug, Clone)]
-pub(crate) struct Workplace {
-    pub(crate) cwd: PathBuf,
-    pub(crate) cancel: Cancel,
-    pub(crate) secrets: Arc<Secrets>,
-    /// The paths that were judged.
-    judged: Vec<ResolvedPath>,
-}
 
 /// A file or directory that a call works on.
 #[derive(Debug, Clone)]
@@ -39,27 +27,12 @@ impl FileTarget {
     }
 }
 
-impl Workplace {
-    /// Makes a place without judged paths.
-    #[cfg(test)]
-    pub(crate) fn new(cwd: impl Into<PathBuf>, cancel: Cancel) -> Self {
-        Workplace { cwd: cwd.into(), cancel, secrets: Arc::default(), judged: Vec::new() }
-    }
-
-    pub(crate) fn of(place: &ToolPlace) -> Self {
-        Workplace {
-            cwd: place.cwd.clone(),
-            cancel: place.cancel.clone(),
-            secrets: Arc::clone(&place.secrets),
-            judged: place.paths.clone(),
-        }
-    }
-
+impl ToolPlace {
     /// Returns what a path leads to: the file that was judged, if the path was.
     ///
     /// A file that no tool may open is refused, and so is a path whose links changed since it was judged.
     pub(crate) fn target(&self, path: &Path) -> Result<FileTarget, ToolOutput> {
-        let judged = self.judged.iter().find(|judged| judged.written == path).cloned();
+        let judged = self.paths.iter().find(|judged| judged.written == path).cloned();
         let path = judged.unwrap_or_else(|| ResolvedPath::new(&self.cwd, path));
         let shown = paths::shown(&self.cwd, &path.shown);
         let Some(real) = path.real else {
@@ -76,25 +49,25 @@ impl Workplace {
     }
 }
 
-/// Runs `work` on a thread that may block. Work sees for itself that it should stop; nobody waits for work that is
-/// stuck in the file system.
+/// Runs `work` on a thread that may block. The work checks for itself whether it should stop; work that hangs in the
+/// file system is not waited for.
 pub(crate) async fn run(
     place: &ToolPlace,
-    work: impl FnOnce(&Workplace) -> ToolOutput + Send + 'static,
+    work: impl FnOnce(&ToolPlace) -> ToolOutput + Send + 'static,
 ) -> ToolOutput {
     place.cancel.unless_cancelled(run_to_the_end(place, work)).await.unwrap_or_else(cancelled)
 }
 
-/// Like [`run`], for work that changes something: it has begun before anybody can stop it, and is waited for.
+/// Like [`run`], for work that changes something: once begun it is waited for.
 pub(crate) async fn run_to_the_end(
     place: &ToolPlace,
-    work: impl FnOnce(&Workplace) -> ToolOutput + Send + 'static,
+    work: impl FnOnce(&ToolPlace) -> ToolOutput + Send + 'static,
 ) -> ToolOutput {
     if place.cancel.is_cancelled() {
         return cancelled();
     }
-    let workplace = Workplace::of(place);
-    tokio::task::spawn_blocking(move || work(&workplace))
+    let place = place.clone();
+    tokio::task::spawn_blocking(move || work(&place))
         .await
         .unwrap_or_else(|_| ToolOutput::error("the tool broke off; this is a bug"))
 }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
 use super::files::{self, FileError};
-use super::work::{self, FileTarget, Workplace};
+use super::work::{self, FileTarget};
 use super::{diff, output, paths};
 use crate::model::ToolSpec;
 use crate::tool::{Effect, Preview, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
@@ -64,11 +64,10 @@ impl Tool for WriteTool {
 pub(super) fn previewed(
     arguments: &Json,
     place: &ToolPlace,
-    diff: impl FnOnce(&FileTarget, &Workplace) -> Result<String, ToolOutput>,
+    diff: impl FnOnce(&FileTarget, &ToolPlace) -> Result<String, ToolOutput>,
 ) -> Preview {
-    let place = Workplace::of(place);
     let path = Path::new(Fields(arguments).text("path").unwrap_or_default());
-    match place.target(path).and_then(|target| diff(&target, &place)) {
+    match place.target(path).and_then(|target| diff(&target, place)) {
         Ok(diff) if diff.is_empty() => Preview::Diff("(no change)".to_owned()),
         Ok(diff) => Preview::Diff(place.secrets.mask(&diff).into_owned()),
         Err(output) => Preview::Fails(output),
@@ -79,57 +78,51 @@ pub(super) fn previewed(
 pub(super) async fn changing(
     call: ToolCall,
     place: &ToolPlace,
-    work: fn(&Json, &FileTarget, &Workplace) -> ToolOutput,
+    work: fn(&Json, &FileTarget, &ToolPlace) -> ToolOutput,
 ) -> ToolOutput {
     let Some(path) = Fields(&call.arguments).text("path") else {
         return ToolOutput::error("the argument `path` is missing");
     };
-    let target = match Workplace::of(place).target(Path::new(path)) {
+    let target = match place.target(Path::new(path)) {
         Ok(target) => target,
         Err(output) => return output,
     };
     let Some(turn) = place.cancel.unless_cancelled(files::turn(&target.real)).await else {
         return work::cancelled();
     };
-    let done = work::run_to_the_end(place, move |place| match files::lock(&target.real) {
-        Ok(_held) => work(&call.arguments, &target, place),
-        Err(error) => ToolOutput::error(refused(&error.into(), &target, place)),
-    });
-    let output = done.await;
-    drop(turn);
-    output
+    work::run_to_the_end(place, move |place| {
+        let output = work(&call.arguments, &target, place);
+        // Held until here even if the call was dropped meanwhile.
+        drop(turn);
+        output
+    })
+    .await
 }
 
 /// Says why a file cannot be changed.
-pub(super) fn refused(error: &FileError, target: &FileTarget, place: &Workplace) -> String {
+pub(super) fn refused(error: &FileError, target: &FileTarget, place: &ToolPlace) -> String {
     format!("cannot write {}: {error}", paths::shown(&place.cwd, &target.shown))
 }
 
-fn write(arguments: &Json, target: &FileTarget, place: &Workplace) -> ToolOutput {
+fn write(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> ToolOutput {
     let content = Fields(arguments).text("content").unwrap_or_default();
     let old = old_text(&target.real);
     if let Err(error) = files::replace(&target.real, content.as_bytes()) {
         return ToolOutput::error(refused(&error, target, place));
     }
     let shown = paths::shown(&place.cwd, &target.shown);
-    let size = match content.len() {
+    let size_now = match content.len() {
         1 => "1 byte".to_owned(),
         bytes => format!("{bytes} bytes"),
     };
+    let held = |size: u64| format!("Wrote {size_now} to {shown}, which held {}.", output::size(size));
     match old {
-        None => ToolOutput::text(format!("Wrote {size} to {shown}.")),
+        None => ToolOutput::text(format!("Wrote {size_now} to {shown}.")),
         Some(Old::Text(old)) => {
-            ToolOutput::text(format!("Wrote {size} to {shown}, which held {}.", held(old.len())))
-                .with_details(diff::details(&shown, &old, content))
+            ToolOutput::text(held(old.len() as u64)).with_details(diff::details(&shown, &old, content))
         }
-        Some(Old::Other(old)) => {
-            ToolOutput::text(format!("Wrote {size} to {shown}, which held {}.", output::size(old)))
-        }
+        Some(Old::Other(size)) => ToolOutput::text(held(size)),
     }
-}
-
-fn held(bytes: usize) -> String {
-    output::size(bytes as u64)
 }
 
 /// What a file held before.

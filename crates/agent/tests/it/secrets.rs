@@ -10,7 +10,7 @@ use offshoot_agent::agent::{Agent, ApprovalRequest, Policy};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::model::{Model, ThinkingLevel};
 use offshoot_agent::permission::{Decision, Mode, Permissions, Rule};
-use offshoot_agent::secrets::{CredentialFiles, Secrets};
+use offshoot_agent::secrets::Secrets;
 use offshoot_agent::tool::{ToolCall, ToolPlace};
 use offshoot_agent::tools::{ReadyCall, ToolBox, UserCommand};
 use serde_json::{Value as Json, json};
@@ -49,7 +49,7 @@ impl Home {
     fn secrets(&self) -> Secrets {
         let config = self.dir.path().join(".config/offshoot");
         Secrets::new()
-            .denying(CredentialFiles::new([config.join("credentials.json")]))
+            .denying([config.join("credentials.json")])
             .asking_for([config.join("settings.json")])
             .masking([KEY])
     }

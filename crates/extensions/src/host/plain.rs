@@ -8,7 +8,7 @@ use offshoot_agent::extension::CommandRun;
 use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::inbox::Delivery;
 use offshoot_agent::model::{Model, ModelSpec, ThinkingLevel, ToolSpec};
-use offshoot_agent::secrets::{CredentialFiles, Secrets};
+use offshoot_agent::secrets::Secrets;
 use serde_json::{Value as Json, json};
 use session_tree::{Message, Options, Session};
 use tokio::sync::oneshot;
@@ -195,7 +195,7 @@ impl Host for PlainHost {
     fn secrets(&self) -> Arc<Secrets> {
         let usual = || {
             let file = self.config_dir.join("credentials.json");
-            Arc::new(Secrets::new().denying(CredentialFiles::new([file])))
+            Arc::new(Secrets::new().denying([file]))
         };
         self.secrets.clone().unwrap_or_else(usual)
     }

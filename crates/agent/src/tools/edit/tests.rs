@@ -7,7 +7,7 @@ fn run(content: impl AsRef<[u8]>, edits: &[(&str, &str)]) -> (ToolOutput, Vec<u8
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
     fs::write(&path, content).unwrap();
-    let place = Workplace::new(dir.path().to_owned(), Cancel::new());
+    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     let edits: Vec<Json> = edits.iter().map(|(old, new)| json!({"oldText": old, "newText": new})).collect();
     let target = place.target(Path::new("f")).unwrap();
     let output = edit(&json!({"path": "f", "edits": edits}), &target, &place);
@@ -130,7 +130,7 @@ fn every_way_to_write_edits_is_understood() {
 #[test]
 fn a_missing_file_is_told() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Workplace::new(dir.path().to_owned(), Cancel::new());
+    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     let edits = json!({"path": "f", "edits": [{"oldText": "a", "newText": "b"}]});
     let edited = |path: &str| edit(&edits, &place.target(Path::new(path)).unwrap(), &place);
     assert_eq!(edited("f"), ToolOutput::error("f does not exist"));

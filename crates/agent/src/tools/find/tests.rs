@@ -5,7 +5,7 @@ use crate::cancel::Cancel;
 use crate::tools::walk::tests::{too_deep, tree};
 
 fn found(dir: &tempfile::TempDir, arguments: &Json) -> String {
-    let place = Workplace::new(dir.path().to_owned(), Cancel::new());
+    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     find(arguments, &place).content[0]["text"].as_str().unwrap().to_owned()
 }
 
@@ -46,7 +46,7 @@ fn a_pattern_with_a_slash_is_a_path() {
 #[test]
 fn a_limit_is_told() {
     let dir = project();
-    let place = Workplace::new(dir.path().to_owned(), Cancel::new());
+    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     let output = find(&json!({"pattern": "*.rs", "limit": 2}), &place);
     let text = output.content[0]["text"].as_str().unwrap();
     assert!(
@@ -69,7 +69,7 @@ fn what_cannot_be_searched_is_told() {
     let dir = project();
     assert_eq!(found(&dir, &json!({"pattern": "*", "path": "scr"})), "scr does not exist. Did you mean src?");
     assert!(found(&dir, &json!({"pattern": "[z-a]"})).starts_with("the pattern is not valid: "));
-    let place = Workplace::new(dir.path().to_owned(), Cancel::new());
+    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     place.cancel.cancel();
     assert!(find(&json!({"pattern": "*"}), &place).is_error);
 }

@@ -8,8 +8,8 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
 use crate::cancel::Cancel;
+use crate::tool::ToolPlace;
 use crate::tools::output::Head;
-use crate::tools::work::Workplace;
 use crate::tools::{files, output, paths};
 
 /// The most characters of a line that are shown.
@@ -21,7 +21,7 @@ const MAX_LINE_MEMORY: usize = 64 * 1024 * 1024;
 pub(super) struct Search<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
-    place: &'a Workplace,
+    place: &'a ToolPlace,
     limit: usize,
     context: usize,
     found: Found,
@@ -44,7 +44,7 @@ pub(super) struct Found {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(matcher: RegexMatcher, context: usize, limit: usize, place: &'a Workplace) -> Self {
+    pub(super) fn new(matcher: RegexMatcher, context: usize, limit: usize, place: &'a ToolPlace) -> Self {
         let searcher = SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
             .before_context(context)

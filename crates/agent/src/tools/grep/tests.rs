@@ -6,7 +6,7 @@ use crate::cancel::Cancel;
 use crate::tools::walk::tests::{too_deep, tree};
 
 fn run(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
-    grep(arguments, &Workplace::new(dir.path().to_owned(), Cancel::new()))
+    grep(arguments, &ToolPlace::new(dir.path().to_owned(), Cancel::new()))
 }
 
 fn found(dir: &tempfile::TempDir, arguments: &Json) -> String {
@@ -80,7 +80,7 @@ fn limits_are_told() {
 #[test]
 fn a_search_without_limit_keeps_no_more_than_comes_back() {
     let dir = tree(&[("f", &"hit\n".repeat(500_000))]);
-    let place = Workplace::new(dir.path().to_owned(), Cancel::new());
+    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     let arguments = json!({"pattern": "h"});
     let mut search = Search::new(matcher(Fields(&arguments)).unwrap(), 0, 1_000_000_000, &place);
     search.file(&dir.path().join("f"), &dir.path().join("f"));
@@ -110,7 +110,7 @@ fn binary_files_and_links_are_left_alone() {
 #[test]
 fn a_stopped_search_says_so() {
     let dir = project();
-    let place = Workplace::new(dir.path().to_owned(), Cancel::new());
+    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     place.cancel.cancel();
     assert_eq!(grep(&json!({"pattern": "one"}), &place), ToolOutput::error("cancelled"));
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::cancel::Cancel;
 
 fn listed(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
-    ls(arguments, &Workplace::new(dir.path().to_owned(), Cancel::new()))
+    ls(arguments, &ToolPlace::new(dir.path().to_owned(), Cancel::new()))
 }
 
 #[test]

@@ -12,8 +12,8 @@ impl Home {
         home
     }
 
-    fn place(&self) -> Workplace {
-        Workplace::new(self.0.path().to_owned(), Cancel::new())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::new(self.0.path().to_owned(), Cancel::new())
     }
 
     fn read(&self, arguments: &Json) -> ToolOutput {

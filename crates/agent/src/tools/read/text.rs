@@ -6,9 +6,9 @@ use std::io::{self, BufRead, BufReader, Seek};
 use serde_json::json;
 
 use super::Range;
-use crate::tool::ToolOutput;
+use crate::tool::{ToolOutput, ToolPlace};
 use crate::tools::output::{self, Capped, CutBy, MAX_BYTES, MAX_LINES};
-use crate::tools::work::{self, Workplace};
+use crate::tools::work;
 
 /// Up to this size the lines of a file are counted to the end.
 const COUNTED: u64 = 64 * 1024 * 1024;
@@ -30,7 +30,7 @@ struct Lines {
 }
 
 /// Reads the wanted lines and says what is left out.
-pub(super) fn read(mut file: File, size: u64, range: Range, place: &Workplace) -> io::Result<ToolOutput> {
+pub(super) fn read(mut file: File, size: u64, range: Range, place: &ToolPlace) -> io::Result<ToolOutput> {
     skip_mark(&mut file)?;
     let lines = take(BufReader::with_capacity(BUFFER, file), size, range, place)?;
     if place.cancel.is_cancelled() {
@@ -56,7 +56,7 @@ fn skip_mark(file: &mut File) -> io::Result<()> {
 }
 
 /// Goes through the file line by line, in pieces of the buffer: a line may be longer than memory.
-fn take(mut reader: impl BufRead, size: u64, range: Range, place: &Workplace) -> io::Result<Lines> {
+fn take(mut reader: impl BufRead, size: u64, range: Range, place: &ToolPlace) -> io::Result<Lines> {
     let most = range.limit.unwrap_or(MAX_LINES).min(MAX_LINES);
     let mut lines = Lines { is_counted: size <= COUNTED, ..Lines::default() };
     let mut in_line = false;

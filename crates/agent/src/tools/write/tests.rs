@@ -5,7 +5,7 @@ use super::*;
 use crate::cancel::Cancel;
 
 fn run(dir: &Path, path: &str, content: &str) -> ToolOutput {
-    let place = Workplace::new(dir.to_owned(), Cancel::new());
+    let place = ToolPlace::new(dir.to_owned(), Cancel::new());
     let target = place.target(Path::new(path)).unwrap();
     write(&json!({"path": path, "content": content}), &target, &place)
 }

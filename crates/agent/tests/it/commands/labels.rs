@@ -1,4 +1,4 @@
-//! Labels, the name of the session, and totals.
+//! Labels and the name of the session.
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::LabelRequest;
@@ -66,12 +66,4 @@ async fn a_session_gets_a_name_and_loses_it() {
     desk.agent.name_session(&plan, &Cancel::new()).await.unwrap();
     assert_eq!(desk.agent.session().name(), None);
     assert_eq!(desk.appended(TALK).len(), 2);
-}
-
-#[tokio::test]
-async fn totals_count_the_branch_and_the_file() {
-    let desk = Desk::at(TALK, "c", vec![]);
-    let totals = desk.agent.totals().unwrap();
-    assert_eq!((totals.branch.entries, totals.file.entries, totals.branches), (3, 4, 2));
-    assert!(totals.file.usage.total >= totals.branch.usage.total);
 }
