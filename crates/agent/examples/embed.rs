@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use futures_util::stream;
-use offshoot_agent::agent::{Agent, NavigateRequest, Policy, Submission};
+use offshoot_agent::agent::{Agent, NavigateRequest, Submission};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::hooks::Hooks;
@@ -103,14 +103,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Without an approver only calls that read inside the working directory run. This one also allows the tool `weather`.
     let mut permissions = Permissions::new(Mode::DenyAsking);
     permissions.add(Rule::parse(Decision::Allow, "weather")?);
-    let approver = Policy { permissions, cwd: ".".into() };
 
     // `Options::new().create("notes.jsonl", ".")` keeps the conversation in a file.
     let session = Options::new().in_memory(".")?;
     let mut agent = Agent::new(session, ".")
         .with_model(Arc::new(Forecaster::new()), ThinkingLevel::Off)
         .with_tools(tools)
-        .with_approver(Arc::new(approver))
+        .with_approver(Arc::new(permissions))
         .with_hooks(hooks)
         .with_watcher(Watcher::new(|event| {
             if let AgentEvent::Message { id, message } = event {

@@ -28,7 +28,7 @@ use crate::command::{History, Reload, Resources};
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, Watcher};
 use crate::extension::ExtensionCommand;
-use crate::handle::{AgentHandle, Wish};
+use crate::handle::{AgentHandle, IdleTask};
 use crate::hooks::Hooks;
 pub use crate::inbox::{Delivery, Inbox, Ticket};
 use crate::model::{Model, ThinkingLevel};
@@ -38,7 +38,7 @@ use crate::shared::{SessionGuard, SharedSession};
 use crate::tools::{SharedTools, ToolBox};
 use crate::turn::{Effect, Input, Moment, Outcome, QueueMode, Turn};
 
-pub use approval::{Approval, ApprovalRequest, Approver, Policy};
+pub use approval::{Approval, ApprovalRequest, Approver};
 pub use choose::ChosenBy;
 pub use compact::CompactRequest;
 pub(crate) use compact::readable;
@@ -75,7 +75,7 @@ pub struct Agent {
     pub(crate) inbox: Inbox,
     /// What was said since the work on a prompt began.
     said: tell::Said,
-    wishes: (mpsc::UnboundedSender<Wish>, mpsc::UnboundedReceiver<Wish>),
+    tasks: (mpsc::UnboundedSender<IdleTask>, mpsc::UnboundedReceiver<IdleTask>),
     pub(crate) commands: Vec<Arc<dyn ExtensionCommand>>,
     /// Where the leaf was.
     pub(crate) history: History,
@@ -105,7 +105,7 @@ impl Agent {
             turn: Turn::default(),
             inbox: Inbox::default(),
             said: tell::Said::default(),
-            wishes: mpsc::unbounded_channel(),
+            tasks: mpsc::unbounded_channel(),
             commands: Vec::new(),
             history: History::default(),
             reload: None,
@@ -136,7 +136,8 @@ impl Agent {
     /// Sets who decides which tool calls may run.
     ///
     /// Without an approver only calls that read inside the working directory run; a call that writes, runs a command or
-    /// does anything else is refused. [`Policy::allow_all`] allows everything.
+    /// does anything else is refused. [`Mode::AllowAll`](crate::permission::Mode) allows everything that no
+    /// rule denies.
     pub fn with_approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);
         self
@@ -223,35 +224,31 @@ impl Agent {
             session: self.session.clone(),
             inbox: self.inbox.clone(),
             watcher: self.watcher.clone(),
-            wishes: self.wishes.0.clone(),
+            tasks: self.tasks.0.clone(),
             tools: self.tools.clone(),
         }
     }
 
-    /// Waits for something that takes the whole agent; see [`AgentHandle::when_idle`] and [`Agent::grant`].
-    pub async fn next_wish(&mut self) -> Wish {
+    /// Waits for a task that needs the whole agent; see [`AgentHandle::when_idle`] and [`Agent::run_task`].
+    pub async fn next_task(&mut self) -> IdleTask {
         loop {
-            // The agent itself holds a sender, so there is always one.
-            if let Some(wish) = self.wishes.1.recv().await {
-                return wish;
+            // The agent itself holds a sender, so the channel is never closed.
+            if let Some(task) = self.tasks.1.recv().await {
+                return task;
             }
         }
     }
 
-    fn take_wish(&mut self) -> Option<Wish> {
-        self.wishes.1.try_recv().ok()
-    }
-
-    /// Does what was wished for.
-    pub async fn grant(&mut self, wish: Wish, cancel: &Cancel) {
-        wish.grant(self, cancel).await;
+    /// Runs a task.
+    pub async fn run_task(&mut self, IdleTask(task): IdleTask, cancel: &Cancel) {
+        task(self, cancel).await;
         self.tell_news(cancel).await;
     }
 
-    /// Does all that was wished for so far, and what is wished for meanwhile.
-    pub async fn grant_all(&mut self, cancel: &Cancel) {
-        while let Some(wish) = self.take_wish() {
-            self.grant(wish, cancel).await;
+    /// Runs all tasks that wait, and those that they request.
+    pub async fn run_tasks(&mut self, cancel: &Cancel) {
+        while let Ok(task) = self.tasks.1.try_recv() {
+            self.run_task(task, cancel).await;
         }
     }
 

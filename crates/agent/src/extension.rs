@@ -106,10 +106,10 @@ impl Agent {
             tokio::select! {
                 biased;
                 done = &mut running => break done,
-                wish = self.next_wish() => self.grant(wish, cancel).await,
+                wish = self.next_task() => self.run_task(wish, cancel).await,
             }
         };
-        self.grant_all(cancel).await;
+        self.run_tasks(cancel).await;
         match done {
             Ok(prompt) => CommandRun::Done(prompt.filter(|text| !text.trim().is_empty())),
             Err(error) => CommandRun::Failed(error),

@@ -1,7 +1,7 @@
 //! The handle of an agent: what extensions, and programs that embed the agent, do at any time.
 //!
-//! Small things are done at once, also while a turn goes on. What takes the whole agent is a [`Wish`]: it waits until
-//! whoever owns the agent has time for it.
+//! Small changes are made at once, even during a turn. Work that needs the whole agent is an [`IdleTask`]: it waits until
+//! the owner of the agent is idle.
 
 use std::fmt;
 use std::pin::Pin;
@@ -65,7 +65,7 @@ impl CustomMessage {
 /// How a message of an extension is sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SendOptions {
-    /// Whether the model is to answer. Without a wish it does, if it is answering already.
+    /// Whether the model is to answer; if not given, it does if it is answering already.
     pub trigger_turn: Option<bool>,
     /// When it is sent if a turn is going on; [`Delivery::NextTurn`] lets it wait in any case.
     pub deliver_as: Option<Delivery>,
@@ -80,23 +80,17 @@ pub enum Sent {
     Queued,
 }
 
-/// Something that takes the whole agent.
-pub struct Wish(Box<WishFn>);
+/// A task that needs the whole agent.
+pub struct IdleTask(pub(crate) Box<TaskFn>);
 
-type WishFn = dyn for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> WishFuture<'a> + Send;
+type TaskFn = dyn for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> TaskFuture<'a> + Send;
 
-/// A wish while it is granted.
-pub type WishFuture<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+/// A running [`IdleTask`].
+pub type TaskFuture<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-impl Wish {
-    pub(crate) fn grant<'a>(self, agent: &'a mut Agent, cancel: &'a Cancel) -> WishFuture<'a> {
-        (self.0)(agent, cancel)
-    }
-}
-
-impl fmt::Debug for Wish {
+impl fmt::Debug for IdleTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Wish")
+        f.write_str("IdleTask")
     }
 }
 
@@ -106,7 +100,7 @@ pub struct AgentHandle {
     pub(crate) session: SharedSession,
     pub(crate) inbox: Inbox,
     pub(crate) watcher: Watcher,
-    pub(crate) wishes: mpsc::UnboundedSender<Wish>,
+    pub(crate) tasks: mpsc::UnboundedSender<IdleTask>,
     pub(crate) tools: SharedTools,
 }
 
@@ -254,13 +248,13 @@ impl AgentHandle {
         Ok(id)
     }
 
-    /// Lets something be done as soon as the agent has time: see [`Agent::grant`].
+    /// Runs a task as soon as the agent is idle; see [`Agent::run_task`].
     pub fn when_idle(
         &self,
-        wish: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> WishFuture<'a> + Send + 'static,
+        task: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> TaskFuture<'a> + Send + 'static,
     ) {
-        // If the agent is gone, so is whoever wished.
-        drop(self.wishes.send(Wish(Box::new(wish))));
+        // The agent may be gone during shutdown.
+        drop(self.tasks.send(IdleTask(Box::new(task))));
     }
 }
 

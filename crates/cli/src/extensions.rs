@@ -112,7 +112,7 @@ impl Extended {
     /// Loads the extensions for an agent without a terminal and attaches them to it. Returns `None` if there are none.
     ///
     /// Nobody can be asked for trust here: extensions of the project are loaded only if `is_approved`. The caller runs
-    /// [`Agent::start`] next, and [`Agent::grant_all`] and [`Agent::quit`] when the work is done.
+    /// [`Agent::start`] next, and [`Agent::run_tasks`] and [`Agent::quit`] when the work is done.
     pub(crate) async fn attach(
         args: &Args,
         is_approved: bool,

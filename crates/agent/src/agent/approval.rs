@@ -3,7 +3,7 @@
 //! checked call -> **[`ApprovalRequest`]** -> [`Approver`] -> [`Approval`] -> run it, or report the refusal
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::Pin;
 
 use crate::permission::{Caution, Decision, Mode, Permissions, Verdict};
@@ -74,33 +74,13 @@ impl<'a> ApprovalRequest<'a> {
     }
 }
 
-/// An approver without a user: it refuses every call that the rules do not allow.
-#[derive(Debug, Clone)]
-pub struct Policy {
-    /// The rules.
-    pub permissions: Permissions,
-    /// The directory that relative paths of rules start from.
-    pub cwd: PathBuf,
-}
-
-impl Policy {
-    /// Allows every call that no protection of credentials denies. For embedding without a user, and for tests.
-    pub fn allow_all(cwd: impl Into<PathBuf>) -> Self {
-        Policy { permissions: Permissions::new(Mode::AllowAll), cwd: cwd.into() }
-    }
-
-    /// Judges a call by the rules.
-    pub fn judge(&self, request: &ApprovalRequest<'_>) -> Verdict {
-        self.permissions.judge_request(request)
-    }
-}
-
-impl Approver for Policy {
+/// Rules without a user: a call that they do not allow is refused.
+impl Approver for Permissions {
     fn approve<'a>(
         &'a self,
         request: &'a ApprovalRequest<'a>,
     ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
-        Box::pin(std::future::ready(approval_of(&self.judge(request))))
+        Box::pin(std::future::ready(approval_of(&self.judge_request(request))))
     }
 }
 

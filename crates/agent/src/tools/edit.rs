@@ -136,10 +136,11 @@ fn plan(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> Result<Plan
 }
 
 fn cannot(error: &FileError, target: &FileTarget, place: &ToolPlace) -> String {
+    let shown = paths::shown(&place.cwd, &target.shown);
     match error {
-        FileError::Missing => paths::missing(&place.cwd, target),
+        FileError::Missing => format!("{shown} does not exist"),
         FileError::Directory | FileError::Special | FileError::ReadOnly | FileError::Io(_) => {
-            format!("cannot edit {}: {error}", paths::shown(&place.cwd, &target.shown))
+            format!("cannot edit {shown}: {error}")
         }
     }
 }

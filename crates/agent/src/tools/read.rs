@@ -85,7 +85,7 @@ fn read(arguments: &Json, place: &ToolPlace) -> ToolOutput {
 fn told(error: &FileError, target: &FileTarget, place: &ToolPlace) -> String {
     let shown = paths::shown(&place.cwd, &target.shown);
     match error {
-        FileError::Missing => paths::missing(&place.cwd, target),
+        FileError::Missing => format!("{shown} does not exist"),
         FileError::Directory => format!("{shown} is a directory; list it with ls"),
         FileError::Special | FileError::ReadOnly | FileError::Io(_) => {
             format!("cannot read {shown}: {error}")

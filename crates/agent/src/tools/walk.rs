@@ -68,13 +68,11 @@ impl Iterator for Entries {
 /// The directory or file that a call names under `path`, or the working directory.
 pub(super) fn root(path: Option<&str>, place: &ToolPlace) -> Result<FileTarget, ToolOutput> {
     let root = place.target(Path::new(path.unwrap_or(".")))?;
+    let shown = paths::shown(&place.cwd, &root.shown);
     match root.real.try_exists() {
         Ok(true) => Ok(root),
-        Ok(false) => Err(ToolOutput::error(paths::missing(&place.cwd, &root))),
-        Err(error) => {
-            let shown = paths::shown(&place.cwd, &root.shown);
-            Err(ToolOutput::error(format!("cannot look into {shown}: {error}")))
-        }
+        Ok(false) => Err(ToolOutput::error(format!("{shown} does not exist"))),
+        Err(error) => Err(ToolOutput::error(format!("cannot look into {shown}: {error}"))),
     }
 }
 

@@ -272,7 +272,7 @@ async fn choosing_what_is_chosen_already_is_no_news() {
     agent.choose_model(model.clone()).unwrap();
     agent.restore_model(Scripted::named("other"), ThinkingLevel::High);
     agent.choose_thinking(ThinkingLevel::High).unwrap();
-    agent.grant_all(&Cancel::new()).await;
+    agent.run_tasks(&Cancel::new()).await;
     assert_eq!(names(&seen), ["model_select", "thinking_level_select"]);
     let seen = seen.lock().unwrap();
     let chosen = (&seen[0]["model"]["id"], &seen[0]["previousModel"]["id"], &seen[0]["source"]);
@@ -298,7 +298,7 @@ async fn a_message_that_wakes_the_agent_is_told_before_the_start() {
     let wake = SendOptions { trigger_turn: Some(true), ..SendOptions::default() };
     agent.handle().send_message(&CustomMessage::text("note", "wake up"), wake).unwrap();
     agent.handle().send_user_message(Message::user("and you", Timestamp::from_millis(5)), None).unwrap();
-    agent.grant_all(&Cancel::new()).await;
+    agent.run_tasks(&Cancel::new()).await;
     assert_eq!(names(&seen), ["before_agent_start", "input", "before_agent_start"]);
     let seen = seen.lock().unwrap();
     assert_eq!(

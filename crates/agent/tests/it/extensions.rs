@@ -243,12 +243,12 @@ async fn a_message_to_an_idle_agent_is_appended_and_answered_if_it_is_to_be() {
     let handle = agent.handle();
     let sent = handle.send_message(&note("quiet"), SendOptions::default()).unwrap();
     assert!(matches!(sent, Sent::Appended(_)));
-    agent.grant_all(&Cancel::new()).await;
+    agent.run_tasks(&Cancel::new()).await;
     assert_eq!(path(&agent.session()), ["custom_message"]);
 
     let trigger = SendOptions { trigger_turn: Some(true), ..SendOptions::default() };
     assert_eq!(handle.send_message(&note("loud"), trigger).unwrap(), Sent::Queued);
-    agent.grant_all(&Cancel::new()).await;
+    agent.run_tasks(&Cancel::new()).await;
     assert_eq!(path(&agent.session()), ["custom_message", "custom_message", "assistant: one"]);
     assert_eq!(model.asked(0), ["user: quiet", "user: loud"]);
 }
@@ -286,7 +286,7 @@ async fn a_message_for_the_next_turn_goes_with_the_next_prompt() {
     let mut agent = agent(empty(), &model);
     let next = SendOptions { deliver_as: Some(Delivery::NextTurn), trigger_turn: Some(true) };
     agent.handle().send_message(&note("by the way"), next).unwrap();
-    agent.grant_all(&Cancel::new()).await;
+    agent.run_tasks(&Cancel::new()).await;
     assert!(agent.session().tree().is_empty());
     agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(model.asked(0), ["user: hi", "user: by the way"]);
@@ -333,7 +333,7 @@ async fn labels_and_names_of_extensions_are_told_to_the_others() {
     handle.set_session_name(" a\ngreeting ").unwrap();
     assert_eq!(agent.session().name(), Some("a greeting"));
     handle.set_session_name(" ").unwrap();
-    agent.grant_all(&Cancel::new()).await;
+    agent.run_tasks(&Cancel::new()).await;
     assert_eq!(names(&seen), ["session_label", "session_info_changed", "session_info_changed"]);
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0]["label"], "start");

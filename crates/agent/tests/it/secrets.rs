@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::agent::{Agent, ApprovalRequest, Policy};
+use offshoot_agent::agent::{Agent, ApprovalRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::model::{Model, ThinkingLevel};
 use offshoot_agent::permission::{Decision, Mode, Permissions, Rule};
@@ -325,7 +325,7 @@ async fn without_an_approver_a_call_that_writes_or_runs_is_refused() {
     assert!(!dir.path().join("b").exists());
 
     let (agent, _) = agent_with(calls, dir.path());
-    let mut agent = agent.with_approver(Arc::new(Policy::allow_all(dir.path())));
+    let mut agent = agent.with_approver(Arc::new(Permissions::new(Mode::AllowAll)));
     agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
     assert!(dir.path().join("b").exists());
 }
@@ -343,7 +343,7 @@ async fn keys_are_masked_before_output_is_stored_or_sent() {
     ];
     let (agent, model) = agent_with(calls, dir.path());
     let mut agent = agent
-        .with_approver(Arc::new(Policy::allow_all(dir.path())))
+        .with_approver(Arc::new(Permissions::new(Mode::AllowAll)))
         .with_secrets(Secrets::new().masking([KEY]));
     agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
     assert_eq!(model.asked(1)[2], "toolResult: KEY=[masked key]\n");

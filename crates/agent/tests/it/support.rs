@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use futures_util::stream;
-use offshoot_agent::agent::{Agent, Approver, Policy};
+use offshoot_agent::agent::{Agent, Approver};
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelError, ModelSpec, Price, Request,
     StopReason, ThinkingLevel, Usage,
 };
+use offshoot_agent::permission::{Mode, Permissions};
 use serde_json::{Value as Json, json};
 use session_tree::{Message, Options, Session, Timestamp};
 use testkit::clock::TickingClock;
@@ -193,7 +194,7 @@ pub(crate) fn agent(session: Session, model: &Arc<Scripted>) -> Agent {
 
 /// An approver that allows every call.
 pub(crate) fn allow_all() -> Arc<dyn Approver> {
-    Arc::new(Policy::allow_all("/w"))
+    Arc::new(Permissions::new(Mode::AllowAll))
 }
 
 pub(crate) fn prompt(text: &str) -> Vec<Message> {

@@ -11,7 +11,7 @@ use std::pin::Pin;
 
 use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::handle::Wish;
+use offshoot_agent::handle::IdleTask;
 use offshoot_agent::shared::SharedSession;
 use session_tree::Session;
 
@@ -25,7 +25,7 @@ pub(super) enum Next {
     /// The work is done.
     Done(Then),
     /// An extension wishes for some.
-    Wished(Wish),
+    Wished(IdleTask),
 }
 
 type Work = Pin<Box<dyn Future<Output = (Agent, Then)>>>;
@@ -87,7 +87,7 @@ impl Desk {
     /// Waits until the work is done; while there is none, until an extension requests some.
     pub(super) async fn next(&mut self) -> Next {
         match &mut self.agent {
-            Some(agent) => Next::Wished(agent.next_wish().await),
+            Some(agent) => Next::Wished(agent.next_task().await),
             None => Next::Done(self.done().await),
         }
     }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::extension::ExtensionCommand;
-use offshoot_agent::handle::Wish;
+use offshoot_agent::handle::IdleTask;
 use offshoot_agent::tools::ToolBox;
 use offshoot_extensions::Extension;
 use offshoot_extensions::host::{Mode, Notice};
@@ -364,10 +364,10 @@ impl Front<'_> {
     }
 
     /// Does what an extension wished for, now that the agent has time.
-    pub(super) fn grant(&mut self, wish: Wish) {
+    pub(super) fn run_task(&mut self, wish: IdleTask) {
         let before = self.place();
         self.desk.start(move |mut agent, cancel| async move {
-            agent.grant(wish, &cancel).await;
+            agent.run_task(wish, &cancel).await;
             let then: Then = Box::new(move |front| front.granted(&before));
             (agent, then)
         });

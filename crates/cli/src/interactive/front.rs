@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use offshoot_agent::agent::{Agent, Inbox};
 use offshoot_agent::event::AgentEvent;
-use offshoot_agent::handle::Wish;
+use offshoot_agent::handle::IdleTask;
 use offshoot_agent::model::{ModelSpec, ThinkingLevel};
 use offshoot_agent::secrets::Secrets;
 use offshoot_providers::Providers;
@@ -122,7 +122,7 @@ enum Happened {
     Asked(Option<Asked>),
     Done(Then),
     News(News),
-    Wished(Wish),
+    Wished(IdleTask),
     Counted(Option<Usage>),
     Found(Found),
     Pasted(Option<PromptImage>),
@@ -280,7 +280,7 @@ impl<'a> Front<'a> {
                 self.pass_keyboard();
             }
             Happened::News(news) => self.take_news(news),
-            Happened::Wished(wish) => self.grant(wish),
+            Happened::Wished(wish) => self.run_task(wish),
             Happened::Counted(counted) => self.counted(counted),
             Happened::Found(found) => self.found(found),
             Happened::Pasted(image) => self.pasted(image),

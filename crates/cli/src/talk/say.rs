@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use offshoot_agent::agent::{Agent, Approver, Policy, Submission, Submitted};
+use offshoot_agent::agent::{Agent, Approver, Submission, Submitted};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::extension::CommandRun;
@@ -28,8 +28,7 @@ use crate::ui;
 /// Says something to the model, or runs the command of an extension that it names, and gives the answer.
 pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Result<(), CommandError> {
     let setup = args.setup(app)?;
-    let cwd = setup.cwd.clone();
-    let approver = |permissions| Arc::new(Policy { permissions, cwd }) as Arc<dyn Approver>;
+    let approver = |permissions| Arc::new(permissions) as Arc<dyn Approver>;
     let printer = Printer { mode: args.mode, runs_command: Arc::default() };
     let mut agent = args.agent_for(&setup, PermissionMode::DenyAsking, approver, printer.watcher(), app)?;
     let instructions = args.instructions(&setup)?;
@@ -46,7 +45,7 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
         let typed = args.prompt.join(" ");
         let submission = Submission::typed(text).naming_files_in(typed);
         let said = say(&mut agent, submission, is_typed, &printer, app, cancel).await;
-        agent.grant_all(cancel).await;
+        agent.run_tasks(cancel).await;
         agent.quit().await;
         said
     })??;

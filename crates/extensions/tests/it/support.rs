@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::stream;
-use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, Policy, Submission, Submitted, SummaryRequest};
+use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, Submission, Submitted, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::Applied;
 use offshoot_agent::extension::CommandRun;
@@ -18,6 +18,7 @@ use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelSpec, Price, Request, StopReason,
     ThinkingLevel, Usage,
 };
+use offshoot_agent::permission::{Mode, Permissions};
 use offshoot_agent::tool::{ToolCall, ToolOutput, ToolPlace};
 use offshoot_agent::tools::ToolBox;
 use offshoot_extensions::discover::{self, Found};
@@ -149,7 +150,8 @@ impl Setup {
         let session = self.session.unwrap_or_else(|| options().in_memory("/w").unwrap());
         let shared: Arc<dyn Model> = model.clone();
         let agent = Agent::new(session, &project).with_model(shared.clone(), ThinkingLevel::Off);
-        let agent = agent.with_system("You are a test.").with_approver(Arc::new(Policy::allow_all(&project)));
+        let agent =
+            agent.with_system("You are a test.").with_approver(Arc::new(Permissions::new(Mode::AllowAll)));
         let plain = PlainHost::new(agent.handle(), &project);
         let plain = plain.with_models(vec![shared]).with_config_dir(home.path().join("config"));
         let plain = plain.with_options(options);
@@ -281,13 +283,13 @@ impl Stage {
 
     /// Does what extensions have asked of the agent.
     pub(crate) async fn serve(&mut self) {
-        self.agent.grant_all(&Cancel::new()).await;
+        self.agent.run_tasks(&Cancel::new()).await;
     }
 
     /// Waits for the next thing that an extension asks of the agent, and does it.
     pub(crate) async fn serve_one(&mut self) {
-        let wish = self.agent.next_wish().await;
-        self.agent.grant(wish, &Cancel::new()).await;
+        let wish = self.agent.next_task().await;
+        self.agent.run_task(wish, &Cancel::new()).await;
     }
 
     /// Moves the leaf.

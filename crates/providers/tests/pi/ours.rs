@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::agent::{
-    Agent, CompactRequest, Delivery, NavigateRequest, Policy, Submission, SummaryRequest,
-};
+use offshoot_agent::agent::{Agent, CompactRequest, Delivery, NavigateRequest, Submission, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith};
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::model::{AnswerEvent, Model, ThinkingLevel};
+use offshoot_agent::permission::{Mode, Permissions};
 use offshoot_agent::settings::Settings as AgentSettings;
 use offshoot_agent::tool::ToolPlace;
 use offshoot_agent::tools::{ToolBox, UserCommand};
@@ -56,7 +55,7 @@ impl Desk {
             .with_model(providers.model("lab/test").unwrap(), ThinkingLevel::Off)
             .with_system("You are a test.")
             .with_tools(ToolBox::coding())
-            .with_approver(Arc::new(Policy::allow_all(dir.path())))
+            .with_approver(Arc::new(Permissions::new(Mode::AllowAll)))
             .with_settings(AgentSettings { compaction, ..AgentSettings::default() });
         Desk { agent, server, providers, dir, cancel: Cancel::new() }
     }

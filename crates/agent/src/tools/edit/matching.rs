@@ -27,99 +27,21 @@ impl<'a> Edit<'a> {
 /// Why edits cannot be made. Edits are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum EditError {
-    /// There is nothing to do.
     #[error("no edits were given")]
     None,
-    /// The text to replace is empty.
     #[error("oldText of edit {number} is empty")]
-    Empty {
-        /// Which edit.
-        number: usize,
-    },
-    /// The text to replace is not there.
+    Empty { number: usize },
+    /// The hint names text that is almost the same, if there is any.
     #[error("oldText of edit {number} is not in the file{hint}")]
-    NotFound {
-        /// Which edit.
-        number: usize,
-        /// What is there instead.
-        hint: Hint,
-    },
-    /// The text to replace is there more than once.
+    NotFound { number: usize, hint: String },
     #[error(
-        "oldText of edit {number} occurs {times} times, at {lines}; add lines around it to make it unique"
+        "oldText of edit {number} occurs {times} times, at lines {lines}; add lines around it to make it unique"
     )]
-    Ambiguous {
-        /// Which edit.
-        number: usize,
-        /// How often it is there.
-        times: usize,
-        /// Where.
-        lines: Lines,
-    },
-    /// Two edits change the same text.
+    Ambiguous { number: usize, times: usize, lines: String },
     #[error("edits {first} and {second} overlap; make them one edit")]
-    Overlap {
-        /// The edit that begins first.
-        first: usize,
-        /// The other one.
-        second: usize,
-    },
-    /// The file would stay the same.
+    Overlap { first: usize, second: usize },
     #[error("the edits change nothing: every newText is equal to its oldText")]
     NoChange,
-}
-
-/// Lines where a text begins; not all, if it is there often.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Lines(Vec<usize>, bool);
-
-impl std::fmt::Display for Lines {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let numbers: Vec<String> = self.0.iter().map(ToString::to_string).collect();
-        let more = if self.1 { ", ..." } else { "" };
-        write!(f, "lines {}{more}", numbers.join(", "))
-    }
-}
-
-/// What is in a file instead of a text that is not.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Hint {
-    /// Nothing like it.
-    Nothing,
-    /// The new text is there already.
-    AlreadyDone {
-        /// The line where it begins.
-        line: usize,
-    },
-    /// The same text but for white space or quotes.
-    Spaces {
-        /// The line where it begins.
-        line: usize,
-        /// The text as it is in the file.
-        text: String,
-    },
-    /// Only the first line of it.
-    FirstLine {
-        /// The line.
-        line: usize,
-    },
-}
-
-impl std::fmt::Display for Hint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Hint::Nothing => Ok(()),
-            Hint::AlreadyDone { line } => {
-                write!(f, ", but newText is, at line {line}: the edit may be done already")
-            }
-            Hint::FirstLine { line } => {
-                write!(f, "; its first line is at line {line}, but what follows differs")
-            }
-            Hint::Spaces { line, text } => {
-                write!(f, "; text that differs only in white space or quotes is at line {line}:\n{text}")
-            }
-        }
-    }
 }
 
 /// An edit at its place.
@@ -177,14 +99,14 @@ fn place<'a>(old: &[u8], edit: &Edit<'a>, number: usize, has_crlf: bool) -> Resu
             let new = if has_crlf { with_crlf(edit.new) } else { Cow::Borrowed(edit.new) };
             Ok(Placed { number, start, end: start + wanted.len(), new })
         }
-        several => Err(EditError::Ambiguous {
-            number,
-            times: several.len(),
-            lines: Lines(
-                several.iter().take(NAMED_PLACES).map(|&at| line_of(old, at)).collect(),
-                several.len() > NAMED_PLACES,
-            ),
-        }),
+        several => {
+            let named = several.iter().take(NAMED_PLACES).map(|&at| line_of(old, at).to_string());
+            let mut lines = named.collect::<Vec<_>>().join(", ");
+            if several.len() > NAMED_PLACES {
+                lines.push_str(", ...");
+            }
+            Err(EditError::Ambiguous { number, times: several.len(), lines })
+        }
     }
 }
 
@@ -218,26 +140,21 @@ fn line_of(text: &[u8], at: usize) -> usize {
     memchr::memchr_iter(b'\n', &text[..at]).count() + 1
 }
 
-fn hint(old: &[u8], edit: &Edit<'_>) -> Hint {
-    if !edit.new.trim().is_empty()
-        && let Some(at) = memmem::find(old, edit.new.as_bytes())
-    {
-        return Hint::AlreadyDone { line: line_of(old, at) };
-    }
+/// Finds text that differs from the wanted one only in white space or quotes.
+fn hint(old: &[u8], edit: &Edit<'_>) -> String {
     let text = String::from_utf8_lossy(old);
     let lines: Vec<&str> = text.lines().collect();
     let plain: Vec<String> = lines.iter().map(|line| plain(line)).collect();
     let wanted: Vec<String> = edit.old.trim_matches('\n').lines().map(self::plain).collect();
     if wanted.iter().all(String::is_empty) {
-        return Hint::Nothing;
+        return String::new();
     }
-    if let Some(at) = plain.windows(wanted.len()).position(|window| is_alike(window, &wanted)) {
-        return Hint::Spaces { line: at + 1, text: excerpt(&lines[at..at + wanted.len()]) };
-    }
-    let first = wanted.iter().find(|line| !line.is_empty());
-    match first.and_then(|first| plain.iter().position(|line| line == first)) {
-        Some(at) if wanted.len() > 1 => Hint::FirstLine { line: at + 1 },
-        _ => Hint::Nothing,
+    match plain.windows(wanted.len()).position(|window| is_alike(window, &wanted)) {
+        Some(at) => {
+            let excerpt = excerpt(&lines[at..at + wanted.len()]);
+            format!("; text that differs only in white space or quotes is at line {}:\n{excerpt}", at + 1)
+        }
+        None => String::new(),
     }
 }
 

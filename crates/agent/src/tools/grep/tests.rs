@@ -51,10 +51,7 @@ fn a_search_can_be_narrowed() {
     assert_eq!(found(&dir, &json!({"pattern": "one", "path": "b.rs"})), "b.rs:1: fn one() {}");
     assert_eq!(found(&dir, &json!({"pattern": "one", "glob": "a/*.rs"})), "a/x.rs:2: fn one(a: u8) {}");
     assert_eq!(found(&dir, &json!({"pattern": "one", "path": "out/x.rs"})), "out/x.rs:1: fn one() {}");
-    assert_eq!(
-        found(&dir, &json!({"pattern": "x", "path": "c.rs"})),
-        "c.rs does not exist. Did you mean b.rs?"
-    );
+    assert_eq!(found(&dir, &json!({"pattern": "x", "path": "c.rs"})), "c.rs does not exist");
 }
 
 #[test]

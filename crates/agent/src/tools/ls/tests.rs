@@ -40,5 +40,5 @@ fn what_is_no_directory_is_told() {
     fs::write(dir.path().join("file"), "").unwrap();
     assert_eq!(listed(&dir, &json!({"path": "file"})), ToolOutput::error("file is not a directory"));
     let missing = listed(&dir, &json!({"path": "fiel"}));
-    assert_eq!(missing, ToolOutput::error("fiel does not exist. Did you mean file?"));
+    assert_eq!(missing, ToolOutput::error("fiel does not exist"));
 }

@@ -38,24 +38,6 @@ fn links_in_a_circle_are_an_error() {
 }
 
 #[test]
-fn a_missing_file_is_told_with_what_is_like_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let cwd = dir.path();
-    fs::create_dir(cwd.join("src")).unwrap();
-    for name in ["parser.rs", "README.md", "zebra"] {
-        fs::write(cwd.join("src").join(name), "").unwrap();
-    }
-    let told = |path: &str| {
-        let path = cwd.join(path);
-        missing(cwd, &FileTarget { real: path.clone(), shown: path })
-    };
-    assert_eq!(told("src/parse.rs"), "src/parse.rs does not exist. Did you mean src/parser.rs?");
-    assert_eq!(told("src/readme.md"), "src/readme.md does not exist. Did you mean src/README.md?");
-    assert_eq!(told("src/qqqqq"), "src/qqqqq does not exist");
-    assert_eq!(told("src/deep/er/x"), "src/deep/er/x does not exist. The path exists as far as src");
-}
-
-#[test]
 fn odd_names_cannot_fake_lines() {
     assert_eq!(shown(Path::new("/p"), Path::new("/p/a\nb\u{1b}[2J")), "a\\nb\\u{1b}[2J");
     assert_eq!(shown(Path::new("/p"), Path::new("/p")), ".");

@@ -185,7 +185,7 @@ fn choose(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
         desk.agent.choose_model(Scripted::named("another")).unwrap();
         desk.agent.choose_thinking(ThinkingLevel::High).unwrap();
-        desk.agent.grant_all(&Cancel::new()).await;
+        desk.agent.run_tasks(&Cancel::new()).await;
     })
 }
 
