@@ -161,7 +161,7 @@ impl Options {
                 Ok(()) => command.run(&mut work).await,
                 Err(error) => Err(error.into()),
             };
-            agent.grant_all(cancel).await;
+            agent.run_tasks(cancel).await;
             agent.quit().await;
             outcome
         })?;
