@@ -9,7 +9,7 @@ use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::hooks::Hooks;
 use offshoot_extensions::discover;
-use offshoot_extensions::host::{Host, PlainHost};
+use offshoot_extensions::host::Host;
 use offshoot_extensions::{Extensions, LoadOptions};
 use serde_json::json;
 use session_tree::Options;
@@ -64,7 +64,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
 /// Loads the first extensions of a directory.
 async fn loaded(directory: &Path, count: usize) -> Result<Extensions, Failure> {
     let agent = Agent::new(Options::new().in_memory("/project")?, "/project");
-    let host: Arc<dyn Host> = Arc::new(PlainHost::new(agent.handle(), "/project"));
+    let host = Arc::new(Host::new(agent.handle(), "/project", "/project/.offshoot"));
     let mut found = discover::in_directory(directory);
     found.truncate(count);
     let options = LoadOptions { trusted: true, ..LoadOptions::default() };

@@ -1,12 +1,10 @@
-//! Extensions of the program: which files are loaded, into which surroundings, and what of them the agent gets.
+//! Extensions of the program: which files are loaded, into which host, and what of them the agent gets.
 //!
 //! command line, directories, settings, trust -> **sources** -> engines behind a **host** -> hooks, commands, tools
 //!
 //! Without a file to load nothing of this exists: no engine, no thread. Never reads anything of a project that is not
 //! trusted as it is at that very moment.
 
-mod host;
-mod roster;
 mod sources;
 
 use std::path::PathBuf;
@@ -16,9 +14,9 @@ use clap::error::{ContextKind, ContextValue};
 use offshoot_agent::agent::Agent;
 use offshoot_agent::command::Reload;
 use offshoot_agent::extension::Brought;
-use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::model::Model;
-use offshoot_extensions::host::{Host, Mode, Notice, PlainHost};
+use offshoot_agent::system::Instructions;
+use offshoot_extensions::host::{FrontEnd, Host, HostEvent, Mode, Notice};
 use offshoot_extensions::{Extensions, LoadOptions};
 use offshoot_providers::Providers;
 use serde_json::{Map, Value as Json};
@@ -28,8 +26,6 @@ use crate::error::{CommandError, Failure};
 use crate::setup::Setup;
 use crate::ui;
 
-pub(crate) use host::{AskedBy, ExtensionHost, Tell, Told};
-pub(crate) use roster::Roster;
 pub(crate) use sources::Sources;
 use sources::has_extensions;
 
@@ -79,32 +75,34 @@ impl Args {
 /// The extensions of one agent.
 #[derive(Clone)]
 pub(crate) struct Extended {
-    host: Arc<ExtensionHost>,
+    /// The program as extensions see it.
+    pub(crate) host: Arc<Host>,
     sources: Arc<Mutex<Sources>>,
     flags: Map<String, Json>,
 }
 
-/// The front end of a run without a terminal, as extensions see it.
+/// The front end, as extensions see it.
 pub(crate) struct Output {
     /// The mode that extensions read.
     pub(crate) mode: Mode,
     /// Receives what extensions report and show.
-    pub(crate) tell: Tell,
+    pub(crate) front_end: FrontEnd,
 }
 
 impl Output {
     /// Prints problems and notifications of extensions on standard error.
     pub(crate) fn words() -> Self {
-        let tell: Tell = Arc::new(|told| match told {
-            Told::Failed(text) => ui::words(&format!("warning: {text}")),
-            Told::Show { notice: Notice::Notify { message, level }, .. } => match level.as_str() {
+        let front_end: FrontEnd = Arc::new(|event| match event {
+            HostEvent::NotLoaded(text) => ui::words(&format!("warning: {text}")),
+            HostEvent::Failed(trouble) => ui::words(&format!("warning: {trouble}")),
+            HostEvent::Show(_, Notice::Notify { message, level }) => match level.as_str() {
                 "warning" | "error" => ui::words(&format!("{level}: {message}")),
                 _ => ui::words(&message),
             },
             // Everything else needs a screen.
             _ => {}
         });
-        Output { mode: Mode::Print, tell }
+        Output { mode: Mode::Print, front_end }
     }
 }
 
@@ -129,52 +127,43 @@ impl Extended {
         if sources.is_empty() {
             return Ok(None);
         }
-        let extended = Self::new(args, sources, agent, setup, app, output.mode, output.tell)?;
+        let extended = Self::new(args, sources, agent, setup, app, output)?;
         extended.begin(agent).await;
         Ok(Some(extended))
     }
 
-    /// Makes the surroundings of extensions; nothing is loaded yet.
+    /// Makes the host of extensions; nothing is loaded yet.
     pub(crate) fn new(
         args: &Args,
         sources: Sources,
         agent: &Agent,
         setup: &Setup,
         app: &App,
-        mode: Mode,
-        tell: Tell,
+        output: Output,
     ) -> Result<Self, CommandError> {
-        let providers = setup.providers()?;
-        let models = models(agent, &providers);
-        let plain = PlainHost::new(agent.handle(), &setup.cwd)
-            .with_mode(mode)
-            .with_config_dir(setup.config_dir())
-            .with_trust(setup.project.is_some())
-            .with_models(models)
-            .with_options(app.options_maker())
-            .with_secrets(agent.secrets().clone());
-        plain.set_state(|state| {
-            state.model = agent.model().map(|model| model.spec().clone());
-            state.thinking = agent.thinking();
-        });
-        let roster = Roster::new(agent.handle(), setup.cwd.clone());
-        let host = Arc::new(ExtensionHost::new(plain, roster, tell));
-        Ok(Extended { host, sources: Arc::new(Mutex::new(sources)), flags: args.flags.clone() })
-    }
-
-    /// Returns the surroundings.
-    pub(crate) fn host(&self) -> &Arc<ExtensionHost> {
-        &self.host
-    }
-
-    /// Returns the handle of the agent.
-    pub(crate) fn agent(&self) -> AgentHandle {
-        self.host.agent().clone()
+        let mut host = Host::new(agent.handle(), &setup.cwd, setup.config_dir());
+        host.mode = output.mode;
+        host.front_end = output.front_end;
+        host.is_project_trusted = setup.project.is_some();
+        host.models = models(agent, &setup.providers()?);
+        host.options = Arc::new(app.options_maker());
+        host.secrets = agent.secrets().clone();
+        host.state().model = agent.model().map(|model| model.spec().clone());
+        host.state().thinking = agent.thinking();
+        let sources = Arc::new(Mutex::new(sources));
+        Ok(Extended { host: Arc::new(host), sources, flags: args.flags.clone() })
     }
 
     /// Returns the extensions that are loaded.
     pub(crate) fn loaded(&self) -> Extensions {
-        self.host.roster().extensions()
+        self.host.tools.extensions()
+    }
+
+    /// Sets the system prompt, with what the tools of extensions add to it.
+    pub(crate) fn set_system_prompt(&self, agent: &mut Agent, instructions: Instructions) {
+        let prompt = self.host.tools.system_prompt(&self.host.cwd, instructions);
+        self.host.state().system.clone_from(&prompt);
+        agent.set_system(prompt);
     }
 
     /// Looks for extensions elsewhere from now on.
@@ -197,17 +186,16 @@ impl Extended {
     async fn load(&self) -> Brought {
         let (found, odd) = self.sources.lock().unwrap_or_else(PoisonError::into_inner).find();
         for text in odd {
-            self.host.tell(Told::Failed(text));
+            self.host.send(HostEvent::NotLoaded(text));
         }
-        let host: Arc<dyn Host> = self.host.clone();
         let options = LoadOptions { trusted: true, flags: self.flags.clone(), ..LoadOptions::default() };
-        let (extensions, errors) = Extensions::load(&found, &host, &options).await;
+        let (extensions, errors) = Extensions::load(&found, &self.host, &options).await;
         for error in errors {
-            self.host.tell(Told::Failed(error.to_string()));
+            self.host.send(HostEvent::NotLoaded(error.to_string()));
         }
         let brought = Brought { hooks: extensions.hooks(), commands: extensions.commands() };
-        self.host.roster().put(extensions);
-        self.host.tell(Told::Loaded);
+        self.host.tools.replace(extensions);
+        self.host.send(HostEvent::Loaded);
         brought
     }
 

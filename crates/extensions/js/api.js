@@ -39,24 +39,24 @@ function tellRegistered() {
   call("host.registered", {
     events: listenedTo(),
     commands: [...commands].map(([name, one]) => ({
-      name, description: one.description ?? "", completes: typeof one.getArgumentCompletions === "function",
+      name: String(name), description: String(one.description ?? ""), completes: typeof one.getArgumentCompletions === "function",
     })),
     tools: [...tools.values()].map(describedTool),
-    shortcuts: [...shortcuts].map(([key, one]) => ({ key, description: one.description ?? "" })),
+    shortcuts: [...shortcuts].map(([key, one]) => ({ key, description: String(one.description ?? "") })),
     flags: [...flags.keys()].map(String),
-    messageRenderers: [...messageRenderers.keys()],
-    entryRenderers: [...entryRenderers.keys()],
+    messageRenderers: [...messageRenderers.keys()].map(String),
+    entryRenderers: [...entryRenderers.keys()].map(String),
   });
 }
 
 function describedTool(one) {
   return {
-    name: one.name,
-    description: one.description ?? "",
+    name: String(one.name),
+    description: String(one.description ?? ""),
     parameters: one.parameters ?? { type: "object", properties: {} },
     rendersResult: typeof one.renderResult === "function",
-    promptSnippet: one.promptSnippet ?? null,
-    promptGuidelines: one.promptGuidelines ?? [],
+    promptSnippet: one.promptSnippet ? String(one.promptSnippet) : null,
+    promptGuidelines: [one.promptGuidelines ?? []].flat().map(String),
     concurrent: one.executionMode === "parallel",
   };
 }

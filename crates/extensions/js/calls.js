@@ -26,12 +26,14 @@ const CALLS = {
     drawn(width, (theme, keyHint) => api.messageRenderer(message.customType)?.(message, { expanded, keyHint }, theme)),
   "draw.entry": ({ entry, expanded, width }) =>
     drawn(width, (theme, keyHint) => api.entryRenderer(entry.customType)?.(entry, { expanded, keyHint }, theme)),
-  "draw.toolCall": ({ name, args, width }) =>
-    drawn(width, (theme) => api.tool(name)?.renderCall?.(args, theme, toolContext(args))),
-  "draw.toolResult": ({ name, args, result, expanded, width }) =>
-    drawn(width, (theme) =>
-      api.tool(name)?.renderResult?.(result, { expanded, isPartial: false }, theme, toolContext(args, result)),
-    ),
+  "draw.tool": async ({ name, args, result, expanded, width }) => {
+    const one = api.tool(name);
+    const options = { expanded, isPartial: false };
+    const below = await drawn(width, (theme) => one?.renderResult?.(result, options, theme, toolContext(args, result)));
+    if (!below.lines) return below;
+    const title = await drawn(width, (theme) => one.renderCall?.(args, theme, toolContext(args)));
+    return { lines: [...(title.lines ?? [name]), ...below.lines] };
+  },
 };
 
 async function drawn(width, render) {

@@ -10,13 +10,15 @@ function hasUI() {
   return call("host.info").hasUI;
 }
 
+const textOrNull = (text) => (text === undefined || text === null ? null : String(text));
+
 function show(kind, values) {
   call("host.show", { kind, ...values });
 }
 
 async function ask(kind, values, options) {
   if (options?.signal?.aborted) return null;
-  return start("ask", { kind, ...values, timeout: options?.timeout }, options?.signal);
+  return start("ask", { kind, ...values, title: String(values.title), timeout: options?.timeout }, options?.signal);
 }
 
 /// Shows a component until it says that it is done.
@@ -39,10 +41,8 @@ function custom(factory, options) {
     // A component that was made before it is shown gets no `done`: it is closed by other means.
     const closesOnEscape = typeof factory !== "function";
     components.put(id, component, () => close(undefined), closesOnEscape);
-    const overlay = Boolean(options?.overlay);
-    const overlayOptions = typeof options?.overlayOptions === "function" ? options.overlayOptions() : options?.overlayOptions;
     options?.onHandle?.({ hide: () => close(undefined), setHidden() {}, isHidden: () => false, focus() {}, unfocus() {} });
-    await start("ask", { kind: "custom", component: id, overlay, closesOnEscape, options: overlayOptions ?? {} }, closing.signal);
+    await start("ask", { kind: "custom", component: id, closesOnEscape }, closing.signal);
     close(undefined);
   };
   return open().then(() => closed, (error) => {
@@ -51,12 +51,12 @@ function custom(factory, options) {
   });
 }
 
-components.onOverlay((component, overlayOptions) => {
+components.onOverlay((component) => {
   let hide = () => {};
   custom((_tui, _theme, _keys, done) => {
     hide = done;
     return component;
-  }, { overlay: true, overlayOptions }).catch((error) => report("overlay", error));
+  }).catch((error) => report("overlay", error));
   return { hide: () => hide(undefined), setHidden() {}, isHidden: () => false };
 });
 
@@ -102,52 +102,42 @@ const footerData = {
 
 const statuses = new Map();
 
-/// Settings of the screen that a host may know; it gets their arguments as they are.
-const SETTINGS = [
+/// Settings of the screen that have no effect here.
+const IGNORED = [
   "setWorkingVisible", "setWorkingIndicator", "setHiddenThinkingLabel", "setToolsExpanded", "addAutocompleteProvider",
   "setEditorComponent", "onTerminalInput",
 ];
 
-const settings = Object.fromEntries(
-  SETTINGS.map((name) => [
-    name,
-    (...args) => {
-      call("host.show", { kind: name, arguments: args.filter((arg) => typeof arg !== "function") });
-      return () => {};
-    },
-  ]),
-);
-
 export const ui = Object.freeze({
-  ...settings,
+  ...Object.fromEntries(IGNORED.map((name) => [name, () => () => {}])),
   async select(title, options, opts) {
     return (await ask("select", { title, options: [...options].map(String) }, opts)) ?? undefined;
   },
   async confirm(title, message, opts) {
-    return (await ask("confirm", { title, message: message ?? "" }, opts)) === true;
+    return (await ask("confirm", { title, message: String(message ?? "") }, opts)) === true;
   },
   async input(title, placeholder, opts) {
-    return (await ask("input", { title, placeholder: placeholder ?? "" }, opts)) ?? undefined;
+    return (await ask("input", { title, placeholder: String(placeholder ?? "") }, opts)) ?? undefined;
   },
   async editor(title, prefill, opts) {
-    return (await ask("editor", { title, prefill: prefill ?? "" }, opts)) ?? undefined;
+    return (await ask("editor", { title, prefill: String(prefill ?? "") }, opts)) ?? undefined;
   },
   custom(factory, options) {
     // The older form: a component, and a function that runs once when the component is closed.
     if (typeof factory !== "function" && typeof options === "function") return custom(factory).finally(() => options());
     return custom(factory, options);
   },
-  notify: (message, level) => show("notify", { message: String(message), level: level ?? "info" }),
+  notify: (message, level) => show("notify", { message: String(message), level: String(level ?? "info") }),
   setStatus(key, text) {
     if (text === undefined || text === null) statuses.delete(key);
     else statuses.set(key, text);
-    show("status", { key, text: text ?? null });
+    show("status", { key: String(key), text: textOrNull(text) });
   },
   setWidget(key, content, options) {
     const below = options?.placement === "belowEditor";
     const component = place(`widget ${key}`, typeof content === "function" ? content : null);
-    if (component !== null) show("widget", { key, component, below });
-    else show("widget", { key, lines: content ? [...content].map(String) : null, below });
+    const lines = component === null && content ? [...content].map(String) : null;
+    show("widget", { key: String(key), component, lines, below });
   },
   setFooter: (factory) => show("footer", { component: place("footer", factory, footerData) }),
   setHeader: (factory) => show("header", { component: place("header", factory) }),
@@ -155,7 +145,7 @@ export const ui = Object.freeze({
   setEditorText: (text) => show("editorText", { text: String(text) }),
   getEditorText: () => call("host.state").editorText,
   pasteToEditor: (text) => show("paste", { text: String(text) }),
-  setWorkingMessage: (text) => show("working", { text: text ?? null }),
+  setWorkingMessage: (text) => show("working", { text: textOrNull(text) }),
   getToolsExpanded: () => false,
   getEditorComponent: () => undefined,
   theme,

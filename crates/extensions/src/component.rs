@@ -1,36 +1,22 @@
 //! Components: parts of the screen that an extension draws. Script draws lines, whoever shows them decides where.
 
-use std::fmt;
-use std::sync::Arc;
-
 use serde_json::{Value as Json, json};
 
-use crate::handle::{Handle, Kind};
+use crate::extension::Extension;
+use crate::handle::Kind;
 
 /// A part of the screen that an extension draws.
 ///
 /// Lines may have escape codes for colours and are never wider than what was asked for.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Component {
-    id: u64,
-    handle: Arc<Handle>,
+    /// The number that [`Notice::Redraw`](crate::host::Notice::Redraw) names.
+    pub id: u64,
+    /// The extension that draws it.
+    pub extension: Extension,
 }
 
 impl Component {
-    pub(crate) fn new(id: u64, handle: Arc<Handle>) -> Self {
-        Component { id, handle }
-    }
-
-    /// Returns the number under which [`Notice::Redraw`](crate::host::Notice::Redraw) speaks of it.
-    pub fn id(&self) -> u64 {
-        self.id
-    }
-
-    /// Returns the name of the extension.
-    pub fn extension(&self) -> &str {
-        self.handle.name()
-    }
-
     /// Draws the component.
     ///
     /// # Errors
@@ -41,7 +27,7 @@ impl Component {
         Ok(lines(&answer, width))
     }
 
-    /// Hands over what was typed, as a terminal sends it. Tells whether the component has ended itself.
+    /// Sends a key, as a terminal spells it. Returns true if the component has ended itself.
     pub async fn input(&self, data: &str) -> Result<bool, String> {
         let answer = self.ask("component.input", json!({"id": self.id, "data": data})).await?;
         Ok(answer["done"].as_bool().unwrap_or(false))
@@ -53,17 +39,11 @@ impl Component {
     }
 
     async fn ask(&self, doing: &str, payload: Json) -> Result<Json, String> {
-        self.handle.call(Kind::Screen, doing, payload.to_string(), None).await
+        self.extension.call(Kind::Screen, doing, &payload, None).await
     }
 }
 
-impl fmt::Debug for Component {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Component").field("id", &self.id).field("extension", &self.extension()).finish()
-    }
-}
-
-/// Takes lines out of an answer; what is too wide is cut.
+/// Reads the lines of an answer; lines that are too wide are cut.
 pub(crate) fn lines(answer: &Json, width: u16) -> Vec<String> {
     let list = answer["lines"].as_array().into_iter().flatten().filter_map(Json::as_str);
     list.map(|line| crate::width::truncate(line, usize::from(width), "")).collect()

@@ -21,12 +21,11 @@ use rquickjs::{
 };
 use serde_json::Value as Json;
 
+use crate::extension::Extension;
 use crate::handle::Handle;
 use crate::host::Host;
 use crate::limits::{Clock, Limits};
 use crate::strip::{Place, Places};
-
-pub(crate) use native::component;
 
 /// How the engine spells that there is no memory left.
 const EXHAUSTED: &str = "InternalError: out of memory";
@@ -34,7 +33,7 @@ const EXHAUSTED: &str = "InternalError: out of memory";
 /// What an engine is given.
 pub(crate) struct Setting {
     pub(crate) name: String,
-    pub(crate) host: Arc<dyn Host>,
+    pub(crate) host: Arc<Host>,
     pub(crate) limits: Limits,
     pub(crate) clock: Arc<Clock>,
     pub(crate) handle: Weak<Handle>,
@@ -44,6 +43,13 @@ pub(crate) struct Setting {
     pub(crate) root: Option<PathBuf>,
     /// What script is told about itself at the beginning.
     pub(crate) facts: Json,
+}
+
+impl Setting {
+    /// Returns the extension, unless it is being dropped.
+    pub(crate) fn extension(&self) -> Option<Extension> {
+        Some(Extension { handle: self.handle.upgrade()? })
+    }
 }
 
 /// Something that script asked for and that the worker has to do.

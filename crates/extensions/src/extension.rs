@@ -1,7 +1,7 @@
 //! One extension: a handler of hooks, and whatever it has registered.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_agent::cancel::Cancel;
@@ -9,7 +9,7 @@ use offshoot_agent::hooks::{Handler, HookFuture};
 use offshoot_agent::tool::Tool;
 use serde_json::{Value as Json, json};
 
-use crate::component::lines;
+use crate::component::{Component, lines};
 use crate::handle::{Handle, Kind};
 use crate::registry::Registry;
 use crate::tool::ExtensionTool;
@@ -18,31 +18,28 @@ use crate::tool::ExtensionTool;
 #[derive(Clone)]
 pub struct Extension {
     pub(crate) handle: Arc<Handle>,
-    pub(crate) path: PathBuf,
 }
 
-/// What a message, an entry or a tool is drawn with.
+/// Something of the conversation that an extension draws.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Drawing<'d> {
+pub enum Drawing {
     /// A custom message, as sessions store it.
-    Message(&'d Json),
+    Message(Json),
     /// A custom entry, as sessions store it.
-    Entry(&'d Json),
-    /// A call of one of its tools: its name and its arguments.
-    ToolCall(&'d str, &'d Json),
-    /// The result of one of its tools: its name, its arguments, and the result.
-    ToolResult(&'d str, &'d Json, &'d Json),
+    Entry(Json),
+    /// A call of one of its tools: the name, the arguments and the result.
+    Tool(String, Json, Json),
 }
 
 impl Extension {
     /// Returns its file.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.handle.path
     }
 
-    /// Returns its name: that of its file, or of its directory.
+    /// Returns its name: that of its file or directory.
     pub fn name(&self) -> &str {
-        self.handle.name()
+        &self.handle.name
     }
 
     /// Returns what it has registered so far.
@@ -83,35 +80,27 @@ impl Extension {
         self.call(Kind::Command, "shortcut", &json!({"key": key}), Some(cancel)).await.map(drop)
     }
 
-    /// Draws something of the extension. None if it has nothing to say about it.
+    /// Returns the component with this number.
+    pub fn component(&self, id: u64) -> Component {
+        Component { id, extension: self.clone() }
+    }
+
+    /// Draws something of the extension. Returns `None` if the extension has no renderer for it.
     pub async fn draw(
         &self,
-        what: Drawing<'_>,
+        what: &Drawing,
         is_expanded: bool,
         width: u16,
     ) -> Result<Option<Vec<String>>, String> {
-        let mut payload = json!({"expanded": is_expanded, "width": width});
-        let doing = match what {
-            Drawing::Message(message) => {
-                payload["message"] = message.clone();
-                "draw.message"
-            }
-            Drawing::Entry(entry) => {
-                payload["entry"] = entry.clone();
-                "draw.entry"
-            }
-            Drawing::ToolCall(name, arguments) => {
-                payload["name"] = name.into();
-                payload["args"] = arguments.clone();
-                "draw.toolCall"
-            }
-            Drawing::ToolResult(name, arguments, result) => {
-                payload["name"] = name.into();
-                payload["args"] = arguments.clone();
-                payload["result"] = result.clone();
-                "draw.toolResult"
+        let (doing, mut payload) = match what {
+            Drawing::Message(message) => ("draw.message", json!({ "message": message })),
+            Drawing::Entry(entry) => ("draw.entry", json!({ "entry": entry })),
+            Drawing::Tool(name, arguments, result) => {
+                ("draw.tool", json!({"name": name, "args": arguments, "result": result}))
             }
         };
+        payload["expanded"] = is_expanded.into();
+        payload["width"] = width.into();
         let answer = self.call(Kind::Screen, doing, &payload, None).await?;
         Ok(answer["lines"].is_array().then(|| lines(&answer, width)))
     }
@@ -150,7 +139,7 @@ impl Extension {
 
 impl fmt::Debug for Extension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Extension").field("name", &self.name()).field("path", &self.path).finish()
+        f.debug_struct("Extension").field("name", &self.name()).field("path", &self.path()).finish()
     }
 }
 
@@ -170,7 +159,7 @@ fn checked(answer: Json) -> Result<Json, String> {
 
 impl Handler for Extension {
     fn name(&self) -> &str {
-        self.handle.name()
+        &self.handle.name
     }
 
     fn wants(&self, event: &str) -> bool {

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -13,7 +14,8 @@ use serde_json::Value as Json;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::bus::Bus;
-use crate::host::{Host, Notice, Trouble};
+use crate::discover::Found;
+use crate::host::{Host, HostEvent, Trouble};
 use crate::limits::{Clock, Limits};
 use crate::registry::Registry;
 
@@ -66,14 +68,15 @@ pub(crate) type Reply = Option<oneshot::Sender<Result<String, String>>>;
 
 /// One extension from the outside.
 pub(crate) struct Handle {
-    name: String,
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
     orders: mpsc::UnboundedSender<Order>,
     next: AtomicU64,
     /// Bytes that script was told without having heard them.
     unheard: AtomicUsize,
     pub(crate) clock: Arc<Clock>,
     pub(crate) limits: Limits,
-    pub(crate) host: Arc<dyn Host>,
+    pub(crate) host: Arc<Host>,
     pub(crate) bus: Arc<Bus>,
     /// Why it is not used any more.
     disabled: OnceLock<String>,
@@ -92,14 +95,15 @@ pub(crate) type Progress = Arc<dyn Fn(Json) + Send + Sync>;
 
 impl Handle {
     pub(crate) fn new(
-        name: String,
-        host: Arc<dyn Host>,
+        found: &Found,
+        host: Arc<Host>,
         limits: Limits,
         bus: Arc<Bus>,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Order>) {
         let (orders, receiver) = mpsc::unbounded_channel();
         let handle = Arc::new(Handle {
-            name,
+            name: found.name.clone(),
+            path: found.path.clone(),
             orders,
             next: AtomicU64::new(1),
             unheard: AtomicUsize::new(0),
@@ -116,10 +120,6 @@ impl Handle {
         });
         handle.bus.join(Arc::downgrade(&handle));
         (handle, receiver)
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
     }
 
     /// Returns true if script listens to an event.
@@ -144,16 +144,22 @@ impl Handle {
         if self.disabled.set(reason.to_owned()).is_ok() {
             self.clock.stop();
             let (extension, doing) = (self.name.clone(), doing.to_owned());
-            self.host.report(Trouble { extension, doing, message: reason.to_owned(), disabled: true });
+            let trouble = Trouble { extension, doing, message: reason.to_owned(), disabled: true };
+            self.host.send(HostEvent::Failed(trouble));
         }
     }
 
-    /// Keeps what script has registered. Tells whether the extension was in use already.
-    pub(crate) fn register(&self, registered: &Json) -> bool {
+    /// Stores what script has registered. Returns true if more than events changed after the extension was loaded.
+    pub(crate) fn register(&self, new: Registry) -> bool {
+        let mut events: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        for (event, listener) in &new.events {
+            events.entry(event.clone()).or_default().push(*listener);
+        }
+        *self.events.write().unwrap_or_else(PoisonError::into_inner) = events;
         let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = registry.take(registered);
-        *self.events.write().unwrap_or_else(PoisonError::into_inner) = registry.events.clone();
-        is_new && self.is_loaded.load(Ordering::Relaxed)
+        let old = std::mem::replace(&mut *registry, new);
+        let is_same = Registry { events: registry.events.clone(), ..old } == *registry;
+        !is_same && self.is_loaded.load(Ordering::Relaxed)
     }
 
     /// Notes that the extension has been loaded.
@@ -259,7 +265,7 @@ impl Handle {
         }
         let has_dialog = self.open_dialogs.load(Ordering::Relaxed) > 0;
         if waited.saturating_sub(LOOK) < self.limits.notice && waited >= self.limits.notice && !has_dialog {
-            self.host.show(&self.name, Notice::Waiting { event: doing.to_owned() });
+            self.host.send(HostEvent::Waiting(self.name.clone(), doing.to_owned()));
         }
         Ok(())
     }

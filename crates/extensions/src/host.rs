@@ -1,325 +1,204 @@
-//! What extensions need of their surroundings: a session, a model, a person, a screen.
+//! The program around extensions: the session, the models, the tools, and the front end.
 //!
-//! extension -> engine -> **host** -> agent, terminal, print mode, test
+//! extension -> engine -> **host** -> agent, front end
 //!
-//! An extension runs on a thread of its own; everything here is called from there. The session is answered at once and
-//! without waiting, everything that takes long is a future.
+//! An extension runs on a thread of its own; everything here is called from there. Whatever belongs on a screen is an
+//! event for the front end, which must not block.
 
 mod perform;
-mod plain;
+mod tools;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::handle::{CustomMessage, SendOptions};
+use offshoot_agent::extension::{Brought, CommandRun};
+use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::inbox::Delivery;
-use offshoot_agent::model::{ModelSpec, ThinkingLevel, ToolSpec};
+use offshoot_agent::model::{Model, ModelSpec, ThinkingLevel};
 use offshoot_agent::secrets::Secrets;
-use serde_json::Value as Json;
-use session_tree::Session;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use session_tree::{EntryId, Message, Node, Options, Session};
+use tokio::sync::oneshot;
 
-use crate::component::Component;
+use crate::extension::Extension;
 
-pub use plain::PlainHost;
+pub use tools::Tools;
 
-/// Something that the host does for an extension and that may take long.
-pub type HostFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// A host operation that takes time.
+pub(crate) type HostFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// The surroundings of extensions.
-pub trait Host: Send + Sync {
-    /// Returns who sits in front of it.
-    fn mode(&self) -> Mode;
+/// The receiver of what extensions show, ask and report.
+pub type FrontEnd = Arc<dyn Fn(HostEvent) + Send + Sync>;
 
-    /// Tells whether questions are answered by a person.
-    fn has_ui(&self) -> bool {
-        matches!(self.mode(), Mode::Tui | Mode::Rpc)
-    }
-
-    /// Returns the working directory.
-    fn cwd(&self) -> PathBuf;
-
-    /// Returns the directory of the user's own files.
-    fn config_dir(&self) -> PathBuf;
-
-    /// Returns which files extensions may not open, and which environment variables they and the programs that they
-    /// start do not get.
-    fn secrets(&self) -> Arc<Secrets>;
-
-    /// Tells whether the user trusts the project.
-    fn is_project_trusted(&self) -> bool;
-
-    /// Lets `work` read and change the session, at once. Nobody else has the session meanwhile.
-    fn with_session(&self, work: &mut dyn FnMut(&mut Session));
-
-    /// Returns how the agent is set and what it does.
-    fn state(&self) -> State;
-
-    /// Returns all models that could be chosen.
-    fn models(&self) -> Vec<ModelSpec>;
-
-    /// Returns all tools, whether the model may call them or not.
-    fn tools(&self) -> Vec<ToolSpec>;
-
-    /// Does something at once, or puts it into a queue.
-    ///
-    /// # Errors
-    ///
-    /// Why it cannot be done; the extension sees it as an exception.
-    fn act(&self, extension: &str, action: Action) -> Result<(), String>;
-
-    /// Does something that takes long.
-    fn command(&self, extension: &str, command: Command, cancel: Cancel) -> HostFuture<Result<Json, String>>;
-
-    /// Asks a person. Nothing is answered if there is nobody, or if the question is closed.
-    fn ask(&self, extension: &str, question: Question, cancel: Cancel) -> HostFuture<Option<Json>>;
-
-    /// Shows something, if there is a screen.
-    fn show(&self, extension: &str, notice: Notice);
-
-    /// Takes the news that something went wrong outside of any call.
-    fn report(&self, trouble: Trouble);
+/// The program around extensions.
+///
+/// An operation that takes the whole agent waits until the owner of the agent
+/// [runs](offshoot_agent::agent::Agent::run_task) it.
+pub struct Host {
+    /// The kind of front end. Only [`Mode::Tui`] is asked questions.
+    pub mode: Mode,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The directory of the user's own files.
+    pub config_dir: PathBuf,
+    /// True if the user trusts the project.
+    pub is_project_trusted: bool,
+    /// The files that extensions may not open, and the variables that they and their programs do not get.
+    pub secrets: Arc<Secrets>,
+    /// The models that can be chosen and asked.
+    pub models: Vec<Arc<dyn Model>>,
+    /// Makes the options for sessions that extensions open or create.
+    pub options: Arc<dyn Fn() -> Options + Send + Sync>,
+    /// Receives what extensions show, ask and report.
+    pub front_end: FrontEnd,
+    /// The agent.
+    pub agent: AgentHandle,
+    /// The loaded extensions and all tools.
+    pub tools: Tools,
+    state: Mutex<State>,
+    next_question: AtomicU64,
 }
 
-/// Who sits in front of the agent.
+/// The state of the agent and of the screen that only the front end knows.
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    /// The model.
+    pub model: Option<ModelSpec>,
+    /// The thinking level.
+    pub thinking: ThinkingLevel,
+    /// The system prompt.
+    pub system: String,
+    /// The text in the editor.
+    pub editor_text: String,
+}
+
+/// The kind of front end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// A person in front of a terminal.
+    /// A user at a terminal.
     Tui,
-    /// A program that may ask a person.
-    Rpc,
     /// A program that reads events.
     Json,
-    /// Nobody: one prompt, one answer.
+    /// One prompt, one answer.
     Print,
 }
 
 impl Mode {
     /// Returns the name that extensions read.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Mode::Tui => "tui",
-            Mode::Rpc => "rpc",
             Mode::Json => "json",
             Mode::Print => "print",
         }
     }
 }
 
-/// How the agent is set and what it does.
-#[derive(Debug, Clone, Default)]
-pub struct State {
-    /// The model.
-    pub model: Option<ModelSpec>,
-    /// How hard it thinks.
-    pub thinking: ThinkingLevel,
-    /// Whether no turn is going on.
-    pub is_idle: bool,
-    /// Whether messages wait for the turn to take them.
-    pub has_pending: bool,
-    /// What the model is told before the conversation.
-    pub system: String,
-    /// The names of the tools that the model may call.
-    pub active_tools: Vec<String>,
-    /// The text in the editor.
-    pub editor_text: String,
-}
-
-/// Something that is done at once, or put into a queue.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Action {
-    /// Sends a message of the extension.
-    SendMessage(CustomMessage, SendOptions),
-    /// Sends a prompt in the name of the user.
-    SendUserMessage {
-        /// A text, or blocks.
-        content: Json,
-        /// When it is sent if a turn is going on.
-        deliver_as: Option<Delivery>,
-    },
-    /// Labels an entry, or takes its label off.
-    SetLabel {
-        /// The entry.
-        target: String,
-        /// The label.
-        label: Option<String>,
-    },
-    /// Names the session.
-    SetSessionName(String),
-    /// Chooses how hard the model thinks.
-    SetThinking(ThinkingLevel),
-    /// Chooses the tools that the model may call.
-    SetActiveTools(Vec<String>),
-    /// Stops the turn.
-    Abort,
-    /// Ends the program as soon as no turn is going on.
-    Shutdown,
-    /// The commands, tools or other registrations of the extension have changed.
+/// Something that an extension wants from the front end.
+#[derive(Debug)]
+pub enum HostEvent {
+    /// An extension failed outside of any call.
+    Failed(Trouble),
+    /// An extension cannot be loaded.
+    NotLoaded(String),
+    /// Extensions have been loaded.
+    Loaded,
+    /// An extension has registered something new.
     Registered,
-}
-
-/// Something that takes long.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Command {
-    /// Moves the leaf: `targetId`, `summarize`, `customInstructions`, `replaceInstructions`, `label`.
-    NavigateTree(Json),
-    /// Moves the leaf onto an entry itself: `targetId`, and `summary` or `summarize` and `customInstructions`.
-    BranchInPlace(Json),
-    /// Makes a new session from a path: `entryId`, `position`.
-    Fork(Json),
-    /// Begins a new session: `parentSession`.
-    NewSession(Json),
-    /// Opens another session.
-    SwitchSession(PathBuf),
-    /// Compacts the path.
-    Compact {
-        /// What the summary should pay attention to.
-        instructions: Option<String>,
-    },
-    /// Waits until no turn is going on.
-    WaitForIdle,
-    /// Loads extensions anew.
-    Reload,
-    /// Chooses a model.
-    SetModel {
-        /// The provider.
-        provider: String,
-        /// The name of the model there.
-        id: String,
-    },
-    /// Asks a model something beside the conversation.
-    Complete {
-        /// The provider.
-        provider: String,
-        /// The name of the model there.
-        id: String,
-        /// `systemPrompt`, `messages` and `tools`.
-        context: Json,
-        /// `maxTokens`, `reasoning` and others.
-        options: Json,
-    },
-}
-
-/// A question to a person.
-#[derive(Debug, Clone)]
-pub enum Question {
-    /// One of several.
-    Select {
-        /// What it is about.
-        title: String,
-        /// What there is to choose from.
-        options: Vec<String>,
-    },
-    /// Yes or no.
-    Confirm {
-        /// What it is about.
-        title: String,
-        /// More of it.
-        message: String,
-    },
-    /// One line.
-    Input {
-        /// What it is about.
-        title: String,
-        /// What stands there while it is empty.
-        placeholder: String,
-    },
-    /// Many lines.
-    Editor {
-        /// What it is about.
-        title: String,
-        /// What stands there at first.
-        prefill: String,
-    },
-    /// A component of the extension takes the keyboard until it is done. The answer is null; the extension knows it.
-    Custom {
-        /// The component.
-        component: Component,
-        /// Whether it lies above everything else.
-        overlay: bool,
-        /// True if a second Escape within a second closes it, whatever the component does with the key.
-        closes_on_escape: bool,
-        /// Where and how large, as the extension said.
-        options: Json,
-    },
-}
-
-/// Something to show.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Notice {
-    /// A line of news: `info`, `warning` or `error`.
-    Notify {
-        /// The text.
-        message: String,
-        /// How serious it is.
-        level: String,
-    },
-    /// A text in the last line, under a key; none takes it away.
-    Status {
-        /// The key.
-        key: String,
-        /// The text.
-        text: Option<String>,
-    },
-    /// Lines above or below the editor, under a key; none takes them away.
-    Widget {
-        /// The key.
-        key: String,
-        /// The lines, or what draws them.
-        content: Option<WidgetContent>,
-        /// Whether it stands below the editor.
-        below: bool,
-    },
-    /// Another footer; none gives the usual one back.
-    Footer(Option<Component>),
-    /// Another header; none gives the usual one back.
-    Header(Option<Component>),
-    /// The title of the window.
-    Title(String),
-    /// The text in the editor.
+    /// An extension shows something.
+    Show(Extension, Notice),
+    /// The agent waits for an extension: its name and the event.
+    Waiting(String, String),
+    /// An extension asks the user.
+    Ask(AskedQuestion),
+    /// Nobody waits for the answer to this question any more.
+    Close(u64),
+    /// An extension moved the leaf away from this entry.
+    Moved(Option<EntryId>),
+    /// A text for the editor, if it is empty.
     EditorText(String),
-    /// A text that is put into the editor at the cursor.
-    Paste(String),
-    /// What is shown while the model works; none gives the usual text back.
-    Working(Option<String>),
-    /// Something else, with its arguments: a setting of the screen that a host may know.
-    Other {
-        /// The name of the function that was called.
-        name: String,
-        /// Its arguments.
-        arguments: Json,
-    },
-    /// Everybody waits for the extension.
-    Waiting {
-        /// What it was asked.
-        event: String,
-    },
-    /// A component wants to be drawn again.
-    Redraw(u64),
+    /// Extensions are to be loaded again.
+    Reload,
+    /// The program is to end as soon as no turn is running.
+    Shutdown,
 }
 
-/// What a widget shows.
-#[derive(Debug, Clone)]
-pub enum WidgetContent {
-    /// These lines.
-    Lines(Vec<String>),
-    /// What a component draws.
-    Component(Component),
+/// A question of an extension.
+#[derive(Debug)]
+pub struct AskedQuestion {
+    /// The number of the question.
+    pub id: u64,
+    /// The extension.
+    pub extension: Extension,
+    /// The question.
+    pub question: Question,
+    /// Takes the answer.
+    pub answer: oneshot::Sender<Option<Json>>,
 }
 
-/// Something that went wrong in an extension.
+/// A question to the user.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[allow(missing_docs, reason = "the fields have the names that extensions use")]
+pub enum Question {
+    /// One of several options.
+    Select { title: String, options: Vec<String> },
+    /// Yes or no.
+    Confirm { title: String, message: String },
+    /// One line.
+    Input { title: String, placeholder: String },
+    /// Many lines.
+    Editor { title: String, prefill: String },
+    /// A component of the extension takes the keyboard until it is done. The answer is null; the extension knows it.
+    /// With `closes_on_escape` a second Escape within a second closes it, whatever the component does with the key.
+    Custom { component: u64, closes_on_escape: bool },
+}
+
+/// Something to show. `None` removes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the fields have the names that extensions use")]
+pub enum Notice {
+    /// A notification of the level `info`, `warning` or `error`.
+    Notify { message: String, level: String },
+    /// A text in the last line, under a key.
+    Status { key: String, text: Option<String> },
+    /// Lines, or a component that draws them, above or below the editor, under a key.
+    Widget { key: String, lines: Option<Vec<String>>, component: Option<u64>, below: bool },
+    /// A component in place of the footer.
+    Footer { component: Option<u64> },
+    /// A component in place of the header.
+    Header { component: Option<u64> },
+    /// The title of the window.
+    Title { text: String },
+    /// The text in the editor.
+    EditorText { text: String },
+    /// A text that is inserted into the editor at the cursor.
+    Paste { text: String },
+    /// The text that is shown while the model works.
+    Working { text: Option<String> },
+    /// A component that has to be drawn again.
+    Redraw { component: u64 },
+    /// Anything else, such as a line of the console. Front ends ignore it.
+    #[serde(other)]
+    Other,
+}
+
+/// A failure of an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// The extension.
     pub extension: String,
-    /// What it did.
+    /// The call that failed.
     pub doing: String,
-    /// What happened, with places in the source.
+    /// The error, with places in the source.
     pub message: String,
-    /// Whether the extension is out of use from now on.
+    /// True if the extension is disabled from now on.
     pub disabled: bool,
 }
 
@@ -327,5 +206,204 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "extension `{}` ({}): {}", self.extension, self.doing, self.message)?;
         if self.disabled { f.write_str(" (it is not used any more)") } else { Ok(()) }
+    }
+}
+
+impl Host {
+    /// Makes a host for an agent, without models and without a front end.
+    pub fn new(agent: AgentHandle, cwd: impl Into<PathBuf>, config_dir: impl Into<PathBuf>) -> Self {
+        let config_dir = config_dir.into();
+        let secrets = Secrets::new().denying([config_dir.join("credentials.json")]);
+        Host {
+            mode: Mode::Print,
+            cwd: cwd.into(),
+            config_dir,
+            is_project_trusted: false,
+            secrets: Arc::new(secrets),
+            models: Vec::new(),
+            options: Arc::new(Options::new),
+            front_end: Arc::new(|_| ()),
+            tools: Tools::new(agent.clone()),
+            agent,
+            state: Mutex::default(),
+            next_question: AtomicU64::new(1),
+        }
+    }
+
+    /// Locks the state. It must not be held while anything else of the host is called.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends an event to the front end.
+    pub fn send(&self, event: HostEvent) {
+        (self.front_end)(event);
+    }
+
+    /// Reports a failure that does not disable the extension.
+    pub(crate) fn report(&self, extension: &str, doing: &str, message: String) {
+        let (extension, doing) = (extension.to_owned(), doing.to_owned());
+        self.send(HostEvent::Failed(Trouble { extension, doing, message, disabled: false }));
+    }
+
+    /// Reads or changes the session. Nobody else has the session meanwhile.
+    pub(crate) fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
+        let mut session = self.agent.session();
+        let before = session.leaf_id();
+        let result = work(&mut session);
+        let has_moved = !goes_on_from(&session, before.as_ref());
+        drop(session);
+        if has_moved {
+            self.send(HostEvent::Moved(before));
+        }
+        result
+    }
+
+    /// Asks the user. Without a terminal nobody answers, and a confirmation is denied.
+    pub(crate) fn ask(&self, extension: Extension, question: Question) -> HostFuture<Option<Json>> {
+        if self.mode != Mode::Tui {
+            let answer = matches!(question, Question::Confirm { .. }).then_some(Json::Bool(false));
+            return ready(answer);
+        }
+        let id = self.next_question.fetch_add(1, Ordering::Relaxed);
+        let (answer, answered) = oneshot::channel();
+        self.send(HostEvent::Ask(AskedQuestion { id, extension, question, answer }));
+        let open = OpenQuestion { id, front_end: self.front_end.clone() };
+        Box::pin(async move {
+            let answer = answered.await.ok().flatten();
+            drop(open);
+            answer
+        })
+    }
+
+    /// Sends a prompt in the name of the user. A text that begins with a slash may be a command of an extension.
+    pub(crate) fn send_user(&self, content: &Json, deliver_as: Option<Delivery>) -> Result<(), String> {
+        if let Some(line) = content.as_str().and_then(|text| text.strip_prefix('/')) {
+            self.run_command(line);
+            return Ok(());
+        }
+        let time = self.agent.session().now().as_millis();
+        let value = json!({"role": "user", "content": content, "timestamp": time});
+        let message = Message::from_value(&value).map_err(|error| error.to_string())?;
+        self.agent.send_user_message(message, deliver_as).map(drop).map_err(|error| error.to_string())
+    }
+
+    /// Runs the command of an extension; if there is none of that name, the line is a prompt.
+    fn run_command(&self, line: &str) {
+        let line = line.to_owned();
+        self.agent.when_idle(move |agent, cancel| {
+            Box::pin(async move {
+                let (name, arguments) = line.split_once(' ').unwrap_or((&line, ""));
+                let prompt = match agent.run_extension_command(name, arguments, cancel).await {
+                    CommandRun::Unknown => format!("/{line}"),
+                    CommandRun::Done(Some(prompt)) => prompt,
+                    // The failure has been reported.
+                    CommandRun::Done(None) | CommandRun::Failed(_) => return,
+                };
+                let message = Message::user(&prompt, agent.session().now());
+                drop(agent.prompt(vec![message], cancel).await);
+            })
+        });
+    }
+
+    pub(crate) fn set_thinking(&self, level: ThinkingLevel) {
+        self.state().thinking = level;
+        // If it cannot be written, the level counts all the same.
+        self.agent.when_idle(move |agent, _| Box::pin(async move { drop(agent.choose_thinking(level)) }));
+    }
+
+    fn set_model(&self, model: Arc<dyn Model>) {
+        self.state().model = Some(model.spec().clone());
+        self.agent.when_idle(move |agent, _| Box::pin(async move { drop(agent.choose_model(model)) }));
+    }
+
+    /// Takes new registrations: the model gets the tools, the agent the commands.
+    pub(crate) fn registered(&self) {
+        self.tools.apply();
+        let extensions = self.tools.extensions();
+        self.agent.when_idle(move |agent, _| {
+            if !extensions.is_empty() {
+                let hooks = agent.hooks().clone();
+                agent.bring(Brought { hooks, commands: extensions.commands() });
+            }
+            ready(())
+        });
+        self.send(HostEvent::Registered);
+    }
+
+    /// Performs an operation that takes time. [`perform`](perform::perform) has those that take the whole agent.
+    pub(crate) fn start(
+        &self,
+        name: &str,
+        arguments: Json,
+        cancel: Cancel,
+    ) -> HostFuture<Result<Json, String>> {
+        let is_meant = |model: &&Arc<dyn Model>| {
+            arguments["provider"] == model.spec().provider && arguments["id"] == model.spec().id
+        };
+        let model = self.models.iter().find(is_meant).cloned();
+        match (name, model) {
+            ("reload", _) => self.send(HostEvent::Reload),
+            ("setModel", Some(model)) => {
+                self.set_model(model);
+                return ready(Ok(Json::Bool(true)));
+            }
+            ("setModel", None) => return ready(Ok(Json::Bool(false))),
+            ("complete", Some(model)) => {
+                let now = self.agent.session().now();
+                return Box::pin(async move {
+                    Ok(perform::complete(&*model, &arguments["context"], &arguments["options"], now, &cancel)
+                        .await)
+                });
+            }
+            ("complete", None) => {
+                return ready(Err(format!("no model {}/{}", arguments["provider"], arguments["id"])));
+            }
+            (name, _) => return self.when_idle(name.to_owned(), arguments, cancel),
+        }
+        ready(Ok(Json::Null))
+    }
+
+    /// Performs an operation with the whole agent when it is idle.
+    fn when_idle(&self, name: String, arguments: Json, cancel: Cancel) -> HostFuture<Result<Json, String>> {
+        let (reply, answer) = oneshot::channel();
+        let (options, front_end) = (self.options.clone(), self.front_end.clone());
+        self.agent.when_idle(move |agent, _| {
+            Box::pin(async move {
+                // The extension may have stopped waiting.
+                drop(reply.send(perform::perform(agent, &name, &arguments, options(), &cancel).await));
+            })
+        });
+        Box::pin(async move {
+            let answer = answer.await.unwrap_or_else(|_| Err("the agent has ended".to_owned()))?;
+            // After a move to a prompt its text is in the editor.
+            if let Some(text) = answer["editorText"].as_str() {
+                front_end(HostEvent::EditorText(text.to_owned()));
+            }
+            Ok(answer)
+        })
+    }
+}
+
+fn ready<T: Send + 'static>(value: T) -> HostFuture<T> {
+    Box::pin(std::future::ready(value))
+}
+
+/// Returns true if the leaf is still where it was, or on the first entry appended there.
+fn goes_on_from(session: &Session, before: Option<&EntryId>) -> bool {
+    let (leaf, tree) = (session.leaf(), session.tree());
+    let is_before = |node: Option<Node>| node.map(|node| tree.id(node)).as_ref() == before;
+    is_before(leaf) || is_before(leaf.and_then(|leaf| tree.parent(leaf)))
+}
+
+/// Closes a question when it is dropped.
+struct OpenQuestion {
+    id: u64,
+    front_end: FrontEnd,
+}
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        (self.front_end)(HostEvent::Close(self.id));
     }
 }

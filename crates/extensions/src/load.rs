@@ -49,11 +49,7 @@ pub struct LoadError {
 
 impl Extensions {
     /// Loads extensions, side by side. What cannot be loaded is left out and told.
-    pub async fn load(
-        found: &[Found],
-        host: &Arc<dyn Host>,
-        options: &LoadOptions,
-    ) -> (Self, Vec<LoadError>) {
+    pub async fn load(found: &[Found], host: &Arc<Host>, options: &LoadOptions) -> (Self, Vec<LoadError>) {
         let bus = Arc::new(Bus::default());
         let loading = found.iter().map(|one| load_one(one, host, options, &bus));
         let (mut list, mut errors) = (Vec::new(), Vec::new());
@@ -130,12 +126,12 @@ impl Extensions {
 
 async fn load_one(
     found: &Found,
-    host: &Arc<dyn Host>,
+    host: &Arc<Host>,
     options: &LoadOptions,
     bus: &Arc<Bus>,
 ) -> Result<Extension, LoadError> {
     let failed = |message: String| LoadError { path: found.path.clone(), message };
-    let (handle, orders) = Handle::new(found.name.clone(), host.clone(), options.limits.clone(), bus.clone());
+    let (handle, orders) = Handle::new(found, host.clone(), options.limits.clone(), bus.clone());
     let facts = json!({
         "name": found.name,
         "path": found.path.to_string_lossy(),
@@ -147,7 +143,7 @@ async fn load_one(
     let root = found.is_confined.then(|| found.root.clone());
     worker::start(&handle, orders, options.trusted, root, facts)
         .map_err(|error| failed(error.to_string()))?;
-    let extension = Extension { handle, path: found.path.clone() };
+    let extension = Extension { handle };
     let payload = json!({"path": found.path.to_string_lossy()});
     extension.call(Kind::Event, "load", &payload, None).await.map_err(failed)?;
     extension.handle.note_loaded();

@@ -70,7 +70,7 @@ impl Job {
         Ok(Job {
             program: wanted["command"].as_str().unwrap_or_default().to_owned(),
             arguments: arguments.filter_map(|one| one.as_str().map(str::to_owned)).collect(),
-            directory: setting.host.cwd().join(wanted["cwd"].as_str().unwrap_or_default()),
+            directory: setting.host.cwd.join(wanted["cwd"].as_str().unwrap_or_default()),
             environment: environment.collect(),
             withheld: withheld(setting),
             input: input(wanted)?,
@@ -154,7 +154,7 @@ impl Job {
 
 /// Returns the variables of our own environment that a program of an extension does not get.
 fn withheld(setting: &Setting) -> Vec<OsString> {
-    let secrets = setting.host.secrets();
+    let secrets = &setting.host.secrets;
     let is_withheld = |(name, value): &(OsString, OsString)| {
         secrets.withholds_variable(&name.to_string_lossy(), &value.to_string_lossy())
     };

@@ -1,15 +1,16 @@
-//! What an extension has registered: commands, tools, keys, flags, renderers, and the events it listens to.
+//! The registrations of an extension: commands, tools, keys, flags, renderers, and the events it listens to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use offshoot_agent::model::ToolSpec;
-use serde_json::Value as Json;
+use serde::Deserialize;
 
-/// What one extension has registered.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// The registrations of one extension.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 pub struct Registry {
-    /// The events it listens to, under the names that the agent knows, with the numbers of the listeners.
-    pub events: BTreeMap<String, Vec<u64>>,
+    /// The events it listens to, each with the number of a listener.
+    pub events: Vec<(String, u64)>,
     /// Its commands.
     pub commands: Vec<CommandSpec>,
     /// Its tools.
@@ -25,94 +26,38 @@ pub struct Registry {
 }
 
 /// A command of an extension.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct CommandSpec {
     /// Its name, without the slash.
     pub name: String,
-    /// What it does.
+    /// Its description.
     pub description: String,
-    /// Whether it can complete what is typed behind it.
+    /// True if it can complete its arguments.
     pub completes: bool,
 }
 
 /// A tool of an extension.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RegisteredTool {
     /// The tool as models see it.
+    #[serde(flatten)]
     pub spec: ToolSpec,
-    /// Whether it draws its results.
+    /// True if it draws its results.
     pub renders_result: bool,
     /// One line about it for the system prompt.
     pub prompt_snippet: Option<String>,
     /// More about it for the system prompt.
     pub prompt_guidelines: Vec<String>,
-    /// Whether its calls may run while other calls run.
-    pub is_concurrent: bool,
+    /// True if its calls may run while other calls run.
+    pub concurrent: bool,
 }
 
 /// A key of an extension.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ShortcutSpec {
     /// The key, such as `ctrl+alt+p`.
     pub key: String,
-    /// What it does.
+    /// Its description.
     pub description: String,
-}
-
-impl Registry {
-    /// Takes the news from script. Tells whether anything but events has changed.
-    pub(crate) fn take(&mut self, registered: &Json) -> bool {
-        let before = self.clone();
-        let list = |key: &str| registered[key].as_array().into_iter().flatten();
-        let names = |key: &str| list(key).filter_map(|name| name.as_str().map(str::to_owned));
-        self.events.clear();
-        for listener in list("events") {
-            let name = listener[0].as_str().unwrap_or_default().to_owned();
-            self.events.entry(name).or_default().extend(listener[1].as_u64());
-        }
-        self.commands = list("commands").map(command).collect();
-        self.tools = list("tools").map(tool).collect();
-        self.shortcuts = list("shortcuts").map(shortcut).collect();
-        self.flags = names("flags").collect();
-        self.message_renderers = names("messageRenderers").collect();
-        self.entry_renderers = names("entryRenderers").collect();
-        Registry { events: BTreeMap::new(), ..before } != Registry { events: BTreeMap::new(), ..self.clone() }
-    }
-}
-
-fn own(value: &Json, key: &str) -> String {
-    value[key].as_str().unwrap_or_default().to_owned()
-}
-
-fn command(value: &Json) -> CommandSpec {
-    CommandSpec {
-        name: own(value, "name"),
-        description: own(value, "description"),
-        completes: value["completes"].as_bool().unwrap_or(false),
-    }
-}
-
-fn tool(value: &Json) -> RegisteredTool {
-    let is = |key: &str| value[key].as_bool().unwrap_or(false);
-    let guidelines = value["promptGuidelines"].as_array().into_iter().flatten();
-    RegisteredTool {
-        spec: tool_spec(value),
-        renders_result: is("rendersResult"),
-        prompt_snippet: value["promptSnippet"].as_str().map(str::to_owned),
-        prompt_guidelines: guidelines.filter_map(|line| line.as_str().map(str::to_owned)).collect(),
-        is_concurrent: is("concurrent"),
-    }
-}
-
-/// Reads a tool as models see it.
-pub(crate) fn tool_spec(value: &Json) -> ToolSpec {
-    ToolSpec {
-        name: own(value, "name"),
-        description: own(value, "description"),
-        parameters: value["parameters"].clone(),
-    }
-}
-
-fn shortcut(value: &Json) -> ShortcutSpec {
-    ShortcutSpec { key: own(value, "key"), description: own(value, "description") }
 }

@@ -54,7 +54,7 @@ impl Tool for ExtensionTool {
     }
 
     fn runs_concurrently(&self, _: &Json) -> bool {
-        self.tool.is_concurrent
+        self.tool.concurrent
     }
 
     fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {

@@ -20,7 +20,6 @@ use tokio::time::Instant;
 
 use crate::engine::{Engine, Rest, Setting, Wish};
 use crate::handle::{Handle, Kind, Order, Reply, soon};
-use crate::host::Trouble;
 
 /// How much stack a thread has besides what script may use.
 const OWN_STACK: usize = 2 << 20;
@@ -36,7 +35,7 @@ pub(crate) fn start(
     facts: Json,
 ) -> std::io::Result<()> {
     let setting = Setting {
-        name: handle.name().to_owned(),
+        name: handle.name.clone(),
         host: handle.host.clone(),
         limits: handle.limits.clone(),
         clock: handle.clock.clone(),
@@ -46,7 +45,7 @@ pub(crate) fn start(
         facts,
     };
     let (weak, stack) = (Arc::downgrade(handle), handle.limits.stack + OWN_STACK);
-    let name = format!("extension {}", handle.name());
+    let name = format!("extension {}", handle.name);
     // Nobody joins: a thread that hangs in one operation must not take the program along.
     std::thread::Builder::new().name(name).stack_size(stack).spawn(move || run(setting, orders, &weak))?;
     Ok(())
@@ -316,8 +315,7 @@ impl Worker {
 
     fn report(&self, doing: &str, message: String) {
         let setting = &self.engine.shared.setting;
-        let (extension, doing) = (setting.name.clone(), doing.to_owned());
-        setting.host.report(Trouble { extension, doing, message, disabled: false });
+        setting.host.report(&setting.name, doing, message);
     }
 }
 

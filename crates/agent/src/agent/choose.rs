@@ -88,8 +88,8 @@ impl Agent {
         if previous.as_ref() != Some(&spec) {
             self.tell_when_idle("model_select", || {
                 json!({
-                    "type": "model_select", "model": spec_json(&spec),
-                    "previousModel": previous.as_ref().map(spec_json), "source": source,
+                    "type": "model_select", "model": spec.to_json(),
+                    "previousModel": previous.as_ref().map(ModelSpec::to_json), "source": source,
                 })
             });
         }
@@ -120,19 +120,6 @@ impl Agent {
 
     /// Names the model for extensions.
     pub(super) fn model_json(&self) -> Option<Json> {
-        self.model.as_ref().map(|model| spec_json(model.spec()))
+        self.model.as_ref().map(|model| model.spec().to_json())
     }
-}
-
-/// Spells what extensions may know about a model.
-fn spec_json(spec: &ModelSpec) -> Json {
-    json!({
-        "provider": spec.provider, "id": spec.id, "name": spec.name, "api": spec.api,
-        "contextWindow": spec.context_window, "maxTokens": spec.max_output, "reasoning": spec.thinks(),
-        "input": if spec.reads_images { json!(["text", "image"]) } else { json!(["text"]) },
-        "cost": {
-            "input": spec.price.input, "output": spec.price.output,
-            "cacheRead": spec.price.cache_read, "cacheWrite": spec.price.cache_write,
-        },
-    })
 }

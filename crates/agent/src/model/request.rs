@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use session_tree::Message;
 
@@ -37,12 +38,14 @@ pub struct Request {
 }
 
 /// A tool as models see it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// Its name.
     pub name: String,
     /// What it does and when to use it.
+    #[serde(default)]
     pub description: String,
     /// Its parameters, as a JSON schema of an object.
+    #[serde(default)]
     pub parameters: Json,
 }

@@ -1,6 +1,7 @@
 //! What is known about a model: its names, its limits, its price.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
 use super::event::Usage;
 
@@ -103,6 +104,20 @@ impl ModelSpec {
     /// Returns `provider/id`.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.provider, self.id)
+    }
+
+    /// Returns the model as extensions see it.
+    pub fn to_json(&self) -> Json {
+        json!({
+            "provider": self.provider, "id": self.id, "name": self.name, "api": self.api,
+            "contextWindow": self.context_window, "maxTokens": self.max_output, "reasoning": self.thinks(),
+            "thinkingLevels": self.thinking_levels.iter().map(|level| level.name()).collect::<Vec<_>>(),
+            "input": if self.reads_images { json!(["text", "image"]) } else { json!(["text"]) },
+            "cost": {
+                "input": self.price.input, "output": self.price.output,
+                "cacheRead": self.price.cache_read, "cacheWrite": self.price.cache_write,
+            },
+        })
     }
 
     /// Tells whether the model can think.

@@ -22,7 +22,7 @@ use offshoot_agent::extension::ExtensionCommand;
 use offshoot_agent::handle::IdleTask;
 use offshoot_agent::tools::ToolBox;
 use offshoot_extensions::Extension;
-use offshoot_extensions::host::{Mode, Notice};
+use offshoot_extensions::host::{AskedQuestion, HostEvent, Mode, Notice};
 use offshoot_tui::ansi;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::transcript::ItemId;
@@ -39,7 +39,7 @@ use tokio::task::JoinSet;
 use super::desk::Then;
 use super::front::Front;
 use super::view::{Chosen, View};
-use crate::extensions::{AskedBy, Extended, Sources, Tell, Told};
+use crate::extensions::{Extended, Output, Sources};
 use crate::setup::{LeftOut, Setup};
 use crate::trust::TrustFile;
 
@@ -62,7 +62,7 @@ pub(super) struct Guests {
     /// What of theirs cannot be used, as far as it was told.
     unusable: Vec<String>,
     surface: Surface,
-    pub(super) asked: VecDeque<AskedBy>,
+    pub(super) asked: VecDeque<AskedQuestion>,
     /// Commands that run, and what stops them.
     running: Vec<(String, Cancel)>,
     is_loading: bool,
@@ -74,8 +74,8 @@ pub(super) struct Guests {
 
 /// Something that extensions did.
 pub(super) enum News {
-    /// They want something.
-    Told(Told),
+    /// An extension wants something.
+    Host(HostEvent),
     /// A part of the screen is drawn.
     Part { extension: String, component: u64, drawn: Result<Vec<String>, String> },
     /// The component of a dialog is drawn.
@@ -126,10 +126,10 @@ impl Guests {
         }
     }
 
-    fn tell(&self) -> Tell {
+    fn output(&self) -> Output {
         let send = self.send.clone();
-        // Who leaves needs to hear nothing any more.
-        Arc::new(move |told| drop(send.send(News::Told(told))))
+        // The receiver may be gone during shutdown.
+        Output { mode: Mode::Tui, front_end: Arc::new(move |event| drop(send.send(News::Host(event)))) }
     }
 
     /// Runs something beside the loop; what comes of it is news.
@@ -173,14 +173,14 @@ impl Front<'_> {
         if sources.is_empty() {
             return;
         }
-        let tell = self.guests.tell();
+        let output = self.guests.output();
         let (args, setup) = (&self.args.extensions, &self.setup);
         let Some(agent) = self.desk.agent() else { return };
-        let extended = match Extended::new(args, sources, agent, setup, self.app, Mode::Tui, tell) {
+        let extended = match Extended::new(args, sources, agent, setup, self.app, output) {
             Ok(extended) => extended,
             Err(error) => return self.fail_with(error),
         };
-        extended.host().roster().want(self.args.wanted_tools());
+        extended.host.tools.want(self.args.wanted_tools());
         self.guests.extended = Some(extended.clone());
         self.load(extended, true);
     }
@@ -201,7 +201,7 @@ impl Front<'_> {
                 true => extended.begin(&mut agent).await,
                 false => agent.reload(&cancel).await,
             }
-            agent.set_system(extended.host().roster().system(instructions));
+            extended.set_system_prompt(&mut agent, instructions);
             if is_first {
                 agent.start(&cancel).await;
             }
@@ -214,7 +214,7 @@ impl Front<'_> {
         self.guests.is_loading = false;
         self.chat.working.end();
         let known = self.guests.extended.as_ref();
-        let all = known.map_or_else(ToolBox::all, |extended| extended.host().roster().all());
+        let all = known.map_or_else(ToolBox::all, |extended| extended.host.tools.all());
         let checked = self.args.extensions.check_flags(known).and_then(|()| self.args.check_tools(&all));
         if let Err(error) = checked {
             self.fail_with(error);
@@ -291,7 +291,7 @@ impl Front<'_> {
     /// Takes news.
     pub(super) fn take_news(&mut self, news: News) {
         match news {
-            News::Told(told) => self.told(told),
+            News::Host(event) => self.take_host_event(event),
             News::Part { extension, component, drawn } => self.part_drawn(&extension, component, drawn),
             News::Dialog { component, drawn } => self.dialog_drawn(component, drawn),
             News::Item { item, drawn } => self.item_drawn(item, drawn),
@@ -301,16 +301,21 @@ impl Front<'_> {
         self.show_new_entries();
     }
 
-    fn told(&mut self, told: Told) {
-        match told {
-            Told::Failed(text) => self.fail(&text),
-            Told::Show { extension, notice } => self.show_notice(&extension, notice),
-            Told::Ask(asked) => {
+    fn take_host_event(&mut self, event: HostEvent) {
+        match event {
+            HostEvent::NotLoaded(text) => self.fail(&text),
+            HostEvent::Failed(trouble) => self.fail(&trouble.to_string()),
+            HostEvent::Show(extension, notice) => self.show_notice(&extension, notice),
+            HostEvent::Waiting(extension, event) => {
+                let text = format!("waiting for the extension {extension} ({event}); Esc goes on without it");
+                self.tell(Tone::Warning, text);
+            }
+            HostEvent::Ask(asked) => {
                 self.guests.asked.push_back(asked);
                 self.show_question();
             }
-            Told::Close(id) => self.close_dialog(id),
-            Told::Loaded => {
+            HostEvent::Close(id) => self.close_dialog(id),
+            HostEvent::Loaded => {
                 self.guests.surface.clear();
                 self.guests.seen = self.desk.read(|session| session.tree().len());
                 self.show_extras();
@@ -318,22 +323,22 @@ impl Front<'_> {
                 self.know_commands();
                 self.welcome_late();
             }
-            Told::Registered => self.know_commands(),
-            Told::Moved(leaf) => {
+            HostEvent::Registered => self.know_commands(),
+            HostEvent::Moved(leaf) => {
                 let before = Place { leaf, ..self.place() };
                 self.follow_extension(&before, "an extension went here; /tree shows the other branch");
             }
-            Told::Offer(text) => {
+            HostEvent::EditorText(text) => {
                 if self.chat.editor.is_blank() {
                     self.chat.editor.set_text(&text);
                 }
             }
-            Told::Reload => self.follow_up("/reload"),
-            Told::Shutdown => self.follow_up("/quit"),
+            HostEvent::Reload => self.follow_up("/reload"),
+            HostEvent::Shutdown => self.follow_up("/quit"),
         }
     }
 
-    fn show_notice(&mut self, extension: &str, notice: Notice) {
+    fn show_notice(&mut self, extension: &Extension, notice: Notice) {
         match notice {
             Notice::Notify { message, level } => {
                 let tone = match level.as_str() {
@@ -343,21 +348,17 @@ impl Front<'_> {
                 };
                 self.chat.transcript.push(Item::Notice(tone, message));
             }
-            Notice::Title(text) => {
+            Notice::Title { text } => {
                 if self.write(&format!("\x1b]0;{}\x07", clean(&text))).is_err() {
                     self.leave();
                 }
             }
-            Notice::EditorText(text) => self.chat.editor.set_text(&text),
-            Notice::Paste(text) => drop(self.chat.editor.update(&Input::Paste(text))),
-            Notice::Working(words) => self.chat.working.words = words,
-            Notice::Waiting { event } => {
-                let said = format!("waiting for the extension {extension} ({event}); Esc goes on without it");
-                self.tell(Tone::Warning, said);
-            }
-            Notice::Redraw(component) => self.redraw(extension, component),
+            Notice::EditorText { text } => self.chat.editor.set_text(&text),
+            Notice::Paste { text } => drop(self.chat.editor.update(&Input::Paste(text))),
+            Notice::Working { text } => self.chat.working.words = text,
+            Notice::Redraw { component } => self.redraw(extension.name(), component),
             notice => {
-                self.guests.surface.take(extension, notice);
+                self.guests.surface.take(extension.name(), notice, |id| extension.component(id));
                 self.draw_parts();
             }
         }
@@ -401,11 +402,10 @@ impl Front<'_> {
     /// Lets extensions know how the agent and the screen are.
     pub(super) fn inform_extensions(&self) {
         let Some(extended) = &self.guests.extended else { return };
-        extended.host().set_state(|state| {
-            state.model.clone_from(&self.model);
-            state.thinking = self.thinking;
-            state.editor_text = self.chat.editor.text();
-        });
+        let mut state = extended.host.state();
+        state.model.clone_from(&self.model);
+        state.thinking = self.thinking;
+        state.editor_text = self.chat.editor.text();
     }
 }
 

@@ -12,7 +12,7 @@ use offshoot_agent::hooks::HookFailure;
 use offshoot_agent::permission::Mode as PermissionMode;
 use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::Outcome;
-use offshoot_extensions::host::{Mode as HostMode, Notice};
+use offshoot_extensions::host::{FrontEnd, HostEvent, Mode as HostMode, Notice};
 use serde_json::json;
 use session_tree::{EntryId, Message, Role, Session, Usage};
 
@@ -21,7 +21,7 @@ use crate::app::{App, file_of, lock_notice};
 use crate::change::Changing;
 use crate::cmd::{Work, done, print_tree};
 use crate::error::{CommandError, Failure};
-use crate::extensions::{Extended, Output, Tell, Told};
+use crate::extensions::{Extended, Output};
 use crate::slash::{self, ChatCommand, Line, Slash};
 use crate::ui;
 
@@ -37,8 +37,8 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
         let (from, is_approved) = (&args.extensions, args.trust.approves());
         let extended = Extended::attach(from, is_approved, &mut agent, &setup, printer.output(), app).await?;
         if let Some(extended) = &extended {
-            extended.host().roster().want(args.wanted_tools());
-            agent.set_system(extended.host().roster().system(instructions));
+            extended.host.tools.want(args.wanted_tools());
+            extended.set_system_prompt(&mut agent, instructions);
         }
         args.check(extended.as_ref())?;
         agent.start(cancel).await;
@@ -68,20 +68,23 @@ impl Printer {
             Mode::Text => HostMode::Print,
             Mode::Json => HostMode::Json,
         };
-        let tell: Tell = Arc::new(move |told| match told {
-            Told::Failed(text) => {
-                ui::words(&format!("warning: {text}"));
-                if printer.mode == Mode::Json {
-                    ui::json_line(&json!({"type": "extension_error", "error": text}));
-                }
-            }
-            Told::Show { extension, notice: Notice::Notify { message, level } } => {
-                printer.notify(&extension, &message, &level);
+        let front_end: FrontEnd = Arc::new(move |event| match event {
+            HostEvent::NotLoaded(text) => printer.warn_of_extension(&text),
+            HostEvent::Failed(trouble) => printer.warn_of_extension(&trouble.to_string()),
+            HostEvent::Show(extension, Notice::Notify { message, level }) => {
+                printer.notify(extension.name(), &message, &level);
             }
             // Everything else needs a screen.
             _ => {}
         });
-        Output { mode, tell }
+        Output { mode, front_end }
+    }
+
+    fn warn_of_extension(&self, text: &str) {
+        ui::words(&format!("warning: {text}"));
+        if self.mode == Mode::Json {
+            ui::json_line(&json!({"type": "extension_error", "error": text}));
+        }
     }
 
     /// Prints a notification of an extension: on standard output if it comes from a command, else on standard error.
@@ -242,7 +245,7 @@ impl Args {
     /// Refuses names of tools and options that nobody knows.
     fn check(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
         self.extensions.check_flags(extended)?;
-        self.check_tools(&extended.map_or_else(ToolBox::all, |extended| extended.host().roster().all()))
+        self.check_tools(&extended.map_or_else(ToolBox::all, |extended| extended.host.tools.all()))
     }
 
     /// Gives the answer to what was said since an entry.

@@ -16,7 +16,6 @@ use super::{Shared, Wish, parsed};
 use crate::source::function_use;
 
 pub(super) use files::refuse_secret;
-pub(crate) use host::component;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -30,7 +29,7 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &str) -> Answer {
     let (part, name) = name.split_once('.').unwrap_or((name, ""));
     match part {
         "session" => session::call(shared, name, &arguments),
-        "host" => host::call(shared, name, &arguments, length),
+        "host" => host::call(shared, name, arguments, length),
         "text" => words::call(name, &arguments),
         "fs" => files::call(shared, name, &arguments),
         "system" => system::call(shared, name, &arguments),
@@ -69,6 +68,10 @@ fn source(name: &str, arguments: &Json) -> Answer {
 
 fn unknown(part: &str, name: &str) -> Answer {
     Err(format!("no such native: {part}.{name}"))
+}
+
+fn said(error: impl std::fmt::Display) -> String {
+    error.to_string()
 }
 
 /// Spells a value.

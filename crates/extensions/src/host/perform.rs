@@ -1,54 +1,50 @@
-//! Doing with an agent what extensions ask for. Hosts use this; what each of them adds is who waits for whom.
+//! Operations of extensions that take the whole agent, and requests to a model beside the conversation.
 
 use std::path::Path;
 
 use futures_util::StreamExt;
-use offshoot_agent::agent::Arrival;
-use offshoot_agent::agent::{Agent, CompactRequest, NavigateRequest, SummaryRequest};
+use offshoot_agent::agent::{Agent, Arrival, CompactRequest, NavigateRequest, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, BranchHereRequest, CancelledBy, ForkRequest, NewRequest};
-use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel};
+use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel, ToolSpec};
+use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use session_tree::{ForkPosition, Message, NewSession, Options, Timestamp};
 
-use super::Command;
-use crate::registry::tool_spec;
-
-/// Does with an agent what an extension asks for. The answer has the shape that extensions read. Sessions are opened and
-/// made with `options`.
-///
-/// # Errors
-///
-/// What went wrong, or that somebody else has to do it.
+/// Performs an operation with the agent. The answer has the shape that extensions read. Sessions are opened and created
+/// with `options`.
 pub(super) async fn perform(
     agent: &mut Agent,
-    command: &Command,
+    name: &str,
+    wish: &Json,
     options: Options,
     cancel: &Cancel,
 ) -> Result<Json, String> {
-    match command {
-        Command::NavigateTree(wish) => navigate(agent, wish, cancel).await,
-        Command::BranchInPlace(wish) => branch_in_place(agent, wish, cancel).await,
-        Command::Fork(wish) => fork(agent, wish, options, cancel).await,
-        Command::NewSession(wish) => {
+    match name {
+        "navigateTree" => navigate(agent, wish, cancel).await,
+        "branchInPlace" => branch_in_place(agent, wish, cancel).await,
+        "fork" => fork(agent, wish, options, cancel).await,
+        "newSession" => {
             let parent_session = wish["parentSession"].as_str().map(str::to_owned);
             let new = NewSession { parent_session, ..NewSession::default() };
             let request = NewRequest { new, ..NewRequest::default() };
             let planned = agent.plan_new(request, options).map_err(said)?;
             Ok(cancelled(&agent.replace_session(planned, cancel).await.map_err(said)?))
         }
-        Command::SwitchSession(path) => switch(agent, path, options, cancel).await,
-        Command::Compact { instructions } => {
-            let request = CompactRequest { focus: instructions.clone() };
-            match agent.compact(&request, cancel).await.map_err(said)? {
+        "switchSession" => {
+            let path = Path::new(wish["path"].as_str().unwrap_or_default());
+            let planned = agent.plan_resume(path, options).map_err(said)?;
+            Ok(cancelled(&agent.replace_session(planned, cancel).await.map_err(said)?))
+        }
+        "compact" => {
+            let focus = wish["customInstructions"].as_str().map(str::to_owned);
+            match agent.compact(&CompactRequest { focus }, cancel).await.map_err(said)? {
                 Applied::Done(id) => Ok(json!({"entryId": id.to_string()})),
                 Applied::Cancelled(_) => Err("Compaction cancelled".to_owned()),
             }
         }
-        Command::WaitForIdle => Ok(Json::Null),
-        Command::Reload | Command::SetModel { .. } | Command::Complete { .. } => {
-            Err("the host does not do this".to_owned())
-        }
+        "waitForIdle" => Ok(Json::Null),
+        name => Err(format!("no such operation: {name}")),
     }
 }
 
@@ -121,11 +117,6 @@ async fn fork(agent: &mut Agent, wish: &Json, options: Options, cancel: &Cancel)
     Ok(answer)
 }
 
-async fn switch(agent: &mut Agent, path: &Path, options: Options, cancel: &Cancel) -> Result<Json, String> {
-    let planned = agent.plan_resume(path, options).map_err(said)?;
-    Ok(cancelled(&agent.replace_session(planned, cancel).await.map_err(said)?))
-}
-
 fn cancelled<T>(applied: &Applied<T>) -> Json {
     json!({"cancelled": applied.cancelled_by().is_some()})
 }
@@ -134,7 +125,7 @@ fn said(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Asks a model something beside the conversation. What fails or is stopped is an answer too, as extensions expect it.
+/// Asks a model beside the conversation. A failure is an answer too, as extensions expect it.
 pub(super) async fn complete(
     model: &dyn Model,
     context: &Json,
@@ -162,7 +153,7 @@ fn request(context: &Json, options: &Json) -> Request {
     Request {
         system: context["systemPrompt"].as_str().unwrap_or_default().to_owned(),
         messages: messages.filter_map(|message| Message::from_value(message).ok()).collect(),
-        tools: tools.map(tool_spec).collect(),
+        tools: tools.filter_map(|tool| ToolSpec::deserialize(tool).ok()).collect(),
         thinking: level.and_then(ThinkingLevel::from_name).unwrap_or_default(),
         max_output: options["maxTokens"].as_u64(),
         ..Request::default()

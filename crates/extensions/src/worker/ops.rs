@@ -1,6 +1,5 @@
 //! What script may ask for and has to wait for: commands, questions, processes, files that change, tools.
 
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -9,10 +8,11 @@ use std::time::Duration;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::tool::{ToolCall, ToolPlace};
 use offshoot_agent::tools::ToolBox;
+use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
 
 use crate::engine::Shared;
-use crate::host::{Command, Question};
+use crate::host::Question;
 use crate::process::{Job, milliseconds};
 
 type Work = Pin<Box<dyn Future<Output = Result<String, String>>>>;
@@ -31,74 +31,39 @@ pub(super) fn start(
     stop: Cancel,
 ) -> Work {
     match name {
-        "exec" if shared.setting.trusted => exec(shared, &arguments, stop),
-        "watch" if shared.setting.trusted => watch(shared, &arguments, stop),
-        "tool" if shared.setting.trusted => tool(shared, arguments, stop),
-        "exec" | "watch" | "tool" => refused("this extension may not use files or processes"),
+        "exec" | "watch" | "tool" if !shared.setting.trusted => {
+            refused("this extension may not use files or processes")
+        }
+        "exec" => exec(shared, &arguments, stop),
+        "watch" => watch(shared, &arguments, stop),
+        "tool" => tool(shared, arguments, stop),
         "ask" => ask(shared, &arguments, stop),
-        _ => match command(name, &arguments) {
-            // The agent waits for this very handler; it cannot do anything else meanwhile.
-            Some(command) if is_in_event && moves(&command) => {
-                refused("an event handler cannot change the session that the event is about; use a command")
-            }
-            Some(command) => {
-                let done = shared.setting.host.command(&shared.setting.name, command, stop);
-                Box::pin(async move { done.await.map(|value| value.to_string()) })
-            }
-            None => refused("no such operation"),
-        },
+        // The agent waits for this very handler; it cannot do anything else meanwhile.
+        name if is_in_event && NEEDS_IDLE_AGENT.contains(&name) => {
+            refused("an event handler cannot change the session that the event is about; use a command")
+        }
+        name => {
+            let done = shared.setting.host.start(name, arguments, stop);
+            Box::pin(async move { done.await.map(|value| value.to_string()) })
+        }
     }
 }
+
+/// Operations that an event handler waits for and that the agent cannot do before the handler is done.
+const NEEDS_IDLE_AGENT: [&str; 6] =
+    ["navigateTree", "fork", "newSession", "switchSession", "waitForIdle", "reload"];
 
 fn refused(reason: &'static str) -> Work {
     Box::pin(std::future::ready(Err(reason.to_owned())))
 }
 
-fn moves(command: &Command) -> bool {
-    match command {
-        Command::NavigateTree(_)
-        | Command::Fork(_)
-        | Command::NewSession(_)
-        | Command::SwitchSession(_)
-        | Command::WaitForIdle
-        | Command::Reload => true,
-        // No handler waits for it.
-        Command::BranchInPlace(_)
-        | Command::Compact { .. }
-        | Command::SetModel { .. }
-        | Command::Complete { .. } => false,
-    }
-}
-
-fn command(name: &str, arguments: &Json) -> Option<Command> {
-    let own = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();
-    Some(match name {
-        "navigateTree" => Command::NavigateTree(arguments.clone()),
-        "branchInPlace" => Command::BranchInPlace(arguments.clone()),
-        "fork" => Command::Fork(arguments.clone()),
-        "newSession" => Command::NewSession(arguments.clone()),
-        "switchSession" => Command::SwitchSession(PathBuf::from(own("path"))),
-        "compact" => {
-            Command::Compact { instructions: arguments["customInstructions"].as_str().map(str::to_owned) }
-        }
-        "waitForIdle" => Command::WaitForIdle,
-        "reload" => Command::Reload,
-        "setModel" => Command::SetModel { provider: own("provider"), id: own("id") },
-        "complete" => Command::Complete {
-            provider: own("provider"),
-            id: own("id"),
-            context: arguments["context"].clone(),
-            options: arguments["options"].clone(),
-        },
-        _ => return None,
-    })
-}
-
-/// Asks a person.
+/// Asks the user.
 fn ask(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
     let setting = &shared.setting;
-    let Some(question) = question(shared, arguments) else { return refused("no such question") };
-    let (asked, handle) = (setting.host.ask(&setting.name, question, stop.clone()), setting.handle.clone());
+    let (Ok(question), Some(extension)) = (Question::deserialize(arguments), setting.extension()) else {
+        return refused("no such question");
+    };
+    let (asked, handle) = (setting.host.ask(extension, question), setting.handle.clone());
     let limit = milliseconds(&arguments["timeout"]);
     Box::pin(async move {
         if let Some(handle) = handle.upgrade() {
@@ -114,28 +79,6 @@ fn ask(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
             handle.open_dialogs.fetch_sub(1, Ordering::Relaxed);
         }
         Ok(answer.flatten().unwrap_or(Json::Null).to_string())
-    })
-}
-
-fn question(shared: &Rc<Shared>, arguments: &Json) -> Option<Question> {
-    let own = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();
-    let title = own("title");
-    Some(match arguments["kind"].as_str()? {
-        "select" => {
-            let options = arguments["options"].as_array()?.iter();
-            let options = options.filter_map(|option| option.as_str().map(str::to_owned)).collect();
-            Question::Select { title, options }
-        }
-        "confirm" => Question::Confirm { title, message: own("message") },
-        "input" => Question::Input { title, placeholder: own("placeholder") },
-        "editor" => Question::Editor { title, prefill: own("prefill") },
-        "custom" => Question::Custom {
-            component: crate::engine::component(shared, &arguments["component"])?,
-            overlay: arguments["overlay"].as_bool().unwrap_or(false),
-            closes_on_escape: arguments["closesOnEscape"].as_bool().unwrap_or(false),
-            options: arguments["options"].clone(),
-        },
-        _ => return None,
     })
 }
 
@@ -160,7 +103,7 @@ fn exec(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
 
 /// Waits until a file is not what it was.
 fn watch(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
-    let path = shared.setting.host.cwd().join(arguments["path"].as_str().unwrap_or_default());
+    let path = shared.setting.host.cwd.join(arguments["path"].as_str().unwrap_or_default());
     let look = move || {
         let metadata = std::fs::metadata(&path).ok()?;
         Some((metadata.len(), metadata.modified().ok()?))
@@ -181,8 +124,8 @@ fn watch(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
 /// Runs a tool of the agent for a tool of the extension.
 fn tool(shared: &Rc<Shared>, arguments: Json, stop: Cancel) -> Work {
     let host = &shared.setting.host;
-    let cwd = host.cwd().join(arguments["cwd"].as_str().unwrap_or_default());
-    let secrets = host.secrets();
+    let cwd = host.cwd.join(arguments["cwd"].as_str().unwrap_or_default());
+    let secrets = host.secrets.clone();
     Box::pin(async move {
         let name = arguments["name"].as_str().unwrap_or_default().to_owned();
         let call = ToolCall { id: "extension".to_owned(), name, arguments: arguments["arguments"].clone() };

@@ -1,10 +1,7 @@
 //! Dialects: older names, older forms, one session.
 
 use offshoot_agent::agent::SummaryRequest;
-use offshoot_agent::handle::SendOptions;
 use offshoot_agent::hooks::events::{EVENTS, Event};
-use offshoot_agent::inbox::Delivery;
-use offshoot_extensions::host::Action;
 use serde_json::json;
 
 use crate::support::{Setup, Stage, stage};
@@ -37,27 +34,15 @@ async fn the_older_compaction_event_lists_earlier_compactions() {
 #[tokio::test]
 async fn a_message_may_be_sent_with_a_flag() {
     let mut stage = stage(
-        "export default (pi) => pi.registerCommand('go', { handler: async () => {
-             pi.sendMessage({ customType: 't', content: 'a', display: true }, true);
-             pi.sendMessage({ customType: 't', content: 'b', display: true }, { triggerTurn: true, deliverAs: 'followUp' });
-             pi.sendMessage({ customType: 't', content: 'c' });
+        "export default (pi) => pi.registerCommand('go', { handler: async (flag) => {
+             pi.sendMessage({ customType: 't', content: 'a', display: true }, flag === 'true');
          } })",
     )
     .await;
-    stage.command("go").await.unwrap();
-    let options: Vec<SendOptions> = stage
-        .actions()
-        .into_iter()
-        .filter_map(|action| match action {
-            Action::SendMessage(_, options) => Some(options),
-            _ => None,
-        })
-        .collect();
-    let of = |trigger_turn, deliver_as| SendOptions { trigger_turn, deliver_as };
-    let expected =
-        [of(Some(true), Some(Delivery::AfterTurn)), of(Some(true), Some(Delivery::FollowUp)), of(None, None)];
-    assert_eq!(options, expected);
-    assert!(stage.path().iter().any(|line| line.starts_with("assistant:")), "the flag triggers a turn");
+    stage.command("go false").await.unwrap();
+    assert_eq!(stage.path(), ["custom_message t"], "no turn");
+    stage.command("go true").await.unwrap();
+    assert_eq!(stage.path(), ["custom_message t", "custom_message t", "assistant: (the script is over)"]);
 }
 
 #[tokio::test]

@@ -116,7 +116,7 @@ async fn the_list_follows_the_branch() {
     stage.command("todos").await.unwrap();
     assert_eq!(stage.notes(), ["info: 1. [ ] milk"]);
     let result = json!({"content": output.content, "details": output.details});
-    let drawing = Drawing::ToolResult("todos", &json!({}), &result);
-    let drawn = stage.only().draw(drawing, false, 20).await.unwrap().unwrap();
-    assert_eq!(plain(&drawn.join("\n")).trim_end(), "milk");
+    let drawing = Drawing::Tool("todos".into(), json!({}), result);
+    let drawn = stage.only().draw(&drawing, false, 20).await.unwrap().unwrap();
+    assert_eq!(plain(&drawn.join("\n")).trim_end(), "todos\nmilk");
 }

@@ -158,7 +158,7 @@ async fn seed_003_messages_state_and_renderers() {
     let message =
         json!({"customType": "note", "content": "hello", "display": true, "details": {"from": "me"}});
     let renderer = stage.extensions.message_renderer("note").unwrap();
-    let drawn = renderer.draw(offshoot_extensions::Drawing::Message(&message), false, 40).await.unwrap();
+    let drawn = renderer.draw(&offshoot_extensions::Drawing::Message(message), false, 40).await.unwrap();
     assert_eq!(drawn, Some(vec!["hello (me)".to_owned()]));
 
     stage.command("ask why").await.unwrap();

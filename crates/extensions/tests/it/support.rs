@@ -18,11 +18,10 @@ use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelSpec, Price, Request, StopReason,
     ThinkingLevel, Usage,
 };
-use offshoot_agent::permission::{Mode, Permissions};
+use offshoot_agent::permission::{self, Permissions};
 use offshoot_agent::tool::{ToolCall, ToolOutput, ToolPlace};
-use offshoot_agent::tools::ToolBox;
 use offshoot_extensions::discover::{self, Found};
-use offshoot_extensions::host::{Action, Host, PlainHost, State, Trouble};
+use offshoot_extensions::host::{Host, Mode, Trouble};
 use offshoot_extensions::{Extension, Extensions, Limits, LoadError, LoadOptions};
 use serde_json::{Value as Json, json};
 use session_tree::{Message, Options, Session, Timestamp};
@@ -83,7 +82,8 @@ impl Model for Scripted {
 /// Everything that an extension needs.
 pub(crate) struct Stage {
     pub(crate) agent: Agent,
-    pub(crate) host: Arc<Theatre>,
+    pub(crate) host: Arc<Host>,
+    pub(crate) theatre: Arc<Theatre>,
     pub(crate) extensions: Extensions,
     pub(crate) errors: Vec<LoadError>,
     pub(crate) model: Arc<Scripted>,
@@ -150,28 +150,29 @@ impl Setup {
         let session = self.session.unwrap_or_else(|| options().in_memory("/w").unwrap());
         let shared: Arc<dyn Model> = model.clone();
         let agent = Agent::new(session, &project).with_model(shared.clone(), ThinkingLevel::Off);
-        let agent =
-            agent.with_system("You are a test.").with_approver(Arc::new(Permissions::new(Mode::AllowAll)));
-        let plain = PlainHost::new(agent.handle(), &project);
-        let plain = plain.with_models(vec![shared]).with_config_dir(home.path().join("config"));
-        let plain = plain.with_options(options);
-        plain.set_tools(ToolBox::all().specs());
-        plain.set_state(|state| {
-            state.system = "You are a test.".into();
-            state.active_tools = ToolBox::coding().names().map(str::to_owned).collect();
-        });
-        let host = Arc::new(Theatre::new(plain, self.has_ui));
-        let shown: Arc<dyn Host> = host.clone();
+        let allowed = Arc::new(Permissions::new(permission::Mode::AllowAll));
+        let agent = agent.with_system("You are a test.").with_approver(allowed);
+        let theatre = Arc::new(Theatre::default());
+        let mut host = Host::new(agent.handle(), &project, home.path().join("config"));
+        host.mode = if self.has_ui { Mode::Tui } else { Mode::Print };
+        host.is_project_trusted = true;
+        host.models = vec![shared.clone()];
+        host.options = Arc::new(options);
+        host.front_end = theatre.front_end();
+        host.state().system = "You are a test.".into();
+        host.state().model = Some(shared.spec().clone());
+        let host = Arc::new(host);
         let flags = self.flags.as_object().cloned().unwrap_or_default();
         let found: Vec<Found> =
             found.into_iter().map(|one| Found { is_confined: self.confined, ..one }).collect();
         let options = LoadOptions { limits: self.limits, trusted: self.trusted, flags };
-        let (extensions, errors) = Extensions::load(&found, &shown, &options).await;
+        let (extensions, errors) = Extensions::load(&found, &host, &options).await;
+        host.tools.replace(extensions.clone());
         let mut agent = agent.with_hooks(extensions.hooks());
         for command in extensions.commands() {
             agent.register_command(command);
         }
-        Stage { agent, host, extensions, errors, model, home, next_call: 0 }
+        Stage { agent, host, theatre, extensions, errors, model, home, next_call: 0 }
     }
 }
 
@@ -193,26 +194,26 @@ impl Stage {
 
     /// Lets the person say something when asked next.
     pub(crate) fn says(&self, what: impl Into<Json>) {
-        self.host.says.lock().unwrap().push_back(Says::This(what.into()));
+        self.theatre.says.lock().unwrap().push_back(Says::This(what.into()));
     }
 
     pub(crate) fn types(&self, keys: &[&'static str]) {
-        self.host.says.lock().unwrap().push_back(Says::Keys(keys.to_vec()));
+        self.theatre.says.lock().unwrap().push_back(Says::Keys(keys.to_vec()));
     }
 
     pub(crate) fn stays_silent(&self) {
-        self.host.says.lock().unwrap().push_back(Says::Silence);
+        self.theatre.says.lock().unwrap().push_back(Says::Silence);
     }
 
     /// Takes what was shown since the last time, without colours.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let notes = std::mem::take(&mut *self.host.notes.lock().unwrap());
+        let notes = std::mem::take(&mut *self.theatre.notes.lock().unwrap());
         notes.iter().map(|note| plain(note)).collect()
     }
 
     /// Takes what components drew since the last time, without colours.
     pub(crate) fn screens(&self) -> Vec<String> {
-        let screens = std::mem::take(&mut *self.host.screens.lock().unwrap());
+        let screens = std::mem::take(&mut *self.theatre.screens.lock().unwrap());
         screens.iter().map(|screen| plain(screen)).collect()
     }
 
@@ -222,7 +223,7 @@ impl Stage {
     }
 
     pub(crate) async fn try_drawn(&self) -> Result<String, String> {
-        let component = self.host.kept.lock().unwrap().last().expect("a component").clone();
+        let component = self.theatre.kept.lock().unwrap().last().expect("a component").clone();
         Ok(plain(&component.render(72).await?.join("\n")))
     }
 
@@ -241,15 +242,12 @@ impl Stage {
     }
 
     pub(crate) fn troubles(&self) -> Vec<Trouble> {
-        std::mem::take(&mut *self.host.troubles.lock().unwrap())
+        std::mem::take(&mut *self.theatre.troubles.lock().unwrap())
     }
 
-    pub(crate) fn actions(&self) -> Vec<Action> {
-        std::mem::take(&mut *self.host.actions.lock().unwrap())
-    }
-
-    pub(crate) fn set_state(&self, change: impl FnOnce(&mut State)) {
-        self.host.plain.set_state(change);
+    /// Returns the names of the tools that the model may call.
+    pub(crate) fn active_tools(&self) -> Vec<String> {
+        self.host.tools.active().names().map(str::to_owned).collect()
     }
 
     /// Asks all extensions about an event, as the agent would, one after the other; the last answer that says something.
@@ -324,6 +322,14 @@ impl Stage {
         message["timestamp"] = json!(1);
         let message = Message::from_value(&message).unwrap();
         self.agent.session().append_message(&message).unwrap().to_string()
+    }
+
+    /// Returns the custom message of a type that is in the session.
+    pub(crate) fn only_message(&self, custom_type: &str) -> Json {
+        let session = self.agent.session();
+        let entries = session.tree().nodes().map(|node| session.entry_at(node).unwrap());
+        let mut values = entries.filter_map(|entry| entry.value().and_then(|value| value.to_serde()));
+        values.find(|value| value["customType"] == custom_type).expect("the message")
     }
 
     pub(crate) fn user(&self, text: &str) -> String {

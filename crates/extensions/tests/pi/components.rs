@@ -2,7 +2,6 @@
 
 use offshoot_agent::agent::SummaryRequest;
 use offshoot_extensions::Drawing;
-use offshoot_extensions::host::{Action, Host};
 use serde_json::{Value as Json, json};
 
 use crate::support::{Setup, Stage, plain};
@@ -29,13 +28,13 @@ async fn todo_follows_the_branch() {
     let result = json!({"content": [], "details": {"action": "list", "todos": [{"id": 1, "text": "milk", "done": true}], "nextId": 2}});
     let drawn = stage
         .only()
-        .draw(Drawing::ToolResult("todo", &json!({}), &result), false, 40)
+        .draw(&Drawing::Tool("todo".into(), json!({"action": "list"}), result), false, 40)
         .await
         .unwrap()
         .unwrap();
     assert_eq!(
         drawn.iter().map(|line| plain(line).trim_end().to_owned()).collect::<Vec<_>>(),
-        ["1 todo(s):", "✓ #1 milk"]
+        ["todo list", "1 todo(s):", "✓ #1 milk"]
     );
 }
 
@@ -54,14 +53,14 @@ async fn tools_follow_the_branch() {
         "{}",
         screens[1]
     );
-    assert_eq!(stage.host.state().active_tools, ["bash", "edit", "write"]);
+    assert_eq!(stage.active_tools(), ["bash", "edit", "write"]);
     assert_eq!(stage.path().last().unwrap(), "custom tools-config");
     stage.user("more");
     let after = stage.assistant("done");
     stage.navigate(&before, SummaryRequest::Skip).await;
-    stage.set_state(|state| state.active_tools = vec!["read".into()]);
+    stage.host.tools.choose(vec!["read".into()]);
     stage.navigate(&after, SummaryRequest::Skip).await;
-    assert_eq!(stage.host.state().active_tools, ["bash", "edit", "write"]);
+    assert_eq!(stage.active_tools(), ["bash", "edit", "write"]);
 }
 
 #[tokio::test]
@@ -72,12 +71,8 @@ async fn tic_tac_toe_follows_the_branch() {
     stage.command("tic-tac-toe").await.unwrap();
     assert_eq!(stage.agent.session().name(), Some("Tic-Tac-Toe"));
     assert!(stage.path().iter().any(|line| line == "custom_message tic-tac-toe-move"), "{:?}", stage.path());
-    let sent = stage.actions().into_iter().find_map(|action| match action {
-        Action::SendMessage(message, options) => Some((message, options)),
-        _ => None,
-    });
-    let (message, options) = sent.unwrap();
-    assert_eq!(options.trigger_turn, Some(true));
+    let sent = stage.only_message("tic-tac-toe-move");
+    assert!(stage.path().contains(&"assistant: thinking".to_owned()), "the move triggers a turn");
     let seen = stage.tool("tic_tac_toe_see_board", json!({})).await;
     let here = stage.agent.session().leaf_id().unwrap().to_string();
     let played = stage.tool("tic_tac_toe", json!({"action": "play"})).await;
@@ -86,8 +81,7 @@ async fn tic_tac_toe_follows_the_branch() {
     stage.navigate(&here, SummaryRequest::Skip).await;
     let again = stage.tool("tic_tac_toe_see_board", json!({})).await;
     assert_eq!(again.details, seen.details, "the move is on another branch");
-    let message = json!({"role": "custom", "customType": message.custom_type, "content": message.content, "details": message.details});
-    let drawn = stage.only().draw(Drawing::Message(&message), true, 60).await.unwrap().unwrap();
+    let drawn = stage.only().draw(&Drawing::Message(sent), true, 60).await.unwrap().unwrap();
     assert!(plain(&drawn.join("\n")).contains("Player X played"), "{drawn:?}");
 }
 
@@ -97,7 +91,7 @@ async fn plan_mode() {
     let mut stage = of("plan-mode", Setup { replies, ..Setup::default() }).await;
     stage.agent.start(&Default::default()).await;
     stage.command("plan").await.unwrap();
-    assert!(stage.host.state().active_tools.contains(&"grep".to_owned()));
+    assert!(stage.active_tools().contains(&"grep".to_owned()));
     let call = json!({"toolName": "bash", "toolCallId": "1", "input": {"command": "rm x"}});
     assert_eq!(stage.fire("tool_call", call).await["block"], true);
     stage.says("Execute the plan (track progress)");
@@ -107,7 +101,7 @@ async fn plan_mode() {
     assert_eq!(path[prompt + 1], "custom_message plan-mode-context");
     assert!(path.iter().any(|line| line == "custom_message plan-mode-execute"), "{path:?}");
     assert!(path.iter().any(|line| line == "custom_message plan-complete"), "{path:?}");
-    assert_eq!(stage.host.state().active_tools, ["read", "bash", "edit", "write"]);
+    assert_eq!(stage.active_tools(), ["read", "bash", "edit", "write"]);
     let notes = stage.notes();
     assert!(notes.iter().any(|note| note == "status plan-mode: 📋 2/2"), "{notes:?}");
 }
@@ -126,7 +120,7 @@ async fn preset() {
     let notes = stage.notes();
     assert!(notes.contains(&"warning: Preset \"careful\": Unknown tools: nope".to_owned()), "{notes:?}");
     assert!(notes.contains(&"status preset: preset:careful".to_owned()), "{notes:?}");
-    assert_eq!(stage.host.state().active_tools, ["read"]);
+    assert_eq!(stage.active_tools(), ["read"]);
     stage.submit("hello").await;
     assert!(stage.model.requests.lock().unwrap()[0].system.ends_with("Look twice."));
 }
@@ -138,7 +132,7 @@ async fn message_renderer() {
     assert_eq!(stage.path(), ["custom_message status-update"]);
     let entry = stage.agent.session().leaf_entry().unwrap().unwrap().value().unwrap().to_serde().unwrap();
     assert_eq!(stage.extensions.message_renderer("status-update").unwrap().name(), "message-renderer");
-    let drawn = stage.only().draw(Drawing::Message(&entry), true, 40).await.unwrap().unwrap();
+    let drawn = stage.only().draw(&Drawing::Message(entry), true, 40).await.unwrap().unwrap();
     let lines: Vec<String> = drawn.iter().map(|line| plain(line)).collect();
     assert_eq!(lines[1].trim(), "[WARN] disk is full");
     assert!(lines[2].trim().starts_with("at "), "{lines:?}");
@@ -205,8 +199,8 @@ async fn structured_output() {
     let arguments = json!({"headline": "H", "summary": "S", "actionItems": ["a"]});
     let output = stage.tool("structured_output", arguments.clone()).await;
     let result = json!({"content": output.content, "details": output.details});
-    let drawing = Drawing::ToolResult("structured_output", &arguments, &result);
-    let drawn = stage.only().draw(drawing, false, 20).await.unwrap().unwrap();
+    let drawing = Drawing::Tool("structured_output".into(), arguments, result);
+    let drawn = stage.only().draw(&drawing, false, 20).await.unwrap().unwrap();
     let lines: Vec<String> = drawn.iter().map(|line| plain(line).trim_end().to_owned()).collect();
-    assert_eq!(lines, ["H", "S", "", "1. a"]);
+    assert_eq!(lines, ["structured_output", "H", "S", "", "1. a"]);
 }

@@ -24,7 +24,7 @@ async fn entry_renderer() {
     assert_eq!(stage.path(), ["custom status-card"]);
     let entry = stage.agent.session().leaf_entry().unwrap().unwrap().value().unwrap().to_serde().unwrap();
     let drawer = stage.extensions.entry_renderer("status-card").unwrap();
-    let drawn = drawer.draw(Drawing::Entry(&entry), false, 40).await.unwrap().unwrap();
+    let drawn = drawer.draw(&Drawing::Entry(entry.clone()), false, 40).await.unwrap().unwrap();
     assert_eq!(plain(&drawn.join("\n")).trim(), "[status] all is well");
 }
 
@@ -53,7 +53,7 @@ async fn debug_provider() {
     assert!(notes.iter().any(|note| note.starts_with("status debug-provider: ")), "{notes:?}");
     let data = json!({"provider": "p", "api": "a", "model": "m", "events": [1]});
     let entry = json!({"type": "custom", "customType": "debug-provider-events", "data": data});
-    let drawn = stage.only().draw(Drawing::Entry(&entry), false, 72).await.unwrap().unwrap();
+    let drawn = stage.only().draw(&Drawing::Entry(entry.clone()), false, 72).await.unwrap().unwrap();
     assert!(
         plain(&drawn.join("\n")).contains("[provider debug] p/m (a) · 1 event (ctrl+o to view events)"),
         "{drawn:?}"

@@ -90,7 +90,7 @@ impl Front<'_> {
         let found = self.guests.commands.iter().find(|(known, _)| known == name);
         let Some((_, command)) = found.cloned() else { return false };
         let Some(extended) = &self.guests.extended else { return false };
-        let (handle, cancel) = (extended.agent(), Cancel::new());
+        let (handle, cancel) = (extended.host.agent.clone(), Cancel::new());
         let (arguments, name) = (arguments.trim().to_owned(), name.to_owned());
         self.begin_foreign(format!("/{name}"), &cancel);
         self.guests.spawn(async move {
@@ -150,7 +150,7 @@ impl Front<'_> {
         for (extension, component) in self.guests.surface.take_outdated() {
             self.guests.spawn(async move {
                 let drawn = component.render(width).await;
-                News::Part { extension, component: component.id(), drawn }
+                News::Part { extension, component: component.id, drawn }
             });
         }
         self.show_extras();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use offshoot_extensions::Component;
-use offshoot_extensions::host::Question as Asked;
+use offshoot_extensions::host::{AskedQuestion, Question as Asked};
 use offshoot_tui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 use offshoot_tui::dialog::{Answer, Item, Prompt, Question, SelectList, TextDialog, Typed};
 use offshoot_tui::keys::Keymap;
@@ -19,7 +19,6 @@ use tokio::sync::oneshot;
 use super::super::front::Front;
 use super::super::view::View;
 use super::{News, bytes};
-use crate::extensions::AskedBy;
 
 /// More options than this are searched, not numbered.
 const FEW: usize = 9;
@@ -194,7 +193,8 @@ impl Front<'_> {
         if self.guests.asked.is_empty() || !self.has_room() {
             return;
         }
-        let Some(AskedBy { id, extension, question, answer }) = self.guests.asked.pop_front() else { return };
+        let Some(asked) = self.guests.asked.pop_front() else { return };
+        let AskedQuestion { id, extension, question, answer } = asked;
         let kind = match question {
             Asked::Select { title, options } => {
                 let (title, about) = titled(&title, "");
@@ -213,15 +213,20 @@ impl Front<'_> {
                 Kind::Line(Prompt::new(hint, ""))
             }
             Asked::Editor { title, prefill } => Kind::Text(Box::new(TextDialog::new(title, "", &prefill))),
-            Asked::Custom { component, closes_on_escape, .. } => {
-                Kind::Component(self.attend(component, closes_on_escape))
+            Asked::Custom { component, closes_on_escape } => {
+                Kind::Component(self.attend(extension.component(component), closes_on_escape))
             }
         };
         // A component draws all of its rows itself, and says what its keys do.
         if !matches!(kind, Kind::Component(_)) {
             self.opened_unasked();
         }
-        self.view = Some(View::Extension(Box::new(Dialog { id, extension, kind, answer })));
+        self.view = Some(View::Extension(Box::new(Dialog {
+            id,
+            extension: extension.name().to_owned(),
+            kind,
+            answer,
+        })));
     }
 
     /// Lets a component be drawn and take keys, one after the other.
@@ -232,7 +237,7 @@ impl Front<'_> {
             loop {
                 let drawn = own.render(width).await;
                 let is_over = drawn.is_err();
-                if send.send(News::Dialog { component: own.id(), drawn }).is_err() || is_over {
+                if send.send(News::Dialog { component: own.id, drawn }).is_err() || is_over {
                     return;
                 }
                 match wants.recv().await {
@@ -277,7 +282,7 @@ impl Front<'_> {
         let is_plain = self.guests.surface.is_plain;
         let Some(View::Extension(dialog)) = &mut self.view else { return };
         let Kind::Component(shown) = &mut dialog.kind else { return };
-        if shown.component.id() != component {
+        if shown.component.id != component {
             return;
         }
         match drawn {
@@ -302,7 +307,7 @@ impl Front<'_> {
     pub(super) fn redraw_dialog(&mut self, extension: &str, component: Option<u64>) {
         let Some(View::Extension(dialog)) = &self.view else { return };
         let Kind::Component(shown) = &dialog.kind else { return };
-        if component.is_none_or(|id| id == shown.component.id() && dialog.extension == extension) {
+        if component.is_none_or(|id| id == shown.component.id && dialog.extension == extension) {
             drop(shown.keys.send(Want::Draw(self.columns)));
         }
     }

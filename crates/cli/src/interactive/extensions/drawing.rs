@@ -7,7 +7,7 @@ use offshoot_agent::tool::{ToolCall, ToolOutput};
 use offshoot_extensions::{Drawing, Extension, Extensions, RegisteredTool};
 use offshoot_tui::chat::item::{Item, item_of, items_at};
 use offshoot_tui::chat::transcript::ItemId;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use session_tree::{Kind, Message, Node, Role, Session};
 
 use super::super::front::Front;
@@ -19,15 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Something that an extension draws, and what shows if it does not.
 pub(in super::super) struct Foreign {
     extension: Extension,
-    what: What,
+    what: Drawing,
     instead: Item,
-}
-
-enum What {
-    Message(Json),
-    Entry(Json),
-    /// A call of a tool: its name, its arguments, and what came of it.
-    Tool(String, Json, Json),
 }
 
 impl Guests {
@@ -55,7 +48,7 @@ impl Guests {
         let extension = drawer(&self.extended.as_ref()?.loaded(), &tool.name)?;
         let message = session.entry_at(node).ok()?.to_message()?;
         let result = message.value().to_serde().filter(|_| message.role() == Role::ToolResult)?;
-        let what = What::Tool(tool.name.clone(), tool.arguments.clone(), result);
+        let what = Drawing::Tool(tool.name.clone(), tool.arguments.clone(), result);
         Some(Foreign { extension, what, instead: instead.clone() })
     }
 
@@ -70,12 +63,12 @@ impl Guests {
         match kind {
             Kind::CustomMessage if value["display"] != false => {
                 let extension = loaded.message_renderer(&custom_type)?.clone();
-                Some(Foreign { extension, what: What::Message(value), instead: usual?.clone() })
+                Some(Foreign { extension, what: Drawing::Message(value), instead: usual?.clone() })
             }
             Kind::Custom => {
                 let extension = loaded.entry_renderer(&custom_type)?.clone();
                 let instead = Item::Setting(format!("[{custom_type}]"));
-                Some(Foreign { extension, what: What::Entry(value), instead })
+                Some(Foreign { extension, what: Drawing::Entry(value), instead })
             }
             _ => None,
         }
@@ -102,7 +95,7 @@ impl Front<'_> {
         let loaded = extended.loaded();
         let custom_type = value["customType"].as_str().unwrap_or_default();
         let Some(extension) = loaded.message_renderer(custom_type).cloned() else { return false };
-        self.push_foreign(Foreign { extension, what: What::Message(value), instead });
+        self.push_foreign(Foreign { extension, what: Drawing::Message(value), instead });
         true
     }
 
@@ -114,7 +107,7 @@ impl Front<'_> {
         };
         let result =
             json!({"content": output.content, "details": output.details, "isError": output.is_error});
-        self.draw_item(item, extension, What::Tool(call.name.clone(), call.arguments.clone(), result));
+        self.draw_item(item, extension, Drawing::Tool(call.name.clone(), call.arguments.clone(), result));
         true
     }
 
@@ -125,12 +118,12 @@ impl Front<'_> {
         self.draw_item(item, extension, what);
     }
 
-    fn draw_item(&mut self, item: ItemId, extension: Extension, what: What) {
+    fn draw_item(&mut self, item: ItemId, extension: Extension, what: Drawing) {
         let width = self.columns;
         // The turn may end before the drawing is there.
         self.chat.transcript.hold(item);
         self.guests.spawn(async move {
-            let drawn = tokio::time::timeout(PATIENCE, drawn(&extension, &what, width)).await;
+            let drawn = tokio::time::timeout(PATIENCE, extension.draw(&what, false, width)).await;
             let failed = |error: String| format!("extension `{}`: {error}", extension.name());
             News::Item { item, drawn: drawn.unwrap_or(Ok(None)).map_err(failed) }
         });
@@ -170,19 +163,4 @@ fn drawer(loaded: &Extensions, tool: &str) -> Option<Extension> {
     let owner = loaded.owner_of_tool(tool)?;
     let draws = |one: &RegisteredTool| one.spec.name == tool && one.renders_result;
     owner.registry().tools.iter().any(draws).then(|| owner.clone())
-}
-
-/// Lets an extension draw something; nothing if it has nothing to say about it.
-async fn drawn(extension: &Extension, what: &What, width: u16) -> Result<Option<Vec<String>>, String> {
-    let (name, arguments, result) = match what {
-        What::Message(message) => return extension.draw(Drawing::Message(message), false, width).await,
-        What::Entry(entry) => return extension.draw(Drawing::Entry(entry), false, width).await,
-        What::Tool(name, arguments, result) => (name, arguments, result),
-    };
-    let Some(below) = extension.draw(Drawing::ToolResult(name, arguments, result), false, width).await?
-    else {
-        return Ok(None);
-    };
-    let title = extension.draw(Drawing::ToolCall(name, arguments), false, width).await?;
-    Ok(Some(title.unwrap_or_else(|| vec![name.clone()]).into_iter().chain(below).collect()))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use offshoot_extensions::Component;
-use offshoot_extensions::host::{Notice, WidgetContent};
+use offshoot_extensions::host::Notice;
 use offshoot_tui::chat::extras::Extras;
 use offshoot_tui::ratatui::text::{Line, Span};
 
@@ -56,31 +56,27 @@ impl Surface {
     }
 
     /// Takes what an extension shows.
-    pub(super) fn take(&mut self, extension: &str, notice: Notice) {
+    pub(super) fn take(&mut self, extension: &str, notice: Notice, component: impl Fn(u64) -> Component) {
+        let component = |id: Option<u64>| id.map(|id| of(component(id)));
         match notice {
             Notice::Status { key, text: Some(text) } => drop(self.statuses.insert(key, text)),
             Notice::Status { key, text: None } => drop(self.statuses.remove(&key)),
-            Notice::Widget { key, content, below } => {
+            Notice::Widget { key, lines, component: id, below } => {
                 self.remove(&Place::Above(key.clone()));
                 self.remove(&Place::Below(key.clone()));
                 let place = if below { Place::Below(key) } else { Place::Above(key) };
-                match content {
-                    Some(WidgetContent::Lines(lines)) => self.put(extension, place, Content::Lines(lines)),
-                    Some(WidgetContent::Component(component)) => self.put(extension, place, of(component)),
-                    None => {}
-                }
+                self.put(extension, place, lines.map(Content::Lines).or_else(|| component(id)));
             }
-            Notice::Footer(component) => self.replace(extension, Place::Footer, component),
-            Notice::Header(component) => self.replace(extension, Place::Header, component),
-            // Settings of a screen that is not ours.
+            Notice::Footer { component: id } => {
+                self.remove(&Place::Footer);
+                self.put(extension, Place::Footer, component(id));
+            }
+            Notice::Header { component: id } => {
+                self.remove(&Place::Header);
+                self.put(extension, Place::Header, component(id));
+            }
+            // The others are shown elsewhere.
             _ => {}
-        }
-    }
-
-    fn replace(&mut self, extension: &str, place: Place, component: Option<Component>) {
-        self.remove(&place);
-        if let Some(component) = component {
-            self.put(extension, place, of(component));
         }
     }
 
@@ -88,15 +84,16 @@ impl Surface {
         self.parts.retain(|part| part.place != *place);
     }
 
-    fn put(&mut self, extension: &str, place: Place, content: Content) {
-        self.parts.push(Part { extension: extension.to_owned(), place, content });
+    fn put(&mut self, extension: &str, place: Place, content: Option<Content>) {
+        let extension = extension.to_owned();
+        self.parts.extend(content.map(|content| Part { extension, place, content }));
     }
 
     /// Notes that a component is to be drawn anew; all of them, if none is named.
     pub(super) fn outdate(&mut self, named: Option<(&str, u64)>) {
         for part in &mut self.parts {
             if let Content::Component { component, is_stale, .. } = &mut part.content
-                && named.is_none_or(|(extension, id)| part.extension == extension && component.id() == id)
+                && named.is_none_or(|(extension, id)| part.extension == extension && component.id == id)
             {
                 *is_stale = true;
             }
@@ -127,7 +124,7 @@ impl Surface {
     ) -> Option<Vec<String>> {
         let is_meant = |part: &Part| {
             let Content::Component { component, .. } = &part.content else { return false };
-            part.extension == extension && component.id() == id
+            part.extension == extension && component.id == id
         };
         let at = self.parts.iter().position(is_meant)?;
         let is_header = self.parts[at].place == Place::Header;
@@ -187,42 +184,4 @@ fn of(component: Component) -> Content {
 }
 
 #[cfg(test)]
-mod tests {
-    use offshoot_tui::ansi;
-
-    use super::*;
-
-    fn status(key: &str, text: Option<&str>) -> Notice {
-        Notice::Status { key: key.to_owned(), text: text.map(str::to_owned) }
-    }
-
-    fn text(line: &Line<'_>) -> String {
-        line.spans.iter().map(|span| &*span.content).collect()
-    }
-
-    #[test]
-    fn statuses_stand_in_one_line_in_the_order_of_their_keys() {
-        let mut surface = Surface::new(false);
-        surface.take("x", status("b", Some("two\nlines \x1b[31mred\x1b[2J")));
-        surface.take("x", status("a", Some("first")));
-        assert_eq!(surface.extras().status.map(|line| text(&line)).unwrap(), "first  two lines red");
-        surface.take("x", status("a", None));
-        surface.take("x", status("b", None));
-        assert_eq!(surface.extras(), Extras::default());
-    }
-
-    #[test]
-    fn a_widget_has_one_place() {
-        let mut surface = Surface::new(true);
-        let widget = |below| Notice::Widget {
-            key: "k".to_owned(),
-            content: Some(WidgetContent::Lines(vec!["row".to_owned()])),
-            below,
-        };
-        surface.take("x", widget(false));
-        surface.take("x", widget(true));
-        let extras = surface.extras();
-        assert_eq!((extras.above.len(), extras.below.len()), (0, 1));
-        assert_eq!(ansi::line("row"), extras.below[0]);
-    }
-}
+mod tests;

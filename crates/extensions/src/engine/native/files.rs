@@ -18,7 +18,7 @@ use crate::engine::Shared;
 
 pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
     trusted(shared, "files")?;
-    let path = shared.setting.host.cwd().join(text(arguments, "path")?);
+    let path = shared.setting.host.cwd.join(text(arguments, "path")?);
     let answer = refuse_credentials(name, &path, arguments, shared)
         .and_then(|()| of_path(name, &path, arguments, shared));
     answer.map_err(|error| match error {
@@ -37,7 +37,7 @@ fn refuse_credentials(name: &str, path: &Path, arguments: &Json, shared: &Shared
         refuse_secret(shared, &other(arguments, shared)?)?;
     }
     // Moving a directory moves the credentials to a path that is not protected.
-    if matches!(name, "rename" | "rm") && shared.setting.host.secrets().is_any_denied_below(path) {
+    if matches!(name, "rename" | "rm") && shared.setting.host.secrets.is_any_denied_below(path) {
         return Err(denied(path));
     }
     Ok(())
@@ -45,7 +45,7 @@ fn refuse_credentials(name: &str, path: &Path, arguments: &Json, shared: &Shared
 
 /// Refuses a file that holds credentials: ours, or the environment or memory of a process.
 pub(in crate::engine) fn refuse_secret(shared: &Shared, path: &Path) -> Result<(), Failure> {
-    match shared.setting.host.secrets().is_denied(path) || is_of_process(path) {
+    match shared.setting.host.secrets.is_denied(path) || is_of_process(path) {
         true => Err(denied(path)),
         false => Ok(()),
     }
@@ -102,7 +102,7 @@ fn of_path(name: &str, path: &Path, arguments: &Json, shared: &Shared) -> Result
 }
 
 fn other(arguments: &Json, shared: &Shared) -> Result<PathBuf, Failure> {
-    Ok(shared.setting.host.cwd().join(text(arguments, "to")?))
+    Ok(shared.setting.host.cwd.join(text(arguments, "to")?))
 }
 
 fn read(path: &Path, shared: &Shared) -> Result<String, Failure> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use session_tree::{Draft, Entry, Kind, NewBranchSummary, Node, Session};
 
-use super::{Answer, count_sent, json as spelled, text, unknown};
+use super::{Answer, count_sent, json as spelled, said, text, unknown};
 use crate::component::given;
 use crate::engine::Shared;
 
@@ -13,19 +13,17 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
     if matches!(name, "appendCustom" | "appendMessage" | "append" | "branchWithSummary") {
         count_sent(shared)?;
     }
-    if matches!(name, "append" | "branch" | "branchWithSummary") && !shared.setting.host.state().is_idle {
+    if matches!(name, "append" | "branch" | "branchWithSummary") && !shared.setting.host.agent.is_idle() {
         // The turn would go on at another place of the tree than it began.
         return Err("the session cannot be changed like this while a turn is running".to_owned());
     }
-    let mut answer = Err("there is no session".to_owned());
-    shared.setting.host.with_session(&mut |session| answer = of_session(session, name, arguments));
-    answer
+    shared.setting.host.with_session(|session| of_session(session, name, arguments))
 }
 
 fn of_session(session: &mut Session, name: &str, arguments: &Json) -> Answer {
     match name {
         "entries" => list(session, session.tree().nodes().collect()),
-        "path" => list(session, path(session, arguments["from"].as_str())),
+        "path" => list(session, session.branch_path(arguments["from"].as_str())),
         "context" => context(session),
         "entry" => entry(session.entry(text(arguments, "id")?).ok().as_ref()),
         "leafId" => spelled(json!(session.leaf_id().map(|id| id.to_string()))),
@@ -41,10 +39,6 @@ fn of_session(session: &mut Session, name: &str, arguments: &Json) -> Answer {
         "branchWithSummary" => branch_with_summary(session, arguments),
         _ => unknown("session", name),
     }
-}
-
-fn path(session: &Session, from: Option<&str>) -> Vec<Node> {
-    session.branch_path(from)
 }
 
 /// Spells entries as a list, without reading them twice.
@@ -149,8 +143,4 @@ fn branch_with_summary(session: &mut Session, arguments: &Json) -> Answer {
 
 fn id(appended: session_tree::Result<session_tree::EntryId>) -> Answer {
     spelled(json!(appended.map_err(said)?.to_string()))
-}
-
-fn said(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

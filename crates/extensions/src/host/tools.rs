@@ -1,18 +1,17 @@
-//! The tools of an agent with extensions: its own and theirs, those that the model may call, and who owns which.
+//! The tools of an agent with extensions: its own and theirs, and those that the model may call.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use offshoot_agent::handle::AgentHandle;
-use offshoot_agent::model::ToolSpec;
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::ToolBox;
-use offshoot_extensions::Extensions;
 
-/// The extensions that are loaded, and the tools of everybody.
-pub(crate) struct Roster {
+use crate::load::Extensions;
+
+/// The loaded extensions and all tools.
+pub struct Tools {
     agent: AgentHandle,
-    cwd: PathBuf,
     inner: Mutex<Inner>,
 }
 
@@ -21,78 +20,76 @@ struct Inner {
     extensions: Extensions,
     /// The tools that the command line names.
     wanted: Option<Vec<String>>,
-    /// The tools that an extension chose, and the ones that were known then.
+    /// The tools that an extension chose, and those that were known then.
     chosen: Option<(Vec<String>, Vec<String>)>,
 }
 
-impl Roster {
-    /// Makes a roster without extensions.
-    pub(super) fn new(agent: AgentHandle, cwd: PathBuf) -> Self {
-        Roster { agent, cwd, inner: Mutex::default() }
+impl Tools {
+    pub(super) fn new(agent: AgentHandle) -> Self {
+        Tools { agent, inner: Mutex::default() }
     }
 
-    /// Lets the model call these tools alone.
-    pub(crate) fn want(&self, names: Option<Vec<String>>) {
+    /// Restricts the model to these tools.
+    pub fn want(&self, names: Option<Vec<String>>) {
         self.inner().wanted = names;
-        self.give();
+        self.apply();
     }
 
-    /// Returns the extensions that are loaded.
-    pub(super) fn extensions(&self) -> Extensions {
+    /// Returns the loaded extensions.
+    pub fn extensions(&self) -> Extensions {
         self.inner().extensions.clone()
     }
 
-    /// Puts extensions into the place of those that were there; the model gets their tools.
-    pub(super) fn put(&self, extensions: Extensions) {
+    /// Replaces the extensions; the model gets the tools of the new ones.
+    pub fn replace(&self, extensions: Extensions) {
         let mut inner = self.inner();
         let old = std::mem::replace(&mut inner.extensions, extensions);
         inner.chosen = None;
         drop(inner);
         // Their threads end here, if nobody else needs them.
         drop(old);
-        self.give();
+        self.apply();
     }
 
     /// Lets the model call the tools that an extension chose.
-    pub(super) fn choose(&self, names: Vec<String>) {
-        let known = self.all().names().map(str::to_owned).collect();
+    pub fn choose(&self, names: Vec<String>) {
+        let known = names_of(&self.all());
         self.inner().chosen = Some((names, known));
-        self.give();
+        self.apply();
     }
 
     /// Gives the model the tools that it may call now.
-    pub(super) fn give(&self) {
+    pub(super) fn apply(&self) {
         self.agent.set_tools(self.active());
     }
 
     /// Returns all tools, whether the model may call them or not.
-    pub(crate) fn all(&self) -> ToolBox {
+    pub fn all(&self) -> ToolBox {
         let mut tools = ToolBox::all();
         self.inner().extensions.tools().into_iter().for_each(|tool| tools.add(tool));
         tools
     }
 
     /// Returns the tools that the model may call.
-    pub(crate) fn active(&self) -> ToolBox {
+    pub fn active(&self) -> ToolBox {
         let mut tools = self.all();
-        let usual: Vec<String> = ToolBox::coding().names().map(str::to_owned).collect();
-        let built_in: Vec<String> = ToolBox::all().names().map(str::to_owned).collect();
+        let (default, built_in) = (names_of(&ToolBox::coding()), names_of(&ToolBox::all()));
         let inner = self.inner();
+        let has = |names: &[String], name: &str| names.iter().any(|other| other == name);
         tools.retain(|name| match (&inner.chosen, &inner.wanted) {
-            // What came since is there to be used.
+            // Tools that were registered after the choice are active.
             (Some((chosen, known)), _) => has(chosen, name) || !has(known, name),
             (None, Some(wanted)) => has(wanted, name),
-            (None, None) => has(&usual, name) || !has(&built_in, name),
+            (None, None) => has(&default, name) || !has(&built_in, name),
         });
         tools
     }
 
-    /// Returns what the model is told before the conversation, with what the tools of extensions have to say.
-    pub(crate) fn system(&self, mut instructions: Instructions) -> String {
+    /// Returns the system prompt with the remarks of the extensions about their tools.
+    pub fn system_prompt(&self, cwd: &Path, mut instructions: Instructions) -> String {
         let active = self.active();
-        let owned = self.extensions();
         let mut lines: Vec<String> = Vec::new();
-        for tool in owned.iter().flat_map(|extension| extension.registry().tools) {
+        for tool in self.extensions().iter().flat_map(|extension| extension.registry().tools) {
             if active.tool(&tool.spec.name).is_some() {
                 lines.extend(tool.prompt_snippet.map(|text| format!("- {}: {text}", tool.spec.name)));
                 lines.extend(tool.prompt_guidelines.into_iter().map(|text| format!("- {text}")));
@@ -101,12 +98,7 @@ impl Roster {
         if !lines.is_empty() {
             instructions.appended.push(lines.join("\n"));
         }
-        system_prompt(&self.cwd, &active.specs(), &instructions)
-    }
-
-    /// Returns all tools as models see them.
-    pub(super) fn specs(&self) -> Vec<ToolSpec> {
-        self.all().specs()
+        system_prompt(cwd, &active.specs(), &instructions)
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -114,6 +106,6 @@ impl Roster {
     }
 }
 
-fn has(names: &[String], name: &str) -> bool {
-    names.iter().any(|other| other == name)
+fn names_of(tools: &ToolBox) -> Vec<String> {
+    tools.names().map(str::to_owned).collect()
 }
