@@ -125,10 +125,6 @@ impl MergeDraft {
 
 impl Agent {
     /// Plans to merge a branch of this session, or of another one. Changes nothing and asks no model.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError::NoModelForSummary`] if a summary is requested and there is no model.
     pub fn plan_merge(
         &self,
         source: Option<&SharedSession>,
@@ -141,7 +137,7 @@ impl Agent {
                 let half = self.free_tokens()?.map(|free| (free / 2).saturating_sub(AROUND_DIGEST));
                 MergeContent::Digest { budget_tokens: half }
             }
-            // Replaced by the answer of the model.
+            // The model writes the text.
             MergeWith::Summary { .. } => MergeContent::Digest { budget_tokens: None },
         };
         let (note, no_fast_forward) = (request.note.clone(), request.no_fast_forward);
@@ -150,11 +146,9 @@ impl Agent {
             self.with_source(source, |here, there| Ok(here.plan_merge(there, tip, &to_engine)?))?;
         if let Some(merge) = plan.merge_mut() {
             match request.with {
-                MergeWith::Summary { .. } if self.model.is_none() => {
-                    return Err(AgentError::NoModelForSummary);
-                }
+                MergeWith::Summary { .. } => merge.content.text.clear(),
                 MergeWith::Digest => merge.content.text.push_str(&draft::contested_block(&merge.contested)),
-                MergeWith::Summary { .. } | MergeWith::Text(_) => {}
+                MergeWith::Text(_) => {}
             }
         }
         let planned_in = PlannedIn::of(&self.session());

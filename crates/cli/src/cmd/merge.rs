@@ -125,7 +125,11 @@ fn described(draft: &MergeDraft) -> Change {
         MergeOutcome::Merge(merge) => merge,
     };
     let turns = count(merge.turns - merge.omitted_turns, "turn");
-    let what = format!("{turns} of \"{}\", about {} tokens", merge.branch, thousands(merge.tokens()));
+    let size = match draft.text() {
+        "" => "with a summary by a model".to_owned(),
+        _ => format!("about {} tokens", thousands(merge.tokens())),
+    };
+    let what = format!("{turns} of \"{}\", {size}", merge.branch);
     Change::new("merged", "merge", what)
         .field("branch", merge.branch.clone())
         .field("baseId", merge.base_id.as_ref().map(ToString::to_string))

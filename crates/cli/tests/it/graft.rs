@@ -164,7 +164,12 @@ fn a_summary_of_a_merge_is_made_by_the_model_of_the_settings() {
     let file = home.session(TREE);
     let server = ModelServer::start([Reply::answer().text("Channels are fast.")]).unwrap();
     set_up(&home, &server, "anthropic-messages");
-    home.run(&["merge", &file, "a4", "--mode", "summary", "--dry-run"]).ok();
+    let run = home.run(&["merge", &file, "a4", "--mode", "summary", "--dry-run"]);
+    assert!(
+        run.err().contains("would merge 1 turn of \"With channels\", with a summary by a model"),
+        "{run}"
+    );
+    assert!(!run.ok().contains("With channels"), "the digest is not what would be written: {run}");
     assert_eq!(server.requests().len(), 0, "a dry run asks no model");
     let run = home.run(&["merge", &file, "a4", "--mode", "summary", "--focus", "speed", "--json"]);
     assert_eq!(run.json()["text"], "Channels are fast.", "{run}");

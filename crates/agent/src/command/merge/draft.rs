@@ -29,7 +29,7 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`AgentError::Summary`] if the model makes no summary.
+    /// [`AgentError::NoModelForSummary`] without a model, [`AgentError::Summary`] if the model makes no summary.
     pub async fn draft_merge(&self, mut draft: MergeDraft, cancel: &Cancel) -> Result<Applied<MergeDraft>> {
         draft.planned_in.check(&self.session())?;
         let Some(merge) = draft.merge() else { return Ok(Applied::Done(draft)) };

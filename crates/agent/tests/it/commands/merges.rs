@@ -242,7 +242,9 @@ async fn a_merge_that_fails_is_stopped_or_not_wanted_changes_nothing() {
 async fn without_a_model_only_a_summary_is_refused() {
     let desk = Desk::draw(TREE, vec![]);
     let agent = Agent::new(options().open(desk.file()).unwrap(), "/w");
-    let error = agent.plan_merge(None, &merge("d", summary())).unwrap_err();
+    let planned = agent.plan_merge(None, &merge("d", summary())).unwrap();
+    assert_eq!(planned.text(), "", "a plan shows no text that would not be written");
+    let error = agent.draft_merge(planned, &Cancel::new()).await.unwrap_err();
     assert!(matches!(error, AgentError::NoModelForSummary));
     drafted(&agent, &merge("d", MergeWith::Digest)).await;
 }
