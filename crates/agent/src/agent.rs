@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::json;
 use session_tree::{Message, Session};
 use tokio::sync::mpsc;
 
@@ -38,7 +39,7 @@ use crate::shared::{SessionGuard, SharedSession};
 use crate::tools::{SharedTools, ToolBox};
 use crate::turn::{Effect, Input, Moment, Outcome, QueueMode, Turn};
 
-pub use approval::{Approval, ApprovalRequest, Approver};
+pub use approval::{Approval, Approver};
 pub use choose::ChosenBy;
 pub use compact::CompactRequest;
 pub(crate) use compact::readable;
@@ -275,9 +276,7 @@ impl Agent {
     /// Works until nobody, and no extension, has anything more to say.
     async fn run_until_settled(&mut self, mut messages: Vec<Message>, cancel: &Cancel) -> Result<Outcome> {
         loop {
-            if self.hooks.wants("agent_start") {
-                self.tell("agent_start", &AgentEvent::AgentStart.to_json(), cancel).await;
-            }
+            self.tell_of("agent_start", || json!({}), cancel).await;
             let outcome = self.run_to_the_end(messages, cancel).await;
             self.tell_end_of_run(outcome.as_ref().unwrap_or(&Outcome::Aborted), cancel).await;
             let outcome = outcome?;

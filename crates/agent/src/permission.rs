@@ -19,10 +19,9 @@ use std::sync::Arc;
 pub use self::command::is_risky_program;
 use self::rule::{Match, Target};
 pub use self::rule::{Rule, RuleError};
-use crate::agent::ApprovalRequest;
 use crate::secrets::{Protection, Secrets};
 use crate::tool::Effect;
-use crate::tools::{ResolvedPath, is_own_output, paths};
+use crate::tools::{ReadyCall, ResolvedPath, is_own_output, paths};
 
 /// What becomes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -197,12 +196,9 @@ impl Permissions {
     }
 
     /// Judges a call by the paths that its tool will open.
-    pub fn judge_request(&self, request: &ApprovalRequest<'_>) -> Verdict {
-        let (tool, cwd) = (&request.call().name, request.cwd());
-        self.with_caution(
-            request.caution(),
-            self.judge_resolved(tool, request.effect(), request.paths(), cwd),
-        )
+    pub fn judge_call(&self, ready: &ReadyCall) -> Verdict {
+        let ReadyCall { call, effect, place, caution, .. } = ready;
+        self.with_caution(*caution, self.judge_resolved(&call.name, effect, &place.paths, &place.cwd))
     }
 
     fn judge_resolved(&self, tool: &str, effect: &Effect, paths: &[ResolvedPath], cwd: &Path) -> Verdict {

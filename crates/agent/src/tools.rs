@@ -25,7 +25,6 @@ mod work;
 mod write;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use self::bash::BashTool;
@@ -44,7 +43,7 @@ pub use self::user::{UserCommand, run_user_command};
 pub use self::write::WriteTool;
 use crate::cancel::Cancel;
 use crate::model::ToolSpec;
-use crate::secrets::Secrets;
+use crate::permission::Caution;
 use crate::tool::{Effect, Preview, Tool, ToolCall, ToolOutput, ToolPlace};
 
 /// A set of tools, each with its own name, in the order in which models see them.
@@ -127,7 +126,13 @@ impl ToolBox {
         };
         call.arguments = slot.tool.prepare(call.arguments);
         match arguments::check(&slot.tool.spec().parameters, &call.arguments) {
-            Ok(()) => Ok(ReadyCall::new(Arc::clone(&slot.tool), call)),
+            Ok(()) => Ok(ReadyCall {
+                effect: slot.tool.effect(&call.arguments),
+                tool: Arc::clone(&slot.tool),
+                call,
+                place: ToolPlace::new("", Cancel::new()),
+                caution: None,
+            }),
             Err(error) => Err(ToolOutput::error(format!("{}: {error}", slot.name))),
         }
     }
@@ -163,53 +168,31 @@ impl SharedTools {
 /// A call whose tool exists and whose arguments fit.
 #[derive(Clone)]
 pub struct ReadyCall {
+    /// The call.
+    pub call: ToolCall,
+    /// What the call would do to the world.
+    pub effect: Effect,
+    /// Where it runs, with the paths that it names; empty before [`ReadyCall::resolved`].
+    pub place: ToolPlace,
+    /// Why a person should look at the call even if a rule allows it.
+    pub caution: Option<Caution>,
     tool: Arc<dyn Tool>,
-    call: ToolCall,
-    cwd: PathBuf,
-    secrets: Arc<Secrets>,
-    paths: Vec<ResolvedPath>,
 }
 
 impl ReadyCall {
-    fn new(tool: Arc<dyn Tool>, call: ToolCall) -> Self {
-        ReadyCall { tool, call, cwd: PathBuf::new(), secrets: Arc::default(), paths: Vec::new() }
-    }
-
     /// Resolves the paths that the call names, once: they are judged, and the tool works on what they lead to now.
     #[must_use]
     pub fn resolved(mut self, place: ToolPlace) -> Self {
-        self.paths = self.effect().paths().iter().map(|path| ResolvedPath::new(&place.cwd, path)).collect();
-        self.cwd = place.cwd;
-        self.secrets = place.secrets;
+        let paths = self.effect.paths().iter().map(|path| ResolvedPath::new(&place.cwd, path)).collect();
+        self.place = ToolPlace { paths, ..place };
         self
     }
 
-    /// Returns the paths that the call names; none before [`ReadyCall::resolved`].
-    pub fn paths(&self) -> &[ResolvedPath] {
-        &self.paths
-    }
-
-    /// Returns the directory that relative paths start from.
-    pub(crate) fn cwd(&self) -> &Path {
-        &self.cwd
-    }
-
-    /// Works out what the call would change, on a thread that may block.
-    pub(crate) async fn preview(&self) -> Preview {
-        let ReadyCall { tool, call, cwd, secrets, paths } = self.clone();
-        let place = ToolPlace { secrets, paths, ..ToolPlace::new(cwd, Cancel::new()) };
+    /// Works out what the call would change, on a thread that may block. Reads the files that it names.
+    pub async fn preview(&self) -> Preview {
+        let ReadyCall { tool, call, place, .. } = self.clone();
         let work = tokio::task::spawn_blocking(move || tool.preview(&call.arguments, &place));
         work.await.unwrap_or_default()
-    }
-
-    /// Returns the call.
-    pub fn call(&self) -> &ToolCall {
-        &self.call
-    }
-
-    /// Tells what the call would do to the world.
-    pub fn effect(&self) -> Effect {
-        self.tool.effect(&self.call.arguments)
     }
 
     /// Runs the call.

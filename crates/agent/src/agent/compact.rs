@@ -142,12 +142,14 @@ impl Agent {
             Ok(Applied::Cancelled(_)) => (None, None),
             Err(error) => (None, Some(error.to_string())),
         };
-        if entry.is_none() && self.hooks.wants("session_compact_failed") {
-            let payload = json!({
-                "type": "session_compact_failed", "reason": reason, "errorMessage": error,
-                "aborted": error.is_none(), "willRetry": reason == OVERFLOW, "fromExtension": from_extension,
-            });
-            self.tell("session_compact_failed", &payload, cancel).await;
+        if entry.is_none() {
+            let payload = || {
+                json!({
+                    "reason": reason, "errorMessage": error, "aborted": error.is_none(),
+                    "willRetry": reason == OVERFLOW, "fromExtension": from_extension,
+                })
+            };
+            self.tell_of("session_compact_failed", payload, cancel).await;
         }
         self.watcher.tell(AgentEvent::CompactionEnd { reason, entry, error, warning });
         self.tell_news(cancel).await;

@@ -318,17 +318,11 @@ impl Agent {
 
     /// Tells how a navigation ended, whatever came of it.
     async fn tell_end(&self, target: &str, result: &Result<Applied<Arrival>>, cancel: &Cancel) {
-        if self.hooks.wants("session_tree_end") {
-            let mut payload = json!({"type": "session_tree_end", "targetId": target});
-            match result {
-                Ok(applied) => payload["outcome"] = outcome(applied).into(),
-                Err(error) => {
-                    payload["outcome"] = "failed".into();
-                    payload["error"] = error.to_string().into();
-                }
-            }
-            self.tell("session_tree_end", &payload, cancel).await;
-        }
+        let payload = || match result {
+            Ok(applied) => json!({"targetId": target, "outcome": outcome(applied)}),
+            Err(error) => json!({"targetId": target, "outcome": "failed", "error": error.to_string()}),
+        };
+        self.tell_of("session_tree_end", payload, cancel).await;
         self.tell_news(cancel).await;
     }
 

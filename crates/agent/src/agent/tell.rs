@@ -79,6 +79,15 @@ impl Agent {
         self.patiently(async |own| self.hooks.tell(event, payload, own).await, cancel).await;
     }
 
+    /// Tells extensions of something that has happened, if one of them listens.
+    pub(crate) async fn tell_of(&self, event: &str, payload: impl FnOnce() -> Json, cancel: &Cancel) {
+        if self.hooks.wants(event) {
+            let mut payload = payload();
+            payload["type"] = event.into();
+            self.tell(event, &payload, cancel).await;
+        }
+    }
+
     /// Tells extensions which entries are new, and whoever watches which extensions failed.
     pub(crate) async fn tell_news(&self, cancel: &Cancel) {
         let news = self.session.take_news();
@@ -95,21 +104,19 @@ impl Agent {
     /// Tells extensions that the model will not be asked any more for now, with all that was said.
     pub(super) async fn tell_end_of_run(&mut self, outcome: &Outcome, cancel: &Cancel) {
         let said = std::mem::take(&mut self.said);
-        if self.hooks.wants("agent_end") {
+        let payload = || {
             let mut payload = AgentEvent::AgentEnd(outcome.clone()).to_json();
             payload["messages"] = messages_json(&said.messages);
-            self.tell("agent_end", &payload, cancel).await;
-        }
+            payload
+        };
+        self.tell_of("agent_end", payload, cancel).await;
     }
 
     /// Tells that work on a prompt is over.
     pub(super) async fn tell_end_of_work(&mut self, outcome: &Outcome, cancel: &Cancel) {
         self.watcher.tell(AgentEvent::AgentEnd(outcome.clone()));
-        if self.hooks.wants("agent_settled") {
-            let aborted = *outcome == Outcome::Aborted;
-            let payload = json!({"type": "agent_settled", "aborted": aborted});
-            self.tell("agent_settled", &payload, cancel).await;
-        }
+        let payload = || json!({"aborted": *outcome == Outcome::Aborted});
+        self.tell_of("agent_settled", payload, cancel).await;
     }
 
     /// Tells that the model is asked.
@@ -144,9 +151,9 @@ impl Agent {
     /// Appends a message. Extensions may change what it says, not who says it.
     pub(super) async fn append(&mut self, message: Message, cancel: &Cancel) -> Result<EntryId> {
         let is_answer = message.role() == Role::Assistant;
-        if !is_answer && self.hooks.wants("message_start") {
-            let payload = json!({"type": "message_start", "message": message.value().to_serde()});
-            self.tell("message_start", &payload, cancel).await;
+        if !is_answer {
+            let payload = || json!({"message": message.value().to_serde()});
+            self.tell_of("message_start", payload, cancel).await;
         }
         let message = self.changed_at_end(message, cancel).await;
         let id = self.when_unlocked(cancel, |session| handle::append(session, &message)).await?;

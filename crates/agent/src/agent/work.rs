@@ -9,7 +9,7 @@ use session_tree::{Message, Role, Timestamp};
 use tokio::sync::mpsc;
 
 use super::Agent;
-use super::approval::{Approval, ApprovalRequest, without_approver};
+use super::approval::{Approval, without_approver};
 use crate::cancel::Cancel;
 use crate::command::is_grafted;
 use crate::event::AgentEvent;
@@ -89,7 +89,7 @@ impl Agent {
         self.announce(AgentEvent::ToolStart(call.clone()), cancel).await;
         let output = match self.permitted(call.clone(), caution, cancel).await {
             Ok(ready) => {
-                call = ready.call().clone();
+                call = ready.call.clone();
                 self.run_watched(ready, cancel).await
             }
             Err(refused) => refused,
@@ -102,11 +102,10 @@ impl Agent {
 
     /// Runs a tool and tells what it has to show meanwhile.
     async fn run_watched(&self, ready: ReadyCall, cancel: &Cancel) -> ToolOutput {
-        let call = ready.call().clone();
+        let call = ready.call.clone();
         let (send, mut shown) = mpsc::unbounded_channel();
         let progress = move |output| drop(send.send(output));
-        let paths = ready.paths().to_vec();
-        let place = ToolPlace { progress: Arc::new(progress), paths, ..self.tool_place(cancel.child()) };
+        let place = ToolPlace { progress: Arc::new(progress), ..ready.place.clone() };
         let mut running = pin!(ready.run(&place));
         let mut output = loop {
             tokio::select! {
@@ -154,15 +153,15 @@ impl Agent {
             }
             call.arguments = answer["input"].clone();
         }
-        let ready = self.tools.lock().check(call)?.resolved(self.tool_place(cancel.child()));
-        let request = ApprovalRequest::new(&ready, caution);
+        let mut ready = self.tools.lock().check(call)?.resolved(self.tool_place(cancel.child()));
+        ready.caution = caution;
         let approval = match &self.approver {
-            Some(approver) => cancel.unless_cancelled(approver.approve(&request)).await,
-            None => Some(without_approver(&request)),
+            Some(approver) => cancel.unless_cancelled(approver.approve(&ready)).await,
+            None => Some(without_approver(&ready)),
         };
         match approval.unwrap_or_else(|| Approval::No(ABORTED.to_owned())) {
             Approval::Yes => Ok(ready),
-            Approval::No(reason) => Err(self.refused(ready.call(), &reason)),
+            Approval::No(reason) => Err(self.refused(&ready.call, &reason)),
         }
     }
 

@@ -79,12 +79,8 @@ impl Agent {
         previous: Option<&str>,
         cancel: &Cancel,
     ) {
-        if self.hooks.wants("session_label") {
-            let payload = json!({
-                "type": "session_label", "targetId": target.as_str(), "label": label, "previous": previous,
-            });
-            self.tell("session_label", &payload, cancel).await;
-        }
+        let payload = || json!({"targetId": target.as_str(), "label": label, "previous": previous});
+        self.tell_of("session_label", payload, cancel).await;
     }
 
     /// Returns the leaf, or what was said before it if it only keeps books.

@@ -43,9 +43,6 @@ impl Agent {
 
     /// Tells extensions that the session has another name.
     pub(crate) async fn tell_name(&self, name: Option<&str>, cancel: &Cancel) {
-        if self.hooks.wants("session_info_changed") {
-            let payload = json!({"type": "session_info_changed", "name": name});
-            self.tell("session_info_changed", &payload, cancel).await;
-        }
+        self.tell_of("session_info_changed", || json!({"name": name}), cancel).await;
     }
 }

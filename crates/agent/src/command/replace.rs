@@ -278,25 +278,17 @@ impl Agent {
     }
 
     async fn tell_shutdown(&self, reason: &str, target: Option<&Path>) {
-        if self.hooks.wants("session_shutdown") {
-            let payload = json!({
-                "type": "session_shutdown", "reason": reason, "targetSessionFile": file_json(target),
-            });
-            // Whoever leaves does not want to wait.
-            let leaving = Cancel::new();
-            leaving.cancel();
-            self.tell("session_shutdown", &payload, &leaving).await;
-        }
+        let payload = || json!({"reason": reason, "targetSessionFile": file_json(target)});
+        // Limits the time that extensions get.
+        let leaving = Cancel::new();
+        leaving.cancel();
+        self.tell_of("session_shutdown", payload, &leaving).await;
         self.report_hook_failures();
     }
 
     async fn tell_start(&self, reason: &str, previous: Option<&Path>, cancel: &Cancel) {
-        if self.hooks.wants("session_start") {
-            let payload = json!({
-                "type": "session_start", "reason": reason, "previousSessionFile": file_json(previous),
-            });
-            self.tell("session_start", &payload, cancel).await;
-        }
+        let payload = || json!({"reason": reason, "previousSessionFile": file_json(previous)});
+        self.tell_of("session_start", payload, cancel).await;
     }
 
     /// Tells those who still listen to the older names.
@@ -305,12 +297,8 @@ impl Agent {
             Reason::Fork => "session_fork",
             Reason::New | Reason::Resume => "session_switch",
         };
-        if self.hooks.wants(event) {
-            let payload = json!({
-                "type": event, "reason": reason.name(), "previousSessionFile": file_json(previous),
-            });
-            self.tell(event, &payload, cancel).await;
-        }
+        let payload = || json!({"reason": reason.name(), "previousSessionFile": file_json(previous)});
+        self.tell_of(event, payload, cancel).await;
     }
 }
 

@@ -3,10 +3,11 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use offshoot_agent::agent::{Agent, Approval, ApprovalRequest, Approver};
+use offshoot_agent::agent::{Agent, Approval, Approver};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{CherryPickRequest, MergeBranchRequest, MergeWith};
 use offshoot_agent::permission::Caution;
+use offshoot_agent::tools::ReadyCall;
 use session_tree::Options;
 use testkit::drawing::session_text;
 
@@ -18,11 +19,8 @@ use crate::support::{Reply, Scripted, agent, prompt};
 struct Guard(Arc<Mutex<Vec<Option<Caution>>>>);
 
 impl Approver for Guard {
-    fn approve<'a>(
-        &'a self,
-        request: &'a ApprovalRequest<'a>,
-    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
-        self.0.lock().unwrap().push(request.caution());
+    fn approve<'a>(&'a self, request: &'a ReadyCall) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
+        self.0.lock().unwrap().push(request.caution);
         Box::pin(std::future::ready(Approval::Yes))
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::agent::{Agent, ApprovalRequest};
+use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::model::{Model, ThinkingLevel};
 use offshoot_agent::permission::{Decision, Mode, Permissions, Rule};
@@ -68,13 +68,13 @@ impl Home {
         permissions.secrets = Arc::new(self.secrets());
         rules.iter().for_each(|rule| permissions.add(Rule::parse(Decision::Allow, rule).unwrap()));
         let ready = self.ready(tool, arguments);
-        permissions.judge_request(&ApprovalRequest::new(&ready, None)).decision
+        permissions.judge_call(&ready).decision
     }
 
     /// Runs a call, whether it is allowed or not.
     async fn run(&self, tool: &str, arguments: Json) -> String {
         let ready = self.ready(tool, arguments);
-        let place = ToolPlace { paths: ready.paths().to_vec(), ..self.place() };
+        let place = ToolPlace { paths: ready.place.paths.clone(), ..self.place() };
         let output = ready.run(&place).await;
         output.content[0]["text"].as_str().unwrap().to_owned()
     }
@@ -187,7 +187,7 @@ async fn a_path_that_was_replaced_after_it_was_judged_is_not_opened() {
     symlink("../.ssh", home.dir.path().join("project/dir")).unwrap();
     let mut texts = Vec::new();
     for ready in calls {
-        let place = ToolPlace { paths: ready.paths().to_vec(), ..home.place() };
+        let place = ToolPlace { paths: ready.place.paths.clone(), ..home.place() };
         let output = ready.run(&place).await;
         texts.push(output.content[0]["text"].as_str().unwrap().to_owned());
     }
@@ -247,13 +247,13 @@ async fn a_path_that_is_judged_inside_is_opened_inside_whatever_links_and_dots_i
             ] {
                 let call = ToolCall { id: "c".into(), name: tool.into(), arguments };
                 let ready = ToolBox::all().check(call).unwrap().resolved(place());
-                let request = ApprovalRequest::new(&ready, None);
-                if permissions.judge_request(&request).decision != Decision::Allow {
+                let request = &ready;
+                if permissions.judge_call(request).decision != Decision::Allow {
                     continue;
                 }
                 allowed += 1;
-                let real = ready.paths()[0].real().unwrap().to_owned();
-                let place = ToolPlace { paths: ready.paths().to_vec(), ..place() };
+                let real = ready.place.paths[0].real().unwrap().to_owned();
+                let place = ToolPlace { paths: ready.place.paths.clone(), ..place() };
                 let output = ready.run(&place).await;
                 let text = output.content[0]["text"].as_str().unwrap();
                 searched += usize::from(text.contains("INSIDE"));

@@ -114,7 +114,7 @@ fn an_edit_is_understood_in_every_box_that_has_the_tool() {
     tools.add(Arc::new(EditTool));
     let lone = json!({"path": "f", "oldText": "a", "newText": "b"});
     let ready = tools.check(call("edit", lone)).unwrap();
-    assert_eq!(ready.call().arguments["edits"], json!([{"oldText": "a", "newText": "b"}]));
+    assert_eq!(ready.call.arguments["edits"], json!([{"oldText": "a", "newText": "b"}]));
 }
 
 #[derive(Debug)]
@@ -214,7 +214,7 @@ fn what_a_call_does_can_be_judged_before_it_runs() {
     let permissions = Permissions::new(Mode::DenyAsking);
     let decided = |name, arguments| {
         let ready = ToolBox::all().check(call(name, arguments)).unwrap();
-        permissions.judge(&ready.call().name, &ready.effect(), Path::new("/project")).decision
+        permissions.judge(&ready.call.name, &ready.effect, Path::new("/project")).decision
     };
     assert_eq!(decided("read", json!({"path": "src/lib.rs"})), Decision::Allow);
     assert_eq!(decided("grep", json!({"pattern": "x"})), Decision::Allow);

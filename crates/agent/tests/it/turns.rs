@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use offshoot_agent::agent::{Approval, ApprovalRequest, Approver, Delivery};
+use offshoot_agent::agent::{Approval, Approver, Delivery};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{AgentEvent, Watcher};
@@ -13,6 +13,7 @@ use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::{AnswerEvent, ModelError, ToolSpec};
 use offshoot_agent::settings::Settings;
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use offshoot_agent::tools::ReadyCall;
 use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::{Outcome, RetryPolicy};
 use serde_json::{Value as Json, json};
@@ -200,11 +201,8 @@ async fn a_tool_that_is_not_there_is_an_error_for_the_model() {
 struct Nobody;
 
 impl Approver for Nobody {
-    fn approve<'a>(
-        &'a self,
-        request: &'a ApprovalRequest<'a>,
-    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
-        Box::pin(async { Approval::No(format!("{} is not allowed here", request.call().name)) })
+    fn approve<'a>(&'a self, request: &'a ReadyCall) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
+        Box::pin(async { Approval::No(format!("{} is not allowed here", request.call.name)) })
     }
 }
 

@@ -5,9 +5,10 @@ use std::path::{Component, Path};
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use offshoot_agent::agent::{Approval, ApprovalRequest, Approver};
+use offshoot_agent::agent::{Approval, Approver};
 use offshoot_agent::permission::{Decision, Mode, Permissions, Reason, Rule, is_risky_program};
 use offshoot_agent::tool::{Effect, Preview};
+use offshoot_agent::tools::ReadyCall;
 use offshoot_tui::dialog::{Approval as ApprovalDialog, Decided, Item};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -42,7 +43,7 @@ impl TerminalApprover {
         self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn ask(&self, request: &ApprovalRequest<'_>, reason: Reason) -> Approval {
+    async fn ask(&self, request: &ReadyCall, reason: Reason) -> Approval {
         let diff = match request.preview().await {
             Preview::Nothing => String::new(),
             Preview::Diff(diff) => diff,
@@ -52,7 +53,7 @@ impl TerminalApprover {
         let rule = self.rule(request, &reason);
         let (answer, answered) = oneshot::channel();
         let asked = Asked {
-            tool: request.call().name.clone(),
+            tool: request.call.name.clone(),
             about: about(request, &reason),
             diff,
             rule: rule.clone(),
@@ -75,13 +76,13 @@ impl TerminalApprover {
     }
 
     /// Returns the rule that would allow this call and similar ones; none if the user would still be asked.
-    fn rule(&self, request: &ApprovalRequest<'_>, reason: &Reason) -> Option<Rule> {
+    fn rule(&self, request: &ReadyCall, reason: &Reason) -> Option<Rule> {
         // A call that is shown out of caution is allowed already; places of secrets are asked about each time.
         let rule = always_rule(request)
             .filter(|_| !matches!(reason, Reason::Caution(_) | Reason::OpensSecrets(_)))?;
         let mut permissions = self.permissions().clone();
         permissions.add(rule.clone());
-        (permissions.judge_request(request).decision == Decision::Allow).then_some(rule)
+        (permissions.judge_call(request).decision == Decision::Allow).then_some(rule)
     }
 }
 
@@ -92,11 +93,8 @@ impl fmt::Debug for TerminalApprover {
 }
 
 impl Approver for TerminalApprover {
-    fn approve<'a>(
-        &'a self,
-        request: &'a ApprovalRequest<'a>,
-    ) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
-        let verdict = self.permissions().judge_request(request);
+    fn approve<'a>(&'a self, request: &'a ReadyCall) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
+        let verdict = self.permissions().judge_call(request);
         match verdict.decision {
             Decision::Allow => Box::pin(std::future::ready(Approval::Yes)),
             Decision::Deny => {
@@ -133,9 +131,9 @@ impl Asked {
 }
 
 /// Describes what would happen, in full, and why the user is asked if that is not obvious.
-fn about(request: &ApprovalRequest<'_>, reason: &Reason) -> String {
-    let without_rules = Permissions::new(Mode::AskFor).judge_request(request).reason;
-    let what = what(request.effect(), &without_rules);
+fn about(request: &ReadyCall, reason: &Reason) -> String {
+    let without_rules = Permissions::new(Mode::AskFor).judge_call(request).reason;
+    let what = what(&request.effect, &without_rules);
     match reason {
         Reason::Rule(_) => format!("asked because of {reason}\n{what}"),
         Reason::MayConcern(_) | Reason::Caution(_) | Reason::OpensSecrets(_)
@@ -165,12 +163,12 @@ fn what(effect: &Effect, without_rules: &Reason) -> String {
 }
 
 /// Returns a rule that would allow this call and similar ones; none where such a rule would allow too much.
-fn always_rule(request: &ApprovalRequest<'_>) -> Option<Rule> {
-    let text = match request.effect() {
+fn always_rule(request: &ReadyCall) -> Option<Rule> {
+    let text = match &request.effect {
         Effect::Runs(command) => format!("bash({})", similar_commands(command)?),
         Effect::Writes(_) => format!("write({})", similar_files(request)?),
         Effect::Reads(paths) => format!("read({})", paths.first()?.display()),
-        Effect::Other(_) => request.call().name.clone(),
+        Effect::Other(_) => request.call.name.clone(),
     };
     Rule::parse(Decision::Allow, &text).ok()
 }
@@ -212,9 +210,9 @@ fn similar_commands(command: &str) -> Option<String> {
 
 /// Returns the pattern of files that are like the one that is written: all in its directory, or the file itself at the
 /// top of the project. None outside of the project, for a hidden file and in a hidden directory.
-fn similar_files(request: &ApprovalRequest<'_>) -> Option<String> {
-    let [path] = request.paths() else { return None };
-    let project = request.cwd().canonicalize().ok()?;
+fn similar_files(request: &ReadyCall) -> Option<String> {
+    let [path] = &request.place.paths[..] else { return None };
+    let project = request.place.cwd.canonicalize().ok()?;
     let inside = path.real()?.strip_prefix(project).ok()?;
     let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
     if inside.components().any(is_hidden) || inside.to_string_lossy().contains(['*', '?', '[', '{', '(', ')'])

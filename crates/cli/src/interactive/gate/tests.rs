@@ -16,7 +16,7 @@ fn ready(cwd: &Path, tool: &str, arguments: Json) -> ReadyCall {
 
 fn always(cwd: &Path, tool: &str, arguments: Json) -> Option<String> {
     let ready = ready(cwd, tool, arguments);
-    always_rule(&ApprovalRequest::new(&ready, None)).map(|rule| rule.to_string())
+    always_rule(&ready).map(|rule| rule.to_string())
 }
 
 #[test]
@@ -101,13 +101,13 @@ impl Approving {
         decide: impl FnOnce(&Asked) -> Option<Decided>,
     ) -> Approval {
         let ready = ready(self.dir.path(), tool, arguments);
-        let request = ApprovalRequest::new(&ready, None);
+        let request = &ready;
         let answer = async {
             let asked = self.questions.recv().await.unwrap();
             let decided = decide(&asked);
             asked.give(decided);
         };
-        tokio::join!(self.approver.approve(&request), answer).0
+        tokio::join!(self.approver.approve(request), answer).0
     }
 }
 
@@ -144,7 +144,7 @@ async fn a_question_shows_the_change_and_takes_a_reason() {
     );
     assert_eq!(world.ask("edit", edit.clone(), |_| decided(1, "")).await, Approval::Yes);
     let ready = ready(world.dir.path(), "edit", edit);
-    let again = world.approver.approve(&ApprovalRequest::new(&ready, None)).now_or_never();
+    let again = world.approver.approve(&ready).now_or_never();
     assert_eq!(again, Some(Approval::Yes), "always");
 }
 
@@ -153,7 +153,7 @@ async fn an_edit_that_cannot_be_made_is_not_asked_about() {
     let world = world(&[]);
     let edit = json!({"path": "none", "edits": [{"oldText": "a", "newText": "b"}]});
     let ready = ready(world.dir.path(), "edit", edit);
-    let approval = world.approver.approve(&ApprovalRequest::new(&ready, None)).await;
+    let approval = world.approver.approve(&ready).await;
     assert_eq!(approval, Approval::No("none does not exist".to_owned()));
 }
 
