@@ -25,7 +25,7 @@ use session_tree::{Message, Session};
 use tokio::sync::mpsc;
 
 use crate::cancel::Cancel;
-use crate::command::{History, Reload, Resources};
+use crate::command::{History, Reload};
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, Watcher};
 use crate::extension::ExtensionCommand;
@@ -84,8 +84,6 @@ pub struct Agent {
     pub(crate) reload: Option<Reload>,
     /// Whether the session was imported, and no tool was called since.
     pub(crate) is_imported: bool,
-    /// What extensions have found for the session.
-    pub(crate) resources: Resources,
 }
 
 impl Agent {
@@ -111,7 +109,6 @@ impl Agent {
             history: History::default(),
             reload: None,
             is_imported: false,
-            resources: Resources::default(),
         }
     }
 

@@ -45,7 +45,7 @@ pub use merge::{MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
 pub use name::NamePlan;
 pub use new::NewRequest;
 pub use pop::{Pop, PopRequest, Popped};
-pub use replace::{Reload, ReloadFuture, Replaced, Replacement, Resources};
+pub use replace::{Reload, ReloadFuture, Replaced, Replacement};
 pub use switch::SwitchRequest;
 pub(crate) use undo::is_grafted;
 pub use undo::{Undo, Undone};

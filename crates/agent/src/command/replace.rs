@@ -39,32 +39,6 @@ impl fmt::Debug for Reload {
     }
 }
 
-/// What extensions have found for a session: directories and files that a front end may use.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Resources {
-    /// Where skills are.
-    pub skill_paths: Vec<PathBuf>,
-    /// Where prompts are.
-    pub prompt_paths: Vec<PathBuf>,
-    /// Where themes are.
-    pub theme_paths: Vec<PathBuf>,
-}
-
-impl Resources {
-    /// Takes one answer in; paths start from the working directory.
-    fn take(&mut self, answer: &Json, cwd: &Path) {
-        let lists = [
-            ("skillPaths", &mut self.skill_paths),
-            ("promptPaths", &mut self.prompt_paths),
-            ("themePaths", &mut self.theme_paths),
-        ];
-        for (key, list) in lists {
-            let paths = answer[key].as_array().into_iter().flatten().filter_map(Json::as_str);
-            list.extend(paths.map(|path| cwd.join(path)));
-        }
-    }
-}
-
 /// What came of replacing a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Replaced {
@@ -173,22 +147,10 @@ impl Agent {
         }
     }
 
-    /// Returns what extensions have found for the session at hand.
-    pub fn resources(&self) -> &Resources {
-        &self.resources
-    }
-
-    /// Asks extensions where further resources are.
-    async fn discover(&mut self, reason: &str, cancel: &Cancel) {
-        const EVENT: &str = "resources_discover";
-        self.resources = Resources::default();
-        if !self.hooks.wants(EVENT) {
-            return;
-        }
-        let payload = json!({"type": EVENT, "cwd": self.cwd.to_string_lossy(), "reason": reason});
-        for answer in self.hooks.collect(EVENT, payload, cancel).await.0 {
-            self.resources.take(&answer, &self.cwd);
-        }
+    /// Tells extensions that resources could be loaded now. This agent loads none, so the answers are not used.
+    async fn discover(&self, reason: &str, cancel: &Cancel) {
+        let payload = || json!({"cwd": self.cwd.to_string_lossy(), "reason": reason});
+        self.tell_of("resources_discover", payload, cancel).await;
     }
 
     /// Tells extensions that the agent ends, and keeps the position.

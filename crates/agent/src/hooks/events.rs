@@ -290,7 +290,7 @@ pub const EVENTS: &[Event] = &[
         "skillPaths?: string[]; promptPaths?: string[]; themePaths?: string[]",
         Combine::Collect(None),
     )
-    .note("for programs that embed the agent: offshoot itself loads none of them"),
+    .note("offshoot loads none of them, so the answers are not used"),
     after(
         "session_start",
         "reason: 'startup' | 'reload' | 'new' | 'resume' | 'fork'; previousSessionFile?: string",

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent::{Delivery, Submission};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::Reload;
 use offshoot_agent::event::{AgentEvent, Watcher};
 use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::hooks::{Handler, HookFuture, Hooks};
@@ -237,31 +236,6 @@ async fn every_entry_is_told_with_who_appended_it() {
         message(),
     ];
     assert_eq!(told, expected);
-}
-
-#[tokio::test]
-async fn extensions_find_resources_and_find_them_again_when_they_are_loaded_anew() {
-    let finding = |name: &'static str| {
-        let mut hooks = Hooks::new();
-        hooks.on("finder", "resources_discover", move |payload, _| {
-            let reason = payload["reason"].as_str().unwrap().to_owned();
-            Box::pin(
-                async move { Ok(json!({"skillPaths": [format!("{name}-{reason}")], "themePaths": ["/t"]})) },
-            )
-        });
-        hooks.on("other", "resources_discover", |_, _| Box::pin(async { Ok(json!({"promptPaths": ["p"]})) }));
-        hooks
-    };
-    let model = Scripted::new(vec![]);
-    let reload = Reload::new(move |_| Box::pin(async move { finding("new").into() }));
-    let mut agent = agent(empty(), &model).with_hooks(finding("old")).with_reload(reload);
-    agent.start(&Cancel::new()).await;
-    let found = agent.resources().clone();
-    assert_eq!(found.skill_paths, [std::path::Path::new("/w/old-startup")]);
-    assert_eq!(found.prompt_paths, [std::path::Path::new("/w/p")]);
-    assert_eq!(found.theme_paths, [std::path::Path::new("/t")]);
-    agent.reload(&Cancel::new()).await;
-    assert_eq!(agent.resources().skill_paths, [std::path::Path::new("/w/new-reload")]);
 }
 
 #[tokio::test]
