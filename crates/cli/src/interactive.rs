@@ -76,8 +76,9 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
     let (tell, told) = unbounded_channel();
     let (ask, questions) = unbounded_channel();
     let approver = |permissions| Arc::new(TerminalApprover::new(permissions, ask)) as Arc<_>;
-    // Who leaves needs to hear nothing any more.
-    let watcher = Watcher::new(move |event| drop(tell.send(event)));
+    // The receiver may be gone during shutdown.
+    let events = tell.clone();
+    let watcher = Watcher::new(move |event| drop(events.send(event)));
     let agent = args.agent_for(&setup, Mode::AskFor, approver, watcher, app)?;
     let (keymap, warnings) = keymap(app, &setup)?;
     app.ui.flush()?;
@@ -86,7 +87,7 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
     let chat = chat(app, &setup, keymap);
     let first = args.first_prompt();
     let is_kept = runtime.block_on(async {
-        let mut front = Front::new(chat, agent, app, args, setup, (told, questions))?;
+        let mut front = Front::new(chat, agent, app, args, setup, (tell, told), questions)?;
         front.open(sources);
         for warning in warnings {
             front.fail(&warning);

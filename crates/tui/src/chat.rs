@@ -280,16 +280,19 @@ impl Chat {
     fn accept(&mut self) {
         let Some(list) = self.completion.take() else { return };
         let Some(candidate) = list.selected() else { return };
-        let blank = if candidate.text.ends_with('/') { "" } else { " " };
-        self.editor.replace_before(list.wanted().replaces, &format!("{}{blank}", candidate.text));
+        let inserted = completion::inserted(list.wanted().kind, &candidate.text);
+        self.editor.replace_before(list.wanted().replaces, &inserted);
     }
 
-    /// Takes the name of a command, or what was chosen; everything else is only an offer, and sent as it was typed.
+    /// Accepts the highlighted candidate, unless nothing was typed of it or the word may be something new. A command
+    /// without arguments is submitted at once.
     fn accept_and_submit(&mut self) -> Option<Option<Intent>> {
         let list = self.completion.as_ref()?;
         let candidate = list.selected()?.text.clone();
-        let is_command = list.wanted().kind == Completes::Commands;
-        if candidate == list.wanted().word || !(is_command || list.is_chosen()) {
+        let wanted = list.wanted();
+        let is_command = wanted.kind == Completes::Commands;
+        let is_begun = is_command || !wanted.word.is_empty() && !wanted.is_free;
+        if candidate == wanted.word || !(is_begun || list.is_chosen()) {
             return None;
         }
         self.accept();
@@ -314,11 +317,17 @@ impl Chat {
         self.completion = wanted.and_then(|wanted| Completion::find(wanted, sources, &self.commands));
     }
 
-    /// Offers what may follow a command that is not ours, now that somebody knows it.
-    pub fn offer_arguments(&mut self, sources: &dyn Sources) {
+    /// Returns true if the word before the cursor may be a file.
+    pub fn wants_files(&self) -> bool {
         let (line, before) = self.editor.before_cursor();
-        let wanted = completion::wanted(line, &before, &self.commands)
-            .filter(|wanted| wanted.kind == Completes::Foreign);
+        completion::wanted(line, &before, &self.commands)
+            .is_some_and(|wanted| wanted.kind == Completes::Files)
+    }
+
+    /// Offers candidates of a kind that were found beside the loop, unless the user has gone on.
+    pub fn offer(&mut self, kind: Completes, sources: &dyn Sources) {
+        let (line, before) = self.editor.before_cursor();
+        let wanted = completion::wanted(line, &before, &self.commands).filter(|wanted| wanted.kind == kind);
         let is_chosen = self.completion.as_ref().is_some_and(Completion::is_chosen);
         if let Some(wanted) = wanted.filter(|_| !is_chosen) {
             self.completion = Completion::find(wanted, sources, &self.commands);

@@ -55,6 +55,8 @@ pub struct Editor {
     /// Pastes that are folded: the mark, and what it stands for.
     pastes: Vec<(String, String)>,
     images: Images,
+    /// True while a text that was put here for the user to send again is untouched.
+    is_restored: bool,
     columns: u16,
     /// Whether the text area knows how wide it is.
     is_fitted: bool,
@@ -70,6 +72,7 @@ impl Default for Editor {
             history: History::default(),
             pastes: Vec::new(),
             images: Images::default(),
+            is_restored: false,
             columns: 80,
             is_fitted: false,
         }
@@ -121,6 +124,7 @@ impl Editor {
 
     /// Puts a text in place of what is there, with the cursor at its end.
     pub fn set_text(&mut self, text: &str) {
+        self.is_restored = false;
         self.pastes.clear();
         self.replace(&without_controls(text));
         self.history.rest();
@@ -135,6 +139,7 @@ impl Editor {
     pub fn set_text_with_images(&mut self, text: &str, images: Vec<PromptImage>) {
         let text = self.images.put(text, images);
         self.set_text(&text);
+        self.is_restored = true;
     }
 
     /// Attaches an image; a mark stands for it where the cursor is.
@@ -184,6 +189,12 @@ impl Editor {
 
     /// Takes one input.
     pub fn update(&mut self, input: &Input) -> Edited {
+        if std::mem::take(&mut self.is_restored) && *input == Input::Char('/') && !self.is_blank() {
+            // A command, not more of the text; the history keeps the text.
+            let text = self.text();
+            self.history.add(&text);
+            self.set_text("");
+        }
         match input {
             Input::Char(c) => {
                 if !c.is_control() {

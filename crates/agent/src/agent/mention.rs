@@ -54,6 +54,20 @@ pub(super) fn read(text: &str, cwd: &Path, secrets: &Secrets) -> Mentioned {
     mentioned
 }
 
+/// Returns the words that look like paths but name nothing; `@name` alone may be anything.
+pub(super) fn missing(text: &str, cwd: &Path) -> Vec<String> {
+    let exists = |name: &str| resolve(cwd, Path::new(name)).exists();
+    let mut missing: Vec<String> = Vec::new();
+    for word in words(text) {
+        let name = word.trim_end_matches(AFTER_PATH);
+        let is_path = name.contains(['/', '.', ' ']);
+        if is_path && !exists(word) && !exists(name) && !missing.iter().any(|known| known == name) {
+            missing.push(name.to_owned());
+        }
+    }
+    missing
+}
+
 /// What stands behind an `@` at the beginning of a word; in quotes it may hold blanks.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices('@').filter(|(at, _)| {

@@ -43,6 +43,11 @@ impl Submission {
         Submission { typed: typed.into(), ..self }
     }
 
+    /// Returns the paths that were typed as `@path` and do not exist.
+    pub fn missing_files(&self, cwd: &Path) -> Vec<String> {
+        mention::missing(&self.typed, cwd)
+    }
+
     /// Adds images.
     #[must_use]
     pub fn with_images(self, images: Vec<PromptImage>) -> Self {

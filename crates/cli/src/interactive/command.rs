@@ -325,7 +325,7 @@ impl Front<'_> {
             None => {
                 let last = self.desk.read(last_answer);
                 match last {
-                    Some(text) => self.copy_text(&text, "the last answer is in the clipboard"),
+                    Some(text) => self.copy_text(&text, "the last answer"),
                     None => self.tell(Tone::Warning, "there is no answer to copy yet"),
                 }
             }

@@ -29,7 +29,7 @@ use offshoot_tui::summary::Choice;
 use offshoot_tui::time::{Local, Zone};
 use offshoot_tui::tree::TreeSelector;
 use session_tree::{PromptImage, Usage};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
 
 use super::desk::{Desk, Next, Then};
@@ -39,6 +39,7 @@ use super::listen::Listener;
 use super::picking::Picking;
 use super::presence::Presence;
 use super::reader::Found;
+use super::sources::ProjectFiles;
 use super::status::Spending;
 use super::terminal::Terminal;
 use super::view::View;
@@ -81,6 +82,8 @@ pub(super) struct Front<'a> {
     pub(super) tree: Option<Box<TreeSelector>>,
     /// What is told of branches that are left, once and for all.
     pub(super) always: Option<Choice>,
+    /// The command that was typed last, until it has succeeded or opened a view.
+    submitted: Option<String>,
     /// Messages and tasks that wait until the agent is idle.
     pub(super) waiting: VecDeque<super::queue::Waiting>,
     pub(super) inbox: Inbox,
@@ -95,6 +98,8 @@ pub(super) struct Front<'a> {
     pub(super) spending: Spending,
     /// Looks for an image in the clipboard.
     pub(super) pasting: Option<JoinHandle<Option<PromptImage>>>,
+    /// The files of the project, for completion.
+    pub(super) files: ProjectFiles,
     /// What the picker of sessions needs.
     pub(super) picking: Picking,
     /// Shows others that the session is open here.
@@ -105,6 +110,8 @@ pub(super) struct Front<'a> {
     was_lent: bool,
     signals: Signals,
     pub(super) inline: Inline,
+    /// Sends events like those of the agent.
+    pub(super) tell: UnboundedSender<AgentEvent>,
     told: UnboundedReceiver<AgentEvent>,
     questions: UnboundedReceiver<Asked>,
     pub(super) asked: VecDeque<Asked>,
@@ -126,6 +133,7 @@ enum Happened {
     Counted(Option<Usage>),
     Found(Found),
     Pasted(Option<PromptImage>),
+    Files(Option<Vec<String>>),
     Signal,
     Time,
 }
@@ -138,7 +146,8 @@ impl<'a> Front<'a> {
         app: &'a App,
         args: &'a talk::Args,
         setup: Setup,
-        (told, questions): (UnboundedReceiver<AgentEvent>, UnboundedReceiver<Asked>),
+        (tell, told): (UnboundedSender<AgentEvent>, UnboundedReceiver<AgentEvent>),
+        questions: UnboundedReceiver<Asked>,
     ) -> Result<Self, CommandError> {
         let providers = setup.providers()?;
         // Before the terminal changes, so that no signal leaves it that way.
@@ -167,10 +176,12 @@ impl<'a> Front<'a> {
             behind: Vec::new(),
             tree: None,
             always: None,
+            submitted: None,
             waiting: VecDeque::new(),
             after: None,
             spending: Spending::default(),
             pasting: None,
+            files: ProjectFiles::default(),
             picking: Picking::default(),
             presence: Presence::default(),
             listener: Listener::default(),
@@ -178,6 +189,7 @@ impl<'a> Front<'a> {
             was_lent: false,
             signals,
             inline: Inline::default(),
+            tell,
             told,
             questions,
             asked: VecDeque::new(),
@@ -252,6 +264,7 @@ impl<'a> Front<'a> {
             event = self.told.recv() => Happened::Told(event),
             counted = self.spending.counted() => Happened::Counted(counted),
             image = finished(&mut self.pasting) => Happened::Pasted(image),
+            files = self.files.listed() => Happened::Files(files),
             asked = self.questions.recv() => Happened::Asked(asked),
             news = self.guests.next() => Happened::News(news),
             found = self.picking.found() => Happened::Found(found),
@@ -284,12 +297,16 @@ impl<'a> Front<'a> {
             Happened::Counted(counted) => self.counted(counted),
             Happened::Found(found) => self.found(found),
             Happened::Pasted(image) => self.pasted(image),
+            Happened::Files(files) => self.files_are_listed(files),
             Happened::Time => self.on_time(),
             Happened::Told(None) | Happened::Asked(None) => {}
         }
         // Questions and tasks wait for a pause in typing.
         self.show_question();
         self.run_delayed_task();
+        if !self.desk.is_busy() {
+            self.submitted = None;
+        }
         Ok(())
     }
 
@@ -322,10 +339,11 @@ impl<'a> Front<'a> {
             desk: &self.desk,
             guests: &self.guests,
             providers: &self.providers,
-            cwd: &self.cwd,
+            files: &self.files,
             app: self.app,
         };
         let intent = self.chat.update(event, &sources, now);
+        self.list_files();
         self.inform_extensions();
         self.ask_for_arguments();
         intent.map_or(Ok(()), |intent| self.want(intent))
@@ -334,8 +352,14 @@ impl<'a> Front<'a> {
     /// Does what the person wants.
     fn want(&mut self, intent: Intent) -> Result<(), CommandError> {
         match intent {
-            Intent::Submit(text) => self.submit(&text),
-            Intent::FollowUp(text) => self.follow_up(&text),
+            Intent::Submit(text) => {
+                self.begin_submission(&text);
+                self.submit(&text);
+            }
+            Intent::FollowUp(text) => {
+                self.begin_submission(&text);
+                self.follow_up(&text);
+            }
             Intent::Interrupt => self.interrupt(),
             Intent::Escaped(DoubleEscape::Fork) => self.act(Action::SessionFork)?,
             Intent::Escaped(DoubleEscape::Tree | DoubleEscape::Nothing) => self.open_tree(None),
@@ -344,6 +368,13 @@ impl<'a> Front<'a> {
             Intent::Act(action) => self.act(action)?,
         }
         Ok(())
+    }
+
+    /// Forgets notices about what was before, and notes the text of a command in case it fails.
+    fn begin_submission(&mut self, text: &str) {
+        self.chat.working.hush();
+        self.presence.has_appended = false;
+        self.submitted = text.starts_with('/').then(|| text.trim_end().to_owned());
     }
 
     /// Ends the loop.
@@ -403,13 +434,17 @@ impl<'a> Front<'a> {
         self.chat.transcript.push(Item::Notice(Tone::Error, text.to_owned()));
     }
 
-    /// Tells why something could not be done, and what to do about it.
+    /// Tells why something could not be done, and what to do about it. The command goes back into the editor.
     pub(super) fn fail_with(&mut self, error: impl Into<CommandError>) {
         let error = error.into();
         let Some(failure) = error.failure() else { return };
         let hints = failure.hints.iter().map(|hint| format!("\nhint: {hint}"));
         let text = format!("{}{}", failure.message, hints.collect::<String>());
         self.fail(&text);
+        let command = self.submitted.take().filter(|_| self.chat.editor.is_blank());
+        if let Some(command) = command {
+            self.chat.editor.set_text(&command);
+        }
     }
 
     /// Prints something that the person asked for.

@@ -7,7 +7,7 @@ use offshoot_agent::model::{AnswerEvent, BlockStart};
 use offshoot_agent::tool::{ToolCall, ToolOutput};
 use offshoot_agent::turn::Outcome;
 use offshoot_tui::chat::Chat;
-use offshoot_tui::chat::item::{Item, Tone, ToolItem, ToolState, ending, item_of};
+use offshoot_tui::chat::item::{Item, ShellItem, Tone, ToolItem, ToolState, ending, item_of};
 use offshoot_tui::chat::transcript::{ItemId, Transcript};
 use offshoot_tui::chat::working::Activity;
 use serde_json::Value as Json;
@@ -40,6 +40,10 @@ impl Listener {
             }
             AgentEvent::ToolEnd { call, output } => self.end_call(&call, &output, &mut chat.transcript),
             AgentEvent::RetryStart { attempt, delay, error } => {
+                // The calls of the answer that broke off come again.
+                for (_, id) in self.calls.drain(..) {
+                    chat.transcript.remove(id);
+                }
                 chat.working.retry(attempt, now + delay, error.to_string());
             }
             AgentEvent::SessionLocked { path, holder } => {
@@ -75,37 +79,58 @@ impl Listener {
         match event {
             AnswerEvent::BlockStart { index, block } => {
                 let item = match block {
-                    BlockStart::Text => Some(Item::Text(String::new())),
-                    BlockStart::Thinking => Some(Item::Thinking(String::new())),
-                    // Its item comes when it runs.
-                    BlockStart::ToolCall { .. } => None,
+                    BlockStart::Text => transcript.begin(Item::Text(String::new())),
+                    BlockStart::Thinking => transcript.begin(Item::Thinking(String::new())),
+                    BlockStart::ToolCall { id, name } => {
+                        let item = transcript.begin(Item::Tool(ToolItem { name, ..ToolItem::default() }));
+                        self.calls.push((id, item));
+                        item
+                    }
                 };
                 self.blocks.resize(index.max(self.blocks.len()), None);
-                self.blocks.push(item.map(|item| transcript.begin(item)));
+                self.blocks.push(Some(item));
             }
             AnswerEvent::BlockDelta { index, text } => {
                 if let Some(id) = self.blocks.get(index).copied().flatten() {
                     transcript.change(id, |item| match item {
                         Item::Text(all) | Item::Thinking(all) => all.push_str(&text),
+                        Item::Tool(tool) => tool.partial.push_str(&text),
                         _ => {}
                     });
                 }
             }
             AnswerEvent::BlockEnd { index, .. } => {
                 if let Some(id) = self.blocks.get(index).copied().flatten() {
-                    transcript.finish(id);
+                    self.finish_block(id, transcript);
                 }
             }
             _ => {}
         }
     }
 
+    /// Finishes a block of an answer; a call goes on when it runs.
+    fn finish_block(&self, id: ItemId, transcript: &mut Transcript) {
+        if !self.calls.iter().any(|(_, call)| *call == id) {
+            transcript.finish(id);
+        }
+    }
+
+    /// Adds a command of the user, whose output comes as that of a call with this id.
+    pub(super) fn begin_command(&mut self, call_id: &str, item: ItemId) {
+        self.calls.push((call_id.to_owned(), item));
+    }
+
+    /// Ends a command of the user.
+    pub(super) fn end_command(&mut self, item: ItemId) {
+        self.calls.retain(|(_, known)| *known != item);
+    }
+
     /// A message is in the session: what was growing is done.
     fn message(&mut self, message: &Message, chat: &mut Chat) {
         match message.role() {
             Role::Assistant => {
-                for id in self.blocks.drain(..).flatten() {
-                    chat.transcript.finish(id);
+                for id in std::mem::take(&mut self.blocks).into_iter().flatten() {
+                    self.finish_block(id, &mut chat.transcript);
                 }
                 // An error is shown when the turn ends.
                 let ending = ending(message).filter(|item| !matches!(item, Item::Notice(Tone::Error, _)));
@@ -117,18 +142,29 @@ impl Listener {
         }
     }
 
+    /// Shows a call with its arguments; the answer may have brought it already.
     fn begin_call(&mut self, call: &ToolCall, transcript: &mut Transcript) {
-        let item =
-            ToolItem { name: call.name.clone(), arguments: call.arguments.clone(), ..ToolItem::default() };
-        self.calls.push((call.id.clone(), transcript.begin(Item::Tool(item))));
+        let known = self.calls.iter().find(|(known, _)| *known == call.id).map(|(_, item)| *item);
+        let item = known.unwrap_or_else(|| {
+            let item = transcript.begin(Item::Tool(ToolItem::default()));
+            self.calls.push((call.id.clone(), item));
+            item
+        });
+        transcript.change(item, |item| {
+            if let Item::Tool(tool) = item {
+                tool.name.clone_from(&call.name);
+                tool.arguments = call.arguments.clone();
+            }
+        });
     }
 
     fn update_call(&mut self, call_id: &str, output: &ToolOutput, transcript: &mut Transcript) {
         let Some((_, id)) = self.calls.iter().find(|(known, _)| known == call_id) else { return };
-        transcript.change(*id, |item| {
-            if let Item::Tool(tool) = item {
-                tool.output = text_of(output);
+        transcript.change(*id, |item| match item {
+            Item::Tool(ToolItem { output: shown, .. }) | Item::Shell(ShellItem { output: shown, .. }) => {
+                *shown = text_of(output);
             }
+            _ => {}
         });
     }
 

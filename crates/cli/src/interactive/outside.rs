@@ -49,11 +49,11 @@ impl Front<'_> {
         Ok(())
     }
 
-    /// Puts a text into the clipboard; terminals do that also over a network.
-    pub(super) fn copy_text(&mut self, text: &str, said: &str) {
+    /// Asks the terminal to put a text, described by `what`, into its clipboard. Terminals do not confirm it.
+    pub(super) fn copy_text(&mut self, text: &str, what: &str) {
         let bytes = offshoot_tui::chat::inline::to_clipboard(text);
         match self.write(&bytes) {
-            Ok(()) => self.tell(Tone::Success, said),
+            Ok(()) => self.tell(Tone::Info, format!("sent {what} to the clipboard of the terminal (OSC 52)")),
             Err(_) => self.leave(),
         }
     }
@@ -61,7 +61,7 @@ impl Front<'_> {
     /// Copies what an entry says.
     pub(super) fn copy_entry(&mut self, id: &str) {
         match self.desk.read(|session| text_of(session, id)) {
-            Some(text) if !text.trim().is_empty() => self.copy_text(&text, "the text is in the clipboard"),
+            Some(text) if !text.trim().is_empty() => self.copy_text(&text, "the text"),
             _ => self.tell(Tone::Warning, "there is no text in this entry"),
         }
     }

@@ -8,10 +8,14 @@ use std::path::{Path, PathBuf};
 
 use crate::app::file_name_of;
 
-/// The sign that we have a session open.
+/// The sign that we have a session open, and what other programs do to it.
 #[derive(Debug, Default)]
 pub(super) struct Presence {
     sign: Option<(File, PathBuf)>,
+    /// True after another program added entries, until the user goes on.
+    pub(super) has_appended: bool,
+    /// The reason why the entries of other programs cannot be read.
+    pub(super) error: Option<String>,
 }
 
 impl Presence {

@@ -4,9 +4,11 @@
 //! follow-up waits only here, because it may be a command. A task, such as a move in the tree, waits only here, too.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use offshoot_agent::agent::{Delivery, Submission, Submitted, Ticket};
 use offshoot_agent::error::AgentError;
+use offshoot_agent::event::AgentEvent;
 use offshoot_agent::tools::UserCommand;
 use offshoot_agent::turn::Outcome;
 use offshoot_tui::chat::item::{Item, ShellItem, Tone, item_of};
@@ -21,6 +23,9 @@ use super::view::{Chosen, View};
 
 /// What can be done after an answer was stopped.
 const AFTER_STOP: &str = "stopped; /undo takes the prompt back, /tree shows everything";
+
+/// The call id under which the output of a command of the user arrives; models give none like it.
+const USER_COMMAND: &str = "!";
 
 /// A queued message or task.
 pub(super) struct Waiting {
@@ -113,10 +118,14 @@ impl Front<'_> {
         self.show_waiting();
     }
 
-    /// Makes a prompt of what was typed, with the images and files that it names.
-    fn submission(&self, text: &str) -> Submission {
+    /// Makes a prompt of what was typed, with the images and files that it names. Reports files that do not exist.
+    fn submission(&mut self, text: &str) -> Submission {
         let images = self.chat.editor.images_in(text);
-        Submission::typed(text).with_images(images).naming_files_in(text)
+        let submission = Submission::typed(text).with_images(images).naming_files_in(text);
+        for file in submission.missing_files(&self.cwd) {
+            self.warn(format!("{file} does not exist, so nothing was attached for it"));
+        }
+        submission
     }
 
     /// Runs the next queued message or task if the agent is idle.
@@ -267,12 +276,19 @@ impl Front<'_> {
             is_running: true,
             ..ShellItem::default()
         }));
+        self.listener.begin_command(USER_COMMAND, item);
+        let tell = self.tell.clone();
         self.desk.start(move |mut agent, cancel| async move {
-            let place = agent.tool_place(cancel);
+            let mut place = agent.tool_place(cancel);
+            place.progress = Arc::new(move |output| {
+                // The receiver may be gone during shutdown.
+                drop(tell.send(AgentEvent::ToolUpdate { call_id: USER_COMMAND.to_owned(), output }));
+            });
             let ran = agent.run_command(&command, &place).await;
             let kept = ran.as_ref().map_or(Ok(None), |message| agent.keep_command(message).map(Some));
             let then: Then = Box::new(move |front| {
                 front.chat.working.end();
+                front.listener.end_command(item);
                 if let Some(ended) = ran.as_ref().ok().and_then(item_of) {
                     front.chat.transcript.change(item, |item| *item = ended);
                 }

@@ -1,15 +1,18 @@
 //! What there is to complete: entries and labels, files of the project, models, levels, sessions.
 
 use std::path::Path;
+use std::time::Duration;
 
 use offshoot_agent::model::ThinkingLevel;
 use offshoot_providers::Providers;
 use offshoot_tui::chat::command::Completes;
 use offshoot_tui::chat::completion::{Candidate, Sources};
 use session_tree::{Catalog, Session, SessionSummary};
+use tokio::task::JoinHandle;
 
 use super::desk::Desk;
 use super::extensions::Guests;
+use super::front::{Front, finished};
 use crate::app::App;
 use crate::ui::shortened;
 
@@ -17,15 +20,19 @@ use crate::ui::shortened;
 const PROMPTS: usize = 20;
 /// The longest words about a candidate, in characters.
 const WIDEST: usize = 80;
-/// How many files are looked at.
+/// How many files are listed.
 const FILES: usize = 20_000;
+/// How many files are offered for a word.
+const OFFERED_FILES: usize = 200;
+/// How long a list of files is used.
+const FILES_STAY: Duration = Duration::from_secs(3);
 
 /// What there is to complete.
 pub(super) struct Known<'a> {
     pub(super) desk: &'a Desk,
     pub(super) guests: &'a Guests,
     pub(super) providers: &'a Providers,
-    pub(super) cwd: &'a Path,
+    pub(super) files: &'a ProjectFiles,
     pub(super) app: &'a App,
 }
 
@@ -35,7 +42,7 @@ impl Sources for Known<'_> {
             Completes::Nothing | Completes::Foreign => Vec::new(),
             Completes::Commands => self.guests.offered_commands(),
             Completes::Entries => self.desk.read(entries),
-            Completes::Files => files(self.cwd, word),
+            Completes::Files => self.files.candidates(kind, word),
             Completes::Models => self.models(),
             Completes::Levels => ThinkingLevel::ALL.iter().map(|level| candidate(level.name(), "")).collect(),
             Completes::Sessions => self.sessions(),
@@ -98,23 +105,56 @@ fn text_of(session: &Session, node: session_tree::Node) -> String {
     shortened(&message.map(|message| message.text().into_owned()).unwrap_or_default(), WIDEST)
 }
 
-/// Lists files of the project; what version control ignores is left out.
-fn files(cwd: &Path, word: &str) -> Vec<Candidate> {
-    let walk = ignore::WalkBuilder::new(cwd).max_depth(Some(8)).follow_links(false).build();
-    let word = word.to_lowercase();
-    let mut found = Vec::new();
-    for entry in walk.filter_map(Result::ok).skip(1).take(FILES) {
-        let Ok(path) = entry.path().strip_prefix(cwd) else { continue };
-        let mut text = path.to_string_lossy().into_owned();
-        if entry.file_type().is_some_and(|kind| kind.is_dir()) {
-            text.push('/');
-        }
-        if text.to_lowercase().contains(&word) {
-            found.push(candidate(text, ""));
-        }
-        if found.len() >= 200 {
-            break;
-        }
+/// The files of the project; they are listed beside the loop, because a large project takes a while.
+#[derive(Debug, Default)]
+pub(super) struct ProjectFiles {
+    files: Vec<String>,
+    listed_at: Option<Duration>,
+    listing: Option<JoinHandle<Option<Vec<String>>>>,
+}
+
+impl ProjectFiles {
+    /// Waits until the files are listed; for ever if they are not being listed.
+    pub(super) async fn listed(&mut self) -> Option<Vec<String>> {
+        finished(&mut self.listing).await
     }
-    found
+}
+
+impl Sources for ProjectFiles {
+    fn candidates(&self, _: Completes, word: &str) -> Vec<Candidate> {
+        let word = word.to_lowercase();
+        let found = self.files.iter().filter(|file| file.to_lowercase().contains(&word));
+        found.take(OFFERED_FILES).map(|file| candidate(file, "")).collect()
+    }
+}
+
+impl Front<'_> {
+    /// Lists the files of the project if one is being typed and the list is old.
+    pub(super) fn list_files(&mut self) {
+        let now = self.now();
+        let is_fresh = self.files.listed_at.is_some_and(|at| now.saturating_sub(at) < FILES_STAY);
+        if is_fresh || self.files.listing.is_some() || !self.chat.wants_files() {
+            return;
+        }
+        let cwd = self.cwd.clone();
+        self.files.listing = Some(tokio::task::spawn_blocking(move || Some(files(&cwd))));
+    }
+
+    /// Offers the files that were listed.
+    pub(super) fn files_are_listed(&mut self, files: Option<Vec<String>>) {
+        self.files =
+            ProjectFiles { files: files.unwrap_or_default(), listed_at: Some(self.now()), listing: None };
+        self.chat.offer(Completes::Files, &self.files);
+    }
+}
+
+/// Lists files of the project, without those that version control ignores.
+fn files(cwd: &Path) -> Vec<String> {
+    let walk = ignore::WalkBuilder::new(cwd).max_depth(Some(8)).follow_links(false).build();
+    let name = |entry: ignore::DirEntry| {
+        let path = entry.path().strip_prefix(cwd).ok()?.to_string_lossy().into_owned();
+        let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+        Some(if is_directory { format!("{path}/") } else { path })
+    };
+    walk.filter_map(Result::ok).skip(1).take(FILES).filter_map(name).collect()
 }

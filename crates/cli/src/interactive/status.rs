@@ -7,7 +7,7 @@ use offshoot_tui::chat::footer::{BranchPlace, Footer};
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::dialog::{Item, Question};
 use offshoot_tui::numbers::count;
-use session_tree::{Entry, Node, Role, Session, Usage};
+use session_tree::{Entry, Node, Role, Session, Usage, estimate_tokens};
 use tokio::task::JoinHandle;
 
 use super::front::{Front, finished};
@@ -21,7 +21,9 @@ const READ_ONLY: &str = "read only here; /clone goes on in a copy of your own";
 #[derive(Debug, Default)]
 pub(super) struct Spending {
     usage: Usage,
-    /// Counts what the branches cost that were there before.
+    /// The number of entries that are counted, here or beside the loop.
+    entries: usize,
+    /// Counts the entries that were there before.
     counting: Option<JoinHandle<Option<Usage>>>,
 }
 
@@ -58,12 +60,21 @@ impl Front<'_> {
             }
             None => *footer = Footer { model: None, thinking: None, window: 0, ..std::mem::take(footer) },
         }
-        self.show_figures();
+        self.count_new();
         self.inform_extensions();
     }
 
-    /// Shows what all branches cost.
-    pub(super) fn show_figures(&mut self) {
+    /// Adds the cost of entries that were not counted yet: answers, summaries, compactions, tool results.
+    fn count_new(&mut self) {
+        let counted = self.spending.entries;
+        let (entries, figures) = self.desk.read(|session| {
+            let tree = session.tree();
+            (tree.len(), session.figures(tree.nodes().skip(counted)))
+        });
+        if let Ok(figures) = figures {
+            self.spending.entries = entries;
+            self.spending.usage += figures.usage;
+        }
         let (footer, usage) = (&mut self.chat.footer, &self.spending.usage);
         footer.input = usage.input;
         footer.output = usage.output;
@@ -75,12 +86,16 @@ impl Front<'_> {
     pub(super) fn count_all(&mut self) {
         // What is still counted for another session is not of this one.
         self.spending = Spending::default();
-        let file =
-            self.desk.read(|session| session.file().filter(|_| session.is_saved()).map(Path::to_path_buf));
+        let (file, entries) = self.desk.read(|session| {
+            let file = session.file().filter(|_| session.is_saved());
+            (file.map(Path::to_path_buf), session.tree().len())
+        });
         let Some(path) = file else { return };
         let options = self.app.options();
+        self.spending.entries = entries;
         self.spending.counting = Some(tokio::task::spawn_blocking(move || {
-            let figures = options.open_read_only(path).and_then(|session| session.figures_of_all());
+            let session = options.open_read_only(path).ok()?;
+            let figures = session.figures(session.tree().nodes().take(entries));
             figures.ok().map(|figures| figures.usage)
         }));
     }
@@ -90,19 +105,20 @@ impl Front<'_> {
         self.spending.counting = None;
         if let Some(before) = counted {
             self.spending.usage += before;
-            self.show_figures();
+            self.count_new();
         }
     }
 
-    /// Adds what an answer cost to what the footer tells.
+    /// Adds a message that was appended during a turn to the figures of the footer.
     pub(super) fn count(&mut self, event: &AgentEvent) {
         let AgentEvent::Message { message, .. } = event else { return };
-        if message.role() != Role::Assistant {
-            return;
-        }
-        let Some(usage) = message.value().get("usage") else { return };
-        self.spending.usage += Usage::of(usage);
-        self.show_figures();
+        self.count_new();
+        let reported = message.value().get("usage").map(Usage::of).filter(|usage| usage.total > 0);
+        let context = &mut self.chat.footer.context;
+        *context = match reported.filter(|_| message.role() == Role::Assistant) {
+            Some(usage) => Some(usage.total),
+            None => context.map(|tokens| tokens + estimate_tokens(message)),
+        };
     }
 
     /// Shows others that we have the session open; tells and asks if they have it, too.
@@ -110,10 +126,10 @@ impl Front<'_> {
         let Ok(state) = self.app.state_dir() else { return };
         let id = self.desk.read(|session| session.header().id().into_owned());
         self.presence.announce(&state, &id);
+        self.update_remark();
         if self.presence.others(&state, &id) == 0 {
             return;
         }
-        self.chat.footer.remark = Some("also open elsewhere".to_owned());
         let answers = vec![
             Item::new("Go on here", "what both say becomes two branches; nothing is lost"),
             Item::new("Read only", "watch: what the other program adds to this branch is printed here"),
@@ -136,7 +152,7 @@ impl Front<'_> {
         match self.app.options().open_read_only(path) {
             Ok(session) => {
                 self.desk.change(|open| *open = session);
-                self.chat.footer.remark = Some("read only".to_owned());
+                self.update_remark();
                 self.tell(Tone::Info, READ_ONLY);
             }
             Err(error) => self.fail_with(error),
@@ -170,10 +186,25 @@ impl Front<'_> {
         true
     }
 
+    /// Shows in the footer what is special about the session now.
+    pub(super) fn update_remark(&mut self) {
+        let (id, is_read_only) =
+            self.desk.read(|session| (session.header().id().into_owned(), session.read_only().is_some()));
+        let is_open_elsewhere =
+            || self.app.state_dir().is_ok_and(|state| self.presence.others(&state, &id) > 0);
+        self.chat.footer.remark = match &self.presence.error {
+            Some(error) => Some(error.clone()),
+            None if is_read_only => Some("read only".to_owned()),
+            None if is_open_elsewhere() => Some("also open elsewhere".to_owned()),
+            None => self.presence.has_appended.then(|| "also used elsewhere".to_owned()),
+        };
+    }
+
     /// Takes in what other programs appended to the session.
     pub(super) fn look_for_others(&mut self) {
         let caught = self.desk.change(|session| session.is_saved().then(|| session.catch_up()));
         let Some(caught) = caught else { return };
+        self.presence.error = caught.as_ref().err().map(|error| chain(error));
         match caught {
             Ok(entries) if entries.is_empty() => {}
             Ok(entries) if self.follow(&entries) => {}
@@ -182,17 +213,13 @@ impl Front<'_> {
                     "another program added {} to this session; /tree shows them",
                     count(entries.len(), "entry")
                 );
-                self.chat.footer.remark = Some("also used elsewhere".to_owned());
+                self.presence.has_appended = true;
                 self.tell(Tone::Warning, told);
                 self.refresh();
             }
-            Err(error) => {
-                let text = chain(&error);
-                if self.chat.footer.remark.as_deref() != Some(&text) {
-                    self.chat.footer.remark = Some(text);
-                }
-            }
+            Err(_) => {}
         }
+        self.update_remark();
     }
 }
 

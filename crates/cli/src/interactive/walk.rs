@@ -110,7 +110,7 @@ impl Front<'_> {
                 self.ask_to_interrupt("fork", fork, Box::new(move |front| front.reopen_tree(&id)));
             }
             Outcome::SetLabel(id, label) => self.set_label(id.as_str(), label.as_deref()),
-            Outcome::CopyId(id) => self.copy_text(id.as_str(), "the id is in the clipboard"),
+            Outcome::CopyId(id) => self.copy_text(id.as_str(), "the id"),
             Outcome::CopyText(id) => self.copy_entry(id.as_str()),
             Outcome::Cancel => {}
         }

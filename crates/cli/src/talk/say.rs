@@ -44,6 +44,9 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
         agent.start(cancel).await;
         let typed = args.prompt.join(" ");
         let submission = Submission::typed(text).naming_files_in(typed);
+        for file in submission.missing_files(&setup.cwd) {
+            ui::words(&format!("warning: {file} does not exist, so nothing was attached for it"));
+        }
         let said = say(&mut agent, submission, is_typed, &printer, app, cancel).await;
         agent.run_tasks(cancel).await;
         agent.quit().await;

@@ -12,6 +12,7 @@ mod questions;
 mod queue;
 mod screens;
 mod sharing;
+mod typing;
 pub(crate) mod screen;
 
 use std::path::PathBuf;

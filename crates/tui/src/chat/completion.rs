@@ -43,6 +43,8 @@ pub struct Wanted {
     pub word: String,
     /// How many characters before the cursor a candidate replaces.
     pub replaces: usize,
+    /// True if the word may be something new, such as the name of a label: only a candidate that was chosen counts.
+    pub is_free: bool,
 }
 
 /// The list of candidates.
@@ -60,20 +62,37 @@ pub fn wanted(line: usize, before: &str, commands: &[CommandSpec]) -> Option<Wan
     if line == 0 && before.starts_with('/') {
         return command_wanted(before, commands);
     }
-    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let file = word.strip_prefix('@')?;
-    Some(Wanted { kind: Completes::Files, word: file.to_owned(), replaces: file.chars().count() })
+    let (before_at, typed) = match before.rsplit_once("@\"") {
+        Some((before_at, typed)) if !typed.contains('"') => (before_at, typed),
+        _ => before.rsplit_once('@').filter(|(_, typed)| !typed.contains(char::is_whitespace))?,
+    };
+    if before_at.ends_with(|c: char| !c.is_whitespace()) {
+        return None;
+    }
+    let replaces = before[before_at.len() + 1..].chars().count();
+    Some(Wanted { kind: Completes::Files, word: typed.to_owned(), replaces, is_free: false })
+}
+
+/// Returns what a candidate puts into the editor: a path with blanks needs quotes, a directory may be continued.
+pub(crate) fn inserted(kind: Completes, candidate: &str) -> String {
+    let is_quoted = kind == Completes::Files && candidate.contains(char::is_whitespace);
+    match (is_quoted, candidate.ends_with('/')) {
+        (true, true) => format!("\"{candidate}"),
+        (true, false) => format!("\"{candidate}\" "),
+        (false, true) => candidate.to_owned(),
+        (false, false) => format!("{candidate} "),
+    }
 }
 
 fn command_wanted(before: &str, commands: &[CommandSpec]) -> Option<Wanted> {
     let rest = &before[1..];
     let Some((name, arguments)) = rest.split_once(' ') else {
         let replaces = rest.chars().count();
-        return Some(Wanted { kind: Completes::Commands, word: rest.to_owned(), replaces });
+        return Some(Wanted { kind: Completes::Commands, word: rest.to_owned(), replaces, is_free: false });
     };
     let Some(command) = commands.iter().find(|command| command.name == name) else {
         let replaces = arguments.chars().count();
-        return Some(Wanted { kind: Completes::Foreign, word: rest.to_owned(), replaces });
+        return Some(Wanted { kind: Completes::Foreign, word: rest.to_owned(), replaces, is_free: false });
     };
     let word = arguments.rsplit(' ').next().unwrap_or_default();
     let is_first = !arguments.trim_start().contains(' ') || command.completes == Completes::Entries;
@@ -81,7 +100,9 @@ fn command_wanted(before: &str, commands: &[CommandSpec]) -> Option<Wanted> {
     if command.completes == Completes::Nothing || !is_first || is_option {
         return None;
     }
-    Some(Wanted { kind: command.completes, word: word.to_owned(), replaces: word.chars().count() })
+    let (kind, replaces) = (command.completes, word.chars().count());
+    let is_free = kind == Completes::Files || command.arguments.ends_with(" NAME");
+    Some(Wanted { kind, word: word.to_owned(), replaces, is_free })
 }
 
 impl Completion {

@@ -65,8 +65,10 @@ pub enum Item {
 pub struct ToolItem {
     /// The name of the tool.
     pub name: String,
-    /// What it is called with.
+    /// The arguments, once they are complete.
     pub arguments: Json,
+    /// The JSON of the arguments as far as the model has written it.
+    pub partial: String,
     /// What it printed or returned.
     pub output: String,
     /// What it changed, with line numbers.

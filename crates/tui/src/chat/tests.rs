@@ -16,7 +16,7 @@ impl Sources for Known {
     fn candidates(&self, kind: Completes, _: &str) -> Vec<Candidate> {
         let texts: &[&str] = match kind {
             Completes::Entries => &["@baseline", "leaf"],
-            Completes::Files => &["src/main.rs"],
+            Completes::Files => &["src/main.rs", "docs/some notes.md"],
             _ => &[],
         };
         texts.iter().map(|text| Candidate { text: (*text).into(), what: "an entry".into() }).collect()
@@ -260,15 +260,14 @@ fn a_command_without_arguments_is_done_when_it_is_chosen() {
     assert_eq!(key(&mut chat, KeyCode::Tab, 0), None);
     assert_eq!(chat.editor.text(), "/switch ");
     type_text(&mut chat, "ba");
-    key(&mut chat, KeyCode::Down, 0);
-    assert_eq!(key(&mut chat, KeyCode::Enter, 0), None);
+    assert_eq!(key(&mut chat, KeyCode::Enter, 0), None, "Enter accepts what is highlighted");
     assert_eq!(chat.editor.text(), "/switch @baseline ");
     assert_eq!(key(&mut chat, KeyCode::Enter, 0), Some(Intent::Submit("/switch @baseline ".into())));
     type_text(&mut chat, "/label base");
     assert_eq!(
         key(&mut chat, KeyCode::Enter, 0),
         Some(Intent::Submit("/label base".into())),
-        "an offer is no answer"
+        "the name of a label may be new"
     );
 }
 
@@ -278,6 +277,32 @@ fn a_file_is_completed_in_the_middle_of_a_prompt() {
     type_text(&mut chat, "look at @ma");
     key(&mut chat, KeyCode::Tab, 0);
     assert_eq!(chat.editor.text(), "look at @src/main.rs ");
+    chat.editor.set_text("");
+    type_text(&mut chat, "see @some n");
+    assert_eq!(key(&mut chat, KeyCode::Tab, 0), None, "a blank ends a path without quotes");
+    chat.editor.set_text("");
+    type_text(&mut chat, "see @notes");
+    assert_eq!(key(&mut chat, KeyCode::Enter, 0), None);
+    assert_eq!(chat.editor.text(), "see @\"docs/some notes.md\" ");
+    chat.editor.set_text("");
+    type_text(&mut chat, "see @\"docs/some no");
+    key(&mut chat, KeyCode::Tab, 0);
+    assert_eq!(chat.editor.text(), "see @\"docs/some notes.md\" ");
+}
+
+#[test]
+fn a_command_typed_behind_a_restored_prompt_replaces_it() {
+    let mut chat = chat();
+    chat.editor.set_text_with_images("Use Node", Vec::new());
+    type_text(&mut chat, "/undo");
+    assert_eq!(key(&mut chat, KeyCode::Enter, 0), Some(Intent::Submit("/undo".into())));
+    key(&mut chat, KeyCode::Up, 0);
+    key(&mut chat, KeyCode::Up, 0);
+    assert_eq!(chat.editor.text(), "Use Node", "the history keeps it");
+    // Whoever edits it first may write any slash.
+    chat.editor.set_text_with_images("Use Node", Vec::new());
+    type_text(&mut chat, " and/or Rust");
+    assert_eq!(chat.editor.text(), "Use Node and/or Rust");
 }
 
 #[test]

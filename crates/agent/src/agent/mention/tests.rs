@@ -26,6 +26,14 @@ fn files_are_found_wherever_a_sentence_names_them() {
 }
 
 #[test]
+fn paths_that_name_nothing_are_found() {
+    let dir = project();
+    let missing = |text| missing(text, dir.path());
+    assert_eq!(missing("see @gone.md, @gone.md and @docs/x."), ["gone.md", "docs/x"]);
+    assert_eq!(missing("@\"no such file\" @notes.md. @\"a b.txt\" @somebody me@there.org"), ["no such file"]);
+}
+
+#[test]
 fn the_model_gets_what_a_file_holds_and_people_do_not() {
     let dir = project();
     let file = read("see @notes.md", dir.path(), &Secrets::new()).files.remove(0);

@@ -71,7 +71,7 @@ impl Front<'_> {
     pub(super) fn arguments_are_known(&mut self, typed: Typed, found: Vec<String>) {
         let found = found.into_iter().map(|text| Candidate { text, what: String::new() }).collect();
         self.guests.offers.borrow_mut().learn(typed, found);
-        self.chat.offer_arguments(&self.guests);
+        self.chat.offer(Completes::Foreign, &self.guests);
         self.ask_for_arguments();
     }
 }

@@ -61,9 +61,16 @@ fn a_beginning_that_several_sessions_have_is_told_with_all_of_them() {
     session(&home, "project", "rustic", 5, "Another one", "Another answer.");
     let mut screen = start(&home, &[]);
     screen.wait_for("every conversation is a tree");
-    screen.say("/resume rus");
+    // Escape closes the list of candidates, so that Enter accepts none of them.
+    screen.send("/resume rus");
+    screen.wait_for("› rustic");
+    screen.send(ESCAPE);
+    screen.wait_without("› rustic");
+    screen.send(ENTER);
     let shown = screen.wait_for("2025_rustic.jsonl");
     assert!(shown.contains("2025_rust.jsonl"), "{shown}");
+    screen.send("\x15");
+    screen.wait_without("› /resume rus");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
 }

@@ -164,6 +164,7 @@ fn an_export_from_the_chat_is_whole_and_does_not_say_where_it_came_from() {
     screen.say("/export x.jsonl");
     screen.wait_for("hint: choose another name; no file is ever replaced");
     assert_eq!(std::fs::read_to_string(home.path("project/x.jsonl")).unwrap(), text);
+    screen.send("\x15");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
 }

@@ -188,6 +188,7 @@ fn result_item(session: &Session, path: &[Node], at: usize, message: &Message) -
         diff: diff.map(|diff| diff.into_owned()),
         images: message.content().image_count(),
         state: if is_error { ToolState::Failed } else { ToolState::Done },
+        ..ToolItem::default()
     }
 }
 

@@ -141,10 +141,14 @@ impl Pen<'_> {
             ToolState::Failed => (self.theme.pick("✗ ", "x "), Role::Error),
             ToolState::Interrupted => (self.theme.pick("○ ", "- "), Role::Warning),
         };
-        self.title(mark, role, &tool.name, &tool::subject(&tool.name, &tool.arguments));
+        let arguments = tool::arguments(tool);
+        self.title(mark, role, &tool.name, &tool::subject(&tool.name, &arguments));
         match (&tool.diff, tool.name.as_str()) {
             (Some(diff), _) if !diff.is_empty() && tool.state != ToolState::Failed => self.diff(diff),
-            (_, "write") if tool.state != ToolState::Failed => self.written(tool),
+            (_, "write") if tool.state != ToolState::Failed => {
+                let content = arguments.get("content").and_then(serde_json::Value::as_str);
+                self.output(content.unwrap_or(&tool.output), false, false);
+            }
             (_, "read" | "ls" | "find" | "grep")
                 if tool.state == ToolState::Done && !self.look.is_expanded =>
             {
@@ -227,13 +231,6 @@ impl Pen<'_> {
         let left_out = (self.out.len() - from).saturating_sub(most);
         self.out.truncate(from.saturating_add(most));
         self.note_folded(left_out);
-    }
-
-    fn written(&mut self, tool: &ToolItem) {
-        match tool.arguments.get("content").and_then(serde_json::Value::as_str) {
-            Some(content) => self.output(content, false, false),
-            None => self.output(&tool.output, false, false),
-        }
     }
 
     fn count_of(&mut self, tool: &ToolItem) {

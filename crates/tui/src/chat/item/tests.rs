@@ -219,6 +219,7 @@ fn items_saying(hostile: &str) -> Vec<Item> {
             diff: Some(text()),
             images: 1,
             state: ToolState::Done,
+            partial: text(),
         }),
         Item::Shell(ShellItem { command: text(), output: text(), ..ShellItem::default() }),
         Item::Custom { kind: text(), text: text() },

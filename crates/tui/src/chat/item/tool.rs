@@ -1,9 +1,47 @@
 //! Tools in a line: the name and what matters most of its arguments.
 
+use std::borrow::Cow;
+
 use serde_json::Value as Json;
+
+use super::ToolItem;
 
 /// The longest argument that is shown in a title.
 const LONGEST: usize = 400;
+
+/// Returns the arguments of a call, as far as they are known.
+pub(super) fn arguments(tool: &ToolItem) -> Cow<'_, Json> {
+    match tool.arguments.is_null() && !tool.partial.is_empty() {
+        true => Cow::Owned(completed(&tool.partial)),
+        false => Cow::Borrowed(&tool.arguments),
+    }
+}
+
+/// Reads JSON that may end anywhere: open strings, lists and objects are closed, a half member is left out.
+fn completed(partial: &str) -> Json {
+    let mut closers = String::new();
+    let mut in_string = false;
+    let mut is_escaped = false;
+    // The last place up to which everything is whole, and what closes it there.
+    let mut whole = (0, String::new());
+    for (at, c) in partial.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if in_string => is_escaped = true,
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '{' => closers.insert(0, '}'),
+            '[' => closers.insert(0, ']'),
+            '}' | ']' => drop(closers.drain(..1.min(closers.len()))),
+            ',' => whole = (at, closers.clone()),
+            _ => {}
+        }
+    }
+    let open = partial.strip_suffix('\\').filter(|_| is_escaped).unwrap_or(partial);
+    let quote = if in_string { "\"" } else { "" };
+    let all = serde_json::from_str(&format!("{open}{quote}{closers}"));
+    all.or_else(|_| serde_json::from_str(&format!("{}{}", &partial[..whole.0], whole.1))).unwrap_or_default()
+}
 
 /// Returns what matters most of the arguments of a call.
 pub(crate) fn subject(name: &str, arguments: &Json) -> String {
