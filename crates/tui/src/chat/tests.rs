@@ -29,6 +29,20 @@ fn chat() -> Chat {
 
 fn chat_in(theme: Theme) -> Chat {
     let mut chat = Chat::new(Transcript::new(Look::new(theme)), Keymap::default());
+    let command = |name: &str, arguments: &str, completes| CommandSpec {
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+        what: format!("do {name}"),
+        completes,
+    };
+    chat.commands = vec![
+        command("branch-here", "[REF]", Completes::Entries),
+        command("branches", "", Completes::Nothing),
+        command("back", "", Completes::Nothing),
+        command("switch", "REF", Completes::Entries),
+        command("label", "[REF] NAME", Completes::Entries),
+        command("export-branch", "REF [FILE]", Completes::Entries),
+    ];
     chat.footer = Footer {
         cwd: "~/greeter".into(),
         git_branch: Some("main".into()),

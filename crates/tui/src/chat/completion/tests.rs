@@ -67,8 +67,8 @@ fn the_list_shows_what_is_selected() {
     completion.step(true);
     let shown = screen::text(50, 3, |area, buf| completion.draw(Theme::dark(), area, buf));
     insta::assert_snapshot!(shown, @"
-      /session  do session
-    › /switch   REF  do switch
-      /undo     do undo
+      /session   do session
+    › /switch    REF  do switch
+      /branches  do branches
     ");
 }
