@@ -119,7 +119,7 @@ fn notices_disappear_when_the_user_goes_on() {
     let (home, _server, mut screen) = talking(&["Here."]);
     screen.ask("hello", "Here.");
     let (path, _) = session(&home);
-    home.run(&["label", path.to_str().unwrap(), "leaf", "from-elsewhere"]).ok();
+    home.run(&["--session", path.to_str().unwrap(), "-p", "!true"]).ok();
     screen.wait_for("another program added 1 entry");
     screen.wait_for("also used elsewhere");
     screen.say("/copy");
