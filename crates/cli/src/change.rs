@@ -82,6 +82,11 @@ impl Change {
         }
     }
 
+    /// Starts the answer of a command that changes nothing.
+    pub(crate) fn shown(what: impl Into<String>) -> Self {
+        Change { value: Map::new(), ..Change::new("", "", what) }
+    }
+
     /// Adds text for standard output.
     pub(crate) fn gives(mut self, text: impl Into<String>) -> Self {
         self.output.push(text.into());
@@ -118,7 +123,7 @@ impl Change {
             Some(leaf) => {
                 self.undo(format!("offshoot switch --exact {}", arguments(&[&file, leaf.as_str()])))
             }
-            None => self.undo(format!("offshoot switch --start {}", arguments(&[&file]))),
+            None => self.undo(format!("offshoot switch {}", arguments(&[&file, "start"]))),
         }
     }
 
@@ -148,6 +153,10 @@ impl Change {
 
     /// Prints it.
     pub(crate) fn tell(mut self, app: &mut App, how: Changing) -> Result<(), CommandError> {
+        let is_shown = self.verbs.0.is_empty();
+        if how.json && is_shown {
+            return app.ui.json(&self.value);
+        }
         if how.json {
             self.value.insert("dryRun".to_owned(), json!(how.dry_run));
             self.value.insert("undo".to_owned(), json!(self.undo.filter(|_| !how.dry_run)));
@@ -159,6 +168,8 @@ impl Change {
         }
         let (done, to_do) = self.verbs;
         match how.dry_run {
+            _ if is_shown && !self.output.is_empty() => {}
+            _ if is_shown => app.ui.tell(&self.what)?,
             true => app.ui.tell(&format!("would {to_do} {}", self.what))?,
             false => app.ui.tell(&format!("{done} {}", self.what))?,
         }

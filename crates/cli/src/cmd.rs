@@ -75,7 +75,7 @@ macro_rules! session_commands {
         /// A [`SessionCommand`] with what only the command line can say: the session, `--json`, extensions.
         #[derive(Debug, clap::Subcommand)]
         pub(crate) enum SessionCommandLine {
-            $($(#[$attribute])* #[command(allow_missing_positional = true)] $name($line<$module::Args>),)*
+            $($(#[$attribute])* $name($line<$module::Args>),)*
         }
 
         const SESSION_COMMANDS: &[(Group, &str)] = &[$((Group::$group, stringify!($module)),)*];
@@ -123,7 +123,9 @@ macro_rules! other_commands {
 }
 
 session_commands! {
+    #[command(allow_missing_positional = true)]
     Move OnSession Switch(switch),
+    #[command(allow_missing_positional = true)]
     Move OnSession BranchHere(branch_here),
     Move OnSession Undo(undo),
     Move OnSession Pop(pop),
@@ -134,7 +136,9 @@ session_commands! {
     Move OnSession Compact(compact),
     Copy OnSession Fork(fork),
     Copy OnSession Clone(clone),
+    #[command(allow_missing_positional = true)]
     Copy OnSession CherryPick(cherry_pick),
+    #[command(allow_missing_positional = true)]
     Copy OnSession Merge(merge),
     #[command(mut_arg("session", |session| session.required(true)))]
     Copy OnSession ExportBranch(export_branch),

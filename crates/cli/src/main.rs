@@ -152,7 +152,9 @@ fn parse(line: &[OsString]) -> Result<Args, clap::Error> {
         args.talk.note_options(&read);
         return Ok(args);
     }
-    let PromptArgs { places, color, talk } = PromptArgs::try_parse_from(line)?;
+    let read = PromptArgs::command().try_get_matches_from(line)?;
+    let PromptArgs { places, color, mut talk } = PromptArgs::from_arg_matches(&read)?;
+    talk.note_options(&read);
     Ok(Args { places, color, talk, command: None })
 }
 

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::command::{Applied, ExportRequest, ExportScope};
-use session_tree::Destination;
+use session_tree::{Destination, NewSession};
 
 use super::fork::Made;
 use super::session_command::{Outcome, Work};
 use crate::app::file_of;
+use crate::change::Change;
 use crate::ui::count;
 
 /// Write a branch as a session file.
@@ -22,9 +23,12 @@ pub(crate) struct Args {
     /// An entry: an id or a prefix of it, `@label`, `branch:2`, `leaf~1`, `root`.
     #[arg(value_name = "REF")]
     at: String,
-    /// The file, which must not exist; the default is named after the entry.
+    /// The file, which must not exist; the default is named after the entry. `-` is standard output.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
+    /// The same as FILE.
+    #[arg(long, short, value_name = "FILE", conflicts_with = "file", hide = true)]
+    output: Option<PathBuf>,
     /// Export only the path to the entry.
     #[arg(long)]
     path: bool,
@@ -40,7 +44,11 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         (_, true) => ExportScope::Subtree,
         _ => ExportScope::Branch,
     };
-    let name = args.file.clone().unwrap_or_else(|| file_name(&entry));
+    let file = args.file.as_ref().or(args.output.as_ref());
+    let name = file.cloned().unwrap_or_else(|| file_name(&entry));
+    if name.as_os_str() == "-" {
+        return write_out(&ExportRequest { entry, scope, file: name }, work);
+    }
     let file = Path::new(&work.app.cwd()?).join(&name);
     let plan = work.agent.plan_export(&ExportRequest { entry, scope, file })?;
     let entries = plan.plan.entries().len();
@@ -54,6 +62,24 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     }
     let change = made.change(("exported", "export"));
     Ok(Applied::Done(change.field("parentSession", parent).field("entries", entries)))
+}
+
+/// Writes the lines to standard output.
+fn write_out(request: &ExportRequest, work: &mut Work<'_>) -> Outcome {
+    let plan = work.agent.plan_export(request)?.plan;
+    let session = work.agent.session();
+    let header = work.app.options().new_header(NewSession {
+        cwd: session.header().cwd().unwrap_or_default().into_owned(),
+        id: None,
+        parent_session: session.file().map(|file| file.display().to_string()),
+    });
+    let mut lines = Vec::new();
+    session.write_extract(&plan, &header, &mut lines)?;
+    if !work.dry_run {
+        work.app.ui.raw(&lines)?;
+    }
+    let what = format!("{} of {}", count(plan.entries().len(), "entry"), file_of(&session));
+    Ok(Applied::Done(Change::new("exported", "export", what).field("entries", plan.entries().len())))
 }
 
 /// Returns the default name of the file for an entry.

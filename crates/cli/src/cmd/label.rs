@@ -1,7 +1,7 @@
 //! `label`: puts a label on an entry, takes it off, and lists labels.
 
 use offshoot_agent::command::{Applied, LabelPlan, LabelRequest};
-use session_tree::{EntryId, Session};
+use session_tree::{EntryId, Node, Session};
 
 use super::session_command::{Outcome, Work};
 use super::texts::place;
@@ -10,7 +10,7 @@ use crate::change::{Change, arguments};
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
-/// Put a label on an entry, or take it off.
+/// Put a label on an entry, show it, or take it off.
 ///
 /// A label is a name for an entry: every command takes `@NAME` for it. `offshoot labels` lists all labels.
 #[derive(Debug, Clone, clap::Args)]
@@ -20,7 +20,8 @@ Examples:
   offshoot label work leaf~2 baseline  label an entry
   offshoot label work -d @baseline     take a label off")]
 pub(crate) struct Args {
-    /// An entry and its new label. Without an entry the answer to the last prompt gets the label.
+    /// An entry and its new label. Without an entry the answer to the last prompt gets the label; an entry alone shows
+    /// its label.
     #[arg(value_name = "[REF] NAME", num_args = 0..)]
     words: Vec<String>,
     /// Take the label of the given entry off.
@@ -43,7 +44,10 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         (false, words) if words.iter().all(|word| word.trim().is_empty()) => {
             return Err(usage("a label cannot be empty"));
         }
-        (false, [name]) => LabelRequest { target: None, label: Some(name.clone()) },
+        (false, [word]) => match work.agent.resolve(word) {
+            Ok(node) => return Ok(Applied::Done(show(&work.agent.session(), node)?)),
+            Err(_) => LabelRequest { target: None, label: Some(word.clone()) },
+        },
         (false, [target, rest @ ..]) => match work.agent.resolve(target) {
             Ok(_) => LabelRequest { target: Some(target.clone()), label: Some(rest.join(" ")) },
             // Several words without an entry are one label in the chat; a script means an entry.
@@ -88,6 +92,18 @@ pub(super) async fn apply(plan: LabelPlan, replace: Replace, work: &mut Work<'_>
         Some(warning) => change.note(warning),
         None => change,
     }))
+}
+
+/// Reports the label of an entry.
+fn show(session: &Session, node: Node) -> Result<Change, CommandError> {
+    let label = session.label(node);
+    let (text, set_at) = (label.map(|label| label.text.clone()), label.map(|label| label.set_at.to_string()));
+    let what = place(session, Some(node))?;
+    let change = match &text {
+        Some(text) => Change::shown(format!("{what} has the label `{text}`")).gives(text.clone()),
+        None => Change::shown(format!("{what} has no label")),
+    };
+    Ok(change.field("entryId", session.tree().id(node).as_str()).field("label", text).field("setAt", set_at))
 }
 
 fn usage(message: &str) -> CommandError {

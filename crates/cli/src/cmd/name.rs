@@ -53,10 +53,10 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
 fn show(session: &Session) -> Change {
     let name = session.name().map(str::to_owned);
     let change = match &name {
-        Some(name) => Change::new("", "", format!("the session is called `{name}`")).gives(name.clone()),
-        None => Change::new("", "", "the session has no name"),
+        Some(name) => Change::shown(format!("the session is called `{name}`")).gives(name.clone()),
+        None => Change::shown("the session has no name"),
     };
-    change.field("name", name).session(session)
+    change.field("name", name)
 }
 
 fn undo(session: &Session, before: Option<&str>) -> String {

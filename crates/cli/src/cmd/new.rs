@@ -33,7 +33,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if args.here {
         if !work.is_chat {
             let failure = Failure::new("`--here` needs an open session");
-            return Err(CommandError::Usage(failure.hint("`offshoot switch --start SESSION` does the same")));
+            return Err(CommandError::Usage(failure.hint("`offshoot switch SESSION start` does the same")));
         }
         let planned = work.agent.plan_new_here()?;
         return go(planned, Gives::Leaf, work).await;

@@ -40,7 +40,7 @@ pub(crate) struct Work<'a> {
 impl Work<'_> {
     /// Chooses a model if the agent has none: the one of the session or of the settings, or the offline model.
     pub(crate) fn choose_model(&mut self) -> Result<(), CommandError> {
-        if self.agent.model().is_none() && !self.dry_run && !self.is_chat {
+        if self.agent.model().is_none() && !self.is_chat {
             let setup = Setup::read(self.app, trust::Args::default())?.0;
             talk::choose_model(self.agent, &setup, self.app)?;
         }

@@ -15,30 +15,28 @@ Examples:
   offshoot switch branch:2          move to the second branch of `offshoot branches`
   offshoot switch work @parser -s   move in the session `work`, and summarise the branch that is left")]
 pub(crate) struct Args {
-    /// An entry of the branch: an id or a prefix of it, `@label`, `branch:2`, `leaf~1`, `root`.
-    #[arg(value_name = "REF", required_unless_present = "start", conflicts_with = "start")]
-    to: Option<String>,
+    /// An entry of the branch: an id or a prefix of it, `@label`, `branch:2`, `leaf~1`, `root`; or `start`, the position
+    /// before the first entry, where the next prompt becomes a new root.
+    #[arg(value_name = "REF")]
+    to: String,
     /// Move to the entry itself, not to the tip of its branch.
-    #[arg(long, conflicts_with = "start")]
-    exact: bool,
-    /// Move to before the first entry; the next prompt becomes a new root.
     #[arg(long)]
-    start: bool,
+    exact: bool,
     #[command(flatten)]
     pub(super) summary: SummaryArgs,
 }
 
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
-    let planned = match &args.to {
-        Some(target) => {
-            let summary = args.summary.request();
-            work.agent.plan_switch(&SwitchRequest { target: target.clone(), exact: args.exact, summary })?
-        }
-        None if work.agent.session().leaf().is_none() => {
-            let change = Change::new("stayed", "stay", "at the start").field("moved", false);
-            return Ok(Applied::Done(change.session(&work.agent.session())));
-        }
-        None => work.agent.plan_new_here()?,
-    };
-    go(planned, Gives::Leaf, work).await
+    let is_start = args.to == "start" && work.agent.session().tree().node("start").is_none();
+    if !is_start {
+        let (target, summary) = (args.to.clone(), args.summary.request());
+        let planned = work.agent.plan_switch(&SwitchRequest { target, exact: args.exact, summary })?;
+        return go(planned, Gives::Leaf, work).await;
+    }
+    if work.agent.session().leaf().is_some() {
+        let planned = work.agent.plan_new_here()?;
+        return go(planned, Gives::Leaf, work).await;
+    }
+    let change = Change::new("stayed", "stay", "at the start").field("moved", false);
+    Ok(Applied::Done(change.session(&work.agent.session())))
 }

@@ -12,11 +12,9 @@ const CLOSE: &str = "```\n";
 
 fn commands(home: &Home) -> Vec<String> {
     let help = home.run(&["--help"]);
-    let (_, rest) = help.ok().split_once("Commands:\n").unwrap();
-    let lines = rest.lines().take_while(|line| line.starts_with("  "));
-    let names =
-        lines.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
-    names.filter(|name| *name != "help").map(str::to_owned).collect()
+    let (commands, _) = help.ok().split_once("\nArguments:\n").unwrap();
+    let lines = commands.lines().filter_map(|line| line.strip_prefix("  "));
+    lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
 /// Returns where the help of a command stands in the document.
