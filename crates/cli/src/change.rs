@@ -176,7 +176,8 @@ impl Change {
         if let Some(undo) = self.undo.filter(|_| !how.dry_run) {
             app.ui.tell(&format!("undo: {undo}"))?;
         }
-        self.notes.iter().try_for_each(|note| app.ui.tell(note))
+        let mut lines = self.notes.iter().flat_map(|note| note.lines());
+        lines.try_for_each(|line| app.ui.tell(line))
     }
 }
 

@@ -36,7 +36,7 @@ use crate::app::App;
 use crate::error::CommandError;
 
 pub(crate) use diff::print_between as print_diff;
-use session_command::{Alone, OnSession};
+use session_command::{Alone, OnLatest, OnSession};
 pub(crate) use session_command::{Outcome, Work, done};
 pub(crate) use stats::print_session as print_stats;
 pub(crate) use tree::print_session as print_tree;
@@ -124,23 +124,21 @@ macro_rules! other_commands {
 
 session_commands! {
     #[command(allow_missing_positional = true)]
-    Move OnSession Switch(switch),
+    Move OnLatest Switch(switch),
     #[command(allow_missing_positional = true)]
-    Move OnSession BranchHere(branch_here),
-    Move OnSession Undo(undo),
-    Move OnSession Pop(pop),
-    Move OnSession Push(push),
-    #[command(mut_arg("session", |session| session.required(true)))]
+    Move OnLatest BranchHere(branch_here),
+    Move OnLatest Undo(undo),
+    Move OnLatest Pop(pop),
+    Move OnLatest Push(push),
     Move OnSession Label(label),
-    Move OnSession Name(name),
-    Move OnSession Compact(compact),
-    Copy OnSession Fork(fork),
-    Copy OnSession Clone(clone),
+    Move OnLatest Name(name),
+    Move OnLatest Compact(compact),
+    Copy OnLatest Fork(fork),
+    Copy OnLatest Clone(clone),
     #[command(allow_missing_positional = true)]
-    Copy OnSession CherryPick(cherry_pick),
+    Copy OnLatest CherryPick(cherry_pick),
     #[command(allow_missing_positional = true)]
-    Copy OnSession Merge(merge),
-    #[command(mut_arg("session", |session| session.required(true)))]
+    Copy OnLatest Merge(merge),
     Copy OnSession ExportBranch(export_branch),
     Copy Alone New(new),
     Copy Alone Import(import),
@@ -175,6 +173,12 @@ other_commands! {
 }
 
 impl SessionCommand {
+    /// Returns true if the command appends to the session; the others make files of their own.
+    fn writes_here(&self) -> bool {
+        use SessionCommand::{Clone, ExportBranch, Fork, Import, New};
+        !matches!(self, Clone(_) | ExportBranch(_) | Fork(_) | Import(_) | New(_))
+    }
+
     /// Returns true if the command asks a model for a summary.
     pub(crate) fn writes_summary(&self) -> bool {
         match self {

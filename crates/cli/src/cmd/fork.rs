@@ -160,17 +160,17 @@ impl Made {
     /// Starts the report.
     pub(super) fn change(&self, verbs: (&'static str, &'static str)) -> Change {
         if let Some(file) = &self.file {
-            let change = Change::new(verbs.0, verbs.1, format!("{} into {file}", self.what));
+            let change = Change::new(verbs.0, verbs.1, format!("{} as {file}", self.what));
             let change = change.field("path", file.as_str()).field("id", self.id.clone());
             return change.gives(file.as_str()).undo(format!("rm {}", quoted(file)));
         }
         let (place, path) = match &self.to {
             Destination::File(path) => {
                 let path = path.display().to_string();
-                (format!(" into {path}"), Some(path))
+                (format!(" as {path}"), Some(path))
             }
             Destination::Directory(directory) => {
-                (format!(" into a new file in {}", directory.display()), None)
+                (format!(" as a new file in {}", directory.display()), None)
             }
             Destination::Memory => (String::new(), None),
         };

@@ -1,7 +1,7 @@
 //! `label`: puts a label on an entry, takes it off, and lists labels.
 
 use offshoot_agent::command::{Applied, LabelPlan, LabelRequest};
-use session_tree::{EntryId, Node, Session};
+use session_tree::{EntryId, Session};
 
 use super::session_command::{Outcome, Work};
 use super::texts::place;
@@ -41,13 +41,15 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         (true, [target]) => LabelRequest { target: Some(target.clone()), label: None },
         (true, _) => return Err(usage("`label -d` needs one entry")),
         (false, []) => return Err(usage("a label needs a name")),
-        (false, words) if words.iter().all(|word| word.trim().is_empty()) => {
-            return Err(usage("a label cannot be empty"));
+        (false, [.., name]) if name.trim().is_empty() => return Err(usage("a label cannot be empty")),
+        (false, [word]) => {
+            let shown = LabelRequest { target: Some(word.clone()), label: None };
+            match work.agent.plan_label(&shown) {
+                Ok(plan) => return Ok(Applied::Done(show(&work.agent.session(), &plan.target)?)),
+                Err(error) if word.starts_with('@') => return Err(error.into()),
+                Err(_) => LabelRequest { target: None, label: Some(word.clone()) },
+            }
         }
-        (false, [word]) => match work.agent.resolve(word) {
-            Ok(node) => return Ok(Applied::Done(show(&work.agent.session(), node)?)),
-            Err(_) => LabelRequest { target: None, label: Some(word.clone()) },
-        },
         (false, [target, rest @ ..]) => match work.agent.resolve(target) {
             Ok(_) => LabelRequest { target: Some(target.clone()), label: Some(rest.join(" ")) },
             // Several words without an entry are one label in the chat; a script means an entry.
@@ -95,7 +97,8 @@ pub(super) async fn apply(plan: LabelPlan, replace: Replace, work: &mut Work<'_>
 }
 
 /// Reports the label of an entry.
-fn show(session: &Session, node: Node) -> Result<Change, CommandError> {
+fn show(session: &Session, id: &EntryId) -> Result<Change, CommandError> {
+    let node = session.node(id.as_str())?;
     let label = session.label(node);
     let (text, set_at) = (label.map(|label| label.text.clone()), label.map(|label| label.set_at.to_string()));
     let what = place(session, Some(node))?;
@@ -103,7 +106,7 @@ fn show(session: &Session, node: Node) -> Result<Change, CommandError> {
         Some(text) => Change::shown(format!("{what} has the label `{text}`")).gives(text.clone()),
         None => Change::shown(format!("{what} has no label")),
     };
-    Ok(change.field("entryId", session.tree().id(node).as_str()).field("label", text).field("setAt", set_at))
+    Ok(change.field("entryId", id.as_str()).field("label", text).field("setAt", set_at))
 }
 
 fn usage(message: &str) -> CommandError {

@@ -117,7 +117,7 @@ pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
 fn described(draft: &MergeDraft) -> Change {
     let merge = match &draft.plan.outcome {
         MergeOutcome::UpToDate => {
-            return Change::new("merged", "merge", "nothing: Already up to date").field("action", "none");
+            return Change::new("merged", "merge", "nothing: already up to date").field("action", "none");
         }
         MergeOutcome::FastForward { to_id, .. } => {
             return Change::new("moved", "move", format!("to {to_id}: that branch continues this one"));

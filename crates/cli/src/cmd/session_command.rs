@@ -2,7 +2,7 @@
 //!
 //! arguments -> **an agent with the extensions of the project** -> plan -> hooks -> apply -> [`Change`]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::agent::Agent;
@@ -83,11 +83,24 @@ pub(crate) fn project_directory(session: &Session, app: &App) -> Result<PathBuf,
 // the command.)
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
-pub(crate) struct OnSession<A: clap::Args> {
+pub(crate) struct OnLatest<A: clap::Args> {
     /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project, which is the
     /// default.
     #[arg(value_name = "SESSION")]
     session: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) args: A,
+    #[command(flatten)]
+    options: Options,
+}
+
+// The same for commands whose own arguments are optional, so that the session must be named.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+pub(crate) struct OnSession<A: clap::Args> {
+    /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
+    #[arg(value_name = "SESSION")]
+    session: OsString,
     #[command(flatten)]
     pub(crate) args: A,
     #[command(flatten)]
@@ -116,18 +129,17 @@ struct Options {
     trust: trust::Args,
 }
 
+impl<A: clap::Args> OnLatest<A> {
+    /// Runs a command on the session that the command line names, or on the latest.
+    pub(super) fn run(&self, command: &SessionCommand, app: &mut App) -> Result<(), CommandError> {
+        self.options.run_on(self.session.as_deref().unwrap_or("-".as_ref()), command, app)
+    }
+}
+
 impl<A: clap::Args> OnSession<A> {
     /// Runs a command on the session that the command line names.
     pub(super) fn run(&self, command: &SessionCommand, app: &mut App) -> Result<(), CommandError> {
-        let wanted = self.session.clone().unwrap_or_else(|| "-".into());
-        let mut session = app.open_to_change(&wanted, self.options.how.dry_run)?;
-        if session.needs_migration() && !self.options.how.dry_run {
-            // A command that cannot be planned must not migrate the file.
-            let copy = app.options().open_read_only(app.find(&wanted)?)?;
-            plan(copy, command, &mut app.capturing(None))?;
-            app.migrate(&mut session)?;
-        }
-        self.options.run(session, command, app)
+        self.options.run_on(&self.session, command, app)
     }
 }
 
@@ -140,6 +152,17 @@ impl<A: clap::Args> Alone<A> {
 }
 
 impl Options {
+    fn run_on(&self, wanted: &OsStr, command: &SessionCommand, app: &mut App) -> Result<(), CommandError> {
+        let mut session = app.open_to_change(wanted, self.how.dry_run)?;
+        if session.needs_migration() && command.writes_here() && !self.how.dry_run {
+            // A command that cannot be planned must not migrate the file.
+            let copy = app.options().open_read_only(app.find(wanted)?)?;
+            plan(copy, command, &mut app.capturing(None))?;
+            app.migrate(&mut session)?;
+        }
+        self.run(session, command, app)
+    }
+
     fn run(&self, session: Session, command: &SessionCommand, app: &mut App) -> Result<(), CommandError> {
         if self.how.dry_run {
             return plan(session, command, app)?.tell(app, self.how);

@@ -16,7 +16,6 @@ fn a_mistyped_command_is_an_error_with_a_suggestion() {
         (&["tre", "--json"], "tree"),
         (&["sesions"], "sessions"),
         (&["lable", "-", "x"], "label"),
-        (&["branch", &file], "branches"),
         (&["trea", "--json", &file], "tree"),
         (&["--pi", "trea"], "tree"),
         (&["install", "npm:x"], "extension"),

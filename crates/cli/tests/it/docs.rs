@@ -12,7 +12,7 @@ const CLOSE: &str = "```\n";
 
 fn commands(home: &Home) -> Vec<String> {
     let help = home.run(&["--help"]);
-    let (commands, _) = help.ok().split_once("\nArguments:\n").unwrap();
+    let (commands, _) = help.ok().split_once("\nOptions:\n").unwrap();
     let lines = commands.lines().filter_map(|line| line.strip_prefix("  "));
     lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }

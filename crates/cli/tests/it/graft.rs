@@ -145,7 +145,7 @@ fn a_merge_tells_what_the_other_branch_did() {
     "#);
     assert_snapshot!(home.run(&["merge", &file, "a4"]), @"
     --- words
-    merged nothing: all of that branch is here already
+    merged nothing: already up to date
     ");
     assert_snapshot!(home.run(&["tree", &file]), @"
     • user: Build a parser
@@ -180,7 +180,7 @@ fn a_summary_of_a_merge_is_made_by_the_model_of_the_settings() {
 fn a_merge_in_own_words_and_a_fast_forward() {
     let home = Home::new();
     let file = home.session(&format!("{TREE}\n    m7<a2 marker a2"));
-    assert_snapshot!(home.run(&["merge", &file, "a4", "--json"]), @r#"{"action":"move","entryId":"000000f1","file":"[home]/project/s.jsonl","leafId":"a4","dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a2"}"#);
+    assert_snapshot!(home.run(&["merge", &file, "a4", "--json"]), @r#"{"action":"move","file":"[home]/project/s.jsonl","leafId":"a4","dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a2"}"#);
     let file = home.session(TREE);
     assert_snapshot!(home.run(&["merge", &file, "a4", "-m", "Channels win", "--json"]), @r#"{"action":"merge","branch":"With channels","baseId":"a2","sourceLeafId":"a4","text":"Channels win","tokens":3,"contestedFiles":[],"omittedTurns":0,"entryId":"000000f1","file":"[home]/project/s.jsonl","leafId":"000000f1","dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a6"}"#);
 }
@@ -207,8 +207,8 @@ fn a_pop_goes_back_and_leaves_a_note() {
     ");
     assert_snapshot!(home.run(&["pop", &file, "-m", " "]), @"
     --- words
-    error: the note is empty
-    hint: `offshoot branch-here` moves without one
+    error: the summary is empty
+    hint: `branch-here` moves without a summary
     --- exit code 2
     ");
 }

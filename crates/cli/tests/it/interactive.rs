@@ -4,6 +4,7 @@ mod branches;
 mod busy;
 mod endings;
 mod extensions;
+mod hooks;
 mod journey;
 mod layout;
 mod locked;

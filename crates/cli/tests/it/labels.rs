@@ -119,7 +119,10 @@ fn the_leaf_means_what_was_said_last() {
     labelled a4 (assistant: Done, 60 ms) `done`
     undo: offshoot label --delete [home]/project/s.jsonl a4
     ");
-    assert_snapshot!(home.run(&["label", &file, "."]), @"done");
+    assert_snapshot!(home.run(&["label", &file, "."]), @"
+    --- words
+    000000f1 ([label: done]) has no label
+    ");
 }
 
 #[test]
@@ -152,10 +155,10 @@ fn two_entries_with_one_label_are_warned_about() {
     warning: 1 other entry has this label too, so `@node` names none of them
     ");
     assert_snapshot!(home.run(&["label", &file, "@node"]), @"
+    a4
     --- words
-    error: the label `node` is on 2 entries
-    hint: one of: u3, u1
-    --- exit code 1
+    labelled a4 (assistant: Done, 60 ms) `@node`
+    undo: offshoot label --delete [home]/project/s.jsonl a4
     ");
 }
 
@@ -186,10 +189,9 @@ fn a_label_needs_a_name_and_an_entry() {
     let file = home.session(TREE);
     let before = files(&home.path("."));
     assert_snapshot!(home.run(&["label", &file, "u1", " "]), @"
+    u1
     --- words
-    error: a label cannot be empty
-    hint: `--delete` takes a label off
-    --- exit code 2
+    left u1 (user: Build a CLI) as it is
     ");
     assert_snapshot!(home.run(&["label", &file, "nowhere", "x"]), @"
     --- words
@@ -199,17 +201,14 @@ fn a_label_needs_a_name_and_an_entry() {
     ");
     assert_snapshot!(home.run(&["label", &file, "u1", "x", "--delete"]), @"
     --- words
-    error: the argument '[NAME]' cannot be used with '--delete'
-
-    Usage: offshoot label <SESSION> <REF> <NAME>
-
-    For more information, try '--help'.
+    error: `label -d` needs one entry
+    hint: `label NAME` labels the last answer, `label REF NAME` an entry
     --- exit code 2
     ");
     assert_snapshot!(home.run(&["name", &file, "\n"]), @"
     --- words
     error: a name cannot be empty
-    hint: `--clear` takes the name away
+    hint: `--clear` removes the name
     --- exit code 2
     ");
     assert_eq!(files(&home.path(".")), before);
@@ -237,7 +236,7 @@ fn a_name_is_shown_set_cleared_and_taken_back() {
     ");
     assert_snapshot!(home.run(&["name", &file]), @"
     --- words
-    no name
+    the session has no name
     ");
     assert_snapshot!(home.run(&["name", &file, "--json"]), @r#"{"name":null}"#);
     undo(&home, &run);

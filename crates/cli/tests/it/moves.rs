@@ -164,7 +164,7 @@ fn switching_exactly_stays_at_the_entry() {
 fn the_start_is_a_position_too() {
     let home = Home::new();
     let file = home.session(TREE);
-    assert_snapshot!(home.run(&["switch", &file, "--start"]), @"
+    assert_snapshot!(home.run(&["switch", &file, "start"]), @"
     --- words
     moved to the start, 3 entries left behind
     undo: offshoot switch --exact [home]/project/s.jsonl u8
@@ -175,13 +175,13 @@ fn the_start_is_a_position_too() {
     a4
     --- words
     moved to a4 (assistant: Done, 60 ms)
-    undo: offshoot switch --start [home]/project/s.jsonl
+    undo: offshoot switch [home]/project/s.jsonl start
     ");
     undo(&home, &back);
     assert_eq!(position(&home, &file), "");
-    assert_snapshot!(home.run(&["switch", &file, "--start"]), @"
+    assert_snapshot!(home.run(&["switch", &file, "start"]), @"
     --- words
-    stayed at the start: that is the position already
+    stayed at the start
     ");
 }
 
@@ -193,7 +193,7 @@ fn who_is_there_already_writes_nothing() {
     assert_snapshot!(home.run(&["switch", &file, "u8"]), @"
     u8
     --- words
-    stayed at u8 (user: Use Zig): that is the position already
+    stayed at u8 (user: Use Zig)
     ");
     assert_snapshot!(home.run(&["switch", &file, "u8", "--json"]), @r#"{"action":"stay","moved":false,"oldLeafId":"u8","newLeafId":"u8","abandonedEntries":0,"prompt":null,"images":[],"file":"[home]/project/s.jsonl","leafId":"u8","dryRun":false,"undo":null}"#);
     assert_eq!(files(&home.path(".")), before);
@@ -208,7 +208,7 @@ fn a_dry_run_of_a_move_tells_everything_and_writes_nothing() {
     --- words
     would move to a4 (assistant: Done, 60 ms), 1 entry left behind
     ");
-    assert_snapshot!(home.run(&["switch", &file, "--start", "-n"]), @"
+    assert_snapshot!(home.run(&["switch", &file, "start", "-n"]), @"
     --- words
     would move to the start, 3 entries left behind
     ");
@@ -232,7 +232,7 @@ fn branching_at_a_prompt_takes_it_back_to_be_sent_again() {
     --- words
     moved to a4 (assistant: Done, 60 ms), 2 entries left behind
     undo: offshoot switch --exact [home]/project/s.jsonl a10
-    the prompt had 1 image, which only --json gives
+    the prompt had 1 image; --json prints them
     ");
     assert_eq!(position(&home, &file), "a4");
     undo(&home, &run);
@@ -256,7 +256,7 @@ fn a_prompt_right_behind_the_position_is_given_without_a_move() {
     assert_snapshot!(home.run(&["branch-here", &file, "u3"]), @"
     Use Node
     --- words
-    stayed at a2 (assistant: Which language?): that is the position already
+    stayed at a2 (assistant: Which language?)
     ");
     assert_eq!(files(&home.path(".")), before);
 }
@@ -332,13 +332,9 @@ fn references_that_name_nothing_are_explained() {
     ");
     assert_snapshot!(home.run(&["switch", &file]), @"
     --- words
-    error: the following required arguments were not provided:
-      <REF>
-
-    Usage: offshoot switch <SESSION> <REF>
-
-    For more information, try '--help'.
-    --- exit code 2
+    error: no session was made in [home]/project yet
+    hint: `offshoot sessions --all` lists the sessions of all projects
+    --- exit code 1
     ");
     assert_eq!(files(&home.path(".")), before);
 }
