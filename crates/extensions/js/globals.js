@@ -94,7 +94,7 @@ const console = {
 
 // Text.
 
-const bytes = () => required("node-buffer").Buffer;
+const bytes = () => required("node/buffer").Buffer;
 
 class TextEncoder {
   encoding = "utf-8";
@@ -178,7 +178,7 @@ if (typeof globalThis.queueMicrotask !== "function") {
 }
 
 /// Globals that most extensions do not need: their modules run when they are asked for.
-const SELDOM = { Buffer: "node-buffer", URL: "node-url", URLSearchParams: "node-url", process: "node-process" };
+const SELDOM = { Buffer: "node/buffer", URL: "node/url", URLSearchParams: "node/url", process: "node/process" };
 
 for (const [name, module] of Object.entries(SELDOM)) {
   const set = (value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });

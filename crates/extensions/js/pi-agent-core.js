@@ -1,3 +1,3 @@
 // The package of which extensions use types, and little else.
 
-export { convertToLlm } from "offshoot:agent";
+export { convertToLlm } from "offshoot:pi-coding-agent";

@@ -107,10 +107,10 @@ fn script_at(path: &Path) -> Option<Found> {
     if path.is_file() {
         let is_script = path.extension().is_some_and(|ending| ENDINGS.iter().any(|one| ending == *one));
         let is_declaration = path.to_string_lossy().ends_with(".d.ts");
-        return (is_script && !is_declaration).then(|| found(path, stem(path), None));
+        return (is_script && !is_declaration).then(|| found(path, stem(path)));
     }
     let index = ENDINGS.iter().map(|ending| path.join(format!("index.{ending}"))).find(|path| path.is_file());
-    index.map(|index| found(&index, file_name(path), None))
+    index.map(|index| found(&index, file_name(path)))
 }
 
 /// Finds the extensions that the manifest of a package names.
@@ -127,7 +127,7 @@ fn of_manifest(directory: &Path) -> Vec<Found> {
         true if is_below(path, directory) => in_directory(path),
         // Manifests in there are not read: they may name the directory of this one.
         true => visible(path).iter().filter_map(|path| script_at(path)).collect(),
-        false => vec![found(path, stem(path), None)],
+        false => vec![found(path, stem(path))],
     });
     let name = |one: Found| if is_one { Found { name: file_name(directory), ..one } } else { one };
     let root = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
@@ -144,12 +144,12 @@ fn is_below(path: &Path, directory: &Path) -> bool {
         .is_some_and(|(path, directory)| path != directory && path.starts_with(directory))
 }
 
-fn found(path: &Path, name: String, dialect: Option<Dialect>) -> Found {
+fn found(path: &Path, name: String) -> Found {
     let is_in_hooks = path.ancestors().skip(1).take(2).any(|directory| directory.ends_with("hooks"));
-    let usual = if is_in_hooks { Dialect::Hooks } else { Dialect::Extension };
+    let dialect = if is_in_hooks { Dialect::Hooks } else { Dialect::Extension };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    Found { name, path, root, dialect: dialect.unwrap_or(usual), is_confined: false }
+    Found { name, path, root, dialect, is_confined: false }
 }
 
 fn stem(path: &Path) -> String {

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use rquickjs::function::Func;
+use rquickjs::function::{Func, IntoArgs};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Module, Object, Persistent, Runtime,
 };
@@ -83,18 +83,11 @@ pub(crate) struct Shared {
 /// One engine. It lives and dies on one thread.
 pub(crate) struct Engine {
     // In the order in which they have to be dropped.
-    functions: Functions,
+    /// Our own module `main`, whose functions are called.
+    main: Persistent<Object<'static>>,
     context: Context,
     runtime: Runtime,
     pub(crate) shared: Rc<Shared>,
-}
-
-/// The functions of our own script that are called from here.
-struct Functions {
-    begin: Persistent<Function<'static>>,
-    cancel: Persistent<Function<'static>>,
-    settle: Persistent<Function<'static>>,
-    tick: Persistent<Function<'static>>,
 }
 
 /// How script came to rest.
@@ -129,55 +122,23 @@ impl Engine {
         })));
         runtime.set_loader(modules::Resolver, modules::Loader(shared.clone()));
         let context = Context::full(&runtime).map_err(|error| error.to_string())?;
-        let functions =
+        let main =
             context.with(|ctx| prepare(&ctx, &shared).catch(&ctx).map_err(|error| shared.spelled(&error)))?;
-        Ok(Engine { functions, context, runtime, shared })
+        Ok(Engine { main, context, runtime, shared })
     }
 
-    /// Begins a call.
-    pub(crate) fn begin(&self, budget: Duration, call: u64, kind: &str, payload: &str) -> (Rest, Duration) {
-        self.slice(budget, |ctx| {
-            let begin = self.functions.begin.clone().restore(ctx)?;
-            // Numbers of script are floats; ids are counted and stay far below their precision.
-            begin.call::<_, ()>((number(call), kind, payload))
-        })
-    }
-
-    /// Tells a call that nobody waits for it any more.
-    pub(crate) fn cancel(&self, budget: Duration, call: u64) -> (Rest, Duration) {
-        self.slice(budget, |ctx| self.functions.cancel.clone().restore(ctx)?.call::<_, ()>((number(call),)))
-    }
-
-    /// Hands over what came of something that took time.
-    pub(crate) fn settle(
-        &self,
-        budget: Duration,
-        op: u64,
-        result: Result<String, String>,
-    ) -> (Rest, Duration) {
-        let (is_ok, text) = match result {
-            Ok(text) => (true, text),
-            Err(text) => (false, text),
-        };
-        self.slice(budget, |ctx| {
-            self.functions.settle.clone().restore(ctx)?.call::<_, ()>((number(op), is_ok, text))
-        })
-    }
-
-    /// Wakes script up.
-    pub(crate) fn tick(&self, budget: Duration, timer: u64) -> (Rest, Duration) {
-        self.slice(budget, |ctx| self.functions.tick.clone().restore(ctx)?.call::<_, ()>((number(timer),)))
-    }
-
-    /// Runs script until nothing is left that could run at once.
-    fn slice(
-        &self,
-        budget: Duration,
-        enter: impl for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<()>,
-    ) -> (Rest, Duration) {
+    /// Calls one of our own functions in script, and runs script until nothing is left that could run at once.
+    pub(crate) fn enter<A>(&self, budget: Duration, function: &str, arguments: A) -> (Rest, Duration)
+    where
+        A: for<'js> IntoArgs<'js>,
+    {
         self.shared.setting.clock.wind_up(budget);
+        let call = |ctx: &Ctx<'_>| -> rquickjs::Result<()> {
+            let main = self.main.clone().restore(ctx)?;
+            main.get::<_, Function<'_>>(function)?.call(arguments)
+        };
         let entered =
-            self.context.with(|ctx| enter(&ctx).catch(&ctx).map_err(|error| self.shared.spelled(&error)));
+            self.context.with(|ctx| call(&ctx).catch(&ctx).map_err(|error| self.shared.spelled(&error)));
         let mut failure = entered.err();
         while failure.is_none() {
             match self.runtime.execute_pending_job() {
@@ -295,8 +256,8 @@ fn original_line(places: &HashMap<String, Places>, line: &str) -> String {
     replaced().unwrap_or_else(|| line.to_owned())
 }
 
-/// Gives natives to our own script, runs it, and takes its functions.
-fn prepare(ctx: &Ctx<'_>, shared: &Rc<Shared>) -> rquickjs::Result<Functions> {
+/// Gives natives to our own script, runs it, and returns its module.
+fn prepare(ctx: &Ctx<'_>, shared: &Rc<Shared>) -> rquickjs::Result<Persistent<Object<'static>>> {
     let native = Object::new(ctx.clone())?;
     let of_call = shared.clone();
     native.set(
@@ -336,17 +297,8 @@ fn prepare(ctx: &Ctx<'_>, shared: &Rc<Shared>) -> rquickjs::Result<Functions> {
     ctx.globals().set("__native", native)?;
     let facts = shared.setting.facts.to_string();
     ctx.globals().set("__facts", facts)?;
-    let promise = Module::import(ctx, "offshoot:main")?;
-    let main: Object<'_> = promise.finish()?;
-    let save = |name: &str| -> rquickjs::Result<Persistent<Function<'static>>> {
-        Ok(Persistent::save(ctx, main.get::<_, Function<'_>>(name)?))
-    };
-    Ok(Functions {
-        begin: save("begin")?,
-        cancel: save("cancel")?,
-        settle: save("settle")?,
-        tick: save("tick")?,
-    })
+    let main: Object<'_> = Module::import(ctx, "offshoot:main")?.finish()?;
+    Ok(Persistent::save(ctx, main))
 }
 
 fn parsed(text: &str) -> Result<Json, String> {
@@ -358,6 +310,7 @@ fn counted(number: f64) -> u64 {
     if number.is_finite() && number >= 0.0 { number as u64 } else { 0 }
 }
 
-fn number(id: u64) -> f64 {
+/// The opposite of [`counted`].
+pub(crate) fn number(id: u64) -> f64 {
     id as f64
 }

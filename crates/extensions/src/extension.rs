@@ -108,7 +108,8 @@ impl Extension {
     /// Returns its tools, ready to be put into a tool box.
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.registry().tools.into_iter();
-        tools.map(|tool| Arc::new(ExtensionTool::new(self.clone(), tool)) as Arc<dyn Tool>).collect()
+        let made = tools.map(|tool| ExtensionTool { extension: self.clone(), tool });
+        made.map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
     }
 
     /// Calls some listeners of an event. Returns the answer of the last one that has any.

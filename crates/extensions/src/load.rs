@@ -80,15 +80,8 @@ impl Extensions {
     /// Makes the hooks of an agent.
     pub fn hooks(&self) -> Hooks {
         let mut hooks = Hooks::new();
-        self.register(&mut hooks);
+        self.list.iter().for_each(|extension| hooks.register(Arc::new(extension.clone())));
         hooks
-    }
-
-    /// Registers all extensions behind the handlers that are there.
-    pub fn register(&self, hooks: &mut Hooks) {
-        for extension in &self.list {
-            hooks.register(Arc::new(extension.clone()));
-        }
     }
 
     /// Returns all tools; of two of the same name the later one counts, as tool boxes have it.
@@ -100,11 +93,9 @@ impl Extensions {
     pub fn commands(&self) -> Vec<Arc<dyn ExtensionCommand>> {
         let commands = self.list.iter().flat_map(|extension| {
             let specs = extension.registry().commands.into_iter();
-            specs.map(|spec| {
-                Arc::new(LoadedCommand::new(extension.clone(), spec)) as Arc<dyn ExtensionCommand>
-            })
+            specs.map(|spec| LoadedCommand { extension: extension.clone(), spec })
         });
-        commands.collect()
+        commands.map(|command| Arc::new(command) as Arc<dyn ExtensionCommand>).collect()
     }
 
     /// Returns who draws custom messages of that type: the first that registered.

@@ -191,24 +191,12 @@ impl Output {
         Output { bytes: Vec::new(), most, is_cut: false }
     }
 
-    /// Reads until nobody can write any more.
+    /// Reads until nobody can write any more. Output beyond the limit is read too, so that the process can go on.
     async fn collect(&mut self, pipe: Option<impl AsyncRead + Unpin>) {
         let Some(mut pipe) = pipe else { return };
-        let mut piece = vec![0; 64 << 10];
-        loop {
-            match pipe.read(&mut piece).await {
-                Ok(0) => return,
-                Ok(length) => self.take(&piece[..length]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return,
-            }
-        }
-    }
-
-    fn take(&mut self, piece: &[u8]) {
-        let room = piece.len().min(self.most - self.bytes.len());
-        self.bytes.extend_from_slice(&piece[..room]);
-        self.is_cut |= room < piece.len();
+        (&mut pipe).take(self.most as u64).read_to_end(&mut self.bytes).await.ok();
+        self.is_cut = pipe.read(&mut [0]).await.is_ok_and(|length| length > 0);
+        tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await.ok();
     }
 
     fn text(self) -> String {

@@ -1,6 +1,5 @@
 //! A tool of an extension, as the agent knows tools.
 
-use std::fmt;
 use std::sync::Arc;
 
 use offshoot_agent::model::ToolSpec;
@@ -13,16 +12,13 @@ use crate::handle::Kind;
 use crate::registry::RegisteredTool;
 
 /// A tool of an extension.
+#[derive(Debug)]
 pub(crate) struct ExtensionTool {
-    extension: Extension,
-    tool: RegisteredTool,
+    pub(crate) extension: Extension,
+    pub(crate) tool: RegisteredTool,
 }
 
 impl ExtensionTool {
-    pub(crate) fn new(extension: Extension, tool: RegisteredTool) -> Self {
-        ExtensionTool { extension, tool }
-    }
-
     async fn answer(&self, call: &ToolCall, place: &ToolPlace) -> Result<ToolOutput, String> {
         let payload = json!({"name": call.name, "call": call.id, "args": call.arguments});
         let progress = place.progress.clone();
@@ -31,12 +27,6 @@ impl ExtensionTool {
         let answer = self.extension.call(Kind::Event, &doing, &payload, Some(&place.cancel)).await;
         self.extension.handle.forget_progress(&call.id);
         answer.map(|answer| output(&answer))
-    }
-}
-
-impl fmt::Debug for ExtensionTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ExtensionTool").field("name", &self.tool.spec.name).finish_non_exhaustive()
     }
 }
 

@@ -46,94 +46,59 @@ pub(crate) fn truncate(text: &str, columns: usize, ellipsis: &str) -> String {
 /// Breaks a text into lines of at most `columns`, between words where that is possible. Colours go on in the next line.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
-    let mut wrapped = Wrapped { columns, ..Wrapped::default() };
-    for (number, line) in text.split('\n').enumerate() {
-        if number > 0 {
-            wrapped.break_line();
+    let mut wrapped = Wrapped::default();
+    for line in text.split('\n') {
+        for word in line.split_inclusive(' ') {
+            if wrapped.used > 0 && wrapped.used + visible(word.trim_end_matches(' ')) > columns {
+                wrapped.break_line();
+            }
+            pieces(word).into_iter().for_each(|piece| wrapped.put(&piece, columns));
         }
-        wrapped.take(line);
+        wrapped.break_line();
     }
-    wrapped.break_line();
     wrapped.lines
 }
 
 /// Lines while they are filled.
 #[derive(Default)]
 struct Wrapped {
-    columns: usize,
     lines: Vec<String>,
     line: String,
     used: usize,
-    /// The codes that count at the end of the line.
+    /// The colours at the end of the line.
     codes: String,
 }
 
 impl Wrapped {
-    fn take(&mut self, line: &str) {
-        let (mut word, mut width) = (String::new(), 0);
-        for piece in pieces(line) {
-            match piece {
-                Piece::Seen(" ") => {
-                    self.put(&word, width);
-                    (word, width) = (String::new(), 0);
-                    self.put_space();
-                }
-                Piece::Seen(seen) => {
-                    word.push_str(seen);
-                    width += piece.width();
-                }
-                Piece::Code(code) => word.push_str(code),
-            }
-        }
-        self.put(&word, width);
-    }
-
-    fn put(&mut self, word: &str, width: usize) {
-        if self.used > 0 && self.used + width > self.columns {
-            self.break_line();
-        }
-        for piece in pieces(word) {
-            match piece {
-                Piece::Code(code) => {
-                    self.line.push_str(code);
-                    self.note(code);
-                }
-                Piece::Seen(seen) => {
-                    if self.used + piece.width() > self.columns && self.used > 0 {
-                        self.break_line();
-                    }
-                    self.line.push_str(seen);
-                    self.used += piece.width();
+    fn put(&mut self, piece: &Piece<'_>, columns: usize) {
+        match piece {
+            Piece::Code(code) => {
+                self.line.push_str(code);
+                match *code {
+                    "\u{1b}[0m" | "\u{1b}[m" => self.codes.clear(),
+                    code if code.ends_with('m') => self.codes.push_str(code),
+                    _ => {}
                 }
             }
-        }
-    }
-
-    fn put_space(&mut self) {
-        if self.used < self.columns {
-            self.line.push(' ');
-            self.used += 1;
-        }
-    }
-
-    /// Remembers colours; a reset forgets them.
-    fn note(&mut self, code: &str) {
-        if code == "\u{1b}[0m" || code == "\u{1b}[m" {
-            self.codes.clear();
-        } else if code.ends_with('m') {
-            self.codes.push_str(code);
+            // A space at the end of a full line is not needed.
+            Piece::Seen(" ") if self.used >= columns => {}
+            Piece::Seen(seen) => {
+                if self.used > 0 && self.used + piece.width() > columns {
+                    self.break_line();
+                }
+                self.line.push_str(seen);
+                self.used += piece.width();
+            }
         }
     }
 
     fn break_line(&mut self) {
-        let mut line = std::mem::take(&mut self.line);
-        let end = line.trim_end_matches(' ').len();
-        line.truncate(end);
+        let mut line = std::mem::replace(&mut self.line, self.codes.clone());
+        line.truncate(line.trim_end_matches(' ').len());
         if !self.codes.is_empty() {
             line.push_str("\u{1b}[0m");
         }
         self.lines.push(line);
-        self.line.clone_from(&self.codes);
         self.used = 0;
     }
 }

@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
-use crate::engine::{Engine, Rest, Setting, Wish};
+use crate::engine::{Engine, Rest, Setting, Wish, number};
 use crate::handle::{Handle, Kind, Order, Reply, soon};
 
 /// How much stack a thread has besides what script may use.
@@ -154,11 +154,11 @@ impl Worker {
                 self.latest.clone_from(&doing);
                 self.calls.insert(id, Call { kind, doing, reply, left, stuck_since: None });
                 self.engine.shared.sent.set(0);
-                let (rest, took) = self.engine.begin(left, id, &name, &payload);
+                let (rest, took) = self.engine.enter(left, "begin", (number(id), name, payload));
                 self.after(rest, took, Some(id))
             }
             Order::Cancel { id } if self.calls.contains_key(&id) => {
-                let (rest, took) = self.engine.cancel(self.budget(), id);
+                let (rest, took) = self.engine.enter(self.budget(), "cancel", (number(id),));
                 if let Some(call) = self.calls.get_mut(&id)
                     && call.reply.as_ref().is_none_or(tokio::sync::oneshot::Sender::is_closed)
                 {
@@ -172,7 +172,9 @@ impl Worker {
 
     fn settle(&mut self, op: u64, result: Result<String, String>) -> Rest {
         self.stops.remove(&op);
-        let (rest, took) = self.engine.settle(self.budget(), op, result);
+        let is_ok = result.is_ok();
+        let text = result.unwrap_or_else(|error| error);
+        let (rest, took) = self.engine.enter(self.budget(), "settle", (number(op), is_ok, text));
         self.after(rest, took, None)
     }
 
@@ -276,7 +278,7 @@ impl Worker {
     fn wake_up(&mut self) -> Rest {
         let now = Instant::now();
         while let Some(id) = self.timers.take_due(now) {
-            let (rest, took) = self.engine.tick(self.budget(), id);
+            let (rest, took) = self.engine.enter(self.budget(), "tick", (number(id),));
             if let broken @ Rest::Broken(_) = self.after(rest, took, None) {
                 return broken;
             }

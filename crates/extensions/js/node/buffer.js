@@ -102,6 +102,6 @@ export class Buffer extends Uint8Array {
   }
 }
 
-provide("node-buffer", { Buffer });
+provide("node/buffer", { Buffer });
 
 export default { Buffer };

@@ -1,9 +1,9 @@
 // Processes. What a process writes comes when it has ended.
 
 import { call, start } from "offshoot:native";
-import { Buffer } from "offshoot:node-buffer";
-import { EventEmitter } from "offshoot:node-events";
-import { promisify } from "offshoot:node-util";
+import { Buffer } from "offshoot:node/buffer";
+import { EventEmitter } from "offshoot:node/events";
+import { promisify } from "offshoot:node/util";
 
 const shell = (command) => ["sh", ["-c", command]];
 

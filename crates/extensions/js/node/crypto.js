@@ -1,7 +1,7 @@
 // Numbers that nobody can guess, and hashes.
 
 import { call } from "offshoot:native";
-import { Buffer } from "offshoot:node-buffer";
+import { Buffer } from "offshoot:node/buffer";
 
 export const randomUUID = () => call("system.uuidv4");
 export const randomBytes = (size) => Buffer.from(call("system.random", { bytes: size }));

@@ -1,6 +1,6 @@
 // Files, with promises.
 
-import { promises } from "offshoot:node-fs";
+import { promises } from "offshoot:node/fs";
 
 export const {
   readFile, writeFile, appendFile, access, stat, lstat, readdir, mkdir, mkdtemp, unlink, rmdir, rename, copyFile, realpath, rm,

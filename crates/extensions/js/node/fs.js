@@ -1,10 +1,10 @@
 // Files. The host answers at once; what Node does later happens now, and promises are kept already.
 
 import { call, start } from "offshoot:native";
-import { Buffer } from "offshoot:node-buffer";
-import { EventEmitter } from "offshoot:node-events";
-import { fileURLToPath } from "offshoot:node-url";
-import { join } from "offshoot:node-path";
+import { Buffer } from "offshoot:node/buffer";
+import { EventEmitter } from "offshoot:node/events";
+import { fileURLToPath } from "offshoot:node/url";
+import { join } from "offshoot:node/path";
 
 export const constants = { F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1 };
 

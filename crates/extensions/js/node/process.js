@@ -50,7 +50,7 @@ const process = {
   },
 };
 
-provide("node-process", { process });
+provide("node/process", { process });
 
 export default process;
 export const { env, platform, arch, argv, cwd, exit, stdout, stderr, stdin, pid } = process;

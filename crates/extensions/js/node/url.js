@@ -1,7 +1,7 @@
 // Addresses: enough of URL to take one apart and put it together.
 
 import { provide } from "offshoot:native";
-import { resolve } from "offshoot:node-path";
+import { resolve } from "offshoot:node/path";
 
 export class URLSearchParams {
   #pairs = [];
@@ -99,6 +99,6 @@ export function pathToFileURL(path) {
   return new URL(`file://${resolve(path).split("/").map(encodeURIComponent).join("/")}`);
 }
 
-provide("node-url", { URL, URLSearchParams });
+provide("node/url", { URL, URLSearchParams });
 
 export default { URL, URLSearchParams, fileURLToPath, pathToFileURL };

@@ -17,59 +17,41 @@ use super::Shared;
 use super::native::refuse_secret;
 use crate::strip::{Stripped, strip};
 
-/// Our own modules: the name under which they are kept, their text, and the names under which they are imported.
-const BUILTIN: &[(&str, &str, &[&str])] = &[
-    ("main", include_str!("../../js/main.js"), &[]),
-    ("native", include_str!("../../js/native.js"), &[]),
-    ("globals", include_str!("../../js/globals.js"), &[]),
-    ("abort", include_str!("../../js/abort.js"), &[]),
-    ("session", include_str!("../../js/session.js"), &[]),
-    ("context", include_str!("../../js/context.js"), &[]),
-    ("ui", include_str!("../../js/ui.js"), &[]),
-    ("theme", include_str!("../../js/theme.js"), &[]),
-    ("api", include_str!("../../js/api.js"), &[]),
-    ("events", include_str!("../../js/events.js"), &[]),
-    ("dispatch", include_str!("../../js/dispatch.js"), &[]),
-    ("models", include_str!("../../js/models.js"), &[]),
-    ("calls", include_str!("../../js/calls.js"), &[]),
-    ("processes", include_str!("../../js/processes.js"), &[]),
-    ("components", include_str!("../../js/components.js"), &[]),
-    (
-        "agent",
-        include_str!("../../js/pi-coding-agent.js"),
-        &["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent", "offshoot"],
-    ),
-    (
-        "ai",
-        include_str!("../../js/pi-ai.js"),
-        &["@earendil-works/pi-ai", "@earendil-works/pi-ai/compat", "@mariozechner/pi-ai"],
-    ),
-    ("tui", include_str!("../../js/pi-tui.js"), &["@earendil-works/pi-tui", "@mariozechner/pi-tui"]),
-    ("keys", include_str!("../../js/keys.js"), &[]),
-    ("text", include_str!("../../js/text.js"), &[]),
-    ("widgets", include_str!("../../js/widgets.js"), &[]),
-    ("markdown", include_str!("../../js/markdown.js"), &[]),
-    (
-        "core",
-        include_str!("../../js/pi-agent-core.js"),
-        &["@earendil-works/pi-agent-core", "@mariozechner/pi-agent-core"],
-    ),
-    ("typebox", include_str!("../../js/typebox.js"), &["typebox", "@sinclair/typebox"]),
-    ("tools", include_str!("../../js/tools.js"), &[]),
-    ("node-fs", include_str!("../../js/node/fs.js"), &["fs"]),
-    ("node-fs-promises", include_str!("../../js/node/fs-promises.js"), &["fs/promises"]),
-    ("node-path", include_str!("../../js/node/path.js"), &["path", "path/posix"]),
-    ("node-os", include_str!("../../js/node/os.js"), &["os"]),
-    ("node-child-process", include_str!("../../js/node/child_process.js"), &["child_process"]),
-    ("node-url", include_str!("../../js/node/url.js"), &["url"]),
-    ("node-util", include_str!("../../js/node/util.js"), &["util"]),
-    ("node-events", include_str!("../../js/node/events.js"), &["events"]),
-    ("node-process", include_str!("../../js/node/process.js"), &["process"]),
-    ("node-crypto", include_str!("../../js/node/crypto.js"), &["crypto"]),
-    ("node-buffer", include_str!("../../js/node/buffer.js"), &["buffer"]),
-    ("node-timers", include_str!("../../js/node/timers.js"), &["timers", "timers/promises"]),
-    ("node-assert", include_str!("../../js/node/assert.js"), &["assert", "assert/strict"]),
-];
+/// Declares our own modules: files below `js/`. Internal ones are for each other, the others have the names under which
+/// extensions import them.
+macro_rules! modules {
+    (internal $($own:literal),+; $($file:literal as $($name:literal),+;)+) => {
+        /// Our own modules: the file, its text, and the names under which extensions import it.
+        const BUILTIN: &[(&str, &str, &[&str])] = &[
+            $(($own, include_str!(concat!("../../js/", $own, ".js")), &[]),)+
+            $(($file, include_str!(concat!("../../js/", $file, ".js")), &[$($name),+]),)+
+        ];
+    };
+}
+
+modules! {
+    internal "main", "native", "globals", "abort", "session", "context", "ui", "theme", "api", "events",
+        "dispatch", "models", "calls", "processes", "components", "keys", "text", "widgets", "markdown",
+        "tools";
+    "pi-coding-agent" as "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent", "offshoot";
+    "pi-ai" as "@earendil-works/pi-ai", "@earendil-works/pi-ai/compat", "@mariozechner/pi-ai";
+    "pi-tui" as "@earendil-works/pi-tui", "@mariozechner/pi-tui";
+    "pi-agent-core" as "@earendil-works/pi-agent-core", "@mariozechner/pi-agent-core";
+    "typebox" as "typebox", "@sinclair/typebox";
+    "node/fs" as "fs";
+    "node/fs-promises" as "fs/promises";
+    "node/path" as "path", "path/posix";
+    "node/os" as "os";
+    "node/child_process" as "child_process";
+    "node/url" as "url";
+    "node/util" as "util";
+    "node/events" as "events";
+    "node/process" as "process";
+    "node/crypto" as "crypto";
+    "node/buffer" as "buffer";
+    "node/timers" as "timers", "timers/promises";
+    "node/assert" as "assert", "assert/strict";
+}
 
 /// Endings that are tried if a file of the exact name is not there.
 const ENDINGS: [&str; 8] =

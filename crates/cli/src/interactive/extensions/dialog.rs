@@ -35,9 +35,8 @@ pub(in super::super) struct Dialog {
 }
 
 enum Kind {
-    Few(Question, Vec<String>),
-    Many(SelectList, Vec<String>),
-    Confirm(Question),
+    Few(Question, Vec<Json>),
+    Many(SelectList, Vec<Json>),
     Line(Prompt),
     Text(Box<TextDialog>),
     Component(Shown),
@@ -73,7 +72,7 @@ impl Dialog {
     /// Returns how many rows the dialog wants.
     pub(in super::super) fn height(&self, columns: u16) -> u16 {
         match &self.kind {
-            Kind::Few(question, _) | Kind::Confirm(question) => question.height(columns),
+            Kind::Few(question, _) => question.height(columns),
             Kind::Many(list, _) => list.height(),
             Kind::Line(_) => 3,
             Kind::Text(_) => 12,
@@ -84,7 +83,7 @@ impl Dialog {
     /// Draws the dialog.
     pub(in super::super) fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
         match &mut self.kind {
-            Kind::Few(question, _) | Kind::Confirm(question) => question.draw(theme, keymap, area, buf),
+            Kind::Few(question, _) => question.draw(theme, keymap, area, buf),
             Kind::Many(list, _) => list.draw(theme, keymap, area, buf),
             Kind::Line(prompt) => prompt.draw(theme, keymap, area, buf),
             Kind::Text(text) => text.draw(theme, keymap, area, buf),
@@ -105,13 +104,6 @@ impl Dialog {
             Kind::Many(list, options) => {
                 let input = list.input(keymap, event);
                 chosen(input.and_then(|input| list.update(&input)).as_ref(), options)
-            }
-            Kind::Confirm(question) => {
-                let input = question.input(keymap, event);
-                match input.and_then(|input| question.update(&input)) {
-                    None => Came::Nothing,
-                    Some(answer) => Came::Answer(Some(Json::Bool(matches!(answer, Answer::Given(0))))),
-                }
             }
             Kind::Line(prompt) => {
                 let input = prompt.input(keymap, event);
@@ -150,9 +142,7 @@ impl Shown {
         }
         Came::Nothing
     }
-}
 
-impl Shown {
     /// Notes an Escape. Returns true if it is the second one within [`TWICE`].
     fn was_escaped_twice(&mut self, event: &Event) -> bool {
         if !self.closes_on_escape || !is_key(event, KeyCode::Esc, KeyModifiers::NONE) {
@@ -168,10 +158,10 @@ fn is_key(event: &Event, code: KeyCode, held: KeyModifiers) -> bool {
         if key.code == code && key.modifiers == held && key.kind == KeyEventKind::Press)
 }
 
-fn chosen(answer: Option<&Answer<usize>>, options: &[String]) -> Came {
+fn chosen(answer: Option<&Answer<usize>>, answers: &[Json]) -> Came {
     match answer {
         None => Came::Nothing,
-        Some(Answer::Given(at)) => Came::Answer(options.get(*at).map(|option| option.as_str().into())),
+        Some(Answer::Given(at)) => Came::Answer(answers.get(*at).cloned()),
         Some(Answer::Cancelled) => Came::Answer(None),
     }
 }
@@ -181,10 +171,6 @@ fn titled(text: &str, more: &str) -> (String, String) {
     let (title, rest) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
     let about = [rest.trim_matches('\n'), more].into_iter().filter(|part| !part.is_empty());
     (title.to_owned(), about.collect::<Vec<_>>().join("\n"))
-}
-
-fn items(options: &[String]) -> Vec<Item> {
-    options.iter().map(|option| Item::new(option.replace('\n', " "), "")).collect()
 }
 
 impl Front<'_> {
@@ -198,14 +184,17 @@ impl Front<'_> {
         let kind = match question {
             Asked::Select { title, options } => {
                 let (title, about) = titled(&title, "");
+                let items = options.iter().map(|option| Item::new(option.replace('\n', " "), "")).collect();
+                let answers = options.iter().map(|option| option.as_str().into()).collect();
                 match options.len() > FEW && about.is_empty() {
-                    true => Kind::Many(SelectList::searchable(title, items(&options)), options),
-                    false => Kind::Few(Question::new(title, about, items(&options)), options),
+                    true => Kind::Many(SelectList::searchable(title, items), answers),
+                    false => Kind::Few(Question::new(title, about, items), answers),
                 }
             }
             Asked::Confirm { title, message } => {
                 let (title, about) = titled(&title, &message);
-                Kind::Confirm(Question::new(title, about, vec![Item::new("Yes", ""), Item::new("No", "")]))
+                let question = Question::new(title, about, vec![Item::new("Yes", ""), Item::new("No", "")]);
+                Kind::Few(question, vec![true.into(), false.into()])
             }
             Asked::Input { title, placeholder } => {
                 let title = titled(&title, "").0;

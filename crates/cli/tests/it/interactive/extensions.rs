@@ -453,8 +453,7 @@ fn a_project_is_asked_about_and_asked_about_again_when_it_changes() {
     screen.send("no\r");
     screen.wait_for("every conversation is a tree");
     screen.say("/greet");
-    screen.wait_for("There is no command /greet");
-    screen.send(ESCAPE);
+    screen.wait_for("there is no command /greet");
     screen.wait_for("› /greet");
     screen.send("\x15");
     quit(screen);
