@@ -8,7 +8,7 @@ use crate::handle::Kind;
 /// A part of the screen that an extension draws.
 ///
 /// Lines may have escape codes for colours and are never wider than what was asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Component {
     /// The number that [`Notice::Redraw`](crate::host::Notice::Redraw) names.
     pub id: u64,

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 /// The endings of extension files.
@@ -15,7 +16,8 @@ pub const PROJECT_DIRECTORIES: [&str; 4] =
     [".offshoot/extensions", ".offshoot/hooks", ".pi/extensions", ".pi/hooks"];
 
 /// How an extension speaks with its host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Dialect {
     /// As pi's extensions do.
     #[default]
@@ -24,21 +26,6 @@ pub enum Dialect {
     Hooks,
     /// With methods of the event instead of returned objects; hears of navigations that came to nothing too.
     Events,
-}
-
-impl Dialect {
-    /// Returns the name that manifests use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Dialect::Extension => "extension",
-            Dialect::Hooks => "hooks",
-            Dialect::Events => "events",
-        }
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        [Dialect::Extension, Dialect::Hooks, Dialect::Events].into_iter().find(|one| one.name() == name)
-    }
 }
 
 /// A file that can be loaded as an extension.
@@ -119,7 +106,7 @@ fn of_manifest(directory: &Path) -> Vec<Found> {
     let Ok(manifest) = serde_json::from_str::<Json>(&text) else { return Vec::new() };
     let own = ["offshoot", "pi"].iter().map(|key| &manifest[*key]).find(|own| own.is_object());
     let Some(own) = own else { return Vec::new() };
-    let dialect = own["dialect"].as_str().and_then(Dialect::from_name);
+    let dialect = Dialect::deserialize(&own["dialect"]).ok();
     let names = own["extensions"].as_array().into_iter().flatten().filter_map(Json::as_str);
     let paths: Vec<PathBuf> = names.map(|name| directory.join(name)).filter(|path| path.exists()).collect();
     let is_one = paths.len() == 1;

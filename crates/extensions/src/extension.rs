@@ -138,6 +138,12 @@ impl Extension {
     }
 }
 
+impl PartialEq for Extension {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.handle, &other.handle)
+    }
+}
+
 impl fmt::Debug for Extension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Extension").field("name", &self.name()).field("path", &self.path()).finish()

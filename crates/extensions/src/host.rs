@@ -343,25 +343,24 @@ impl Host {
         };
         let model = self.models.iter().find(is_meant).cloned();
         match (name, model) {
-            ("reload", _) => self.send(HostEvent::Reload),
-            ("setModel", Some(model)) => {
-                self.set_model(model);
-                return ready(Ok(Json::Bool(true)));
+            ("reload", _) => {
+                self.send(HostEvent::Reload);
+                ready(Ok(Json::Null))
             }
-            ("setModel", None) => return ready(Ok(Json::Bool(false))),
+            ("setModel", model) => {
+                let is_known = model.is_some();
+                model.into_iter().for_each(|model| self.set_model(model));
+                ready(Ok(Json::Bool(is_known)))
+            }
             ("complete", Some(model)) => {
                 let now = self.agent.session().now();
-                return Box::pin(async move {
-                    Ok(perform::complete(&*model, &arguments["context"], &arguments["options"], now, &cancel)
-                        .await)
-                });
+                Box::pin(async move { Ok(perform::complete(&*model, &arguments, now, &cancel).await) })
             }
             ("complete", None) => {
-                return ready(Err(format!("no model {}/{}", arguments["provider"], arguments["id"])));
+                ready(Err(format!("no model {}/{}", arguments["provider"], arguments["id"])))
             }
-            (name, _) => return self.when_idle(name.to_owned(), arguments, cancel),
+            (name, _) => self.when_idle(name.to_owned(), arguments, cancel),
         }
-        ready(Ok(Json::Null))
     }
 
     /// Performs an operation with the whole agent when it is idle.

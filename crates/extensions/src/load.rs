@@ -126,7 +126,7 @@ async fn load_one(
     let facts = json!({
         "name": found.name,
         "path": found.path.to_string_lossy(),
-        "dialect": found.dialect.name(),
+        "dialect": found.dialect,
         "trusted": options.trusted,
         "flags": options.flags,
         "events": event_facts(),

@@ -15,9 +15,11 @@ use oxc::ast::ast::{
 use oxc::ast_visit::{Visit, walk};
 use oxc::parser::Parser;
 use oxc::span::SourceType;
+use serde::Serialize;
 
 /// The properties that a function uses.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct FunctionUse {
     /// The number of its parameters, a rest parameter included.
     pub(crate) parameters: usize,

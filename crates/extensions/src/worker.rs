@@ -77,7 +77,8 @@ struct Worker {
     ops: FuturesUnordered<Op>,
     /// How running operations are stopped.
     stops: HashMap<u64, Cancel>,
-    timers: Timers,
+    /// The timers that wait, and when they are due.
+    timers: BTreeMap<u64, Instant>,
     /// What was begun last, to be named if everything ends.
     latest: String,
 }
@@ -101,7 +102,7 @@ impl Worker {
             calls: BTreeMap::new(),
             ops: FuturesUnordered::new(),
             stops: HashMap::new(),
-            timers: Timers::default(),
+            timers: BTreeMap::new(),
             latest: String::new(),
         }
     }
@@ -230,8 +231,8 @@ impl Worker {
                 }
             }
             Wish::Finish { call, result } => self.finish(call, result),
-            Wish::Timer { id, delay } => self.timers.set(id, Instant::now() + delay),
-            Wish::ClearTimer { id } => self.timers.clear(id),
+            Wish::Timer { id, delay } => drop(self.timers.insert(id, Instant::now() + delay)),
+            Wish::ClearTimer { id } => drop(self.timers.remove(&id)),
         }
     }
 
@@ -271,13 +272,18 @@ impl Worker {
     fn next_wake_up(&self) -> Instant {
         let limits = &self.engine.shared.setting.limits;
         let stuck = self.calls.values().filter_map(|call| Some(call.stuck_since? + limits.stuck));
-        stuck.chain(self.timers.first()).min().unwrap_or_else(|| Instant::now() + FAR)
+        stuck.chain(self.timers.values().copied()).min().unwrap_or_else(|| Instant::now() + FAR)
     }
 
     /// Wakes script up, and gives calls up that were waited for long enough.
     fn wake_up(&mut self) -> Rest {
         let now = Instant::now();
-        while let Some(id) = self.timers.take_due(now) {
+        let due = self.timers.iter().filter(|(_, at)| **at <= now).map(|(id, at)| (*at, *id));
+        // The first one may clear the others.
+        for (_, id) in due.collect::<BTreeSet<_>>() {
+            if self.timers.remove(&id).is_none() {
+                continue;
+            }
             let (rest, took) = self.engine.enter(self.budget(), "tick", (number(id),));
             if let broken @ Rest::Broken(_) = self.after(rest, took, None) {
                 return broken;
@@ -318,47 +324,6 @@ impl Worker {
     fn report(&self, doing: &str, message: String) {
         let setting = &self.engine.shared.setting;
         setting.host.report(&setting.name, doing, message);
-    }
-}
-
-/// Timers that wait, by the time at which they are due.
-#[derive(Default)]
-struct Timers {
-    in_order: BTreeSet<(Instant, u64)>,
-    due: HashMap<u64, Instant>,
-}
-
-impl Timers {
-    fn set(&mut self, id: u64, at: Instant) {
-        self.clear(id);
-        self.due.insert(id, at);
-        self.in_order.insert((at, id));
-    }
-
-    fn clear(&mut self, id: u64) {
-        if let Some(at) = self.due.remove(&id) {
-            self.in_order.remove(&(at, id));
-        }
-    }
-
-    /// Returns when the first one is due.
-    fn first(&self) -> Option<Instant> {
-        self.in_order.first().map(|(at, _)| *at)
-    }
-
-    /// Takes the first one out, if it is due.
-    fn take_due(&mut self, now: Instant) -> Option<u64> {
-        let (_, id) = *self.in_order.first().filter(|(at, _)| *at <= now)?;
-        self.clear(id);
-        Some(id)
-    }
-
-    fn len(&self) -> usize {
-        self.due.len()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.due.is_empty()
     }
 }
 

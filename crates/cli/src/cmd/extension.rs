@@ -85,8 +85,7 @@ fn show(list: &List, app: &mut App) -> Result<(), CommandError> {
     if list.json {
         app.ui.json_list(found.iter().map(|one| {
             let path = one.path.display().to_string();
-            let dialect = one.dialect.name();
-            Ok(json!({"name": one.name, "path": path, "dialect": dialect, "project": one.is_confined}))
+            Ok(json!({"name": one.name, "path": path, "dialect": one.dialect, "project": one.is_confined}))
         }))?;
     } else {
         let mut table = Table::new([Column::words(""), Column::words(""), Column::wide("")]);

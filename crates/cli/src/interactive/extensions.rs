@@ -21,8 +21,8 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::extension::ExtensionCommand;
 use offshoot_agent::handle::IdleTask;
 use offshoot_agent::tools::ToolBox;
-use offshoot_extensions::Extension;
 use offshoot_extensions::host::{AskedQuestion, HostEvent, Mode, Notice};
+use offshoot_extensions::{Component, Extension};
 use offshoot_tui::ansi;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::transcript::ItemId;
@@ -76,10 +76,8 @@ pub(super) struct Guests {
 pub(super) enum News {
     /// An extension wants something.
     Host(HostEvent),
-    /// A part of the screen is drawn.
-    Part { extension: String, component: u64, drawn: Result<Vec<String>, String> },
-    /// The component of a dialog is drawn.
-    Dialog { component: u64, drawn: Result<Vec<String>, String> },
+    /// A component has been drawn.
+    Drawn { component: Component, drawn: Result<Vec<String>, String> },
     /// An item of the conversation is drawn; nothing if it is to stay as it is.
     Item { item: ItemId, drawn: Result<Option<Vec<String>>, String> },
     /// An extension said what may follow what is typed.
@@ -215,13 +213,17 @@ impl Front<'_> {
         self.chat.working.end();
         let known = self.guests.extended.as_ref();
         let all = known.map_or_else(ToolBox::all, |extended| extended.host.tools.all());
+        let count = known.map_or(0, |extended| extended.loaded().iter().count());
         let checked = self.args.extensions.check_flags(known).and_then(|()| self.args.check_tools(&all));
         if let Err(error) = checked {
             self.fail_with(error);
         }
         if !is_first {
-            let count = known_count(self.guests.extended.as_ref());
-            self.tell(Tone::Success, format!("{count} loaded anew; keys and keybindings are read anew"));
+            let count = offshoot_tui::numbers::count(count, "extension");
+            self.tell(
+                Tone::Success,
+                format!("{count} loaded again; API keys and key bindings are read again"),
+            );
         }
     }
 
@@ -292,8 +294,7 @@ impl Front<'_> {
     pub(super) fn take_news(&mut self, news: News) {
         match news {
             News::Host(event) => self.take_host_event(event),
-            News::Part { extension, component, drawn } => self.part_drawn(&extension, component, drawn),
-            News::Dialog { component, drawn } => self.dialog_drawn(component, drawn),
+            News::Drawn { component, drawn } => self.component_drawn(&component, drawn),
             News::Item { item, drawn } => self.item_drawn(item, drawn),
             News::Arguments { typed, found } => self.arguments_are_known(typed, found),
             News::Done { name, result } => self.command_done(&name, result),
@@ -356,9 +357,9 @@ impl Front<'_> {
             Notice::EditorText { text } => self.chat.editor.set_text(&text),
             Notice::Paste { text } => drop(self.chat.editor.update(&Input::Paste(text))),
             Notice::Working { text } => self.chat.working.words = text,
-            Notice::Redraw { component } => self.redraw(extension.name(), component),
+            Notice::Redraw { component } => self.redraw(&extension.component(component)),
             notice => {
-                self.guests.surface.take(extension.name(), notice, |id| extension.component(id));
+                self.guests.surface.take(notice, |id| extension.component(id));
                 self.draw_parts();
             }
         }
@@ -413,11 +414,6 @@ impl Front<'_> {
 fn goes_on(session: &Session, from: Option<&EntryId>) -> bool {
     let Some(from) = from.and_then(|id| session.tree().node(id.as_str())) else { return true };
     session.branch_path(None).contains(&from)
-}
-
-fn known_count(extended: Option<&Extended>) -> String {
-    let count = extended.map_or(0, |extended| extended.loaded().iter().count());
-    offshoot_tui::numbers::count(count, "extension")
 }
 
 /// Reads lines that an extension drew.

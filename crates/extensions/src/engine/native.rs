@@ -34,7 +34,7 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &str) -> Answer {
         "fs" => files::call(shared, name, &arguments),
         "system" => system::call(shared, name, &arguments),
         "timer" => timer(shared, name, &arguments),
-        "source" => source(name, &arguments),
+        "source" if name == "use" => json(json!(function_use(text(&arguments, "text")?))),
         _ => unknown(part, name),
     }
 }
@@ -51,19 +51,6 @@ fn timer(shared: &Shared, name: &str, arguments: &Json) -> Answer {
         _ => return unknown("timer", name),
     }
     Ok("null".to_owned())
-}
-
-/// Reads which properties a function uses.
-fn source(name: &str, arguments: &Json) -> Answer {
-    match name {
-        "use" => {
-            let found = function_use(text(arguments, "text")?);
-            json(json!({
-                "parameters": found.parameters, "ofFirst": found.of_first, "ofAny": found.of_any,
-            }))
-        }
-        _ => unknown("source", name),
-    }
 }
 
 fn unknown(part: &str, name: &str) -> Answer {

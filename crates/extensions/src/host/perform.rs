@@ -126,14 +126,8 @@ fn said(error: impl std::fmt::Display) -> String {
 }
 
 /// Asks a model beside the conversation. A failure is an answer too, as extensions expect it.
-pub(super) async fn complete(
-    model: &dyn Model,
-    context: &Json,
-    options: &Json,
-    time: Timestamp,
-    cancel: &Cancel,
-) -> Json {
-    let mut stream = model.answer(request(context, options));
+pub(super) async fn complete(model: &dyn Model, asked: &Json, time: Timestamp, cancel: &Cancel) -> Json {
+    let mut stream = model.answer(request(&asked["context"], &asked["options"]));
     let mut answer = Answer::default();
     let message = loop {
         match cancel.unless_cancelled(stream.next()).await {

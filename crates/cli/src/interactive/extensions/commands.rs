@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::extension::{ExtensionCommand, numbered};
+use offshoot_extensions::Component;
 use offshoot_tui::chat::completion::Candidate;
 use offshoot_tui::chat::item::{Item, Tone};
 use offshoot_tui::chat::working::Activity;
@@ -147,42 +148,44 @@ impl Front<'_> {
     /// Draws the parts of the screen that want to be drawn.
     pub(super) fn draw_parts(&mut self) {
         let width = self.columns;
-        for (extension, component) in self.guests.surface.take_outdated() {
+        for component in self.guests.surface.take_outdated() {
             self.guests.spawn(async move {
                 let drawn = component.render(width).await;
-                News::Part { extension, component: component.id, drawn }
+                News::Drawn { component, drawn }
             });
         }
         self.show_extras();
     }
 
-    /// Takes what a part of the screen drew.
-    pub(super) fn part_drawn(&mut self, extension: &str, component: u64, drawn: Result<Vec<String>, String>) {
-        let (lines, error) = match drawn {
-            Ok(lines) => (Some(lines), None),
-            Err(error) => (None, Some(error)),
-        };
-        if let Some(header) = self.guests.surface.drawn(extension, component, lines) {
-            let lines = super::lines(&header, self.guests.surface.is_plain);
-            self.chat.transcript.push(Item::Drawn(lines));
+    /// Takes the lines of a component. A component that cannot be drawn is removed.
+    pub(super) fn component_drawn(&mut self, component: &Component, drawn: Result<Vec<String>, String>) {
+        let failure =
+            drawn.as_ref().err().map(|error| format!("extension `{}`: {error}", component.extension.name()));
+        let lines = drawn.ok().map(|drawn| super::lines(&drawn, self.guests.surface.is_plain));
+        if !self.dialog_drawn(component, lines.as_deref()) {
+            if let Some(header) = self.guests.surface.drawn(component, lines) {
+                self.chat.transcript.push(Item::Drawn(header));
+            }
+            self.draw_parts();
         }
-        if let Some(error) = error {
-            self.fail(&format!("extension `{extension}`: {error}"));
+        if let Some(failure) = failure {
+            self.fail(&failure);
         }
-        self.draw_parts();
     }
 
-    /// Draws a component anew, wherever it is.
-    pub(super) fn redraw(&mut self, extension: &str, component: u64) {
-        self.guests.surface.outdate(Some((extension, component)));
-        self.redraw_dialog(extension, Some(component));
-        self.draw_parts();
+    /// Draws a component again, wherever it is.
+    pub(super) fn redraw(&mut self, component: &Component) {
+        self.redraw_components(Some(component));
     }
 
-    /// Draws all components anew: the terminal has another size.
+    /// Draws all components again: the terminal has another size.
     pub(in super::super) fn redraw_extensions(&mut self) {
-        self.guests.surface.outdate(None);
-        self.redraw_dialog("", None);
+        self.redraw_components(None);
+    }
+
+    fn redraw_components(&mut self, named: Option<&Component>) {
+        self.guests.surface.outdate(named);
+        self.redraw_dialog(named);
         self.draw_parts();
     }
 

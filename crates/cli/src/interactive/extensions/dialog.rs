@@ -29,7 +29,6 @@ const TWICE: Duration = Duration::from_secs(1);
 /// A question of an extension.
 pub(in super::super) struct Dialog {
     id: u64,
-    extension: String,
     kind: Kind,
     answer: oneshot::Sender<Option<Json>>,
 }
@@ -210,12 +209,7 @@ impl Front<'_> {
         if !matches!(kind, Kind::Component(_)) {
             self.opened_unasked();
         }
-        self.view = Some(View::Extension(Box::new(Dialog {
-            id,
-            extension: extension.name().to_owned(),
-            kind,
-            answer,
-        })));
+        self.view = Some(View::Extension(Box::new(Dialog { id, kind, answer })));
     }
 
     /// Lets a component be drawn and take keys, one after the other.
@@ -226,7 +220,7 @@ impl Front<'_> {
             loop {
                 let drawn = own.render(width).await;
                 let is_over = drawn.is_err();
-                if send.send(News::Dialog { component: own.id, drawn }).is_err() || is_over {
+                if send.send(News::Drawn { component: own.clone(), drawn }).is_err() || is_over {
                     return;
                 }
                 match wants.recv().await {
@@ -266,22 +260,19 @@ impl Front<'_> {
         }
     }
 
-    /// Takes what the component of a dialog drew.
-    pub(super) fn dialog_drawn(&mut self, component: u64, drawn: Result<Vec<String>, String>) {
-        let is_plain = self.guests.surface.is_plain;
-        let Some(View::Extension(dialog)) = &mut self.view else { return };
-        let Kind::Component(shown) = &mut dialog.kind else { return };
-        if shown.component.id != component {
-            return;
+    /// Takes the lines of the component of a dialog; without lines the dialog is closed. Returns false if the component
+    /// belongs to no open dialog.
+    pub(super) fn dialog_drawn(&mut self, component: &Component, lines: Option<&[Line<'static>]>) -> bool {
+        let Some(View::Extension(dialog)) = &mut self.view else { return false };
+        let Kind::Component(shown) = &mut dialog.kind else { return false };
+        if shown.component != *component {
+            return false;
         }
-        match drawn {
-            Ok(drawn) => shown.drawn = super::lines(&drawn, is_plain),
-            Err(error) => {
-                let failed = format!("extension `{}`: {error}", dialog.extension);
-                self.fail(&failed);
-                self.close_view();
-            }
+        match lines {
+            Some(lines) => shown.drawn = lines.to_vec(),
+            None => self.close_view(),
         }
+        true
     }
 
     /// Closes a question that nobody waits for any more.
@@ -292,11 +283,11 @@ impl Front<'_> {
         }
     }
 
-    /// Draws the component of a dialog anew, if it is that one.
-    pub(super) fn redraw_dialog(&mut self, extension: &str, component: Option<u64>) {
+    /// Draws the component of a dialog again, if it is this one.
+    pub(super) fn redraw_dialog(&mut self, named: Option<&Component>) {
         let Some(View::Extension(dialog)) = &self.view else { return };
         let Kind::Component(shown) = &dialog.kind else { return };
-        if component.is_none_or(|id| id == shown.component.id && dialog.extension == extension) {
+        if named.is_none_or(|named| *named == shown.component) {
             drop(shown.keys.send(Want::Draw(self.columns)));
         }
     }

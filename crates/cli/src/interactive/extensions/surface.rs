@@ -18,7 +18,6 @@ pub(super) struct Surface {
 
 #[derive(Debug)]
 struct Part {
-    extension: String,
     place: Place,
     content: Content,
 }
@@ -33,10 +32,10 @@ enum Place {
 
 #[derive(Debug)]
 enum Content {
-    Lines(Vec<String>),
+    Lines(Vec<Line<'static>>),
     Component {
         component: Component,
-        drawn: Vec<String>,
+        drawn: Vec<Line<'static>>,
         /// Whether it is being drawn.
         is_drawing: bool,
         /// Whether it is to be drawn anew.
@@ -56,7 +55,7 @@ impl Surface {
     }
 
     /// Takes what an extension shows.
-    pub(super) fn take(&mut self, extension: &str, notice: Notice, component: impl Fn(u64) -> Component) {
+    pub(super) fn take(&mut self, notice: Notice, component: impl Fn(u64) -> Component) {
         let component = |id: Option<u64>| id.map(|id| of(component(id)));
         match notice {
             Notice::Status { key, text: Some(text) } => drop(self.statuses.insert(key, text)),
@@ -65,35 +64,38 @@ impl Surface {
                 self.remove(&Place::Above(key.clone()));
                 self.remove(&Place::Below(key.clone()));
                 let place = if below { Place::Below(key) } else { Place::Above(key) };
-                self.put(extension, place, lines.map(Content::Lines).or_else(|| component(id)));
+                self.put(place, lines.map(|lines| self.lines(&lines)).or_else(|| component(id)));
             }
             Notice::Footer { component: id } => {
                 self.remove(&Place::Footer);
-                self.put(extension, Place::Footer, component(id));
+                self.put(Place::Footer, component(id));
             }
             Notice::Header { component: id } => {
                 self.remove(&Place::Header);
-                self.put(extension, Place::Header, component(id));
+                self.put(Place::Header, component(id));
             }
             // The others are shown elsewhere.
             _ => {}
         }
     }
 
+    fn lines(&self, lines: &[String]) -> Content {
+        Content::Lines(super::lines(lines, self.is_plain))
+    }
+
     fn remove(&mut self, place: &Place) {
         self.parts.retain(|part| part.place != *place);
     }
 
-    fn put(&mut self, extension: &str, place: Place, content: Option<Content>) {
-        let extension = extension.to_owned();
-        self.parts.extend(content.map(|content| Part { extension, place, content }));
+    fn put(&mut self, place: Place, content: Option<Content>) {
+        self.parts.extend(content.map(|content| Part { place, content }));
     }
 
     /// Notes that a component is to be drawn anew; all of them, if none is named.
-    pub(super) fn outdate(&mut self, named: Option<(&str, u64)>) {
+    pub(super) fn outdate(&mut self, named: Option<&Component>) {
         for part in &mut self.parts {
             if let Content::Component { component, is_stale, .. } = &mut part.content
-                && named.is_none_or(|(extension, id)| part.extension == extension && component.id == id)
+                && named.is_none_or(|named| named == component)
             {
                 *is_stale = true;
             }
@@ -101,7 +103,7 @@ impl Surface {
     }
 
     /// Takes the components that are to be drawn now.
-    pub(super) fn take_outdated(&mut self) -> Vec<(String, Component)> {
+    pub(super) fn take_outdated(&mut self) -> Vec<Component> {
         let mut wanted = Vec::new();
         for part in &mut self.parts {
             if let Content::Component { component, is_drawing, is_stale, .. } = &mut part.content
@@ -109,33 +111,27 @@ impl Surface {
                 && !*is_drawing
             {
                 (*is_stale, *is_drawing) = (false, true);
-                wanted.push((part.extension.clone(), component.clone()));
+                wanted.push(component.clone());
             }
         }
         wanted
     }
 
-    /// Takes what a component drew; gives it back if it is to be printed once. What cannot be drawn is gone.
+    /// Takes the lines of a component; returns them if they are to be printed once. Without lines it is removed.
     pub(super) fn drawn(
         &mut self,
-        extension: &str,
-        id: u64,
-        lines: Option<Vec<String>>,
-    ) -> Option<Vec<String>> {
-        let is_meant = |part: &Part| {
-            let Content::Component { component, .. } = &part.content else { return false };
-            part.extension == extension && component.id == id
-        };
+        drawn_one: &Component,
+        lines: Option<Vec<Line<'static>>>,
+    ) -> Option<Vec<Line<'static>>> {
+        let is_meant = |part: &Part| matches!(&part.content, Content::Component { component, .. } if component == drawn_one);
         let at = self.parts.iter().position(is_meant)?;
-        let is_header = self.parts[at].place == Place::Header;
-        match lines {
-            Some(lines) if !is_header => {
-                if let Content::Component { drawn, is_drawing, .. } = &mut self.parts[at].content {
-                    (*drawn, *is_drawing) = (lines, false);
-                }
+        let part = &mut self.parts[at];
+        match (lines, &mut part.content) {
+            (Some(lines), Content::Component { drawn, is_drawing, .. }) if part.place != Place::Header => {
+                (*drawn, *is_drawing) = (lines, false);
                 None
             }
-            lines => {
+            (lines, _) => {
                 self.parts.remove(at);
                 lines
             }
@@ -146,7 +142,7 @@ impl Surface {
     pub(super) fn extras(&self) -> Extras {
         let of = |is_place: &dyn Fn(&Place) -> bool| -> Vec<Line<'static>> {
             let parts = self.parts.iter().filter(|part| is_place(&part.place));
-            parts.flat_map(|part| super::lines(part.content.lines(), self.is_plain)).collect()
+            parts.flat_map(|part| part.content.lines().to_vec()).collect()
         };
         let has_footer = self.parts.iter().any(|part| part.place == Place::Footer);
         Extras {
@@ -171,7 +167,7 @@ impl Surface {
 }
 
 impl Content {
-    fn lines(&self) -> &[String] {
+    fn lines(&self) -> &[Line<'static>] {
         match self {
             Content::Lines(lines) => lines,
             Content::Component { drawn, .. } => drawn,

@@ -21,10 +21,7 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
     let path = shared.setting.host.cwd.join(text(arguments, "path")?);
     let answer = refuse_credentials(name, &path, arguments, shared)
         .and_then(|()| of_path(name, &path, arguments, shared));
-    answer.map_err(|error| match error {
-        Failure::Io(error) => json!({"code": code(&error), "message": error.to_string()}).to_string(),
-        Failure::Words(words) => words,
-    })
+    answer.map_err(|Failure(text)| text)
 }
 
 /// Refuses to read, write, move or remove what holds credentials.
@@ -60,24 +57,21 @@ fn is_of_process(path: &Path) -> bool {
 
 fn denied(path: &Path) -> Failure {
     let message = format!("{} holds credentials, which extensions may not touch", path.display());
-    Failure::Io(std::io::Error::new(std::io::ErrorKind::PermissionDenied, message))
+    std::io::Error::new(std::io::ErrorKind::PermissionDenied, message).into()
 }
 
-/// Why a file function failed. What the system says becomes an error with a code.
-pub(in crate::engine) enum Failure {
-    Io(std::io::Error),
-    Words(String),
-}
+/// Why a file function failed. An error of the system becomes an object with a code.
+pub(in crate::engine) struct Failure(String);
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Failure::Io(error)
+        Failure(json!({"code": code(&error), "message": error.to_string()}).to_string())
     }
 }
 
 impl From<String> for Failure {
-    fn from(words: String) -> Self {
-        Failure::Words(words)
+    fn from(text: String) -> Self {
+        Failure(text)
     }
 }
 
@@ -112,7 +106,7 @@ fn read(path: &Path, shared: &Shared) -> Result<String, Failure> {
     // What a file says about its length need not be true: devices have none, and no end either.
     fs::File::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > most {
-        return Err(Failure::Words(format!("{} is too large for an extension", path.display())));
+        return Err(Failure(format!("{} is too large for an extension", path.display())));
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(json!({ "text": text }).to_string()),
@@ -122,7 +116,7 @@ fn read(path: &Path, shared: &Shared) -> Result<String, Failure> {
 
 fn content(arguments: &Json) -> Result<Vec<u8>, Failure> {
     if let Some(encoded) = arguments["base64"].as_str() {
-        return STANDARD.decode(encoded).map_err(|error| Failure::Words(error.to_string()));
+        return STANDARD.decode(encoded).map_err(|error| Failure(error.to_string()));
     }
     Ok(text(arguments, "text")?.as_bytes().to_vec())
 }
@@ -135,7 +129,7 @@ fn write(path: &Path, arguments: &Json, mode: Option<u32>) -> Result<(), Failure
         "wx" | "xw" | "wx+" | "xw+" => options.create_new(true).write(true),
         "a" | "a+" => options.create(true).append(true),
         "ax" | "xa" | "ax+" | "xa+" => options.create_new(true).append(true),
-        flag => return Err(Failure::Words(format!("no flag `{flag}` for writing"))),
+        flag => return Err(Failure(format!("no flag `{flag}` for writing"))),
     };
     let content = content(arguments)?;
     options.mode(mode.unwrap_or(0o666)).open(path)?.write_all(&content)?;

@@ -7,7 +7,7 @@ fn status(key: &str, text: Option<&str>) -> Notice {
 }
 
 fn take(surface: &mut Surface, notice: Notice) {
-    surface.take("x", notice, |_| unreachable!("no component is shown"));
+    surface.take(notice, |_| unreachable!("no component is shown"));
 }
 
 fn text(line: &Line<'_>) -> String {
