@@ -57,7 +57,11 @@ impl SmallFile {
         let parent = directory_of(&self.path);
         let prefix = self.prefix();
         self.remove_leftovers(parent, &prefix);
-        let mut file = tempfile::Builder::new().prefix(&prefix).suffix(".tmp").tempfile_in(parent)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(&prefix)
+            .suffix(".tmp")
+            .tempfile_in(parent)
+            .map_err(without_path)?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
         file.persist(&self.path)?;
@@ -83,6 +87,13 @@ impl SmallFile {
         prefix.push(".");
         prefix
     }
+}
+
+/// Takes the path of a temporary file out of an error: users know only the name of the finished file.
+pub fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    let reason = text.split_once(" at path ").map_or(text.as_str(), |(reason, _)| reason);
+    io::Error::new(error.kind(), reason)
 }
 
 fn directory_of(path: &Path) -> &Path {

@@ -1,6 +1,8 @@
 //! What every command works with: the output, the environment, and the sessions a person can name.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use offshoot_tui::time::Zone;
@@ -200,7 +202,10 @@ impl App {
 
     /// Opens a session to read it; not a byte is written.
     pub(crate) fn open(&self, wanted: impl AsRef<OsStr>) -> Result<Session, CommandError> {
-        Ok(self.options().open_read_only(self.find(wanted)?)?)
+        match Path::new(wanted.as_ref()) {
+            path if is_stream(path) => Ok(self.options().from_bytes(read_stream(path)?)?),
+            _ => Ok(self.options().open_read_only(self.find(wanted)?)?),
+        }
     }
 
     /// Opens a session to append to it, or only to read it if nothing is to be changed.
@@ -238,6 +243,26 @@ impl App {
         let kept = kept.display();
         self.ui.tell(&format!("brought version {version} to version 3; the original is {kept}"))
     }
+}
+
+/// The largest session that is read from a pipe, which is kept in memory.
+const LONGEST_STREAM: u64 = 1 << 30;
+
+/// Returns true for `/dev/stdin` and other pipes, such as those of `<(command)`.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
+/// Reads a session from a pipe.
+pub(crate) fn read_stream(path: &Path) -> Result<Vec<u8>, CommandError> {
+    let failed = |error: io::Error| CommandError::system("read", path, &error);
+    let (mut bytes, file) = (Vec::new(), File::open(path).map_err(failed)?);
+    file.take(LONGEST_STREAM + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LONGEST_STREAM {
+        let failure = Failure::new(format!("{} gives more than 1 GiB", path.display()));
+        return Err(failure.hint("save it as a file, and give the path of the file").into());
+    }
+    Ok(bytes)
 }
 
 /// Tells why there is no session.

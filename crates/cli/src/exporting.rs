@@ -2,10 +2,9 @@
 //!
 //! session, form, options -> **exporting** -> a whole new file, or any other output
 //!
-//! `offshoot export` and `/export` do it alike. Never replaces a file, never leaves half of one, and never says where a
-//! session came from.
+//! `offshoot export` and `/export` share it. Replaces a file only on request, never leaves half of one, and never says where
+//! a session came from.
 
-use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +14,7 @@ use session_tree::{Error, Extract, NewHeader, Session};
 use tempfile::NamedTempFile;
 
 use crate::app::App;
-use crate::error::CommandError;
+use crate::error::{CommandError, Failure};
 use crate::leftovers;
 
 /// What is written, and how.
@@ -39,12 +38,16 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// Tells what the end of a name asks for.
-    pub(crate) fn of(path: &Path) -> Self {
-        match path.extension().and_then(|end| end.to_str()) {
-            Some("md" | "markdown") => Form::Markdown,
-            Some("jsonl") => Form::Session,
-            _ => Form::Page,
+    /// Returns the form that the extension of a file names; files without one are pages.
+    pub(crate) fn of(path: &Path) -> Result<Self, CommandError> {
+        match path.extension().map(|end| end.to_string_lossy().to_lowercase()).as_deref() {
+            None | Some("html" | "htm") => Ok(Form::Page),
+            Some("md" | "markdown") => Ok(Form::Markdown),
+            Some("jsonl") => Ok(Form::Session),
+            Some(other) => Err(CommandError::Usage(
+                Failure::new(format!("cannot export as `.{other}`"))
+                    .hint("`.html` is a page, `.md` is Markdown, `.jsonl` is a session file"),
+            )),
         }
     }
 }
@@ -58,7 +61,7 @@ impl Export {
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<usize, CommandError> {
         match self.form {
-            Form::Page => Ok(write_html(session, &self.options, out, progress)?.entries),
+            Form::Page => Ok(write_html(session, &self.options, out, progress)?),
             Form::Markdown => Ok(write_markdown(session, &self.options, out, progress)?),
             Form::Session => {
                 let what = match (self.has_all, session.leaf()) {
@@ -72,11 +75,13 @@ impl Export {
         }
     }
 
-    /// Writes the export beside its place first: a file that is there is whole. Gives the number of entries and of bytes.
-    pub(crate) fn write_new_file(
+    /// Writes the export beside its place first, so that the file is whole or absent. Returns the number of entries and of
+    /// bytes.
+    pub(crate) fn write_file(
         &self,
         session: &Session,
         path: &Path,
+        force: bool,
         progress: &mut dyn FnMut(usize, usize),
         stop: &Cancel,
     ) -> Result<(usize, u64), CommandError> {
@@ -89,7 +94,8 @@ impl Export {
         out.flush().map_err(failed)?;
         drop(out);
         unfinished.as_file().sync_all().map_err(failed)?;
-        let file = unfinished.persist_noclobber(path).map_err(|error| failed(error.error))?;
+        let persisted = if force { unfinished.persist(path) } else { unfinished.persist_noclobber(path) };
+        let file = persisted.map_err(|error| failed(error.error))?;
         Ok((entries, file.metadata().map_err(failed)?.len()))
     }
 
@@ -109,13 +115,24 @@ pub(crate) fn new_header(session: &Session, app: &App) -> NewHeader {
     app.options().new_header(session.header().cwd().unwrap_or_default().into_owned())
 }
 
-/// The name of the page of a session, if nobody gives one.
-pub(crate) fn default_name(session: &Session) -> OsString {
-    let stem = session.file().and_then(Path::file_stem).unwrap_or("session".as_ref());
-    let mut name = stem.to_os_string();
-    name.push(".html");
-    name
+/// Returns the default name of the page of a session: the words of its name or its first prompt.
+pub(crate) fn default_name(session: &Session) -> PathBuf {
+    let title = offshoot_web::title(session).unwrap_or_default().to_lowercase();
+    let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut name = String::new();
+    for word in words {
+        if name.len() + word.len() > LONGEST_NAME {
+            break;
+        }
+        name.push_str(if name.is_empty() { "" } else { "-" });
+        name.push_str(word);
+    }
+    let name = if name.is_empty() { "session" } else { &name };
+    PathBuf::from(format!("{name}.html"))
 }
+
+/// The longest default name, in bytes.
+const LONGEST_NAME: usize = 60;
 
 /// An output that takes nothing more once somebody wants to stop.
 struct Stoppable<'s, W> {
@@ -145,34 +162,4 @@ pub(crate) fn free(path: &Path) -> Result<PathBuf, CommandError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    fn export(session: &Session, path: &Path, stop: &Cancel) -> Result<(usize, u64), CommandError> {
-        let header = session_tree::Options::new().new_header("/");
-        let export =
-            Export { form: Form::of(path), options: ExportOptions::default(), has_all: false, header };
-        export.write_new_file(session, path, &mut |_, _| {}, stop)
-    }
-
-    #[test]
-    fn an_export_that_is_stopped_leaves_no_file_and_an_ordinary_one_replaces_none() {
-        let dir = tempfile::tempdir().unwrap();
-        let session =
-            Session::from_bytes(testkit::drawing::session_text("a user hello\nb<a assistant hi")).unwrap();
-        let stopped = Cancel::new();
-        stopped.cancel();
-        for name in ["a.html", "a.md", "a.jsonl"] {
-            let path = dir.path().join(name);
-            assert!(export(&session, &path, &stopped).is_err());
-            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{name}");
-            export(&session, &path, &Cancel::new()).unwrap();
-            let written = fs::read(&path).unwrap();
-            assert!(export(&session, &path, &Cancel::new()).is_err());
-            assert_eq!(fs::read(&path).unwrap(), written);
-            fs::remove_file(&path).unwrap();
-        }
-    }
-}
+mod tests;

@@ -206,9 +206,9 @@ impl Problem {
             | Problem::NewerVersion { .. }
             | Problem::DuplicateKey { .. }
             | Problem::InvalidUtf8
-            | Problem::LeafIsNotLast { .. }
-            | Problem::LooseMode { .. } => Severity::Warning,
+            | Problem::LeafIsNotLast { .. } => Severity::Warning,
             Problem::MissingLineFeed
+            | Problem::LooseMode { .. }
             | Problem::RepeatedLine { .. }
             | Problem::SecondHeader
             | Problem::UuidSpelling

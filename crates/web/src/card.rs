@@ -144,8 +144,8 @@ impl BranchLine {
     }
 }
 
-/// The name of a session; without one, its first prompt.
-pub(crate) fn title(session: &Session) -> Result<String> {
+/// Returns the name of a session; without one, its first prompt.
+pub fn title(session: &Session) -> Result<String> {
     if let Some(name) = session.name().filter(|name| !name.trim().is_empty()) {
         return Ok(name.to_owned());
     }

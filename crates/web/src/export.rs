@@ -50,7 +50,7 @@ impl<'e> Export<'e> {
             session,
             options,
             all,
-            parts: Parts::new(out, options.packing, bytes_of(session)),
+            parts: Parts::new(out, options.packed, bytes_of(session)),
             columns: Columns::default(),
             bodies: Bodies::default(),
             figures: Figures::default(),

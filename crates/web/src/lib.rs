@@ -27,55 +27,30 @@ mod said;
 mod text;
 mod wire;
 
+pub use card::title;
 pub use error::{Error, Result};
-pub use page::{Exported, write_html};
-pub use parts::Packing;
+pub use page::write_html;
 pub use plain::write_markdown;
 pub use redact::{Finding, RedactReport, Redactor};
 
 /// How a session is exported.
 #[derive(Debug, Clone)]
 pub struct ExportOptions {
-    /// The colours that the page starts with.
-    pub theme: Theme,
     /// Whether arguments and results of tools are exported.
     pub tools: bool,
     /// Whether the thinking of models is exported.
     pub thinking: bool,
     /// The home directory; paths inside it are shown with `~` in rows.
     pub home: Option<String>,
-    /// How the entries are stored in the page.
-    pub packing: Packing,
+    /// Whether the entries are compressed in the page; by default all but small and huge sessions are.
+    pub packed: Option<bool>,
 }
 
 impl Default for ExportOptions {
     fn default() -> Self {
-        Self { theme: Theme::Auto, tools: true, thinking: true, home: None, packing: Packing::Auto }
+        Self { tools: true, thinking: true, home: None, packed: None }
     }
 }
 
-/// The colours of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Theme {
-    /// Those of the reader's system.
-    #[default]
-    Auto,
-    /// Dark on light.
-    Light,
-    /// Light on dark.
-    Dark,
-}
-
-impl Theme {
-    /// Returns the name that the page uses.
-    pub fn name(self) -> &'static str {
-        match self {
-            Theme::Auto => "auto",
-            Theme::Light => "light",
-            Theme::Dark => "dark",
-        }
-    }
-}
-
-/// Is told how many entries are done, and how many there are.
+/// Receives the number of entries that are done, and of all entries.
 pub type Progress<'p> = &'p mut dyn FnMut(usize, usize);

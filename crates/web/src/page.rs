@@ -33,17 +33,8 @@ const SCRIPT: &str = concat!(
     include_str!("../assets/js/main.js"),
     "})();\n",
 );
-/// What was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Exported {
-    /// How many entries the page holds.
-    pub entries: usize,
-    /// How many branches.
-    pub branches: usize,
-}
 
-/// Writes a session as one HTML page that needs nothing but itself.
+/// Writes a session as one HTML page that needs nothing but itself. Returns the number of entries in it.
 ///
 /// ```
 /// use offshoot_web::{ExportOptions, write_html};
@@ -61,11 +52,10 @@ pub fn write_html(
     options: &ExportOptions,
     out: &mut dyn Write,
     progress: Progress<'_>,
-) -> Result<Exported> {
+) -> Result<usize> {
     let all = Outline::new(session, outline_options(options, Filter::All));
-    let theme = options.theme.name();
     let has_file = has_file(session, options);
-    render(&Head { policy: policy(), style: STYLE, theme, title: &card::title(session)?, has_file }, out)?;
+    render(&Head { policy: policy(), style: STYLE, title: &card::title(session)?, has_file }, out)?;
     let mut export = Export::new(session, options, &all, out);
     let card = Card::of(session, export.entries(progress)?)?;
     export.views()?;
@@ -83,7 +73,7 @@ pub fn write_html(
     }
     out.write_all(b"</body>\n</html>\n")?;
     out.flush()?;
-    Ok(Exported { entries: all.len(), branches: card.branches.len() + card.more_branches })
+    Ok(all.len())
 }
 
 #[derive(Template)]
@@ -91,7 +81,6 @@ pub fn write_html(
 struct Head<'p> {
     policy: String,
     style: &'static str,
-    theme: &'static str,
     title: &'p str,
     has_file: bool,
 }

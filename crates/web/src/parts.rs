@@ -21,18 +21,6 @@ pub(crate) const HUGE: u64 = 48 << 20;
 /// Sessions above this size are packed in a hurry.
 const LARGE: u64 = 8 << 20;
 
-/// How the entries are stored in the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Packing {
-    /// Compressed, unless the session is so small that nobody gains or so large that it takes too long.
-    #[default]
-    Auto,
-    /// Compressed.
-    Always,
-    /// As plain JSON.
-    Never,
-}
-
 /// Writes parts.
 pub(crate) struct Parts<'o> {
     out: &'o mut dyn Write,
@@ -43,13 +31,9 @@ pub(crate) struct Parts<'o> {
 
 impl<'o> Parts<'o> {
     /// Decides how the parts of a session of this size are stored.
-    pub(crate) fn new(out: &'o mut dyn Write, packing: Packing, session_bytes: u64) -> Self {
+    pub(crate) fn new(out: &'o mut dyn Write, packed: Option<bool>, session_bytes: u64) -> Self {
         let level = if session_bytes > LARGE { Compression::fast() } else { Compression::default() };
-        let is_packed = match packing {
-            Packing::Auto => (SMALL..=HUGE).contains(&session_bytes),
-            Packing::Always => true,
-            Packing::Never => false,
-        };
+        let is_packed = packed.unwrap_or_else(|| (SMALL..=HUGE).contains(&session_bytes));
         Self { out, level: is_packed.then_some(level), scratch: Vec::new() }
     }
 

@@ -1,4 +1,4 @@
-//! `offshoot check`: everything odd in session files, explained.
+//! `offshoot check`: reports problems of session files.
 
 mod fix;
 mod targets;
@@ -7,17 +7,17 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde_json::{Value as Json, json};
 use session_tree::fs::RealFs;
-use session_tree::{Error, Report, Severity, salvage};
+use session_tree::{Diagnostic, Error, Fix, Problem, Report, Severity, salvage};
 
-use crate::app::App;
+use crate::app::{App, is_stream};
 use crate::change::quoted;
 use crate::error::{CommandError, Failure};
 use crate::reading::Output;
 use crate::ui::{Tone, Ui, bytes, count};
 
-pub(super) use fix::{JsonFix, words};
+pub(super) use fix::{fix_json, words};
 use targets::Target;
 
 /// Report everything unusual in session files; never writes.
@@ -53,6 +53,9 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
             app.ui.tell(&format!("`offshoot repair {} --copy FILE` writes a repaired copy", quoted(name)))?;
         }
     }
+    if !args.quiet && !args.output.json {
+        worst.report_exposed(app)?;
+    }
     worst.end()
 }
 
@@ -65,15 +68,22 @@ struct Worst {
     in_place: Vec<String>,
     /// The files that can only be repaired in a copy.
     by_copy: Vec<String>,
+    /// The files that other users can read, with their modes.
+    exposed: Vec<(String, u32)>,
 }
 
 impl Worst {
     fn note(&mut self, name: &str, found: &Found) {
         match found {
             Found::Report(report) => {
+                let mode = |(found, _): (&Diagnostic, _)| match found.problem {
+                    Problem::LooseMode { mode } => Some((name.to_owned(), mode)),
+                    _ => None,
+                };
+                self.exposed.extend(report.findings().filter_map(mode));
                 self.damaged |= report.worst() == Some(Severity::Damage);
                 let fixes = || report.findings().filter_map(|(_, fix)| fix);
-                match fixes().any(session_tree::Fix::needs_copy) {
+                match fixes().any(Fix::needs_copy) {
                     true => self.by_copy.push(name.to_owned()),
                     false if fixes().next().is_some() => self.in_place.push(name.to_owned()),
                     false => {}
@@ -85,6 +95,17 @@ impl Worst {
             }
             Found::Failed(_) => self.failed = true,
             Found::NotASession(_) => {}
+        }
+    }
+
+    fn report_exposed(&self, app: &mut App) -> Result<(), CommandError> {
+        match self.exposed.as_slice() {
+            [] => Ok(()),
+            [(name, mode)] => app.ui.tell(&format!(
+                "hint: other users can read this file (mode {mode:o}); `chmod 600 {}` makes it private",
+                quoted(name)
+            )),
+            all => app.ui.tell(&format!("hint: other users can read {} of these files", all.len())),
         }
     }
 
@@ -133,17 +154,20 @@ impl Found {
 
     fn print_json(&self, name: &str, ui: &mut Ui) -> Result<(), CommandError> {
         match self {
-            Found::Report(report) => ui.json(&JsonReport::of(report, name)),
-            Found::LostHeader { bytes, entries } => ui.json(&JsonReport::lost_header(name, *bytes, *entries)),
+            Found::Report(report) => ui.json(&report_json(report, name)),
+            Found::LostHeader { bytes, entries } => ui.json(&lost_header_json(name, *bytes, *entries)),
             Found::NotASession(reason) => {
-                ui.json(&serde_json::json!({"file": name, "isSession": false, "reason": reason}))
+                ui.json(&json!({"file": name, "isSession": false, "reason": reason}))
             }
-            Found::Failed(failure) => ui.json(&serde_json::json!({"file": name, "error": failure})),
+            Found::Failed(failure) => ui.json(&json!({"file": name, "error": failure})),
         }
     }
 }
 
 fn check(target: &Target, app: &App) -> Result<Found, CommandError> {
+    if is_stream(&target.path) {
+        return Ok(Found::Report(app.open(&target.path)?.check()?));
+    }
     match app.options().open_read_only(&target.path) {
         Ok(session) => Ok(Found::Report(session.check_file(&RealFs)?)),
         Err(Error::NotASession { path, reason }) => headless(&path, reason, target.is_named),
@@ -173,7 +197,7 @@ fn print_report(report: &Report, name: &str, ui: &mut Ui) -> Result<(), CommandE
     );
     let (tone, verdict) = verdict(report);
     ui.line(&[(Tone::Plain, name), (Tone::Plain, ": "), (tone, &verdict), (Tone::Dim, &size)])?;
-    for (diagnostic, offered) in report.findings() {
+    for (diagnostic, offered) in report.findings().filter(|(found, _)| !is_hint(found)) {
         let (tone, word) = word(diagnostic.problem.severity());
         let said = diagnostic.to_string();
         ui.line(&[(Tone::Plain, "  "), (tone, word), (Tone::Plain, ": "), (Tone::Plain, &said)])?;
@@ -202,11 +226,17 @@ fn fix(ui: &mut Ui, words: &str) -> Result<(), CommandError> {
     ui.line(&[(Tone::Plain, "    "), (Tone::Good, "fix"), (Tone::Plain, ": "), (Tone::Plain, words)])
 }
 
+/// Returns true for what is no problem of the content, and reported as a hint.
+fn is_hint(found: &Diagnostic) -> bool {
+    matches!(found.problem, Problem::LooseMode { .. })
+}
+
 /// How many findings there are of each kind, the worst first.
 fn verdict(report: &Report) -> (Tone, String) {
-    let Some(worst) = report.worst() else { return (Tone::Good, "clean".into()) };
-    let found = |wanted: Severity| {
-        report.diagnostics.iter().filter(|found| found.problem.severity() == wanted).count()
+    let shown = || report.diagnostics.iter().filter(|found| !is_hint(found));
+    let found = |wanted: Severity| shown().filter(|found| found.problem.severity() == wanted).count();
+    let Some(worst) = report.worst().filter(|_| shown().next().is_some()) else {
+        return (Tone::Good, "clean".into());
     };
     let parts = [
         (found(Severity::Damage), "damaged place"),
@@ -230,67 +260,32 @@ pub(super) fn word(severity: Severity) -> (Tone, &'static str) {
     }
 }
 
-/// The JSON form of a report.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonReport<'r> {
-    file: &'r str,
-    lines: u64,
-    entries: u64,
-    bytes: u64,
-    clean: bool,
-    findings: Vec<JsonFinding<'r>>,
+fn finding_json(diagnostic: &Diagnostic, fix: Option<&Fix>) -> Json {
+    let mut finding = json!({
+        "severity": word(diagnostic.problem.severity()).1, "code": diagnostic.problem.code(),
+        "message": diagnostic.problem.to_string(), "line": diagnostic.line,
+        "bytes": [diagnostic.bytes.start, diagnostic.bytes.end],
+    });
+    if let Some(fix) = fix {
+        finding["fix"] = fix_json(fix);
+    }
+    finding
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonFinding<'r> {
-    severity: &'static str,
-    code: &'static str,
-    message: String,
-    line: u64,
-    bytes: [u64; 2],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<JsonFix<'r>>,
+fn report_json(report: &Report, file: &str) -> Json {
+    let findings = report.findings().map(|(diagnostic, fix)| finding_json(diagnostic, fix));
+    json!({
+        "file": file, "lines": report.lines, "entries": report.entries, "bytes": report.bytes,
+        "clean": report.is_clean(), "findings": findings.collect::<Vec<_>>(),
+    })
 }
 
-impl<'r> JsonReport<'r> {
-    fn of(report: &'r Report, file: &'r str) -> Self {
-        let findings = report.findings().map(|(diagnostic, fix)| JsonFinding {
-            severity: word(diagnostic.problem.severity()).1,
-            code: diagnostic.problem.code(),
-            message: diagnostic.problem.to_string(),
-            line: diagnostic.line,
-            bytes: [diagnostic.bytes.start, diagnostic.bytes.end],
-            fix: fix.map(JsonFix::of),
-        });
-        JsonReport {
-            file,
-            lines: report.lines,
-            entries: report.entries,
-            bytes: report.bytes,
-            clean: report.is_clean(),
-            findings: findings.collect(),
-        }
-    }
-
-    fn lost_header(file: &'r str, bytes: [u64; 2], entries: usize) -> Self {
-        let finding = JsonFinding {
-            severity: word(Severity::Damage).1,
-            code: "lost-header",
-            message: "the header cannot be read".into(),
-            line: 1,
-            bytes,
-            fix: Some(JsonFix::salvage()),
-        };
-        let size = Path::new(file).metadata().map_or(0, |meta| meta.len());
-        JsonReport {
-            file,
-            lines: 0,
-            entries: entries as u64,
-            bytes: size,
-            clean: false,
-            findings: vec![finding],
-        }
-    }
+fn lost_header_json(file: &str, bytes: [u64; 2], entries: usize) -> Json {
+    let size = Path::new(file).metadata().map_or(0, |meta| meta.len());
+    json!({
+        "file": file, "lines": 0, "entries": entries, "bytes": size, "clean": false, "findings": [{
+            "severity": word(Severity::Damage).1, "code": "lost-header", "message": "the header cannot be read",
+            "line": 1, "bytes": bytes, "fix": {"action": "salvage", "isGuess": false, "needsCopy": true},
+        }],
+    })
 }

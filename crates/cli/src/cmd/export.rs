@@ -5,17 +5,17 @@ mod source;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::{self, Stdio};
 
 use offshoot_agent::cancel::Cancel;
-use offshoot_web::{ExportOptions, Packing, Theme};
+use offshoot_web::ExportOptions;
 use session_tree::Session;
 
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
 use crate::exporting::{Export, Form, default_name, free, new_header};
-use crate::ui::Ui;
-use crate::ui::{Progress, bytes, count};
+use crate::ui::{Progress, Ui, bytes, count};
 
 use source::Source;
 
@@ -25,8 +25,8 @@ pub(crate) struct Args {
     /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
     #[arg(value_name = "SESSION")]
     session: OsString,
-    /// Write into this file, which must not exist; `-` is standard output. The end of the name decides: `.md` is
-    /// Markdown, `.jsonl` a session file, anything else a page. Without it a page goes into the working directory.
+    /// Write into this file; `-` is standard output. The extension decides: `.html` is a page, `.md` is Markdown, `.jsonl`
+    /// a session file. The default is a page in the working directory, named after the session.
     #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Export one branch: the path to the newest tip at or below this entry. Nothing of other branches is written.
@@ -47,78 +47,79 @@ pub(crate) struct Args {
     /// Leave out the thinking of models.
     #[arg(long)]
     no_thinking: bool,
-    /// The colours that the page starts with.
-    #[arg(long, value_name = "COLOURS", default_value = "auto")]
-    theme: Colours,
-    /// Whether the page is compressed; `auto` compresses all but small and huge sessions.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    compress: When,
+    /// Replace the file if it exists.
+    #[arg(long, short)]
+    force: bool,
+    /// Open the file in the browser, or in the program of its kind.
+    #[arg(long)]
+    open: bool,
     #[command(flatten)]
     how: Changing,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Colours {
-    Auto,
-    Light,
-    Dark,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum When {
-    Auto,
-    Always,
-    Never,
-}
-
-/// Where it is written to.
-enum Target {
-    Standard,
-    File(PathBuf),
-}
-
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let form = args.form();
+    let form = args.output.as_deref().map_or(Ok(Form::Page), Form::of)?;
     args.refuse_contradictions(form)?;
     let session = app.open(&args.session)?;
-    let target = args.target(&session)?;
     let name = file_of(&session);
+    let path = match &args.output {
+        Some(path) => Some(path.clone()).filter(|_| !args.is_standard()),
+        None => Some(default_name(&session)),
+    };
+    if let Some(path) = path.as_deref().filter(|_| !args.force) {
+        free(path)?;
+    }
     let source = Source::prepare(args, session, app)?;
-    let export = args.export(form, &source.session, app);
-    let change = |entries: usize| {
-        let what = format!("{} of {name}", count(entries, "entry"));
-        let change = Change::new("exported", "export", what).field("file", name.as_str());
-        change.field("entries", entries).field("redacted", source.redacted)
+    let session = &source.session;
+    let options = ExportOptions {
+        tools: !args.no_tools,
+        thinking: !args.no_thinking,
+        home: app.home(),
+        ..ExportOptions::default()
     };
-    let change = match (&target, args.how.dry_run) {
-        (Target::Standard, false) => change(to_standard_output(&export, &source.session, app)?),
-        (Target::File(path), false) => {
-            let session = &source.session;
-            let mut bar = bar(session);
-            // Who presses Ctrl-C ends the program.
-            let never = Cancel::new();
-            let written =
-                export.write_new_file(session, path, &mut |done, total| bar.set(done, total), &never);
-            drop(bar);
-            let (entries, size) = written?;
-            let path = path.display().to_string();
-            app.ui.tell(&format!("{path}: {}", bytes(size)))?;
-            let change = change(entries).field("path", path.as_str()).field("bytes", size);
-            change.gives(path.as_str()).undo(format!("rm {}", quoted(&path)))
+    let export = Export { form, options, has_all: args.all, header: new_header(session, app) };
+    let mut bar = Progress::new("exporting", session.tree().len());
+    let mut progress = |done: usize, total: usize| bar.set(done, total);
+    let (entries, size) = match &path {
+        _ if args.how.dry_run => (session.tree().len(), None),
+        None => (to_standard_output(&export, session, &mut progress, app)?, None),
+        Some(path) => {
+            // Ctrl-C ends the program.
+            let (entries, size) =
+                export.write_file(session, path, args.force, &mut progress, &Cancel::new())?;
+            (entries, Some(size))
         }
-        (Target::File(path), true) => {
-            change(source.session.tree().len()).field("path", path.display().to_string())
-        }
-        (Target::Standard, true) => change(source.session.tree().len()),
     };
+    drop(bar);
+    let what = format!("{} of {name}", count(entries, "entry"));
+    let mut change = Change::new("exported", "export", what).field("file", name.as_str());
+    change = change.field("entries", entries).field("redacted", source.redacted);
+    if let Some(path) = &path {
+        change = change.field("path", path.display().to_string());
+    }
+    if let (Some(path), Some(size)) = (&path, size) {
+        let path = path.display().to_string();
+        app.ui.tell(&format!("{path}: {}", bytes(size)))?;
+        change = change.field("bytes", size).gives(path.as_str()).undo(format!("rm {}", quoted(&path)));
+        if args.open {
+            open(&path, app)?;
+        }
+    }
     change.tell(app, args.how)
 }
 
-impl Args {
-    fn form(&self) -> Form {
-        self.output.as_deref().map_or(Form::Page, Form::of)
+/// Opens a file in the program that the system has chosen for its kind.
+fn open(path: &str, app: &mut App) -> Result<(), CommandError> {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = process::Command::new(program);
+    command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    match command.spawn() {
+        Ok(_) => Ok(()),
+        Err(error) => app.ui.tell(&format!("warning: cannot run {program}: {error}")),
     }
+}
 
+impl Args {
     fn refuse_contradictions(&self, form: Form) -> Result<(), CommandError> {
         let usage = |message: &str, hint: &str| Err(CommandError::Usage(Failure::new(message).hint(hint)));
         if form == Form::Session && (self.no_tools || self.no_thinking) {
@@ -130,11 +131,8 @@ impl Args {
         if form != Form::Session && self.all {
             return usage("a page has all branches", "`--all` goes with `-o FILE.jsonl`");
         }
-        if self.how.json && self.is_standard() && !self.how.dry_run {
-            return usage(
-                "standard output gets the export itself",
-                "`--json` goes with a file or `--dry-run`",
-            );
+        if self.is_standard() && (self.how.json || self.open) && !self.how.dry_run {
+            return usage("standard output gets the export itself", "`--json` and `--open` need a file");
         }
         Ok(())
     }
@@ -142,50 +140,19 @@ impl Args {
     fn is_standard(&self) -> bool {
         self.output.as_deref() == Some(Path::new("-"))
     }
-
-    fn target(&self, session: &Session) -> Result<Target, CommandError> {
-        match &self.output {
-            Some(_) if self.is_standard() => Ok(Target::Standard),
-            Some(path) => Ok(Target::File(free(path)?)),
-            None => Ok(Target::File(free(Path::new(&default_name(session)))?)),
-        }
-    }
-
-    fn export(&self, form: Form, session: &Session, app: &App) -> Export {
-        let (options, header) = (self.options(app), new_header(session, app));
-        Export { form, options, has_all: self.all, header }
-    }
-
-    fn options(&self, app: &App) -> ExportOptions {
-        ExportOptions {
-            theme: match self.theme {
-                Colours::Auto => Theme::Auto,
-                Colours::Light => Theme::Light,
-                Colours::Dark => Theme::Dark,
-            },
-            tools: !self.no_tools,
-            thinking: !self.no_thinking,
-            home: app.home(),
-            packing: match self.compress {
-                When::Auto => Packing::Auto,
-                When::Always => Packing::Always,
-                When::Never => Packing::Never,
-            },
-        }
-    }
 }
 
-fn to_standard_output(export: &Export, session: &Session, app: &mut App) -> Result<usize, CommandError> {
-    let mut bar = bar(session);
+fn to_standard_output(
+    export: &Export,
+    session: &Session,
+    progress: &mut dyn FnMut(usize, usize),
+    app: &mut App,
+) -> Result<usize, CommandError> {
     let mut out = Out::new(&mut app.ui);
-    let written = export.write(session, &mut out, &mut |done, total| bar.set(done, total));
+    let written = export.write(session, &mut out, progress);
     let entries = written.as_ref().map_or(0, |entries| *entries);
     out.end(written.map(drop))?;
     Ok(entries)
-}
-
-fn bar(session: &Session) -> Progress {
-    Progress::new("exporting", session.tree().len())
 }
 
 /// Standard output for libraries.

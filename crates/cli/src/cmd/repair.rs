@@ -10,7 +10,7 @@ use session_tree::fs::RealFs;
 use session_tree::json::Value;
 use session_tree::{Body, EntryId, Error, Fix, REPAIR, RepairPlan, Repaired, Session, Severity, salvage};
 
-use super::check::{JsonFix, words};
+use super::check::{fix_json, words};
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
@@ -224,7 +224,7 @@ fn finish(change: Change, done: &Done, file: &str, how: Changing, app: &mut App)
 }
 
 fn fixes_json(done: &Done) -> Json {
-    json!(done.fixes.iter().map(JsonFix::of).collect::<Vec<_>>())
+    json!(done.fixes.iter().map(fix_json).collect::<Vec<_>>())
 }
 
 fn tell_fixes(done: &Done, how: Changing, app: &mut App) -> Result<(), CommandError> {

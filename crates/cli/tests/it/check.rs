@@ -42,6 +42,22 @@ fn a_session_in_order_is_clean() {
 }
 
 #[test]
+fn files_that_other_users_can_read_are_hinted_at() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let file = home.session("u1 user hi");
+    let set = |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    set(0o600);
+    assert_eq!(home.run(&["check", &file]).err(), "");
+    set(0o644);
+    let run = home.run(&["check", &file]);
+    assert!(run.err().starts_with("hint: other users can read this file (mode 644); `chmod 600 "), "{run}");
+    assert!(run.ok().contains("s.jsonl: clean"), "{run}");
+    let findings = home.run(&["check", &file, "--json"]).json()["findings"].clone();
+    assert_eq!(findings[0]["severity"], "note");
+}
+
+#[test]
 fn damage_is_told_with_its_place_and_what_a_repair_would_do() {
     let home = Home::new();
     let file = private(&home, "project/s.jsonl", cut());
@@ -55,7 +71,7 @@ fn damage_is_told_with_its_place_and_what_a_repair_would_do() {
     --- exit code 4
     ");
     assert_snapshot!(home.run(&["check", &file, "--json"]), @r#"
-    {"file":"[home]/project/s.jsonl","lines":5,"entries":4,"bytes":863,"clean":false,"findings":[{"severity":"damage","code":"placeholder","message":"entry a2 cannot be read (unexpected end of text); it keeps its place without content","line":3,"bytes":[252,312],"fix":{"action":"stub","ids":["a2"],"parentId":"u1","isGuess":false,"needsCopy":false}}]}
+    {"file":"[home]/project/s.jsonl","lines":5,"entries":4,"bytes":863,"clean":false,"findings":[{"severity":"damage","code":"placeholder","message":"entry a2 cannot be read (unexpected end of text); it keeps its place without content","line":3,"bytes":[252,312],"fix":{"action":"stub","isGuess":false,"needsCopy":false,"ids":["a2"],"parentId":"u1"}}]}
     --- exit code 4
     "#);
     assert_snapshot!(home.run(&["check", "-q", &file]), @"--- exit code 4");
@@ -69,12 +85,12 @@ fn warnings_are_no_damage() {
         private(&home, "project/s.jsonl", testkit::drawing::session_text("a user hi\nb<gone user orphan"));
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     assert_snapshot!(home.run(&["check", &file]), @"
-    [home]/project/s.jsonl: 2 warnings (3 lines, 2 entries, 398 B)
-      warning: line 1 (bytes 0..91): other users may read the file (mode 644)
+    [home]/project/s.jsonl: 1 warning (3 lines, 2 entries, 398 B)
       warning: line 3 (bytes 242..397): entry b names the parent gone, which is not in the file; shown as a root
         fix: append an empty entry gone below a, which is a guess
     --- words
     `offshoot repair [home]/project/s.jsonl` carries the fixes out
+    hint: other users can read this file (mode 644); `chmod 600 [home]/project/s.jsonl` makes it private
     ");
 }
 
@@ -103,7 +119,7 @@ fn a_directory_is_checked_with_all_that_is_below() {
     --- exit code 4
     ");
     assert_snapshot!(home.run(&["check", "a", "--json"]), @r#"
-    {"file":"a/b/bad.jsonl","lines":5,"entries":4,"bytes":863,"clean":false,"findings":[{"severity":"damage","code":"placeholder","message":"entry a2 cannot be read (unexpected end of text); it keeps its place without content","line":3,"bytes":[252,312],"fix":{"action":"stub","ids":["a2"],"parentId":"u1","isGuess":false,"needsCopy":false}}]}
+    {"file":"a/b/bad.jsonl","lines":5,"entries":4,"bytes":863,"clean":false,"findings":[{"severity":"damage","code":"placeholder","message":"entry a2 cannot be read (unexpected end of text); it keeps its place without content","line":3,"bytes":[252,312],"fix":{"action":"stub","isGuess":false,"needsCopy":false,"ids":["a2"],"parentId":"u1"}}]}
     {"file":"a/empty.jsonl","isSession":false,"reason":"it is empty"}
     {"file":"a/good.jsonl","lines":5,"entries":4,"bytes":1206,"clean":true,"findings":[]}
     {"file":"a/headless.jsonl","lines":0,"entries":4,"bytes":1166,"clean":false,"findings":[{"severity":"damage","code":"lost-header","message":"the header cannot be read","line":1,"bytes":[0,51],"fix":{"action":"salvage","isGuess":false,"needsCopy":true}}]}

@@ -27,9 +27,9 @@ fn an_export_is_a_page_beside_nothing_else_and_can_be_taken_back() {
     let session = home.file("project/work.jsonl", session_text(TREE));
     let before = fs::read(&session).unwrap();
     let run = home.run(&["export", &session]);
-    assert_snapshot!(run.out(), @"work.html");
+    assert_snapshot!(run.out(), @"build-a-cli.html");
     assert!(run.err().contains("exported 9 entries of "), "{}", run.err());
-    let page = fs::read_to_string(home.path("project/work.html")).unwrap();
+    let page = fs::read_to_string(home.path("project/build-a-cli.html")).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     assert!(page.contains("Done with rust") && page.contains("Done with node"));
     assert_eq!(fs::read(&session).unwrap(), before);
@@ -61,7 +61,7 @@ fn one_branch_is_exported_without_a_word_of_the_others() {
     let home = Home::new();
     let session = home.session(TREE);
     for name in ["branch.html", "branch.md", "branch.jsonl"] {
-        home.run(&["export", &session, "-o", name, "--branch", "u3", "--compress", "never"]).ok();
+        home.run(&["export", &session, "-o", name, "--branch", "u3"]).ok();
         let text = fs::read_to_string(home.path("project").join(name)).unwrap();
         assert!(text.contains("Done with node"), "{name}");
         assert!(!text.contains("Rust") && !text.contains("rust"), "{name}");
@@ -83,7 +83,7 @@ fn secrets_are_told_and_taken_out() {
     would export 9 entries of [home]/project/s.jsonl
     ");
     for name in ["x.html", "x.md", "x.jsonl"] {
-        home.run(&["export", &session, "-o", name, "--redact", "--compress", "never"]).ok();
+        home.run(&["export", &session, "-o", name, "--redact"]).ok();
         let text = fs::read_to_string(home.path("project").join(name)).unwrap();
         assert!(!text.contains("abc123def456") && !text.contains("ada@example"), "{name}");
         assert!(text.contains("redacted secret"), "{name}");
@@ -113,7 +113,9 @@ fn the_session_file_in_a_redacted_page_is_redacted_too() {
 fn what_does_not_fit_together_is_refused() {
     let home = Home::new();
     let session = home.session(TREE);
-    let refused: [(&[&str], i32, &str); 4] = [
+    let refused: [(&[&str], i32, &str); 6] = [
+        (&["-o", "x.pdf"], 2, "cannot export as `.pdf`"),
+        (&["-o", "none/x.html"], 1, "cannot write none/x.html: No such file or directory (os error 2)\n"),
         (&["-o", "x.jsonl", "--no-tools"], 2, "a session file has whole entries"),
         (&["--all"], 2, "a page has all branches"),
         (&["-o", "-", "--json"], 2, "standard output gets the export itself"),
@@ -125,6 +127,34 @@ fn what_does_not_fit_together_is_refused() {
         assert!(run.err().contains(said), "{arguments:?}: {run}");
         assert_eq!(files(&home.path("project")).len(), 1, "{arguments:?}");
     }
+}
+
+#[test]
+fn a_file_is_replaced_only_by_force() {
+    let home = Home::new();
+    let session = home.session(TREE);
+    let page = home.file("project/page.html", "mine");
+    assert_eq!(home.run(&["export", &session, "-o", "page.html"]).code, 1);
+    assert_eq!(fs::read_to_string(&page).unwrap(), "mine");
+    home.run(&["export", &session, "-o", "page.html", "--force"]).ok();
+    assert!(fs::read_to_string(&page).unwrap().contains("Build a CLI"));
+}
+
+#[test]
+fn an_export_is_opened_on_request() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let session = home.session(TREE);
+    let name = if cfg!(target_os = "macos") { "bin/open" } else { "bin/xdg-open" };
+    let opener = home.file(name, "#!/bin/sh\necho \"$1\" > \"$OPENED\"\n");
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let opened = home.path("opened");
+    assert!(std::process::Command::new("mkfifo").arg(&opened).status().unwrap().success());
+    let mut command = home.command(&["export", &session, "--open"]);
+    let path = format!("{}:/usr/bin:/bin", home.path("bin").display());
+    let output = command.env("PATH", path).env("OPENED", &opened).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::read_to_string(&opened).unwrap(), "build-a-cli.html\n");
 }
 
 #[test]

@@ -320,6 +320,23 @@ fn all_lists_are_arrays_in_one_line_of_json() {
 }
 
 #[test]
+fn a_session_can_come_from_a_pipe() {
+    let home = Home::new();
+    let text = session_text(TREE);
+    let file = home.session(TREE);
+    for command in [&["tree"][..], &["path"], &["show"], &["context"], &["branches"], &["tree", "--flat"]] {
+        let piped = home.run_with_input(&[command, &["/dev/stdin"]].concat(), &text);
+        assert_eq!(piped.ok(), home.run(&[command, &[&file]].concat()).ok(), "{command:?}");
+    }
+    home.run_with_input(&["stats", "/dev/stdin"], &text).ok();
+    home.run_with_input(&["check", "/dev/stdin"], &text).ok();
+    home.run_with_input(&["export", "/dev/stdin", "-o", "-"], &text).ok();
+    let run = home.run_with_input(&["tree", "/dev/stdin"], b"no session\n");
+    assert_eq!(run.code, 1, "{run}");
+    assert_ne!(home.run_with_input(&["label", "/dev/stdin", "u1", "x"], &text).code, 0);
+}
+
+#[test]
 fn rows_of_a_path_have_ids_in_files_of_version_1_too() {
     let home = Home::new();
     let file = home.file("project/old.jsonl", OLD);

@@ -71,7 +71,7 @@ fn fused_lines_are_taken_apart_and_fused_again() {
     --- words
     1 message, about 1 tokens; model prov/mod, thinking off
     ");
-    assert_snapshot!(home.run(&["repair", &file, "--json"]), @r#"{"action":"repair","fixes":[{"action":"recover","ids":["00000002","00000003"],"isGuess":false,"needsCopy":false}],"appended":["00000002","00000003","000000f1","000000f2"],"records":["000000f1"],"file":"[home]/project/s.jsonl","leafId":"00000004","needsCopy":false,"damagedPlaces":0,"dryRun":false,"undo":"offshoot repair [home]/project/s.jsonl --undo"}"#);
+    assert_snapshot!(home.run(&["repair", &file, "--json"]), @r#"{"action":"repair","fixes":[{"action":"recover","isGuess":false,"needsCopy":false,"ids":["00000002","00000003"]}],"appended":["00000002","00000003","000000f1","000000f2"],"records":["000000f1"],"file":"[home]/project/s.jsonl","leafId":"00000004","needsCopy":false,"damagedPlaces":0,"dryRun":false,"undo":"offshoot repair [home]/project/s.jsonl --undo"}"#);
     assert_snapshot!(context(), @"
     entry     tokens  role       text
     00000001       3  user       Build a CLI
@@ -121,7 +121,7 @@ fn a_dry_run_tells_what_would_be_done_and_writes_nothing() {
     fix: would append an empty entry 00000002 below 00000001
     would repair [home]/project/s.jsonl with 1 fix
     ");
-    assert_snapshot!(home.run(&["repair", &file, "--dry-run", "--json"]), @r#"{"action":"repair","fixes":[{"action":"stub","ids":["00000002"],"parentId":"00000001","isGuess":false,"needsCopy":false}],"appended":[],"records":[],"file":"[home]/project/s.jsonl","leafId":"00000004","needsCopy":false,"damagedPlaces":1,"dryRun":true,"undo":null}"#);
+    assert_snapshot!(home.run(&["repair", &file, "--dry-run", "--json"]), @r#"{"action":"repair","fixes":[{"action":"stub","isGuess":false,"needsCopy":false,"ids":["00000002"],"parentId":"00000001"}],"appended":[],"records":[],"file":"[home]/project/s.jsonl","leafId":"00000004","needsCopy":false,"damagedPlaces":1,"dryRun":true,"undo":null}"#);
     assert_snapshot!(home.run(&["repair", &file, "-n", "--copy", "new.jsonl"]), @"
     --- words
     fix: would append an empty entry 00000002 below 00000001

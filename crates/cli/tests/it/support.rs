@@ -37,11 +37,13 @@ impl Home {
         self.dir.path().join(name)
     }
 
-    /// Writes a file below the home; gives its path as an argument.
+    /// Writes a private file below the home; gives its path as an argument.
     pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        use std::os::unix::fs::PermissionsExt as _;
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         path.to_str().unwrap().to_owned()
     }
 

@@ -1,6 +1,6 @@
 //! What an export says, and what it does not.
 
-use offshoot_web::{ExportOptions, Packing, Theme};
+use offshoot_web::ExportOptions;
 use session_tree::{Options, Session};
 use testkit::drawing::session_text;
 
@@ -37,18 +37,12 @@ fn tools_and_thinking_are_left_out_on_request() {
 }
 
 #[test]
-fn a_page_starts_with_the_colours_asked_for() {
-    let dark = html(&session("a user hi"), &ExportOptions { theme: Theme::Dark, ..plain() });
-    assert!(dark.contains("data-theme=\"dark\""));
-}
-
-#[test]
 fn what_comes_before_the_readable_part_is_counted() {
     let mut drawing = String::from("e0 user first\n");
     for at in 1..=400 {
         drawing.push_str(&format!("e{at}<e{} user prompt {at}\n", at - 1));
     }
-    let page = html(&session(&drawing), &ExportOptions { packing: Packing::Always, ..plain() });
+    let page = html(&session(&drawing), &ExportOptions { packed: Some(true), ..plain() });
     let (before, _) = page.split_once(" entries before this are shown with JavaScript.").unwrap();
     let (_, skipped) = before.rsplit_once("The ").unwrap();
     let shown = page.matches("<article").count();

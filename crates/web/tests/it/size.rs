@@ -1,6 +1,6 @@
 //! How large a page is.
 
-use offshoot_web::{ExportOptions, Packing};
+use offshoot_web::ExportOptions;
 use testkit::corpus::Shape;
 
 use crate::support::{Page, html, plain, session};
@@ -37,6 +37,6 @@ fn the_readable_part_is_small_whatever_was_run_or_called() {
         r#"! {{"type":"message","id":"a","parentId":"b","timestamp":"2025-01-01T00:00:02.000Z","message":{{"role":"assistant","model":"{long}","content":[{{"type":"toolCall","id":"c","name":"{long}","arguments":{{}}}}]}}}}"#
     );
     let session = session(&["u user hello", &command, &call].join("\n"));
-    let page = html(&session, &ExportOptions { packing: Packing::Always, ..plain() });
+    let page = html(&session, &ExportOptions { packed: Some(true), ..plain() });
     assert!(page.len() < 200_000, "{}", page.len());
 }

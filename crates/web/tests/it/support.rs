@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
-use offshoot_web::{ExportOptions, Packing, write_html, write_markdown};
+use offshoot_web::{ExportOptions, write_html, write_markdown};
 use session_tree::{Options, Session};
 use tempfile::TempDir;
 use testkit::corpus::{self, Shape};
@@ -71,7 +71,7 @@ pub(crate) fn html(session: &Session, options: &ExportOptions) -> String {
 }
 
 pub(crate) fn plain() -> ExportOptions {
-    ExportOptions { packing: Packing::Never, ..ExportOptions::default() }
+    ExportOptions { packed: Some(false), ..ExportOptions::default() }
 }
 
 pub(crate) fn markdown(session: &Session, options: &ExportOptions) -> String {

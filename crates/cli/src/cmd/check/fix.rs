@@ -1,9 +1,9 @@
-//! What a repair would do, in words and as JSON.
+//! The effect of a repair, in words and as JSON.
 
-use serde::Serialize;
+use serde_json::{Value as Json, json};
 use session_tree::{EntryId, Fix};
 
-/// Tells what a fix does.
+/// Describes a fix.
 pub(in crate::cmd) fn words(fix: &Fix) -> String {
     match fix {
         Fix::Stub { id, parent, inferred } => {
@@ -27,40 +27,23 @@ pub(in crate::cmd) fn words(fix: &Fix) -> String {
     }
 }
 
-/// The JSON form of a fix.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::cmd) struct JsonFix<'f> {
-    action: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ids: Vec<&'f str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent_id: Option<&'f str>,
-    is_guess: bool,
-    needs_copy: bool,
-}
-
-impl<'f> JsonFix<'f> {
-    /// Describes a fix.
-    pub(in crate::cmd) fn of(fix: &'f Fix) -> Self {
-        let (action, ids) = match fix {
-            Fix::Stub { id, .. } => ("stub", vec![id.as_str()]),
-            Fix::Recover { entries } => ("recover", entries.iter().map(|entry| entry.id.as_str()).collect()),
-            Fix::LineFeed => ("line-feed", Vec::new()),
-            Fix::LeafMarker { target } => ("leaf-marker", target.iter().map(EntryId::as_str).collect()),
-            Fix::Detach { id } => ("detach", vec![id.as_str()]),
-            Fix::Omit { .. } => ("omit", Vec::new()),
-            _ => ("other", Vec::new()),
-        };
-        let parent_id = match fix {
-            Fix::Stub { parent, .. } => parent.as_ref().map(EntryId::as_str),
-            _ => None,
-        };
-        JsonFix { action, ids, parent_id, is_guess: fix.is_inferred(), needs_copy: fix.needs_copy() }
+/// Returns a fix as JSON.
+pub(in crate::cmd) fn fix_json(fix: &Fix) -> Json {
+    let (action, ids) = match fix {
+        Fix::Stub { id, .. } => ("stub", vec![id.as_str()]),
+        Fix::Recover { entries } => ("recover", entries.iter().map(|entry| entry.id.as_str()).collect()),
+        Fix::LineFeed => ("line-feed", Vec::new()),
+        Fix::LeafMarker { target } => ("leaf-marker", target.iter().map(EntryId::as_str).collect()),
+        Fix::Detach { id } => ("detach", vec![id.as_str()]),
+        Fix::Omit { .. } => ("omit", Vec::new()),
+        _ => ("other", Vec::new()),
+    };
+    let mut json = json!({"action": action, "isGuess": fix.is_inferred(), "needsCopy": fix.needs_copy()});
+    if !ids.is_empty() {
+        json["ids"] = json!(ids);
     }
-
-    /// Describes what is done about a lost header.
-    pub(super) fn salvage() -> Self {
-        JsonFix { action: "salvage", ids: Vec::new(), parent_id: None, is_guess: false, needs_copy: true }
+    if let Fix::Stub { parent: Some(parent), .. } = fix {
+        json["parentId"] = json!(parent.as_str());
     }
+    json
 }

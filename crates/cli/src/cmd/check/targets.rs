@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::app::App;
+use crate::app::{App, is_stream};
 use crate::error::CommandError;
 use crate::reading::each_line;
 use crate::ui::Progress;
@@ -51,6 +51,7 @@ pub(super) fn each(
 fn targets_of(name: &OsStr, app: &App) -> Vec<(String, Result<Target, CommandError>)> {
     let path = Path::new(name);
     let found = match path.is_dir() {
+        false if is_stream(path) => Ok(vec![Target { path: path.to_path_buf(), is_named: true }]),
         false => app.find(name).map(|path| vec![Target { path, is_named: true }]),
         true => files_below(path)
             .map(|files| files.into_iter().map(|path| Target { path, is_named: false }).collect())

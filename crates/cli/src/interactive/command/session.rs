@@ -93,16 +93,18 @@ impl Front<'_> {
             (default_name(session), new_header(session, app), saved)
         });
         let path = self.cwd.join(if file.is_empty() { name.as_os_str() } else { file.as_ref() });
-        if let Err(error) = free(&path) {
-            return self.fail_with(error);
-        }
+        let form = match free(&path).and_then(|path| Form::of(&path)) {
+            Ok(form) => form,
+            Err(error) => return self.fail_with(error),
+        };
         let options = ExportOptions { home: self.home.clone(), ..ExportOptions::default() };
-        let export = Export { form: Form::of(&path), options, has_all: false, header };
+        let export = Export { form, options, has_all: false, header };
         match saved {
             Some((file, leaf)) => self.start_export(export, path, file, leaf),
             None => {
                 let never = Cancel::new();
-                let write = |session: &Session| export.write_new_file(session, &path, &mut |_, _| {}, &never);
+                let write =
+                    |session: &Session| export.write_file(session, &path, false, &mut |_, _| {}, &never);
                 let written = self.desk.read(write);
                 self.exported(&path, written.map(drop));
             }
@@ -121,7 +123,7 @@ impl Front<'_> {
                     Some(leaf) => session.branch(&leaf)?,
                     None => session.reset_leaf(),
                 }
-                export.write_new_file(&session, &to, &mut |_, _| {}, &stop).map(drop)
+                export.write_file(&session, &to, false, &mut |_, _| {}, &stop).map(drop)
             });
             let written = writing.await.unwrap_or_else(|error| Err(Failure::new(chain(&error)).into()));
             let then: Then = Box::new(move |front| {
