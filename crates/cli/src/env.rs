@@ -21,7 +21,7 @@ pub(crate) struct Environment {
     pi_session_dir: Option<PathBuf>,
     /// Whether caches are kept.
     pub(crate) use_cache: bool,
-    /// Whether `NO_COLOR` is set, or the terminal knows no colour.
+    /// True if `NO_COLOR` is set, or the terminal has no colours.
     pub(crate) no_color: bool,
     /// Whether the terminal shows only ASCII characters.
     pub(crate) is_ascii: bool,
@@ -49,7 +49,7 @@ impl Environment {
             pi_dir: path("PI_CODING_AGENT_DIR"),
             pi_session_dir: path("PI_CODING_AGENT_SESSION_DIR"),
             use_cache: set("OFFSHOOT_NO_CACHE").is_none(),
-            no_color: set("NO_COLOR").is_some() || set("TERM").is_some_and(|term| term == "dumb"),
+            no_color: set("NO_COLOR").is_some() || text("TERM").is_some_and(|term| is_monochrome(&term)),
             is_ascii: is_ascii(),
             clock: text("OFFSHOOT_CLOCK").and_then(|text| Timestamp::parse(&text)),
             ids: text("OFFSHOOT_IDS").and_then(|text| text.parse().ok()),
@@ -155,6 +155,12 @@ fn system_zone() -> Zone {
         }
     };
     zone.unwrap_or_else(Zone::utc)
+}
+
+/// Returns true for terminals without colours: `dumb`, and the VT series (`vt100`, `vt220`).
+fn is_monochrome(term: &str) -> bool {
+    term == "dumb"
+        || term.strip_prefix("vt").is_some_and(|model| model.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Tells whether somebody chose a character set that is not UTF-8. Who chose none most likely has UTF-8.

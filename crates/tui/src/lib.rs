@@ -20,7 +20,6 @@ pub mod keys;
 mod layout;
 pub mod numbers;
 pub mod paint;
-pub mod screen;
 mod spinner;
 pub mod theme;
 pub mod time;
@@ -40,3 +39,8 @@ pub mod chat;
 
 pub use crossterm;
 pub use ratatui;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+use tests::screen;

@@ -2,7 +2,7 @@
 //!
 //! Every text of others goes through [`span`], and with that through [`clean()`].
 
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -50,17 +50,6 @@ fn letters(text: &str, (x, y): (u16, u16), room: u16, style: Style, buf: &mut Bu
         end += 1;
     }
     end
-}
-
-/// The cells of an area, row by row.
-fn cells(area: Rect, buf: &mut Buffer) -> impl Iterator<Item = &mut Cell> {
-    let area = area.intersection(buf.area);
-    let rows = usize::from(area.top() - buf.area.top().min(area.top()));
-    let columns = usize::from(area.left() - buf.area.left().min(area.left()));
-    let columns = columns..columns + usize::from(area.width);
-    let width = usize::from(buf.area.width).max(1);
-    let rows = buf.content.chunks_mut(width).skip(rows).take(usize::from(area.height));
-    rows.flat_map(move |row| row.get_mut(columns.clone()).unwrap_or_default())
 }
 
 /// Writes lines into the rows of an area; long ones are shortened.
@@ -154,7 +143,8 @@ pub fn shorten(line: Line<'_>, columns: usize) -> Line<'_> {
 ///
 /// Text is clean before it is drawn; but widgets of others draw text as it is, and letters may be cut apart on the way.
 pub fn finish(theme: Theme, area: Rect, buf: &mut Buffer) {
-    for cell in cells(area, buf) {
+    for position in area.intersection(buf.area).positions() {
+        let cell = &mut buf[position];
         if is_harmless(theme.charset, cell.symbol()) {
             continue;
         }
@@ -230,7 +220,7 @@ pub(crate) fn pane_rule(theme: Theme, area: Rect, above: Rect, buf: &mut Buffer)
 
 /// Wipes an area, so that nothing below it shows through.
 pub(crate) fn wipe(area: Rect, buf: &mut Buffer) {
-    cells(area, buf).for_each(Cell::reset);
+    area.intersection(buf.area).positions().for_each(|position| buf[position].reset());
 }
 
 /// Puts a style over a whole area and keeps what is written there.

@@ -13,18 +13,10 @@ use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::numbers::count;
 use crate::theme::Theme;
 
-/// The keys while the prompts of the current branch show.
-const BRANCH_KEYS: &[(Action, &str)] = &[
+const KEYS: &[(Action, &str)] = &[
     (Action::SelectConfirm, "fork before it"),
     (Action::SelectCancel, "back"),
-    (Action::ForkScope, "all branches"),
-];
-
-/// The keys while the prompts of all branches show.
-const ALL_KEYS: &[(Action, &str)] = &[
-    (Action::SelectConfirm, "fork before it"),
-    (Action::SelectCancel, "back"),
-    (Action::ForkScope, "this branch"),
+    (Action::ForkScope, "this branch or all"),
 ];
 
 /// The fork selector.
@@ -39,16 +31,12 @@ pub struct PromptList {
 impl PromptList {
     /// Opens the list on the newest prompt of the current branch; none if the session has no prompt.
     pub fn open(session: &Session) -> Option<Self> {
-        let path: Vec<Node> = prompts(session, session.branch_path(None).into_iter());
-        match path.last() {
-            Some(newest) => Some(Self::with(session, path.clone(), false, Some(*newest))),
-            // The leaf is before the first prompt: only other branches have some.
-            None => {
-                let all = prompts(session, session.tree().nodes());
-                let newest = *all.last()?;
-                Some(Self::with(session, all, true, Some(newest)))
-            }
-        }
+        let path = prompts(session, session.branch_path(None).into_iter());
+        let is_elsewhere = path.is_empty();
+        // Before the first prompt only other branches have some.
+        let nodes = if is_elsewhere { prompts(session, session.tree().nodes()) } else { path };
+        let newest = *nodes.last()?;
+        Some(Self::with(session, nodes, is_elsewhere, Some(newest)))
     }
 
     fn with(session: &Session, nodes: Vec<Node>, shows_all: bool, start: Option<Node>) -> Self {
@@ -56,12 +44,9 @@ impl PromptList {
         let item = |node: &Node| {
             Item::new(prompt_text(session, *node), branches.get(node).cloned().unwrap_or_default())
         };
-        let (title, keys) = match shows_all {
-            true => ("Fork before a prompt of any branch", ALL_KEYS),
-            false => ("Fork before a prompt of this branch", BRANCH_KEYS),
-        };
+        let title = format!("Fork before a prompt of {} branch", if shows_all { "any" } else { "this" });
         let at = nodes.iter().position(|node| Some(*node) == start);
-        let list = SelectList::searchable(title, nodes.iter().map(item).collect()).with_keys(keys);
+        let list = SelectList::searchable(title, nodes.iter().map(item).collect()).with_keys(KEYS);
         Self { list: list.starting_at(at.unwrap_or(nodes.len().saturating_sub(1))), nodes, shows_all }
     }
 

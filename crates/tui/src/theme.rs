@@ -1,88 +1,82 @@
-//! Themes: what a thing on the screen is, as a style of the terminal.
+//! Themes: the table of roles, and the style of each on dark, light and monochrome terminals.
 //!
-//! Parts of the screen ask for a [`Role`] and never for a colour. What has a meaning of its own has one of the sixteen
-//! colours of the terminal, so that a person's own palette counts; the greys of what matters less, the violets of
-//! extensions and all backgrounds are chosen by us. Meaning never depends on colour alone: the plain theme has no
-//! colours at all.
+//! Parts of the screen ask for a [`Role`] and never for a colour. Roles with a meaning of their own have one of the
+//! sixteen colours of the terminal, so that the palette of the user applies; greys, the violets of extensions and all
+//! backgrounds are fixed. Meaning never depends on colour alone: the plain theme has no colours at all.
 
 use ratatui::style::{Color, Modifier, Style};
 use session_tree::{Charset, RowStyle};
 
-/// What a thing on the screen is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// Ordinary text.
-    Text,
-    /// Text that matters less.
-    Muted,
-    /// Text that hardly matters: hints, guide lines.
-    Dim,
-    /// What belongs to the person or to the active path: cursor, dots, prompts.
-    Accent,
-    /// What went well; answers of the model.
-    Success,
-    /// What asks for attention: labels, branch summaries.
-    Warning,
-    /// What went wrong.
-    Error,
-    /// A line between parts of the screen.
-    Border,
-    /// A line that stands out: compactions, the pane with the keyboard.
-    BorderAccent,
-    /// The title of a part of the screen.
-    Title,
-    /// The row the cursor is on.
-    Selection,
-    /// What a query found.
-    Match,
-    /// A key in a line of help.
-    Key,
-    /// A heading in Markdown.
-    Heading,
-    /// A link in Markdown.
-    Link,
-    /// Code inside a line.
-    Code,
-    /// A quotation in Markdown.
-    Quote,
-    /// Thoughts of the model.
-    Thinking,
-    /// The background of a prompt.
-    UserMessage,
-    /// The background of a message of an extension.
-    CustomMessage,
-    /// The text of a message of an extension.
-    CustomText,
-    /// The label of a message of an extension.
-    CustomLabel,
-    /// The background of a tool that runs.
-    ToolPending,
-    /// The background of a tool that went well.
-    ToolDone,
-    /// The background of a tool that failed.
-    ToolFailed,
-    /// The name of a tool and its main argument.
-    ToolTitle,
-    /// What a tool returned.
-    ToolOutput,
-    /// A line that a change added.
-    DiffAdded,
-    /// A line that a change removed.
-    DiffRemoved,
-    /// A line that a change left alone.
-    DiffContext,
-    /// The border of the editor while a shell command is typed.
-    Shell,
-    /// The border of the editor without thinking.
-    ThinkingOff,
-    /// The border of the editor at the lowest levels of thinking.
-    ThinkingLow,
-    /// The border of the editor at a medium level of thinking.
-    ThinkingMedium,
-    /// The border of the editor at a high level of thinking.
-    ThinkingHigh,
-    /// The border of the editor at the highest levels of thinking.
-    ThinkingMax,
+/// Declares all roles: the name, the meaning, and the style on dark and on light terminals.
+macro_rules! roles {
+    ($($role:ident $meaning:literal $styles:expr;)*) => {
+        /// The meaning of a part of the screen.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Role {
+            $(#[doc = $meaning] $role,)*
+        }
+
+        impl Role {
+            fn styles(self) -> [Style; 2] {
+                match self { $(Role::$role => $styles),* }
+            }
+        }
+    };
+}
+
+roles! {
+    Text "Ordinary text." [Style::new(); 2];
+    Muted "Less important text." fg(245, 242);
+    Dim "Hints and guide lines." fg(240, 248);
+    Accent "Parts of the user and of the active path: cursor, dots, prompts." named(Color::Cyan);
+    Success "Success, and answers of the model." named(Color::Green);
+    Warning "Parts that need attention: labels, branch summaries." named(Color::Yellow);
+    Error "Errors." named(Color::Red);
+    Border "A line between parts of the screen." fg(238, 250);
+    BorderAccent "A line that stands out: compactions, the pane with the keyboard." named(Color::Cyan);
+    Title "The title of a part of the screen." with(Modifier::BOLD, [Style::new(); 2]);
+    Selection "The row of the cursor." bg(237, 254);
+    Match "A hit of a query." named(Color::Black).map(|style| style.bg(Color::Yellow));
+    Key "A key in a line of help." with(Modifier::BOLD, fg(250, 238));
+    Heading "A heading in Markdown." with(Modifier::BOLD, named(Color::Yellow));
+    Link "A link in Markdown." with(Modifier::UNDERLINED, named(Color::Blue));
+    Code "Code inside a line." named(Color::Cyan);
+    Quote "A quotation in Markdown." with(Modifier::ITALIC, fg(245, 242));
+    Thinking "Thoughts of the model." with(Modifier::ITALIC, fg(245, 242));
+    UserMessage "The background of a prompt." bg(236, 255);
+    CustomMessage "The background of a message of an extension." bg(53, 225);
+    CustomText "The text of a message of an extension." fg(183, 54);
+    CustomLabel "The label of a message of an extension." with(Modifier::BOLD, fg(177, 91));
+    ToolPending "The background of a tool that runs." bg(235, 255);
+    ToolDone "The background of a tool that succeeded." bg(22, 194);
+    ToolFailed "The background of a tool that failed." bg(52, 224);
+    ToolTitle "The name of a tool and its main argument." with(Modifier::BOLD, [Style::new(); 2]);
+    ToolOutput "The output of a tool." fg(245, 242);
+    DiffAdded "An added line of a difference." named(Color::Green);
+    DiffRemoved "A removed line of a difference." named(Color::Red);
+    DiffContext "An unchanged line of a difference." fg(245, 242);
+    Shell "The border of the editor while a shell command is typed." named(Color::Green);
+    ThinkingOff "The border of the editor without thinking." fg(238, 250);
+    ThinkingLow "The border of the editor at the lowest levels of thinking." named(Color::Blue);
+    ThinkingMedium "The border of the editor at a medium level of thinking." named(Color::Cyan);
+    ThinkingHigh "The border of the editor at a high level of thinking." named(Color::Magenta);
+    ThinkingMax "The border of the editor at the highest levels of thinking." named(Color::Red);
+}
+
+fn fg(dark: u8, light: u8) -> [Style; 2] {
+    [dark, light].map(|colour| Style::new().fg(Color::Indexed(colour)))
+}
+
+fn bg(dark: u8, light: u8) -> [Style; 2] {
+    [dark, light].map(|colour| Style::new().bg(Color::Indexed(colour)))
+}
+
+fn named(colour: Color) -> [Style; 2] {
+    [Style::new().fg(colour); 2]
+}
+
+fn with(modifier: Modifier, styles: [Style; 2]) -> [Style; 2] {
+    styles.map(|style| style.add_modifier(modifier))
 }
 
 /// The colours of a theme that depend on the background of the terminal.
@@ -137,12 +131,8 @@ impl Theme {
 
     /// Finds a theme by its name: `dark`, `light`, or `plain`; `auto` is not one, see [`Theme::for_background`].
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "dark" => Some(Self::dark()),
-            "light" => Some(Self::light()),
-            "plain" => Some(Self::plain()),
-            _ => None,
-        }
+        let themes = [("dark", Self::dark()), ("light", Self::light()), ("plain", Self::plain())];
+        themes.into_iter().find(|(known, _)| *known == name).map(|(_, theme)| theme)
     }
 
     /// Chooses the theme that suits a terminal with this background.
@@ -181,8 +171,8 @@ impl Theme {
     pub fn style(self, role: Role) -> Style {
         match self.palette {
             Palette::Plain => plain(role),
-            Palette::Dark => coloured(role, |dark, _| dark),
-            Palette::Light => coloured(role, |_, light| light),
+            Palette::Dark => role.styles()[0],
+            Palette::Light => role.styles()[1],
         }
     }
 
@@ -202,73 +192,14 @@ impl Theme {
     }
 }
 
-/// The style of a role; `pick` chooses between the number of a colour for dark and one for light terminals.
-fn coloured(role: Role, pick: fn(u8, u8) -> u8) -> Style {
-    let on = |dark, light| Style::new().bg(Color::Indexed(pick(dark, light)));
-    let fg = |dark, light| Style::new().fg(Color::Indexed(pick(dark, light)));
-    let named = |colour| Style::new().fg(colour);
-    match role {
-        Role::Text => Style::new(),
-        Role::Muted | Role::ToolOutput | Role::DiffContext => fg(245, 242),
-        Role::Thinking | Role::Quote => fg(245, 242).add_modifier(Modifier::ITALIC),
-        Role::Dim => fg(240, 248),
-        Role::Border | Role::ThinkingOff => fg(238, 250),
-        Role::Accent | Role::BorderAccent | Role::ThinkingMedium => named(Color::Cyan),
-        Role::Success | Role::DiffAdded | Role::Shell => named(Color::Green),
-        Role::Warning => named(Color::Yellow),
-        Role::Error | Role::DiffRemoved => named(Color::Red),
-        Role::Title | Role::ToolTitle => Style::new().add_modifier(Modifier::BOLD),
-        Role::Heading => named(Color::Yellow).add_modifier(Modifier::BOLD),
-        Role::Key => fg(250, 238).add_modifier(Modifier::BOLD),
-        Role::Link => named(Color::Blue).add_modifier(Modifier::UNDERLINED),
-        Role::Code => named(Color::Cyan),
-        Role::Selection => on(237, 254),
-        Role::Match => named(Color::Black).bg(Color::Yellow),
-        Role::UserMessage => on(236, 255),
-        Role::CustomMessage => on(53, 225),
-        Role::CustomText => fg(183, 54),
-        Role::CustomLabel => fg(177, 91).add_modifier(Modifier::BOLD),
-        Role::ToolPending => on(235, 255),
-        Role::ToolDone => on(22, 194),
-        Role::ToolFailed => on(52, 224),
-        Role::ThinkingLow => named(Color::Blue),
-        Role::ThinkingHigh => named(Color::Magenta),
-        Role::ThinkingMax => named(Color::Red),
-    }
-}
-
-/// The style of a role without any colour.
+/// Returns the style of a role without any colour.
 fn plain(role: Role) -> Style {
     let with = |modifier| Style::new().add_modifier(modifier);
     match role {
         Role::Selection => with(Modifier::REVERSED),
-        Role::Match | Role::Link => with(Modifier::UNDERLINED),
-        Role::Title | Role::Heading | Role::Key | Role::ToolTitle | Role::CustomLabel => with(Modifier::BOLD),
-        Role::Quote | Role::Thinking => with(Modifier::ITALIC),
+        Role::Match => with(Modifier::UNDERLINED),
         Role::Dim | Role::Muted | Role::Border => with(Modifier::DIM),
-        Role::Text
-        | Role::Accent
-        | Role::Success
-        | Role::Warning
-        | Role::Error
-        | Role::BorderAccent
-        | Role::Code
-        | Role::UserMessage
-        | Role::CustomMessage
-        | Role::CustomText
-        | Role::ToolPending
-        | Role::ToolDone
-        | Role::ToolFailed
-        | Role::ToolOutput
-        | Role::DiffAdded
-        | Role::DiffRemoved
-        | Role::DiffContext
-        | Role::Shell
-        | Role::ThinkingOff
-        | Role::ThinkingLow
-        | Role::ThinkingMedium
-        | Role::ThinkingHigh
-        | Role::ThinkingMax => Style::new(),
+        role => Style { fg: None, bg: None, ..role.styles()[0] },
     }
 }
 

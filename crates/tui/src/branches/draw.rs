@@ -71,7 +71,7 @@ impl BranchList {
         let list = take_rows(&mut left, rows);
         self.page = rows.max(1);
         self.draw_rows(theme, local, list, buf);
-        match &self.mode {
+        match &mut self.mode {
             Mode::Label(_, prompt) => prompt.draw(theme, keymap, left, buf),
             Mode::Browse | Mode::Search | Mode::Help(_) => {
                 paint::line(&paint::keys_line(theme, keymap, KEYS, columns), left, buf);

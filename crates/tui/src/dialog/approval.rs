@@ -16,7 +16,7 @@ use crate::theme::Theme;
 const REASON_ROWS: u16 = 3;
 
 /// The question whether a tool call may run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Approval {
     question: Question,
     /// The number of the answer that takes a reason.
@@ -81,7 +81,7 @@ impl Approval {
 
     /// Draws the question, or the line to type.
     pub fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
-        match &self.reason {
+        match &mut self.reason {
             Some(reason) => reason.draw(theme, keymap, area, buf),
             None => self.question.draw(theme, keymap, area, buf),
         }

@@ -67,6 +67,31 @@ fn a_long_list_is_searched_and_escape_clears_the_search_first() {
 }
 
 #[test]
+fn one_backspace_takes_one_letter_however_many_parts_it_has() {
+    for letter in ["a", "漢", "e\u{301}", "👩\u{200d}👧", "🇩🇪"] {
+        let mut prompt = Prompt::new("Name", &format!("x{letter}"));
+        prompt.update(&Input::Action(Action::DeleteBackward));
+        assert_eq!(prompt.text(), "x");
+    }
+}
+
+#[test]
+fn pasted_lines_become_one_and_escape_codes_lose_their_teeth() {
+    let mut prompt = Prompt::new("Name", "");
+    prompt.update(&Input::Paste("a\r\nb\x1b[2J".into()));
+    assert_eq!(prompt.text(), "a b[2J");
+    prompt.update(&Input::Paste("x".repeat(5_000)));
+    assert_eq!(prompt.text(), "a b[2J");
+}
+
+#[test]
+fn a_long_line_shows_the_place_of_the_cursor() {
+    let mut prompt = Prompt::new("Name", "0123456789abc漢字");
+    let shown = draw(12, 3, |t, k, a, b| prompt.draw(t, k, a, b));
+    assert!(shown.contains("漢字"), "{shown}");
+}
+
+#[test]
 fn a_line_is_trimmed() {
     let mut prompt = Prompt::new("Rename session", "old");
     type_into(" name ", |input| assert_eq!(prompt.update(input), None));

@@ -39,7 +39,7 @@ fn it_is_a_flat_list_of_the_prompts_of_this_branch_that_says_what_enter_does() {
     › [1 image]
 
 
-     Enter fork before it · Esc back · Tab all branches
+     Enter fork before it · Esc back · Tab this branch or all
     ");
     assert_eq!(act(&mut list, &session, Action::SelectUp), None);
     assert_eq!(act(&mut list, &session, Action::SelectConfirm), Some(Answer::Given("u3".into())));
@@ -59,7 +59,7 @@ fn a_key_shows_the_prompts_of_all_branches_and_keeps_the_cursor() {
     › Use Rust
       [1 image]
 
-     Enter fork before it · Esc back · Tab this branch
+     Enter fork before it · Esc back · Tab this branch or all
     ");
     act(&mut list, &session, Action::SelectUp);
     assert_eq!(act(&mut list, &session, Action::SelectConfirm), Some(Answer::Given("u2".into())));

@@ -54,7 +54,7 @@ impl TreeSelector {
             self.draw_preview(theme, pane, areas.rule, buf);
         }
         let mut foot = areas.foot;
-        if let Mode::Label(_, prompt) = &self.mode {
+        if let Mode::Label(_, prompt) = &mut self.mode {
             prompt.draw(theme, keymap, foot, buf);
         } else {
             self.draw_status(theme, take_rows(&mut foot, 1), buf);

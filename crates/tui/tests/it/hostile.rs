@@ -6,11 +6,10 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use offshoot_tui::branches::BranchList;
-use offshoot_tui::dialog::{Confirm, Item, Prompt, Review, ReviewKind, ReviewText, SelectList, TextDialog};
+use offshoot_tui::dialog::{Item, Prompt, Question, Review, ReviewKind, ReviewText, SelectList, TextDialog};
 use offshoot_tui::keys::{Action, Input, Keymap};
 use offshoot_tui::picker::{Scope, SessionPicker, SessionPreview};
-use offshoot_tui::screen::SIZES;
-use offshoot_tui::summary::{Chosen, Ended, Event, Leaving, SummaryFlow, SummaryModel};
+use offshoot_tui::summary::{Chosen, Ended, Leaving, SummaryFlow, SummaryModel};
 use offshoot_tui::theme::Theme;
 use offshoot_tui::time::Local;
 use offshoot_tui::tree::{Purpose, TreeOptions, TreeSelector};
@@ -21,6 +20,8 @@ use ratatui::{Terminal, TerminalOptions, Viewport};
 use session_tree::{Filter, Session, Timestamp};
 use testkit::hostile::{Allowed, text as hostile, watch};
 use testkit::rng::Rng;
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
 /// A session whose every text is hostile: prompts, answers, tools, labels, names, summaries, unknown types.
 fn session(rng: &mut Rng, strings: usize) -> Session {
@@ -137,19 +138,19 @@ fn check_summary(rng: &mut Rng, session: &Session, keymap: &Keymap) {
     let target = session.leaf_id().unwrap();
     let (mut flow, _) =
         SummaryFlow::start(Chosen { target, is_noop: false, leaving: Some(leaving), always: None });
-    flow.update(Event::Input(Input::Char('2')));
-    flow.update(Event::Ended(Ended::Failed(hostile(rng))));
-    let pasted = Event::Input(Input::Paste(hostile(rng)));
+    flow.update(&Input::Char('2'));
+    flow.end(Ended::Failed(hostile(rng)));
+    let pasted = Input::Paste(hostile(rng));
     for key in [Action::SummaryLabel, Action::SelectConfirm, Action::SelectDown] {
         check("summary", |theme, area, buf| flow.draw(theme, keymap, 0, area, buf));
-        flow.update(Event::Input(Input::Action(key)));
-        flow.update(pasted.clone());
+        flow.update(&Input::Action(key));
+        flow.update(&pasted);
     }
     for option in ['3', '4'] {
-        flow.update(Event::Input(Input::Char(option)));
-        flow.update(pasted.clone());
+        flow.update(&Input::Char(option));
+        flow.update(&pasted);
         check("summary, typing", |theme, area, buf| flow.draw(theme, keymap, 0, area, buf));
-        flow.update(Event::Input(Input::Action(Action::SelectCancel)));
+        flow.update(&Input::Action(Action::SelectCancel));
     }
 }
 
@@ -157,19 +158,19 @@ fn check_dialogs(rng: &mut Rng, keymap: &Keymap) {
     let items = (0..20).map(|_| Item::new(hostile(rng), hostile(rng))).collect();
     let mut list = SelectList::searchable(hostile(rng), items);
     check("list", |theme, area, buf| list.draw(theme, keymap, area, buf));
-    let confirm = Confirm { question: hostile(rng), detail: hostile(rng) };
-    check("confirm", |theme, area, buf| confirm.draw(theme, keymap, area, buf));
-    let prompt = Prompt::new(hostile(rng), &hostile(rng));
+    let mut question = Question::new(hostile(rng), hostile(rng), vec![Item::new(hostile(rng), hostile(rng))]);
+    check("question", |theme, area, buf| question.draw(theme, keymap, area, buf));
+    let mut prompt = Prompt::new(hostile(rng), &hostile(rng));
     check("prompt", |theme, area, buf| prompt.draw(theme, keymap, area, buf));
     let mut text = TextDialog::new(hostile(rng), "hint", &hostile(rng));
     check("text", |theme, area, buf| text.draw(theme, keymap, area, buf));
-    let mut review = Review::new(ReviewKind::Merge, hostile(rng), ReviewText::Ready(hostile(rng)))
-        .with_facts(vec![hostile(rng)])
-        .with_warnings(vec![hostile(rng), hostile(rng)]);
+    let warnings = vec![hostile(rng), hostile(rng)];
+    let text = ReviewText::Ready(hostile(rng));
+    let mut review = Review::new(ReviewKind::Merge, vec![hostile(rng)], warnings, text);
     check("review", |theme, area, buf| review.draw(theme, keymap, 0, area, buf));
     review.update(&Input::Action(Action::ReviewEdit));
     check("review, editing", |theme, area, buf| review.draw(theme, keymap, 0, area, buf));
-    review.set_text(ReviewText::Failed(hostile(rng)));
+    let mut review = Review::new(ReviewKind::Merge, Vec::new(), Vec::new(), ReviewText::Failed(hostile(rng)));
     check("review, failed", |theme, area, buf| review.draw(theme, keymap, 0, area, buf));
 }
 

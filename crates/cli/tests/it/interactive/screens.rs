@@ -139,13 +139,15 @@ fn shell_commands_run_and_only_one_kind_is_told_to_the_model() {
 
 #[test]
 fn who_wants_no_colour_gets_none() {
-    let home = Home::new();
-    let mut screen = start(&home, &["--color", "never"]);
-    screen.wait_for("every conversation is a tree");
-    screen.ask("hello", "No model is configured");
-    screen.say("/quit");
-    let bytes = String::from_utf8_lossy(&screen.end().1).into_owned();
-    assert!(!bytes.contains("\x1b[38;5;") && !bytes.contains("\x1b[48;5;"), "{bytes:?}");
+    for (arguments, term) in [(&["--color", "never"][..], "xterm-256color"), (&[], "vt100")] {
+        let home = Home::new();
+        let mut screen = Screen::start(home.command(arguments).env("TERM", term), 100, 30);
+        screen.wait_for("every conversation is a tree");
+        screen.ask("hello", "No model is configured");
+        screen.say("/quit");
+        let bytes = String::from_utf8_lossy(&screen.end().1).into_owned();
+        assert!(!bytes.contains("\x1b[38;5;") && !bytes.contains("\x1b[48;5;"), "{bytes:?}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Draws a part of the screen into text, without a terminal: for tests, and for printing what would be shown.
+//! Draws a part of the screen into text, without a terminal.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,15 +9,6 @@ use unicode_width::UnicodeWidthStr;
 pub const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
 /// Draws into a screen of this size and returns its lines without trailing blanks.
-///
-/// ```
-/// use ratatui::style::Style;
-///
-/// let text = offshoot_tui::screen::text(10, 2, |area, buffer| {
-///     buffer.set_string(area.x, area.y, "hello", Style::new());
-/// });
-/// assert_eq!(text, "hello\n\n");
-/// ```
 pub fn text(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> String {
     lines(&buffer(width, height, draw))
 }

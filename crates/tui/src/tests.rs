@@ -1,0 +1,3 @@
+//! Helpers of the tests.
+
+pub(crate) mod screen;
