@@ -24,7 +24,8 @@ pub struct TextDialog {
     /// What is asked for.
     pub title: String,
     hint: String,
-    editor: Editor,
+    /// Boxed: dialogs are parts of enums with small variants.
+    editor: Box<Editor>,
 }
 
 /// What a person did with the text.
@@ -47,7 +48,7 @@ impl fmt::Debug for TextDialog {
 impl TextDialog {
     /// Asks for a text, starting with one; `hint` shows while there is none.
     pub fn new(title: impl Into<String>, hint: impl Into<String>, text: &str) -> Self {
-        let mut editor = Editor::default();
+        let mut editor = Box::<Editor>::default();
         editor.set_text(text);
         Self { title: title.into(), hint: hint.into(), editor }
     }

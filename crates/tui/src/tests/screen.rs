@@ -6,21 +6,21 @@ use ratatui::style::{Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
 /// The sizes that every part of the screen is tested at: an ordinary terminal, a large one, a tiny one.
-pub const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
+pub(crate) const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
 /// Draws into a screen of this size and returns its lines without trailing blanks.
-pub fn text(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> String {
+pub(crate) fn text(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> String {
     lines(&buffer(width, height, draw))
 }
 
 /// Draws at every size of [`SIZES`], one screen below the other, each with its size above it.
-pub fn at_all_sizes(mut draw: impl FnMut(u16, u16) -> String) -> String {
+pub(crate) fn at_all_sizes(mut draw: impl FnMut(u16, u16) -> String) -> String {
     let screens = SIZES.map(|(width, height)| format!("{width}x{height}\n{}\n", draw(width, height)));
     screens.concat()
 }
 
 /// Draws into a screen of this size and returns its cells.
-pub fn buffer(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> Buffer {
+pub(crate) fn buffer(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> Buffer {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     draw(area, &mut buffer);
@@ -28,7 +28,7 @@ pub fn buffer(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> 
 }
 
 /// Returns the lines of a screen without trailing blanks.
-pub fn lines(buffer: &Buffer) -> String {
+pub(crate) fn lines(buffer: &Buffer) -> String {
     let mut out = String::new();
     for y in buffer.area.top()..buffer.area.bottom() {
         let line = line(buffer, y);
@@ -39,7 +39,7 @@ pub fn lines(buffer: &Buffer) -> String {
 }
 
 /// Returns one line of a screen; the second column of a wide letter holds nothing.
-pub fn line(buffer: &Buffer, y: u16) -> String {
+pub(crate) fn line(buffer: &Buffer, y: u16) -> String {
     let mut out = String::new();
     let mut x = buffer.area.left();
     while x < buffer.area.right() {
@@ -51,12 +51,12 @@ pub fn line(buffer: &Buffer, y: u16) -> String {
 }
 
 /// Returns what is drawn with all of these modifiers, joined.
-pub fn with_modifier(buffer: &Buffer, modifier: Modifier) -> String {
+pub(crate) fn with_modifier(buffer: &Buffer, modifier: Modifier) -> String {
     with_style(buffer, |style| style.add_modifier.contains(modifier))
 }
 
 /// Returns what is drawn in styles that are wanted, joined.
-pub fn with_style(buffer: &Buffer, is_wanted: impl Fn(Style) -> bool) -> String {
+pub(crate) fn with_style(buffer: &Buffer, is_wanted: impl Fn(Style) -> bool) -> String {
     buffer.content().iter().filter(|cell| is_wanted(cell.style())).map(|cell| cell.symbol()).collect()
 }
 
