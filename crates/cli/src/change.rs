@@ -116,6 +116,11 @@ impl Change {
         self
     }
 
+    /// Returns true if there is something to take back.
+    pub(crate) fn has_undo(&self) -> bool {
+        self.undo.is_some()
+    }
+
     /// Sets a move back to the old leaf as the command that takes the change back.
     pub(crate) fn undo_by_moving(self, session: &Session, old_leaf: Option<&EntryId>) -> Self {
         let file = file_of(session);

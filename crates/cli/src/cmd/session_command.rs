@@ -155,10 +155,11 @@ impl Options {
     fn run_on(&self, wanted: &OsStr, command: &SessionCommand, app: &mut App) -> Result<(), CommandError> {
         let mut session = app.open_to_change(wanted, self.how.dry_run)?;
         if session.needs_migration() && command.writes_here() && !self.how.dry_run {
-            // A command that cannot be planned must not migrate the file.
+            // A command that fails or changes nothing must not migrate the file.
             let copy = app.options().open_read_only(app.find(wanted)?)?;
-            plan(copy, command, &mut app.capturing(None))?;
-            app.migrate(&mut session)?;
+            if plan(copy, command, &mut app.capturing(None))?.has_undo() {
+                app.migrate(&mut session)?;
+            }
         }
         self.run(session, command, app)
     }
@@ -173,7 +174,7 @@ impl Options {
             .with_secrets(setup.secrets()?)
             .with_watcher(Watcher::new(|event| talk::warn(&event)));
         if !Sources::new(&self.extensions, &setup, true, app)?.is_empty() {
-            talk::choose_model(&mut agent, &setup, app)?;
+            talk::choose_model(&mut agent, &setup, &mut app.capturing(None))?;
         }
         let outcome = waiting(async |cancel| {
             // A trusted project was trusted for its extensions, too.

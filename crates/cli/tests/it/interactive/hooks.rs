@@ -16,11 +16,11 @@ const CLEAR: &str = "\x03";
 
 const TREE: &str = "
     u1 user Build a CLI
-    a2 assistant Which language?
-        u3 user Use Node
-        a4 assistant Done, 60 ms
-    u5 user Use Rust
-    a6 assistant Done, 1 ms
+    a2<u1 assistant Which language?
+    u3<a2 user Use Node
+    a4<u3 assistant Done, 60 ms
+    u5<a2 user Use Rust
+    a6<u5 assistant Done, 1 ms
 ";
 
 /// Writes every event of the session down, with its reason.
