@@ -71,10 +71,7 @@ fn entries(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut found: Vec<_> = fixed.map(|(name, help)| candidate(name, help)).into();
     if let Some(session) = asked().and_then(|asked| asked.session()) {
         found.extend(labels(&session));
-        // To a shell this begins a comment: only for who has typed it already, and knows to quote it.
-        if typed.starts_with('#') {
-            found.extend(branches(&session));
-        }
+        found.extend(branches(&session));
         found.extend(ids(&session, typed).unwrap_or_default());
     }
     found.retain(|candidate| unquoted(candidate.get_value()).to_string_lossy().starts_with(typed));
@@ -90,7 +87,7 @@ fn labels(session: &Session) -> Vec<CompletionCandidate> {
 
 fn branches(session: &Session) -> Vec<CompletionCandidate> {
     let branches = session.branches().unwrap_or_default().into_iter().take(MOST_SESSIONS).enumerate();
-    branches.map(|(at, branch)| candidate(&format!("#{}", at + 1), &branch.name)).collect()
+    branches.map(|(at, branch)| candidate(&format!("branch:{}", at + 1), &branch.name)).collect()
 }
 
 /// The latest entries of the conversation, with what they say.

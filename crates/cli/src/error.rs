@@ -193,7 +193,7 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::UnknownSession { .. } => vec!["`offshoot sessions --all` lists the sessions".into()],
         Error::BadReference { .. } => {
-            vec!["an entry is named by its id or the beginning of it, `@label`, `leaf`, `root`, `^`, `~2` or `#1`".into()]
+            vec!["an entry is named by its id or a prefix of it, `@label`, `leaf`, `root`, `leaf^`, `leaf~2` or `branch:1`".into()]
         }
         Error::Exists { .. } => vec!["choose another name; no file is ever replaced".into()],
         Error::EntryTooLong { .. } => vec!["put the text into a file and name the file instead".into()],

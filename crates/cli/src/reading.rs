@@ -11,30 +11,32 @@ use crate::app::App;
 use crate::error::CommandError;
 use crate::ui::{Progress, Tone};
 
-/// The sessions a command reads.
+// The sessions a command reads. (A documentation comment would replace the help of the command.)
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sessions {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-    #[arg(value_name = "SESSION", required_unless_present = "batch", conflicts_with = "batch")]
+    /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project, which is
+    /// the default.
+    #[arg(value_name = "SESSION", conflicts_with = "batch")]
     sessions: Vec<OsString>,
     #[command(flatten)]
     pub(crate) output: Output,
 }
 
-/// A session that a command reads, and a position in it.
+// A session that a command reads, and an entry of it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SessionAt {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-    #[arg(value_name = "SESSION", required_unless_present = "batch")]
+    /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project, which is
+    /// the default.
+    #[arg(value_name = "SESSION")]
     session: Option<OsString>,
-    /// An entry: an id or the beginning of one, `@label`, `leaf`, `root`, `^`, `~2`, `#1`.
+    /// An entry: an id or a prefix of it, `@label`, `branch:2`, `leaf~1`, `root`; the default is the leaf.
     #[arg(value_name = "REF")]
     at: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
 }
 
-/// How a reading command gives what it read.
+// How a reading command prints what it read.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Output {
     /// Print JSON: one value, or one line for each of several sessions.
@@ -80,8 +82,8 @@ fn each(
     app: &mut App,
     read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
-    if let ([name], false) = (names, output.batch) {
-        let session = app.open(name)?;
+    if names.len() < 2 && !output.batch {
+        let session = app.open(names.first().map_or("-".as_ref(), OsString::as_os_str))?;
         return read(app, &session);
     }
     let mut outcome = Outcome::default();

@@ -21,7 +21,7 @@ use crate::ui::count;
 /// Append entries given as lines of JSON on standard input.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
+    /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
     #[arg(value_name = "SESSION")]
     session: OsString,
     /// Append below this entry instead of the current position.

@@ -6,10 +6,11 @@ use super::moving::{Gives, SummaryArgs, go};
 use super::session_command::{Outcome, Work};
 
 /// Move to an entry to try something else from there.
-///
-/// A prompt is taken back: the leaf becomes its parent, and its text is printed, to be edited and sent again.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
+A prompt is taken back: the leaf becomes its parent, and its text is printed, to be edited and
+sent again.
+
 Example:
   offshoot branch-here leaf~2   take the last two prompts back")]
 pub(crate) struct Args {

@@ -50,7 +50,7 @@ fn rows(
 fn print(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError> {
     let numbers = Numbers::of(session);
     let mut table = Table::new([
-        Column::numbers("#"),
+        Column::numbers("branch"),
         Column::wide("name"),
         Column::words("from").spare(3),
         Column::numbers("turns"),
@@ -68,7 +68,7 @@ fn print(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError
         let model = own.last_model.as_ref().map(|model| model.model_id.clone());
         let tone = if branch.is_current { Tone::Accent } else { Tone::Plain };
         let cells = [
-            (tone, format!("{}{number}", if branch.is_current { "● " } else { "" })),
+            (tone, format!("{}%{number}", if branch.is_current { "● " } else { "" })),
             (tone, branch.name.clone()),
             (Tone::Dim, branch.from.as_deref().map(|from| shortened(from, FROM)).unwrap_or_default()),
             (Tone::Plain, thousands(branch.turns as u64)),
@@ -90,7 +90,7 @@ fn print(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError
 fn marks(row: &BranchRow, numbers: &Numbers) -> String {
     let branch = &row.branch;
     let merged = branch.merged_into.map(|tip| match numbers.of_tip(tip) {
-        Some(number) => format!("⇢ merged into {number}"),
+        Some(number) => format!("⇢ merged into %{number}"),
         None => "⇢ merged".into(),
     });
     let marks = [
@@ -137,7 +137,7 @@ fn as_json(session: &Session, number: usize, row: &BranchRow) -> Json {
     let BranchRow { branch, figures, .. } = row;
     let model = figures.own.last_model.as_ref();
     json!({
-        "number": number, "tipId": branch.tip_id.as_str(), "name": branch.name, "label": branch.label,
+        "ref": format!("branch:{number}"), "number": number, "tipId": branch.tip_id.as_str(), "name": branch.name, "label": branch.label,
         "from": branch.from, "branchPointId": branch.branch_point.map(id), "turns": branch.turns,
         "entries": branch.entries, "tokens": figures.own.usage.total, "cost": figures.own.usage.cost,
         "model": model.map(|model| format!("{}/{}", model.provider, model.model_id)),

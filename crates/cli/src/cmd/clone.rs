@@ -9,9 +9,10 @@ use crate::change::Effect;
 use crate::ui::count;
 
 /// Create a copy of a session.
-///
-/// The copy holds the path to the leaf, or all branches with `--all`. The old session stays as it is.
 #[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+The copy holds the path to the leaf, or all branches with `--all`. The old session stays as it
+is.")]
 pub(crate) struct Args {
     /// Copy all branches, not only the path to the leaf.
     #[arg(long)]

@@ -7,9 +7,9 @@ use super::session_command::{Outcome, Work};
 use crate::change::{Change, Effect};
 
 /// Replace older messages of the path by a summary, to make room in the context.
-///
-/// The messages stay in the file; only models get the summary instead.
 #[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+The messages stay in the file; only models get the summary instead.")]
 pub(crate) struct Args {
     /// What the summary should focus on.
     #[arg(value_name = "FOCUS")]

@@ -79,9 +79,13 @@ fn print(session: &Session, app: &mut App) -> Result<(), CommandError> {
     let file = quoted(&file_of(session));
     app.ui.tell("")?;
     app.ui.tell("A sample session: a task that was tried in three ways. Walk it:")?;
-    for command in
-        ["branches FILE", "context FILE", "show FILE @rust", "diff FILE '#1' '#2'", "switch FILE '#3'"]
-    {
+    for command in [
+        "branches FILE",
+        "context FILE",
+        "show FILE @rust",
+        "diff FILE branch:1 branch:2",
+        "switch FILE branch:3",
+    ] {
         app.ui.tell(&format!("  {program} {}", command.replace("FILE", &file)))?;
     }
     Ok(())

@@ -17,7 +17,7 @@ const MOST_COMMANDS: usize = 20;
 /// Compare two branches from their common ancestor.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
+    /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
     #[arg(value_name = "SESSION")]
     session: OsString,
     /// Where one branch ends.

@@ -22,8 +22,8 @@ use source::Source;
 /// Export a session as an HTML page, as Markdown, or as a session file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-    #[arg(value_name = "SESSION")]
+    /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
+    #[arg(value_name = "SESSION", default_value = "-")]
     session: OsString,
     /// Write into this file; `-` is standard output. The extension decides: `.html` is a page, `.md` is Markdown, `.jsonl`
     /// a session file. The default is a page in the working directory, named after the session.

@@ -12,10 +12,10 @@ use crate::change::Change;
 use crate::ui::count;
 
 /// Write a branch as a session file.
-///
-/// The file holds the path to the entry and everything below it. The session stays as it is.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
+The file holds the path to the entry and everything below it. The session stays as it is.
+
 Examples:
   offshoot export-branch work branch:2          write branch-2.jsonl
   offshoot export-branch work @done done.jsonl  write done.jsonl")]

@@ -18,8 +18,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Print entries as other programs append them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
-    #[arg(value_name = "SESSION")]
+    /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
+    #[arg(value_name = "SESSION", default_value = "-")]
     session: OsString,
     /// Print the entries that are there already, too.
     #[arg(long)]

@@ -13,11 +13,12 @@ use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
 /// Start a new session from an entry of a session.
-///
-/// The new session holds the path to the entry. It ends before the entry if that is a prompt, and its text is printed, to
-/// be edited and sent again; otherwise it ends at the entry. The old session stays as it is.
 #[derive(Debug, Clone, clap::Args)]
 #[command(visible_alias = "branch", after_help = "\
+The new session holds the path to the entry. It ends before the entry if that is a prompt, and
+its text is printed, to be edited and sent again; otherwise it ends at the entry. The old
+session stays as it is.
+
 Examples:
   offshoot fork work leaf~1           start over from the last prompt, in a new session
   offshoot fork work @done -o x.jsonl write the new session to a file")]

@@ -11,10 +11,11 @@ use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
 /// Put a label on an entry, show it, or take it off.
-///
-/// A label is a name for an entry: every command takes `@NAME` for it. `offshoot labels` lists all labels.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
+A label is a name for an entry: every command takes `@NAME` for it. `offshoot labels` lists all
+labels.
+
 Examples:
   offshoot label work parser-done      label the last answer
   offshoot label work leaf~2 baseline  label an entry

@@ -10,10 +10,11 @@ use crate::change::{Change, Effect};
 use crate::ui::{count, thousands};
 
 /// Summarise another branch at the current position.
-///
-/// Files are never changed. The text says what the other branch did, and which files both branches changed.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = "\
+Files are never changed. The text says what the other branch did, and which files both branches
+changed.
+
 Examples:
   offshoot merge branch:2                   quote the turns of the second branch
   offshoot merge branch:2 --mode summary    let the model write a summary

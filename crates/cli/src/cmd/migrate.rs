@@ -15,7 +15,7 @@ const CURRENT: u64 = 3;
 /// Migrate an old session to the current version, and keep the original.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
+    /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
     #[arg(value_name = "SESSION")]
     session: OsString,
     #[command(flatten)]

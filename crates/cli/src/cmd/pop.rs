@@ -8,10 +8,11 @@ use crate::error::{CommandError, Failure};
 use crate::ui::{count, one_line};
 
 /// Go back to before a prompt and leave a summary of what was tried.
-///
-/// The model of the session or of the settings writes the summary, or the offline model; `-m` uses your own.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
+The model of the session or of the settings writes the summary, or the offline model; `-m` uses
+your own.
+
 Example:
   offshoot pop work -m 'channels deadlock, use a mutex'")]
 pub(crate) struct Args {

@@ -23,7 +23,7 @@ const MOST_ROUNDS: usize = 5;
 /// Repair a damaged session by appending to it, or in a copy.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A session: a path, an id or the beginning of one, a name, or `-` for the latest of this project.
+    /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
     #[arg(value_name = "SESSION")]
     session: OsString,
     /// Take the last repair back.

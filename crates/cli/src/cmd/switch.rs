@@ -7,10 +7,10 @@ use super::session_command::{Outcome, Work};
 use crate::change::Change;
 
 /// Move to another branch.
-///
-/// The newest tip at or below the entry becomes the leaf; a prompt at the tip stays where it is.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
+The newest tip at or below the entry becomes the leaf; a prompt at the tip stays where it is.
+
 Examples:
   offshoot switch branch:2          move to the second branch of `offshoot branches`
   offshoot switch work @parser -s   move in the session `work`, and summarise the branch that is left")]

@@ -86,13 +86,13 @@ fn entries(session: &Session) -> Vec<Candidate> {
         .map(|(node, label)| candidate(format!("@{}", label.text), text_of(session, node)))
         .collect();
     for (at, branch) in session.branches().unwrap_or_default().into_iter().enumerate() {
-        found.push(candidate(format!("#{}", at + 1), format!("branch: {}", shortened(&branch.name, WIDEST))));
+        found.push(candidate(format!("branch:{}", at + 1), shortened(&branch.name, WIDEST)));
     }
     let tree = session.tree();
     let path = session.branch_path(None);
     let prompts = path.into_iter().rev().filter(|node| tree.role(*node) == Some(session_tree::Role::User));
     for (nth, node) in prompts.take(PROMPTS).enumerate() {
-        found.push(candidate(format!("~{}", nth + 1), text_of(session, node)));
+        found.push(candidate(format!("leaf~{}", nth + 1), text_of(session, node)));
     }
     found.push(candidate("-", "where you were before"));
     found.push(candidate("leaf", "here"));
