@@ -135,7 +135,7 @@ impl Environment {
     /// Returns the zone whose time the person's clocks show; UTC when the clock is fixed.
     pub(crate) fn zone(&self) -> &'static Zone {
         static ZONE: OnceLock<Zone> = OnceLock::new();
-        ZONE.get_or_init(|| if self.clock.is_some() { Zone::utc() } else { system_zone() })
+        ZONE.get_or_init(|| if self.clock.is_some() { Zone::UTC } else { system_zone() })
     }
 
     /// Returns the clock and the ids that `OFFSHOOT_CLOCK` and `OFFSHOOT_IDS` fix.
@@ -147,14 +147,14 @@ impl Environment {
 /// The zone that `TZ` names, else that of the system.
 fn system_zone() -> Zone {
     let named = set("TZ").and_then(|name| name.into_string().ok());
-    let of_file = |path: PathBuf| Zone::from_tzif(&fs::read(path).ok()?);
+    let of_file = |path: PathBuf| Zone::tzif("local", &fs::read(path).ok()?).ok();
     let zone = match named.as_deref().map(|name| name.trim_start_matches(':')) {
         None => of_file(PathBuf::from("/etc/localtime")),
         Some(name) => {
-            of_file(PathBuf::from("/usr/share/zoneinfo").join(name)).or_else(|| Zone::from_rule(name))
+            of_file(PathBuf::from("/usr/share/zoneinfo").join(name)).or_else(|| Zone::posix(name).ok())
         }
     };
-    zone.unwrap_or_else(Zone::utc)
+    zone.unwrap_or(Zone::UTC)
 }
 
 /// Returns true for terminals without colours: `dumb`, and the VT series (`vt100`, `vt220`).

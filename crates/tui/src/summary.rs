@@ -18,7 +18,7 @@ use session_tree::EntryId;
 use crate::dialog::{Answer, Item, Prompt, SelectList, TextDialog, Typed};
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
 
-pub use leaving::{Leaving, SummaryModel};
+pub use leaving::Leaving;
 
 /// The summary of the branch that the move leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,38 +1,18 @@
 //! Times as a person reads them: the hour of a label, the age of a session. The zone comes from outside.
 
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use session_tree::Timestamp;
 
-/// How much clocks are ahead of UTC, and when.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Zone(TimeZone);
+pub use jiff::tz::TimeZone as Zone;
 
-static UTC: Zone = Zone(TimeZone::UTC);
+static UTC: Zone = Zone::UTC;
 
-impl Zone {
-    /// Returns the zone whose clocks show UTC.
-    pub fn utc() -> Self {
-        UTC.clone()
-    }
-
-    /// Reads a zone from the bytes of a file of a system's zones, such as `/etc/localtime`.
-    pub fn from_tzif(bytes: &[u8]) -> Option<Self> {
-        TimeZone::tzif("local", bytes).ok().map(Zone)
-    }
-
-    /// Reads a zone from a rule as `TZ` may hold it, such as `CET-1CEST,M3.5.0,M10.5.0/3`.
-    pub fn from_rule(rule: &str) -> Option<Self> {
-        TimeZone::posix(rule).ok().map(Zone)
-    }
-}
-
-/// What time it is, and where.
+/// The current time and the time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Local {
     /// The current time.
     pub now: Timestamp,
-    /// The zone that times are shown in; there is one, as long as a program runs.
+    /// The zone that times are shown in.
     pub zone: &'static Zone,
 }
 
@@ -77,12 +57,12 @@ impl Local {
             },
         };
         let midnight =
-            today.checked_sub(jiff::Span::new().days(days)).ok()?.to_zoned(self.zone.0.clone()).ok()?;
+            today.checked_sub(jiff::Span::new().days(days)).ok()?.to_zoned(self.zone.clone()).ok()?;
         Some(Timestamp::from_millis(midnight.timestamp().as_millisecond()))
     }
 
     fn civil(self, time: Timestamp) -> Option<DateTime> {
-        Some(self.zone.0.to_datetime(jiff::Timestamp::from_millisecond(time.as_millis()).ok()?))
+        Some(self.zone.to_datetime(jiff::Timestamp::from_millisecond(time.as_millis()).ok()?))
     }
 }
 

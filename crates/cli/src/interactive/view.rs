@@ -61,16 +61,7 @@ impl View {
         match self {
             View::Summary(flow) => flow.is_running(),
             View::Review(review, _) => review.is_waiting(),
-            View::Tree(..)
-            | View::List(..)
-            | View::Prompts(..)
-            | View::Question(..)
-            | View::Approval(..)
-            | View::Branches(_)
-            | View::Picker(_)
-            | View::Keys(_)
-            | View::Extension(_)
-            | View::Viewer(..) => false,
+            _ => false,
         }
     }
 }

@@ -8,7 +8,7 @@ use offshoot_tui::chat::item::{Item, Tone, prompts, rows};
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::numbers::count;
-use offshoot_tui::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow, SummaryModel};
+use offshoot_tui::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow};
 use offshoot_tui::tree::{Outcome, Purpose, TreeOptions, TreeSelector};
 use session_tree::{EntryId, Node, PromptImage, Session};
 
@@ -137,7 +137,7 @@ impl Front<'_> {
     }
 
     fn chosen(&mut self, target: &EntryId) -> Result<summary::Chosen, AgentError> {
-        let model = self.model.as_ref().map(|spec| SummaryModel { name: spec.id.clone(), cost: None });
+        let model = self.model.as_ref().map(|spec| spec.id.clone());
         let skips = self.setup.settings.skips_summary_question().then_some(Choice::Skip);
         let always = self.always.clone().or(skips);
         let settings = self.setup.settings.agent().branch_summary;

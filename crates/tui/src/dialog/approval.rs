@@ -55,7 +55,9 @@ impl Approval {
     pub fn update(&mut self, input: &Input) -> Option<Answer<Decided>> {
         if let Some(reason) = &mut self.reason {
             match reason.update(input)? {
-                Answer::Given(reason) => return Some(self.decided(self.with_reason, reason)),
+                Answer::Given(reason) => {
+                    return Some(Answer::Given(Decided { answer: self.with_reason, reason }));
+                }
                 Answer::Cancelled => self.reason = None,
             }
             return None;
@@ -65,13 +67,9 @@ impl Approval {
                 self.reason = Some(Prompt::new("Tell the model why", ""));
                 None
             }
-            Answer::Given(answer) => Some(self.decided(answer, String::new())),
+            Answer::Given(answer) => Some(Answer::Given(Decided { answer, reason: String::new() })),
             Answer::Cancelled => Some(Answer::Cancelled),
         }
-    }
-
-    fn decided(&self, answer: usize, reason: String) -> Answer<Decided> {
-        Answer::Given(Decided { answer, reason })
     }
 
     /// Returns how many rows the question wants.

@@ -1,62 +1,54 @@
-//! What is left behind by a move, in figures that a person can decide by.
+//! The figures of the branch that a move leaves.
 
-use session_tree::{BranchSummaryPlan, NavigationPlan, Result, Role, Session};
+use session_tree::{BranchSummaryPlan, NavigationPlan, Node, Result, Role, Session, estimate_tokens};
 
-use crate::numbers::{count, money, tokens};
+use crate::numbers::{count, tokens};
 
-/// What is left behind.
+/// The branch that a move leaves.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Leaving {
     /// The name of the branch.
     pub branch: String,
-    /// How many turns are left.
+    /// The number of turns.
     pub turns: usize,
-    /// How many tools were called in them.
+    /// The number of tool calls.
     pub tool_calls: usize,
-    /// How many tokens a summary would be made from.
+    /// The estimated tokens of all messages, results of tools included.
     pub tokens: u64,
     /// The files that were changed there; a move changes no file.
     pub edited: Vec<String>,
-    /// The model that would summarise; none if there is none.
-    pub model: Option<SummaryModel>,
+    /// The name of the model that would summarise, if there is one.
+    pub model: Option<String>,
 }
 
-/// The model that would summarise, and what that would cost.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SummaryModel {
-    /// Its name.
-    pub name: String,
-    /// What the summary would cost, if that is known.
-    pub cost: Option<f64>,
-}
-
-/// About how many tokens a summary has.
+/// The usual number of tokens of a summary.
 const SUMMARY_TOKENS: u64 = 900;
 
 impl Leaving {
-    /// Tells what a move leaves behind; none if there is nothing to summarise.
+    /// Returns the figures of a move; none if there is nothing to summarise.
     pub fn of(
         session: &Session,
         plan: &NavigationPlan,
         summary: &BranchSummaryPlan,
-        model: Option<SummaryModel>,
+        model: Option<String>,
     ) -> Result<Option<Self>> {
         let (Some(old_leaf), true) = (plan.old_leaf, plan.can_summarize && !summary.is_empty()) else {
             return Ok(None);
         };
         let tree = session.tree();
-        let is_prompt = |node: &&session_tree::Node| tree.role(**node) == Some(Role::User);
+        let is_prompt = |node: &&Node| tree.role(**node) == Some(Role::User);
+        let messages = plan.abandoned.iter().filter_map(|node| session.entry_at(*node).ok()?.to_message());
         Ok(Some(Self {
             branch: session.branch_name(old_leaf)?,
             turns: plan.abandoned.iter().filter(is_prompt).count(),
             tool_calls: session.figures(plan.abandoned.iter().copied())?.tool_calls(),
-            tokens: summary.tokens,
+            tokens: messages.map(|message| estimate_tokens(&message)).sum(),
             edited: summary.file_ops.modified_files().into_iter().map(str::to_owned).collect(),
             model,
         }))
     }
 
-    /// Tells the figures in one line.
+    /// Returns the figures in one line.
     pub(super) fn figures(&self) -> String {
         let mut parts = vec![count(self.turns, "turn"), count(self.tool_calls, "tool call")];
         parts.push(format!("~{} tokens", tokens(self.tokens)));
@@ -68,10 +60,9 @@ impl Leaving {
         parts.join(", ")
     }
 
-    /// Tells what a summary would take.
+    /// Returns the estimated cost of a summary.
     pub(super) fn estimate(&self) -> String {
         let Some(model) = &self.model else { return "no model is configured".to_owned() };
-        let cost = model.cost.map(|cost| format!(" (est. {})", money(cost))).unwrap_or_default();
-        format!("~{} tokens with {}{cost}", tokens(SUMMARY_TOKENS.min(self.tokens.max(1))), model.name)
+        format!("~{} tokens with {model}", tokens(SUMMARY_TOKENS.min(self.tokens.max(1))))
     }
 }

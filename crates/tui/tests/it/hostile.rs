@@ -9,7 +9,7 @@ use offshoot_tui::branches::BranchList;
 use offshoot_tui::dialog::{Item, Prompt, Question, Review, ReviewKind, ReviewText, SelectList, TextDialog};
 use offshoot_tui::keys::{Action, Input, Keymap};
 use offshoot_tui::picker::{Scope, SessionPicker, SessionPreview};
-use offshoot_tui::summary::{Chosen, Ended, Leaving, SummaryFlow, SummaryModel};
+use offshoot_tui::summary::{Chosen, Ended, Leaving, SummaryFlow};
 use offshoot_tui::theme::Theme;
 use offshoot_tui::time::Local;
 use offshoot_tui::tree::{Purpose, TreeOptions, TreeSelector};
@@ -132,7 +132,7 @@ fn check_summary(rng: &mut Rng, session: &Session, keymap: &Keymap) {
     let leaving = Leaving {
         branch: hostile(rng),
         edited: vec![hostile(rng), hostile(rng)],
-        model: Some(SummaryModel { name: hostile(rng), cost: None }),
+        model: Some(hostile(rng)),
         ..Leaving::default()
     };
     let target = session.leaf_id().unwrap();
