@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use offshoot_agent::cancel::Cancel;
@@ -72,8 +72,8 @@ pub(crate) struct Handle {
     pub(crate) path: PathBuf,
     orders: mpsc::UnboundedSender<Order>,
     next: AtomicU64,
-    /// Bytes that script was told without having heard them.
-    unheard: AtomicUsize,
+    /// The bytes that were [sent](Handle::tell) and that script has not received yet.
+    pub(crate) unheard: AtomicUsize,
     pub(crate) clock: Arc<Clock>,
     pub(crate) limits: Limits,
     pub(crate) host: Arc<Host>,
@@ -85,12 +85,12 @@ pub(crate) struct Handle {
     /// The listeners for each event.
     events: RwLock<BTreeMap<String, Vec<u64>>>,
     registry: Mutex<Registry>,
-    is_loaded: AtomicBool,
-    /// Takes what running tools have so far, by the number of their call.
-    progress: Mutex<Vec<(String, Progress)>>,
+    /// True once the extension has been loaded.
+    pub(crate) is_loaded: AtomicBool,
+    progress: Mutex<BTreeMap<String, Progress>>,
 }
 
-/// Takes what a running tool has so far.
+/// Receives the output of a running tool so far.
 pub(crate) type Progress = Arc<dyn Fn(Json) + Send + Sync>;
 
 impl Handle {
@@ -162,11 +162,6 @@ impl Handle {
         !is_same && self.is_loaded.load(Ordering::Relaxed)
     }
 
-    /// Notes that the extension has been loaded.
-    pub(crate) fn note_loaded(&self) {
-        self.is_loaded.store(true, Ordering::Relaxed);
-    }
-
     /// Returns what script has registered.
     pub(crate) fn registry(&self) -> Registry {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -189,11 +184,6 @@ impl Handle {
             reply: None,
         }));
         Ok(())
-    }
-
-    /// Notes that script gets what it was [told](Handle::tell).
-    pub(crate) fn note_heard(&self, length: usize) {
-        self.unheard.fetch_sub(length, Ordering::Relaxed);
     }
 
     /// Asks script something and waits for the answer. If nobody waits any more, script is told to stop.
@@ -270,25 +260,9 @@ impl Handle {
         Ok(())
     }
 
-    /// Lets somebody see what a running tool has so far.
-    pub(crate) fn watch_progress(&self, call: &str, progress: Progress) {
-        let mut watched = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        watched.push((call.to_owned(), progress));
-    }
-
-    /// Ends what [`Handle::watch_progress`] began.
-    pub(crate) fn forget_progress(&self, call: &str) {
-        let mut watched = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        watched.retain(|(other, _)| other != call);
-    }
-
-    pub(crate) fn tell_progress(&self, call: &str, output: &Json) {
-        let watched = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = watched.iter().find(|(other, _)| other == call).map(|(_, progress)| progress.clone());
-        drop(watched);
-        if let Some(progress) = found {
-            progress(output.clone());
-        }
+    /// Locks the receivers of the output of running tools, by the id of the call.
+    pub(crate) fn progress(&self) -> MutexGuard<'_, BTreeMap<String, Progress>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn gone(&self) -> String {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use futures_util::future::join_all;
 use offshoot_agent::extension::ExtensionCommand;
@@ -137,7 +138,7 @@ async fn load_one(
     let extension = Extension { handle };
     let payload = json!({"path": found.path.to_string_lossy()});
     extension.call(Kind::Event, "load", &payload, None).await.map_err(failed)?;
-    extension.handle.note_loaded();
+    extension.handle.is_loaded.store(true, Ordering::Relaxed);
     Ok(extension)
 }
 

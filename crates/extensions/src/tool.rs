@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::component::given;
 use crate::extension::Extension;
-use crate::handle::Kind;
+use crate::handle::{Kind, Progress};
 use crate::registry::RegisteredTool;
 
 /// A tool of an extension.
@@ -22,10 +22,11 @@ impl ExtensionTool {
     async fn answer(&self, call: &ToolCall, place: &ToolPlace) -> Result<ToolOutput, String> {
         let payload = json!({"name": call.name, "call": call.id, "args": call.arguments});
         let progress = place.progress.clone();
-        self.extension.handle.watch_progress(&call.id, Arc::new(move |so_far| progress(output(&so_far))));
+        let watch: Progress = Arc::new(move |so_far| progress(output(&so_far)));
+        self.extension.handle.progress().insert(call.id.clone(), watch);
         let doing = format!("tool {}", call.name);
         let answer = self.extension.call(Kind::Event, &doing, &payload, Some(&place.cancel)).await;
-        self.extension.handle.forget_progress(&call.id);
+        self.extension.handle.progress().remove(&call.id);
         answer.map(|answer| output(&answer))
     }
 }

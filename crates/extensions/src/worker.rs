@@ -8,6 +8,7 @@ mod ops;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -143,7 +144,7 @@ impl Worker {
         match order {
             Order::Call { id, kind, doing, payload, reply } => {
                 if let Some(handle) = self.handle.upgrade().filter(|_| reply.is_none()) {
-                    handle.note_heard(payload.len());
+                    handle.unheard.fetch_sub(payload.len(), Ordering::Relaxed);
                 }
                 let limits = &self.engine.shared.setting.limits;
                 let left = match kind {

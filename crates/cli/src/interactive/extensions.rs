@@ -21,11 +21,10 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::extension::ExtensionCommand;
 use offshoot_agent::handle::IdleTask;
 use offshoot_agent::tools::ToolBox;
+use offshoot_extensions::Extension;
 use offshoot_extensions::host::{AskedQuestion, HostEvent, Mode, Notice};
-use offshoot_extensions::{Component, Extension};
 use offshoot_tui::ansi;
 use offshoot_tui::chat::item::{Item, Tone};
-use offshoot_tui::chat::transcript::ItemId;
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::clean::clean;
 use offshoot_tui::dialog::{Item as Answer, Question};
@@ -45,7 +44,7 @@ use crate::trust::TrustFile;
 
 pub(super) use dialog::Dialog;
 pub(super) use drawing::Foreign;
-use offers::{Offers, Typed};
+use offers::Offers;
 use surface::Surface;
 
 /// The extensions of a conversation.
@@ -72,19 +71,8 @@ pub(super) struct Guests {
     seen: usize,
 }
 
-/// Something that extensions did.
-pub(super) enum News {
-    /// An extension wants something.
-    Host(HostEvent),
-    /// A component has been drawn.
-    Drawn { component: Component, drawn: Result<Vec<String>, String> },
-    /// An item of the conversation is drawn; nothing if it is to stay as it is.
-    Item { item: ItemId, drawn: Result<Option<Vec<String>>, String> },
-    /// An extension said what may follow what is typed.
-    Arguments { typed: Typed, found: Vec<String> },
-    /// A command or a key is done; it may give a prompt.
-    Done { name: String, result: Result<Option<String>, String> },
-}
+/// What an extension did: a change of the chat that the main loop makes.
+pub(super) type News = Box<dyn FnOnce(&mut Front<'_>) + Send>;
 
 /// Where the conversation stands.
 pub(super) struct Place {
@@ -127,13 +115,19 @@ impl Guests {
     fn output(&self) -> Output {
         let send = self.send.clone();
         // The receiver may be gone during shutdown.
-        Output { mode: Mode::Tui, front_end: Arc::new(move |event| drop(send.send(News::Host(event)))) }
+        let front_end = Arc::new(move |event| {
+            drop(send.send(Box::new(move |front: &mut Front<'_>| front.take_host_event(event))));
+        });
+        Output { mode: Mode::Tui, front_end }
     }
 
-    /// Runs something beside the loop; what comes of it is news.
-    fn spawn(&mut self, work: impl Future<Output = News> + Send + 'static) {
+    /// Runs something beside the main loop, which makes the change that comes of it.
+    fn spawn<N>(&mut self, work: impl Future<Output = N> + Send + 'static)
+    where
+        N: FnOnce(&mut Front<'_>) + Send + 'static,
+    {
         let send = self.send.clone();
-        self.tasks.spawn(async move { drop(send.send(work.await)) });
+        self.tasks.spawn(async move { drop(send.send(Box::new(work.await))) });
     }
 
     /// Tells whether there are any.
@@ -283,22 +277,16 @@ impl Front<'_> {
         self.open_view(View::Question(Question::new(title, files.join("\n"), answers), chosen));
     }
 
-    /// Takes all news that are there already.
+    /// Makes all changes that are there already.
     pub(super) fn hear_extensions(&mut self) {
         while let Ok(news) = self.guests.news.try_recv() {
             self.take_news(news);
         }
     }
 
-    /// Takes news.
+    /// Makes the change that an extension caused.
     pub(super) fn take_news(&mut self, news: News) {
-        match news {
-            News::Host(event) => self.take_host_event(event),
-            News::Drawn { component, drawn } => self.component_drawn(&component, drawn),
-            News::Item { item, drawn } => self.item_drawn(item, drawn),
-            News::Arguments { typed, found } => self.arguments_are_known(typed, found),
-            News::Done { name, result } => self.command_done(&name, result),
-        }
+        news(self);
         self.show_new_entries();
     }
 

@@ -6,7 +6,6 @@ mod files;
 mod host;
 mod session;
 mod system;
-mod words;
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Shared, Wish, parsed};
 use crate::source::function_use;
+use crate::width;
 
 pub(super) use files::refuse_secret;
 
@@ -30,12 +30,26 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &str) -> Answer {
     match part {
         "session" => session::call(shared, name, &arguments),
         "host" => host::call(shared, name, arguments, length),
-        "text" => words::call(name, &arguments),
+        "text" => on_screen(name, &arguments),
         "fs" => files::call(shared, name, &arguments),
         "system" => system::call(shared, name, &arguments),
         "timer" => timer(shared, name, &arguments),
         "source" if name == "use" => json(json!(function_use(text(&arguments, "text")?))),
         _ => unknown(part, name),
+    }
+}
+
+/// Measures, cuts and wraps text for a terminal.
+fn on_screen(name: &str, arguments: &Json) -> Answer {
+    let words = text(arguments, "text")?;
+    let columns = || usize::try_from(arguments["width"].as_u64().unwrap_or_default()).unwrap_or(usize::MAX);
+    match name {
+        "width" => json(width::visible(words)),
+        "truncate" => {
+            json(width::truncate(words, columns(), arguments["ellipsis"].as_str().unwrap_or("...")))
+        }
+        "wrap" => json(width::wrap(words, columns())),
+        _ => unknown("text", name),
     }
 }
 

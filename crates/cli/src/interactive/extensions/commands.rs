@@ -12,7 +12,7 @@ use offshoot_tui::crossterm::event::{Event, KeyEvent};
 use offshoot_tui::keys::{Action, Chord};
 
 use super::super::front::Front;
-use super::{Guests, News};
+use super::Guests;
 
 /// Keys that no extension may take: without them nobody could stop or leave.
 const RESERVED: &[Action] = &[
@@ -96,7 +96,7 @@ impl Front<'_> {
         self.begin_foreign(format!("/{name}"), &cancel);
         self.guests.spawn(async move {
             let result = command.run(&arguments, &handle, &cancel).await;
-            News::Done { name: format!("/{name}"), result }
+            move |front: &mut Front<'_>| front.command_done(&format!("/{name}"), result)
         });
         true
     }
@@ -109,7 +109,7 @@ impl Front<'_> {
         self.begin_foreign(key.clone(), &cancel);
         self.guests.spawn(async move {
             let result = extension.press(&key, &cancel).await;
-            News::Done { name: key, result: result.map(|()| None) }
+            move |front: &mut Front<'_>| front.command_done(&key, result.map(|()| None))
         });
         true
     }
@@ -151,7 +151,7 @@ impl Front<'_> {
         for component in self.guests.surface.take_outdated() {
             self.guests.spawn(async move {
                 let drawn = component.render(width).await;
-                News::Drawn { component, drawn }
+                move |front: &mut Front<'_>| front.component_drawn(&component, drawn)
             });
         }
         self.show_extras();

@@ -220,7 +220,9 @@ impl Front<'_> {
             loop {
                 let drawn = own.render(width).await;
                 let is_over = drawn.is_err();
-                if send.send(News::Drawn { component: own.clone(), drawn }).is_err() || is_over {
+                let component = own.clone();
+                let news: News = Box::new(move |front| front.component_drawn(&component, drawn));
+                if send.send(news).is_err() || is_over {
                     return;
                 }
                 match wants.recv().await {

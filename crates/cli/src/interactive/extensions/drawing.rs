@@ -11,7 +11,7 @@ use serde_json::json;
 use session_tree::{Kind, Message, Node, Role, Session};
 
 use super::super::front::Front;
-use super::{Guests, News};
+use super::Guests;
 
 /// How long a drawing is waited for before the usual one, which shows until then, is kept.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -125,7 +125,8 @@ impl Front<'_> {
         self.guests.spawn(async move {
             let drawn = tokio::time::timeout(PATIENCE, extension.draw(&what, false, width)).await;
             let failed = |error: String| format!("extension `{}`: {error}", extension.name());
-            News::Item { item, drawn: drawn.unwrap_or(Ok(None)).map_err(failed) }
+            let drawn = drawn.unwrap_or(Ok(None)).map_err(failed);
+            move |front: &mut Front<'_>| front.item_drawn(item, drawn)
         });
     }
 

@@ -4,10 +4,10 @@ use offshoot_tui::chat::command::Completes;
 use offshoot_tui::chat::completion::{Candidate, Sources};
 
 use super::super::front::Front;
-use super::{Guests, News};
+use super::Guests;
 
 /// A command and what is typed behind it.
-pub(in super::super) type Typed = (String, String);
+type Typed = (String, String);
 
 /// What may follow what is typed.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Front<'_> {
         let Some((_, command)) = known.cloned() else { return };
         self.guests.spawn(async move {
             let found = command.complete(&typed).await;
-            News::Arguments { typed: (name, typed), found }
+            move |front: &mut Front<'_>| front.arguments_are_known((name, typed), found)
         });
     }
 

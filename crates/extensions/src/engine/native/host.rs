@@ -64,8 +64,10 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
             host.report(extension, "registerProvider", message);
         }
         "progress" => {
-            if let Some(handle) = shared.setting.handle.upgrade() {
-                handle.tell_progress(text(&arguments, "call")?, &arguments["output"]);
+            let call = text(&arguments, "call")?;
+            let handle = shared.setting.handle.upgrade();
+            if let Some(watch) = handle.and_then(|handle| handle.progress().get(call).cloned()) {
+                watch(arguments["output"].take());
             }
         }
         "sendMessage" => {
