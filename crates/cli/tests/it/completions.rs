@@ -77,16 +77,15 @@ fn entries_of_the_session_that_was_named_are_completed() {
     leaf	the current position
     root	the first entry of this branch
     @rust	bbbb0004
+    branch:1	rust
+    branch:2	Use Node
     bbbb0004	user: Use Rust
     bbbb0003	user: Use Node
     aaaa0002	assistant: Which language?
     aaaa0001	user: Build a CLI
     ");
     assert_snapshot!(complete(&home, &["show", "--json", "Greeter", "@"]), @"@rust	bbbb0004");
-    assert_snapshot!(complete(&home, &["show", "one", "#"]), @"
-    #1	rust
-    #2	Use Node
-    ");
+    assert_snapshot!(complete(&home, &["show", "one", "#"]), @"");
     assert_snapshot!(complete(&home, &["diff", "-", "aaaa0001", "bb"]), @"
     bbbb0004	user: Use Rust
     bbbb0003	user: Use Node

@@ -119,10 +119,7 @@ fn the_leaf_means_what_was_said_last() {
     labelled a4 (assistant: Done, 60 ms) `done`
     undo: offshoot label --delete [home]/project/s.jsonl a4
     ");
-    assert_snapshot!(home.run(&["label", &file, "."]), @"
-    --- words
-    000000f1 ([label: done]) has no label
-    ");
+    assert_snapshot!(home.run(&["label", &file, "."]), @"done");
 }
 
 #[test]
@@ -155,10 +152,10 @@ fn two_entries_with_one_label_are_warned_about() {
     warning: 1 other entry has this label too, so `@node` names none of them
     ");
     assert_snapshot!(home.run(&["label", &file, "@node"]), @"
-    a4
     --- words
-    labelled a4 (assistant: Done, 60 ms) `@node`
-    undo: offshoot label --delete [home]/project/s.jsonl a4
+    error: the label `node` is on 2 entries
+    hint: one of: u3, u1
+    --- exit code 1
     ");
 }
 
@@ -189,9 +186,10 @@ fn a_label_needs_a_name_and_an_entry() {
     let file = home.session(TREE);
     let before = files(&home.path("."));
     assert_snapshot!(home.run(&["label", &file, "u1", " "]), @"
-    u1
     --- words
-    left u1 (user: Build a CLI) as it is
+    error: a label cannot be empty
+    hint: `label NAME` labels the last answer, `label REF NAME` an entry
+    --- exit code 2
     ");
     assert_snapshot!(home.run(&["label", &file, "nowhere", "x"]), @"
     --- words

@@ -33,10 +33,10 @@ fn branches_are_listed_newest_first_with_what_they_did() {
     let home = Home::new();
     let file = home.session(TREE);
     assert_snapshot!(home.run(&["branches", &file]), @"
-      #  name      from         turns  tokens   cost  model  last
-    ● 1  Use Zig   Build a CLI      1       0  $0.00         1h    here
-      2  rust      Build a CLI      1      10  $0.00  mod    1h
-      3  Use Node  Build a CLI      1      10  $0.00  mod    1h
+    branch  name      from         turns  tokens   cost  model  last
+      ● %1  Use Zig   Build a CLI      1       0  $0.00         1h    here
+        %2  rust      Build a CLI      1      10  $0.00  mod    1h
+        %3  Use Node  Build a CLI      1      10  $0.00  mod    1h
     --- words
     3 branches, 1 branch point
     ");
@@ -63,19 +63,19 @@ fn marks_tell_what_became_of_a_branch() {
          c12<m7 compaction keep=m7 A greeter"
     ));
     assert_snapshot!(home.run(&["branches", &file]), @"
-      #  name      from         turns  tokens   cost  model  last
-    ● 1  Use Node  Build a CLI      1      10  $0.00  mod    1h    here, ⌂ compacted
-      3  Use Zig   Build a CLI      1       0  $0.00         1h    ⚠ ends in error
-      4  Use Rust  Build a CLI      1      10  $0.00  mod    1h    ⇢ merged into 1
+    branch  name      from         turns  tokens   cost  model  last
+      ● %1  Use Node  Build a CLI      1      10  $0.00  mod    1h    here, ⌂ compacted
+        %3  Use Zig   Build a CLI      1       0  $0.00         1h    ⚠ ends in error
+        %4  Use Rust  Build a CLI      1      10  $0.00  mod    1h    ⇢ merged into %1
     --- words
     4 branches, 1 branch point, 1 hidden (`--all` shows them)
     ");
     assert_snapshot!(home.run(&["branches", &file, "--all"]), @"
-      #  name      from         turns  tokens   cost  model  last
-    ● 1  Use Node  Build a CLI      1      10  $0.00  mod    1h    here, ⌂ compacted
-      2  Use Perl  Build a CLI      1       0  $0.00         1h    hidden
-      3  Use Zig   Build a CLI      1       0  $0.00         1h    ⚠ ends in error
-      4  Use Rust  Build a CLI      1      10  $0.00  mod    1h    ⇢ merged into 1
+    branch  name      from         turns  tokens   cost  model  last
+      ● %1  Use Node  Build a CLI      1      10  $0.00  mod    1h    here, ⌂ compacted
+        %2  Use Perl  Build a CLI      1       0  $0.00         1h    hidden
+        %3  Use Zig   Build a CLI      1       0  $0.00         1h    ⚠ ends in error
+        %4  Use Rust  Build a CLI      1      10  $0.00  mod    1h    ⇢ merged into %1
     --- words
     4 branches, 1 branch point
     ");
@@ -88,6 +88,7 @@ fn branches_as_json_have_exact_numbers_and_ids() {
     let branches = home.run(&["branches", &file, "--json"]).json();
     assert_snapshot!(serde_json::to_string_pretty(&branches[1]).unwrap(), @r#"
     {
+      "ref": "branch:2",
       "number": 2,
       "tipId": "a6",
       "name": "rust",
@@ -303,25 +304,25 @@ fn references_that_name_nothing_are_explained() {
     assert_snapshot!(home.run(&["switch", &file, "@no"]), @"
     --- words
     error: cannot resolve the reference `@no`: no entry has this label
-    hint: an entry is named by its id or the beginning of it, `@label`, `leaf`, `root`, `^`, `~2` or `#1`
+    hint: an entry is named by its id or a prefix of it, `@label`, `leaf`, `root`, `leaf^`, `leaf~2` or `branch:1`
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["switch", &file, "#9"]), @"
     --- words
     error: cannot resolve the reference `#9`: there is no such branch
-    hint: an entry is named by its id or the beginning of it, `@label`, `leaf`, `root`, `^`, `~2` or `#1`
+    hint: an entry is named by its id or a prefix of it, `@label`, `leaf`, `root`, `leaf^`, `leaf~2` or `branch:1`
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["switch", &file, "-"]), @"
     --- words
     error: cannot resolve the reference `-`: there is no previous leaf here
-    hint: an entry is named by its id or the beginning of it, `@label`, `leaf`, `root`, `^`, `~2` or `#1`
+    hint: an entry is named by its id or a prefix of it, `@label`, `leaf`, `root`, `leaf^`, `leaf~2` or `branch:1`
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["switch", &file, "~9"]), @"
     --- words
     error: cannot resolve the reference `~9`: the path does not go back that far
-    hint: an entry is named by its id or the beginning of it, `@label`, `leaf`, `root`, `^`, `~2` or `#1`
+    hint: an entry is named by its id or a prefix of it, `@label`, `leaf`, `root`, `leaf^`, `leaf~2` or `branch:1`
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["switch", "nothing", "abcd"]), @"

@@ -492,7 +492,7 @@ fn what_cannot_be_done_is_told_with_a_hint() {
     assert_snapshot!(home.run(&["path", &file, "-"]), @"
     --- words
     error: cannot resolve the reference `-`: there is no previous leaf here
-    hint: an entry is named by its id or the beginning of it, `@label`, `leaf`, `root`, `^`, `~2` or `#1`
+    hint: an entry is named by its id or a prefix of it, `@label`, `leaf`, `root`, `leaf^`, `leaf~2` or `branch:1`
     --- exit code 1
     ");
     assert_snapshot!(home.run(&["tree", "-"]), @"
