@@ -155,9 +155,14 @@ impl Agent {
 
     /// Sets how the agent behaves.
     pub fn with_settings(mut self, settings: Settings) -> Self {
+        self.set_settings(settings);
+        self
+    }
+
+    /// Uses other settings, from the next turn on.
+    pub fn set_settings(&mut self, settings: Settings) {
         self.turn = Turn::new(settings.retry.clone());
         self.settings = settings;
-        self
     }
 
     /// Lets somebody watch.

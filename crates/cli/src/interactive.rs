@@ -33,7 +33,6 @@ use std::sync::Arc;
 use offshoot_agent::event::Watcher;
 use offshoot_agent::permission::Mode;
 use offshoot_agent::tools::ToolBox;
-use offshoot_providers::Providers;
 use offshoot_tui::chat::Chat;
 use offshoot_tui::chat::item::Look;
 use offshoot_tui::chat::transcript::Transcript;
@@ -151,10 +150,4 @@ fn keymap(app: &App, setup: &Setup) -> Result<(Keymap, Vec<String>), CommandErro
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((Keymap::new(preset), Vec::new())),
         Err(error) => Err(CommandError::system("read", &path, &error)),
     }
-}
-
-/// Reads the keys of services and the keybindings anew.
-fn reloaded(app: &App, setup: &Setup) -> Result<(Providers, Keymap, Vec<String>), CommandError> {
-    let (keymap, warnings) = keymap(app, setup)?;
-    Ok((setup.providers()?, keymap, warnings))
 }

@@ -82,7 +82,7 @@ pub(crate) enum ChatCommand {
     Settings,
     /// Show all keys.
     Hotkeys,
-    /// Reload extensions, API keys, key bindings and settings.
+    /// Reload extensions, API keys, key bindings, settings and context files.
     Reload,
     /// Show all commands, or the help of one.
     Help {

@@ -16,7 +16,7 @@ use offshoot_agent::agent::{Agent, Approver};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::Watcher;
 use offshoot_agent::permission::{Mode as PermissionMode, Permissions};
-use offshoot_agent::settings::LockWait;
+use offshoot_agent::settings::{LockWait, Settings};
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
 use session_tree::json::string_len;
@@ -250,15 +250,11 @@ impl Args {
         let secrets = setup.secrets()?;
         let mut permissions = setup.settings.permissions(mode, &self.allow)?;
         permissions.secrets = Arc::new(secrets.clone());
-        let system = system_prompt(&setup.cwd, &tools.specs(), &self.instructions(setup)?);
+        let system = self.system_prompt(setup)?;
         let session = self.open.open(app)?;
         let model = self.model.choose(&session, setup, app)?;
-        let mut settings = setup.settings.agent();
-        if self.is_conversation() {
-            settings.lock_wait = LockWait::UntilCancelled;
-        }
         let agent = Agent::new(session, &setup.cwd)
-            .with_settings(settings)
+            .with_settings(self.agent_settings(setup))
             .with_system(system)
             .with_tools(tools)
             .with_approver(approver(permissions))
@@ -286,6 +282,20 @@ impl Args {
     pub(crate) fn first_prompt(&self) -> Option<String> {
         let words = self.prompt.join(" ");
         (!words.trim().is_empty()).then_some(words)
+    }
+
+    /// Returns the system prompt, with the context files of the project.
+    pub(crate) fn system_prompt(&self, setup: &Setup) -> Result<String, CommandError> {
+        Ok(system_prompt(&setup.cwd, &self.tool_box().specs(), &self.instructions(setup)?))
+    }
+
+    /// Returns the settings of the agent.
+    pub(crate) fn agent_settings(&self, setup: &Setup) -> Settings {
+        let mut settings = setup.settings.agent();
+        if self.is_conversation() {
+            settings.lock_wait = LockWait::UntilCancelled;
+        }
+        settings
     }
 
     /// Returns what the model is told besides the conversation.

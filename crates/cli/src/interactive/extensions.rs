@@ -213,16 +213,19 @@ impl Front<'_> {
             self.fail_with(error);
         }
         if !is_first {
-            let count = offshoot_tui::numbers::count(count, "extension");
-            self.tell(
-                Tone::Success,
-                format!("{count} loaded again; API keys and key bindings are read again"),
-            );
+            self.tell_reloaded(count);
         }
     }
 
-    /// Loads extensions anew: settings, directories and trust are looked at again.
-    pub(super) fn reload_extensions(&mut self) {
+    fn tell_reloaded(&mut self, count: usize) {
+        let count = offshoot_tui::numbers::count(count, "extension");
+        let rest = "API keys, key bindings, settings and context files";
+        let later = "colours and permission rules change at the next start";
+        self.tell(Tone::Success, format!("reloaded {count}, {rest}; {later}"));
+    }
+
+    /// Reloads everything that is read from files: settings, directories and trust are looked at again.
+    pub(super) fn reload(&mut self) {
         match self.args.setup_again(self.app) {
             Ok((setup, Some(LeftOut::Undecided { project, is_changed }))) => {
                 self.ask_for_trust(setup, *project, is_changed);
@@ -238,12 +241,18 @@ impl Front<'_> {
             return;
         }
         self.setup = setup;
+        if let Err(error) = self.use_setup() {
+            return self.fail_with(error);
+        }
         let sources = match Sources::new(&self.args.extensions, &self.setup, true, self.app) {
             Ok(sources) => sources,
             Err(error) => return self.fail_with(error),
         };
         match self.guests.extended.clone() {
-            None => self.begin_extensions(sources),
+            None => {
+                self.tell_reloaded(0);
+                self.begin_extensions(sources);
+            }
             Some(extended) => {
                 extended.set_sources(sources);
                 self.load(extended, false);

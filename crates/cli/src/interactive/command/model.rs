@@ -7,12 +7,13 @@ use offshoot_agent::model::ThinkingLevel;
 use offshoot_providers::{Available, OfflineModel};
 use offshoot_tui::chat::item::{Look, Tone};
 use offshoot_tui::dialog::{Item, SelectList};
-use offshoot_tui::keys::{Action, Keymap};
+use offshoot_tui::keys::Action;
 use offshoot_tui::numbers::tokens;
 use session_tree::ModelRef;
 
 use super::super::front::Front;
 use super::super::view::{Chosen, View};
+use crate::error::CommandError;
 use crate::settings::Listed;
 
 impl Front<'_> {
@@ -154,45 +155,27 @@ impl Front<'_> {
         self.print(lines.join("\n"));
     }
 
-    /// Uses other keys from now on; what was shown already keeps the names of the old ones.
-    fn use_keymap(&mut self, keymap: Keymap) {
-        let look = self.chat.transcript.look().clone();
+    /// Uses the settings, API keys, key bindings and context files of the setup that was read again.
+    pub(in super::super) fn use_setup(&mut self) -> Result<(), CommandError> {
+        let (keymap, warnings) = super::super::keymap(self.app, &self.setup)?;
+        let system = self.args.system_prompt(&self.setup)?;
+        let settings = self.args.agent_settings(&self.setup);
+        self.providers = self.setup.providers()?;
+        self.secrets = Arc::new(self.setup.secrets()?);
+        if let Some(agent) = self.desk.agent() {
+            agent.set_secrets(Arc::clone(&self.secrets));
+            agent.set_system(system);
+            agent.set_settings(settings);
+        }
+        self.chat.double_escape = self.setup.settings.double_escape();
+        // What was printed keeps the names of the old keys.
         let expand_key = keymap.name(Action::ToolsExpand).unwrap_or_default();
+        let look = self.chat.transcript.look().clone();
         self.chat.transcript.set_look(Look { expand_key, ..look });
         self.chat.keymap = keymap.clone();
         self.keymap = keymap;
-    }
-
-    /// Masks the keys that are configured now.
-    fn use_secrets(&mut self) {
-        match self.setup.secrets() {
-            Ok(secrets) => self.secrets = Arc::new(secrets),
-            Err(error) => return self.fail_with(error),
-        }
-        let secrets = Arc::clone(&self.secrets);
-        if let Some(agent) = self.desk.agent() {
-            agent.set_secrets(secrets);
-        }
-    }
-
-    /// Reads keys of services, keybindings and settings anew, and loads extensions anew.
-    pub(super) fn reload(&mut self) {
-        match super::super::reloaded(self.app, &self.setup) {
-            Ok((providers, keymap, warnings)) => {
-                self.providers = providers;
-                self.use_secrets();
-                self.use_keymap(keymap);
-                for warning in warnings {
-                    self.fail(&warning);
-                }
-                self.tell(
-                    Tone::Success,
-                    "keys, keybindings and settings are read anew; colours and double Escape count from the next start",
-                );
-                self.reload_extensions();
-            }
-            Err(error) => self.fail_with(error),
-        }
+        warnings.iter().for_each(|warning| self.fail(warning));
+        Ok(())
     }
 }
 

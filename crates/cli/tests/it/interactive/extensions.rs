@@ -427,14 +427,14 @@ fn a_changed_file_counts_after_a_reload() {
     screen.wait_for("good morning");
     home.file("project/x.ts", greet("good evening"));
     screen.say("/reload");
-    screen.wait_for("1 extension loaded again");
+    screen.wait_for("reloaded 1 extension,");
     screen.say("/greet");
     screen.wait_for("good evening");
     // What cannot be loaded is told with its place, and the rest goes on.
     home.file("project/x.ts", "const b: = 2;");
     screen.say("/reload");
     screen.wait_for("x.ts:1:");
-    screen.wait_for("0 extensions loaded again");
+    screen.wait_for("reloaded 0 extensions,");
     quit(screen);
 }
 
@@ -468,7 +468,7 @@ fn a_project_is_asked_about_and_asked_about_again_when_it_changes() {
     screen.say("/reload");
     screen.wait_for("This project changed since you trusted it");
     screen.send("2");
-    screen.wait_for("1 extension loaded again");
+    screen.wait_for("reloaded 1 extension,");
     screen.say("/greet");
     screen.wait_for("good evening");
     quit(screen);

@@ -129,3 +129,22 @@ fn notices_disappear_when_the_user_goes_on() {
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
 }
+
+#[test]
+fn reload_reads_settings_keys_and_context_files_again() {
+    let (home, server, mut screen) = talking(&["One.", "Two."]);
+    screen.ask("first", "One.");
+    home.file("offshoot/AGENTS.md", "Answer in verse.");
+    home.file("offshoot/keybindings.json", r#"{"app.session.tree": "ctrl+r"}"#);
+    screen.say("/reload");
+    screen.wait_for("reloaded 0 extensions, API keys, key bindings, settings and context files");
+    screen.ask("second", "Two.");
+    screen.send("\x12");
+    screen.wait_for("Session Tree");
+    screen.send(ESCAPE);
+    screen.wait_without("Session Tree");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+    let asked: Vec<String> = server.requests().iter().map(|request| request.body.to_string()).collect();
+    assert!(!asked[0].contains("in verse") && asked[1].contains("in verse"), "{asked:?}");
+}
