@@ -90,15 +90,6 @@ pub(crate) struct Engine {
     pub(crate) shared: Rc<Shared>,
 }
 
-/// How script came to rest.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
-    /// It waits, or is done.
-    Quiet,
-    /// It cannot be used any more.
-    Broken(String),
-}
-
 impl Engine {
     /// Makes an engine and lets our own script run in it.
     pub(crate) fn new(setting: Setting) -> Result<Self, String> {
@@ -127,11 +118,18 @@ impl Engine {
         Ok(Engine { main, context, runtime, shared })
     }
 
-    /// Calls one of our own functions in script, and runs script until nothing is left that could run at once.
-    pub(crate) fn enter<A>(&self, budget: Duration, function: &str, arguments: A) -> (Rest, Duration)
+    /// Calls one of our own functions in script, and runs script until nothing is left that could run at once. Fails if
+    /// the engine cannot be used any more. Also returns how long script ran.
+    pub(crate) fn enter<A>(
+        &self,
+        budget: Duration,
+        function: &str,
+        arguments: A,
+    ) -> (Result<(), String>, Duration)
     where
         A: for<'js> IntoArgs<'js>,
     {
+        let begun = Instant::now();
         self.shared.setting.clock.wind_up(budget);
         let call = |ctx: &Ctx<'_>| -> rquickjs::Result<()> {
             let main = self.main.clone().restore(ctx)?;
@@ -150,25 +148,23 @@ impl Engine {
                 break;
             }
         }
-        let took = self.shared.setting.clock.wind_down();
-        (self.rest(failure), took)
+        self.shared.setting.clock.wind_down();
+        (self.broken_by(failure).map_or(Ok(()), Err), begun.elapsed())
     }
 
-    fn rest(&self, failure: Option<String>) -> Rest {
+    /// Returns why the engine cannot be used any more.
+    fn broken_by(&self, failure: Option<String>) -> Option<String> {
         let clock = &self.shared.setting.clock;
         if clock.is_stopped() {
-            return Rest::Broken("it was stopped".to_owned());
+            return Some("it was stopped".to_owned());
         }
         if clock.has_run_out() {
-            return Rest::Broken("it ran longer than it may".to_owned());
+            return Some("it ran longer than it may".to_owned());
         }
         if self.shared.exhausted.get() {
-            return Rest::Broken("it used more memory than it may".to_owned());
+            return Some("it used more memory than it may".to_owned());
         }
-        match failure {
-            Some(failure) => Rest::Broken(failure),
-            None => Rest::Quiet,
-        }
+        failure
     }
 }
 

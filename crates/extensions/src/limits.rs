@@ -54,8 +54,6 @@ pub(crate) struct Clock {
     begin: Instant,
     /// When the script that runs now has to end, in microseconds since the beginning; zero if none runs.
     deadline: AtomicU64,
-    /// When the script that runs now began; zero if none runs.
-    running_since: AtomicU64,
     stopped: AtomicBool,
     ran_out: AtomicBool,
 }
@@ -65,7 +63,6 @@ impl Clock {
         Clock {
             begin: Instant::now(),
             deadline: AtomicU64::new(0),
-            running_since: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             ran_out: AtomicBool::new(false),
         }
@@ -73,16 +70,12 @@ impl Clock {
 
     /// Lets script run for so long.
     pub(crate) fn wind_up(&self, budget: Duration) {
-        let now = self.now();
-        self.running_since.store(now, Ordering::Relaxed);
-        self.deadline.store(now.saturating_add(micros(budget)), Ordering::Relaxed);
+        self.deadline.store(self.now().saturating_add(micros(budget)), Ordering::Relaxed);
     }
 
-    /// Says that script has ended. Returns how long it ran.
-    pub(crate) fn wind_down(&self) -> Duration {
+    /// Removes the limit after script has ended.
+    pub(crate) fn wind_down(&self) {
         self.deadline.store(0, Ordering::Relaxed);
-        let since = self.running_since.swap(0, Ordering::Relaxed);
-        Duration::from_micros(self.now().saturating_sub(since))
     }
 
     /// Ends script for good, from whichever thread.

@@ -15,11 +15,12 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use offshoot_agent::cancel::Cancel;
+use rquickjs::function::IntoArgs;
 use serde_json::Value as Json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
-use crate::engine::{Engine, Rest, Setting, Wish, number};
+use crate::engine::{Engine, Setting, Wish, number};
 use crate::handle::{Handle, Kind, Order, Reply, soon};
 
 /// How much stack a thread has besides what script may use.
@@ -120,27 +121,25 @@ impl Worker {
                 Some((op, result)) = self.ops.next(), if !self.ops.is_empty() => self.settle(op, result),
                 () = tokio::time::sleep_until(wake_up) => self.wake_up(),
             };
-            if let Rest::Broken(reason) = rest {
+            if let Err(reason) = rest {
                 return self.give_up(&reason);
             }
         }
     }
 
     /// Obeys an order and those that follow it at once, as when an answer grows.
-    fn obey_all(&mut self, first: Order, orders: &mut UnboundedReceiver<Order>) -> Rest {
+    fn obey_all(&mut self, first: Order, orders: &mut UnboundedReceiver<Order>) -> Result<(), String> {
         let mut next = Some(first);
         while let Some(order) = next {
-            if let broken @ Rest::Broken(_) = self.obey(order) {
-                return broken;
-            }
+            self.obey(order)?;
             // Whoever waits for something else must not wait longer.
             let is_idle = self.ops.is_empty() && self.timers.is_empty() && self.calls.is_empty();
             next = if is_idle { soon(|| orders.try_recv().ok()) } else { None };
         }
-        Rest::Quiet
+        Ok(())
     }
 
-    fn obey(&mut self, order: Order) -> Rest {
+    fn obey(&mut self, order: Order) -> Result<(), String> {
         match order {
             Order::Call { id, kind, doing, payload, reply } => {
                 if let Some(handle) = self.handle.upgrade().filter(|_| reply.is_none()) {
@@ -156,28 +155,26 @@ impl Worker {
                 self.latest.clone_from(&doing);
                 self.calls.insert(id, Call { kind, doing, reply, left, stuck_since: None });
                 self.engine.shared.sent.set(0);
-                let (rest, took) = self.engine.enter(left, "begin", (number(id), name, payload));
-                self.after(rest, took, Some(id))
+                self.enter(left, "begin", (number(id), name, payload), Some(id))
             }
             Order::Cancel { id } if self.calls.contains_key(&id) => {
-                let (rest, took) = self.engine.enter(self.budget(), "cancel", (number(id),));
+                self.enter(self.budget(), "cancel", (number(id),), Some(id))?;
                 if let Some(call) = self.calls.get_mut(&id)
                     && call.reply.as_ref().is_none_or(tokio::sync::oneshot::Sender::is_closed)
                 {
                     self.calls.remove(&id);
                 }
-                self.after(rest, took, Some(id))
+                Ok(())
             }
-            Order::Cancel { .. } | Order::End => Rest::Quiet,
+            Order::Cancel { .. } | Order::End => Ok(()),
         }
     }
 
-    fn settle(&mut self, op: u64, result: Result<String, String>) -> Rest {
+    fn settle(&mut self, op: u64, result: Result<String, String>) -> Result<(), String> {
         self.stops.remove(&op);
         let is_ok = result.is_ok();
         let text = result.unwrap_or_else(|error| error);
-        let (rest, took) = self.engine.enter(self.budget(), "settle", (number(op), is_ok, text));
-        self.after(rest, took, None)
+        self.enter(self.budget(), "settle", (number(op), is_ok, text), None)
     }
 
     /// Returns how long script may run that belongs to no call in particular.
@@ -186,11 +183,21 @@ impl Worker {
         self.calls.values().map(|call| call.left).max().unwrap_or(event)
     }
 
-    /// Counts the time that script took, and does what it wished for. Answers are given last: whoever gets one knows
-    /// that everything before it has been told.
+    /// Enters script, counts the time that it takes, and does what it asks for. Fails if the extension cannot be used
+    /// any more. Answers are sent last: everything that script did before an answer has been done by then.
     ///
-    /// The time is that of one call, if it is known of which; if not, any that waits may be the one.
-    fn after(&mut self, rest: Rest, took: Duration, of_call: Option<u64>) -> Rest {
+    /// The time counts for one call if it is known; otherwise for all that wait.
+    fn enter<A>(
+        &mut self,
+        budget: Duration,
+        function: &str,
+        arguments: A,
+        of_call: Option<u64>,
+    ) -> Result<(), String>
+    where
+        A: for<'js> IntoArgs<'js>,
+    {
+        let (entered, took) = self.engine.enter(budget, function, arguments);
         for message in self.engine.shared.take_rejections() {
             self.report("promise", message);
         }
@@ -199,22 +206,20 @@ impl Worker {
                 call.left = call.left.saturating_sub(took);
             }
         }
-        if rest != Rest::Quiet {
-            return rest;
-        }
+        entered?;
         if self.calls.values().any(|call| call.left.is_zero() && call.kind != Kind::Screen) {
-            return Rest::Broken("it ran longer than it may".to_owned());
+            return Err("it ran longer than it may".to_owned());
         }
         let wishes = std::mem::take(&mut *self.engine.shared.outbox.borrow_mut());
         let (answers, others): (Vec<_>, Vec<_>) =
             wishes.into_iter().partition(|wish| matches!(wish, Wish::Finish { .. }));
         others.into_iter().for_each(|wish| self.fulfil(wish));
         if self.timers.len() > self.engine.shared.setting.limits.timers {
-            return Rest::Broken("it set more timers than it may".to_owned());
+            return Err("it set more timers than it may".to_owned());
         }
         answers.into_iter().for_each(|wish| self.fulfil(wish));
         self.note_stuck();
-        Rest::Quiet
+        Ok(())
     }
 
     fn fulfil(&mut self, wish: Wish) {
@@ -277,7 +282,7 @@ impl Worker {
     }
 
     /// Wakes script up, and gives calls up that were waited for long enough.
-    fn wake_up(&mut self) -> Rest {
+    fn wake_up(&mut self) -> Result<(), String> {
         let now = Instant::now();
         let due = self.timers.iter().filter(|(_, at)| **at <= now).map(|(id, at)| (*at, *id));
         // The first one may clear the others.
@@ -285,13 +290,10 @@ impl Worker {
             if self.timers.remove(&id).is_none() {
                 continue;
             }
-            let (rest, took) = self.engine.enter(self.budget(), "tick", (number(id),));
-            if let broken @ Rest::Broken(_) = self.after(rest, took, None) {
-                return broken;
-            }
+            self.enter(self.budget(), "tick", (number(id),), None)?;
         }
         self.abandon_stuck(now);
-        Rest::Quiet
+        Ok(())
     }
 
     fn abandon_stuck(&mut self, now: Instant) {
