@@ -58,7 +58,7 @@ impl Args {
         let failure = Failure::new(format!("there is no option `--{name}`"));
         let failure = match error.get(ContextKind::SuggestedArg) {
             Some(ContextValue::String(near)) => failure.hint(format!("there is `{near}`")),
-            _ => failure.hint("`offshoot --help` lists the options; extensions may bring others along"),
+            _ => failure.hint("`offshoot --help` lists the options; extensions may add others"),
         };
         self.flags.insert(name.to_owned(), value);
         self.refusals.push((name.to_owned(), failure));
@@ -121,7 +121,7 @@ impl Extended {
     ) -> Result<Option<Self>, CommandError> {
         let sources = Sources::new(args, setup, is_approved, app)?;
         if !is_approved && !args.no_extensions && setup.project.as_ref().is_some_and(has_extensions) {
-            app.ui.tell("note: the extensions of this project are not loaded: nobody can be asked here")?;
+            app.ui.tell("note: the extensions of this project are not loaded: this run cannot ask whether you trust them")?;
             app.ui.tell("hint: `--approve` loads them in this run")?;
         }
         if sources.is_empty() {

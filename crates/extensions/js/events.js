@@ -40,7 +40,7 @@ function withOutcome(handler) {
 }
 
 export function listen(name, handler, dialect) {
-  if (typeof handler !== "function") throw new TypeError(`the handler of ${name} is no function`);
+  if (typeof handler !== "function") throw new TypeError(`the handler of ${name} is not a function`);
   const event = OLDER_NAMES.get(String(name)) ?? String(name);
   const numbers = [add(event, String(name), handler)];
   // The agent reports navigations that were cancelled or aborted with this event only.

@@ -152,17 +152,17 @@ impl Engine {
         (self.broken_by(failure).map_or(Ok(()), Err), begun.elapsed())
     }
 
-    /// Returns why the engine cannot be used any more.
+    /// Returns the reason why the engine is unusable.
     fn broken_by(&self, failure: Option<String>) -> Option<String> {
         let clock = &self.shared.setting.clock;
         if clock.is_stopped() {
             return Some("it was stopped".to_owned());
         }
         if clock.has_run_out() {
-            return Some("it ran longer than it may".to_owned());
+            return Some("it exceeded its time limit".to_owned());
         }
         if self.shared.exhausted.get() {
-            return Some("it used more memory than it may".to_owned());
+            return Some("it exceeded its memory limit".to_owned());
         }
         failure
     }
@@ -261,7 +261,7 @@ fn prepare(ctx: &Ctx<'_>, shared: &Rc<Shared>) -> rquickjs::Result<Persistent<Ob
         Func::from(move |ctx: Ctx<'_>, name: String, arguments: String| -> rquickjs::Result<String> {
             // The engine asks the clock now and then; natives may be what takes the time.
             if of_call.setting.clock.should_end() {
-                return Err(Exception::throw_message(&ctx, "it ran longer than it may"));
+                return Err(Exception::throw_message(&ctx, "it exceeded its time limit"));
             }
             native::call(&of_call, &name, &arguments)
                 .map_err(|message| Exception::throw_message(&ctx, &message))

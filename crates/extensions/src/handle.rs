@@ -72,7 +72,7 @@ pub(crate) struct Handle {
     pub(crate) path: PathBuf,
     orders: mpsc::UnboundedSender<Order>,
     next: AtomicU64,
-    /// The bytes that were [sent](Handle::tell) and that script has not received yet.
+    /// The bytes of messages on the bus that script has not received yet.
     pub(crate) unheard: AtomicUsize,
     pub(crate) clock: Arc<Clock>,
     pub(crate) limits: Limits,
@@ -134,7 +134,7 @@ impl Handle {
         events.get(event).filter(|_| self.disabled.get().is_none()).cloned().unwrap_or_default()
     }
 
-    /// Returns why the extension is not used any more.
+    /// Returns why the extension is disabled.
     pub(crate) fn disabled(&self) -> Option<&str> {
         self.disabled.get().map(String::as_str)
     }
@@ -172,7 +172,7 @@ impl Handle {
         let unheard = self.unheard.fetch_add(payload.len(), Ordering::Relaxed) + payload.len();
         if unheard > self.limits.memory / 4 {
             self.unheard.fetch_sub(payload.len(), Ordering::Relaxed);
-            return Err(format!("the extension {} has not heard yet what it was told before", self.name));
+            return Err(format!("the extension {} has too many unread messages", self.name));
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         // Whoever is gone hears nothing.
@@ -195,13 +195,13 @@ impl Handle {
         cancel: Option<&Cancel>,
     ) -> Result<Json, String> {
         if let Some(reason) = self.disabled() {
-            return Err(format!("the extension is not used any more: {reason}"));
+            return Err(format!("the extension is disabled: {reason}"));
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
         let order = Order::Call { id, kind, doing: doing.to_owned(), payload, reply: Some(reply) };
         if self.orders.send(order).is_err() {
-            return Err("the extension is not used any more".to_owned());
+            return Err("the extension is disabled".to_owned());
         }
         let mut waiting = Waiting { handle: self, id, is_over: false };
         // Without an answer script goes on: that nobody waits any more is told once more, now that it is true.
@@ -237,7 +237,7 @@ impl Handle {
                     if let Some(stopped) = &mut since_stop {
                         *stopped += LOOK;
                         if *stopped >= GRACE {
-                            return Err("it was stopped and did not end".to_owned());
+                            return Err("it did not end after it was cancelled".to_owned());
                         }
                     }
                     self.look_after(doing, waited)?;
@@ -250,7 +250,7 @@ impl Handle {
     fn look_after(&self, doing: &str, waited: Duration) -> Result<(), String> {
         // The engine asks the clock all the time, except in the middle of one long operation.
         if self.clock.overdue().is_some_and(|over| over > GRACE) {
-            self.disable(doing, "it hangs in one operation that cannot be interrupted");
+            self.disable(doing, "it is stuck in an operation that cannot be interrupted");
             return Err(self.gone());
         }
         let has_dialog = self.open_dialogs.load(Ordering::Relaxed) > 0;
@@ -267,7 +267,7 @@ impl Handle {
 
     fn gone(&self) -> String {
         let reason = self.disabled().unwrap_or("its thread has ended");
-        format!("the extension is not used any more: {reason}")
+        format!("the extension is disabled: {reason}")
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! extension -> engine -> **host** -> agent, front end
 //!
-//! An extension runs on a thread of its own; everything here is called from there. Whatever belongs on a screen is an
-//! event for the front end, which must not block.
+//! An extension runs on a thread of its own; everything here is called from there. Output for a screen is an event for
+//! the front end, which must not block.
 
 mod perform;
 mod tools;
@@ -205,7 +205,7 @@ pub struct Trouble {
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "extension `{}` ({}): {}", self.extension, self.doing, self.message)?;
-        if self.disabled { f.write_str(" (it is not used any more)") } else { Ok(()) }
+        if self.disabled { f.write_str(" (the extension is disabled)") } else { Ok(()) }
     }
 }
 
@@ -246,7 +246,7 @@ impl Host {
         self.send(HostEvent::Failed(Trouble { extension, doing, message, disabled: false }));
     }
 
-    /// Reads or changes the session. Nobody else has the session meanwhile.
+    /// Reads or changes the session, which stays locked meanwhile.
     pub(crate) fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
         let mut session = self.agent.session();
         let before = session.leaf_id();
@@ -288,7 +288,7 @@ impl Host {
         self.agent.send_user_message(message, deliver_as).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Runs the command of an extension; if there is none of that name, the line is a prompt.
+    /// Runs the command of an extension. A line that names no command is a prompt.
     fn run_command(&self, line: &str) {
         let line = line.to_owned();
         self.agent.when_idle(move |agent, cancel| {

@@ -208,14 +208,14 @@ impl Worker {
         }
         entered?;
         if self.calls.values().any(|call| call.left.is_zero() && call.kind != Kind::Screen) {
-            return Err("it ran longer than it may".to_owned());
+            return Err("it exceeded its time limit".to_owned());
         }
         let wishes = std::mem::take(&mut *self.engine.shared.outbox.borrow_mut());
         let (answers, others): (Vec<_>, Vec<_>) =
             wishes.into_iter().partition(|wish| matches!(wish, Wish::Finish { .. }));
         others.into_iter().for_each(|wish| self.fulfil(wish));
         if self.timers.len() > self.engine.shared.setting.limits.timers {
-            return Err("it set more timers than it may".to_owned());
+            return Err("it exceeded its limit of timers".to_owned());
         }
         answers.into_iter().for_each(|wish| self.fulfil(wish));
         self.note_stuck();
@@ -311,7 +311,7 @@ impl Worker {
         if let Some(handle) = self.handle.upgrade() {
             handle.disable(&doing, reason);
         }
-        let message = format!("the extension is not used any more: {reason}");
+        let message = format!("the extension is disabled: {reason}");
         for (_, call) in std::mem::take(&mut self.calls) {
             if let Some(reply) = call.reply {
                 drop(reply.send(Err(message.clone())));
@@ -330,4 +330,4 @@ impl Worker {
     }
 }
 
-const STUCK: &str = "it waits for something that nothing can bring any more";
+const STUCK: &str = "it waits for a promise that nothing can settle";

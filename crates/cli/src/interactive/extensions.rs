@@ -50,8 +50,8 @@ use surface::Surface;
 /// The extensions of a conversation.
 pub(super) struct Guests {
     extended: Option<Extended>,
-    send: UnboundedSender<News>,
-    news: UnboundedReceiver<News>,
+    send: UnboundedSender<ChatUpdate>,
+    news: UnboundedReceiver<ChatUpdate>,
     /// What runs beside the loop; it ends with the conversation.
     tasks: JoinSet<()>,
     commands: Vec<(String, Arc<dyn ExtensionCommand>)>,
@@ -72,7 +72,7 @@ pub(super) struct Guests {
 }
 
 /// What an extension did: a change of the chat that the main loop makes.
-pub(super) type News = Box<dyn FnOnce(&mut Front<'_>) + Send>;
+pub(super) type ChatUpdate = Box<dyn FnOnce(&mut Front<'_>) + Send>;
 
 /// Where the conversation stands.
 pub(super) struct Place {
@@ -103,7 +103,7 @@ impl Guests {
     }
 
     /// Waits for news; for ever if there are no extensions.
-    pub(super) async fn next(&mut self) -> News {
+    pub(super) async fn next(&mut self) -> ChatUpdate {
         while self.tasks.try_join_next().is_some() {}
         match self.news.recv().await {
             Some(news) => news,
@@ -294,7 +294,7 @@ impl Front<'_> {
     }
 
     /// Makes the change that an extension caused.
-    pub(super) fn take_news(&mut self, news: News) {
+    pub(super) fn take_news(&mut self, news: ChatUpdate) {
         news(self);
         self.show_new_entries();
     }

@@ -33,7 +33,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
 
 use super::desk::{Desk, Next, Then};
-use super::extensions::{Guests, News};
+use super::extensions::{ChatUpdate, Guests};
 use super::gate::Asked;
 use super::listen::Listener;
 use super::picking::Picking;
@@ -128,7 +128,7 @@ enum Happened {
     Told(Option<AgentEvent>),
     Asked(Option<Asked>),
     Done(Then),
-    News(News),
+    ChatUpdate(ChatUpdate),
     Wished(IdleTask),
     Counted(Option<Usage>),
     Found(Found),
@@ -266,7 +266,7 @@ impl<'a> Front<'a> {
             image = finished(&mut self.pasting) => Happened::Pasted(image),
             files = self.files.listed() => Happened::Files(files),
             asked = self.questions.recv() => Happened::Asked(asked),
-            news = self.guests.next() => Happened::News(news),
+            news = self.guests.next() => Happened::ChatUpdate(news),
             found = self.picking.found() => Happened::Found(found),
             () = tokio::time::sleep(pause) => Happened::Time,
         }
@@ -292,7 +292,7 @@ impl<'a> Front<'a> {
                 self.refresh();
                 self.pass_keyboard();
             }
-            Happened::News(news) => self.take_news(news),
+            Happened::ChatUpdate(news) => self.take_news(news),
             Happened::Wished(wish) => self.run_task(wish),
             Happened::Counted(counted) => self.counted(counted),
             Happened::Found(found) => self.found(found),

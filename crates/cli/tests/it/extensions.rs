@@ -173,7 +173,7 @@ fn an_extension_that_never_ends_is_stopped_and_used_no_more() {
     let (home, _server) = stage(text, one("ok"));
     let run = print(&home, &["hi"]);
     assert_eq!(run.ok(), "ok\n");
-    assert!(run.err().contains("it is not used any more"), "{run}");
+    assert!(run.err().contains("the extension is disabled"), "{run}");
     assert!(!run.err().contains("asked again"), "{run}");
 }
 

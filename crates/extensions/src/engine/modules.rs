@@ -243,9 +243,7 @@ impl Loader {
         if let Some(root) = &self.0.setting.root
             && !fs::canonicalize(name).is_ok_and(|path| path.starts_with(root))
         {
-            return Err(format!(
-                "{name} lies outside of the extension, and was not part of what was trusted"
-            ));
+            return Err(format!("{name} is outside the directory of the extension and was not trusted"));
         }
         if refuse_secret(&self.0, Path::new(name)).is_err() {
             return Err(format!("{name} holds credentials, which extensions may not touch"));

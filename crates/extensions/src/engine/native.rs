@@ -82,7 +82,7 @@ fn json(value: impl Into<Json>) -> Answer {
 
 /// Returns an argument that is a text.
 fn text<'a>(arguments: &'a Json, key: &str) -> Result<&'a str, String> {
-    arguments[key].as_str().ok_or_else(|| format!("`{key}` is no text"))
+    arguments[key].as_str().ok_or_else(|| format!("`{key}` is not a string"))
 }
 
 /// Refuses what only trusted extensions may do.
@@ -99,7 +99,7 @@ fn count_sent(shared: &Shared) -> Result<(), String> {
     shared.sent.set(sent);
     let most = shared.setting.limits.messages;
     if sent > most {
-        return Err(format!("an extension may not send or append more than {most} times in one go"));
+        return Err(format!("an extension may send or append at most {most} times in one call"));
     }
     Ok(())
 }
@@ -115,7 +115,7 @@ fn count_shown(shared: &Shared, length: usize) -> Result<(), String> {
     shared.shown.set((begun, shown));
     let most = shared.setting.limits.answer;
     match shown > most {
-        true => Err(format!("an extension may not show more than {most} bytes in one second")),
+        true => Err(format!("an extension may show at most {most} bytes per second")),
         false => Ok(()),
     }
 }

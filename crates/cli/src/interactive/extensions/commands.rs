@@ -47,7 +47,7 @@ impl Front<'_> {
         for (name, _) in &self.guests.commands {
             if crate::slash::is_command(name) {
                 taken.push(format!(
-                    "/{name} of an extension cannot be used: the program has a command of that name"
+                    "/{name} of an extension cannot be used: offshoot has a command of that name"
                 ));
             }
         }

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 use super::super::front::Front;
 use super::super::view::View;
-use super::{News, bytes};
+use super::{ChatUpdate, bytes};
 
 /// More options than this are searched, not numbered.
 const FEW: usize = 9;
@@ -221,7 +221,7 @@ impl Front<'_> {
                 let drawn = own.render(width).await;
                 let is_over = drawn.is_err();
                 let component = own.clone();
-                let news: News = Box::new(move |front| front.component_drawn(&component, drawn));
+                let news: ChatUpdate = Box::new(move |front| front.component_drawn(&component, drawn));
                 if send.send(news).is_err() || is_over {
                     return;
                 }

@@ -47,7 +47,7 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
             }
         }
         "report" => report(shared, &arguments),
-        // Before the first event nobody has asked yet, so nobody has to be told.
+        // While the extension is loaded, the agent has not asked for its registrations yet.
         "registered" => {
             let registry = Registry::deserialize(&arguments).map_err(said)?;
             if shared.setting.handle.upgrade().is_some_and(|handle| handle.register(registry)) {
