@@ -194,7 +194,7 @@ async fn an_operation_that_cannot_be_interrupted_is_not_waited_for() {
     let stage = endless(text).await;
     let error = fired(&stage).await.unwrap_err();
     assert!(error.contains("stuck in an operation"), "{error}");
-    assert_disabled(&stage, "hangs in one operation");
+    assert_disabled(&stage, "stuck in an operation");
 }
 
 #[tokio::test]
