@@ -1,78 +1,43 @@
-//! Lines that a program wrote with escape codes: colours become styles, everything else that steers a terminal is
-//! dropped.
+//! Lines that a program wrote with escape codes: colours become styles, all other codes are dropped.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use crate::clean::clean;
 
-/// Reads one line. What is left is text in styles, and nothing that could steer a terminal.
+/// Reads one line. The result is text in styles, without anything that could steer a terminal.
 pub fn line(text: &str) -> Line<'static> {
-    let mut reader = Reader { style: Style::new(), text: String::new(), spans: Vec::new() };
+    let mut spans = Vec::new();
+    let (mut style, mut rest) = (Style::new(), text);
+    loop {
+        let (plain, code) = rest.split_once('\x1b').map_or((rest, None), |(plain, code)| (plain, Some(code)));
+        if !plain.is_empty() {
+            spans.push(Span::styled(clean(&plain.replace('\t', "    ")).into_owned(), style));
+        }
+        let Some(code) = code else { return Line::from(spans) };
+        (style, rest) = escape(code, style);
+    }
+}
+
+/// Reads the code after an escape character; returns the style and the rest of the text after it.
+fn escape(text: &str, style: Style) -> (Style, &str) {
     let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\x1b' => reader.escape(&mut chars),
-            '\t' => reader.text.push_str("    "),
-            c => reader.text.push(c),
-        }
-    }
-    reader.flush();
-    Line::from(reader.spans)
-}
-
-struct Reader {
-    style: Style,
-    text: String,
-    spans: Vec<Span<'static>>,
-}
-
-impl Reader {
-    fn flush(&mut self) {
-        if !self.text.is_empty() {
-            self.spans.push(Span::styled(clean(&self.text).into_owned(), self.style));
-            self.text.clear();
-        }
-    }
-
-    /// Reads what follows an escape character.
-    fn escape(&mut self, chars: &mut std::str::Chars<'_>) {
-        match chars.next() {
-            Some('[') => self.control(chars),
-            // Titles, links, images: up to their end.
-            Some(']' | '_' | 'P' | '^' | 'X') => skip_string(chars),
-            _ => {}
-        }
-    }
-
-    fn control(&mut self, chars: &mut std::str::Chars<'_>) {
-        let mut parameters = String::new();
-        for c in chars {
-            match c {
-                '\x40'..='\x7e' => {
-                    if c == 'm' {
-                        self.flush();
-                        self.style = styled(self.style, &parameters);
-                    }
-                    return;
-                }
-                c => parameters.push(c),
+    let (kind, after) = (chars.next(), chars.as_str());
+    match kind {
+        Some('[') => match after.find(|c| matches!(c, '\x40'..='\x7e')) {
+            Some(end) if after[end..].starts_with('m') => (styled(style, &after[..end]), &after[end + 1..]),
+            Some(end) => (style, &after[end + 1..]),
+            None => (style, ""),
+        },
+        // Titles, links, images: up to BEL, ST, or an escape character with the other half of ST.
+        Some(']' | '_' | 'P' | '^' | 'X') => {
+            let mut rest = after.find(['\x07', '\u{9c}', '\x1b']).map_or("", |end| &after[end..]).chars();
+            if rest.next() == Some('\x1b') {
+                rest.next();
             }
+            (style, rest.as_str())
         }
-    }
-}
-
-fn skip_string(chars: &mut std::str::Chars<'_>) {
-    while let Some(c) = chars.next() {
-        match c {
-            '\x07' | '\u{9c}' => return,
-            '\x1b' => {
-                // The other half of the end.
-                chars.next();
-                return;
-            }
-            _ => {}
-        }
+        _ => (style, after),
     }
 }
 

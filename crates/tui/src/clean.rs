@@ -69,7 +69,7 @@ fn clean_line(line: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What is printed for a character.
+/// Returns the character to print instead of another.
 fn substitute(c: char, before: Option<char>, after: Option<char>) -> char {
     match c {
         '\t' => ' ',
@@ -84,7 +84,7 @@ fn substitute(c: char, before: Option<char>, after: Option<char>) -> char {
     }
 }
 
-/// Tells whether a character shows nothing of its own, or changes how others are shown.
+/// Returns true if a character is invisible, or changes how others are drawn.
 fn is_hidden(c: char) -> bool {
     matches!(c,
         // C1 controls.
@@ -105,27 +105,27 @@ fn is_hidden(c: char) -> bool {
     )
 }
 
-/// Tells whether a character can be drawn in more than one way; what stands for something hidden cannot.
+/// Returns true if a character can be drawn in more than one way; what stands for something hidden cannot.
 fn has_looks(c: char) -> bool {
     !c.is_ascii_alphabetic() && c != char::REPLACEMENT_CHARACTER && !is_hidden(c)
 }
 
-/// Tells whether a character is a picture, or chooses how the picture before it is drawn.
+/// Returns true if a character is a picture, or chooses how the picture before it is drawn.
 fn ends_emoji(c: char) -> bool {
     c == '\u{fe0f}' || is_emoji(c)
 }
 
-/// Tells whether a character is a picture. Flags are made of letters.
+/// Returns true if a character is a picture. Flags are made of letters.
 fn is_emoji(c: char) -> bool {
     matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1f1e5}' | '\u{1f200}'..='\u{1faff}')
 }
 
-/// Tells whether a character is an arrow, a sign or one of the lines that trees are drawn with: none of them hides.
+/// Returns true if a character is an arrow, a sign or one of the lines that trees are drawn with: none of them hides.
 fn is_sign(c: char) -> bool {
     ('\u{2190}'..='\u{2bff}').contains(&c)
 }
 
-/// Tells whether a character is drawn onto the one before it.
+/// Returns true if a character is drawn onto the one before it.
 fn is_mark(c: char) -> bool {
     // No mark comes before U+0300, and none is among signs.
     let may_be = c >= '\u{300}' && !is_sign(c);

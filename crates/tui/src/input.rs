@@ -1,4 +1,4 @@
-//! What lists share: queries that are typed, and steps of the cursor.
+//! Queries and cursor steps of all lists.
 
 use unicode_segmentation::UnicodeSegmentation;
 

@@ -15,7 +15,7 @@ pub use action::{Action, Group, Screen};
 pub use chord::Chord;
 pub use file::BindingError;
 
-/// What a person did, as a part of the screen takes it.
+/// An input for a part of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// A key that is bound to an action.
@@ -26,7 +26,7 @@ pub enum Input {
     Paste(String),
 }
 
-/// Who gets a key that types a character and is bound to an action, too.
+/// The use of keys that type a character and are bound to an action, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Letters {
     /// The action: nothing is being typed.

@@ -1,8 +1,8 @@
 //! Conversations and their tree in a terminal: the chat, the tree selector, the session picker, dialogs.
 //!
 //! A part of the screen is three things: a **state**, an **update** that takes one [`keys::Input`] and may answer with
-//! what the person wants, and a **draw** that reads the state and writes cells. Nothing here decides what happens to a
-//! session: parts read sessions and return intents; whoever runs the event loop acts on them.
+//! a request of the user, and a **draw** that reads the state and writes cells. Parts of the screen read sessions and
+//! return requests; the event loop performs them.
 //!
 //! Never touches files, HTTP or a JS engine. All text that was not written in this crate enters the screen through
 //! [`clean`], so that nothing in it can steer the terminal.

@@ -159,7 +159,7 @@ pub fn finish(theme: Theme, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Tells quickly that a symbol needs no second look; most do not.
+/// Returns true if a symbol needs no cleaning; most do not.
 fn is_harmless(charset: Charset, symbol: &str) -> bool {
     match symbol.as_bytes() {
         [byte] => (0x20..0x7f).contains(byte),

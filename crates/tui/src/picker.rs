@@ -166,7 +166,7 @@ impl SessionPicker {
     }
 
     /// Searches the text of a session, which is not kept.
-    pub fn tell_text(&mut self, path: &Path, text: &str) {
+    pub fn search_text(&mut self, path: &Path, text: &str) {
         let query = SessionQuery::parse(&self.query);
         let found = self.rows.get(path).and_then(|row| query.matches(row, Some(text)));
         self.in_text.insert(path.to_owned(), found);

@@ -40,9 +40,9 @@ pub struct Chosen {
     pub target: EntryId,
     /// The leaf is there already.
     pub is_noop: bool,
-    /// What would be left; none if there is nothing to summarise.
+    /// The branch that the move leaves; none if there is nothing to summarise.
     pub leaving: Option<Leaving>,
-    /// What a person has chosen once and for all, so that nothing is asked.
+    /// The choice that the user made for all moves, so that no question is asked.
     pub always: Option<Choice>,
 }
 
@@ -68,7 +68,7 @@ pub enum Effect {
         target: EntryId,
         /// The summary of the branch that the move leaves.
         choice: Choice,
-        /// The label of the summary, or of the entry if there is none.
+        /// The label of the summary; without a summary, of the entry.
         label: Option<String>,
         /// True if later moves of the session make the same choice without asking.
         remember: bool,

@@ -154,7 +154,7 @@ impl Theme {
         Self { charset, ..self }
     }
 
-    /// Tells whether the theme is for light terminals.
+    /// Returns true if the theme is for light terminals.
     pub fn is_light(self) -> bool {
         self.palette == Palette::Light
     }

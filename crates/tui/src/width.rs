@@ -14,7 +14,7 @@ pub fn width(text: &str) -> usize {
     singles.chars().count() + rest.width()
 }
 
-/// Tells whether a letter takes one column and joins neither what is before nor what is after it, unless that is a
+/// Returns true if a letter takes one column and joins neither what is before nor what is after it, unless that is a
 /// letter of another kind: plain ones, those of most of Europe, and the lines that trees are drawn with.
 fn is_single(c: char) -> bool {
     matches!(c, ' '..='~' | '·' | 'À'..='ɏ' | '•' | '…' | '‹' | '›' | '←'..='↓' | '\u{2500}'..='\u{257f}')

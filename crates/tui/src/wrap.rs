@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::clean::clean_lines;
 use crate::width::{first_columns, width};
 
-/// What stands before the rows of a text: something before the first, something before all others.
+/// The margins of a text: one before its first row, one before all others.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Margin {
     /// Before the first row.
@@ -100,7 +100,7 @@ fn is_blank(c: char) -> bool {
     c == ' '
 }
 
-/// What must not be parted, in pieces of one style each.
+/// A word, in pieces of one style each.
 #[derive(Default)]
 struct Word<'s> {
     pieces: Vec<(&'s str, Style)>,

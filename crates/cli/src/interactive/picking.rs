@@ -110,7 +110,7 @@ impl Front<'_> {
             }
             Found::Texts(texts) => {
                 for (path, text) in texts {
-                    picker.tell_text(&path, &text);
+                    picker.search_text(&path, &text);
                 }
             }
             Found::Preview(path, preview) => picker.set_preview(&path, preview),

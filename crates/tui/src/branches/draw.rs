@@ -147,7 +147,7 @@ fn name_width(columns: usize) -> usize {
     if columns < NARROW { columns.saturating_sub(24).clamp(8, 24) } else { 26 }
 }
 
-/// Returns a text in a column of its own, to the left.
+/// Pads a text to the width of its column.
 fn left(text: &str, columns: usize) -> String {
     pad(&cut(&clean(text), columns), columns, false)
 }

@@ -39,7 +39,8 @@ impl Approval {
     pub fn new(title: impl Into<String>, about: &str, diff: &str, mut answers: Vec<Item>, no: Item) -> Self {
         let with_reason = answers.len();
         answers.push(no);
-        let question = Question::new(title, about, answers).with_diff(diff);
+        let mut question = Question::new(title, about, answers);
+        diff.clone_into(&mut question.diff);
         Approval { question, with_reason, reason: None }
     }
 

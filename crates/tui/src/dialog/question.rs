@@ -1,6 +1,4 @@
-//! A question with few answers below what it is about: whether a tool may run, what to do with a message.
-//!
-//! All of the text and of the change to approve can be reached: a row says how much does not fit, and keys page through it.
+//! A question with few answers, below a text or a change to approve. Keys page through what does not fit.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,17 +13,17 @@ use crate::paint;
 use crate::theme::{Role, Theme};
 use crate::wrap::{Margin, short_rows, wrap};
 
-/// How many rows of what it is about show at a time.
-const MOST_ROWS: usize = 10;
-/// How many rows of a change show at a time.
-const MOST_DIFF_ROWS: usize = 20;
-/// How many rows there are at the most; the last one says if there are more.
+/// The visible rows of the text.
+const MAX_ROWS: usize = 10;
+/// The visible rows of a change.
+const MAX_DIFF_ROWS: usize = 20;
+/// The most rows of the text and the change; a note follows if there are more.
 const ALL_ROWS: usize = 10_000;
-/// How many rows what it is about keeps on a low screen.
-const FEWEST_ROWS: usize = 2;
+/// The rows that the text keeps on a low screen.
+const MIN_ROWS: usize = 2;
 /// The rows around the answers: the title and the keys.
 const FRAME: usize = 2;
-/// The columns before what it is about.
+/// The columns before the text.
 const INDENT: u16 = 2;
 
 /// A question with few answers.
@@ -33,10 +31,10 @@ const INDENT: u16 = 2;
 pub struct Question {
     about: String,
     /// A change to approve, as lines that begin with `+`, `-` or a blank.
-    diff: String,
-    /// The first row of what it is about that shows.
+    pub(super) diff: String,
+    /// The first visible row of the text.
     top: usize,
-    /// How many rows of it show, and whether that is not all.
+    /// The number of visible rows, and whether there are more.
     page: usize,
     is_cut: bool,
     list: SelectList,
@@ -46,25 +44,18 @@ impl Question {
     /// Makes a question; digits choose an answer.
     pub fn new(title: impl Into<String>, about: impl Into<String>, answers: Vec<Item>) -> Self {
         let list = SelectList::new(title, answers);
-        Question { about: about.into(), diff: String::new(), top: 0, page: MOST_ROWS, is_cut: false, list }
+        Question { about: about.into(), diff: String::new(), top: 0, page: MAX_ROWS, is_cut: false, list }
     }
 
-    /// Shows a change below what the question is about.
-    #[must_use]
-    pub fn with_diff(mut self, diff: impl Into<String>) -> Self {
-        self.diff = diff.into();
-        self
-    }
-
-    /// Turns an event of the terminal into what the question takes.
+    /// Turns an event of the terminal into an input.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
         self.list.input(keymap, event)
     }
 
-    /// Takes one input; gives the number of the answer.
+    /// Takes one input; returns the number of the answer.
     pub fn update(&mut self, input: &Input) -> Option<Answer<usize>> {
         match input {
-            // What is pasted answers nothing.
+            // A paste is no answer.
             Input::Paste(_) => None,
             Input::Action(Action::SelectPageUp) if self.is_cut => {
                 self.top = self.top.saturating_sub(self.page);
@@ -96,16 +87,16 @@ impl Question {
         rows
     }
 
-    /// How many rows show at a time: a change gets more than a command.
+    /// Returns the number of visible rows: a change gets more than a command.
     fn most_rows(&self) -> usize {
-        if self.diff.is_empty() { MOST_ROWS } else { MOST_DIFF_ROWS }
+        if self.diff.is_empty() { MAX_ROWS } else { MAX_DIFF_ROWS }
     }
 
     fn list_height(&self) -> usize {
         self.list.items().len() + FRAME
     }
 
-    /// Returns how many rows the question wants.
+    /// Returns the height of the question.
     pub fn height(&self, columns: u16) -> u16 {
         (self.about_rows(Theme::plain(), columns).len().min(self.most_rows()) + self.list_height()) as u16
     }
@@ -115,7 +106,7 @@ impl Question {
         let rows = self.about_rows(theme, area.width);
         // One answer shows at least, with the title and the keys.
         let most = usize::from(area.height).saturating_sub(FRAME + 1);
-        let free = usize::from(area.height).saturating_sub(self.list_height()).max(FEWEST_ROWS.min(most));
+        let free = usize::from(area.height).saturating_sub(self.list_height()).max(MIN_ROWS.min(most));
         let about = Rect { height: rows.len().min(free) as u16, ..area };
         self.draw_about(theme, keymap, &rows, about, buf);
         let list = Rect { y: about.bottom(), height: area.height - about.height, ..area };
@@ -147,7 +138,7 @@ impl Question {
         paint::finish(theme, area, buf);
     }
 
-    /// Says how much does not show, and how to get there.
+    /// Returns a note about the rows that do not fit, and the key that shows them.
     fn missing(&self, keymap: &Keymap, rows: usize) -> String {
         let below = rows - self.top - self.page;
         let (rows, place, action) = match below {

@@ -19,22 +19,22 @@ const KEYS: &[(Action, &str)] =
 /// One thing to choose.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Item {
-    /// What it is.
+    /// The text.
     pub text: String,
-    /// What else a person should know about it.
+    /// A short explanation.
     pub detail: String,
 }
 
 /// A list to choose from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectList {
-    /// What is chosen.
+    /// The title.
     pub title: String,
     items: Vec<Item>,
     /// The items that the query lets through.
     shown: Vec<usize>,
     cursor: usize,
-    /// What is typed narrows the list; if there is no query, digits choose.
+    /// The query; a list without one is not searchable, and digits choose.
     query: Option<String>,
     page: usize,
     /// The keys in the last row, and what they do.
@@ -83,7 +83,7 @@ impl SelectList {
         self.shown.get(self.cursor).copied()
     }
 
-    /// Turns an event of the terminal into what the list takes.
+    /// Turns an event of the terminal into an input.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
         let letters = if self.query.is_some() { Letters::Type } else { Letters::Act };
         keymap.input(event, &Screen::List.actions(), letters)
@@ -110,7 +110,7 @@ impl SelectList {
         None
     }
 
-    /// A query goes first, then the list.
+    /// Clears the query; without one closes the list.
     fn cancel(&mut self) -> Option<Answer<usize>> {
         match &mut self.query {
             Some(query) if !query.is_empty() => {
@@ -146,7 +146,7 @@ impl SelectList {
         self.cursor = self.shown.iter().position(|at| Some(*at) == kept).unwrap_or(0);
     }
 
-    /// Returns how many rows the list wants.
+    /// Returns the height of the list.
     pub fn height(&self) -> u16 {
         let search = usize::from(self.query.is_some());
         u16::try_from(self.items.len().max(1) + 2 + search).unwrap_or(u16::MAX)

@@ -21,21 +21,21 @@ const KEYS: &[(Action, &str)] = &[
 
 /// A text of many lines to be typed.
 pub struct TextDialog {
-    /// What is asked for.
+    /// The title.
     pub title: String,
     hint: String,
     /// Boxed: dialogs are parts of enums with small variants.
     editor: Box<Editor>,
 }
 
-/// What a person did with the text.
+/// The answer to a text dialog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
     /// Done; the text may be empty.
     Done(String),
-    /// Wants to go on in an external editor.
+    /// Continue in an external editor.
     External(String),
-    /// Went back; what was typed is still there.
+    /// Went back; the text so far.
     Cancelled(String),
 }
 
@@ -46,24 +46,24 @@ impl fmt::Debug for TextDialog {
 }
 
 impl TextDialog {
-    /// Asks for a text, starting with one; `hint` shows while there is none.
+    /// Asks for a text, starting with one; `hint` is visible while the text is empty.
     pub fn new(title: impl Into<String>, hint: impl Into<String>, text: &str) -> Self {
         let mut editor = Box::<Editor>::default();
         editor.set_text(text);
         Self { title: title.into(), hint: hint.into(), editor }
     }
 
-    /// Returns what was typed so far.
+    /// Returns the text so far.
     pub fn text(&self) -> String {
         self.editor.text()
     }
 
-    /// Puts another text there, such as one that comes from an external editor.
+    /// Replaces the text, for instance by one from an external editor.
     pub fn set_text(&mut self, text: &str) {
         self.editor.set_text(text);
     }
 
-    /// Turns an event of the terminal into what the dialog takes.
+    /// Turns an event of the terminal into an input.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
         let actions = [&[Action::SelectCancel, Action::ExternalEditor], EDITOR_ACTIONS].concat();
         keymap.input(event, &actions, Letters::Type)

@@ -1,4 +1,4 @@
-//! What opens by itself: keys that were meant for what was there before must not answer it.
+//! Questions that open by themselves: keys for the previous view must not answer them.
 
 use std::time::Duration;
 
@@ -11,29 +11,27 @@ use crate::layout::framed;
 use crate::paint;
 use crate::theme::{Role, Theme};
 
-/// How long nobody may have typed, and a question has to be there, before keys answer it.
+/// The pause without keys after which a question takes answers.
 pub const CALM: Duration = Duration::from_millis(500);
 
-/// The time in which a question that opened by itself takes no answer.
-///
-/// It begins anew with every key that comes too early: whoever is typing has not seen the question yet.
+/// The time in which a question that opened by itself takes no answer. Each early key restarts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unasked {
     calm_since: Duration,
 }
 
 impl Unasked {
-    /// Notes that a question opened by itself; times are counted from anywhere.
+    /// Starts when the question opens; times have any common origin.
     pub fn new(now: Duration) -> Self {
         Self { calm_since: now }
     }
 
-    /// Tells whether keys answer the question.
+    /// Returns true if keys answer the question.
     pub fn is_over(self, now: Duration) -> bool {
         now.saturating_sub(self.calm_since) >= CALM
     }
 
-    /// Tells whether a key that comes now answers the question.
+    /// Returns true if a key that comes now answers the question.
     pub fn takes_key(&mut self, now: Duration) -> bool {
         let is_over = self.is_over(now);
         if !is_over {
@@ -42,7 +40,7 @@ impl Unasked {
         is_over
     }
 
-    /// Covers the line of keys of a question: only the way out works already.
+    /// Covers the line of keys of a question: only going back works already.
     pub fn draw(self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
         let [.., foot] = framed(area);
         paint::wipe(foot, buf);

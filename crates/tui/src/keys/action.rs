@@ -40,7 +40,7 @@ macro_rules! actions {
     ($($title:literal [$($screen:ident)*] {
         $($variant:ident [$($id:literal),+] [$($key:literal),*] $what:literal;)*
     })*) => {
-        /// What a key can do.
+        /// An action that keys can be bound to.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Action {
             $($(#[doc = concat!("Does this: ", $what, ".")] $variant,)*)*
@@ -92,12 +92,6 @@ actions! {
         TreeFork ["app.tree.fork"] ["ctrl+f", "alt+f"] "fork into a new session";
         TreeExport ["app.tree.export"] ["ctrl+e", "alt+e"] "export the branch";
     }
-    "Copy" [Tree] {
-        TreeCopyId ["app.tree.copyId"] ["ctrl+k"] "copy the id";
-    }
-    "Copy" [Tree Chat] {
-        MessageCopy ["app.message.copy"] ["ctrl+x"] "copy the text";
-    }
     "Show" [Tree] {
         TreePreview ["app.tree.preview"] ["tab", "space"] "show or hide the preview";
         TreePreviewUp ["app.tree.previewUp"] ["shift+pageup", "alt+pageup"] "preview up";
@@ -148,7 +142,7 @@ actions! {
         ReviewFocus ["app.review.focus"] ["f"] "set a focus";
         ReviewDiff ["app.review.diff"] ["d"] "show the full difference";
     }
-    "Talking" [Chat] {
+    "Conversation" [Chat] {
         Submit ["tui.input.submit", "submit"] ["enter"] "send";
         NewLine ["tui.input.newLine", "newLine"] ["shift+enter", "ctrl+j"] "new line";
         FollowUp ["app.message.followUp", "followUp"] ["alt+enter"] "send when all is done";
@@ -160,9 +154,15 @@ actions! {
         ExternalEditor ["app.editor.external", "externalEditor"] ["ctrl+g"] "open an external editor";
         PasteImage ["app.clipboard.pasteImage", "pasteImage"] ["ctrl+v"] "paste an image";
     }
-    "Looking" [Chat] {
+    "View" [Chat] {
         ToolsExpand ["app.tools.expand", "expandTools"] ["ctrl+o"] "show or hide tool output";
         ThinkingToggle ["app.thinking.toggle", "toggleThinking"] ["ctrl+t"] "show or hide thoughts";
+    }
+    "Copy" [Tree] {
+        TreeCopyId ["app.tree.copyId"] ["ctrl+k"] "copy the id";
+    }
+    "Copy" [Tree Chat] {
+        MessageCopy ["app.message.copy"] ["ctrl+x"] "copy the text";
     }
     "Sessions" [Chat] {
         LeafBack ["app.leaf.back"] ["alt+,"] "go back to the previous position";

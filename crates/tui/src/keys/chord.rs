@@ -81,7 +81,7 @@ impl Chord {
         key(rest).map(|code| Self::new(code, modifiers))
     }
 
-    /// Tells whether the chord types a character: no modifier but Shift is held.
+    /// Returns true if the chord types a character: no modifier but Shift is held.
     pub fn types(self) -> bool {
         matches!(self.code, KeyCode::Char(_)) && (self.modifiers - KeyModifiers::SHIFT).is_empty()
     }

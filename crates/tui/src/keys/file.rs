@@ -14,7 +14,7 @@ pub enum BindingError {
     /// The file is no JSON.
     #[error("the keybindings file is no JSON: {reason}")]
     NotJson {
-        /// What the reader of JSON says.
+        /// The message of the JSON parser.
         reason: String,
     },
     /// The file is JSON, but no object.

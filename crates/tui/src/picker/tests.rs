@@ -199,8 +199,8 @@ fn what_was_said_is_searched_when_it_is_told() {
     let mut picker = picker();
     type_text(&mut picker, "goroutine");
     assert_eq!((order(&mut picker).as_str(), picker.unsearched().count()), ("", 5));
-    picker.tell_text(Path::new("/tar"), "use a goroutine here");
-    picker.tell_text(Path::new("/zig"), "nothing of that kind");
+    picker.search_text(Path::new("/tar"), "use a goroutine here");
+    picker.search_text(Path::new("/zig"), "nothing of that kind");
     assert_eq!((order(&mut picker).as_str(), picker.unsearched().count()), ("tar", 3));
     act(&mut picker, Action::DeleteBackward);
     assert_eq!(picker.unsearched().count(), 5);

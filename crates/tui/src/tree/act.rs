@@ -1,4 +1,4 @@
-//! What keys do in the list.
+//! Actions in the list.
 
 use session_tree::{EntryId, Filter, FoldStep, Node, Outline, Session};
 
