@@ -125,8 +125,8 @@ pub(crate) fn choose_model(agent: &mut Agent, setup: &Setup, app: &mut App) -> R
         let session = agent.session();
         model::Args::default().choose(&session, setup, app)?
     };
-    if let Some(choice) = choice {
-        choice.set_in(agent);
+    if let Some((model, level)) = choice {
+        agent.restore_model(model, level);
     }
     Ok(())
 }
@@ -261,7 +261,7 @@ impl Args {
             .with_secrets(secrets)
             .with_watcher(watcher);
         let agent = match model {
-            Some(choice) => choice.give_to(agent),
+            Some((model, level)) => agent.with_model(model, level),
             None => agent,
         };
         self.open.name(&mut agent.session())?;

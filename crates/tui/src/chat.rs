@@ -31,7 +31,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::editor::{EDITOR_ACTIONS, Edited, Editor};
-use crate::keys::{Action, Input, Keymap, Letters};
+use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::paint;
 use crate::theme::{Role, Theme};
 use crate::width::width;
@@ -75,31 +75,6 @@ pub enum DoubleEscape {
     /// Nothing.
     Nothing,
 }
-
-/// The actions of the chat that the editor does not know.
-const CHAT_ACTIONS: &[Action] = &[
-    Action::Interrupt,
-    Action::Clear,
-    Action::Suspend,
-    Action::ThinkingCycle,
-    Action::ThinkingToggle,
-    Action::ModelCycleForward,
-    Action::ModelCycleBackward,
-    Action::ModelSelect,
-    Action::ToolsExpand,
-    Action::ExternalEditor,
-    Action::MessageCopy,
-    Action::PasteImage,
-    Action::FollowUp,
-    Action::Dequeue,
-    Action::SessionNew,
-    Action::SessionTree,
-    Action::SessionFork,
-    Action::SessionResume,
-    Action::LeafBack,
-    Action::LeafForward,
-    Action::Complete,
-];
 
 /// The chat.
 #[derive(Debug)]
@@ -174,10 +149,10 @@ impl Chat {
 
     /// Takes one event of the terminal.
     pub fn update(&mut self, event: &Event, sources: &dyn Sources, now: Duration) -> Option<Intent> {
-        let mut actions: Vec<Action> = CHAT_ACTIONS.to_vec();
-        if self.editor.is_blank() {
-            // The key deletes otherwise.
-            actions.push(Action::Exit);
+        let mut actions = Screen::Chat.actions();
+        if !self.editor.is_blank() {
+            // The key deletes then.
+            actions.retain(|action| *action != Action::Exit);
         }
         actions.extend(EDITOR_ACTIONS);
         let input = self.keymap.input(event, &actions, Letters::Type)?;
@@ -280,8 +255,8 @@ impl Chat {
     fn accept(&mut self) {
         let Some(list) = self.completion.take() else { return };
         let Some(candidate) = list.selected() else { return };
-        let inserted = completion::inserted(list.wanted().kind, &candidate.text);
-        self.editor.replace_before(list.wanted().replaces, &inserted);
+        let inserted = completion::inserted(list.wanted.kind, &candidate.text);
+        self.editor.replace_before(list.wanted.replaces, &inserted);
     }
 
     /// Accepts the highlighted candidate, unless nothing was typed of it or the word may be something new. A command
@@ -289,10 +264,10 @@ impl Chat {
     fn accept_and_submit(&mut self) -> Option<Option<Intent>> {
         let list = self.completion.as_ref()?;
         let candidate = list.selected()?.text.clone();
-        let wanted = list.wanted();
+        let wanted = &list.wanted;
         let is_command = wanted.kind == Completes::Commands;
         let is_begun = is_command || !wanted.word.is_empty() && !wanted.is_free;
-        if candidate == wanted.word || !(is_begun || list.is_chosen()) {
+        if candidate == wanted.word || !(is_begun || list.is_chosen) {
             return None;
         }
         self.accept();
@@ -328,7 +303,7 @@ impl Chat {
     pub fn offer(&mut self, kind: Completes, sources: &dyn Sources) {
         let (line, before) = self.editor.before_cursor();
         let wanted = completion::wanted(line, &before, &self.commands).filter(|wanted| wanted.kind == kind);
-        let is_chosen = self.completion.as_ref().is_some_and(Completion::is_chosen);
+        let is_chosen = self.completion.as_ref().is_some_and(|list| list.is_chosen);
         if let Some(wanted) = wanted.filter(|_| !is_chosen) {
             self.completion = Completion::find(wanted, sources, &self.commands);
         }

@@ -20,8 +20,8 @@ use crate::app::lock_notice;
 pub(super) struct Listener {
     /// The items of the blocks of the answer, by their numbers.
     blocks: Vec<Option<ItemId>>,
-    /// The items of calls that run, by their ids.
-    calls: Vec<(String, ItemId)>,
+    /// The items of calls that run, and of a command of the user, by their ids.
+    pub(super) calls: Vec<(String, ItemId)>,
 }
 
 impl Listener {
@@ -113,16 +113,6 @@ impl Listener {
         if !self.calls.iter().any(|(_, call)| *call == id) {
             transcript.finish(id);
         }
-    }
-
-    /// Adds a command of the user, whose output comes as that of a call with this id.
-    pub(super) fn begin_command(&mut self, call_id: &str, item: ItemId) {
-        self.calls.push((call_id.to_owned(), item));
-    }
-
-    /// Ends a command of the user.
-    pub(super) fn end_command(&mut self, item: ItemId) {
-        self.calls.retain(|(_, known)| *known != item);
     }
 
     /// A message is in the session: what was growing is done.

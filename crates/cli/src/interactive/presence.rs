@@ -40,19 +40,6 @@ impl Presence {
             drop(fs::remove_file(path));
         }
     }
-
-    /// Counts the others that have the session open; signs of those that are gone are taken away.
-    pub(super) fn others(&self, state: &Path, session_id: &str) -> usize {
-        let own = self.sign.as_ref().map(|(_, path)| path);
-        let prefix = format!("{}.", name(session_id));
-        let Ok(signs) = fs::read_dir(state.join("presence")) else { return 0 };
-        let paths = signs.filter_map(Result::ok).map(|sign| sign.path());
-        let of_session = paths.filter(|path| {
-            let name = path.file_name().and_then(|name| name.to_str());
-            Some(path) != own && name.is_some_and(|name| name.starts_with(&prefix))
-        });
-        of_session.filter(|path| is_alive(path)).count()
-    }
 }
 
 impl Drop for Presence {
@@ -73,7 +60,12 @@ fn is_alive(path: &Path) -> bool {
     }
 }
 
-/// Returns the names of all sessions that somebody else has open.
+/// Returns true if another program has a session open.
+pub(super) fn is_held(state: &Path, session_id: &str) -> bool {
+    held(state).contains(&name(session_id))
+}
+
+/// Returns the names of all sessions that another program has open. Signs of programs that are gone are removed.
 pub(super) fn held(state: &Path) -> HashSet<String> {
     let Ok(signs) = fs::read_dir(state.join("presence")) else { return HashSet::new() };
     let own = format!(".{}", std::process::id());

@@ -35,28 +35,17 @@ pub(super) struct Waiting {
 }
 
 enum WaitingKind {
-    Message {
-        delivery: Delivery,
-        /// The agent's handle of the message, once the agent has it.
-        ticket: Option<Ticket>,
-    },
+    /// A message for the turn that runs, with the agent's handle once the agent has it.
+    Steer(Option<Ticket>),
+    FollowUp,
     Task(Then),
 }
 
 impl Waiting {
-    fn message(text: String, delivery: Delivery) -> Self {
-        Waiting { text, kind: WaitingKind::Message { delivery, ticket: None } }
-    }
-
-    /// Returns true for a steering message that the agent does not have yet.
-    fn is_new_steering(&self) -> bool {
-        matches!(self.kind, WaitingKind::Message { delivery: Delivery::Steer, ticket: None })
-    }
-
     fn ticket(&self) -> Option<Ticket> {
         match self.kind {
-            WaitingKind::Message { ticket, .. } => ticket,
-            WaitingKind::Task(_) => None,
+            WaitingKind::Steer(ticket) => ticket,
+            WaitingKind::FollowUp | WaitingKind::Task(_) => None,
         }
     }
 
@@ -70,7 +59,7 @@ impl Front<'_> {
     pub(super) fn say(&mut self, text: &str) {
         match self.desk.is_busy() {
             _ if self.is_read_only() => self.chat.editor.set_text(text),
-            true => self.enqueue(text, Delivery::Steer),
+            true => self.enqueue(text, WaitingKind::Steer(None)),
             false => self.prompt(text),
         }
     }
@@ -78,20 +67,20 @@ impl Front<'_> {
     /// Says something to the model when all is done.
     pub(super) fn follow_up(&mut self, text: &str) {
         match self.desk.is_busy() || self.view.is_some() {
-            true => self.enqueue(text, Delivery::FollowUp),
+            true => self.enqueue(text, WaitingKind::FollowUp),
             false => self.submit(text),
         }
     }
 
-    fn enqueue(&mut self, text: &str, delivery: Delivery) {
-        self.waiting.push_back(Waiting::message(text.to_owned(), delivery));
+    fn enqueue(&mut self, text: &str, kind: WaitingKind) {
+        self.waiting.push_back(Waiting { text: text.to_owned(), kind });
         self.hand_over();
     }
 
     fn show_waiting(&mut self) {
         let queued = |waiting: &Waiting| Queued {
             text: waiting.text.clone(),
-            is_follow_up: !matches!(waiting.kind, WaitingKind::Message { delivery: Delivery::Steer, .. }),
+            is_follow_up: !matches!(waiting.kind, WaitingKind::Steer(_)),
         };
         self.chat.working.queue = self.waiting.iter().map(queued).collect();
     }
@@ -100,13 +89,14 @@ impl Front<'_> {
     pub(super) fn hand_over(&mut self) {
         self.waiting.retain(|waiting| waiting.ticket().is_none_or(|ticket| self.inbox.holds(ticket)));
         while self.inbox.is_busy()
-            && let Some(at) = self.waiting.iter().position(Waiting::is_new_steering)
+            && let Some(at) =
+                self.waiting.iter().position(|waiting| matches!(waiting.kind, WaitingKind::Steer(None)))
         {
             let text = self.waiting[at].text.clone();
             match self.submission(&text).to_messages(self.app.now(), &self.cwd, &self.secrets) {
                 Ok(messages) => {
-                    let ticket = Some(self.inbox.submit(Delivery::Steer, messages));
-                    self.waiting[at].kind = WaitingKind::Message { delivery: Delivery::Steer, ticket };
+                    let ticket = self.inbox.submit(Delivery::Steer, messages);
+                    self.waiting[at].kind = WaitingKind::Steer(Some(ticket));
                 }
                 Err(error) => {
                     self.waiting.remove(at);
@@ -145,13 +135,13 @@ impl Front<'_> {
         self.show_waiting();
         match next {
             None => {}
-            Some(Waiting { text, kind: WaitingKind::Message { .. } }) => self.submit(&text),
             Some(Waiting { kind: WaitingKind::Task(task), .. }) => {
                 task(self);
                 if self.view.is_some() {
                     self.opened_unasked();
                 }
             }
+            Some(message) => self.submit(&message.text),
         }
     }
 
@@ -180,13 +170,14 @@ impl Front<'_> {
 
     /// Takes the whole queue, also out of the agent's inbox; messages that a turn has taken are left out.
     fn taken_back(&mut self) -> VecDeque<Waiting> {
-        let waiting = std::mem::take(&mut self.waiting).into_iter();
-        let is_left = |waiting: &Waiting| waiting.ticket().is_none_or(|ticket| self.inbox.take_back(ticket));
-        let without_ticket = |waiting: Waiting| match waiting.kind {
-            WaitingKind::Message { delivery, .. } => Waiting::message(waiting.text, delivery),
-            WaitingKind::Task(_) => waiting,
-        };
-        waiting.filter(is_left).map(without_ticket).collect()
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.retain(|waiting| waiting.ticket().is_none_or(|ticket| self.inbox.take_back(ticket)));
+        for waiting in &mut waiting {
+            if let WaitingKind::Steer(ticket) = &mut waiting.kind {
+                *ticket = None;
+            }
+        }
+        waiting
     }
 
     /// Puts texts before what is in the editor.
@@ -266,7 +257,7 @@ impl Front<'_> {
             return self.chat.editor.set_text(&text);
         }
         if self.desk.is_busy() {
-            return self.enqueue(&text, Delivery::FollowUp);
+            return self.enqueue(&text, WaitingKind::FollowUp);
         }
         let now = self.now();
         self.chat.working.begin(Activity::Shell, now);
@@ -276,7 +267,7 @@ impl Front<'_> {
             is_running: true,
             ..ShellItem::default()
         }));
-        self.listener.begin_command(USER_COMMAND, item);
+        self.listener.calls.push((USER_COMMAND.to_owned(), item));
         let tell = self.tell.clone();
         self.desk.start(move |mut agent, cancel| async move {
             let mut place = agent.tool_place(cancel);
@@ -288,7 +279,7 @@ impl Front<'_> {
             let kept = ran.as_ref().map_or(Ok(None), |message| agent.keep_command(message).map(Some));
             let then: Then = Box::new(move |front| {
                 front.chat.working.end();
-                front.listener.end_command(item);
+                front.listener.calls.retain(|(_, known)| *known != item);
                 if let Some(ended) = ran.as_ref().ok().and_then(item_of) {
                     front.chat.transcript.change(item, |item| *item = ended);
                 }

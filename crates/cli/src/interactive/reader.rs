@@ -77,13 +77,17 @@ impl Reader {
                     return;
                 }
             }
-            list.begin_again();
+            // All rows are known; now they are read in full.
+            (list.total, list.done) = (Some(list.done), 0);
+            if list.send(None).is_break() {
+                return;
+            }
             for listing in listings() {
                 listing.complete(&mut |progress| {
                     progress.row.map_or(ControlFlow::Continue(()), |row| list.put(row.clone()))
                 });
             }
-            list.end();
+            let _ = list.send(Some((list.done, list.done)));
         });
     }
 
@@ -142,18 +146,6 @@ impl List {
             // A list is done when it says so, not when the numbers are equal.
             false => self.send(self.total.map(|total| (self.done.min(total.saturating_sub(1)), total))),
         }
-    }
-
-    /// All rows are known; now they are read in full.
-    fn begin_again(&mut self) {
-        self.total = Some(self.done);
-        self.done = 0;
-        // Who closed the picker is noticed at the next row.
-        let _ = self.send(None);
-    }
-
-    fn end(&mut self) {
-        let _ = self.send(Some((self.done, self.done)));
     }
 
     fn send(&mut self, progress: Option<(usize, usize)>) -> ControlFlow<()> {

@@ -11,6 +11,7 @@ use session_tree::{Entry, Node, Role, Session, Usage, estimate_tokens};
 use tokio::task::JoinHandle;
 
 use super::front::{Front, finished};
+use super::presence;
 use super::view::{Chosen, View};
 use crate::error::chain;
 
@@ -127,7 +128,7 @@ impl Front<'_> {
         let id = self.desk.read(|session| session.header().id().into_owned());
         self.presence.announce(&state, &id);
         self.update_remark();
-        if self.presence.others(&state, &id) == 0 {
+        if !presence::is_held(&state, &id) {
             return;
         }
         let answers = vec![
@@ -190,8 +191,7 @@ impl Front<'_> {
     pub(super) fn update_remark(&mut self) {
         let (id, is_read_only) =
             self.desk.read(|session| (session.header().id().into_owned(), session.read_only().is_some()));
-        let is_open_elsewhere =
-            || self.app.state_dir().is_ok_and(|state| self.presence.others(&state, &id) > 0);
+        let is_open_elsewhere = || self.app.state_dir().is_ok_and(|state| presence::is_held(&state, &id));
         self.chat.footer.remark = match &self.presence.error {
             Some(error) => Some(error.clone()),
             None if is_read_only => Some("read only".to_owned()),

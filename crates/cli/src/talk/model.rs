@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::agent::Agent;
 use offshoot_agent::model::{Model, ThinkingLevel};
 use offshoot_providers::{OfflineModel, Providers};
 use session_tree::{Kind, Session};
@@ -26,12 +25,8 @@ pub(crate) struct Args {
     thinking: Option<ThinkingLevel>,
 }
 
-/// A model, and how hard it thinks.
-#[derive(Debug)]
-pub(crate) struct Choice {
-    model: Arc<dyn Model>,
-    level: ThinkingLevel,
-}
+/// A model and its thinking level.
+pub(crate) type Choice = (Arc<dyn Model>, ThinkingLevel);
 
 fn level(text: &str) -> Result<ThinkingLevel, String> {
     ThinkingLevel::from_name(text).ok_or_else(|| "no such level".to_owned())
@@ -54,7 +49,7 @@ impl Args {
             None => restored_or_usual(session, setup, &providers, app)?,
         };
         let level = self.thinking.or(said_level(session)?).or(setup.settings.thinking_level());
-        Ok(Some(Choice { model, level: level.unwrap_or_default() }))
+        Ok(Some((model, level.unwrap_or_default())))
     }
 }
 
@@ -94,16 +89,4 @@ fn said_level(session: &Session) -> Result<Option<ThinkingLevel>, CommandError> 
         return Ok(None);
     }
     Ok(ThinkingLevel::from_name(&session.build_context()?.thinking_level))
-}
-
-impl Choice {
-    /// Gives the model to an agent. Nothing is written until something is said.
-    pub(super) fn give_to(self, agent: Agent) -> Agent {
-        agent.with_model(self.model, self.level)
-    }
-
-    /// Sets the model of an agent. Nothing is written until something is said.
-    pub(super) fn set_in(self, agent: &mut Agent) {
-        agent.restore_model(self.model, self.level);
-    }
 }

@@ -52,9 +52,10 @@ pub struct Wanted {
 pub struct Completion {
     candidates: Vec<Candidate>,
     selected: usize,
-    /// Whether the person chose one.
-    is_chosen: bool,
-    wanted: Wanted,
+    /// True if the user moved the selection, so that it is more than an offer.
+    pub(super) is_chosen: bool,
+    /// The word that is being completed.
+    pub(super) wanted: Wanted,
 }
 
 /// Returns what could be completed before the cursor, given its line and the text before it.
@@ -147,16 +148,6 @@ impl Completion {
     /// Returns the candidate that is selected.
     pub fn selected(&self) -> Option<&Candidate> {
         self.candidates.get(self.selected)
-    }
-
-    /// Tells whether the person chose a candidate, so that it is more than an offer.
-    pub fn is_chosen(&self) -> bool {
-        self.is_chosen
-    }
-
-    /// Returns what is being completed.
-    pub fn wanted(&self) -> &Wanted {
-        &self.wanted
     }
 
     /// Returns how many rows the list takes.

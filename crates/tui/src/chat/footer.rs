@@ -104,9 +104,9 @@ impl Footer {
         Line::from(spans)
     }
 
-    /// The context first: where there is little room, it matters most. What does not fit whole is left out.
+    /// Context, cost and tokens, the most important first; what does not fit whole is left out.
     fn figures(&self, theme: Theme, room: usize) -> Line<'static> {
-        let mut spans = Vec::new();
+        let mut line = Line::default();
         if self.window > 0 {
             let percent = self.context.map(|used| used as f64 * 100.0 / self.window as f64);
             let role = match percent {
@@ -116,29 +116,21 @@ impl Footer {
             };
             let share = percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.1}%"));
             let text = format!("context {share} of {}", tokens(self.window));
-            spans.push(Span::styled(text, theme.style(role)));
+            line.push_span(Span::styled(text, theme.style(role)));
         }
-        let mut used: usize = spans.iter().map(Span::width).sum();
-        for (nth, piece) in self.spent(theme).into_iter().enumerate() {
-            let between = if nth > 0 || spans.is_empty() { " " } else { theme.pick(" · ", " - ") };
-            used += width(between) + width(&piece);
-            if used > room + usize::from(spans.is_empty()) {
+        let (up, down) = (theme.pick("↑", "in "), theme.pick("↓", "out "));
+        let sums = format!("{up}{} {down}{}", tokens(self.input), tokens(self.output));
+        let cached = (self.cached > 0).then(|| format!("cached {}", tokens(self.cached)));
+        let mut between = if line.spans.is_empty() { "" } else { theme.pick(" · ", " - ") };
+        for piece in [money(self.cost), sums].into_iter().chain(cached) {
+            if line.width() + width(between) + width(&piece) > room {
                 break;
             }
-            if !spans.is_empty() {
-                spans.push(Span::styled(between, theme.style(Role::Dim)));
-            }
-            spans.push(Span::styled(piece, theme.style(Role::Muted)));
+            line.push_span(Span::styled(between, theme.style(Role::Dim)));
+            line.push_span(Span::styled(piece, theme.style(Role::Muted)));
+            between = " ";
         }
-        Line::from(spans)
-    }
-
-    /// Cost and tokens, the most important first.
-    fn spent(&self, theme: Theme) -> Vec<String> {
-        let (up, down) = (theme.pick("↑", "in "), theme.pick("↓", "out "));
-        let tokens_used = format!("{up}{} {down}{}", tokens(self.input), tokens(self.output));
-        let cached = (self.cached > 0).then(|| format!("cached {}", tokens(self.cached)));
-        [money(self.cost), tokens_used].into_iter().chain(cached).collect()
+        line
     }
 
     fn model_line(&self, theme: Theme, columns: u16) -> Line<'static> {

@@ -392,8 +392,8 @@ fn set_style(out: &mut String, current: &mut Style, wanted: Style) {
             let _ = write!(out, ";{code}");
         }
     }
-    colour(out, wanted.fg, 30, 38);
-    colour(out, wanted.bg, 40, 48);
+    colour(out, wanted.fg, 30);
+    colour(out, wanted.bg, 40);
     out.push('m');
 }
 
@@ -413,35 +413,38 @@ const MODIFIERS: [(Modifier, u8); 7] = [
     (Modifier::CROSSED_OUT, 9),
 ];
 
-fn colour(out: &mut String, colour: Option<Color>, base: u8, extended: u8) {
-    let number = match colour {
-        None | Some(Color::Reset) => return,
-        Some(Color::Rgb(red, green, blue)) => {
-            let _ = write!(out, ";{extended};2;{red};{green};{blue}");
-            return;
-        }
-        Some(Color::Indexed(number)) => {
-            let _ = write!(out, ";{extended};5;{number}");
-            return;
-        }
-        Some(Color::Black) => 0,
-        Some(Color::Red) => 1,
-        Some(Color::Green) => 2,
-        Some(Color::Yellow) => 3,
-        Some(Color::Blue) => 4,
-        Some(Color::Magenta) => 5,
-        Some(Color::Cyan) => 6,
-        Some(Color::Gray) => 7,
-        Some(Color::DarkGray) => 60,
-        Some(Color::LightRed) => 61,
-        Some(Color::LightGreen) => 62,
-        Some(Color::LightYellow) => 63,
-        Some(Color::LightBlue) => 64,
-        Some(Color::LightMagenta) => 65,
-        Some(Color::LightCyan) => 66,
-        Some(Color::White) => 67,
+/// The colours that every terminal has, in the order of their numbers: eight, and eight that are bright.
+const BASIC_COLOURS: [Color; 16] = [
+    Color::Black,
+    Color::Red,
+    Color::Green,
+    Color::Yellow,
+    Color::Blue,
+    Color::Magenta,
+    Color::Cyan,
+    Color::Gray,
+    Color::DarkGray,
+    Color::LightRed,
+    Color::LightGreen,
+    Color::LightYellow,
+    Color::LightBlue,
+    Color::LightMagenta,
+    Color::LightCyan,
+    Color::White,
+];
+
+fn colour(out: &mut String, colour: Option<Color>, base: usize) {
+    let extended = base + 8;
+    // Writing into a string does not fail.
+    let _ = match colour {
+        Some(Color::Rgb(red, green, blue)) => write!(out, ";{extended};2;{red};{green};{blue}"),
+        Some(Color::Indexed(number)) => write!(out, ";{extended};5;{number}"),
+        basic => match BASIC_COLOURS.iter().position(|known| Some(*known) == basic) {
+            Some(number @ 0..8) => write!(out, ";{}", base + number),
+            Some(bright) => write!(out, ";{}", base + 60 + bright - 8),
+            None => Ok(()),
+        },
     };
-    let _ = write!(out, ";{}", base + number);
 }
 
 #[cfg(test)]

@@ -8,15 +8,17 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::item::Tone;
+use super::highlight::CodeCache;
+use super::item::{Item, Look, Tone, rows};
 use crate::keys::{Action, Keymap};
 use crate::paint;
 use crate::spinner;
 use crate::theme::{Role, Theme};
-use crate::wrap::rows;
 
 /// How many waiting messages show.
 const MOST_QUEUED: usize = 4;
+/// The most rows of a notice.
+const NOTICE_ROWS: usize = 4;
 /// How long a notice stays.
 const NOTICE_STAYS: Duration = Duration::from_secs(12);
 /// How long a hint about a key stays.
@@ -205,13 +207,9 @@ impl Working {
 
     fn notice_rows(&self, theme: Theme, columns: usize) -> Vec<Line<'static>> {
         let Some(Notice { tone, text, .. }) = &self.notice else { return Vec::new() };
-        let (mark, role) = tone.mark(theme);
-        let style = theme.style(if *tone == Tone::Error { Role::Error } else { Role::Muted });
-        let mut rows = rows(text, style, columns.saturating_sub(2).max(8), 4);
-        for (nth, row) in rows.iter_mut().enumerate() {
-            let mark = if nth == 0 { mark } else { "  " };
-            row.spans.insert(0, Span::styled(mark, theme.style(role)));
-        }
+        let item = Item::Notice(*tone, text.clone());
+        let mut rows = rows(&item, columns, &Look::new(theme), &mut CodeCache::plain());
+        rows.truncate(NOTICE_ROWS);
         rows
     }
 }

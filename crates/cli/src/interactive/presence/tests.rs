@@ -6,27 +6,25 @@ fn others_are_seen_while_they_live_and_their_signs_go_with_them() {
     let directory = state.path().join("presence");
     let mut me = Presence::default();
     me.announce(state.path(), "a");
-    assert_eq!(me.others(state.path(), "a"), 0);
+    assert!(!is_held(state.path(), "a"));
     let other = directory.join(format!("{}.1", name("a")));
     let held = File::create(&other).unwrap();
     held.lock().unwrap();
-    assert_eq!(me.others(state.path(), "a"), 1);
-    assert_eq!(me.others(state.path(), "b"), 0);
+    assert!(is_held(state.path(), "a") && !is_held(state.path(), "b"));
     drop(held);
-    assert_eq!(me.others(state.path(), "a"), 0);
+    assert!(!is_held(state.path(), "a"));
     drop(me);
     assert_eq!(fs::read_dir(directory).unwrap().count(), 0);
 }
 
 #[test]
-fn who_opens_the_same_session_again_is_still_seen() {
+fn a_program_that_opens_the_same_session_again_is_still_seen() {
     let state = tempfile::tempdir().unwrap();
+    let sign = |id: &str| state.path().join("presence").join(format!("{}.{}", name(id), std::process::id()));
     let mut me = Presence::default();
     me.announce(state.path(), "a");
     me.announce(state.path(), "a");
-    let other = Presence::default();
-    assert_eq!(other.others(state.path(), "a"), 1);
+    assert!(is_alive(&sign("a")));
     me.announce(state.path(), "b");
-    assert_eq!(other.others(state.path(), "a"), 0);
-    assert_eq!(other.others(state.path(), "b"), 1);
+    assert!(!sign("a").exists() && is_alive(&sign("b")));
 }
