@@ -1,4 +1,4 @@
-//! Commands that extensions, and programs that embed the agent, bring along.
+//! Commands of extensions, and of programs that embed the agent.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use crate::cancel::Cancel;
 use crate::handle::AgentHandle;
 use crate::hooks::Hooks;
 
-/// What a command becomes while it runs. It may give a text, which becomes the next prompt.
+/// A running command. A text that it returns is the next prompt.
 pub type CommandFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<String>, String>> + Send + 'a>>;
 
-/// What the arguments of a command could go on with, as soon as it is known.
+/// The completions of the arguments of a command.
 pub type CompletionFuture<'a> = Pin<Box<dyn Future<Output = Vec<String>> + Send + 'a>>;
 
-/// A command that does not come with the agent.
+/// A command that is not part of the agent.
 pub trait ExtensionCommand: std::fmt::Debug + Send + Sync {
     /// Returns its name, without a slash.
     fn name(&self) -> &str;
 
-    /// Returns what it does, in one line.
+    /// Returns a description of one line.
     fn description(&self) -> &str {
         ""
     }
 
-    /// Returns what its arguments could go on with.
+    /// Returns completions of its arguments.
     fn complete<'a>(&'a self, _prefix: &'a str) -> CompletionFuture<'a> {
         Box::pin(std::future::ready(Vec::new()))
     }
@@ -34,33 +34,33 @@ pub trait ExtensionCommand: std::fmt::Debug + Send + Sync {
     -> CommandFuture<'a>;
 }
 
-/// What extensions bring along.
+/// The hooks and commands of extensions.
 #[derive(Debug, Clone, Default)]
-pub struct Brought {
+pub struct ExtensionBundle {
     /// Their handlers.
     pub hooks: Hooks,
     /// Their commands.
     pub commands: Vec<Arc<dyn ExtensionCommand>>,
 }
 
-impl From<Hooks> for Brought {
+impl From<Hooks> for ExtensionBundle {
     fn from(hooks: Hooks) -> Self {
-        Brought { hooks, commands: Vec::new() }
+        ExtensionBundle { hooks, commands: Vec::new() }
     }
 }
 
-/// What came of running a command by its name.
+/// The result of running a command by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandRun {
-    /// There is none of this name.
+    /// No command has this name.
     Unknown,
-    /// It ran; the text it gave is the next prompt.
+    /// It ran; the text that it returned is the next prompt.
     Done(Option<String>),
     /// It failed.
     Failed(String),
 }
 
-/// Names commands as they run: of several that want one name, each gets a number.
+/// Returns the commands with the names under which they run. Commands of the same name are numbered.
 pub fn numbered(commands: &[Arc<dyn ExtensionCommand>]) -> Vec<(String, Arc<dyn ExtensionCommand>)> {
     let named = |name: &str| commands.iter().filter(|command| command.name() == name).count();
     let mut found: Vec<(String, Arc<dyn ExtensionCommand>)> = Vec::new();
@@ -74,24 +74,23 @@ pub fn numbered(commands: &[Arc<dyn ExtensionCommand>]) -> Vec<(String, Arc<dyn 
 }
 
 impl Agent {
-    /// Brings a command along.
+    /// Registers a command.
     pub fn register_command(&mut self, command: Arc<dyn ExtensionCommand>) {
         self.commands.push(command);
     }
 
-    /// Takes what extensions bring along in place of what others brought.
-    pub fn bring(&mut self, brought: Brought) {
-        self.hooks = brought.hooks;
-        self.commands = brought.commands;
+    /// Replaces the hooks and commands of extensions.
+    pub fn install(&mut self, bundle: ExtensionBundle) {
+        self.hooks = bundle.hooks;
+        self.commands = bundle.commands;
     }
 
-    /// Lists the commands that were brought along, under the names by which they run: of several that want one name,
-    /// each gets a number.
+    /// Returns the registered commands with the names under which they run.
     pub fn extension_commands(&self) -> Vec<(String, Arc<dyn ExtensionCommand>)> {
         numbered(&self.commands)
     }
 
-    /// Runs a command that was brought along, and grants what it wishes for meanwhile.
+    /// Runs a registered command, and grants what it wishes for meanwhile.
     pub async fn run_extension_command(
         &mut self,
         name: &str,

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::error::{ContextKind, ContextValue};
 use offshoot_agent::agent::Agent;
 use offshoot_agent::command::Reload;
-use offshoot_agent::extension::Brought;
+use offshoot_agent::extension::ExtensionBundle;
 use offshoot_agent::model::Model;
 use offshoot_agent::system::Instructions;
 use offshoot_extensions::host::{FrontEnd, Host, HostEvent, Mode, Notice};
@@ -171,10 +171,10 @@ impl Extended {
         *self.sources.lock().unwrap_or_else(PoisonError::into_inner) = sources;
     }
 
-    /// Loads extensions and gives what they bring along to the agent, now and whenever they are loaded anew.
+    /// Loads extensions and installs them in the agent, now and at every reload.
     pub(crate) async fn begin(&self, agent: &mut Agent) {
-        let brought = self.load().await;
-        agent.bring(brought);
+        let bundle = self.load().await;
+        agent.install(bundle);
         let own = self.clone();
         agent.set_reload(Reload::new(move |_| {
             let own = own.clone();
@@ -183,7 +183,7 @@ impl Extended {
     }
 
     /// Finds and loads extensions; what cannot be loaded is told and left out.
-    async fn load(&self) -> Brought {
+    async fn load(&self) -> ExtensionBundle {
         let (found, odd) = self.sources.lock().unwrap_or_else(PoisonError::into_inner).find();
         for text in odd {
             self.host.send(HostEvent::NotLoaded(text));
@@ -193,10 +193,10 @@ impl Extended {
         for error in errors {
             self.host.send(HostEvent::NotLoaded(error.to_string()));
         }
-        let brought = Brought { hooks: extensions.hooks(), commands: extensions.commands() };
+        let bundle = ExtensionBundle { hooks: extensions.hooks(), commands: extensions.commands() };
         self.host.tools.replace(extensions);
         self.host.send(HostEvent::Loaded);
-        brought
+        bundle
     }
 
     /// Returns the names of all options that extensions know.

@@ -1,7 +1,6 @@
 //! One extension: a handler of hooks, and whatever it has registered.
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_agent::cancel::Cancel;
@@ -32,11 +31,6 @@ pub enum Drawing {
 }
 
 impl Extension {
-    /// Returns its file.
-    pub fn path(&self) -> &Path {
-        &self.handle.path
-    }
-
     /// Returns its name: that of its file or directory.
     pub fn name(&self) -> &str {
         &self.handle.name
@@ -146,7 +140,7 @@ impl PartialEq for Extension {
 
 impl fmt::Debug for Extension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Extension").field("name", &self.name()).field("path", &self.path()).finish()
+        f.debug_struct("Extension").field("name", &self.name()).finish_non_exhaustive()
     }
 }
 

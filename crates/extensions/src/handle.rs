@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -14,7 +13,6 @@ use serde_json::Value as Json;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::bus::Bus;
-use crate::discover::Found;
 use crate::host::{Host, HostEvent, Trouble};
 use crate::limits::{Clock, Limits};
 use crate::registry::Registry;
@@ -69,7 +67,6 @@ pub(crate) type Reply = Option<oneshot::Sender<Result<String, String>>>;
 /// One extension from the outside.
 pub(crate) struct Handle {
     pub(crate) name: String,
-    pub(crate) path: PathBuf,
     orders: mpsc::UnboundedSender<Order>,
     next: AtomicU64,
     /// The bytes of messages on the bus that script has not received yet.
@@ -95,15 +92,14 @@ pub(crate) type Progress = Arc<dyn Fn(Json) + Send + Sync>;
 
 impl Handle {
     pub(crate) fn new(
-        found: &Found,
+        name: String,
         host: Arc<Host>,
         limits: Limits,
         bus: Arc<Bus>,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Order>) {
         let (orders, receiver) = mpsc::unbounded_channel();
         let handle = Arc::new(Handle {
-            name: found.name.clone(),
-            path: found.path.clone(),
+            name,
             orders,
             next: AtomicU64::new(1),
             unheard: AtomicUsize::new(0),

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::extension::{Brought, CommandRun};
+use offshoot_agent::extension::{CommandRun, ExtensionBundle};
 use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::inbox::Delivery;
 use offshoot_agent::model::{Model, ModelSpec, ThinkingLevel};
@@ -324,7 +324,7 @@ impl Host {
         self.agent.when_idle(move |agent, _| {
             if !extensions.is_empty() {
                 let hooks = agent.hooks().clone();
-                agent.bring(Brought { hooks, commands: extensions.commands() });
+                agent.install(ExtensionBundle { hooks, commands: extensions.commands() });
             }
             ready(())
         });

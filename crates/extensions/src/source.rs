@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use oxc::allocator::Allocator;
 use oxc::ast::ast::{
-    AssignmentTargetPropertyIdentifier, AssignmentTargetPropertyProperty, BindingPattern, BindingProperty,
-    ComputedMemberExpression, Expression, FormalParameters, StaticMemberExpression, VariableDeclarator,
+    BindingPattern, BindingProperty, ComputedMemberExpression, Expression, FormalParameters,
+    StaticMemberExpression, VariableDeclarator,
 };
 use oxc::ast_visit::{Visit, walk};
 use oxc::parser::Parser;
@@ -122,19 +122,6 @@ impl<'a> Visit<'a> for Reader {
     fn visit_binding_property(&mut self, property: &BindingProperty<'a>) {
         self.found.of_any.extend(property.key.static_name().map(|key| key.into_owned()));
         walk::walk_binding_property(self, property);
-    }
-
-    fn visit_assignment_target_property_identifier(
-        &mut self,
-        property: &AssignmentTargetPropertyIdentifier<'a>,
-    ) {
-        self.found.of_any.insert(property.binding.name.as_str().to_owned());
-        walk::walk_assignment_target_property_identifier(self, property);
-    }
-
-    fn visit_assignment_target_property_property(&mut self, property: &AssignmentTargetPropertyProperty<'a>) {
-        self.found.of_any.extend(property.name.static_name().map(|key| key.into_owned()));
-        walk::walk_assignment_target_property_property(self, property);
     }
 }
 

@@ -16,11 +16,11 @@ use super::{Applied, History, stopped};
 use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::extension::Brought;
+use crate::extension::ExtensionBundle;
 use crate::turn::Turn;
 
 /// The extensions of a session while they are loaded.
-pub type ReloadFuture = Pin<Box<dyn Future<Output = Brought> + Send>>;
+pub type ReloadFuture = Pin<Box<dyn Future<Output = ExtensionBundle> + Send>>;
 
 /// Loads extensions anew for a session that takes the place of another.
 #[derive(Clone)]
@@ -142,8 +142,8 @@ impl Agent {
     async fn load_anew(&mut self) {
         if let Some(Reload(load)) = self.reload.clone() {
             let loading = load(&self.session());
-            let brought = loading.await;
-            self.bring(brought);
+            let bundle = loading.await;
+            self.install(bundle);
         }
     }
 

@@ -7,7 +7,7 @@ use offshoot_agent::tool::{ToolCall, ToolOutput};
 use offshoot_extensions::{Drawing, Extension, Extensions, RegisteredTool};
 use offshoot_tui::chat::item::{Item, item_of, items_at};
 use offshoot_tui::chat::transcript::ItemId;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use session_tree::{Kind, Message, Node, Role, Session};
 
 use super::super::front::Front;
@@ -52,26 +52,27 @@ impl Guests {
         Some(Foreign { extension, what, instead: instead.clone() })
     }
 
+    /// Returns the extension that draws a custom entry or message of a path.
     fn foreign(&self, session: &Session, node: Node, usual: Option<&Item>) -> Option<Foreign> {
-        let loaded = self.extended.as_ref()?.loaded();
         let kind = session.tree().kind(node);
         if !matches!(kind, Kind::Custom | Kind::CustomMessage) {
             return None;
         }
         let value = session.entry_at(node).ok()?.value()?.to_serde()?;
-        let custom_type = value["customType"].as_str()?.to_owned();
-        match kind {
-            Kind::CustomMessage if value["display"] != false => {
-                let extension = loaded.message_renderer(&custom_type)?.clone();
-                Some(Foreign { extension, what: Drawing::Message(value), instead: usual?.clone() })
-            }
-            Kind::Custom => {
-                let extension = loaded.entry_renderer(&custom_type)?.clone();
-                let instead = Item::Setting(format!("[{custom_type}]"));
-                Some(Foreign { extension, what: Drawing::Entry(value), instead })
-            }
-            _ => None,
+        if kind == Kind::CustomMessage {
+            return self.foreign_message(value, usual?.clone());
         }
+        let custom_type = value["customType"].as_str()?;
+        let extension = self.extended.as_ref()?.loaded().entry_renderer(custom_type)?.clone();
+        let instead = Item::Setting(format!("[{custom_type}]"));
+        Some(Foreign { extension, what: Drawing::Entry(value), instead })
+    }
+
+    /// Returns the extension that draws a custom message.
+    fn foreign_message(&self, value: Json, instead: Item) -> Option<Foreign> {
+        let loaded = self.extended.as_ref()?.loaded();
+        let extension = loaded.message_renderer(value["customType"].as_str()?)?.clone();
+        (value["display"] != false).then(|| Foreign { extension, what: Drawing::Message(value), instead })
     }
 }
 
@@ -88,15 +89,11 @@ impl Front<'_> {
     }
 
     fn show_message(&mut self, message: &Message) -> bool {
-        let Some(extended) = &self.guests.extended else { return false };
-        let (Some(value), Some(instead)) = (message.value().to_serde(), item_of(message)) else {
-            return false;
-        };
-        let loaded = extended.loaded();
-        let custom_type = value["customType"].as_str().unwrap_or_default();
-        let Some(extension) = loaded.message_renderer(custom_type).cloned() else { return false };
-        self.push_foreign(Foreign { extension, what: Drawing::Message(value), instead });
-        true
+        let drawn = message.value().to_serde().zip(item_of(message));
+        let foreign = drawn.and_then(|(value, instead)| self.guests.foreign_message(value, instead));
+        let is_foreign = foreign.is_some();
+        foreign.into_iter().for_each(|foreign| self.push_foreign(foreign));
+        is_foreign
     }
 
     fn show_call(&mut self, call: &ToolCall, output: &ToolOutput) -> bool {
