@@ -1,6 +1,6 @@
-//! Choosing another session: what the picker asks for, and what it wants to be done to files.
+//! Choosing another session: reads rows for the picker, renames sessions, and moves them to the trash and back.
 //!
-//! A session that is thrown away lies in the trash of the state directory and can be taken out again.
+//! The trash is a directory in the state directory.
 
 use std::collections::HashSet;
 use std::fs;
@@ -21,16 +21,16 @@ use crate::error::chain;
 /// How many sessions are read for a query before the query is looked at again.
 const TEXTS_AT_ONCE: usize = 16;
 
-/// What the picker needs besides what it shows.
+/// The state behind the picker.
 #[derive(Default)]
 pub(super) struct Picking {
     /// Reads sessions, while the picker is open.
     reader: Option<Reader>,
-    /// Sessions that were thrown away here.
+    /// Sessions that were moved to the trash here.
     trash: Vec<Trashed>,
 }
 
-/// A session that was thrown away, and where it lies.
+/// A session in the trash.
 struct Trashed {
     path: PathBuf,
     place: PathBuf,
@@ -117,7 +117,7 @@ impl Front<'_> {
         }
     }
 
-    /// Lets be read what the picker asks for.
+    /// Requests previews and texts that the picker needs.
     pub(super) fn feed_picker(&mut self) {
         let (Some(View::Picker(picker)), Some(reader)) = (&self.view, &mut self.picking.reader) else {
             return;
@@ -137,15 +137,15 @@ impl Front<'_> {
             session.sync()
         });
         if let Err(error) = named {
-            picker.set_notice(format!("the name is not kept: {}", chain(&error)));
+            picker.set_notice(format!("cannot rename the session: {}", chain(&error)));
         }
     }
 
-    /// Gives the open session a name: whoever has it open must say so.
+    /// Names the open session; only its own agent may write to it.
     fn rename_this(&mut self, picker: &mut SessionPicker, name: &str) {
         let plan = match self.desk.agent().map(|agent| agent.plan_name(Some(name))) {
             Some(plan) => plan,
-            None => return picker.set_notice("the name is not kept: something runs"),
+            None => return picker.set_notice("cannot rename the session while a task runs"),
         };
         self.desk.start(move |mut agent, cancel| async move {
             let result = agent.name_session(&plan, &cancel).await;
@@ -164,7 +164,7 @@ impl Front<'_> {
             Ok(place) => self.picking.trash.push(Trashed { path: path.to_path_buf(), place }),
             Err(error) => {
                 picker.put_back(path);
-                picker.set_notice(format!("cannot throw it away: {error}"));
+                picker.set_notice(format!("cannot move it to the trash: {error}"));
             }
         }
     }
@@ -181,9 +181,9 @@ impl Front<'_> {
         }
     }
 
-    /// Finds a place in the trash where nothing lies yet.
+    /// Returns a free path in the trash.
     fn trash_place(&self, path: &Path) -> io::Result<PathBuf> {
-        let state = self.app.state_dir().map_err(|_| io::Error::other("there is no place for a trash"))?;
+        let state = self.app.state_dir().map_err(|_| io::Error::other("no state directory for the trash"))?;
         let trash = state.join("trash");
         fs::create_dir_all(&trash)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! Walking the tree: choosing an entry, deciding what to tell of the branch that is left, being there.
+//! Walking the tree: choosing an entry, choosing a summary of the branch that is left, showing the new position.
 
 use offshoot_agent::agent::{Arrival, Move, NavigateRequest, SummaryRequest};
 use offshoot_agent::command::{Applied, CancelledBy};
@@ -35,9 +35,8 @@ impl Front<'_> {
         self.choose_entry(start, None, None);
     }
 
-    /// Opens the tree to choose an entry for something else than going there.
-    ///
-    /// `purpose` is the title of the tree and what Enter does there.
+    /// Opens the tree to choose an entry, by default to go there. `purpose` is the title of the tree and the action of
+    /// Enter.
     pub(super) fn choose_entry(
         &mut self,
         start: Option<Node>,
@@ -126,7 +125,7 @@ impl Front<'_> {
         self.ask_to_interrupt(&what, task, Box::new(move |front| stay(front, &id)));
     }
 
-    /// Goes to an entry; asks what to tell of what is left, if there is something.
+    /// Goes to an entry; asks for a summary of the branch that is left, if there is something to summarise.
     pub(super) fn go_to(&mut self, target: &EntryId) {
         let chosen = match self.chosen(target) {
             Ok(chosen) => chosen,
@@ -177,7 +176,7 @@ impl Front<'_> {
         }
     }
 
-    /// Stops a move, or drops it if it has not begun.
+    /// Stops a move, or drops it if it has not started.
     fn abort_move(&mut self) {
         match self.after.take() {
             Some(_) => self.moved(Ok(Applied::Cancelled(CancelledBy::User)), None),
@@ -199,7 +198,7 @@ impl Front<'_> {
         self.follow_flow(flow, None);
     }
 
-    /// Moves as the tree or a command wants.
+    /// Starts a move that the tree or a command requested.
     pub(super) fn start_move(&mut self, target: &EntryId, choice: Choice, label: Option<String>) {
         let summary = match choice {
             Choice::Skip => SummaryRequest::Skip,
@@ -222,7 +221,7 @@ impl Front<'_> {
         }));
     }
 
-    /// Moves as a command has planned.
+    /// Starts a move that a command planned.
     pub(super) fn start_planned(&mut self, planned: Result<Move, AgentError>, said: &str) {
         let planned = match planned {
             Ok(planned) if planned.plan.is_noop => return self.tell(Tone::Info, "Already at this point"),
@@ -245,7 +244,7 @@ impl Front<'_> {
         }
     }
 
-    /// A move is over.
+    /// Shows the result of a move.
     pub(super) fn moved(&mut self, result: Result<Applied<Arrival>, AgentError>, said: Option<&str>) {
         self.chat.working.end();
         let ended = match &result {
@@ -259,19 +258,16 @@ impl Front<'_> {
                 let effect = flow.end(ended);
                 self.follow_flow(flow, effect);
             }
-            (_, Ended::Done) => {}
             (_, Ended::Cancelled) => self.show_cancelled(&CancelledBy::User),
-            // Shown below, with or without a summary flow.
-            (_, Ended::Refused) => {}
             (_, Ended::Failed(reason)) => self.fail(&reason),
+            (_, Ended::Done | Ended::Refused) => {}
         }
-        if let Ok(Applied::Cancelled(by @ CancelledBy::Hook(_))) = &result {
-            self.show_cancelled(by);
-        }
-        if let Ok(Applied::Done(arrival)) = result
-            && arrival.moved
-        {
-            self.arrive(arrival.editor_text.as_deref(), arrival.images, said);
+        match result {
+            Ok(Applied::Cancelled(by @ CancelledBy::Hook(_))) => self.show_cancelled(&by),
+            Ok(Applied::Done(arrival)) if arrival.moved => {
+                self.arrive(arrival.editor_text.as_deref(), arrival.images, said);
+            }
+            _ => {}
         }
     }
 
@@ -286,7 +282,7 @@ impl Front<'_> {
         }
     }
 
-    /// Shows the place where we are now.
+    /// Shows the new position.
     pub(super) fn arrive(&mut self, text: Option<&str>, images: Vec<PromptImage>, said: Option<&str>) {
         self.moved_at = Some(self.now());
         let name = self.desk.read(place_name);
@@ -378,7 +374,7 @@ fn entry_name(session: &Session, id: &EntryId) -> String {
     if text.trim().is_empty() { id.to_string() } else { format!("“{text}”") }
 }
 
-/// Names the place where a session stands: by the last thing that was asked there.
+/// Returns a name of the current position: its last prompt.
 fn place_name(session: &Session) -> String {
     let path = session.branch_path(None);
     match prompts(session, &path, 1).pop() {

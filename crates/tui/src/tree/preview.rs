@@ -17,7 +17,7 @@ use crate::wrap;
 const LOOK_BACK: usize = 32;
 /// The most rows of a preview.
 const MAX_ROWS: usize = 400;
-/// The most bytes of an entry that is shown as it is in the file.
+/// The most bytes of one text.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// Makes the lines of the preview, and returns the number of the first one with a hit of the query.
@@ -48,7 +48,7 @@ pub(super) fn lines(
 
 /// Draws an entry like the conversation does; one that the conversation leaves out as it is in the file.
 fn body(session: &Session, theme: Theme, node: Node, columns: usize) -> Vec<Line<'static>> {
-    let items = items_at(session, &[node], 0);
+    let mut items = items_at(session, &[node], 0);
     if items.iter().all(|item| matches!(item, Item::Setting(_))) {
         let (text, role) = match session.entry_at(node).ok().and_then(|entry| raw_text(&entry)) {
             Some(text) => (text, Role::Muted),
@@ -59,13 +59,26 @@ fn body(session: &Session, theme: Theme, node: Node, columns: usize) -> Vec<Line
     let look = Look { is_expanded: true, ..Look::new(theme) };
     let mut codes = CodeCache::plain();
     let mut lines = Vec::new();
-    for item in &items {
+    for item in &mut items {
+        shorten(item);
         if !lines.is_empty() {
             lines.push(Line::default());
         }
         lines.extend(rows(item, columns, &look, &mut codes));
     }
     lines
+}
+
+/// Shortens a long text, so that a key does not wait for rows that are never visible.
+fn shorten(item: &mut Item) {
+    let text = match item {
+        Item::Prompt { text, .. } | Item::Text(text) | Item::Thinking(text) => text,
+        Item::Custom { text, .. } | Item::Summary { text, .. } => text,
+        Item::Tool(tool) => &mut tool.output,
+        Item::Shell(shell) => &mut shell.output,
+        _ => return,
+    };
+    text.truncate(text.floor_char_boundary(MAX_BYTES));
 }
 
 fn raw_text(entry: &Entry) -> Option<String> {
