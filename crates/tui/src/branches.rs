@@ -43,7 +43,8 @@ pub struct BranchList {
     /// The rows that show.
     shown: Vec<usize>,
     selected: Option<Node>,
-    query: String,
+    /// The query while one is typed; letters are actions otherwise.
+    query: Option<String>,
     mode: Mode,
     page: usize,
 }
@@ -52,7 +53,6 @@ pub struct BranchList {
 #[derive(Debug)]
 enum Mode {
     Browse,
-    Search,
     Label(EntryId, Prompt),
     Help(Help),
 }
@@ -67,7 +67,7 @@ impl BranchList {
             rows,
             shown: Vec::new(),
             selected,
-            query: String::new(),
+            query: None,
             mode: Mode::Browse,
             page: 10,
         };
@@ -86,7 +86,7 @@ impl BranchList {
         let rows = match self.mode {
             Mode::Help(_) => Screen::Branches.actions().len() + 6,
             // Title, head and keys; a label is asked for in three rows.
-            Mode::Browse | Mode::Search | Mode::Label(..) => self.shown.len() + 5,
+            Mode::Browse | Mode::Label(..) => self.shown.len() + 5,
         };
         rows.min(usize::from(u16::MAX)) as u16
     }
@@ -98,10 +98,9 @@ impl BranchList {
 
     /// Turns an event of the terminal into an input for the current mode.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
-        let actions = Screen::Branches.actions();
+        let letters = if self.query.is_none() { Letters::Act } else { Letters::Type };
         match &self.mode {
-            Mode::Browse => keymap.input(event, &actions, Letters::Act),
-            Mode::Search => keymap.input(event, &actions, Letters::Type),
+            Mode::Browse => keymap.input(event, &Screen::Branches.actions(), letters),
             Mode::Label(_, prompt) => prompt.input(keymap, event),
             Mode::Help(help) => help.input(keymap, event),
         }
@@ -112,20 +111,19 @@ impl BranchList {
         match (&mut self.mode, input) {
             (Mode::Help(help), input) => {
                 if help.update(input) {
-                    self.mode = self.list_mode();
+                    self.mode = Mode::Browse;
                 }
                 None
             }
             (Mode::Label(id, prompt), input) => {
                 let (id, answer) = (id.clone(), prompt.update(input)?);
-                self.mode = self.list_mode();
+                self.mode = Mode::Browse;
                 let Answer::Given(label) = answer else { return None };
                 Some(Outcome::SetLabel(id, Some(label).filter(|label| !label.is_empty())))
             }
-            (Mode::Search, input @ (Input::Char(_) | Input::Paste(_))) => self.search(input),
-            (Mode::Browse, Input::Char(c)) => self.choose_number(*c),
-            (Mode::Browse, Input::Paste(_)) => None,
-            (Mode::Browse | Mode::Search, Input::Action(action)) => self.act(*action),
+            (Mode::Browse, Input::Action(action)) => self.act(*action),
+            (Mode::Browse, Input::Char(c)) if self.query.is_none() => self.choose_number(*c),
+            (Mode::Browse, input) => self.search(input),
         }
     }
 
@@ -147,9 +145,9 @@ impl BranchList {
                 let label = self.selected().and_then(|row| row.branch.label.clone()).unwrap_or_default();
                 let ask =
                     |tip| Mode::Label(tip, Prompt::new("Label of the branch (empty to remove)", &label));
-                self.mode = tip.map_or_else(|| self.list_mode(), ask);
+                self.mode = tip.map_or(Mode::Browse, ask);
             }
-            Action::BranchSearch => self.mode = Mode::Search,
+            Action::BranchSearch => self.query = Some(String::new()),
             Action::DeleteBackward | Action::DeleteWordBackward => {
                 return self.search(&Input::Action(action));
             }
@@ -167,11 +165,6 @@ impl BranchList {
         }
     }
 
-    /// Returns the mode without an overlay; a search goes on.
-    fn list_mode(&self) -> Mode {
-        if self.query.is_empty() { Mode::Browse } else { Mode::Search }
-    }
-
     fn choose_number(&mut self, c: char) -> Option<Outcome> {
         let number = (c.to_digit(10)? as usize).checked_sub(1)?;
         let row = self.rows.get(number)?;
@@ -180,8 +173,8 @@ impl BranchList {
     }
 
     fn search(&mut self, input: &Input) -> Option<Outcome> {
-        if let Some(query) = changed_query(&self.query, input) {
-            self.query = query;
+        if let Some(query) = self.query.as_deref().and_then(|query| changed_query(query, input)) {
+            self.query = Some(query);
             self.filter();
         }
         None
@@ -189,17 +182,15 @@ impl BranchList {
 
     /// Ends the search; without one closes the list.
     fn cancel(&mut self) -> Option<Outcome> {
-        if self.query.is_empty() && matches!(self.mode, Mode::Browse) {
+        if self.query.take().is_none() {
             return Some(Outcome::Cancel);
         }
-        self.mode = Mode::Browse;
-        self.query.clear();
         self.filter();
         None
     }
 
     fn filter(&mut self) {
-        let query = self.query.to_lowercase();
+        let query = self.query.as_deref().unwrap_or_default().to_lowercase();
         let fits = |row: &BranchRow| {
             let text = format!("{} {}", row.branch.name, row.branch.from.as_deref().unwrap_or_default())
                 .to_lowercase();

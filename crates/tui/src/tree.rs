@@ -164,11 +164,6 @@ impl TreeSelector {
         self.refresh(session);
     }
 
-    /// Returns the entry the cursor is on.
-    pub fn selected(&self) -> Option<Node> {
-        self.selected
-    }
-
     /// Returns which entries have a row.
     pub fn filter(&self) -> Filter {
         self.outline.filter()
@@ -177,11 +172,6 @@ impl TreeSelector {
     /// Returns the query.
     pub fn query(&self) -> &str {
         self.outline.query()
-    }
-
-    /// Returns the rows.
-    pub fn outline(&self) -> &Outline {
-        &self.outline
     }
 
     /// Shows a message under the list until the next key.

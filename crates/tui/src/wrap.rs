@@ -76,15 +76,14 @@ fn wrap_until(
 ) {
     let mut rows = Rows { columns: columns.max(2), margin, out, row: margin.row(true), used: 0, start: 0 };
     rows.open();
-    let mut word = Word::default();
+    let mut word = Word::new();
     for span in spans {
         // Only blanks part words: a comma belongs to the word before it, whatever its style.
         for part in span.content.split_inclusive(is_blank) {
             let text = part.trim_end_matches(is_blank);
-            word.push(text, span.style);
+            word.push((text, span.style));
             if text.len() < part.len() {
-                rows.word(&word);
-                word.clear();
+                rows.word(&mut word);
                 rows.blank(&part[text.len()..], span.style);
             }
             if rows.out.len() >= most {
@@ -92,7 +91,7 @@ fn wrap_until(
             }
         }
     }
-    rows.word(&word);
+    rows.word(&mut word);
     rows.close();
 }
 
@@ -100,26 +99,8 @@ fn is_blank(c: char) -> bool {
     c == ' '
 }
 
-/// A word, in pieces of one style each.
-#[derive(Default)]
-struct Word<'s> {
-    pieces: Vec<(&'s str, Style)>,
-    columns: usize,
-}
-
-impl<'s> Word<'s> {
-    fn push(&mut self, text: &'s str, style: Style) {
-        if !text.is_empty() {
-            self.columns += width(text);
-            self.pieces.push((text, style));
-        }
-    }
-
-    fn clear(&mut self) {
-        self.pieces.clear();
-        self.columns = 0;
-    }
-}
+/// The pieces of a word, each in one style.
+type Word<'s> = Vec<(&'s str, Style)>;
 
 /// The rows of one text while they are filled.
 struct Rows<'a> {
@@ -144,15 +125,17 @@ impl Rows<'_> {
         self.open();
     }
 
-    fn word(&mut self, word: &Word<'_>) {
-        let fits_below = self.start + word.columns <= self.columns;
-        if self.used + word.columns > self.columns && self.used > self.start && fits_below {
+    /// Adds a word, in the next row if it does not fit into this one.
+    fn word(&mut self, word: &mut Word<'_>) {
+        let columns: usize = word.iter().map(|(text, _)| width(text)).sum();
+        let fits_below = self.start + columns <= self.columns;
+        if self.used + columns > self.columns && self.used > self.start && fits_below {
             self.next();
         }
-        let fits = self.used + word.columns <= self.columns;
-        for (text, style) in &word.pieces {
+        let fits = self.used + columns <= self.columns;
+        for (text, style) in word.drain(..).filter(|(text, _)| !text.is_empty()) {
             if fits {
-                self.put(text, width(text), *style);
+                self.put(text, width(text), style);
                 continue;
             }
             // A word that is longer than a row is broken between letters.
@@ -161,7 +144,7 @@ impl Rows<'_> {
                 if self.used + wide > self.columns && self.used > self.start {
                     self.next();
                 }
-                self.put(letter, wide, *style);
+                self.put(letter, wide, style);
             }
         }
     }

@@ -73,7 +73,7 @@ impl BranchList {
         self.draw_rows(theme, local, list, buf);
         match &mut self.mode {
             Mode::Label(_, prompt) => prompt.draw(theme, keymap, left, buf),
-            Mode::Browse | Mode::Search | Mode::Help(_) => {
+            Mode::Browse | Mode::Help(_) => {
                 paint::line(&paint::keys_line(theme, keymap, KEYS, columns), left, buf);
             }
         }
@@ -87,8 +87,8 @@ impl BranchList {
             format!(" of \"{}\"", self.session_name)
         };
         let mut left = vec![span(&format!(" Branches{name}"), theme.style(Role::Title))];
-        if matches!(self.mode, Mode::Search) {
-            left.extend(paint::query(theme, &self.query, "type to search").spans);
+        if let Some(query) = &self.query {
+            left.extend(paint::query(theme, query, "type to search").spans);
         }
         let hidden = self.rows.iter().filter(|row| row.branch.is_hidden).count();
         let hidden = if hidden > 0 { format!(", {hidden} hidden") } else { String::new() };

@@ -78,7 +78,7 @@ impl Bench {
     }
 
     pub(super) fn selected(&self) -> String {
-        self.tree.selected().map_or_else(|| "-".to_owned(), |node| self.session.tree().id(node).to_string())
+        self.tree.selected.map_or_else(|| "-".to_owned(), |node| self.session.tree().id(node).to_string())
     }
 
     pub(super) fn select(&mut self, id: &str) -> &mut Self {
@@ -89,7 +89,7 @@ impl Bench {
 
     /// The ids of all rows.
     pub(super) fn rows(&self) -> String {
-        let outline = self.tree.outline();
+        let outline = &self.tree.outline;
         let ids = (0..outline.len())
             .filter_map(|row| outline.node(row))
             .map(|node| self.session.tree().id(node).to_string());

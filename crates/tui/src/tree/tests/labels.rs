@@ -16,7 +16,7 @@ fn a_label_starts_with_what_it_is_and_is_trimmed() {
     let shown = bench.shown();
     assert!(shown.contains("Label (empty to remove) ─") && shown.contains(" › baseline"), "{shown}");
     bench.press(&[Action::SelectCancel]);
-    let id = bench.session.tree().id(bench.tree.selected().unwrap());
+    let id = bench.session.tree().id(bench.tree.selected.unwrap());
     assert_eq!(
         typed(&mut bench, "  new L? name "),
         Some(Outcome::SetLabel(id.clone(), Some("new L? name".into())))

@@ -92,7 +92,7 @@ fn down_walks_the_tree_depth_first() {
     let mut bench = Bench::new(SESSION);
     bench.press(&[Action::SelectFirst]);
     let mut walked = vec![bench.selected()];
-    for _ in 1..bench.tree.outline().len() {
+    for _ in 1..bench.tree.outline.len() {
         press(&mut bench, &key(KeyCode::Down, NONE));
         walked.push(bench.selected());
     }

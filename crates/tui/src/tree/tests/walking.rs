@@ -36,7 +36,7 @@ fn a_filter_key_pressed_twice_goes_back_to_the_default() {
         assert_eq!(bench.press(&[key]).rows(), default, "{key:?}");
     }
     bench.press(&[Action::TreeFilterAll]);
-    assert_eq!(bench.tree.outline().len(), bench.session.tree().len());
+    assert_eq!(bench.tree.outline.len(), bench.session.tree().len());
     bench.press(&[Action::TreeFilterNext]);
     assert_eq!(bench.tree.filter(), Filter::Turns);
     bench.press(&[Action::TreeFilterPrevious, Action::TreeFilterPrevious]);
