@@ -89,13 +89,7 @@ impl Reason {
 }
 
 impl Agent {
-    /// Lets extensions be loaded anew whenever a session takes the place of another; without, they stay.
-    pub fn with_reload(mut self, reload: Reload) -> Self {
-        self.set_reload(reload);
-        self
-    }
-
-    /// Lets extensions be loaded anew from now on, as [`Agent::with_reload`] does.
+    /// Reloads extensions whenever the session is replaced; without this they stay.
     pub fn set_reload(&mut self, reload: Reload) {
         self.reload = Some(reload);
     }
@@ -127,7 +121,7 @@ impl Agent {
         self.tell_news(cancel).await;
     }
 
-    /// Loads extensions anew for the session at hand, if somebody said how: [`Agent::with_reload`].
+    /// Loads extensions anew for the session at hand, if somebody said how: [`Agent::set_reload`].
     pub async fn reload(&mut self, cancel: &Cancel) {
         if self.reload.is_none() {
             return;

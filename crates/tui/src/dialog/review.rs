@@ -6,7 +6,6 @@ use ratatui::layout::Rect;
 use super::prompt::Prompt;
 use super::text::{TextDialog, Typed};
 use super::{Answer, frame};
-use crate::help::Help;
 use crate::keys::{Action, Input, Keymap, Letters};
 use crate::layout::{indented, take_rows};
 use crate::paint;
@@ -24,47 +23,27 @@ pub enum ReviewKind {
 }
 
 impl ReviewKind {
-    fn actions(self) -> &'static [Action] {
-        match self {
-            ReviewKind::Pick => &ACTIONS[..PICK_ACTIONS],
-            ReviewKind::Merge => ACTIONS,
-        }
-    }
-
-    /// Returns the keys below the text.
+    /// Returns the keys below the text. Focus and difference do not apply to a pick.
     fn keys(self) -> Vec<(Action, &'static str)> {
-        let confirm = match self {
-            ReviewKind::Pick => "pick",
-            ReviewKind::Merge => "merge",
+        let (confirm, is_merge) = match self {
+            ReviewKind::Pick => ("pick", false),
+            ReviewKind::Merge => ("merge", true),
         };
-        let keys = [
+        let mut keys = vec![
             (Action::SelectConfirm, confirm),
             (Action::ReviewEdit, "edit"),
             (Action::ReviewMode, "mode"),
-            (Action::ReviewFocus, "focus"),
-            (Action::ReviewDiff, "full diff"),
-            (Action::SelectCancel, "cancel"),
-            (Action::Help, "keys"),
         ];
-        let has = |action: Action| action == Action::Help || self.actions().contains(&action);
-        keys.into_iter().filter(|(action, _)| has(*action)).collect()
+        if is_merge {
+            keys.extend([(Action::ReviewFocus, "focus"), (Action::ReviewDiff, "full diff")]);
+        }
+        keys.push((Action::SelectCancel, "cancel"));
+        keys
     }
 }
 
-/// The actions of a merge; the last ones do not apply to a pick.
-const ACTIONS: &[Action] = &[
-    Action::SelectConfirm,
-    Action::SelectCancel,
-    Action::ReviewEdit,
-    Action::ReviewMode,
-    Action::SelectUp,
-    Action::SelectDown,
-    Action::SelectPageUp,
-    Action::SelectPageDown,
-    Action::ReviewFocus,
-    Action::ReviewDiff,
-];
-const PICK_ACTIONS: usize = 8;
+const SCROLL: [Action; 4] =
+    [Action::SelectUp, Action::SelectDown, Action::SelectPageUp, Action::SelectPageDown];
 
 /// The text that would enter the context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,7 +94,6 @@ enum Over {
     Nothing,
     Edit(Box<TextDialog>),
     Focus(Prompt),
-    Help(Help),
 }
 
 impl Review {
@@ -145,10 +123,9 @@ impl Review {
         match &self.over {
             Over::Edit(dialog) => dialog.input(keymap, event),
             Over::Focus(prompt) => prompt.input(keymap, event),
-            Over::Help(help) => help.input(keymap, event),
             Over::Nothing => {
-                let actions = [self.kind.actions(), &[Action::Help]].concat();
-                keymap.input(event, &actions, Letters::Act)
+                let keys = self.kind.keys().into_iter().map(|(action, _)| action);
+                keymap.input(event, &keys.chain(SCROLL).collect::<Vec<_>>(), Letters::Act)
             }
         }
     }
@@ -160,12 +137,6 @@ impl Review {
                 Input::Action(action) => self.act(*action),
                 Input::Char(_) | Input::Paste(_) => None,
             },
-            Over::Help(help) => {
-                if help.update(input) {
-                    self.over = Over::Nothing;
-                }
-                None
-            }
             Over::Focus(prompt) => {
                 let answer = prompt.update(input)?;
                 self.over = Over::Nothing;
@@ -189,16 +160,15 @@ impl Review {
     }
 
     fn act(&mut self, action: Action) -> Option<Reviewed> {
-        let is_known = action == Action::Help || self.kind.actions().contains(&action);
+        let is_key = self.kind.keys().iter().any(|(key, _)| *key == action);
         match (action, &self.text) {
-            _ if !is_known => {}
-            (Action::SelectCancel, _) => return Some(Reviewed::Cancel),
-            (Action::ReviewDiff, _) => return Some(Reviewed::FullDiff),
-            (Action::Help, _) => self.over = Over::Help(Help::default()),
             (Action::SelectUp, _) => self.top = self.top.saturating_sub(1),
             (Action::SelectDown, _) => self.top += 1,
             (Action::SelectPageUp, _) => self.top = self.top.saturating_sub(self.page),
             (Action::SelectPageDown, _) => self.top += self.page,
+            _ if !is_key => {}
+            (Action::SelectCancel, _) => return Some(Reviewed::Cancel),
+            (Action::ReviewDiff, _) => return Some(Reviewed::FullDiff),
             (_, ReviewText::Waiting) => {}
             (Action::ReviewMode, _) => return Some(Reviewed::NextMode),
             (Action::ReviewFocus, _) => {
@@ -221,10 +191,6 @@ impl Review {
         match &mut self.over {
             Over::Edit(dialog) => return dialog.draw(theme, keymap, area, buf),
             Over::Focus(prompt) => return prompt.draw(theme, keymap, area, buf),
-            Over::Help(help) => {
-                let groups = [("Review", self.kind.actions())];
-                return help.draw(theme, keymap, "Keys of the review", &groups, area, buf);
-            }
             Over::Nothing => {}
         }
         let mut body = frame(theme, keymap, self.title, &self.kind.keys(), area, buf);

@@ -146,7 +146,7 @@ fn a_merge_is_reviewed_edited_and_applied() {
 
 
 
-     Enter merge · e edit · m mode · f focus · d full diff · Esc cancel · ? keys
+     Enter merge · e edit · m mode · f focus · d full diff · Esc cancel
     ");
     assert_eq!(review.update(&Input::Action(Action::ReviewEdit)), None);
     type_into("!", |input| assert_eq!(review.update(input), None));
@@ -212,7 +212,7 @@ fn a_pick_has_neither_focus_nor_difference() {
      x
 
 
-     Enter pick · e edit · m mode · Esc cancel · ? keys
+     Enter pick · e edit · m mode · Esc cancel
     ");
 }
 
@@ -228,7 +228,7 @@ type State = (&'static str, fn() -> Review);
 
 #[test]
 fn every_state_of_a_review_at_every_size() {
-    let states: [State; 7] = [
+    let states: [State; 6] = [
         ("merge", merge),
         ("merge_waiting", || review(ReviewKind::Merge, ReviewText::Waiting)),
         ("merge_failed", || {
@@ -243,11 +243,6 @@ fn every_state_of_a_review_at_every_size() {
         ("merge_focus", || {
             let mut review = merge();
             review.update(&Input::Action(Action::ReviewFocus));
-            review
-        }),
-        ("review_help", || {
-            let mut review = merge();
-            review.update(&Input::Action(Action::Help));
             review
         }),
         ("pick", pick),

@@ -256,7 +256,8 @@ async fn extensions_are_loaded_anew_between_the_farewell_and_the_start() {
         into.lock().unwrap().push(json!({"type": "loaded", "entries": session.tree().len()}));
         Box::pin(async { hooks.into() })
     });
-    let mut agent = desk.agent.with_reload(reload);
+    let mut agent = desk.agent;
+    agent.set_reload(reload);
     let clone = agent.plan_clone(None).unwrap();
     agent.fork(clone, options(), &Cancel::new()).await.unwrap();
     let names = |seen: &Mutex<Vec<Json>>| -> Vec<String> {
