@@ -82,14 +82,14 @@ pub(crate) struct Extended {
 }
 
 /// The front end, as extensions see it.
-pub(crate) struct Output {
+pub(crate) struct ExtensionFrontEnd {
     /// The mode that extensions read.
     pub(crate) mode: Mode,
     /// Receives what extensions report and show.
     pub(crate) front_end: FrontEnd,
 }
 
-impl Output {
+impl ExtensionFrontEnd {
     /// Prints problems and notifications of extensions on standard error.
     pub(crate) fn words() -> Self {
         let front_end: FrontEnd = Arc::new(|event| match event {
@@ -102,7 +102,7 @@ impl Output {
             // Everything else needs a screen.
             _ => {}
         });
-        Output { mode: Mode::Print, front_end }
+        ExtensionFrontEnd { mode: Mode::Print, front_end }
     }
 }
 
@@ -116,7 +116,7 @@ impl Extended {
         is_approved: bool,
         agent: &mut Agent,
         setup: &Setup,
-        output: Output,
+        output: ExtensionFrontEnd,
         app: &mut App,
     ) -> Result<Option<Self>, CommandError> {
         let sources = Sources::new(args, setup, is_approved, app)?;
@@ -139,7 +139,7 @@ impl Extended {
         agent: &Agent,
         setup: &Setup,
         app: &App,
-        output: Output,
+        output: ExtensionFrontEnd,
     ) -> Result<Self, CommandError> {
         let mut host = Host::new(agent.handle(), &setup.cwd, setup.config_dir());
         host.mode = output.mode;

@@ -1,7 +1,8 @@
 //! The bus on which extensions tell each other things.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 
 use crate::handle::Handle;
@@ -12,12 +13,12 @@ pub(crate) struct Bus(Mutex<Vec<Weak<Handle>>>);
 
 impl Bus {
     pub(crate) fn join(&self, handle: Weak<Handle>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        self.0.lock().push(handle);
     }
 
     /// Returns everybody who is still there.
     pub(crate) fn members(&self) -> Vec<Arc<Handle>> {
-        let members = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let members = self.0.lock();
         members.iter().filter_map(Weak::upgrade).collect()
     }
 

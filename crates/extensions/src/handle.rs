@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use offshoot_agent::cancel::Cancel;
+use parking_lot::{Mutex, RwLock};
 use serde_json::Value as Json;
 use tokio::sync::{mpsc, oneshot};
 
@@ -84,7 +85,8 @@ pub(crate) struct Handle {
     registry: Mutex<Registry>,
     /// True once the extension has been loaded.
     pub(crate) is_loaded: AtomicBool,
-    progress: Mutex<BTreeMap<String, Progress>>,
+    /// The receivers of the output of running tools, by the id of the call.
+    pub(crate) progress: Mutex<BTreeMap<String, Progress>>,
 }
 
 /// Receives the output of a running tool so far.
@@ -120,13 +122,12 @@ impl Handle {
 
     /// Returns true if script listens to an event.
     pub(crate) fn listens(&self, event: &str) -> bool {
-        self.disabled.get().is_none()
-            && self.events.read().unwrap_or_else(PoisonError::into_inner).contains_key(event)
+        self.disabled.get().is_none() && self.events.read().contains_key(event)
     }
 
     /// Returns the listeners for an event, in the order in which they were registered.
     pub(crate) fn listeners(&self, event: &str) -> Vec<u64> {
-        let events = self.events.read().unwrap_or_else(PoisonError::into_inner);
+        let events = self.events.read();
         events.get(event).filter(|_| self.disabled.get().is_none()).cloned().unwrap_or_default()
     }
 
@@ -151,8 +152,8 @@ impl Handle {
         for (event, listener) in &new.events {
             events.entry(event.clone()).or_default().push(*listener);
         }
-        *self.events.write().unwrap_or_else(PoisonError::into_inner) = events;
-        let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.events.write() = events;
+        let mut registry = self.registry.lock();
         let old = std::mem::replace(&mut *registry, new);
         let is_same = Registry { events: registry.events.clone(), ..old } == *registry;
         !is_same && self.is_loaded.load(Ordering::Relaxed)
@@ -160,7 +161,7 @@ impl Handle {
 
     /// Returns what script has registered.
     pub(crate) fn registry(&self) -> Registry {
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.registry.lock().clone()
     }
 
     /// Tells script something; nobody waits for an answer. Refused if it has not heard of too much else yet.
@@ -254,11 +255,6 @@ impl Handle {
             self.host.send(HostEvent::Waiting(self.name.clone(), doing.to_owned()));
         }
         Ok(())
-    }
-
-    /// Locks the receivers of the output of running tools, by the id of the call.
-    pub(crate) fn progress(&self) -> MutexGuard<'_, BTreeMap<String, Progress>> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn gone(&self) -> String {

@@ -11,8 +11,8 @@ mod tools;
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::extension::{CommandRun, ExtensionBundle};
@@ -20,6 +20,7 @@ use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::inbox::Delivery;
 use offshoot_agent::model::{Model, ModelSpec, ThinkingLevel};
 use offshoot_agent::secrets::Secrets;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use session_tree::{EntryId, Message, Node, Options, Session};
@@ -232,7 +233,7 @@ impl Host {
 
     /// Locks the state. It must not be held while anything else of the host is called.
     pub fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Sends an event to the front end.

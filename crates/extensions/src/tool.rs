@@ -23,10 +23,10 @@ impl ExtensionTool {
         let payload = json!({"name": call.name, "call": call.id, "args": call.arguments});
         let progress = place.progress.clone();
         let watch: Progress = Arc::new(move |so_far| progress(output(&so_far)));
-        self.extension.handle.progress().insert(call.id.clone(), watch);
+        self.extension.handle.progress.lock().insert(call.id.clone(), watch);
         let doing = format!("tool {}", call.name);
         let answer = self.extension.call(Kind::Event, &doing, &payload, Some(&place.cancel)).await;
-        self.extension.handle.progress().remove(&call.id);
+        self.extension.handle.progress.lock().remove(&call.id);
         answer.map(|answer| output(&answer))
     }
 }

@@ -15,7 +15,7 @@ use super::SessionCommand;
 use crate::app::App;
 use crate::change::{Change, Changing};
 use crate::error::{CommandError, Failure};
-use crate::extensions::{self, Extended, Output, Sources};
+use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::setup::Setup;
 use crate::talk::{self, waiting};
 use crate::trust;
@@ -178,7 +178,8 @@ impl Options {
         }
         let outcome = waiting(async |cancel| {
             // A trusted project was trusted for its extensions, too.
-            Extended::attach(&self.extensions, true, &mut agent, &setup, Output::words(), app).await?;
+            Extended::attach(&self.extensions, true, &mut agent, &setup, ExtensionFrontEnd::words(), app)
+                .await?;
             agent.start(cancel).await;
             let mut work = Work { agent: &mut agent, app, dry_run: false, is_chat: false, cancel };
             let outcome = match work.agent.until_unlocked(cancel).await {

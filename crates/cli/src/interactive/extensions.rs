@@ -38,7 +38,7 @@ use tokio::task::JoinSet;
 use super::desk::Then;
 use super::front::Front;
 use super::view::{Chosen, View};
-use crate::extensions::{Extended, Output, Sources};
+use crate::extensions::{Extended, ExtensionFrontEnd, Sources};
 use crate::setup::{LeftOut, Setup};
 use crate::trust::TrustFile;
 
@@ -112,13 +112,13 @@ impl Guests {
         }
     }
 
-    fn output(&self) -> Output {
+    fn output(&self) -> ExtensionFrontEnd {
         let send = self.send.clone();
         // The receiver may be gone during shutdown.
         let front_end = Arc::new(move |event| {
             drop(send.send(Box::new(move |front: &mut Front<'_>| front.take_host_event(event))));
         });
-        Output { mode: Mode::Tui, front_end }
+        ExtensionFrontEnd { mode: Mode::Tui, front_end }
     }
 
     /// Runs something beside the main loop, which makes the change that comes of it.

@@ -21,7 +21,7 @@ use crate::app::{App, file_of, lock_notice};
 use crate::change::Changing;
 use crate::cmd::{Work, done, print_tree};
 use crate::error::{CommandError, Failure};
-use crate::extensions::{Extended, Output};
+use crate::extensions::{Extended, ExtensionFrontEnd};
 use crate::slash::{self, ChatCommand, Line, Slash};
 use crate::ui;
 
@@ -65,7 +65,7 @@ struct Printer {
 
 impl Printer {
     /// Returns the front end that prints what extensions report and show.
-    fn output(&self) -> Output {
+    fn output(&self) -> ExtensionFrontEnd {
         let printer = self.clone();
         let mode = match self.mode {
             Mode::Text => HostMode::Print,
@@ -80,7 +80,7 @@ impl Printer {
             // Everything else needs a screen.
             _ => {}
         });
-        Output { mode, front_end }
+        ExtensionFrontEnd { mode, front_end }
     }
 
     fn warn_of_extension(&self, text: &str) {

@@ -1,12 +1,11 @@
 //! Modules: which file or which of our own a name means, and how its text becomes a module.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, ReentrantMutex, const_mutex, const_reentrant_mutex};
 use rquickjs::loader::bundle::{Bundle, ScaBundleData};
 use rquickjs::loader::{ImportAttributes, Loader as _};
 use rquickjs::module::{Declared, WriteOptions};
@@ -68,18 +67,18 @@ type Compiled = ScaBundleData<&'static [u8]>;
 
 /// Our own modules as far as they were needed, for all engines of the program: reading one is much quicker than
 /// compiling it.
-static COMPILED: Mutex<BTreeMap<&'static str, Compiled>> = Mutex::new(BTreeMap::new());
+static COMPILED: Mutex<BTreeMap<&'static str, Compiled>> = const_mutex(BTreeMap::new());
 
 /// Makes one of our own modules.
 fn own<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Module<'js, Declared>> {
     let found = BUILTIN.iter().find(|(key, ..)| *key == name);
     let (name, source, _) = found.ok_or_else(|| Exception::throw_reference(ctx, "no such module"))?;
     let full = format!("offshoot:{name}");
-    let known = || COMPILED.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied();
+    let known = || COMPILED.lock().get(name).copied();
     // Whoever comes second waits for the first; but a module may be asked for by one that is being compiled.
     let mut turn = None;
     let compiled = known().or_else(|| {
-        turn = Some(Turn::take());
+        turn = Some(COMPILING.lock());
         known()
     });
     if let Some(module) = compiled {
@@ -88,35 +87,12 @@ fn own<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Module<'js, Declared>> {
     let module = Module::declare(ctx.clone(), full.clone(), *source)?;
     let code = module.write(WriteOptions { strip_source: true, ..WriteOptions::default() })?;
     let module_of_all: Compiled = vec![(&*full.leak(), &*code.leak())].leak();
-    COMPILED.lock().unwrap_or_else(PoisonError::into_inner).insert(name, module_of_all);
+    COMPILED.lock().insert(name, module_of_all);
     Ok(module)
 }
 
-/// The turn of one thread to compile; what it compiles meanwhile belongs to the same turn.
-struct Turn(Option<MutexGuard<'static, ()>>);
-
-static COMPILING: Mutex<()> = Mutex::new(());
-
-thread_local! {
-    static HAS_TURN: Cell<bool> = const { Cell::new(false) };
-}
-
-impl Turn {
-    fn take() -> Self {
-        if HAS_TURN.replace(true) {
-            return Turn(None);
-        }
-        Turn(Some(COMPILING.lock().unwrap_or_else(PoisonError::into_inner)))
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        if self.0.is_some() {
-            HAS_TURN.set(false);
-        }
-    }
-}
+/// Held by the thread that compiles. What it compiles may import more modules.
+static COMPILING: ReentrantMutex<()> = const_reentrant_mutex(());
 
 /// Finds what a name means.
 pub(super) struct Resolver;

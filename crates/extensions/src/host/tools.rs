@@ -1,11 +1,11 @@
 //! The tools of an agent with extensions: its own and theirs, and those that the model may call.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::ToolBox;
+use parking_lot::Mutex;
 
 use crate::load::Extensions;
 
@@ -31,18 +31,18 @@ impl Tools {
 
     /// Restricts the model to these tools.
     pub fn want(&self, names: Option<Vec<String>>) {
-        self.inner().wanted = names;
+        self.inner.lock().wanted = names;
         self.apply();
     }
 
     /// Returns the loaded extensions.
     pub fn extensions(&self) -> Extensions {
-        self.inner().extensions.clone()
+        self.inner.lock().extensions.clone()
     }
 
     /// Replaces the extensions; the model gets the tools of the new ones.
     pub fn replace(&self, extensions: Extensions) {
-        let mut inner = self.inner();
+        let mut inner = self.inner.lock();
         let old = std::mem::replace(&mut inner.extensions, extensions);
         inner.chosen = None;
         drop(inner);
@@ -54,7 +54,7 @@ impl Tools {
     /// Lets the model call the tools that an extension chose.
     pub fn choose(&self, names: Vec<String>) {
         let known = names_of(&self.all());
-        self.inner().chosen = Some((names, known));
+        self.inner.lock().chosen = Some((names, known));
         self.apply();
     }
 
@@ -66,7 +66,7 @@ impl Tools {
     /// Returns all tools, whether the model may call them or not.
     pub fn all(&self) -> ToolBox {
         let mut tools = ToolBox::all();
-        self.inner().extensions.tools().into_iter().for_each(|tool| tools.add(tool));
+        self.inner.lock().extensions.tools().into_iter().for_each(|tool| tools.add(tool));
         tools
     }
 
@@ -74,7 +74,7 @@ impl Tools {
     pub fn active(&self) -> ToolBox {
         let mut tools = self.all();
         let (default, built_in) = (names_of(&ToolBox::coding()), names_of(&ToolBox::all()));
-        let inner = self.inner();
+        let inner = self.inner.lock();
         let has = |names: &[String], name: &str| names.iter().any(|other| other == name);
         tools.retain(|name| match (&inner.chosen, &inner.wanted) {
             // Tools that were registered after the choice are active.
@@ -99,10 +99,6 @@ impl Tools {
             instructions.appended.push(lines.join("\n"));
         }
         system_prompt(cwd, &active.specs(), &instructions)
-    }
-
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

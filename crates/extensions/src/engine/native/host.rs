@@ -66,7 +66,7 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
         "progress" => {
             let call = text(&arguments, "call")?;
             let handle = shared.setting.handle.upgrade();
-            if let Some(watch) = handle.and_then(|handle| handle.progress().get(call).cloned()) {
+            if let Some(watch) = handle.and_then(|handle| handle.progress.lock().get(call).cloned()) {
                 watch(arguments["output"].take());
             }
         }
