@@ -101,8 +101,10 @@ fn messages(conversation: &str) -> Vec<(&str, &str)> {
         ["User", "Assistant", "Assistant thinking", "Assistant tool calls", "Tool result"];
     let title_at = |at: usize| {
         let is_first = at == 0 || conversation[..at].ends_with("\n\n");
-        let (title, _) = conversation[at + 1..].split_once("]: ")?;
-        (is_first && TITLES.contains(&title)).then_some((at, title))
+        let begins = |title: &&str| {
+            conversation[at + 1..].strip_prefix(*title).is_some_and(|rest| rest.starts_with("]: "))
+        };
+        TITLES.into_iter().find(|title| is_first && begins(title)).map(|title| (at, title))
     };
     let starts: Vec<(usize, &str)> =
         conversation.match_indices('[').filter_map(|(at, _)| title_at(at)).collect();
