@@ -71,7 +71,7 @@ impl MergeWith {
 pub struct MergeDraft {
     /// The request.
     pub request: MergeBranchRequest,
-    /// What would happen, with the text that would enter the context. A summary has its text only after
+    /// The planned change, with the text that would enter the context. A summary has its text only after
     /// [`Agent::draft_merge`].
     pub plan: MergePlan,
     /// The other session that the entries come from; none if it is this one.

@@ -1,4 +1,4 @@
-//! The text of a merge: extensions are asked first, then a model, if it is to be a summary.
+//! Makes the text of a merge: asks extensions, then a model if a summary is requested.
 
 use std::collections::HashSet;
 
