@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::handle::Handle;
 
 /// The bus of all extensions of one agent.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Bus(Mutex<Vec<Weak<Handle>>>);
 
 impl Bus {

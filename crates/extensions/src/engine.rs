@@ -74,9 +74,10 @@ pub(crate) struct Shared {
     pub(crate) sent: Cell<usize>,
     /// What was shown in the second that began then, in bytes.
     pub(crate) shown: Cell<(Instant, usize)>,
-    places: RefCell<HashMap<String, Places>>,
-    /// Promises that failed while nobody waited for them.
-    rejections: RefCell<Vec<String>>,
+    /// The places of each file before its types were taken out.
+    pub(crate) places: RefCell<HashMap<String, Places>>,
+    /// The errors of promises that nothing handles.
+    pub(crate) rejections: RefCell<Vec<String>>,
     exhausted: Cell<bool>,
 }
 
@@ -172,16 +173,6 @@ impl Shared {
     /// Puts a wish into the outbox.
     pub(crate) fn wish(&self, wish: Wish) {
         self.outbox.borrow_mut().push(wish);
-    }
-
-    /// Takes the failures that nobody waited for.
-    pub(crate) fn take_rejections(&self) -> Vec<String> {
-        std::mem::take(&mut *self.rejections.borrow_mut())
-    }
-
-    /// Remembers where the places of a file were before its types were taken out.
-    pub(crate) fn remember(&self, file: &str, places: Places) {
-        self.places.borrow_mut().insert(file.to_owned(), places);
     }
 
     /// Notes whether a failure says that memory is at its end. After that the engine is not used any more: its state

@@ -3,7 +3,6 @@
 //! agent, screen -> **handle** -> worker -> engine
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -270,13 +269,7 @@ impl Drop for Handle {
     }
 }
 
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// A call that is waited for; who stops waiting drops this.
+/// A call that is waited for. Dropping it cancels the call.
 struct Waiting<'h> {
     handle: &'h Handle,
     id: u64,

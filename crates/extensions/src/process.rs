@@ -9,9 +9,7 @@
 //! Used by `exec`, which is waited for, and by `execSync`, which blocks. Never decides whether a process may be
 //! started.
 
-use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::process::Stdio;
 use std::time::Duration;
@@ -21,7 +19,7 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::FutureExt as _;
 use futures_util::future::FusedFuture;
 use offshoot_agent::tools::ProcessGroup;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::{Instant, sleep, timeout};
@@ -35,12 +33,7 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// A process that is to be run.
 pub(crate) struct Job {
-    program: String,
-    arguments: Vec<String>,
-    directory: PathBuf,
-    environment: Vec<(String, String)>,
-    /// The variables of our own environment that it does not get.
-    withheld: Vec<OsString>,
+    command: Command,
     input: Vec<u8>,
     /// How long it may run.
     limit: Option<Duration>,
@@ -50,40 +43,51 @@ pub(crate) struct Job {
     most: usize,
 }
 
-/// What came of a process.
+/// The result of a process.
 pub(crate) struct Ended {
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
+    stdout: String,
+    stderr: String,
     /// None if a signal ended it.
-    pub(crate) code: Option<i32>,
-    /// Whether it did not end by itself.
-    pub(crate) was_ended: bool,
+    code: Option<i32>,
+    /// True if it was made to end.
+    was_ended: bool,
+}
+
+/// Spells the result of a process as script reads it. A process that cannot be started has no exit code.
+pub(crate) fn outcome(ended: Result<Ended, String>) -> Json {
+    match ended {
+        Ok(Ended { stdout, stderr, code, was_ended }) => {
+            json!({"stdout": stdout, "stderr": stderr, "code": code, "killed": was_ended})
+        }
+        Err(error) => json!({"stdout": "", "stderr": error, "code": null, "killed": false, "error": error}),
+    }
 }
 
 impl Job {
     /// Reads what script wants: `command`, `args`, `cwd`, `env`, `input` or `inputBase64`, `timeout`.
     pub(crate) fn new(wanted: &Json, setting: &Setting, grace: Duration) -> Result<Self, String> {
-        let arguments = wanted["args"].as_array().into_iter().flatten();
+        let mut command = Command::new(wanted["command"].as_str().unwrap_or_default());
+        command.args(wanted["args"].as_array().into_iter().flatten().filter_map(Json::as_str));
+        command.current_dir(setting.host.cwd.join(wanted["cwd"].as_str().unwrap_or_default()));
+        for (name, value) in std::env::vars_os() {
+            let (shown, value) = (name.to_string_lossy(), value.to_string_lossy());
+            if setting.host.secrets.withholds_variable(&shown, &value) {
+                command.env_remove(&name);
+            }
+        }
         let environment = wanted["env"].as_object().into_iter().flatten();
-        let environment =
-            environment.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
-        Ok(Job {
-            program: wanted["command"].as_str().unwrap_or_default().to_owned(),
-            arguments: arguments.filter_map(|one| one.as_str().map(str::to_owned)).collect(),
-            directory: setting.host.cwd.join(wanted["cwd"].as_str().unwrap_or_default()),
-            environment: environment.collect(),
-            withheld: withheld(setting),
-            input: input(wanted)?,
-            limit: milliseconds(&wanted["timeout"]),
-            grace,
-            // Both outputs, as text and as script keeps them, fit into the memory of the extension.
-            most: setting.limits.memory / 8,
-        })
+        command.envs(environment.filter_map(|(name, value)| Some((name, value.as_str()?))));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0).kill_on_drop(true);
+        // Both outputs, as text and as script keeps them, fit into the memory of the extension.
+        let most = setting.limits.memory / 8;
+        let limit = milliseconds(&wanted["timeout"]);
+        Ok(Job { command, input: input(wanted)?, limit, grace, most })
     }
 
     /// Runs the process until it ends, runs out of time, or `stop` says that it has to end.
-    pub(crate) async fn run(&self, stop: impl Future<Output = ()>) -> io::Result<Ended> {
-        let mut child = self.spawn()?;
+    pub(crate) async fn run(mut self, stop: impl Future<Output = ()>) -> io::Result<Ended> {
+        let mut child = self.command.spawn()?;
         let mut group = ProcessGroup::of(&child);
         let (mut stdout, mut stderr) = (Output::new(self.most), Output::new(self.most));
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -105,17 +109,6 @@ impl Job {
         // What it left in the background on purpose may go on, such as a browser.
         group.forget();
         Ok(Ended { stdout: stdout.text(), stderr: stderr.text(), code, was_ended })
-    }
-
-    fn spawn(&self) -> io::Result<Child> {
-        let mut command = Command::new(&self.program);
-        command.args(&self.arguments).current_dir(&self.directory);
-        for name in &self.withheld {
-            command.env_remove(name);
-        }
-        command.envs(self.environment.iter().map(|(key, value)| (key, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.process_group(0).kill_on_drop(true).spawn()
     }
 
     /// Waits for the end of the process, or for a reason to end it. Tells whether there was one.
@@ -150,15 +143,6 @@ impl Job {
         }
         group.kill();
     }
-}
-
-/// Returns the variables of our own environment that a program of an extension does not get.
-fn withheld(setting: &Setting) -> Vec<OsString> {
-    let secrets = &setting.host.secrets;
-    let is_withheld = |(name, value): &(OsString, OsString)| {
-        secrets.withholds_variable(&name.to_string_lossy(), &value.to_string_lossy())
-    };
-    std::env::vars_os().filter(is_withheld).map(|(name, _)| name).collect()
 }
 
 /// Lets input and output flow while something else is waited for.

@@ -198,7 +198,7 @@ impl Worker {
         A: for<'js> IntoArgs<'js>,
     {
         let (entered, took) = self.engine.enter(budget, function, arguments);
-        for message in self.engine.shared.take_rejections() {
+        for message in self.engine.shared.rejections.take() {
             self.report("promise", message);
         }
         for (id, call) in &mut self.calls {

@@ -232,7 +232,7 @@ impl Loader {
             Some(at) => format!("{name}:{}:{}: {error}", at.line, at.column),
             None => format!("{name}: {error}"),
         })?;
-        self.0.remember(name, places);
+        self.0.places.borrow_mut().insert(name.to_owned(), places);
         Ok(code)
     }
 }

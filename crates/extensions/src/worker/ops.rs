@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use crate::engine::Shared;
 use crate::host::Question;
-use crate::process::{Job, milliseconds};
+use crate::process::{Job, milliseconds, outcome};
 
 type Work = Pin<Box<dyn Future<Output = Result<String, String>>>>;
 
@@ -90,13 +90,10 @@ fn exec(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
             Ok(job) => job.run(stop.cancelled()).await.map_err(|error| error.to_string()),
             Err(reason) => Err(reason),
         };
-        let value = match ended {
-            Ok(ended) => json!({
-                "stdout": ended.stdout, "stderr": ended.stderr, "killed": ended.was_ended,
-                "code": ended.code.unwrap_or(if ended.was_ended { 143 } else { 1 }),
-            }),
-            Err(error) => json!({"stdout": "", "stderr": error, "code": 1, "killed": false, "error": error}),
-        };
+        let mut value = outcome(ended);
+        if value["code"].is_null() {
+            value["code"] = if value["killed"] == true { 143 } else { 1 }.into();
+        }
         Ok(value.to_string())
     })
 }

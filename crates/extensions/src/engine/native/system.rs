@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::{Answer, json as spelled, text, trusted, unknown};
 use crate::engine::Shared;
 use crate::limits::Clock;
-use crate::process::{Ended, Job};
+use crate::process::{Ended, Job, outcome};
 
 /// How often somebody looks whether a process that script waits for has to end.
 const LOOK: Duration = Duration::from_millis(20);
@@ -83,26 +83,17 @@ fn platform() -> &'static str {
 fn run(shared: &Shared, arguments: &Json) -> Answer {
     text(arguments, "command")?;
     let job = Job::new(arguments, &shared.setting, GRACE)?;
-    let answer = match waited_for(&job, &shared.setting.clock) {
-        Ok(ended) => json!({
-            "stdout": ended.stdout, "stderr": ended.stderr, "code": ended.code, "killed": ended.was_ended,
-        }),
-        Err(error) => {
-            let error = error.to_string();
-            json!({"stdout": "", "stderr": error, "code": Json::Null, "killed": false, "error": error})
-        }
-    };
-    spelled(answer)
+    spelled(outcome(waited_for(job, &shared.setting.clock).map_err(|error| error.to_string())))
 }
 
 /// Waits on a thread that may: this one works for its extension already. The process ends with the time of script.
-fn waited_for(job: &Job, clock: &Clock) -> std::io::Result<Ended> {
+fn waited_for(job: Job, clock: &Clock) -> std::io::Result<Ended> {
     let late = async || {
         while !clock.should_end() {
             tokio::time::sleep(LOOK).await;
         }
     };
-    let run = || {
+    let run = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(job.run(late()))
     };
