@@ -12,6 +12,7 @@ use session_tree::{Filter, Outline, OutlineOptions, Session, SessionSummary};
 
 use crate::app::{App, Places};
 use crate::env::Environment;
+use crate::interactive::references;
 use crate::ui::{Colour, Ui, clean};
 
 /// The variable in which the script of a shell asks. No other program reads it, so none is asked by mistake.
@@ -67,27 +68,12 @@ fn session_names(row: &SessionSummary, typed: &str) -> Vec<CompletionCandidate> 
 fn entries(current: &OsStr) -> Vec<CompletionCandidate> {
     let current = unquoted(current);
     let Some(typed) = current.to_str() else { return Vec::new() };
-    let fixed = [("leaf", "the current position"), ("root", "the first entry of this branch")];
-    let mut found: Vec<_> = fixed.map(|(name, help)| candidate(name, help)).into();
-    if let Some(session) = asked().and_then(|asked| asked.session()) {
-        found.extend(labels(&session));
-        found.extend(branches(&session));
-        found.extend(ids(&session, typed).unwrap_or_default());
-    }
+    let session = asked().and_then(|asked| asked.session());
+    let references = references(session.as_ref()).into_iter().filter(|(name, _)| is_one_line(name));
+    let mut found: Vec<_> = references.map(|(name, help)| candidate(&name, &help)).collect();
+    found.extend(session.and_then(|session| ids(&session, typed)).unwrap_or_default());
     found.retain(|candidate| unquoted(candidate.get_value()).to_string_lossy().starts_with(typed));
     found
-}
-
-fn labels(session: &Session) -> Vec<CompletionCandidate> {
-    let labels = session.labels().into_iter().filter(|(_, label)| is_one_line(&label.text));
-    labels
-        .map(|(node, label)| candidate(&format!("@{}", label.text), session.tree().id(node).as_str()))
-        .collect()
-}
-
-fn branches(session: &Session) -> Vec<CompletionCandidate> {
-    let branches = session.branches().unwrap_or_default().into_iter().take(MOST_SESSIONS).enumerate();
-    branches.map(|(at, branch)| candidate(&format!("branch:{}", at + 1), &branch.name)).collect()
 }
 
 /// The latest entries of the conversation, with what they say.

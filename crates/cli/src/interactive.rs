@@ -49,6 +49,7 @@ use crate::talk;
 use front::Front;
 use gate::TerminalApprover;
 
+pub(crate) use sources::references;
 pub(crate) use terminal::is_there as is_possible;
 
 /// Runs the chat until the user leaves.

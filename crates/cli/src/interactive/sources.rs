@@ -7,7 +7,7 @@ use offshoot_agent::model::ThinkingLevel;
 use offshoot_providers::Providers;
 use offshoot_tui::chat::command::Completes;
 use offshoot_tui::chat::completion::{Candidate, Sources};
-use session_tree::{Catalog, Session, SessionSummary};
+use session_tree::{Catalog, Node, Role, Session, SessionSummary};
 use tokio::task::JoinHandle;
 
 use super::desk::Desk;
@@ -16,6 +16,8 @@ use super::front::{Front, finished};
 use crate::app::App;
 use crate::ui::shortened;
 
+/// How many branches are offered.
+const MOST_BRANCHES: usize = 50;
 /// How many entries of the path are offered.
 const PROMPTS: usize = 20;
 /// The longest words about a candidate, in characters.
@@ -41,7 +43,11 @@ impl Sources for Known<'_> {
         match kind {
             Completes::Nothing | Completes::Foreign => Vec::new(),
             Completes::Commands => self.guests.offered_commands(),
-            Completes::Entries => self.desk.read(entries),
+            Completes::Entries => {
+                let mut found = self.desk.read(|session| references(Some(session)));
+                found.push(("-".to_owned(), "the previous position".to_owned()));
+                found.into_iter().map(|(text, what)| candidate(text, what)).collect()
+            }
             Completes::Files => self.files.candidates(kind, word),
             Completes::Models => self.models(),
             Completes::Levels => ThinkingLevel::ALL.iter().map(|level| candidate(level.name(), "")).collect(),
@@ -78,29 +84,27 @@ impl Known<'_> {
     }
 }
 
-/// Labels first, then the last prompts of the path, then the words that always work.
-fn entries(session: &Session) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = session
-        .labels()
-        .into_iter()
-        .map(|(node, label)| candidate(format!("@{}", label.text), text_of(session, node)))
-        .collect();
-    for (at, branch) in session.branches().unwrap_or_default().into_iter().enumerate() {
-        found.push(candidate(format!("branch:{}", at + 1), shortened(&branch.name, WIDEST)));
+/// Returns references to entries and what they mean: labels, branches and prompts of a session, and the words that
+/// always work.
+pub(crate) fn references(session: Option<&Session>) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    if let Some(session) = session {
+        let labels = session.labels().into_iter();
+        found.extend(labels.map(|(node, label)| (format!("@{}", label.text), text_of(session, node))));
+        let branches = session.branches().unwrap_or_default().into_iter().take(MOST_BRANCHES);
+        let named = branches.enumerate().map(|(at, branch)| (format!("branch:{}", at + 1), branch.name));
+        found.extend(named.map(|(reference, name)| (reference, shortened(&name, WIDEST))));
+        let is_prompt = |node: &Node| session.tree().role(*node) == Some(Role::User);
+        let prompts = session.branch_path(None).into_iter().rev().filter(is_prompt).take(PROMPTS);
+        let numbered = prompts.enumerate();
+        found.extend(numbered.map(|(nth, node)| (format!("leaf~{}", nth + 1), text_of(session, node))));
     }
-    let tree = session.tree();
-    let path = session.branch_path(None);
-    let prompts = path.into_iter().rev().filter(|node| tree.role(*node) == Some(session_tree::Role::User));
-    for (nth, node) in prompts.take(PROMPTS).enumerate() {
-        found.push(candidate(format!("leaf~{}", nth + 1), text_of(session, node)));
-    }
-    found.push(candidate("-", "where you were before"));
-    found.push(candidate("leaf", "here"));
-    found.push(candidate("root", "the first entry"));
+    let fixed = [("leaf", "the current position"), ("root", "the first entry of this branch")];
+    found.extend(fixed.map(|(name, what)| (name.to_owned(), what.to_owned())));
     found
 }
 
-fn text_of(session: &Session, node: session_tree::Node) -> String {
+fn text_of(session: &Session, node: Node) -> String {
     let message = session.entry_at(node).ok().and_then(|entry| entry.to_message());
     shortened(&message.map(|message| message.text().into_owned()).unwrap_or_default(), WIDEST)
 }

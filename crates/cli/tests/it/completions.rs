@@ -74,17 +74,19 @@ fn entries_of_the_session_that_was_named_are_completed() {
     let home = Home::new();
     session(&home, "one", "Greeter");
     assert_snapshot!(complete(&home, &["show", "one", ""]), @"
-    leaf	the current position
-    root	the first entry of this branch
-    @rust	bbbb0004
+    @rust	Use Rust
     branch:1	rust
     branch:2	Use Node
+    leaf~1	Use Rust
+    leaf~2	Build a CLI
+    leaf	the current position
+    root	the first entry of this branch
     bbbb0004	user: Use Rust
     bbbb0003	user: Use Node
     aaaa0002	assistant: Which language?
     aaaa0001	user: Build a CLI
     ");
-    assert_snapshot!(complete(&home, &["show", "--json", "Greeter", "@"]), @"@rust	bbbb0004");
+    assert_snapshot!(complete(&home, &["show", "--json", "Greeter", "@"]), @"@rust	Use Rust");
     assert_snapshot!(complete(&home, &["show", "one", "#"]), @"");
     assert_snapshot!(complete(&home, &["diff", "-", "aaaa0001", "bb"]), @"
     bbbb0004	user: Use Rust
