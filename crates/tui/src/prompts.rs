@@ -46,7 +46,8 @@ impl PromptList {
         };
         let title = format!("Fork before a prompt of {} branch", if shows_all { "any" } else { "this" });
         let at = nodes.iter().position(|node| Some(*node) == start);
-        let list = SelectList::searchable(title, nodes.iter().map(item).collect()).with_keys(KEYS);
+        let mut list = SelectList::searchable(title, nodes.iter().map(item).collect());
+        list.keys = KEYS;
         Self { list: list.starting_at(at.unwrap_or(nodes.len().saturating_sub(1))), nodes, shows_all }
     }
 

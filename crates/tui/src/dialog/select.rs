@@ -38,7 +38,7 @@ pub struct SelectList {
     query: Option<String>,
     page: usize,
     /// The keys in the last row, and what they do.
-    keys: &'static [(Action, &'static str)],
+    pub(crate) keys: &'static [(Action, &'static str)],
 }
 
 impl Item {
@@ -58,12 +58,6 @@ impl SelectList {
     /// Makes a list that is searched by typing.
     pub fn searchable(title: impl Into<String>, items: Vec<Item>) -> Self {
         Self { query: Some(String::new()), ..Self::new(title, items) }
-    }
-
-    /// Names other keys in the last row.
-    #[must_use]
-    pub(crate) fn with_keys(self, keys: &'static [(Action, &'static str)]) -> Self {
-        Self { keys, ..self }
     }
 
     /// Puts the cursor on an item.

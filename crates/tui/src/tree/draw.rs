@@ -104,24 +104,23 @@ impl TreeSelector {
     }
 
     fn draw_rows(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
-        let (text, role) = match &self.view.rows {
-            Err(error) => (error.as_str(), Role::Error),
-            Ok(rows) if rows.is_empty() && self.is_searching() => ("searching…", Role::Muted),
-            Ok(rows) if rows.is_empty() => ("No entries found", Role::Muted),
-            Ok(rows) => {
-                let layout = RowLayout {
-                    theme,
-                    columns: usize::from(area.width),
-                    pan: self.view.pan,
-                    label_times: self.view.local.filter(|_| self.label_times),
-                };
-                let cursor = self.position().unwrap_or(0) - self.view.first;
-                return paint::list(theme, rows.len(), cursor, area, buf, |at, is_here| {
-                    line(&rows[at], layout, is_here)
-                });
-            }
+        let rows = &self.view.rows;
+        if rows.is_empty() {
+            let (text, role) = match &self.view.error {
+                Some(error) => (error.as_str(), Role::Error),
+                None if self.is_searching() => ("searching…", Role::Muted),
+                None => ("No entries found", Role::Muted),
+            };
+            return paint::line(&Line::from(span(&format!("  {text}"), theme.style(role))), area, buf);
+        }
+        let layout = RowLayout {
+            theme,
+            columns: usize::from(area.width),
+            pan: self.view.pan,
+            label_times: self.view.local.filter(|_| self.label_times),
         };
-        paint::line(&Line::from(span(&format!("  {text}"), theme.style(role))), area, buf);
+        let cursor = self.position().unwrap_or(0) - self.view.first;
+        paint::list(theme, rows.len(), cursor, area, buf, |at, is_here| line(&rows[at], layout, is_here));
     }
 
     fn draw_preview(&self, theme: Theme, pane: Pane, top: Rect, buf: &mut Buffer) {

@@ -21,24 +21,18 @@ const MIN_ROWS: u16 = 5;
 const BEFORE_TEXT: usize = 12;
 
 /// The visible part of the selector.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct View {
     pub(super) areas: Areas,
     /// The number of the first visible row.
     pub(super) first: usize,
-    /// The visible rows, or the reason why they cannot be read.
-    pub(super) rows: Result<Vec<OutlineRow>, String>,
+    pub(super) rows: Vec<OutlineRow>,
+    /// The reason why the rows cannot be read.
+    pub(super) error: Option<String>,
     /// The number of columns that are scrolled out to the left.
     pub(super) pan: usize,
     pub(super) local: Option<Local>,
     pub(super) preview: Option<Preview>,
-}
-
-impl Default for View {
-    fn default() -> Self {
-        let areas = Areas::default();
-        Self { areas, first: 0, rows: Ok(Vec::new()), pan: 0, local: None, preview: None }
-    }
 }
 
 /// The lines of the preview of an entry in some width.
@@ -110,8 +104,10 @@ impl TreeSelector {
         let last = self.outline.len().saturating_sub(height);
         self.view.first = at.saturating_sub(height / 2).min(last);
         let window = self.view.first..self.view.first + height;
-        self.view.rows = self.outline.rows(session, window).map_err(|error| error.to_string());
-        let selected = self.view.rows.as_ref().ok().and_then(|rows| rows.get(at - self.view.first));
+        let rows = self.outline.rows(session, window);
+        self.view.error = rows.as_ref().err().map(ToString::to_string);
+        self.view.rows = rows.unwrap_or_default();
+        let selected = self.view.rows.get(at - self.view.first);
         self.view.pan = selected.map_or(0, |row| pan(row, self.view.areas.list.width));
         self.prepare_preview(session, theme);
     }
