@@ -1,4 +1,4 @@
-//! What extensions keep on the screen: statuses, widgets, a footer. Holds what was drawn last; who owns it draws anew.
+//! The statuses, widgets and footer that extensions show, as they were drawn last.
 
 use std::collections::BTreeMap;
 
@@ -7,40 +7,34 @@ use offshoot_extensions::host::Notice;
 use offshoot_tui::chat::extras::Extras;
 use offshoot_tui::ratatui::text::{Line, Span};
 
-/// What extensions keep on the screen.
+/// The statuses, widgets and footer of extensions.
 #[derive(Debug, Default)]
 pub(super) struct Surface {
     statuses: BTreeMap<String, String>,
     parts: Vec<Part>,
-    /// Whether no colours are wanted.
+    /// True without colours.
     pub(super) is_plain: bool,
 }
 
+/// Rows around the editor.
 #[derive(Debug)]
 struct Part {
-    place: Place,
-    content: Content,
+    name: Name,
+    is_below: bool,
+    drawn: Vec<Line<'static>>,
+    /// The component that draws the rows.
+    component: Option<Component>,
+    /// True while the component is being drawn.
+    is_drawing: bool,
+    /// True if the component has to be drawn again.
+    is_stale: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
-    Above(String),
-    Below(String),
+#[derive(Debug, PartialEq, Eq)]
+enum Name {
+    Widget(String),
     Footer,
     Header,
-}
-
-#[derive(Debug)]
-enum Content {
-    Lines(Vec<Line<'static>>),
-    Component {
-        component: Component,
-        drawn: Vec<Line<'static>>,
-        /// Whether it is being drawn.
-        is_drawing: bool,
-        /// Whether it is to be drawn anew.
-        is_stale: bool,
-    },
 }
 
 impl Surface {
@@ -49,70 +43,51 @@ impl Surface {
         Surface { is_plain, ..Surface::default() }
     }
 
-    /// Forgets everything: those who showed it are gone.
+    /// Removes everything: its extensions are gone.
     pub(super) fn clear(&mut self) {
         *self = Surface::new(self.is_plain);
     }
 
     /// Takes what an extension shows.
     pub(super) fn take(&mut self, notice: Notice, component: impl Fn(u64) -> Component) {
-        let component = |id: Option<u64>| id.map(|id| of(component(id)));
+        let component = |id: Option<u64>| id.map(&component);
         match notice {
             Notice::Status { key, text: Some(text) } => drop(self.statuses.insert(key, text)),
             Notice::Status { key, text: None } => drop(self.statuses.remove(&key)),
             Notice::Widget { key, lines, component: id, below } => {
-                self.remove(&Place::Above(key.clone()));
-                self.remove(&Place::Below(key.clone()));
-                let place = if below { Place::Below(key) } else { Place::Above(key) };
-                self.put(place, lines.map(|lines| self.lines(&lines)).or_else(|| component(id)));
+                self.put(Name::Widget(key), below, lines, component(id));
             }
-            Notice::Footer { component: id } => {
-                self.remove(&Place::Footer);
-                self.put(Place::Footer, component(id));
-            }
-            Notice::Header { component: id } => {
-                self.remove(&Place::Header);
-                self.put(Place::Header, component(id));
-            }
+            Notice::Footer { component: id } => self.put(Name::Footer, false, None, component(id)),
+            Notice::Header { component: id } => self.put(Name::Header, false, None, component(id)),
             // The others are shown elsewhere.
             _ => {}
         }
     }
 
-    fn lines(&self, lines: &[String]) -> Content {
-        Content::Lines(super::lines(lines, self.is_plain))
+    /// Replaces a part; without lines and component it is removed.
+    fn put(&mut self, name: Name, is_below: bool, lines: Option<Vec<String>>, component: Option<Component>) {
+        self.parts.retain(|part| part.name != name);
+        if lines.is_some() || component.is_some() {
+            let drawn = super::lines(&lines.unwrap_or_default(), self.is_plain);
+            let is_stale = component.is_some();
+            self.parts.push(Part { name, is_below, drawn, component, is_drawing: false, is_stale });
+        }
     }
 
-    fn remove(&mut self, place: &Place) {
-        self.parts.retain(|part| part.place != *place);
-    }
-
-    fn put(&mut self, place: Place, content: Option<Content>) {
-        self.parts.extend(content.map(|content| Part { place, content }));
-    }
-
-    /// Notes that a component is to be drawn anew; all of them, if none is named.
+    /// Marks a component as stale; all of them, if none is named.
     pub(super) fn outdate(&mut self, named: Option<&Component>) {
         for part in &mut self.parts {
-            if let Content::Component { component, is_stale, .. } = &mut part.content
-                && named.is_none_or(|named| named == component)
-            {
-                *is_stale = true;
-            }
+            part.is_stale |=
+                part.component.is_some() && (named.is_none() || part.component.as_ref() == named);
         }
     }
 
     /// Takes the components that are to be drawn now.
     pub(super) fn take_outdated(&mut self) -> Vec<Component> {
         let mut wanted = Vec::new();
-        for part in &mut self.parts {
-            if let Content::Component { component, is_drawing, is_stale, .. } = &mut part.content
-                && *is_stale
-                && !*is_drawing
-            {
-                (*is_stale, *is_drawing) = (false, true);
-                wanted.push(component.clone());
-            }
+        for part in self.parts.iter_mut().filter(|part| part.is_stale && !part.is_drawing) {
+            (part.is_stale, part.is_drawing) = (false, true);
+            wanted.extend(part.component.clone());
         }
         wanted
     }
@@ -120,18 +95,17 @@ impl Surface {
     /// Takes the lines of a component; returns them if they are to be printed once. Without lines it is removed.
     pub(super) fn drawn(
         &mut self,
-        drawn_one: &Component,
+        component: &Component,
         lines: Option<Vec<Line<'static>>>,
     ) -> Option<Vec<Line<'static>>> {
-        let is_meant = |part: &Part| matches!(&part.content, Content::Component { component, .. } if component == drawn_one);
-        let at = self.parts.iter().position(is_meant)?;
+        let at = self.parts.iter().position(|part| part.component.as_ref() == Some(component))?;
         let part = &mut self.parts[at];
-        match (lines, &mut part.content) {
-            (Some(lines), Content::Component { drawn, is_drawing, .. }) if part.place != Place::Header => {
-                (*drawn, *is_drawing) = (lines, false);
+        match lines {
+            Some(lines) if part.name != Name::Header => {
+                (part.drawn, part.is_drawing) = (lines, false);
                 None
             }
-            (lines, _) => {
+            lines => {
                 self.parts.remove(at);
                 lines
             }
@@ -140,15 +114,15 @@ impl Surface {
 
     /// Returns the rows around the editor.
     pub(super) fn extras(&self) -> Extras {
-        let of = |is_place: &dyn Fn(&Place) -> bool| -> Vec<Line<'static>> {
-            let parts = self.parts.iter().filter(|part| is_place(&part.place));
-            parts.flat_map(|part| part.content.lines().to_vec()).collect()
+        let rows = |is_meant: &dyn Fn(&Part) -> bool| -> Vec<Line<'static>> {
+            self.parts.iter().filter(|part| is_meant(part)).flat_map(|part| part.drawn.clone()).collect()
         };
-        let has_footer = self.parts.iter().any(|part| part.place == Place::Footer);
+        let is_widget = |part: &Part| matches!(part.name, Name::Widget(_));
+        let has_footer = self.parts.iter().any(|part| part.name == Name::Footer);
         Extras {
-            above: of(&|place| matches!(place, Place::Above(_))),
-            below: of(&|place| matches!(place, Place::Below(_))),
-            footer: has_footer.then(|| of(&|place| *place == Place::Footer)),
+            above: rows(&|part| is_widget(part) && !part.is_below),
+            below: rows(&|part| is_widget(part) && part.is_below),
+            footer: has_footer.then(|| rows(&|part| part.name == Name::Footer)),
             status: self.status(),
         }
     }
@@ -164,19 +138,6 @@ impl Surface {
         }
         (!spans.is_empty()).then(|| Line::from(spans))
     }
-}
-
-impl Content {
-    fn lines(&self) -> &[Line<'static>] {
-        match self {
-            Content::Lines(lines) => lines,
-            Content::Component { drawn, .. } => drawn,
-        }
-    }
-}
-
-fn of(component: Component) -> Content {
-    Content::Component { component, drawn: Vec::new(), is_drawing: false, is_stale: true }
 }
 
 #[cfg(test)]
