@@ -8,6 +8,7 @@
 mod sources;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::error::{ContextKind, ContextValue};
@@ -19,7 +20,7 @@ use offshoot_agent::system::Instructions;
 use offshoot_extensions::host::{FrontEnd, Host, HostEvent, Mode, Notice};
 use offshoot_extensions::{Extensions, LoadOptions};
 use offshoot_providers::Providers;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::app::App;
 use crate::error::{CommandError, Failure};
@@ -92,17 +93,34 @@ pub(crate) struct ExtensionFrontEnd {
 impl ExtensionFrontEnd {
     /// Prints problems and notifications of extensions on standard error.
     pub(crate) fn words() -> Self {
-        let front_end: FrontEnd = Arc::new(|event| match event {
-            HostEvent::NotLoaded(text) => ui::words(&format!("warning: {text}")),
-            HostEvent::Failed(trouble) => ui::words(&format!("warning: {trouble}")),
-            HostEvent::Show(_, Notice::Notify { message, level }) => match level.as_str() {
+        Self::printing(Mode::Print, Arc::default())
+    }
+
+    /// Prints problems and notifications of extensions: words on standard error, or lines of JSON. While
+    /// `runs_command` is true, a notification is the output of a command and goes to standard output.
+    pub(crate) fn printing(mode: Mode, runs_command: Arc<AtomicBool>) -> Self {
+        let is_json = mode == Mode::Json;
+        let warn = move |text: String| {
+            ui::words(&format!("warning: {text}"));
+            if is_json {
+                ui::json_line(&json!({"type": "extension_error", "error": text}));
+            }
+        };
+        let front_end: FrontEnd = Arc::new(move |event| match event {
+            HostEvent::NotLoaded(text) => warn(text),
+            HostEvent::Failed(trouble) => warn(trouble.to_string()),
+            HostEvent::Show(extension, Notice::Notify { message, level }) => match level.as_str() {
+                _ if is_json => ui::json_line(&json!({
+                    "type": "notify", "extension": extension.name(), "level": level, "message": message,
+                })),
                 "warning" | "error" => ui::words(&format!("{level}: {message}")),
+                _ if runs_command.load(Ordering::Relaxed) => ui::text(&message),
                 _ => ui::words(&message),
             },
             // Everything else needs a screen.
             _ => {}
         });
-        ExtensionFrontEnd { mode: Mode::Print, front_end }
+        ExtensionFrontEnd { mode, front_end }
     }
 }
 

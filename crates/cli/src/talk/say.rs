@@ -12,7 +12,7 @@ use offshoot_agent::hooks::HookFailure;
 use offshoot_agent::permission::Mode as PermissionMode;
 use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::Outcome;
-use offshoot_extensions::host::{FrontEnd, HostEvent, Mode as HostMode, Notice};
+use offshoot_extensions::host::Mode as HostMode;
 use serde_json::json;
 use session_tree::{EntryId, Message, Role, Session, Usage};
 
@@ -35,7 +35,8 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
     let before = agent.session().leaf_id();
     let said = waiting(async |cancel| {
         let (from, is_approved) = (&args.extensions, args.trust.approves());
-        let extended = Extended::attach(from, is_approved, &mut agent, &setup, printer.output(), app).await?;
+        let extended =
+            Extended::attach(from, is_approved, &mut agent, &setup, printer.front_end(), app).await?;
         if let Some(extended) = &extended {
             extended.host.tools.want(args.wanted_tools());
             extended.set_system_prompt(&mut agent, instructions);
@@ -65,41 +66,12 @@ struct Printer {
 
 impl Printer {
     /// Returns the front end that prints what extensions report and show.
-    fn output(&self) -> ExtensionFrontEnd {
-        let printer = self.clone();
+    fn front_end(&self) -> ExtensionFrontEnd {
         let mode = match self.mode {
             Mode::Text => HostMode::Print,
             Mode::Json => HostMode::Json,
         };
-        let front_end: FrontEnd = Arc::new(move |event| match event {
-            HostEvent::NotLoaded(text) => printer.warn_of_extension(&text),
-            HostEvent::Failed(trouble) => printer.warn_of_extension(&trouble.to_string()),
-            HostEvent::Show(extension, Notice::Notify { message, level }) => {
-                printer.notify(extension.name(), &message, &level);
-            }
-            // Everything else needs a screen.
-            _ => {}
-        });
-        ExtensionFrontEnd { mode, front_end }
-    }
-
-    fn warn_of_extension(&self, text: &str) {
-        ui::words(&format!("warning: {text}"));
-        if self.mode == Mode::Json {
-            ui::json_line(&json!({"type": "extension_error", "error": text}));
-        }
-    }
-
-    /// Prints a notification of an extension: on standard output if it comes from a command, else on standard error.
-    fn notify(&self, extension: &str, message: &str, level: &str) {
-        match (self.mode, level) {
-            (Mode::Json, _) => ui::json_line(&json!({
-                "type": "notify", "extension": extension, "level": level, "message": message,
-            })),
-            (Mode::Text, "warning" | "error") => ui::words(&format!("{level}: {message}")),
-            (Mode::Text, _) if self.runs_command.load(Ordering::Relaxed) => ui::text(message),
-            (Mode::Text, _) => ui::words(message),
-        }
+        ExtensionFrontEnd::printing(mode, self.runs_command.clone())
     }
 
     /// Returns a watcher that prints what happens. The text of an answer is printed when it is complete.
