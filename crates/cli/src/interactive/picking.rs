@@ -2,7 +2,7 @@
 //!
 //! The trash is a directory in the state directory.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,14 +26,8 @@ const TEXTS_AT_ONCE: usize = 16;
 pub(super) struct Picking {
     /// Reads sessions, while the picker is open.
     reader: Option<Reader>,
-    /// Sessions that were moved to the trash here.
-    trash: Vec<Trashed>,
-}
-
-/// A session in the trash.
-struct Trashed {
-    path: PathBuf,
-    place: PathBuf,
+    /// Sessions that were moved to the trash here, and their paths in it.
+    trash: HashMap<PathBuf, PathBuf>,
 }
 
 impl Picking {
@@ -161,7 +155,7 @@ impl Front<'_> {
     fn throw_away(&mut self, picker: &mut SessionPicker, path: &Path) {
         let moved = self.trash_place(path).and_then(|place| move_file(path, &place).map(|()| place));
         match moved {
-            Ok(place) => self.picking.trash.push(Trashed { path: path.to_path_buf(), place }),
+            Ok(place) => drop(self.picking.trash.insert(path.to_path_buf(), place)),
             Err(error) => {
                 picker.put_back(path);
                 picker.set_notice(format!("cannot move it to the trash: {error}"));
@@ -170,13 +164,13 @@ impl Front<'_> {
     }
 
     fn take_out(&mut self, picker: &mut SessionPicker, path: &Path) {
-        let Some(at) = self.picking.trash.iter().rposition(|trashed| trashed.path == path) else { return };
+        let Some(place) = self.picking.trash.get(path) else { return };
         let moved = match path.exists() {
             true => Err(io::ErrorKind::AlreadyExists.into()),
-            false => move_file(&self.picking.trash[at].place, path),
+            false => move_file(place, path),
         };
         match moved {
-            Ok(()) => drop(self.picking.trash.remove(at)),
+            Ok(()) => drop(self.picking.trash.remove(path)),
             Err(error) => picker.set_notice(format!("cannot take it out of the trash: {error}")),
         }
     }
