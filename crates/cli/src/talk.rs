@@ -34,41 +34,41 @@ use crate::signal::Signals;
 use crate::trust;
 use crate::ui::Tone;
 
-/// What is told to a model, in which session, and how the answer is given.
+/// The options for talking to a model.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Talking to a model")]
 pub(crate) struct Args {
-    /// What to say; what comes from a pipe is put before it. `!command` runs a command and tells the model later,
-    /// `!!command` never does.
+    /// The prompt; piped input is put before it. `!command` runs a shell command and adds its output to the session,
+    /// `!!command` keeps the output from the model.
     #[arg(value_name = "PROMPT")]
     prompt: Vec<String>,
-    /// Answer on standard output and end.
+    /// Print the answer and exit.
     #[arg(long, short)]
     print: bool,
-    /// How to give the answer: its text, or everything that happens as lines of JSON.
+    /// Print the text of the answer, or all events as lines of JSON.
     #[arg(long, value_enum, default_value_t, value_name = "MODE")]
     mode: Mode,
     #[command(flatten)]
     open: open::Args,
     #[command(flatten)]
     model: model::Args,
-    /// The tools that the model may call, with commas between; none if empty.
+    /// The tools that the model may call, separated by commas; empty for none.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Option<Vec<String>>,
-    /// Let these tool calls run without asking: `write`, `bash(cargo *)`; may be given several times.
+    /// Allow these tool calls without asking: `write`, `bash(cargo *)`; can be repeated.
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
-    /// Let all tool calls run without asking.
+    /// Allow all tool calls without asking.
     #[arg(long)]
     yes: bool,
-    /// Say this to the model in place of our own words and of SYSTEM.md.
+    /// Replace the system prompt and SYSTEM.md.
     #[arg(long, value_name = "TEXT")]
     system_prompt: Option<String>,
-    /// Say this to the model, too; may be given several times.
+    /// Add a text to the system prompt; can be repeated.
     #[arg(long, value_name = "TEXT")]
     append_system_prompt: Vec<String>,
-    /// Leave AGENTS.md and CLAUDE.md out.
+    /// Do not load AGENTS.md and CLAUDE.md.
     #[arg(long)]
     no_context_files: bool,
     #[command(flatten)]

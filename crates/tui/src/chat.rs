@@ -229,7 +229,7 @@ impl Chat {
         self.cleared = Some(now);
         if self.editor.is_blank() {
             let key = self.keymap.name(Action::Clear).unwrap_or_default();
-            self.working.hint(format!("{key} twice leaves; the session is kept"), now);
+            self.working.hint(format!("{key} twice quits; the session is saved"), now);
         } else {
             let text = self.editor.text();
             self.editor.remember(&text);

@@ -30,7 +30,7 @@ pub(super) enum Next {
 
 type Work = Pin<Box<dyn Future<Output = (Agent, Then)>>>;
 
-/// Where the agent is: idle, or at work.
+/// The agent, idle or at work.
 pub(super) struct Desk {
     /// The agent while it is idle.
     agent: Option<Box<Agent>>,

@@ -16,7 +16,7 @@ use super::view::{Chosen, View};
 use crate::error::chain;
 
 /// What a person can do with a session that cannot be written.
-const READ_ONLY: &str = "read only here; /clone goes on in a copy of your own";
+const READ_ONLY: &str = "read only; /clone continues in a copy";
 
 /// What all branches cost so far.
 #[derive(Debug, Default)]
@@ -132,10 +132,10 @@ impl Front<'_> {
             return;
         }
         let answers = vec![
-            Item::new("Go on here", "what both say becomes two branches; nothing is lost"),
-            Item::new("Read only", "watch: what the other program adds to this branch is printed here"),
-            Item::new("Fork", "go on in a copy of your own"),
-            Item::new("Leave", "without changing anything"),
+            Item::new("Continue here", "the prompts of both programs become two branches"),
+            Item::new("Read only", "print what the other program adds to this branch"),
+            Item::new("Fork", "continue in a copy"),
+            Item::new("Quit", "without a change"),
         ];
         let question = Question::new("Another program has this session open", "", answers);
         let chosen: Chosen<Option<usize>> = Box::new(|front, answer| match answer {

@@ -38,17 +38,17 @@ impl Front<'_> {
         let tree = escape.map(|key| format!("{key} {key} or ")).unwrap_or_default();
         let lines = [
             format!("offshoot {} — every conversation is a tree you can walk", env!("CARGO_PKG_VERSION")),
-            "type and press Enter to talk; nothing is ever lost".to_owned(),
-            format!("{tree}/tree  walk the tree, go back to any point and try something else"),
-            "/label NAME  mark a place    /undo  take the last prompt back    /fork  go on in a new session"
+            "type a prompt and press Enter; every branch is kept".to_owned(),
+            format!("{tree}/tree  open the tree, go back to any point and try something else"),
+            "/label NAME  name an entry    /undo  take the last prompt back    /fork  continue in a new session"
                 .to_owned(),
-            "/help  all commands    /hotkeys  all keys    /quit  leave".to_owned(),
+            "/help  all commands    /hotkeys  all keys    /quit  quit".to_owned(),
         ];
         self.chat.transcript.push(Item::Notice(Tone::Success, lines.join("\n")));
         match &self.model {
             None => self.fail("no model is chosen: /model"),
             Some(spec) if spec.provider == OfflineModel::PROVIDER => {
-                let text = "no key yet, so the offline model answers: fine for trying everything out.\n`offshoot login` in a shell stores a key; /model chooses a model.";
+                let text = "no API key is configured, so the offline model answers: enough to try everything out.\n`offshoot login` in a shell stores a key; /model chooses a model.";
                 self.chat.transcript.push(Item::Notice(Tone::Warning, text.to_owned()));
             }
             Some(_) => {}

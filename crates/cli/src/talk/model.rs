@@ -14,13 +14,13 @@ use crate::setup::Setup;
 #[derive(Debug, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
-    /// The model: `provider/id`, or a part of it that only one has.
+    /// The model: `provider/id`, or a unique part of it.
     #[arg(long, value_name = "NAME", conflicts_with = "no_model")]
     model: Option<String>,
-    /// Use no model at all.
+    /// Use no model.
     #[arg(long)]
     no_model: bool,
-    /// How hard the model thinks: off, minimal, low, medium, high, xhigh, max.
+    /// The thinking level: off, minimal, low, medium, high, xhigh, max.
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     thinking: Option<ThinkingLevel>,
 }

@@ -25,11 +25,11 @@ fn a_second_program_is_announced_and_may_look_on_or_take_a_copy() {
 
     let mut second = Screen::start(home.command(&["-c"]).env_remove("OFFSHOOT_IDS"), 100, 30);
     let shown = second.wait_for("Another program has this session open");
-    for answer in ["Go on here", "Read only", "Fork", "Leave"] {
+    for answer in ["Continue here", "Read only", "Fork", "Quit"] {
         assert!(shown.contains(answer), "{answer}:\n{shown}");
     }
     second.send("2");
-    second.wait_for("read only here; /clone goes on in a copy of your own");
+    second.wait_for("read only; /clone continues in a copy");
     let before = session(&home);
     second.say("may I?");
     second.wait_for("› may I?");
