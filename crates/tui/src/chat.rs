@@ -95,7 +95,8 @@ pub struct Chat {
     pub double_escape: DoubleEscape,
     /// The commands that completion offers.
     pub commands: Vec<CommandSpec>,
-    theme: Theme,
+    /// The colours.
+    pub theme: Theme,
     completion: Option<Completion>,
     escaped: Option<Duration>,
     cleared: Option<Duration>,
@@ -140,11 +141,6 @@ impl Chat {
             cleared: None,
             rows: 0,
         }
-    }
-
-    /// Returns the theme.
-    pub fn theme(&self) -> Theme {
-        self.theme
     }
 
     /// Takes one event of the terminal.
@@ -334,7 +330,7 @@ impl Chat {
             paint::line(row, place, &mut buffer);
         }
         let place = Rect { y: live_height + gap, height: working_height, ..area };
-        Working::draw(&working, place, &mut buffer);
+        extras::draw(&working, place, &mut buffer);
         let place = Rect { y: place.bottom(), height: bottom, ..area };
         let cursor = match overlay {
             Some(overlay) => {

@@ -465,7 +465,7 @@ impl<'a> Front<'a> {
             None => self.chat.frame(columns, rows, now, None),
             Some(mut view) => {
                 let height = self.view_height(&view, columns, rows);
-                let (desk, keymap, theme) = (&self.desk, &self.keymap, self.chat.theme());
+                let (desk, keymap, theme) = (&self.desk, &self.keymap, self.chat.theme);
                 let local = Local { now: self.app.now(), zone: self.zone };
                 let early = self.unasked.filter(|unasked| !unasked.is_over(now));
                 let mut draw = |area: Rect, buf: &mut Buffer| {

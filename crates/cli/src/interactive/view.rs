@@ -2,11 +2,11 @@
 
 use offshoot_tui::branches::BranchList;
 use offshoot_tui::chat::item::items_at;
-use offshoot_tui::chat::viewer::{VIEWER_ACTIONS, Viewer};
+use offshoot_tui::chat::viewer::Viewer;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::dialog::{Answer, Approval, Decided, Question, Review, SelectList};
 use offshoot_tui::help::Help;
-use offshoot_tui::keys::{Keymap, Letters, Screen};
+use offshoot_tui::keys::{Keymap, Screen};
 use offshoot_tui::picker::SessionPicker;
 use offshoot_tui::prompts::PromptList;
 use offshoot_tui::ratatui::buffer::Buffer;
@@ -231,7 +231,7 @@ impl Front<'_> {
     }
 
     fn viewer_event(&mut self, mut viewer: Box<Viewer>, path: Vec<Node>, event: &Event) {
-        let input = self.keymap.input(event, VIEWER_ACTIONS, Letters::Act);
+        let input = viewer.input(&self.keymap, event);
         let entries = |at| self.desk.read(|session| items_at(session, &path, at));
         if !input.is_some_and(|input| viewer.update(&input, &entries)) {
             self.view = Some(View::Viewer(viewer, path));

@@ -5,28 +5,16 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use crossterm::event::Event;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::highlight::CodeCache;
 use super::item::{Item, Look, rows};
-use crate::keys::{Action, Input, Keymap};
+use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::paint;
 use crate::theme::Role;
-
-/// The actions that the viewer knows.
-pub const VIEWER_ACTIONS: &[Action] = &[
-    Action::SelectUp,
-    Action::SelectDown,
-    Action::SelectPageUp,
-    Action::SelectPageDown,
-    Action::SelectFirst,
-    Action::SelectLast,
-    Action::SelectCancel,
-    Action::ToolsExpand,
-    Action::ThinkingToggle,
-];
 
 /// How many entries are kept as rows.
 const MOST_KEPT: usize = 256;
@@ -66,6 +54,12 @@ impl Viewer {
             height: 1,
             is_at_end: true,
         }
+    }
+
+    /// Reads a key.
+    pub fn input(&self, keymap: &Keymap, event: &Event) -> Option<Input> {
+        let actions = [Screen::Help.actions(), vec![Action::ToolsExpand, Action::ThinkingToggle]].concat();
+        keymap.input(event, &actions, Letters::Act)
     }
 
     /// Takes one input; tells whether the viewer closes.

@@ -4,8 +4,6 @@
 
 use std::time::Duration;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::highlight::CodeCache;
@@ -137,13 +135,6 @@ impl Working {
         rows.extend(self.queue_rows(theme, keymap));
         rows.extend(self.notice_rows(theme, columns));
         rows.into_iter().map(|row| paint::shorten(row, columns)).collect()
-    }
-
-    /// Draws the rows.
-    pub fn draw(rows: &[Line<'static>], area: Rect, buf: &mut Buffer) {
-        for (row, y) in rows.iter().zip(area.top()..area.bottom()) {
-            paint::line(row, Rect { y, height: 1, ..area }, buf);
-        }
     }
 
     fn activity_row(&self, theme: Theme, keymap: &Keymap, now: Duration) -> Option<Line<'static>> {
