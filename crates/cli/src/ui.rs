@@ -117,6 +117,20 @@ impl Ui {
         }
     }
 
+    /// Makes an output for a part of the text, which [`Ui::append`] prints.
+    pub(crate) fn part(&self) -> Self {
+        let out = Output::Captured(Vec::new());
+        Ui { out, colour: self.colour, columns: self.columns, json_session: None }
+    }
+
+    /// Prints a [part](Ui::part).
+    pub(crate) fn append(&mut self, part: Ui) -> Result<(), CommandError> {
+        match part.out {
+            Output::Terminal(_) => Ok(()),
+            Output::Captured(text) => self.raw(&text),
+        }
+    }
+
     /// Returns how wide the terminal is; none if there is no terminal, and lines may be as long as they are.
     pub(crate) fn columns(&self) -> Option<usize> {
         self.columns

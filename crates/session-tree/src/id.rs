@@ -152,7 +152,7 @@ fn hex_id(number: u32) -> EntryId {
 /// Where the ids of new entries and new sessions come from.
 ///
 /// The session asks again while an entry id is taken, so a source need not remember what it gave.
-pub trait IdSource: Send {
+pub trait IdSource: Send + Sync {
     /// Proposes the id of a new entry.
     fn entry_id(&mut self) -> EntryId;
 

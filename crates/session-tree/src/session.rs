@@ -43,7 +43,8 @@ pub struct Session {
     /// Entries that others appended and nobody has asked about yet.
     foreign: Vec<Node>,
     docs: Mutex<DocCache>,
-    ahead: Mutex<ReadAhead>,
+    /// One window for each thread that reads.
+    ahead: Mutex<Vec<ReadAhead>>,
     /// What decoding found odd after loading.
     late_diagnostics: Mutex<Vec<Diagnostic>>,
     #[cfg(feature = "write")]

@@ -48,7 +48,7 @@ impl fmt::Display for Timestamp {
 }
 
 /// Tells the time; injected so that tests and replays decide what "now" is.
-pub trait Clock: Send {
+pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
 }

@@ -1,5 +1,9 @@
 //! `offshoot tree`: sessions as rows with connectors.
 
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value as Json, json};
 use session_tree::{
@@ -15,6 +19,9 @@ use crate::ui::{Tone, Ui, count, money, tokens};
 
 /// The most levels that are drawn before a row. A tree that parts at every entry is as deep as it has entries.
 const MAX_LEVELS: usize = 40;
+
+/// The most threads that make rows.
+const MAX_THREADS: usize = 8;
 
 /// Rows are made in portions, so that the first ones of a large session are there at once.
 const PORTION: usize = 500;
@@ -101,7 +108,7 @@ pub(crate) fn print_session(session: &Session, app: &mut App) -> Result<(), Comm
     print(session, &outline, charset, false, &mut app.ui)
 }
 
-/// Prints all rows of an outline.
+/// Prints all rows of an outline. Several threads make rows: they are most of the work, and need only parts of lines.
 pub(crate) fn print(
     session: &Session,
     outline: &Outline,
@@ -109,10 +116,45 @@ pub(crate) fn print(
     ids: bool,
     ui: &mut Ui,
 ) -> Result<(), CommandError> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let (mut next, mut portion) = (0, PORTION);
+    while next < outline.len() {
+        let parts: Vec<_> = thread::scope(|scope| {
+            let ranges = (0..threads).map(|at| next + at * portion..next + (at + 1) * portion);
+            let start = |range: Range<usize>| {
+                let mut part = ui.part();
+                scope.spawn(move || {
+                    print_range(session, outline, range, charset, ids, &mut part).map(|()| part)
+                })
+            };
+            let running: Vec<_> = ranges.map(start).collect();
+            running
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        });
+        parts.into_iter().try_for_each(|part| ui.append(part?))?;
+        next += threads * portion;
+        // The first rows are there at once, the others with less ado.
+        portion = 8 * PORTION;
+    }
+    match outline.is_empty() {
+        true => ui.tell("no entries found"),
+        false => Ok(()),
+    }
+}
+
+fn print_range(
+    session: &Session,
+    outline: &Outline,
+    range: Range<usize>,
+    charset: Charset,
+    ids: bool,
+    ui: &mut Ui,
+) -> Result<(), CommandError> {
     // At a terminal at least half of the line is left for the text.
     let levels = ui.columns().map_or(MAX_LEVELS, |columns| (columns / 6).clamp(1, MAX_LEVELS));
-    for row in rows(session, outline, levels) {
-        let row = row?;
+    for row in outline.rows_with_levels(session, range, levels)? {
         let here = match row.is_leaf || (row.leaf_below && stands_for_leaf(session, &row)) {
             true => Here::At,
             false if row.leaf_below => Here::Below,
@@ -120,10 +162,7 @@ pub(crate) fn print(
         };
         print_row(&row, here, charset, ids, ui)?;
     }
-    match outline.is_empty() {
-        true => ui.tell("no entries found"),
-        false => Ok(()),
-    }
+    Ok(())
 }
 
 /// Returns all rows of an outline, with the given number of levels before each.

@@ -21,6 +21,11 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
+    /// Returns true if a piece that begins at `position` goes on with what was read.
+    pub(super) fn is_near(&self, position: u64) -> bool {
+        position.wrapping_sub(self.at) < STEP || self.held(position, 1).is_some()
+    }
+
     /// Gives the bytes of a piece to `take`; `end` is the position after the last whole line.
     pub(super) fn read<T>(
         &mut self,

@@ -158,14 +158,19 @@ impl Session {
         take: impl FnOnce(&[u8]) -> T,
     ) -> Result<T> {
         // Lent out, not locked: `take` may read from the session itself, and then does so without the window.
-        let mut ahead = self.lend_ahead();
+        let mut ahead = self.lend_ahead(position);
         let read = ahead.read(&*self.journal, (position, len), self.index.end, take);
-        *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = ahead;
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).push(ahead);
         read.map_err(|source| self.io_error("read", source))
     }
 
-    fn lend_ahead(&self) -> ReadAhead {
-        std::mem::take(&mut *self.ahead.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Takes the window that was used near a position, else the one that was used last.
+    fn lend_ahead(&self, position: u64) -> ReadAhead {
+        let mut idle = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        match idle.iter().position(|ahead| ahead.is_near(position)) {
+            Some(at) => idle.swap_remove(at),
+            None => idle.pop().unwrap_or_default(),
+        }
     }
 
     /// Tells whether the line of an entry can be looked at as it stands: it needs no migration and is not damaged, as far
@@ -190,7 +195,7 @@ impl Session {
     /// Forgets what was read and found odd, because other bytes stand there now.
     pub(super) fn forget_lines(&self) {
         self.docs().clear();
-        drop(self.lend_ahead());
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.late_diagnostics.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
