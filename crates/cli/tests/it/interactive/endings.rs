@@ -87,7 +87,7 @@ fn a_signal_leaves_a_sane_terminal_and_a_whole_session() {
     screen.ask("one", "One.");
     screen.ask("two", "Two.");
     screen.say("/undo");
-    screen.wait_for("taken back");
+    screen.wait_for("/back returns");
     let pid = screen.process().to_string();
     assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     let (_, bytes) = screen.end();
@@ -136,7 +136,7 @@ fn a_window_that_is_closed_loses_neither_the_position_nor_half_an_answer() {
         screen.ask(prompt, answer);
     }
     screen.say("/undo");
-    screen.wait_for("taken back");
+    screen.wait_for("/back returns");
     screen.hang_up();
     assert_eq!(last(&home)["customType"], "session-tree.leaf");
 

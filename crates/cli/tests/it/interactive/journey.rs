@@ -91,7 +91,7 @@ fn an_evening_of_branches_leaves_the_screen_and_the_file_that_were_meant() {
     let mut evening = Evening::begin();
     evening.chat("Use Node", "Node it is.");
     evening.screen.say("/label node");
-    evening.screen.wait_for("@node goes there");
+    evening.screen.wait_for("labelled");
     assert_eq!(evening.last_of("label")["targetId"], evening.id("Node it is."));
     evening.chat("Write tests", "Tests are written.");
 
@@ -205,7 +205,7 @@ fn pop_the_last_prompt(evening: &mut Evening) {
     evening.server.push(Reply::answer().text("## Goal\nA rewrite does not pay"));
     evening.screen.say("/pop");
     evening.screen.wait_for("A rewrite does not pay");
-    evening.screen.wait_for("popped; /back returns");
+    evening.screen.wait_for("went back to");
     let shown = evening.screen.wait_until("an empty editor", |screen| !screen.contains("› Try a rewrite"));
     assert!(shown.contains("branch"), "{shown}");
     let rewrite = evening.id("Try a rewrite");
@@ -270,7 +270,7 @@ fn merge_a_branch(evening: &mut Evening) {
 fn fork_and_come_back(evening: &mut Evening) {
     let (old, merge) = (evening.file(), evening.last_of("branch_summary")["id"].clone());
     evening.screen.say("/fork leaf");
-    evening.screen.wait_for("forked to a new session");
+    evening.screen.wait_for("forked ");
     evening.chat("In the fork", "The fork answers.");
     let forked = evening.file();
     assert!(forked.iter().any(|entry| entry["id"] == merge), "the path is in the fork");

@@ -180,7 +180,7 @@ fn lists_completion_and_sizes_work_as_a_person_expects() {
     screen.wait_without("/branches");
     screen.ask("one", "One.");
     screen.say("/undo");
-    screen.wait_for("taken back");
+    screen.wait_for("/back returns");
     screen.send("\x15");
     screen.ask("two", "Two.");
     screen.say("/branches");
@@ -189,7 +189,7 @@ fn lists_completion_and_sizes_work_as_a_person_expects() {
     screen.send(DOWN);
     screen.send(UP);
     screen.send(ENTER);
-    screen.wait_for("switched; /switch - returns");
+    screen.wait_for("moved to");
     screen.resize(60, 16);
     screen.send("x");
     screen.wait_for("› x");
