@@ -9,18 +9,17 @@ use std::time::{Duration, Instant};
 use offshoot_tui::chat::Chat;
 use offshoot_tui::chat::command::Completes;
 use offshoot_tui::chat::completion::{Candidate, Sources};
-use offshoot_tui::chat::highlight::Grammars;
 use offshoot_tui::chat::inline::Inline;
-use offshoot_tui::chat::item::{Item, Look, items_at};
+use offshoot_tui::chat::item::{Look, items_at};
 use offshoot_tui::chat::transcript::Transcript;
-use offshoot_tui::chat::viewer::{Pages, Viewer};
+use offshoot_tui::chat::viewer::Viewer;
 use offshoot_tui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use offshoot_tui::keys::{Action, Input, Keymap};
 use offshoot_tui::ratatui::buffer::Buffer;
 use offshoot_tui::ratatui::layout::Rect;
 use offshoot_tui::theme::Theme;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
-use session_tree::{Node, Session};
+use session_tree::Session;
 
 use super::{Bench, program};
 use crate::Failure;
@@ -55,26 +54,12 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     ])
 }
 
-struct PathPages<'a> {
-    session: &'a Session,
-    path: Vec<Node>,
-}
-
-impl Pages for PathPages<'_> {
-    fn len(&self) -> usize {
-        self.path.len()
-    }
-
-    fn items(&self, at: usize) -> Vec<Item> {
-        items_at(self.session, &self.path, at)
-    }
-}
-
 /// Scrolls through the whole conversation and returns the time of the slowest key, with its frame.
 fn slowest_scroll(session: &Session) -> Result<Duration, Failure> {
-    let pages = PathPages { session, path: session.branch_path(None) };
+    let path = session.branch_path(None);
+    let entries = |at| items_at(session, &path, at);
     let keymap = Keymap::default();
-    let mut viewer = Viewer::new(Look::new(Theme::dark()), Grammars);
+    let mut viewer = Viewer::new(Look::new(Theme::dark()), path.len());
     let mut keys = vec![Action::SelectLast];
     keys.extend([Action::SelectPageUp; 40]);
     keys.extend([Action::SelectFirst, Action::SelectDown, Action::SelectPageDown, Action::SelectLast]);
@@ -82,8 +67,8 @@ fn slowest_scroll(session: &Session) -> Result<Duration, Failure> {
     for key in keys {
         let time = cpu_of(|| {
             let mut cells = Buffer::empty(SCREEN);
-            viewer.update(&Input::Action(key), &pages);
-            viewer.draw(&keymap, &pages, SCREEN, &mut cells);
+            viewer.update(&Input::Action(key), &entries);
+            viewer.draw(&keymap, &entries, SCREEN, &mut cells);
             Ok(offshoot_tui::chat::inline::screen(&cells))
         })?;
         slowest = slowest.max(time);
@@ -102,7 +87,7 @@ impl Sources for Nothing {
 /// Types below a conversation and returns the time of the slowest letter, with its frame.
 fn slowest_letter(session: &Session) -> Result<Duration, Failure> {
     let path = session.branch_path(None);
-    let mut transcript = Transcript::new(Look::new(Theme::dark()), Grammars);
+    let mut transcript = Transcript::new(Look::new(Theme::dark()));
     for at in 0..path.len() {
         items_at(session, &path, at).into_iter().for_each(|item| transcript.push(item));
     }

@@ -6,24 +6,37 @@
 //! and time; one that breaks is put out of use and named, and the agent goes on.
 //!
 //! This crate never touches a terminal, a session file or a model by itself: all of that is behind [`Host`](host::Host).
+//!
+//! The feature `engine` (on by default) is the JavaScript engine. Without it extensions are found but not loaded, and
+//! each one is reported. `cargo demo` builds without it, because it takes long to compile.
 #![forbid(unsafe_code)]
+// Without the engine nothing answers the handles of extensions.
+#![cfg_attr(not(feature = "engine"), allow(dead_code, unused_imports))]
 
 mod bus;
 mod command;
 mod component;
 pub mod discover;
+#[cfg(feature = "engine")]
 mod engine;
 mod extension;
 mod handle;
 pub mod host;
 mod limits;
 mod load;
+#[cfg(feature = "engine")]
 mod process;
 mod registry;
+#[cfg(feature = "engine")]
 mod source;
+#[cfg(feature = "engine")]
 mod strip;
 mod tool;
 mod width;
+#[cfg(feature = "engine")]
+mod worker;
+#[cfg(not(feature = "engine"))]
+#[path = "worker/absent.rs"]
 mod worker;
 
 pub use component::Component;
@@ -35,5 +48,5 @@ pub use registry::{CommandSpec, RegisteredTool, Registry, ShortcutSpec};
 /// The type declarations of everything that extensions may use.
 pub const DECLARATIONS: &str = include_str!("../offshoot.d.ts");
 
-#[cfg(test)]
+#[cfg(all(test, feature = "engine"))]
 mod tests;

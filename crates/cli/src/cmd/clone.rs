@@ -32,7 +32,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         let session = work.agent.session();
         (file_of(&session), session.tree().len())
     };
-    let what = format!("all {} of {old_file}", count(entries, "entry"));
+    let what = format!("all {} of {}", count(entries, "entry"), work.session_name());
     let mut made = Made { what, to, ..Made::default() };
     let mut effect = Effect::None;
     if !work.dry_run {

@@ -53,7 +53,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let plan = work.agent.plan_export(&ExportRequest { entry, scope, file })?;
     let entries = plan.plan.entries().len();
     let parent = file_of(&work.agent.session());
-    let what = format!("{} of {parent}", count(entries, "entry"));
+    let what = format!("{} of {}", count(entries, "entry"), work.session_name());
     let mut made = Made { what, to: Destination::File(name.clone()), ..Made::default() };
     if !work.dry_run {
         let exported = work.agent.export_branch(&plan, work.app.options())?;

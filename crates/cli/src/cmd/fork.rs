@@ -87,7 +87,7 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
         (file_of(&session), path.map_or(0, |path| path.entries().len()))
     };
     let (plan, to, stay) = (fork.plan.clone(), fork.to.clone(), fork.stay);
-    let mut made = Made { what: format!("{} of {old_file}", count(entries, "entry")), to, ..Made::default() };
+    let mut made = Made { what: format!("{} of {}", count(entries, "entry"), work.session_name()), to, ..Made::default() };
     if !work.dry_run {
         let options = work.app.options();
         let forked = match work.agent.fork(fork, options, work.cancel).await? {

@@ -12,7 +12,7 @@ use offshoot_agent::event::Watcher;
 use session_tree::{Destination, Error, Session};
 
 use super::SessionCommand;
-use crate::app::App;
+use crate::app::{App, file_of};
 use crate::change::{Change, Changing};
 use crate::error::{CommandError, Failure};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
@@ -59,6 +59,12 @@ impl Work<'_> {
             None if session.file().is_none() => Ok(Destination::Memory),
             None => Ok(Destination::Directory(project_directory(&session, self.app)?)),
         }
+    }
+
+    /// Returns the session in words: its file, or `this session` in the chat.
+    pub(crate) fn session_name(&self) -> String {
+        let file = file_of(&self.agent.session());
+        if self.is_chat || file.is_empty() { "this session".to_owned() } else { file }
     }
 
     /// Writes the session of the agent, unless this is the chat, where the first message does it.

@@ -120,7 +120,7 @@ fn a_fork_of_a_session_in_memory_names_no_file() {
     screen.wait_for("every conversation is a tree");
     screen.ask("first", "Alpha.");
     screen.say("/fork leaf");
-    screen.wait_for("forked 2 entries");
+    screen.wait_for("forked 3 entries of this session");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
 }

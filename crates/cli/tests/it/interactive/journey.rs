@@ -235,7 +235,7 @@ fn pick_an_answer(evening: &mut Evening) {
     evening.screen.send(" And Bun is fast.\r");
     evening.screen.wait_for("(edited)");
     evening.screen.send(ENTER);
-    evening.screen.wait_for("copied; /undo takes it back");
+    evening.screen.wait_for("/undo takes it back");
     let pick = evening.last_of("custom_message");
     assert_eq!(pick["customType"], "cherry-pick");
     assert!(pick["content"].to_string().contains("And Bun is fast."), "{pick}");
@@ -257,7 +257,7 @@ fn merge_a_branch(evening: &mut Evening) {
     evening.screen.wait_for("Use Deno");
     assert_eq!(evening.server.requests().len(), asked);
     evening.screen.send(ENTER);
-    evening.screen.wait_for("merged; /undo takes it back");
+    evening.screen.wait_for("/undo takes it back");
     let merge = evening.last_of("branch_summary");
     assert_eq!(merge["details"]["merge"]["mode"], "digest", "{merge}");
     assert_eq!(merge["details"]["merge"]["sourceLeafId"], source, "{merge}");

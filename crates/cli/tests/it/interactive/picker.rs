@@ -136,7 +136,7 @@ fn sessions_are_found_by_what_was_said_and_in_all_folders() {
     screen.send("\t");
     screen.wait_for("A monad tutorial");
     screen.send(ENTER);
-    let shown = screen.wait_for("it was made in");
+    let shown = screen.wait_for("the session was made in");
     assert!(shown.contains("A monad is a monoid."), "{shown}");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
