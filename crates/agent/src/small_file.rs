@@ -61,7 +61,7 @@ impl SmallFile {
             .prefix(&prefix)
             .suffix(".tmp")
             .tempfile_in(parent)
-            .map_err(without_path)?;
+            .map_err(|error| without_path(&error))?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
         file.persist(&self.path)?;
@@ -90,7 +90,7 @@ impl SmallFile {
 }
 
 /// Takes the path of a temporary file out of an error: users know only the name of the finished file.
-pub fn without_path(error: io::Error) -> io::Error {
+pub fn without_path(error: &io::Error) -> io::Error {
     let text = error.to_string();
     let reason = text.split_once(" at path ").map_or(text.as_str(), |(reason, _)| reason);
     io::Error::new(error.kind(), reason)

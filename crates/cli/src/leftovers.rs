@@ -24,7 +24,7 @@ pub(crate) fn create_in(
     let mut builder = Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX);
     configure(&mut builder);
-    let file = builder.tempfile_in(directory).map_err(without_path)?;
+    let file = builder.tempfile_in(directory).map_err(|error| without_path(&error))?;
     // Without locks, a leftover is only recognised by its age.
     let _ = file.as_file().try_lock();
     Ok(file)

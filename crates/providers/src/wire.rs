@@ -177,12 +177,12 @@ pub(crate) fn decode(decoder: &mut dyn Decoder, frame: &Frame, out: &mut Events)
     complaint.map_or_else(|| decoder.frame(&frame, out), |complaint| Err(Fault::Complaint(complaint)))
 }
 
-/// The text at a key; empty if there is none.
+/// The text at a key, or an empty one.
 fn text<'f>(value: &'f Json, key: &str) -> &'f str {
     value[key].as_str().unwrap_or_default()
 }
 
-/// The number at a key; zero if there is none.
+/// The number at a key, or zero.
 fn number(value: &Json, key: &str) -> u64 {
     value[key].as_u64().unwrap_or(0)
 }

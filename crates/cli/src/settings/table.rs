@@ -78,7 +78,7 @@ const fn own(key: &'static str, kind: Kind, default: &'static str, help: &'stati
 }
 
 impl Setting {
-    /// Returns the default; null if there is none.
+    /// Returns the default, or null.
     pub(super) fn default(&self) -> Json {
         match self.default {
             "" => Json::Null,

@@ -80,7 +80,7 @@ fn too_many(images: &[&mut Part], limits: ImageLimits) -> usize {
     if rounded < images.len() { rounded } else { least }
 }
 
-/// Returns the longer side of an image, if its first bytes tell.
+/// Reads the longer side of an image from its first bytes.
 fn longer_side(data: &str) -> Option<u32> {
     let data = data.trim_end_matches('=');
     // Whole groups of four characters: three bytes each.
