@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offshoot_web::{ExportOptions, Packing, write_html, write_markdown};
+use offshoot_web::{ExportOptions, write_html, write_markdown};
 use session_tree::json::{self, Doc, Kind};
 use session_tree::{Options, Session};
 use testkit::clock::TickingClock;
@@ -288,7 +288,7 @@ pub fn page(plan: &Plan) -> Outcome {
 
 fn export_one(bytes: &[u8]) -> Result<bool, String> {
     let session = Session::from_bytes(bytes.to_vec()).map_err(|error| format!("not a session: {error}"))?;
-    let options = ExportOptions { packing: Packing::Never, ..ExportOptions::default() };
+    let options = ExportOptions { packed: Some(false), ..ExportOptions::default() };
     let (mut page, mut plain) = (Vec::new(), Vec::new());
     write_html(&session, &options, &mut page, &mut |_, _| {}).map_err(|error| format!("no page: {error}"))?;
     write_markdown(&session, &options, &mut plain, &mut |_, _| {})

@@ -40,7 +40,7 @@ impl Front<'_> {
     pub(super) fn plan_pick(&mut self, request: CherryPickRequest) {
         match open_source(&request.what, self.app) {
             Ok((source, what)) => {
-                self.plan_pick_from(source.as_ref(), &CherryPickRequest { what, ..request })
+                self.plan_pick_from(source.as_ref(), &CherryPickRequest { what, ..request });
             }
             Err(error) => self.fail_with(error),
         }

@@ -264,7 +264,7 @@ fn merge_a_branch(evening: &mut Evening) {
     assert_eq!(merge["details"]["merge"]["reviewed"], true, "{merge}");
     // The same again has nothing to bring.
     evening.screen.say(&format!("/merge {}", source.as_str().unwrap()));
-    evening.screen.wait_for("Already up to date");
+    evening.screen.wait_for("already up to date");
 }
 
 fn fork_and_come_back(evening: &mut Evening) {

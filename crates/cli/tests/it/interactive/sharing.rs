@@ -43,7 +43,7 @@ fn a_second_program_is_announced_and_may_look_on_or_take_a_copy() {
     let shown = second.wait_for("Still here.");
     assert!(shown.contains("and now?"), "{shown}");
     second.say("/clone");
-    second.wait_for("forked ");
+    second.wait_for("cloned ");
     server.push(Reply::answer().text("In the copy."));
     second.ask("mine", "In the copy.");
     for mut screen in [first, second] {
