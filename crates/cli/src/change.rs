@@ -32,7 +32,7 @@ pub(crate) struct Change {
     notes: Vec<String>,
     undo: Option<String>,
     value: Map<String, Value>,
-    /// What the chat does with it besides showing the text.
+    /// The effect in the chat besides the text.
     pub(crate) effect: Effect,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Effect {
     None,
     /// Entries were appended at the leaf.
     Appended {
-        /// A model that was copied and is to be used.
+        /// The model that a copied entry selects.
         model: Option<ModelRef>,
     },
     /// The leaf moved.

@@ -2,7 +2,7 @@
 
 use offshoot_agent::command::BranchHereRequest;
 
-use super::moving::{Gives, SummaryArgs, go};
+use super::moving::{MoveOutput, SummaryArgs, go};
 use super::session_command::{Outcome, Work};
 
 /// Move to an entry to try something else from there.
@@ -28,5 +28,5 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let target = args.at.clone();
     let request = BranchHereRequest { target, exact: args.exact, summary: args.summary.request() };
     let planned = work.agent.plan_branch_here(&request)?;
-    go(planned, Gives::Prompt, work).await
+    go(planned, MoveOutput::Prompt, work).await
 }

@@ -41,10 +41,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
             Applied::Done(replaced) => replaced,
             Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         };
-        work.save()?;
-        made.file = replaced.session_file.as_ref().map(|file| file.display().to_string());
-        made.id = Some(work.agent.session().header().id().into_owned());
-        effect = Effect::Replaced { prompt: None, images: Vec::new(), replaced };
+        effect = made.replaced(replaced, work)?;
     }
     let change = made.change(("cloned", "clone")).field("parentSession", old_file).field("entries", entries);
     Ok(Applied::Done(change.effect(effect)))

@@ -148,7 +148,7 @@ fn to_standard_output(
     progress: &mut dyn FnMut(usize, usize),
     app: &mut App,
 ) -> Result<usize, CommandError> {
-    let mut out = Out::new(&mut app.ui);
+    let mut out = StdoutWriter::new(&mut app.ui);
     let written = export.write(session, &mut out, progress);
     let entries = written.as_ref().map_or(0, |entries| *entries);
     out.end(written.map(drop))?;
@@ -156,15 +156,15 @@ fn to_standard_output(
 }
 
 /// Standard output for libraries.
-struct Out<'o> {
+struct StdoutWriter<'o> {
     ui: &'o mut Ui,
     failed: Option<CommandError>,
 }
 
-impl<'o> Out<'o> {
+impl<'o> StdoutWriter<'o> {
     /// Writes to the output of commands.
     fn new(ui: &'o mut Ui) -> Self {
-        Out { ui, failed: None }
+        StdoutWriter { ui, failed: None }
     }
 
     /// Tells how it went.
@@ -181,7 +181,7 @@ impl<'o> Out<'o> {
     }
 }
 
-impl Write for Out<'_> {
+impl Write for StdoutWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let result = self.ui.raw(bytes);
         self.keep(result).map(|()| bytes.len())

@@ -127,9 +127,9 @@ fn prompt_note(prompt: &str, images: &[PromptImage]) -> String {
 /// A session that was made, or would be.
 #[derive(Debug)]
 pub(super) struct Made {
-    /// What it holds.
+    /// A description of its content.
     pub(super) what: String,
-    /// Where it goes.
+    /// The place of the session.
     pub(super) to: Destination,
     /// Its file and its id, once it is made.
     pub(super) file: Option<String>,
@@ -156,6 +156,14 @@ impl Made {
             }
         };
         Ok(())
+    }
+
+    /// Takes the session that replaced the agent's session; returns the effect in the chat.
+    pub(super) fn replaced(&mut self, replaced: Replaced, work: &Work<'_>) -> Result<Effect, CommandError> {
+        work.save()?;
+        self.file = replaced.session_file.as_ref().map(|file| file.display().to_string());
+        self.id = Some(work.agent.session().header().id().into_owned());
+        Ok(Effect::Replaced { prompt: None, images: Vec::new(), replaced })
     }
 
     /// Starts the report.

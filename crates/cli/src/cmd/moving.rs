@@ -23,7 +23,7 @@ pub(super) struct SummaryArgs {
 }
 
 impl SummaryArgs {
-    /// Returns true if a summary is to be written.
+    /// Returns true if a summary was requested.
     pub(super) fn is_requested(&self) -> bool {
         self.summarize || self.focus.is_some()
     }
@@ -38,9 +38,9 @@ impl SummaryArgs {
     }
 }
 
-/// What goes to standard output after a move.
+/// The output of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gives {
+pub(super) enum MoveOutput {
     /// The id of the new leaf.
     Leaf,
     /// The text of the prompt that was taken back.
@@ -48,7 +48,7 @@ pub(super) enum Gives {
 }
 
 /// Moves the leaf as planned.
-pub(super) async fn go(planned: Move, gives: Gives, work: &mut Work<'_>) -> Outcome {
+pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) -> Outcome {
     if planned.summary != SummaryRequest::Skip {
         work.choose_model()?;
     }
@@ -92,9 +92,9 @@ pub(super) async fn go(planned: Move, gives: Gives, work: &mut Work<'_>) -> Outc
         change = change.field("summaryId", summary.as_str());
     }
     change = match (gives, &new_leaf, &plan.editor_text) {
-        (Gives::Leaf, Some(leaf), _) => change.gives(leaf.as_str()),
-        (Gives::Prompt, _, Some(prompt)) => change.gives(prompt.clone()),
-        (Gives::Leaf | Gives::Prompt, ..) => change,
+        (MoveOutput::Leaf, Some(leaf), _) => change.gives(leaf.as_str()),
+        (MoveOutput::Prompt, _, Some(prompt)) => change.gives(prompt.clone()),
+        (MoveOutput::Leaf | MoveOutput::Prompt, ..) => change,
     };
     if !work.is_chat && !plan.images.is_empty() {
         let images = count(plan.images.len(), "image");

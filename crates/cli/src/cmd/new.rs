@@ -6,7 +6,7 @@ use offshoot_agent::command::{Applied, NewRequest};
 use session_tree::{Destination, NewSession};
 
 use super::fork::Made;
-use super::moving::{Gives, go};
+use super::moving::{MoveOutput, go};
 use super::session_command::{Outcome, Work};
 use crate::app::App;
 use crate::change::Effect;
@@ -36,7 +36,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
             return Err(CommandError::Usage(failure.hint("`offshoot switch SESSION start` does the same")));
         }
         let planned = work.agent.plan_new_here()?;
-        return go(planned, Gives::Leaf, work).await;
+        return go(planned, MoveOutput::Leaf, work).await;
     }
     let cwd = args.cwd.as_deref().map_or_else(|| work.app.cwd(), real_directory)?;
     if let Some(id) = &args.id {
@@ -62,10 +62,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
             Applied::Done(replaced) => replaced,
             Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         };
-        work.save()?;
-        made.file = replaced.session_file.as_ref().map(|file| file.display().to_string());
-        made.id = Some(work.agent.session().header().id().into_owned());
-        effect = Effect::Replaced { prompt: None, images: Vec::new(), replaced };
+        effect = made.replaced(replaced, work)?;
     }
     let change = made.change(("created", "create")).field("name", name).field("cwd", cwd);
     Ok(Applied::Done(change.effect(effect)))

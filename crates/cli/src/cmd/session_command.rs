@@ -20,7 +20,7 @@ use crate::setup::Setup;
 use crate::talk::{self, waiting};
 use crate::trust;
 
-/// What came of a command.
+/// The result of a command.
 pub(crate) type Outcome = Result<Applied<Change>, CommandError>;
 
 /// What a command works with.

@@ -2,7 +2,7 @@
 
 use offshoot_agent::command::{Applied, SwitchRequest};
 
-use super::moving::{Gives, SummaryArgs, go};
+use super::moving::{MoveOutput, SummaryArgs, go};
 use super::session_command::{Outcome, Work};
 use crate::change::Change;
 
@@ -31,11 +31,11 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if !is_start {
         let (target, summary) = (args.to.clone(), args.summary.request());
         let planned = work.agent.plan_switch(&SwitchRequest { target, exact: args.exact, summary })?;
-        return go(planned, Gives::Leaf, work).await;
+        return go(planned, MoveOutput::Leaf, work).await;
     }
     if work.agent.session().leaf().is_some() {
         let planned = work.agent.plan_new_here()?;
-        return go(planned, Gives::Leaf, work).await;
+        return go(planned, MoveOutput::Leaf, work).await;
     }
     let change = Change::new("stayed", "stay", "at the start").field("moved", false);
     Ok(Applied::Done(change.session(&work.agent.session())))

@@ -1,6 +1,6 @@
 //! `undo`: takes the last prompt back, or the last pick or merge.
 
-use super::moving::{Gives, go};
+use super::moving::{MoveOutput, go};
 use super::session_command::{Outcome, Work};
 
 /// Take back the last prompt, or a pick or merge that nothing followed.
@@ -12,5 +12,5 @@ pub(crate) struct Args {}
 
 pub(crate) async fn run(_: &Args, work: &mut Work<'_>) -> Outcome {
     let planned = work.agent.plan_undo()?.movement;
-    go(planned, Gives::Prompt, work).await
+    go(planned, MoveOutput::Prompt, work).await
 }
