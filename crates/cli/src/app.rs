@@ -5,8 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use offshoot_tui::time::Zone;
-use session_tree::{Catalog, Error, LockHolder, Node, Options, Session, Timestamp};
+use session_tree::{Catalog, Error, LockHolder, Node, Options, Session};
 use sha2::{Digest, Sha256};
 
 use crate::change::quoted;
@@ -19,7 +18,8 @@ use crate::ui::Ui;
 pub(crate) struct App {
     /// The output.
     pub(crate) ui: Ui,
-    env: Environment,
+    /// The environment: directories, clock, terminal.
+    pub(crate) env: Environment,
     places: Places,
 }
 
@@ -43,56 +43,6 @@ impl App {
     /// Returns the same app with an output that collects what is printed, for the chat.
     pub(crate) fn capturing(&self, columns: Option<usize>) -> Self {
         App { ui: Ui::capturing(columns), env: self.env.clone(), places: self.places.clone() }
-    }
-
-    /// Returns where settings and keys lie.
-    pub(crate) fn config_dir(&self) -> Result<PathBuf, CommandError> {
-        self.env.config_dir()
-    }
-
-    /// Returns where pi keeps its extensions.
-    pub(crate) fn pi_dir(&self) -> Option<PathBuf> {
-        self.env.pi_dir().ok()
-    }
-
-    /// Returns where lies what is remembered from one run to the next.
-    pub(crate) fn state_dir(&self) -> Result<PathBuf, CommandError> {
-        self.env.state_dir()
-    }
-
-    /// Tells whether only ASCII characters can be shown.
-    pub(crate) fn is_ascii(&self) -> bool {
-        self.env.is_ascii
-    }
-
-    /// Returns the person's editor.
-    pub(crate) fn editor(&self) -> Option<String> {
-        self.env.editor()
-    }
-
-    /// Returns the home directory, to be shown as `~`.
-    pub(crate) fn home(&self) -> Option<String> {
-        self.env.home()
-    }
-
-    /// Returns what the terminal says about its colours.
-    pub(crate) fn colours(&self) -> Option<String> {
-        self.env.colours()
-    }
-
-    /// Returns the time.
-    pub(crate) fn now(&self) -> Timestamp {
-        self.env.now()
-    }
-
-    /// Returns the zone whose time the person's clocks show.
-    pub(crate) fn zone(&self) -> &'static Zone {
-        self.env.zone()
-    }
-
-    /// Returns the working directory.
-    pub(crate) fn cwd(&self) -> Result<String, CommandError> {
-        self.env.cwd()
     }
 
     /// Returns how sessions are opened and made.
@@ -177,7 +127,7 @@ impl App {
         if Path::new(wanted).is_file() && (wanted.contains(['/', '\\']) || wanted.ends_with(".jsonl")) {
             return Ok(PathBuf::from(wanted));
         }
-        let cwd = self.cwd()?;
+        let cwd = self.env.cwd()?;
         for catalog in self.catalogs()? {
             match catalog.find(wanted, Some(&cwd)) {
                 Err(Error::UnknownSession { .. }) => {}
@@ -191,7 +141,7 @@ impl App {
     }
 
     fn latest(&self) -> Result<PathBuf, CommandError> {
-        let cwd = self.cwd()?;
+        let cwd = self.env.cwd()?;
         let found = self.catalogs()?.find_map(|catalog| catalog.most_recent(&cwd));
         let none = || {
             Failure::new(format!("no session was made in {cwd} yet"))

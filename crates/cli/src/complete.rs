@@ -153,7 +153,7 @@ fn flag(matches: &ArgMatches, id: &str) -> bool {
 impl Asked {
     /// The sessions of this project, ours and those of pi.
     fn sessions(&self) -> Option<Vec<SessionSummary>> {
-        let cwd = self.app.cwd().ok()?;
+        let cwd = self.app.env.cwd().ok()?;
         let mut rows = Vec::new();
         for catalog in self.app.catalogs().into_iter().flatten() {
             let listing = catalog.list(&cwd);

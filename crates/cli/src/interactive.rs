@@ -120,7 +120,7 @@ fn theme(app: &App, setup: &Setup) -> Theme {
     if app.ui.is_plain() {
         return Theme::plain();
     }
-    let told = || app.colours().as_deref().and_then(Theme::for_colorfgbg);
+    let told = || app.env.colours().as_deref().and_then(Theme::for_colorfgbg);
     match setup.settings.theme().or_else(told) {
         Some(theme) => theme,
         None => background::theme().unwrap_or_default(),
@@ -130,7 +130,7 @@ fn theme(app: &App, setup: &Setup) -> Theme {
 /// Makes the chat as the terminal and the person want it.
 fn chat(app: &App, setup: &Setup, keymap: Keymap) -> Chat {
     let theme =
-        theme(app, setup).with_charset(if app.is_ascii() { Charset::Ascii } else { Charset::Unicode });
+        theme(app, setup).with_charset(if app.env.is_ascii { Charset::Ascii } else { Charset::Unicode });
     let mut look = Look::new(theme);
     look.expand_key = keymap.name(Action::ToolsExpand).unwrap_or_default();
     let mut chat = Chat::new(Transcript::new(look), keymap);
@@ -142,7 +142,7 @@ fn chat(app: &App, setup: &Setup, keymap: Keymap) -> Chat {
 /// Reads the keybindings; what cannot be understood is told.
 fn keymap(app: &App, setup: &Setup) -> Result<(Keymap, Vec<String>), CommandError> {
     let preset = setup.settings.keymap();
-    let path = app.config_dir()?.join("keybindings.json");
+    let path = app.env.config_dir()?.join("keybindings.json");
     match fs::read_to_string(&path) {
         Ok(text) => {
             let (keymap, errors) = Keymap::with_file(preset, &text);

@@ -185,7 +185,7 @@ impl Outcome {
 
 /// Replaces dates that words name (`since:yesterday`, `before:3d`) in a query by times; `since:` is `after:`.
 pub(crate) fn with_dates(query: &str, app: &App) -> String {
-    let local = Local { now: app.now(), zone: app.zone() };
+    let local = Local { now: app.env.now(), zone: app.env.zone() };
     let word = |word: &str| match word.split_once(':') {
         Some((name @ ("before" | "after" | "since"), date)) => {
             let name = if name == "before" { "before" } else { "after" };

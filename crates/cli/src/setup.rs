@@ -44,8 +44,8 @@ impl Setup {
 
     /// Reads the settings of the person and, if it is trusted, of the project; otherwise gives what is left out.
     pub(crate) fn read(app: &App, trust: trust::Args) -> Result<(Self, Option<LeftOut>), CommandError> {
-        let config = app.config_dir()?;
-        let cwd = PathBuf::from(app.cwd()?);
+        let config = app.env.config_dir()?;
+        let cwd = PathBuf::from(app.env.cwd()?);
         let mut settings = Settings::read(&config)?;
         let (project, left_out) = match trusted_project(app, trust, &settings, &cwd)? {
             None => (None, None),
@@ -132,7 +132,7 @@ pub(crate) fn credentials_file(config: &Path) -> CredentialsFile {
 
 /// Returns the files that decide what the program may do.
 fn private_files(app: &App, config: &Path) -> Vec<PathBuf> {
-    let trust = app.state_dir().ok().map(|state| TrustFile::in_directory(&state).path().to_owned());
+    let trust = app.env.state_dir().ok().map(|state| TrustFile::in_directory(&state).path().to_owned());
     [config.join("settings.json")].into_iter().chain(trust).collect()
 }
 
@@ -186,7 +186,7 @@ fn trusted_project(
         }
     };
     let Some(project) = found else { return Ok(None) };
-    let file = TrustFile::in_directory(&app.state_dir()?);
+    let file = TrustFile::in_directory(&app.env.state_dir()?);
     let undecided =
         |project, is_changed| Ok(Some(Err(LeftOut::Undecided { project: Box::new(project), is_changed })));
     match trust.standing(&project, &file, settings.default_trust())? {

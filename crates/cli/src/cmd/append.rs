@@ -96,7 +96,7 @@ impl Appending {
             true => absolute(Path::new(&args.session)).display().to_string(),
             false => file_of(&session),
         };
-        let (how, now, old_leaf) = (args.how, app.now(), session.leaf_id());
+        let (how, now, old_leaf) = (args.how, app.env.now(), session.leaf_id());
         let mut appending =
             Appending { session, how, now, file, old_leaf, is_new, taken: 0, is_unheard: false };
         if let Some(under) = &args.under {
@@ -262,7 +262,7 @@ fn open(args: &Args, app: &App) -> Result<(Session, bool), CommandError> {
     let options = app.options().sync(args.sync.policy());
     let path = Path::new(&args.session);
     if args.create && !path.exists() {
-        let cwd = args.cwd.clone().map_or_else(|| app.cwd(), Ok)?;
+        let cwd = args.cwd.clone().map_or_else(|| app.env.cwd(), Ok)?;
         return Ok((create(options, path, cwd, args.how.dry_run)?, true));
     }
     let found = app.find(&args.session)?;

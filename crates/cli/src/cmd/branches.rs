@@ -75,7 +75,7 @@ fn print(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError
             (Tone::Plain, tokens(own.usage.total)),
             (Tone::Plain, money(own.usage.cost)),
             (Tone::Plain, model.unwrap_or_default()),
-            (Tone::Dim, age(app.now(), branch.last_activity)),
+            (Tone::Dim, age(app.env.now(), branch.last_activity)),
             (if branch.ends_in_error { Tone::Bad } else { Tone::Notice }, marks(&row, &numbers)),
         ];
         table.push(cells, &mut app.ui)?;

@@ -25,8 +25,8 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let fallback = || std::env::temp_dir().join(format!("offshoot-demo-{}", std::process::id()));
     let directory = args.directory.clone().unwrap_or_else(fallback);
     let at_terminal = interactive::is_possible();
-    let cwd = if at_terminal { app.cwd()? } else { script::CWD.to_owned() };
-    let clock = script::PastClock::before(app.now());
+    let cwd = if at_terminal { app.env.cwd()? } else { script::CWD.to_owned() };
+    let clock = script::PastClock::before(app.env.now());
     std::fs::create_dir_all(&directory).map_err(|error| CommandError::system("make", &directory, &error))?;
     let mut session = app.options().clock(clock).create(directory.join("greeter.jsonl"), cwd)?;
     script::write(&mut session)?;

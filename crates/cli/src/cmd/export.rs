@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let options = ExportOptions {
         tools: !args.no_tools,
         thinking: !args.no_thinking,
-        home: app.home(),
+        home: app.env.home(),
         ..ExportOptions::default()
     };
     let export = Export { form, options, has_all: args.all, header: new_header(session, app) };

@@ -49,7 +49,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if name.as_os_str() == "-" {
         return write_out(&ExportRequest { entry, scope, file: name }, work);
     }
-    let file = Path::new(&work.app.cwd()?).join(&name);
+    let file = Path::new(&work.app.env.cwd()?).join(&name);
     let plan = work.agent.plan_export(&ExportRequest { entry, scope, file })?;
     let entries = plan.plan.entries().len();
     let parent = file_of(&work.agent.session());

@@ -61,7 +61,7 @@ fn write(new: &New, app: &mut App) -> Result<(), CommandError> {
         let failure = Failure::new(format!("`{}` is no name for an extension", new.name));
         return Err(CommandError::Usage(failure.hint("small letters, digits and `-`, such as `keep-main`")));
     }
-    let own = app.config_dir()?.join("extensions");
+    let own = app.env.config_dir()?.join("extensions");
     let directory = new.dir.as_ref().unwrap_or(&own);
     let path = directory.join(format!("{}.ts", new.name));
     let failed = |error: std::io::Error| CommandError::system("write", &path, &error);

@@ -80,7 +80,7 @@ fn notes(id: &str, old: u64, cwd: Option<&str>, work: &Work<'_>) -> Result<Vec<S
     if let Err(Error::AmbiguousSession { .. }) = work.app.catalog()?.find(id, None) {
         notes.push(format!("warning: another session has the id `{id}` too; their paths tell them apart"));
     }
-    if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty() && Some(*cwd) != work.app.cwd().ok().as_deref()) {
+    if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty() && Some(*cwd) != work.app.env.cwd().ok().as_deref()) {
         notes.push(format!("it belongs to {cwd}; `offshoot sessions --all` lists it"));
     }
     Ok(notes)

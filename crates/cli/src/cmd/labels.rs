@@ -44,7 +44,7 @@ pub(super) fn list(session: &Session, is_json: bool, app: &mut App) -> Result<()
         let cells = [
             (Tone::Notice, label.text.clone()),
             (Tone::Plain, session.tree().id(node).to_string()),
-            (Tone::Dim, age(app.now(), label.set_at)),
+            (Tone::Dim, age(app.env.now(), label.set_at)),
             texts.of(session, node)?,
         ];
         table.push(cells, &mut app.ui)?;

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         None => choose(&keys, app)?,
     };
     let key = read_key(&chosen.provider, app)?;
-    let file = credentials_file(&app.config_dir()?);
+    let file = credentials_file(&app.env.config_dir()?);
     file.set(&chosen.provider, &key)?;
     app.ui.tell(&format!("stored the key of {} in {}", chosen.provider, file.path().display()))?;
     match &chosen.source {
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 
 /// Forgets a key.
 pub(crate) fn logout(args: &LogoutArgs, app: &mut App) -> Result<(), CommandError> {
-    let file = credentials_file(&app.config_dir()?);
+    let file = credentials_file(&app.env.config_dir()?);
     if !file.remove(&args.provider)? {
         let failure =
             Failure::new(format!("there is no key of {} in {}", args.provider, file.path().display()));
@@ -79,7 +79,7 @@ fn keys(app: &mut App) -> Result<Vec<ProviderKey>, CommandError> {
 }
 
 fn list(keys: &[ProviderKey], is_json: bool, app: &mut App) -> Result<(), CommandError> {
-    let file = credentials_file(&app.config_dir()?).path().display().to_string();
+    let file = credentials_file(&app.env.config_dir()?).path().display().to_string();
     let place = |key: &ProviderKey| match &key.source {
         Some(KeySource::Variable(name)) => Some(name.clone()),
         Some(KeySource::File) => Some(file.clone()),

@@ -95,7 +95,10 @@ pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
     }
     change = change.undo_by_moving(&work.agent.session(), old_leaf.as_ref());
     if work.dry_run {
-        return Ok(Applied::Done(change.preview(draft.text()).session(&work.agent.session())));
+        if draft.merge().is_some() {
+            change = change.preview(draft.text());
+        }
+        return Ok(Applied::Done(change.session(&work.agent.session())));
     }
     let merged = match work.agent.merge(draft, work.cancel).await? {
         Applied::Done(merged) => merged,

@@ -38,7 +38,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         let planned = work.agent.plan_new_here()?;
         return go(planned, MoveOutput::Leaf, work).await;
     }
-    let cwd = args.cwd.as_deref().map_or_else(|| work.app.cwd(), real_directory)?;
+    let cwd = args.cwd.as_deref().map_or_else(|| work.app.env.cwd(), real_directory)?;
     if let Some(id) = &args.id {
         check_unused(id, work.app)?;
     }

@@ -68,7 +68,7 @@ pub(super) fn list(session: &Session, nodes: &[Node], json: bool, app: &mut App)
             (Tone::Dim, session.line_number(*node).to_string()),
             (Tone::Plain, tree.id(*node).to_string()),
             (Tone::Dim, parent_id(*node).unwrap_or_default()),
-            (Tone::Dim, age(app.now(), tree.timestamp(*node))),
+            (Tone::Dim, age(app.env.now(), tree.timestamp(*node))),
             (tone, format!("{label}{text}")),
         ];
         table.push(cells, &mut app.ui)?;

@@ -81,7 +81,7 @@ impl Work<'_> {
 /// Returns the directory for sessions of the project that a session belongs to.
 pub(crate) fn project_directory(session: &Session, app: &App) -> Result<PathBuf, CommandError> {
     let cwd = session.header().cwd().filter(|cwd| !cwd.is_empty());
-    let cwd = cwd.map_or_else(|| app.cwd(), |cwd| Ok(cwd.into_owned()))?;
+    let cwd = cwd.map_or_else(|| app.env.cwd(), |cwd| Ok(cwd.into_owned()))?;
     Ok(app.catalog()?.project_dir(&cwd))
 }
 
@@ -152,7 +152,7 @@ impl<A: clap::Args> OnSession<A> {
 impl<A: clap::Args> Alone<A> {
     /// Runs a command that makes a session.
     pub(super) fn run(&self, command: &SessionCommand, app: &mut App) -> Result<(), CommandError> {
-        let session = app.options().in_memory(app.cwd()?)?;
+        let session = app.options().in_memory(app.env.cwd()?)?;
         self.options.run(session, command, app)
     }
 }
@@ -202,7 +202,7 @@ impl Options {
 
 /// Returns what a command would do. Asks no extension.
 fn plan(session: Session, command: &SessionCommand, app: &mut App) -> Result<Change, CommandError> {
-    let cwd = app.cwd()?;
+    let cwd = app.env.cwd()?;
     let mut agent = Agent::new(session, cwd);
     let outcome = waiting(async |cancel| {
         let mut work = Work { agent: &mut agent, app, dry_run: true, is_chat: false, cancel };

@@ -55,7 +55,7 @@ struct Row {
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let search = Search::parse(&with_dates(&args.query.join(" "), app))?;
-    let cwd = app.cwd()?;
+    let cwd = app.env.cwd()?;
     let (mut all, mut found) = (0, Vec::new());
     for (catalog, is_pi) in [(Some(app.catalog()?), false), (app.pi_catalog(), true)] {
         let Some(catalog) = catalog else { continue };
@@ -224,7 +224,7 @@ fn print(rows: &[Row], all: bool, app: &mut App) -> Result<(), CommandError> {
             (Tone::Plain, number(session.message_count)),
             (Tone::Plain, number(session.tip_count)),
             (Tone::Plain, bytes(session.size)),
-            (Tone::Dim, age(app.now(), session.modified)),
+            (Tone::Dim, age(app.env.now(), session.modified)),
             note,
         ];
         table.push(cells, &mut app.ui)?;

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
             let rows = rows(session, &outline, 0);
             return app.ui.json_list(rows.map(|row| row_json(session, &row?)));
         }
-        let charset = if args.ascii || app.is_ascii() { Charset::Ascii } else { Charset::Unicode };
+        let charset = if args.ascii || app.env.is_ascii { Charset::Ascii } else { Charset::Unicode };
         print(session, &outline, charset, args.ids, &mut app.ui)
     })
 }
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 /// Prints the default tree of a session.
 pub(crate) fn print_session(session: &Session, app: &mut App) -> Result<(), CommandError> {
     let outline = Outline::new(session, OutlineOptions::default());
-    let charset = if app.is_ascii() { Charset::Ascii } else { Charset::Unicode };
+    let charset = if app.env.is_ascii { Charset::Ascii } else { Charset::Unicode };
     print(session, &outline, charset, false, &mut app.ui)
 }
 

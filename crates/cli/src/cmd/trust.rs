@@ -34,11 +34,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let file = TrustFile::in_directory(&app.state_dir()?);
+    let file = TrustFile::in_directory(&app.env.state_dir()?);
     if args.list {
         return list(&file, args.json, app);
     }
-    let dir = args.dir.clone().map_or_else(|| app.cwd().map(PathBuf::from), Ok)?;
+    let dir = args.dir.clone().map_or_else(|| app.env.cwd().map(PathBuf::from), Ok)?;
     let dir = dir.canonicalize().map_err(|error| CommandError::system("find", &dir, &error))?;
     let project = Project::find(&dir);
     if args.remove {
@@ -119,7 +119,7 @@ pub(crate) fn ask_before(project: &Project, is_changed: bool, app: &mut App) -> 
     show(project, standing, app)?;
     app.ui.flush()?;
     let answer = ask::word(&mut app.ui, "trust all of this?", &["yes", "no", "never"])?;
-    let file = TrustFile::in_directory(&app.state_dir()?);
+    let file = TrustFile::in_directory(&app.env.state_dir()?);
     match answer {
         Some("yes") => file.remember(project, true)?,
         Some("never") => file.remember(project, false)?,

@@ -48,9 +48,9 @@ impl Sources {
         }
         sources.own.push(setup.config_dir().to_owned());
         if setup.settings.uses_pi_extensions() {
-            sources.own.extend(app.pi_dir());
+            sources.own.extend(app.env.pi_dir().ok());
         }
-        sources.listed = setup.settings.extensions(app.home().as_deref());
+        sources.listed = setup.settings.extensions(app.env.home().as_deref());
         let project = setup.project.as_ref().filter(|_| with_project);
         sources.project = project.map(|project| (project.dir.clone(), project.digest.clone()));
         Ok(sources)

@@ -109,7 +109,7 @@ impl Front<'_> {
             }
             SessionCommand::CherryPick(args) => self.plan_pick(args.request()),
             SessionCommand::Merge(args) if !args.no_review => self.plan_merge(args.request(true)),
-            _ => self.run_session_command(command, text),
+            _ => self.run_session_command(command),
         }
     }
 
@@ -145,14 +145,14 @@ impl Front<'_> {
     /// Runs a command that a list or the tree chose, given as words.
     pub(super) fn run_words(&mut self, words: &[&str]) {
         match slash::parse_words(words) {
-            Ok(Slash::Session(command)) if !self.is_refused_now() => self.run_session_command(command, ""),
+            Ok(Slash::Session(command)) if !self.is_refused_now() => self.run_session_command(command),
             Ok(_) => {}
             Err(error) => self.fail(&error),
         }
     }
 
-    /// Runs a command that changes the session. A failed command leaves its text in the editor.
-    fn run_session_command(&mut self, command: SessionCommand, text: &str) {
+    /// Runs a command that changes the session.
+    fn run_session_command(&mut self, command: SessionCommand) {
         let activity = match &command {
             SessionCommand::Compact(_) => Some(Activity::Compaction),
             command if command.writes_summary() => Some(Activity::Summary),
@@ -163,37 +163,27 @@ impl Front<'_> {
             let now = self.now();
             self.chat.working.begin(activity, now);
         }
-        self.start_work(text, async move |work| command.run(work).await);
+        self.start_work(async move |work| command.run(work).await);
     }
 
     /// Runs a change of the session and shows its result.
-    pub(super) fn start_work(
-        &mut self,
-        text: &str,
-        change: impl AsyncFnOnce(&mut Work<'_>) -> Outcome + 'static,
-    ) {
+    pub(super) fn start_work(&mut self, change: impl AsyncFnOnce(&mut Work<'_>) -> Outcome + 'static) {
         let mut app = self.app.capturing(None);
-        let text = text.to_owned();
         self.desk.start(move |mut agent, cancel| async move {
             let mut work =
                 Work { agent: &mut agent, app: &mut app, dry_run: false, is_chat: true, cancel: &cancel };
             let outcome = change(&mut work).await;
-            let then: Then = Box::new(move |front| front.finish_command(outcome, &text));
+            let then: Then = Box::new(move |front| front.finish_command(outcome));
             (agent, then)
         });
     }
 
-    fn finish_command(&mut self, outcome: Outcome, text: &str) {
+    fn finish_command(&mut self, outcome: Outcome) {
         self.chat.working.end();
         match outcome {
             Ok(Applied::Done(change)) => self.show_change(change),
             Ok(Applied::Cancelled(by)) => self.show_cancelled(&by),
-            Err(error) => {
-                self.fail_with(error);
-                if !text.is_empty() && self.chat.editor.is_blank() {
-                    self.chat.editor.set_text(text);
-                }
-            }
+            Err(error) => self.fail_with(error),
         }
         self.refresh_branches();
     }

@@ -276,7 +276,7 @@ impl Front<'_> {
             if answer != Some(1) {
                 return front.load_again(setup);
             }
-            let state = front.app.state_dir();
+            let state = front.app.env.state_dir();
             let kept = state.and_then(|state| TrustFile::in_directory(&state).remember(&project, true));
             match kept.and_then(|()| front.args.setup_again(front.app)) {
                 Ok((setup, _)) => front.load_again(setup),

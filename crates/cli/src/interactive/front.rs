@@ -162,14 +162,14 @@ impl<'a> Front<'a> {
             model: agent.model().map(|model| model.spec().clone()),
             thinking: agent.thinking(),
             desk: Desk::new(agent),
-            zone: app.zone(),
+            zone: app.env.zone(),
             chat,
             guests: Guests::new(app.ui.is_plain()),
             app,
             args,
             setup,
             providers,
-            home: app.home(),
+            home: app.env.home(),
             view: None,
             unasked: None,
             typed_at: Duration::ZERO,
@@ -466,7 +466,7 @@ impl<'a> Front<'a> {
             Some(mut view) => {
                 let height = self.view_height(&view, columns, rows);
                 let (desk, keymap, theme) = (&self.desk, &self.keymap, self.chat.theme);
-                let local = Local { now: self.app.now(), zone: self.zone };
+                let local = Local { now: self.app.env.now(), zone: self.zone };
                 let early = self.unasked.filter(|unasked| !unasked.is_over(now));
                 let mut draw = |area: Rect, buf: &mut Buffer| {
                     super::view::draw(&mut view, desk, theme, keymap, local, beat, area, buf);

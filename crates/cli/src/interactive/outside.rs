@@ -22,7 +22,7 @@ impl Front<'_> {
 
     /// Opens a text in the person's editor; nothing if that does not work.
     pub(super) fn edit_externally(&mut self, text: &str) -> Option<String> {
-        let Some(editor) = self.app.editor() else {
+        let Some(editor) = self.app.env.editor() else {
             self.tell(Tone::Warning, "no editor: set VISUAL or EDITOR");
             return None;
         };

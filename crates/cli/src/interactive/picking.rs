@@ -44,7 +44,7 @@ impl Front<'_> {
     /// Opens the picker with the sessions of this project.
     pub(super) fn open_picker(&mut self) {
         let catalogs = self.app.catalogs().into_iter().flatten().collect();
-        let reader = Reader::new(catalogs, self.app.cwd().unwrap_or_default());
+        let reader = Reader::new(catalogs, self.app.env.cwd().unwrap_or_default());
         reader.list(Scope::Folder);
         self.picking.reader = Some(reader);
         let picker = SessionPicker::new(self.session_file());
@@ -56,7 +56,7 @@ impl Front<'_> {
     }
 
     fn open_elsewhere(&self, rows: &[SessionSummary]) -> HashSet<PathBuf> {
-        let Ok(state) = self.app.state_dir() else { return HashSet::new() };
+        let Ok(state) = self.app.env.state_dir() else { return HashSet::new() };
         let names = presence::held(&state);
         let is_open = |row: &&SessionSummary| names.contains(&presence::name(&row.id));
         rows.iter().filter(is_open).map(|row| row.path.clone()).collect()
@@ -177,7 +177,8 @@ impl Front<'_> {
 
     /// Returns a free path in the trash.
     fn trash_place(&self, path: &Path) -> io::Result<PathBuf> {
-        let state = self.app.state_dir().map_err(|_| io::Error::other("no state directory for the trash"))?;
+        let state =
+            self.app.env.state_dir().map_err(|_| io::Error::other("no state directory for the trash"))?;
         let trash = state.join("trash");
         fs::create_dir_all(&trash)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

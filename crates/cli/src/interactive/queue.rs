@@ -93,7 +93,7 @@ impl Front<'_> {
                 self.waiting.iter().position(|waiting| matches!(waiting.kind, WaitingKind::Steer(None)))
         {
             let text = self.waiting[at].text.clone();
-            match self.submission(&text).to_messages(self.app.now(), &self.cwd, &self.secrets) {
+            match self.submission(&text).to_messages(self.app.env.now(), &self.cwd, &self.secrets) {
                 Ok(messages) => {
                     let ticket = self.inbox.submit(Delivery::Steer, messages);
                     self.waiting[at].kind = WaitingKind::Steer(Some(ticket));

@@ -116,7 +116,7 @@ impl Front<'_> {
     }
 
     fn apply_merge(&mut self, draft: MergeDraft) {
-        self.start_work("", async move |work| merge::apply(&draft, work).await);
+        self.start_work(async move |work| merge::apply(&draft, work).await);
     }
 
     /// Handles an event of a review.
@@ -145,7 +145,7 @@ impl Front<'_> {
                 if let Some(text) = text {
                     pick.set_text(&text);
                 }
-                self.start_work("", async move |work| cherry_pick::apply(*pick, work).await);
+                self.start_work(async move |work| cherry_pick::apply(*pick, work).await);
             }
             (Some(Reviewed::NextMode), Reviewing::Pick(pick)) => {
                 let CherryPick { request, source, .. } = *pick;

@@ -71,7 +71,7 @@ impl Known<'_> {
     }
 
     fn sessions(&self) -> Vec<Candidate> {
-        let (Ok(catalogs), Ok(cwd)) = (self.app.catalogs(), self.app.cwd()) else { return Vec::new() };
+        let (Ok(catalogs), Ok(cwd)) = (self.app.catalogs(), self.app.env.cwd()) else { return Vec::new() };
         let listed =
             |catalog: Catalog| catalog.list(&cwd).complete(&mut |_| std::ops::ControlFlow::Continue(()));
         let mut rows: Vec<SessionSummary> = catalogs.flat_map(listed).collect();

@@ -124,7 +124,7 @@ impl Front<'_> {
 
     /// Shows others that we have the session open; tells and asks if they have it, too.
     pub(super) fn announce(&mut self) {
-        let Ok(state) = self.app.state_dir() else { return };
+        let Ok(state) = self.app.env.state_dir() else { return };
         let id = self.desk.read(|session| session.header().id().into_owned());
         self.presence.announce(&state, &id);
         self.update_remark();
@@ -191,7 +191,7 @@ impl Front<'_> {
     pub(super) fn update_remark(&mut self) {
         let (id, is_read_only) =
             self.desk.read(|session| (session.header().id().into_owned(), session.read_only().is_some()));
-        let is_open_elsewhere = || self.app.state_dir().is_ok_and(|state| presence::is_held(&state, &id));
+        let is_open_elsewhere = || self.app.env.state_dir().is_ok_and(|state| presence::is_held(&state, &id));
         self.chat.footer.remark = match &self.presence.error {
             Some(error) => Some(error.clone()),
             None if is_read_only => Some("read only".to_owned()),

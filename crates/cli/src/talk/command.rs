@@ -21,7 +21,7 @@ pub(super) fn run(
     mode: Mode,
     app: &mut App,
 ) -> Result<(), CommandError> {
-    let cwd = PathBuf::from(app.cwd()?);
+    let cwd = PathBuf::from(app.env.cwd()?);
     let mut agent = Agent::new(session, cwd).with_secrets(secrets);
     let message = waiting(async |cancel| {
         // A command whose result cannot be stored does not run.

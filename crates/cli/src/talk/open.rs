@@ -45,7 +45,7 @@ impl Args {
 
     /// Opens or makes the session.
     pub(super) fn open(&self, app: &mut App) -> Result<Session, CommandError> {
-        let cwd = app.cwd()?;
+        let cwd = app.env.cwd()?;
         let session = self.find(&cwd, app)?;
         tell_other_place(&session, &cwd, app)?;
         if let Some(damage) = damage(&session) {

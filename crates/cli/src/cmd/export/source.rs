@@ -48,7 +48,7 @@ impl Source {
             cwd: header.cwd().unwrap_or_default().into_owned(),
             id: header.id().into_owned(),
             parent_session: None,
-            time: header.timestamp().unwrap_or_else(|| app.now()),
+            time: header.timestamp().unwrap_or_else(|| app.env.now()),
         };
         let copy = temporary()?;
         let mut out = BufWriter::new(copy.as_file());
@@ -58,7 +58,7 @@ impl Source {
     }
 
     fn without_secrets(self, args: &Args, app: &mut App) -> Result<Self, CommandError> {
-        let redactor = Redactor::new(app.home().as_deref(), &args.redact_pattern)?;
+        let redactor = Redactor::new(app.env.home().as_deref(), &args.redact_pattern)?;
         let copy = temporary()?;
         let mut out = BufWriter::new(copy.as_file());
         let report = match self.session.file() {
