@@ -175,17 +175,25 @@ impl Options {
             return plan(session, command, app)?.tell(app, self.how);
         }
         let setup = Setup::read(app, self.trust)?.0;
+        // Without a conversation nobody can be asked, so a project's own extensions need `--approve`, as with `-p`.
+        let is_approved = self.trust.approves();
         let mut agent = Agent::new(session, &setup.cwd)
             .with_settings(setup.settings.agent())
             .with_secrets(setup.secrets()?)
             .with_watcher(Watcher::new(|event| talk::warn(&event)));
-        if !Sources::new(&self.extensions, &setup, true, app)?.is_empty() {
+        if !Sources::new(&self.extensions, &setup, is_approved, app)?.is_empty() {
             talk::choose_model(&mut agent, &setup, &mut app.capturing(None))?;
         }
         let outcome = waiting(async |cancel| {
-            // A trusted project was trusted for its extensions, too.
-            Extended::attach(&self.extensions, true, &mut agent, &setup, ExtensionFrontEnd::words(), app)
-                .await?;
+            Extended::attach(
+                &self.extensions,
+                is_approved,
+                &mut agent,
+                &setup,
+                ExtensionFrontEnd::words(),
+                app,
+            )
+            .await?;
             agent.start(cancel).await;
             let mut work = Work { agent: &mut agent, app, dry_run: false, is_chat: false, cancel };
             let outcome = match work.agent.until_unlocked(cancel).await {
