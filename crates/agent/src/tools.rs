@@ -8,6 +8,7 @@
 
 pub mod arguments;
 mod bash;
+mod built_in;
 mod diff;
 mod edit;
 pub(crate) mod files;
@@ -27,12 +28,8 @@ mod write;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use self::bash::BashTool;
-pub use self::edit::EditTool;
-pub use self::find::FindTool;
-pub use self::grep::GrepTool;
-pub use self::ls::LsTool;
-pub use self::read::{ReadTool, prompt_image, prompt_image_at};
+use self::built_in::BuiltIn;
+pub use self::read::{prompt_image, prompt_image_at};
 pub use self::resolved::ResolvedPath;
 pub use self::shell::Group as ProcessGroup;
 pub(crate) use self::shell::is_own_output;
@@ -40,7 +37,6 @@ pub(crate) use self::shell::is_own_output;
 pub(crate) use self::shell::new_output_file;
 pub(crate) use self::user::{CommandOutput, command_message};
 pub use self::user::{UserCommand, run_user_command};
-pub use self::write::WriteTool;
 use crate::cancel::Cancel;
 use crate::model::ToolSpec;
 use crate::permission::Caution;
@@ -66,21 +62,17 @@ impl ToolBox {
 
     /// Makes the set that models get if nobody says otherwise: `read`, `bash`, `edit`, `write`.
     pub fn coding() -> Self {
-        let mut tools = ToolBox::new();
-        tools.add(Arc::new(ReadTool));
-        tools.add(Arc::new(BashTool));
-        tools.add(Arc::new(EditTool));
-        tools.add(Arc::new(WriteTool));
-        tools
+        Self::of(&[read::TOOL, bash::TOOL, edit::TOOL, write::TOOL])
     }
 
     /// Makes the set of all built-in tools: those of [`ToolBox::coding`], then `grep`, `find`, `ls`.
     pub fn all() -> Self {
-        let mut tools = Self::coding();
-        tools.add(Arc::new(GrepTool));
-        tools.add(Arc::new(FindTool));
-        tools.add(Arc::new(LsTool));
-        tools
+        Self::of(&[read::TOOL, bash::TOOL, edit::TOOL, write::TOOL, grep::TOOL, find::TOOL, ls::TOOL])
+    }
+
+    fn of(tools: &[BuiltIn]) -> Self {
+        let slot = |tool: &BuiltIn| Slot { name: tool.name.to_owned(), tool: Arc::new(*tool) };
+        ToolBox { tools: tools.iter().map(slot).collect() }
     }
 
     /// Adds a tool; one of the same name gives way and leaves its place to it.

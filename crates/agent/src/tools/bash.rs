@@ -6,46 +6,31 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
+use super::built_in::{BuiltIn, Work};
 use super::output::{self, MAX_BYTES};
 use super::shell::{self, Captured, End, Ran};
 use super::work;
-use crate::model::ToolSpec;
-use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use crate::tool::{ToolCall, ToolOutput, ToolPlace};
 
 /// The tool `bash`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct BashTool;
+pub(super) const TOOL: BuiltIn = BuiltIn {
+    name: "bash",
+    description: "Runs a command line with bash in the working directory, without input. Returns what it writes \
+                  to stdout and stderr; of long output the last 2000 lines or 50 KB, and a file with all of it. \
+                  Processes that it leaves in the background are ended with it; start one with setsid, and \
+                  its output in a file, to keep it running.",
+    arguments: || {
+        json!({
+            "command": {"type": "string", "description": "The command line"},
+            "timeout": {"type": "number", "description": "The most seconds it may take; no limit if not given"},
+        })
+    },
+    required: &["command"],
+    work: Work::Runs,
+};
 
-impl Tool for BashTool {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "bash".into(),
-            description: "Runs a command line with bash in the working directory, without input. Returns what it writes \
-                          to stdout and stderr; of long output the last 2000 lines or 50 KB, and a file with all of it. \
-                          Processes that it leaves in the background are ended with it; start one with setsid, and \
-                          its output in a file, to keep it running."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "command": {"type": "string", "description": "The command line"},
-                    "timeout": {"type": "number", "description": "The most seconds it may take; no limit if not given"},
-                },
-                "required": ["command"],
-            }),
-        }
-    }
-
-    fn effect(&self, arguments: &Json) -> Effect {
-        Effect::Runs(Fields(arguments).text("command").unwrap_or_default().to_owned())
-    }
-
-    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
-        Box::pin(bash(call, place))
-    }
-}
-
-async fn bash(call: ToolCall, place: &ToolPlace) -> ToolOutput {
+/// Runs a call.
+pub(super) async fn run(call: ToolCall, place: &ToolPlace) -> ToolOutput {
     let fields = Fields(&call.arguments);
     let Some(command) = fields.text("command") else {
         return ToolOutput::error("the argument `command` is missing");

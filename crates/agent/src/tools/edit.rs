@@ -5,75 +5,47 @@
 mod matching;
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
 use self::matching::Edit;
-use super::arguments::Fields;
+use super::built_in::{BuiltIn, Work};
 use super::files::{self, FileError};
 use super::work::FileTarget;
-use super::write::{changing, previewed, refused};
+use super::write::refused;
 use super::{diff, output, paths};
-use crate::model::ToolSpec;
-use crate::tool::{Effect, Preview, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use crate::tool::{ToolOutput, ToolPlace};
 
 /// The largest file that is edited.
 const MAX_FILE: u64 = 32 * 1024 * 1024;
 
 /// The tool `edit`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct EditTool;
-
-impl Tool for EditTool {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "edit".into(),
-            description: "Changes parts of a file. Each oldText must occur exactly once in the file, with the same \
-                          white space. All edits of a call are looked for in the file as it is now and must not \
-                          overlap; put several changes of one file into one call."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": {"type": "string", "description": "The file, relative or absolute"},
-                    "edits": {
-                        "type": "array",
-                        "description": "The changes, each for another place of the file",
-                        "items": {
-                            "type": "object",
-                            "properties": {
-                                "oldText": {"type": "string", "description": "The text to replace, exactly as it is"},
-                                "newText": {"type": "string", "description": "The text to put there"},
-                            },
-                            "required": ["oldText", "newText"],
-                        },
+pub(super) const TOOL: BuiltIn = BuiltIn {
+    name: "edit",
+    description: "Changes parts of a file. Each oldText must occur exactly once in the file, with the same \
+                  white space. All edits of a call are looked for in the file as it is now and must not \
+                  overlap; put several changes of one file into one call.",
+    arguments: || {
+        json!({
+            "path": {"type": "string", "description": "The file, relative or absolute"},
+            "edits": {
+                "type": "array",
+                "description": "The changes, each for another place of the file",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "oldText": {"type": "string", "description": "The text to replace, exactly as it is"},
+                        "newText": {"type": "string", "description": "The text to put there"},
                     },
+                    "required": ["oldText", "newText"],
                 },
-                "required": ["path", "edits"],
-            }),
-        }
-    }
-
-    fn effect(&self, arguments: &Json) -> Effect {
-        Effect::Writes(Fields(arguments).text("path").map(PathBuf::from).into_iter().collect())
-    }
-
-    fn prepare(&self, arguments: Json) -> Json {
-        canonical(arguments)
-    }
-
-    fn preview(&self, arguments: &Json, place: &ToolPlace) -> Preview {
-        previewed(arguments, place, |target, place| {
-            let Planned { old, new, .. } = plan(arguments, target, place)?;
-            Ok(diff::numbered_text(&old, &new))
+            },
         })
-    }
-
-    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
-        Box::pin(changing(call, place, edit))
-    }
-}
+    },
+    required: &["path", "edits"],
+    work: Work::Changes { prepare: canonical, diff, run: edit },
+};
 
 /// A file before and after its edits.
 struct Planned {
@@ -105,6 +77,10 @@ fn canonical(mut arguments: Json) -> Json {
         }
     }
     arguments
+}
+
+fn diff(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> Result<String, ToolOutput> {
+    plan(arguments, target, place).map(|planned| diff::numbered_text(&planned.old, &planned.new))
 }
 
 fn edit(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> ToolOutput {

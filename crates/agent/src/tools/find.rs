@@ -1,51 +1,34 @@
 //! The tool `find`: files by name.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
+use super::built_in::{BuiltIn, Work};
 use super::walk::{self, Entries, Listing};
-use super::work;
-use super::{paths, work::cancelled};
-use crate::model::ToolSpec;
-use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use super::{paths, work};
+use crate::tool::{ToolOutput, ToolPlace};
 
 /// How many results come back if the call does not say.
 const LIMIT: usize = 1_000;
 
 /// The tool `find`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct FindTool;
-
-impl Tool for FindTool {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "find".into(),
-            description: "Finds files and directories by a glob pattern. A pattern without a slash is compared with \
-                          names at any depth. Respects .gitignore. Returns paths in order, at most 1000 or 50 KB."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "pattern": {"type": "string", "description": "A glob, such as `*.rs` or `src/**/*.{ts,tsx}`"},
-                    "path": {"type": "string", "description": "The directory to search; the working directory if not given"},
-                    "limit": {"type": "number", "description": "The most results; 1000 if not given"},
-                },
-                "required": ["pattern"],
-            }),
-        }
-    }
-
-    fn effect(&self, arguments: &Json) -> Effect {
-        Effect::Reads(vec![PathBuf::from(Fields(arguments).text("path").unwrap_or("."))])
-    }
-
-    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
-        Box::pin(work::run(place, move |place| find(&call.arguments, place)))
-    }
-}
+pub(super) const TOOL: BuiltIn = BuiltIn {
+    name: "find",
+    description: "Finds files and directories by a glob pattern. A pattern without a slash is compared with \
+                  names at any depth. Respects .gitignore. Returns paths in order, at most 1000 or 50 KB.",
+    arguments: || {
+        json!({
+            "pattern": {"type": "string", "description": "A glob, such as `*.rs` or `src/**/*.{ts,tsx}`"},
+            "path": {"type": "string", "description": "The directory to search; the working directory if not given"},
+            "limit": {"type": "number", "description": "The most results; 1000 if not given"},
+        })
+    },
+    required: &["pattern"],
+    work: Work::Reads(find),
+};
 
 fn find(arguments: &Json, place: &ToolPlace) -> ToolOutput {
     let fields = Fields(arguments);
@@ -62,7 +45,7 @@ fn find(arguments: &Json, place: &ToolPlace) -> ToolOutput {
     let mut entries = Entries::below(&root.real, place);
     for entry in &mut entries {
         if place.cancel.is_cancelled() {
-            return cancelled();
+            return work::cancelled();
         }
         let Ok(entry) = entry else {
             unread += 1;

@@ -2,18 +2,16 @@
 
 mod search;
 
-use std::path::PathBuf;
-
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use serde_json::{Value as Json, json};
 
 use self::search::Search;
 use super::arguments::Fields;
+use super::built_in::{BuiltIn, Work};
 use super::find::Wanted;
 use super::walk::{self, Entries, Listing};
 use super::work;
-use crate::model::ToolSpec;
-use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use crate::tool::{ToolOutput, ToolPlace};
 
 /// How many matches come back if the call does not say.
 const LIMIT: usize = 100;
@@ -21,41 +19,25 @@ const LIMIT: usize = 100;
 const MAX_CONTEXT: usize = 100;
 
 /// The tool `grep`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct GrepTool;
-
-impl Tool for GrepTool {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "grep".into(),
-            description: "Searches the content of files for a pattern, line by line. Returns matching lines with paths \
-                          and line numbers. Respects .gitignore. At most 100 matches or 50 KB come back; long lines \
-                          are cut."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "pattern": {"type": "string", "description": "A regular expression, or a text if literal is true"},
-                    "path": {"type": "string", "description": "The directory or file to search; the working directory if not given"},
-                    "glob": {"type": "string", "description": "Only files that this glob matches, such as `*.rs`"},
-                    "ignoreCase": {"type": "boolean", "description": "Whether upper and lower case are the same; false if not given"},
-                    "literal": {"type": "boolean", "description": "Whether the pattern is a plain text; false if not given"},
-                    "context": {"type": "number", "description": "Lines to show around each match; 0 if not given"},
-                    "limit": {"type": "number", "description": "The most matches; 100 if not given"},
-                },
-                "required": ["pattern"],
-            }),
-        }
-    }
-
-    fn effect(&self, arguments: &Json) -> Effect {
-        Effect::Reads(vec![PathBuf::from(Fields(arguments).text("path").unwrap_or("."))])
-    }
-
-    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
-        Box::pin(work::run(place, move |place| grep(&call.arguments, place)))
-    }
-}
+pub(super) const TOOL: BuiltIn = BuiltIn {
+    name: "grep",
+    description: "Searches the content of files for a pattern, line by line. Returns matching lines with paths \
+                  and line numbers. Respects .gitignore. At most 100 matches or 50 KB come back; long lines \
+                  are cut.",
+    arguments: || {
+        json!({
+            "pattern": {"type": "string", "description": "A regular expression, or a text if literal is true"},
+            "path": {"type": "string", "description": "The directory or file to search; the working directory if not given"},
+            "glob": {"type": "string", "description": "Only files that this glob matches, such as `*.rs`"},
+            "ignoreCase": {"type": "boolean", "description": "Whether upper and lower case are the same; false if not given"},
+            "literal": {"type": "boolean", "description": "Whether the pattern is a plain text; false if not given"},
+            "context": {"type": "number", "description": "Lines to show around each match; 0 if not given"},
+            "limit": {"type": "number", "description": "The most matches; 100 if not given"},
+        })
+    },
+    required: &["pattern"],
+    work: Work::Reads(grep),
+};
 
 fn grep(arguments: &Json, place: &ToolPlace) -> ToolOutput {
     let fields = Fields(arguments);
@@ -83,7 +65,7 @@ fn grep(arguments: &Json, place: &ToolPlace) -> ToolOutput {
             break;
         }
         match entry {
-            Err(_) => search.pass_over_dir(),
+            Err(_) => search.found.skipped_dirs += 1,
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
                 let path = entry.path();
@@ -117,7 +99,7 @@ fn told(search: Search<'_>, limit: usize, secrets: usize) -> ToolOutput {
     if search.is_cancelled() {
         return work::cancelled();
     }
-    let found = search.into_found();
+    let found = search.found;
     let mut listing = Listing { lines: found.lines, ..Listing::default() };
     if found.matches == 0 {
         listing.lines.push("No matches found.\n");

@@ -1,51 +1,35 @@
 //! The tool `ls`: the names in one directory.
 
 use std::cmp::Ordering;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
+use super::built_in::{BuiltIn, Work};
 use super::paths;
 use super::walk::{self, Listing};
 use super::work;
-use crate::model::ToolSpec;
-use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use crate::tool::{ToolOutput, ToolPlace};
 
 /// How many names come back if the call does not say.
 const LIMIT: usize = 500;
 
 /// The tool `ls`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct LsTool;
-
-impl Tool for LsTool {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "ls".into(),
-            description: "Lists a directory, hidden names included. Directories end with a slash. At most 500 names or \
-                          50 KB come back."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": {"type": "string", "description": "The directory; the working directory if not given"},
-                    "limit": {"type": "number", "description": "The most names; 500 if not given"},
-                },
-                "required": [],
-            }),
-        }
-    }
-
-    fn effect(&self, arguments: &Json) -> Effect {
-        Effect::Reads(vec![PathBuf::from(Fields(arguments).text("path").unwrap_or("."))])
-    }
-
-    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
-        Box::pin(work::run(place, move |place| ls(&call.arguments, place)))
-    }
-}
+pub(super) const TOOL: BuiltIn = BuiltIn {
+    name: "ls",
+    description: "Lists a directory, hidden names included. Directories end with a slash. At most 500 names or \
+                  50 KB come back.",
+    arguments: || {
+        json!({
+            "path": {"type": "string", "description": "The directory; the working directory if not given"},
+            "limit": {"type": "number", "description": "The most names; 500 if not given"},
+        })
+    },
+    required: &[],
+    work: Work::Reads(ls),
+};
 
 fn ls(arguments: &Json, place: &ToolPlace) -> ToolOutput {
     let fields = Fields(arguments);

@@ -6,7 +6,7 @@ mod text;
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,11 +14,11 @@ use serde_json::{Value as Json, json};
 use session_tree::PromptImage;
 
 use super::arguments::Fields;
+use super::built_in::{BuiltIn, Work};
 use super::files::{self, FileError};
-use super::work::{self, FileTarget};
+use super::work::FileTarget;
 use super::{output, paths};
-use crate::model::ToolSpec;
-use crate::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace, text_block};
+use crate::tool::{ToolOutput, ToolPlace, text_block};
 
 /// The largest image that is handed to a model.
 const MAX_IMAGE_BYTES: u64 = 5 * 1024 * 1024;
@@ -26,37 +26,20 @@ const MAX_IMAGE_BYTES: u64 = 5 * 1024 * 1024;
 const SNIFFED: usize = 8 * 1024;
 
 /// The tool `read`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ReadTool;
-
-impl Tool for ReadTool {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "read".into(),
-            description:
-                "Reads a file: text, or an image (png, jpeg, gif, webp). At most 2000 lines or 50 KB of text \
-                          come back at once; use offset and limit to read on in large files."
-                    .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": {"type": "string", "description": "The file, relative or absolute"},
-                    "offset": {"type": "number", "description": "The first line to read, counted from 1"},
-                    "limit": {"type": "number", "description": "The most lines to read"},
-                },
-                "required": ["path"],
-            }),
-        }
-    }
-
-    fn effect(&self, arguments: &Json) -> Effect {
-        Effect::Reads(Fields(arguments).text("path").map(PathBuf::from).into_iter().collect())
-    }
-
-    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
-        Box::pin(work::run(place, move |place| read(&call.arguments, place)))
-    }
-}
+pub(super) const TOOL: BuiltIn = BuiltIn {
+    name: "read",
+    description: "Reads a file: text, or an image (png, jpeg, gif, webp). At most 2000 lines or 50 KB of text \
+                  come back at once; use offset and limit to read on in large files.",
+    arguments: || {
+        json!({
+            "path": {"type": "string", "description": "The file, relative or absolute"},
+            "offset": {"type": "number", "description": "The first line to read, counted from 1"},
+            "limit": {"type": "number", "description": "The most lines to read"},
+        })
+    },
+    required: &["path"],
+    work: Work::Reads(read),
+};
 
 /// Which lines of a text are wanted.
 #[derive(Debug, Clone, Copy)]

@@ -15,7 +15,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::model::ToolSpec;
 use offshoot_agent::permission::{Decision, Mode, Permissions};
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
-use offshoot_agent::tools::{EditTool, ToolBox};
+use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
@@ -110,8 +110,8 @@ fn a_call_that_cannot_run_is_answered() {
 
 #[test]
 fn an_edit_is_understood_in_every_box_that_has_the_tool() {
-    let mut tools = ToolBox::new();
-    tools.add(Arc::new(EditTool));
+    let mut tools = ToolBox::all();
+    tools.retain(|name| name == "edit");
     let lone = json!({"path": "f", "oldText": "a", "newText": "b"});
     let ready = tools.check(call("edit", lone)).unwrap();
     assert_eq!(ready.call.arguments["edits"], json!([{"oldText": "a", "newText": "b"}]));

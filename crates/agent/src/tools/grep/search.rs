@@ -24,7 +24,7 @@ pub(super) struct Search<'a> {
     place: &'a ToolPlace,
     limit: usize,
     context: usize,
-    found: Found,
+    pub(super) found: Found,
 }
 
 /// What a search found.
@@ -78,15 +78,6 @@ impl<'a> Search<'a> {
         if self.searcher.search_reader(&self.matcher, reader, sink).is_err() {
             self.found.skipped += 1;
         }
-    }
-
-    /// Notes that a directory cannot be looked into.
-    pub(super) fn pass_over_dir(&mut self) {
-        self.found.skipped_dirs += 1;
-    }
-
-    pub(super) fn into_found(self) -> Found {
-        self.found
     }
 }
 

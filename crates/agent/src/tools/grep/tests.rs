@@ -81,7 +81,7 @@ fn a_search_without_limit_keeps_no_more_than_comes_back() {
     let arguments = json!({"pattern": "h"});
     let mut search = Search::new(matcher(Fields(&arguments)).unwrap(), 0, 1_000_000_000, &place);
     search.file(&dir.path().join("f"), &dir.path().join("f"));
-    let searched = search.into_found();
+    let searched = search.found;
     assert_eq!((searched.matches, searched.is_over), (500_000, false));
     let capped = searched.lines.into_capped();
     assert!(capped.text.capacity() < 4 * crate::tools::output::MAX_BYTES, "{}", capped.text.capacity());
