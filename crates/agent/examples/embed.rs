@@ -102,7 +102,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Without an approver only calls that read inside the working directory run. This one also allows the tool `weather`.
     let mut permissions = Permissions::new(Mode::DenyAsking);
-    permissions.add(Rule::parse(Decision::Allow, "weather")?);
+    permissions.rules.push(Rule::parse(Decision::Allow, "weather")?);
 
     // `Options::new().create("notes.jsonl", ".")` keeps the conversation in a file.
     let session = Options::new().in_memory(".")?;

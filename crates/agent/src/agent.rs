@@ -41,7 +41,6 @@ use crate::turn::{Effect, Input, Moment, Outcome, QueueMode, Turn};
 
 pub use approval::{Approval, Approver};
 pub use choose::ChosenBy;
-pub use compact::CompactRequest;
 pub(crate) use compact::readable;
 pub use mention::FILE_MESSAGE;
 pub(crate) use navigate::Step;
@@ -64,11 +63,14 @@ pub struct Agent {
     pub(crate) session: SharedSession,
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) thinking: ThinkingLevel,
-    system: String,
+    /// What the model is told before the conversation, from the next request on.
+    pub system: String,
     tools: SharedTools,
     approver: Option<Arc<dyn Approver>>,
-    pub(crate) secrets: Arc<Secrets>,
-    pub(crate) hooks: Hooks,
+    /// What commands do not inherit, what tools do not open and what their output does not contain.
+    pub secrets: Arc<Secrets>,
+    /// Those who want to be asked and told.
+    pub hooks: Hooks,
     pub(crate) settings: Settings,
     pub(crate) cwd: PathBuf,
     pub(crate) watcher: Watcher,
@@ -171,29 +173,9 @@ impl Agent {
         self
     }
 
-    /// Returns what commands do not inherit, what tools do not open and what their output does not contain.
-    pub fn secrets(&self) -> &Arc<Secrets> {
-        &self.secrets
-    }
-
-    /// Sets other secrets, from the next tool call on.
-    pub fn set_secrets(&mut self, secrets: Arc<Secrets>) {
-        self.secrets = secrets;
-    }
-
     /// Takes the session for one step; see [`SharedSession::lock`].
     pub fn session(&self) -> SessionGuard<'_> {
         self.session.lock()
-    }
-
-    /// Gives the model other tools, from the next request on.
-    pub fn set_tools(&mut self, tools: ToolBox) {
-        self.tools.set(tools);
-    }
-
-    /// Tells the model something else before the conversation, from the next request on.
-    pub fn set_system(&mut self, system: impl Into<String>) {
-        self.system = system.into();
     }
 
     /// Returns the session, to be shared with extensions and with whoever draws.
@@ -209,11 +191,6 @@ impl Agent {
     /// Returns how hard the model thinks.
     pub fn thinking(&self) -> ThinkingLevel {
         self.thinking
-    }
-
-    /// Returns the hooks.
-    pub fn hooks(&self) -> &Hooks {
-        &self.hooks
     }
 
     /// Returns the box for messages that are to be sent while a turn is going on.

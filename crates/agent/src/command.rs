@@ -6,8 +6,6 @@
 //! extensions first. What is cancelled, stopped or fails has changed nothing. Where things are in the tree and what is
 //! copied is the engine's business; nothing here draws, reads keys or changes the files that a conversation is about.
 
-mod back;
-mod branch_here;
 mod cherry_pick;
 mod clone;
 mod export_branch;
@@ -16,12 +14,11 @@ mod history;
 mod import;
 mod label;
 mod merge;
+mod moves;
 mod name;
 mod new;
 mod pop;
 mod replace;
-mod resume;
-mod switch;
 mod undo;
 
 use serde_json::Value as Json;
@@ -33,7 +30,6 @@ use crate::error::Result;
 use crate::event::AgentEvent;
 use crate::hooks::{Gate, HookFailure};
 
-pub use branch_here::BranchHereRequest;
 pub use cherry_pick::{CherryPick, CherryPickRequest, CherryPicked};
 pub use clone::CloneAll;
 pub use export_branch::{Export, ExportRequest, ExportScope};
@@ -42,11 +38,11 @@ pub use history::History;
 pub use import::Import;
 pub use label::{LabelPlan, LabelRequest};
 pub use merge::{MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
+pub use moves::MoveRequest;
 pub use name::NamePlan;
 pub use new::NewRequest;
 pub use pop::{Pop, PopRequest, Popped};
 pub use replace::{Reload, ReloadFuture, Replaced, Replacement};
-pub use switch::SwitchRequest;
 pub(crate) use undo::is_grafted;
 pub use undo::{Undo, Undone};
 

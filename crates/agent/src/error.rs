@@ -19,7 +19,7 @@ pub enum AgentError {
     #[error("{what} failed: {reason}")]
     Summary {
         /// What the summary was for.
-        what: SummaryKind,
+        what: &'static str,
         /// Why.
         reason: SummaryFailure,
     },
@@ -58,27 +58,6 @@ pub enum AgentError {
         /// The tokens it may take.
         allowed: u64,
     },
-}
-
-/// What a summary is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SummaryKind {
-    /// A compaction.
-    Compaction,
-    /// A branch that is left.
-    Branch,
-    /// A merge.
-    Merge,
-}
-
-impl std::fmt::Display for SummaryKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            SummaryKind::Compaction => "Compaction",
-            SummaryKind::Branch => "Branch summarization",
-            SummaryKind::Merge => "Merge",
-        })
-    }
 }
 
 /// Why a model made no summary.

@@ -172,61 +172,66 @@ impl AgentEvent {
 
     /// Returns the event as a line of JSON; see [`Watcher::spelled`] for one that tells the parts of an answer apart.
     pub fn to_json(&self) -> Json {
+        let mut spelled = json!({"type": self.name()});
+        if let (Json::Object(spelled), Json::Object(fields)) = (&mut spelled, self.fields()) {
+            spelled.extend(fields);
+        }
+        spelled
+    }
+
+    fn fields(&self) -> Json {
         match self {
-            AgentEvent::AgentStart => json!({"type": "agent_start"}),
+            AgentEvent::AgentStart => json!({}),
             AgentEvent::TurnStart { index, time } => {
-                json!({"type": "turn_start", "turnIndex": index, "timestamp": time.as_millis()})
+                json!({"turnIndex": index, "timestamp": time.as_millis()})
             }
             AgentEvent::TurnEnd { index, message, results } => json!({
-                "type": "turn_end", "turnIndex": index, "message": message.value().to_serde(),
+                "turnIndex": index, "message": message.value().to_serde(),
                 "toolResults": results.iter().filter_map(|result| result.value().to_serde()).collect::<Vec<_>>(),
             }),
-            AgentEvent::Failed { error } => json!({"type": "error", "errorMessage": error}),
-            AgentEvent::Answer(event) => answer_json(event),
+            AgentEvent::Failed { error } => json!({"errorMessage": error}),
+            AgentEvent::Answer(AnswerEvent::Begin { response_id }) => json!({"responseId": response_id}),
+            AgentEvent::Answer(AnswerEvent::Usage(usage)) => json!({
+                "input": usage.input, "output": usage.output,
+                "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,
+            }),
+            AgentEvent::Answer(AnswerEvent::End { stop }) => json!({"stopReason": stop.name()}),
+            // The step of a block is known only to the answer.
+            AgentEvent::Answer(_) => json!({}),
             AgentEvent::Message { id, message } => {
-                json!({"type": "message_end", "entryId": id.as_str(), "message": message.value().to_serde()})
+                json!({"entryId": id.as_str(), "message": message.value().to_serde()})
             }
-            AgentEvent::ToolStart(call) => json!({
-                "type": "tool_execution_start",
-                "toolCallId": call.id, "toolName": call.name, "args": call.arguments,
-            }),
-            AgentEvent::ToolUpdate { call_id, output } => json!({
-                "type": "tool_execution_update", "toolCallId": call_id, "partialResult": output_json(output),
-            }),
+            AgentEvent::ToolStart(call) => {
+                json!({"toolCallId": call.id, "toolName": call.name, "args": call.arguments})
+            }
+            AgentEvent::ToolUpdate { call_id, output } => {
+                json!({"toolCallId": call_id, "partialResult": output_json(output)})
+            }
             AgentEvent::ToolEnd { call, output } => json!({
-                "type": "tool_execution_end",
                 "toolCallId": call.id, "toolName": call.name, "result": output_json(output), "isError": output.is_error,
             }),
             AgentEvent::RetryStart { attempt, delay, error } => json!({
-                "type": "auto_retry_start",
                 "attempt": attempt, "delayMs": delay.as_millis() as u64, "errorMessage": error.to_string(),
             }),
             AgentEvent::SessionLocked { path, holder } => json!({
-                "type": "session_locked", "path": path,
-                "process": holder.as_ref().map(|holder| holder.process),
+                "path": path, "process": holder.as_ref().map(|holder| holder.process),
                 "program": holder.as_ref().and_then(|holder| holder.program.as_deref()),
             }),
-            AgentEvent::CompactionStart { reason } => json!({"type": "compaction_start", "reason": reason}),
+            AgentEvent::CompactionStart { reason } => json!({"reason": reason}),
             AgentEvent::CompactionEnd { reason, entry, error, warning } => json!({
-                "type": "compaction_end", "reason": reason,
-                "entryId": entry.as_ref().map(EntryId::as_str), "aborted": entry.is_none() && error.is_none(),
-                "errorMessage": error, "warning": warning,
+                "reason": reason, "entryId": entry.as_ref().map(EntryId::as_str),
+                "aborted": entry.is_none() && error.is_none(), "errorMessage": error, "warning": warning,
             }),
             AgentEvent::ToolRefused { call, reason } => json!({
-                "type": "tool_refused", "toolCallId": call.id, "toolName": call.name, "args": call.arguments,
-                "reason": reason,
+                "toolCallId": call.id, "toolName": call.name, "args": call.arguments, "reason": reason,
             }),
-            AgentEvent::HookFailed(failure) => json!({
-                "type": "extension_error",
-                "extension": failure.handler, "event": failure.event, "error": failure.message,
-            }),
-            AgentEvent::AgentEnd(outcome) => {
-                let (outcome, error) = match outcome {
-                    Outcome::Done => ("done", None),
-                    Outcome::Aborted => ("aborted", None),
-                    Outcome::Failed(error) => ("failed", Some(error.to_string())),
-                };
-                json!({"type": "agent_end", "outcome": outcome, "errorMessage": error})
+            AgentEvent::HookFailed(failure) => {
+                json!({"extension": failure.handler, "event": failure.event, "error": failure.message})
+            }
+            AgentEvent::AgentEnd(Outcome::Done) => json!({"outcome": "done", "errorMessage": null}),
+            AgentEvent::AgentEnd(Outcome::Aborted) => json!({"outcome": "aborted", "errorMessage": null}),
+            AgentEvent::AgentEnd(Outcome::Failed(error)) => {
+                json!({"outcome": "failed", "errorMessage": error.to_string()})
             }
         }
     }
@@ -261,20 +266,5 @@ pub(crate) fn answer_name(event: &AnswerEvent) -> &'static str {
         AnswerEvent::BlockStart { .. } | AnswerEvent::BlockDelta { .. } | AnswerEvent::BlockEnd { .. } => {
             "message_update"
         }
-    }
-}
-
-/// Spells a step of an answer. The step of a block is known only to the answer: see [`Watcher::spelled`].
-fn answer_json(event: &AnswerEvent) -> Json {
-    match event {
-        AnswerEvent::Begin { response_id } => json!({"type": "message_start", "responseId": response_id}),
-        AnswerEvent::BlockStart { .. } | AnswerEvent::BlockDelta { .. } | AnswerEvent::BlockEnd { .. } => {
-            json!({"type": "message_update"})
-        }
-        AnswerEvent::Usage(usage) => json!({
-            "type": "usage",
-            "input": usage.input, "output": usage.output, "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,
-        }),
-        AnswerEvent::End { stop } => json!({"type": "answer_end", "stopReason": stop.name()}),
     }
 }

@@ -74,20 +74,10 @@ pub fn numbered(commands: &[Arc<dyn ExtensionCommand>]) -> Vec<(String, Arc<dyn 
 }
 
 impl Agent {
-    /// Registers a command.
-    pub fn register_command(&mut self, command: Arc<dyn ExtensionCommand>) {
-        self.commands.push(command);
-    }
-
     /// Replaces the hooks and commands of extensions.
     pub fn install(&mut self, bundle: ExtensionBundle) {
         self.hooks = bundle.hooks;
         self.commands = bundle.commands;
-    }
-
-    /// Returns the registered commands with the names under which they run.
-    pub fn extension_commands(&self) -> Vec<(String, Arc<dyn ExtensionCommand>)> {
-        numbered(&self.commands)
     }
 
     /// Runs a registered command, and grants what it wishes for meanwhile.
@@ -97,7 +87,7 @@ impl Agent {
         arguments: &str,
         cancel: &Cancel,
     ) -> CommandRun {
-        let known = self.extension_commands().into_iter().find(|(known, _)| known == name);
+        let known = numbered(&self.commands).into_iter().find(|(known, _)| known == name);
         let Some((_, command)) = known else { return CommandRun::Unknown };
         let handle = self.handle();
         let mut running = pin!(command.run(arguments, &handle, cancel));

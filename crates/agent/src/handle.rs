@@ -98,7 +98,8 @@ impl fmt::Debug for IdleTask {
 #[derive(Debug, Clone)]
 pub struct AgentHandle {
     pub(crate) session: SharedSession,
-    pub(crate) inbox: Inbox,
+    /// The messages that wait, and the turn that takes them.
+    pub inbox: Inbox,
     pub(crate) watcher: Watcher,
     pub(crate) tasks: mpsc::UnboundedSender<IdleTask>,
     pub(crate) tools: SharedTools,
@@ -113,16 +114,6 @@ impl AgentHandle {
     /// Tells whether no turn is going on.
     pub fn is_idle(&self) -> bool {
         !self.inbox.is_busy()
-    }
-
-    /// Tells whether messages wait for the turn that is going on.
-    pub fn has_pending_messages(&self) -> bool {
-        self.inbox.has_waiting()
-    }
-
-    /// Stops the turn that is going on.
-    pub fn abort(&self) {
-        self.inbox.abort();
     }
 
     /// Sends a message of an extension.

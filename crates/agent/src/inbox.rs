@@ -26,10 +26,7 @@ pub enum Delivery {
 impl Delivery {
     /// Tells whether the model is asked in this turn because of it.
     fn is_answered(self) -> bool {
-        match self {
-            Delivery::Steer | Delivery::FollowUp => true,
-            Delivery::AfterTurn | Delivery::NextTurn => false,
-        }
+        matches!(self, Delivery::Steer | Delivery::FollowUp)
     }
 }
 

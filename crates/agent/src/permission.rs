@@ -181,11 +181,6 @@ impl Permissions {
         Ok(permissions)
     }
 
-    /// Adds a rule, for instance the answer "always" to a question.
-    pub fn add(&mut self, rule: Rule) {
-        self.rules.push(rule);
-    }
-
     /// Judges a call of `tool` that would have this effect, with relative paths from `cwd`.
     ///
     /// Looks at the disk to follow links.
@@ -282,7 +277,7 @@ impl Permissions {
             .rules
             .iter()
             .filter(|rule| rule.concerns(tool, effect))
-            .partition(|rule| rule.decision() == Decision::Allow);
+            .partition(|rule| rule.decision == Decision::Allow);
         let restricted = restricting
             .iter()
             .filter_map(|rule| restricted_by(rule, rule.restricts(target, place)))
@@ -315,7 +310,7 @@ fn restricted_by(rule: &Rule, found: Match) -> Option<Verdict> {
     match found {
         Match::No => None,
         Match::Maybe => Some(Verdict { decision: Decision::Ask, reason: Reason::MayConcern(rule.clone()) }),
-        Match::Yes => Some(Verdict { decision: rule.decision(), reason: Reason::Rule(rule.clone()) }),
+        Match::Yes => Some(Verdict { decision: rule.decision, reason: Reason::Rule(rule.clone()) }),
     }
 }
 

@@ -165,7 +165,7 @@ impl Extended {
         host.is_project_trusted = setup.project.is_some();
         host.models = models(agent, &setup.providers()?);
         host.options = Arc::new(app.options_maker());
-        host.secrets = agent.secrets().clone();
+        host.secrets = agent.secrets.clone();
         host.state().model = agent.model().map(|model| model.spec().clone());
         host.state().thinking = agent.thinking();
         let sources = Arc::new(Mutex::new(sources));
@@ -181,7 +181,7 @@ impl Extended {
     pub(crate) fn set_system_prompt(&self, agent: &mut Agent, instructions: Instructions) {
         let prompt = self.host.tools.system_prompt(&self.host.cwd, instructions);
         self.host.state().system.clone_from(&prompt);
-        agent.set_system(prompt);
+        agent.system = prompt;
     }
 
     /// Looks for extensions elsewhere from now on.

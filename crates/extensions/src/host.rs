@@ -324,7 +324,7 @@ impl Host {
         let extensions = self.tools.extensions();
         self.agent.when_idle(move |agent, _| {
             if !extensions.is_empty() {
-                let hooks = agent.hooks().clone();
+                let hooks = agent.hooks.clone();
                 agent.install(ExtensionBundle { hooks, commands: extensions.commands() });
             }
             ready(())

@@ -9,7 +9,7 @@ use session_tree::{
 use super::Agent;
 use crate::cancel::Cancel;
 use crate::command::{Applied, CancelledBy, entries_json, entry_json};
-use crate::error::{AgentError, Result, SummaryFailure, SummaryKind};
+use crate::error::{AgentError, Result, SummaryFailure};
 use crate::event::AgentEvent;
 use crate::hooks::{Gate, given};
 use crate::model::Model;
@@ -18,21 +18,14 @@ use crate::summary::{
 };
 use crate::turn::{Input, Keep};
 
-/// How to compact.
-#[derive(Debug, Clone, Default)]
-pub struct CompactRequest {
-    /// What the summary should pay attention to.
-    pub focus: Option<String>,
-}
-
 /// The reasons of a compaction, as extensions read them. After an overflow the model is asked again.
 const MANUAL: &str = "manual";
 const THRESHOLD: &str = "threshold";
 const OVERFLOW: &str = "overflow";
 
 impl Agent {
-    /// Compacts the path because somebody asks for it.
-    pub async fn compact(&mut self, request: &CompactRequest, cancel: &Cancel) -> Result<Applied<EntryId>> {
+    /// Compacts the path because somebody asks for it; the summary pays attention to `focus`.
+    pub async fn compact(&mut self, focus: Option<&str>, cancel: &Cancel) -> Result<Applied<EntryId>> {
         let messages = {
             let session = self.session();
             let path = session.branch_path(None).into_iter();
@@ -42,7 +35,7 @@ impl Agent {
             return Err(AgentError::NothingSaid);
         }
         let plan = self.session().plan_compaction(&self.compaction_settings(Keep::Usual))?;
-        self.compact_as_planned(&plan, request.focus.as_deref(), MANUAL, cancel).await
+        self.compact_as_planned(&plan, focus, MANUAL, cancel).await
     }
 
     /// Compacts if the context has become too long for the model. What cannot be compacted is left as it is.
@@ -229,7 +222,7 @@ impl Agent {
                     *text = Some(summary.text);
                 }
                 Err(Unfinished { reason, .. }) if reason.is_unreachable() => {
-                    return Err(AgentError::Summary { what: SummaryKind::Compaction, reason });
+                    return Err(AgentError::Summary { what: "Compaction", reason });
                 }
                 Err(unfinished) => {
                     let previous = unfinished.so_far.as_deref().or(previous);

@@ -14,7 +14,7 @@ use super::Agent;
 use super::compact::readable;
 use crate::cancel::Cancel;
 use crate::command::{Applied, CancelledBy, PlannedIn, entries_json, entry_json};
-use crate::error::{AgentError, Result, SummaryKind};
+use crate::error::{AgentError, Result};
 use crate::hooks::{Gate, given};
 use crate::summary::{ConversationPrompt, Task, Unfinished};
 
@@ -70,10 +70,10 @@ pub struct Move {
     /// A label for the summary, or for the target if there is none.
     pub label: Option<String>,
     /// The summary tells what is left by going here.
-    told_from: Option<Node>,
+    pub(crate) told_from: Option<Node>,
     /// What becomes of the history.
-    step: Step,
-    planned_in: PlannedIn,
+    pub(crate) step: Step,
+    pub(crate) planned_in: PlannedIn,
 }
 
 /// What a move means for the places that are remembered.
@@ -98,21 +98,6 @@ impl Move {
             step: Step::New,
             planned_in: PlannedIn::of(session),
         }
-    }
-
-    /// Lets the move tell of what is left.
-    pub(crate) fn telling(self, summary: SummaryRequest) -> Self {
-        Move { summary, ..self }
-    }
-
-    /// Lets the summary tell what is left by going to this place.
-    pub(crate) fn telling_from(self, told_from: Option<Node>) -> Self {
-        Move { told_from, ..self }
-    }
-
-    /// Lets the move be one through the history.
-    pub(crate) fn stepping(self, step: Step) -> Self {
-        Move { step, ..self }
     }
 }
 
@@ -153,8 +138,9 @@ impl Agent {
         let planned = self.session().plan_navigation(&request.target);
         match planned {
             Ok(plan) => {
-                let planned = Move::new(&self.session(), plan).telling(request.summary.clone());
-                self.go(Move { label: request.label.clone(), ..planned }, cancel).await
+                let (summary, label) = (request.summary.clone(), request.label.clone());
+                let planned = Move { summary, label, ..Move::new(&self.session(), plan) };
+                self.go(planned, cancel).await
             }
             Err(error) => {
                 let result = Err(error.into());
@@ -260,7 +246,7 @@ impl Agent {
         }
         let model = self.model.clone().ok_or(AgentError::NoModelForSummary)?;
         let failed =
-            |error: Unfinished| AgentError::Summary { what: SummaryKind::Branch, reason: error.reason };
+            |error: Unfinished| AgentError::Summary { what: "Branch summarization", reason: error.reason };
         let conversation = serialize_conversation(&readable(&covered.messages));
         let (focus, replace) = request.instructions();
         let prompt = ConversationPrompt { task: Task::Branch, focus, replace };

@@ -37,21 +37,9 @@ impl Submission {
         Submission { text: text.into(), source: "interactive", ..Submission::default() }
     }
 
-    /// Lets the files go with it that a person named as `@path` in what they typed.
-    #[must_use]
-    pub fn naming_files_in(self, typed: impl Into<String>) -> Self {
-        Submission { typed: typed.into(), ..self }
-    }
-
     /// Returns the paths that were typed as `@path` and do not exist.
     pub fn missing_files(&self, cwd: &Path) -> Vec<String> {
         mention::missing(&self.typed, cwd)
-    }
-
-    /// Adds images.
-    #[must_use]
-    pub fn with_images(self, images: Vec<PromptImage>) -> Self {
-        Submission { images, ..self }
     }
 
     /// Makes the message of a prompt, and one for each file that goes with it.

@@ -35,7 +35,7 @@ impl Agent {
         if let Some(name) = &name {
             session.append_session_info(name)?;
         }
-        Ok(Replacement::new(session, Reason::New))
+        Ok(Replacement { session, reason: Reason::New })
     }
 
     /// Plans to start over in the same file: the next prompt becomes a root. Changes nothing; see [`Agent::go`].
@@ -45,6 +45,6 @@ impl Agent {
     /// [`AgentError::NothingBehind`] if the leaf is before the first entry already.
     pub fn plan_new_here(&self) -> Result<Move> {
         let plan = self.session().plan_reset().ok_or(AgentError::NothingBehind)?;
-        Ok(Move::new(&self.session(), plan).telling_from(None))
+        Ok(Move { told_from: None, ..Move::new(&self.session(), plan) })
     }
 }

@@ -58,9 +58,11 @@ impl Agent {
             (None, None) => SummaryRequest::Standard,
         };
         // The prompt is taken back too, so the summary tells of it.
-        let movement = Move::new(&self.session(), plan.navigation.clone())
-            .telling(summary.clone())
-            .telling_from(plan.new_leaf());
+        let movement = Move {
+            summary: summary.clone(),
+            told_from: plan.new_leaf(),
+            ..Move::new(&self.session(), plan.navigation.clone())
+        };
         Ok(Pop { plan, summary, edit: request.edit, movement })
     }
 

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use session_tree::{ModelRef, Session};
+use session_tree::{ModelRef, Options, Session};
 
 use super::{Applied, History, stopped};
 use crate::agent::Agent;
@@ -55,19 +55,9 @@ pub struct Replaced {
 /// A session that is about to take the place of the one at hand.
 #[derive(Debug)]
 pub struct Replacement {
-    session: Session,
-    reason: Reason,
-}
-
-impl Replacement {
-    pub(super) fn new(session: Session, reason: Reason) -> Self {
-        Replacement { session, reason }
-    }
-
-    /// Returns the session.
-    pub fn session(&self) -> &Session {
-        &self.session
-    }
+    /// The session.
+    pub session: Session,
+    pub(super) reason: Reason,
 }
 
 /// Why a session takes the place of another.
@@ -92,6 +82,15 @@ impl Agent {
     /// Reloads extensions whenever the session is replaced; without this they stay.
     pub fn set_reload(&mut self, reload: Reload) {
         self.reload = Some(reload);
+    }
+
+    /// Plans to go on in the session of a file. Changes nothing; see [`Agent::replace_session`].
+    ///
+    /// # Errors
+    ///
+    /// What [`Options::open`] refuses.
+    pub fn plan_resume(&self, file: &Path, options: Options) -> Result<Replacement> {
+        Ok(Replacement { session: options.open(file)?, reason: Reason::Resume })
     }
 
     /// Puts a session that was planned by [`Agent::plan_new`] or [`Agent::plan_resume`] into the place of this one.

@@ -1,6 +1,5 @@
 //! Why a model did not answer.
 
-use std::fmt;
 use std::time::Duration;
 
 /// Why a model did not answer, or stopped in the middle.
@@ -16,7 +15,7 @@ pub enum ModelError {
         reason: String,
     },
     /// The service limits how often it is called.
-    #[error("{service} limits the rate of requests: {message}{}", Wait(*retry_after))]
+    #[error("{service} limits the rate of requests: {message}{}", wait_text(*retry_after))]
     RateLimit {
         /// The name of the service.
         service: String,
@@ -26,7 +25,7 @@ pub enum ModelError {
         retry_after: Option<Duration>,
     },
     /// The service is overloaded or broken.
-    #[error("{service} failed{}: {message}{}", Status(*status), Wait(*retry_after))]
+    #[error("{service} failed{}: {message}{}", status_text(*status), wait_text(*retry_after))]
     Service {
         /// The name of the service.
         service: String,
@@ -52,7 +51,7 @@ pub enum ModelError {
         message: String,
     },
     /// The service refused the request for another reason.
-    #[error("{service} refused the request{}: {message}", Status(*status))]
+    #[error("{service} refused the request{}: {message}", status_text(*status))]
     Refused {
         /// The name of the service.
         service: String,
@@ -88,7 +87,7 @@ pub enum ModelError {
         has_begun: bool,
     },
     /// The answer is larger than any model writes, so it was ended.
-    #[error("the answer was ended because {what} is larger than {}", Size(*limit))]
+    #[error("the answer was ended because {what} is larger than {}", size_text(*limit))]
     TooLarge {
         /// The part that is too large.
         what: &'static str,
@@ -129,45 +128,29 @@ impl ModelError {
     }
 }
 
-/// The status of a response, if there was one.
-struct Status(u16);
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 == 0 { Ok(()) } else { write!(f, " (status {})", self.0) }
-    }
+/// Spells the status of a response, if there was one.
+fn status_text(status: u16) -> String {
+    if status == 0 { String::new() } else { format!(" (status {status})") }
 }
 
-/// The time that a service asks to wait, if it does.
-struct Wait(Option<Duration>);
-
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(wait) = self.0 else { return Ok(()) };
-        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-        let [hours, minutes, seconds] = [seconds / 3_600, seconds / 60 % 60, seconds % 60];
-        f.write_str(" (try again in ")?;
-        match (hours, minutes) {
-            (0, 0) => write!(f, "{seconds} s")?,
-            (0, _) if seconds == 0 => write!(f, "{minutes} min")?,
-            (0, _) => write!(f, "{minutes} min {seconds} s")?,
-            (_, 0) => write!(f, "{hours} h")?,
-            (_, _) => write!(f, "{hours} h {minutes} min")?,
-        }
-        f.write_str(")")
-    }
+/// Spells the time that a service asks to wait, if it does.
+fn wait_text(wait: Option<Duration>) -> String {
+    let Some(wait) = wait else { return String::new() };
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    let [hours, minutes, seconds] = [seconds / 3_600, seconds / 60 % 60, seconds % 60];
+    let time = match (hours, minutes) {
+        (0, 0) => format!("{seconds} s"),
+        (0, _) if seconds == 0 => format!("{minutes} min"),
+        (0, _) => format!("{minutes} min {seconds} s"),
+        (_, 0) => format!("{hours} h"),
+        (_, _) => format!("{hours} h {minutes} min"),
+    };
+    format!(" (try again in {time})")
 }
 
-/// A number of bytes.
-struct Size(usize);
-
-impl fmt::Display for Size {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            bytes if bytes >= 1 << 20 => write!(f, "{} MiB", bytes >> 20),
-            bytes => write!(f, "{bytes} bytes"),
-        }
-    }
+/// Spells a number of bytes.
+fn size_text(bytes: usize) -> String {
+    if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{bytes} bytes") }
 }
 
 #[cfg(test)]

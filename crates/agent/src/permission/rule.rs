@@ -26,7 +26,7 @@ use crate::tools::paths;
 /// directory too. A pattern of commands is compared word by word; `*` as a word stands for any number of words.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    decision: Decision,
+    pub(super) decision: Decision,
     tool: String,
     pattern: Option<Pattern>,
 }
@@ -79,9 +79,7 @@ impl Target {
             Effect::Reads(_) | Effect::Writes(_) => Target::Nothing,
         }
     }
-}
 
-impl Target {
     /// Returns the words of a command.
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         let script = match self {
@@ -123,11 +121,6 @@ impl Rule {
             ),
         };
         Ok(Rule { decision, tool: tool.to_owned(), pattern })
-    }
-
-    /// Returns what becomes of the calls that fit.
-    pub fn decision(&self) -> Decision {
-        self.decision
     }
 
     /// Tells whether the rule is about calls of this tool.

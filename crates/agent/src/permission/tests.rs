@@ -14,7 +14,7 @@ fn permissions(mode: Mode, rules: &str) -> Permissions {
             "deny" => Decision::Deny,
             other => panic!("{other}"),
         };
-        permissions.add(Rule::parse(decision, rule).unwrap());
+        permissions.rules.push(Rule::parse(decision, rule).unwrap());
     }
     permissions
 }

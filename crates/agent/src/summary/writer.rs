@@ -78,10 +78,7 @@ impl SummaryWriter<'_> {
             let text = prompt.text(part, so_far.as_deref().or(previous));
             match self.ask_with_retries(&text, &mut usage).await {
                 Ok(None) => return Ok(None),
-                Ok(Some(answer)) => {
-                    is_cut = answer.is_cut;
-                    so_far = Some(answer.text);
-                }
+                Ok(Some((text, is_text_cut))) => (so_far, is_cut) = (Some(text), is_text_cut),
                 Err(SummaryFailure::Model(ModelError::Overflow { .. })) if part.len() > SHORTEST_PART => {
                     // Both halves that `split` makes are at most this long.
                     limit = (part.len() / 3 * 2).max(SHORTEST_PART);
@@ -110,11 +107,12 @@ impl SummaryWriter<'_> {
         }
     }
 
+    /// Returns the text of the answer, and whether it was cut at the output limit. `None`: cancelled.
     async fn ask_with_retries(
         &self,
         prompt: &str,
         usage: &mut Option<Json>,
-    ) -> Result<Option<PartSummary>, SummaryFailure> {
+    ) -> Result<Option<(String, bool)>, SummaryFailure> {
         let mut failures = 0;
         loop {
             let error = match self.ask(prompt, usage).await {
@@ -134,7 +132,7 @@ impl SummaryWriter<'_> {
         &self,
         prompt: &str,
         usage: &mut Option<Json>,
-    ) -> Result<Option<PartSummary>, SummaryFailure> {
+    ) -> Result<Option<(String, bool)>, SummaryFailure> {
         let mut stream = self.model.answer(Request {
             system: SYSTEM.to_owned(),
             messages: vec![Message::user(prompt, self.now)],
@@ -161,8 +159,8 @@ impl SummaryWriter<'_> {
         match stop {
             Some(StopReason::Length) if is_empty => Err(SummaryFailure::Incomplete),
             Some(StopReason::Stop) if is_empty => Err(SummaryFailure::Empty),
-            Some(StopReason::Stop) => Ok(Some(PartSummary { text, is_cut: false })),
-            Some(StopReason::Length) => Ok(Some(PartSummary { text, is_cut: true })),
+            Some(StopReason::Stop) => Ok(Some((text, false))),
+            Some(StopReason::Length) => Ok(Some((text, true))),
             Some(StopReason::ToolUse) => Err(SummaryFailure::CalledTool),
             None => {
                 let reason = "the stream ended before the answer did".to_owned();
@@ -170,12 +168,6 @@ impl SummaryWriter<'_> {
             }
         }
     }
-}
-
-/// The answer to one request.
-struct PartSummary {
-    text: String,
-    is_cut: bool,
 }
 
 /// Splits a conversation in two, between two messages if there is a boundary near the middle; none if it is short.

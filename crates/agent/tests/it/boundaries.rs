@@ -149,7 +149,7 @@ async fn what_waits_is_pending_at_a_boundary_until_it_is_sent() {
     agent.with_hooks(hooks).with_tools(tools).prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     let pending = |told: &Json| told["context"]["pendingMessages"].as_array().unwrap().len();
     assert_eq!(seen.lock().unwrap().iter().map(pending).collect::<Vec<_>>(), [1, 1, 0]);
-    assert!(!handle.has_pending_messages());
+    assert!(!handle.inbox.has_waiting());
 }
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn work_that_was_stopped_or_failed_is_not_gone_on_with() {
     let model = Scripted::new(vec![call(), Reply::Hangs("hm")]);
     let stopped = agent(empty(), &model);
     let handle = stopped.handle();
-    let mut stopped = stopped.with_hooks(hooks).with_tools(with_tool(move || handle.abort()));
+    let mut stopped = stopped.with_hooks(hooks).with_tools(with_tool(move || handle.inbox.abort()));
     stopped.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(names(&seen), ["turn_end", "agent_settled"], "who was stopped still tells how it ended");
 }

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use offshoot_agent::agent::CompactRequest;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
@@ -38,8 +37,8 @@ fn two_answers(then: Vec<Reply>) -> std::sync::Arc<Scripted> {
 async fn a_summary_takes_the_place_of_what_was_said() {
     let model = two_answers(vec![Reply::Text("history"), Reply::Text("prefix"), Reply::Text("three")]);
     let mut agent = talked(&model).await;
-    let focus = CompactRequest { focus: Some("names".into()) };
-    let done = agent.compact(&focus, &Cancel::new()).await.unwrap();
+    let focus = Some("names");
+    let done = agent.compact(focus, &Cancel::new()).await.unwrap();
     assert!(matches!(done, Applied::Done(_)));
     assert!(model.requests()[2].messages[0].text().ends_with("Additional focus: names"));
     assert!(model.requests()[2].tools.is_empty());
@@ -56,12 +55,12 @@ async fn a_summary_takes_the_place_of_what_was_said() {
 async fn too_little_is_not_compacted() {
     let model = Scripted::new(vec![]);
     let mut agent = agent(empty(), &model);
-    let error = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap_err();
+    let error = agent.compact(None, &Cancel::new()).await.unwrap_err();
     assert_eq!(error.to_string(), "Nothing to compact (no messages yet)");
     let model = two_answers(vec![Reply::Text("h"), Reply::Text("p")]);
     let mut agent = talked(&model).await;
-    agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
-    let error = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap_err();
+    agent.compact(None, &Cancel::new()).await.unwrap();
+    let error = agent.compact(None, &Cancel::new()).await.unwrap_err();
     assert_eq!(error.to_string(), "Already compacted");
 }
 
@@ -95,7 +94,7 @@ async fn a_summary_request_that_fails_for_a_while_is_sent_again() {
     ]);
     let (watcher, seen) = ends();
     let mut agent = talked(&model).await.with_watcher(watcher);
-    let done = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    let done = agent.compact(None, &Cancel::new()).await.unwrap();
     assert!(matches!(done, Applied::Done(_)));
     assert!(summary_at_leaf(&agent).starts_with("history\n"), "{}", summary_at_leaf(&agent));
     let seen = seen.lock().unwrap();
@@ -109,7 +108,7 @@ async fn a_summary_that_reaches_the_output_limit_is_kept_and_said_to_be_incomple
     let model = two_answers(vec![Reply::Cut("half a history"), Reply::Text("prefix")]);
     let (watcher, seen) = ends();
     let mut agent = talked(&model).await.with_watcher(watcher);
-    agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    agent.compact(None, &Cancel::new()).await.unwrap();
     assert!(summary_at_leaf(&agent).starts_with("half a history\n"), "{}", summary_at_leaf(&agent));
     assert!(seen.lock().unwrap()[0]["warning"].as_str().unwrap().contains("output limit"));
 }
@@ -123,7 +122,7 @@ async fn a_conversation_that_is_too_long_for_one_summary_request_is_sent_in_part
     agent.prompt(prompt(&words("second")), &Cancel::new()).await.unwrap();
     model.accepts(9_000);
     let before = model.requests().len();
-    let done = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    let done = agent.compact(None, &Cancel::new()).await.unwrap();
     assert!(matches!(done, Applied::Done(_)));
     let sent = model.requests().split_off(before);
     let accepted: Vec<String> = sent
@@ -154,7 +153,7 @@ async fn a_model_that_makes_no_summary_does_not_stop_the_compaction() {
         let model = two_answers(vec![reply.clone(); 50]);
         let (watcher, seen) = ends();
         let mut agent = talked(&model).await.with_watcher(watcher);
-        let done = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+        let done = agent.compact(None, &Cancel::new()).await.unwrap();
         assert!(matches!(done, Applied::Done(_)), "{reply:?}");
         let summary = summary_at_leaf(&agent);
         assert!(summary.contains("first") && summary.contains("no model wrote it"), "{summary}");
@@ -168,12 +167,12 @@ async fn a_model_that_makes_no_summary_does_not_stop_the_compaction() {
 async fn what_was_summarised_before_stays_when_no_model_makes_the_next_summary() {
     let model = two_answers(vec![Reply::Text("free words of old"), Reply::Text("prefix")]);
     let mut agent = talked(&model).await;
-    agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    agent.compact(None, &Cancel::new()).await.unwrap();
     for text in ["third", "fourth"] {
         agent.prompt(prompt(text), &Cancel::new()).await.unwrap();
     }
     model.accepts(10);
-    agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    agent.compact(None, &Cancel::new()).await.unwrap();
     let summary = summary_at_leaf(&agent);
     assert!(summary.contains("free words of old") && summary.contains("third"), "{summary}");
 }
@@ -229,7 +228,7 @@ async fn failed_answers_are_no_part_of_a_summary() {
     for text in ["zero", "first", "second"] {
         agent.prompt(prompt(text), &Cancel::new()).await.unwrap();
     }
-    agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    agent.compact(None, &Cancel::new()).await.unwrap();
     let asked = model.requests()[3].messages[0].text().into_owned();
     assert!(asked.contains("[User]: zero") && asked.contains("[Assistant]: one"), "{asked}");
     assert!(!asked.contains("a broken thought"), "{asked}");
@@ -241,7 +240,7 @@ async fn a_service_that_cannot_be_reached_or_a_stopped_compaction_changes_nothin
     let model = two_answers(vec![Reply::Fails("", key)]);
     let mut agent = talked(&model).await;
     let before = path(&agent.session());
-    let error = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap_err();
+    let error = agent.compact(None, &Cancel::new()).await.unwrap_err();
     assert!(matches!(error, AgentError::Summary { .. }), "{error}");
     assert_eq!(path(&agent.session()), before);
 
@@ -251,7 +250,7 @@ async fn a_service_that_cannot_be_reached_or_a_stopped_compaction_changes_nothin
     let cancel = Cancel::new();
     let stop = cancel.clone();
     let stopper = tokio::spawn(async move { stop.cancel() });
-    let done = agent.compact(&CompactRequest::default(), &cancel).await.unwrap();
+    let done = agent.compact(None, &cancel).await.unwrap();
     stopper.await.unwrap();
     assert_eq!(done, Applied::Cancelled(CancelledBy::User));
     assert_eq!(path(&agent.session()), before);
@@ -263,7 +262,7 @@ async fn an_extension_may_cancel_it_or_bring_the_summary() {
     hooks.on("guard", "session_before_compact", |_, _| Box::pin(async { Ok(json!({"cancel": true})) }));
     let model = two_answers(vec![]);
     let mut stopped = talked(&model).await.with_hooks(hooks);
-    let done = stopped.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    let done = stopped.compact(None, &Cancel::new()).await.unwrap();
     assert_eq!(done, Applied::Cancelled(CancelledBy::Hook("guard".into())));
 
     let mut hooks = Hooks::new();
@@ -276,7 +275,7 @@ async fn an_extension_may_cancel_it_or_bring_the_summary() {
     });
     let model = two_answers(vec![]);
     let mut told = talked(&model).await.with_hooks(hooks);
-    let Applied::Done(id) = told.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap() else {
+    let Applied::Done(id) = told.compact(None, &Cancel::new()).await.unwrap() else {
         panic!("it was cancelled");
     };
     let entry = told.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();

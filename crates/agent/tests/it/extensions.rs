@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use offshoot_agent::agent::{Delivery, Submission, Submitted};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::error::AgentError;
-use offshoot_agent::extension::{CommandFuture, CommandRun, ExtensionCommand};
+use offshoot_agent::extension::{CommandFuture, CommandRun, ExtensionBundle, ExtensionCommand, numbered};
 use offshoot_agent::handle::{AgentHandle, CustomMessage, SendOptions, Sent};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::ToolSpec;
@@ -370,10 +370,10 @@ impl ExtensionCommand for Bookmark {
 async fn commands_of_extensions_run_by_name_and_have_their_wishes_granted() {
     let model = Scripted::new(vec![Reply::Text("one"), Reply::Text("two")]);
     let mut agent = agent(empty(), &model);
-    for name in ["mark", "twice", "twice"] {
-        agent.register_command(Arc::new(Bookmark(name)));
-    }
-    let names: Vec<String> = agent.extension_commands().into_iter().map(|(name, _)| name).collect();
+    let commands = ["mark", "twice", "twice"];
+    let commands = commands.map(|name| Arc::new(Bookmark(name)) as Arc<dyn ExtensionCommand>).to_vec();
+    let names: Vec<String> = numbered(&commands).into_iter().map(|(name, _)| name).collect();
+    agent.install(ExtensionBundle { hooks: Hooks::new(), commands });
     assert_eq!(names, ["mark", "twice:1", "twice:2"]);
     let cancel = Cancel::new();
     assert_eq!(agent.run_extension_command("mark", "", &cancel).await, CommandRun::Done(None));
@@ -420,7 +420,7 @@ async fn aborting_through_the_handle_stops_the_turn() {
     let model = Scripted::new(vec![call(), Reply::Hangs("hm")]);
     let agent = agent(empty(), &model);
     let handle = agent.handle();
-    let mut agent = agent.with_tools(with_tool(move || handle.abort()));
+    let mut agent = agent.with_tools(with_tool(move || handle.inbox.abort()));
     let outcome = agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(outcome, Outcome::Aborted);
     assert!(agent.handle().is_idle());

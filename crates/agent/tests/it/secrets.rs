@@ -66,7 +66,7 @@ impl Home {
     fn decided(&self, mode: Mode, rules: &[&str], tool: &str, arguments: Json) -> Decision {
         let mut permissions = Permissions::new(mode);
         permissions.secrets = Arc::new(self.secrets());
-        rules.iter().for_each(|rule| permissions.add(Rule::parse(Decision::Allow, rule).unwrap()));
+        rules.iter().for_each(|rule| permissions.rules.push(Rule::parse(Decision::Allow, rule).unwrap()));
         let ready = self.ready(tool, arguments);
         permissions.judge_call(&ready).decision
     }

@@ -1,6 +1,6 @@
 //! `branch-here`: moves the leaf to an entry from which another attempt can start.
 
-use offshoot_agent::command::BranchHereRequest;
+use offshoot_agent::command::MoveRequest;
 
 use super::moving::{MoveOutput, SummaryArgs, go};
 use super::session_command::{Outcome, Work};
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let target = args.at.clone();
-    let request = BranchHereRequest { target, exact: args.exact, summary: args.summary.request() };
+    let request = MoveRequest { target, exact: args.exact, summary: args.summary.request() };
     let planned = work.agent.plan_branch_here(&request)?;
     go(planned, MoveOutput::Prompt, work).await
 }

@@ -1,6 +1,5 @@
 //! `compact`: replaces older messages of the path by a summary.
 
-use offshoot_agent::agent::CompactRequest;
 use offshoot_agent::command::Applied;
 
 use super::session_command::{Outcome, Work};
@@ -24,7 +23,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     }
     work.choose_model()?;
     let focus = Some(args.focus.join(" ")).filter(|focus| !focus.is_empty());
-    let done = work.agent.compact(&CompactRequest { focus }, work.cancel).await?;
+    let done = work.agent.compact(focus.as_deref(), work.cancel).await?;
     let session = work.agent.session();
     Ok(done.map(|_| {
         let change = change.undo_by_moving(&session, old_leaf.as_ref()).session(&session);

@@ -50,7 +50,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let request = NewRequest { new, to: Some(to.clone()), name: args.name.clone() };
     // Planning creates no file yet, and checks the id.
     let planned = work.agent.plan_new(request, work.app.options())?;
-    let name = planned.session().name().map(str::to_owned);
+    let name = planned.session.name().map(str::to_owned);
     let what = match &name {
         Some(name) => format!("the session `{name}` of {cwd}"),
         None => format!("a session of {cwd}"),

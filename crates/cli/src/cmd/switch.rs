@@ -1,6 +1,6 @@
 //! `switch`: moves the leaf to another branch.
 
-use offshoot_agent::command::{Applied, SwitchRequest};
+use offshoot_agent::command::{Applied, MoveRequest};
 
 use super::moving::{MoveOutput, SummaryArgs, go};
 use super::session_command::{Outcome, Work};
@@ -30,7 +30,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let is_start = args.to == "start" && work.agent.session().tree().node("start").is_none();
     if !is_start {
         let (target, summary) = (args.to.clone(), args.summary.request());
-        let planned = work.agent.plan_switch(&SwitchRequest { target, exact: args.exact, summary })?;
+        let planned = work.agent.plan_switch(&MoveRequest { target, exact: args.exact, summary })?;
         return go(planned, MoveOutput::Leaf, work).await;
     }
     if work.agent.session().leaf().is_some() {

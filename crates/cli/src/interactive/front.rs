@@ -158,7 +158,7 @@ impl<'a> Front<'a> {
             keymap: chat.keymap.clone(),
             cwd: setup.cwd.clone(),
             inbox: agent.inbox(),
-            secrets: Arc::clone(agent.secrets()),
+            secrets: Arc::clone(&agent.secrets),
             model: agent.model().map(|model| model.spec().clone()),
             thinking: agent.thinking(),
             desk: Desk::new(agent),

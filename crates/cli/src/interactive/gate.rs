@@ -65,7 +65,7 @@ impl TerminalApprover {
         match (answered.await.ok().flatten(), rule) {
             (Some(Decided { answer: 0, .. }), _) => Approval::Yes,
             (Some(Decided { answer: 1, .. }), Some(rule)) => {
-                self.permissions().add(rule);
+                self.permissions().rules.push(rule);
                 Approval::Yes
             }
             (Some(Decided { reason, .. }), _) if !reason.is_empty() => {
@@ -81,7 +81,7 @@ impl TerminalApprover {
         let rule = always_rule(request)
             .filter(|_| !matches!(reason, Reason::Caution(_) | Reason::OpensSecrets(_)))?;
         let mut permissions = self.permissions().clone();
-        permissions.add(rule.clone());
+        permissions.rules.push(rule.clone());
         (permissions.judge_call(request).decision == Decision::Allow).then_some(rule)
     }
 }

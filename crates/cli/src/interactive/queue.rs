@@ -111,7 +111,7 @@ impl Front<'_> {
     /// Makes a prompt of what was typed, with the images and files that it names. Reports files that do not exist.
     fn submission(&mut self, text: &str) -> Submission {
         let images = self.chat.editor.images_in(text);
-        let submission = Submission::typed(text).with_images(images).naming_files_in(text);
+        let submission = Submission { images, typed: text.to_owned(), ..Submission::typed(text) };
         for file in submission.missing_files(&self.cwd) {
             self.warn(format!("{file} does not exist, so nothing was attached for it"));
         }

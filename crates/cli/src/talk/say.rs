@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
         args.check(extended.as_ref())?;
         agent.start(cancel).await;
         let typed = args.prompt.join(" ");
-        let submission = Submission::typed(text).naming_files_in(typed);
+        let submission = Submission { typed, ..Submission::typed(text) };
         for file in submission.missing_files(&setup.cwd) {
             ui::words(&format!("warning: {file} does not exist, so nothing was attached for it"));
         }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use futures_util::StreamExt;
-use offshoot_agent::agent::{Agent, Arrival, CompactRequest, NavigateRequest, SummaryRequest};
+use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{Applied, BranchHereRequest, CancelledBy, ForkRequest, NewRequest};
+use offshoot_agent::command::{Applied, CancelledBy, ForkRequest, MoveRequest, NewRequest};
 use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -38,7 +38,7 @@ pub(super) async fn perform(
         }
         "compact" => {
             let focus = wish["customInstructions"].as_str().map(str::to_owned);
-            match agent.compact(&CompactRequest { focus }, cancel).await.map_err(said)? {
+            match agent.compact(focus.as_deref(), cancel).await.map_err(said)? {
                 Applied::Done(id) => Ok(json!({"entryId": id.to_string()})),
                 Applied::Cancelled(_) => Err("Compaction cancelled".to_owned()),
             }
@@ -61,7 +61,7 @@ async fn navigate(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Jso
 /// Moves the leaf onto an entry itself, also if it is a prompt.
 async fn branch_in_place(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
     let target = wish["targetId"].as_str().unwrap_or_default().to_owned();
-    let request = BranchHereRequest { target, exact: true, summary: summary_request(wish) };
+    let request = MoveRequest { target, exact: true, summary: summary_request(wish) };
     let planned = agent.plan_branch_here(&request).map_err(said)?;
     let applied = agent.go(planned, cancel).await.map_err(said)?;
     navigated(agent, applied)

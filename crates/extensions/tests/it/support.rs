@@ -12,7 +12,7 @@ use futures_util::stream;
 use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, Submission, Submitted, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::Applied;
-use offshoot_agent::extension::CommandRun;
+use offshoot_agent::extension::{CommandRun, ExtensionBundle};
 use offshoot_agent::hooks::Handler;
 use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelSpec, Price, Request, StopReason,
@@ -151,7 +151,7 @@ impl Setup {
         let shared: Arc<dyn Model> = model.clone();
         let agent = Agent::new(session, &project).with_model(shared.clone(), ThinkingLevel::Off);
         let allowed = Arc::new(Permissions::new(permission::Mode::AllowAll));
-        let agent = agent.with_system("You are a test.").with_approver(allowed);
+        let mut agent = agent.with_system("You are a test.").with_approver(allowed);
         let theatre = Arc::new(Theatre::default());
         let mut host = Host::new(agent.handle(), &project, home.path().join("config"));
         host.mode = if self.has_ui { Mode::Tui } else { Mode::Print };
@@ -168,10 +168,7 @@ impl Setup {
         let options = LoadOptions { limits: self.limits, trusted: self.trusted, flags };
         let (extensions, errors) = Extensions::load(&found, &host, &options).await;
         host.tools.replace(extensions.clone());
-        let mut agent = agent.with_hooks(extensions.hooks());
-        for command in extensions.commands() {
-            agent.register_command(command);
-        }
+        agent.install(ExtensionBundle { hooks: extensions.hooks(), commands: extensions.commands() });
         Stage { agent, host, theatre, extensions, errors, model, home, next_call: 0 }
     }
 }

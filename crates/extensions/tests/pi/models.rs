@@ -1,6 +1,5 @@
 //! Extensions that ask models, and those that compact.
 
-use offshoot_agent::agent::CompactRequest;
 use offshoot_agent::cancel::Cancel;
 
 use crate::of;
@@ -20,7 +19,7 @@ async fn custom_compaction() {
     let mut stage =
         of("custom-compaction", Setup { model, replies: vec!["all of it"], ..Setup::default() }).await;
     long_talk(&stage);
-    let done = stage.agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    let done = stage.agent.compact(None, &Cancel::new()).await.unwrap();
     let id = done.done().unwrap();
     let entry = stage.agent.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();
     assert_eq!((entry["summary"].as_str(), entry["fromHook"].as_bool()), (Some("all of it"), Some(true)));

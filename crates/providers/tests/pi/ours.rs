@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::agent::{Agent, CompactRequest, Delivery, NavigateRequest, Submission, SummaryRequest};
+use offshoot_agent::agent::{Agent, Delivery, NavigateRequest, Submission, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith};
 use offshoot_agent::event::{AgentEvent, Watcher};
@@ -149,7 +149,7 @@ async fn compacted() -> Desk {
     let mut desk = Desk::new(texts(&["one", "two", "a summary", "of a turn", "three"]));
     desk.say("first").await;
     desk.say("second").await;
-    desk.agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    desk.agent.compact(None, &Cancel::new()).await.unwrap();
     desk.say("third").await;
     desk
 }

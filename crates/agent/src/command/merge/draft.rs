@@ -12,7 +12,7 @@ use crate::agent::{Agent, readable};
 use crate::cancel::Cancel;
 use crate::command::cherry_pick::session_json;
 use crate::command::{Applied, CancelledBy, entries_json, stopped};
-use crate::error::{AgentError, Result, SummaryKind};
+use crate::error::{AgentError, Result};
 use crate::hooks::{Gate, given};
 use crate::summary::{MergePrompt, Unfinished, clipped_line};
 
@@ -91,8 +91,7 @@ impl Agent {
         cancel: &Cancel,
     ) -> Result<Option<MergeText>> {
         let model = self.model.clone().ok_or(AgentError::NoModelForSummary)?;
-        let failed =
-            |error: Unfinished| AgentError::Summary { what: SummaryKind::Merge, reason: error.reason };
+        let failed = |error: Unfinished| AgentError::Summary { what: "Merge", reason: error.reason };
         let (there, here) = self.merge_material(draft, merge)?;
         let prompt = MergePrompt {
             omitted: there.omitted_older,

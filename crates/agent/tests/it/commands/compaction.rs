@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use offshoot_agent::agent::CompactRequest;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::ModelError;
@@ -41,7 +40,7 @@ async fn all_extensions_are_asked_in_order_and_then_told_in_order() {
     for text in ["first", "second"] {
         agent.prompt(prompt(text), &Cancel::new()).await.unwrap();
     }
-    agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    agent.compact(None, &Cancel::new()).await.unwrap();
     let expected = [
         "session_before_compact one",
         "session_before_compact two",
@@ -60,7 +59,7 @@ async fn an_extension_that_throws_leaves_the_usual_compaction() {
     for text in ["first", "second"] {
         agent.prompt(prompt(text), &Cancel::new()).await.unwrap();
     }
-    let done = agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+    let done = agent.compact(None, &Cancel::new()).await.unwrap();
     let id = done.done().unwrap();
     let entry = agent.session().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap();
     assert_eq!(entry["fromHook"], json!(false));

@@ -2,7 +2,7 @@
 
 use offshoot_agent::agent::{Arrival, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{Applied, BranchHereRequest, CancelledBy, PopRequest, SwitchRequest};
+use offshoot_agent::command::{Applied, CancelledBy, MoveRequest, PopRequest};
 use serde_json::json;
 use session_tree::{Error, Session};
 
@@ -19,11 +19,11 @@ const TWO: &str = "
     f<e assistant go it is
 ";
 
-fn to(target: &str) -> SwitchRequest {
-    SwitchRequest { target: target.into(), ..SwitchRequest::default() }
+fn to(target: &str) -> MoveRequest {
+    MoveRequest { target: target.into(), ..MoveRequest::default() }
 }
 
-async fn switch(desk: &mut Desk, request: &SwitchRequest) -> Arrival {
+async fn switch(desk: &mut Desk, request: &MoveRequest) -> Arrival {
     let planned = desk.agent.plan_switch(request).unwrap();
     desk.agent.go(planned, &Cancel::new()).await.unwrap().done().unwrap()
 }
@@ -45,7 +45,7 @@ async fn switching_goes_to_the_newest_end_below_or_exactly_there_and_writes_noth
     let mut desk = Desk::draw(TWO, vec![]);
     let result = switch(&mut desk, &to("c")).await;
     assert_eq!((desk.leaf().as_deref(), result.editor_text), (Some("d"), None));
-    let exact = SwitchRequest { exact: true, ..to("c") };
+    let exact = MoveRequest { exact: true, ..to("c") };
     let result = switch(&mut desk, &exact).await;
     assert_eq!((desk.leaf().as_deref(), result.editor_text), (Some("c"), None));
     switch(&mut desk, &to("-")).await;
@@ -58,7 +58,7 @@ async fn switching_goes_to_the_newest_end_below_or_exactly_there_and_writes_noth
 #[tokio::test]
 async fn switching_with_a_summary_leaves_it_at_the_end_of_the_other_branch() {
     let mut desk = Desk::draw(TWO, vec![Reply::Text("## Goal\nGo")]);
-    let result = switch(&mut desk, &SwitchRequest { summary: SummaryRequest::Standard, ..to("c") }).await;
+    let result = switch(&mut desk, &MoveRequest { summary: SummaryRequest::Standard, ..to("c") }).await;
     assert_eq!(result.summary_entry.map(|id| id.to_string()), desk.leaf());
     let [entry] = &desk.appended(TWO)[..] else { panic!("one entry") };
     assert_eq!((&entry["parentId"], &entry["fromId"]), (&json!("d"), &json!("f")));
@@ -74,11 +74,11 @@ async fn switching_with_a_summary_leaves_it_at_the_end_of_the_other_branch() {
 #[tokio::test]
 async fn branching_here_takes_a_prompt_back_unless_the_entry_itself_is_meant() {
     let mut desk = Desk::draw(TWO, vec![]);
-    let request = BranchHereRequest { target: "c".into(), ..BranchHereRequest::default() };
+    let request = MoveRequest { target: "c".into(), ..MoveRequest::default() };
     let planned = desk.agent.plan_branch_here(&request).unwrap();
     let result = desk.agent.go(planned, &Cancel::new()).await.unwrap().done().unwrap();
     assert_eq!((desk.leaf().as_deref(), result.editor_text.as_deref()), (Some("b"), Some("Use Node")));
-    let planned = desk.agent.plan_branch_here(&BranchHereRequest { exact: true, ..request }).unwrap();
+    let planned = desk.agent.plan_branch_here(&MoveRequest { exact: true, ..request }).unwrap();
     let result = desk.agent.go(planned, &Cancel::new()).await.unwrap().done().unwrap();
     assert_eq!((desk.leaf().as_deref(), result.editor_text), (Some("c"), None));
 }
@@ -177,7 +177,7 @@ async fn back_and_forward_walk_through_the_places_like_a_browser() {
     let mut desk = Desk::draw(TWO, vec![Reply::Text("more")]);
     assert_eq!(desk.agent.plan_back().unwrap_err().to_string(), "there is no place to go back to");
     switch(&mut desk, &to("c")).await;
-    switch(&mut desk, &SwitchRequest { exact: true, ..to("a") }).await;
+    switch(&mut desk, &MoveRequest { exact: true, ..to("a") }).await;
     assert_eq!(back(&mut desk).await.as_deref(), Some("d"));
     assert_eq!(back(&mut desk).await.as_deref(), Some("f"));
     assert!(desk.agent.plan_back().is_err());

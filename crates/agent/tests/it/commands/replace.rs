@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent::Delivery;
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{
-    Applied, CancelledBy, ForkRequest, NewRequest, Reload, Replaced, SwitchRequest,
-};
+use offshoot_agent::command::{Applied, CancelledBy, ForkRequest, MoveRequest, NewRequest, Reload, Replaced};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::ThinkingLevel;
 use serde_json::{Value as Json, json};
@@ -81,7 +79,7 @@ async fn only_prompts_can_be_forked_before() {
 async fn a_clone_stands_where_the_session_stands() {
     let mut desk = Desk::draw(TALK, vec![]);
     let planned =
-        desk.agent.plan_switch(&SwitchRequest { exact: true, target: "d".into(), ..Default::default() });
+        desk.agent.plan_switch(&MoveRequest { exact: true, target: "d".into(), ..Default::default() });
     desk.agent.go(planned.unwrap(), &Cancel::new()).await.unwrap();
     let clone = desk.agent.plan_clone(None).unwrap();
     let cloned = desk.agent.fork(clone, options(), &Cancel::new()).await.unwrap().done().unwrap();
@@ -192,7 +190,7 @@ async fn a_resumed_session_brings_its_thinking_level_and_names_its_model() {
     let drawing = "x user hi\ny<x model far/away\nz<y thinking high";
     std::fs::write(&other, session_text(drawing)).unwrap();
     let planned = desk.agent.plan_resume(&other, options()).unwrap();
-    assert_eq!(planned.session().tree().len(), 3);
+    assert_eq!(planned.session.tree().len(), 3);
     let replaced = desk.agent.replace_session(planned, &Cancel::new()).await.unwrap().done().unwrap();
     let Replaced { model, other_cwd, session_file, .. } = replaced;
     assert_eq!(model.map(|model| model.model_id).as_deref(), Some("away"));
@@ -282,7 +280,7 @@ async fn an_agent_says_hello_and_farewell_and_keeps_its_place() {
     let mut desk = Desk::draw(TALK, vec![]);
     desk.agent.start(&Cancel::new()).await;
     let planned =
-        desk.agent.plan_switch(&SwitchRequest { exact: true, target: "b".into(), ..Default::default() });
+        desk.agent.plan_switch(&MoveRequest { exact: true, target: "b".into(), ..Default::default() });
     desk.agent.go(planned.unwrap(), &Cancel::new()).await.unwrap();
     let file = desk.file();
     let seen = desk.seen.clone();

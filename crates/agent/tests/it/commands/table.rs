@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use offshoot_agent::agent::{CompactRequest, NavigateRequest, Submission};
+use offshoot_agent::agent::{NavigateRequest, Submission};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{
     CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith, NewRequest,
@@ -135,7 +135,7 @@ fn fork(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
 
 fn compact(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        desk.agent.compact(&CompactRequest::default(), &Cancel::new()).await.unwrap();
+        desk.agent.compact(None, &Cancel::new()).await.unwrap();
     })
 }
 
@@ -143,7 +143,7 @@ fn compact_in_vain(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
         let stopped = Cancel::new();
         stopped.cancel();
-        desk.agent.compact(&CompactRequest::default(), &stopped).await.unwrap();
+        desk.agent.compact(None, &stopped).await.unwrap();
     })
 }
 
@@ -199,7 +199,7 @@ fn shell(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
 
 fn trust(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        desk.agent.hooks().project_trust("/w", &Cancel::new()).await;
+        desk.agent.hooks.project_trust("/w", &Cancel::new()).await;
         // Failures are told with the next thing that happens.
         desk.agent.start(&Cancel::new()).await;
     })

@@ -163,8 +163,8 @@ impl Front<'_> {
         self.providers = self.setup.providers()?;
         self.secrets = Arc::new(self.setup.secrets()?);
         if let Some(agent) = self.desk.agent() {
-            agent.set_secrets(Arc::clone(&self.secrets));
-            agent.set_system(system);
+            agent.secrets = Arc::clone(&self.secrets);
+            agent.system = system;
             agent.set_settings(settings);
         }
         self.chat.double_escape = self.setup.settings.double_escape();

@@ -86,7 +86,7 @@ struct Approving {
 
 fn world(rules: &[(Decision, &str)]) -> Approving {
     let mut permissions = Permissions::new(Mode::AskFor);
-    rules.iter().for_each(|(decision, text)| permissions.add(Rule::parse(*decision, text).unwrap()));
+    rules.iter().for_each(|(decision, text)| permissions.rules.push(Rule::parse(*decision, text).unwrap()));
     let (ask, questions) = unbounded_channel();
     let dir = tempfile::tempdir().unwrap();
     Approving { dir, approver: TerminalApprover::new(permissions, ask), questions }

@@ -90,7 +90,7 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
         "setActiveTools" => {
             host.tools.choose(serde_json::from_value(arguments["names"].take()).map_err(said)?);
         }
-        "abort" => host.agent.abort(),
+        "abort" => host.agent.inbox.abort(),
         "shutdown" => host.send(HostEvent::Shutdown),
         _ => return unknown("host", name),
     }
@@ -104,7 +104,7 @@ fn state(host: &Host) -> Answer {
         "model": state.model.as_ref().map(ModelSpec::to_json),
         "thinking": state.thinking.name(),
         "isIdle": host.agent.is_idle(),
-        "hasPending": host.agent.has_pending_messages(),
+        "hasPending": host.agent.inbox.has_waiting(),
         "system": state.system,
         "activeTools": active,
         "editorText": state.editor_text,
