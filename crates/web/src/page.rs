@@ -15,7 +15,8 @@ use crate::error::Result;
 use crate::export::{Export, bytes_of};
 use crate::markdown::Token;
 use crate::parts::{HUGE, Packer};
-use crate::readable::{self, Item, Piece};
+use crate::readable::{self, Item};
+use crate::said::Piece;
 use crate::{ExportOptions, Progress};
 
 const STYLE: &str = include_str!("../assets/page.css");

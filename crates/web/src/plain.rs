@@ -4,11 +4,11 @@
 
 use std::io::Write;
 
-use session_tree::{Block, Content, Entry, Session};
+use session_tree::{Entry, Session};
 
 use crate::card::{Card, minute};
 use crate::error::Result;
-use crate::said::Said;
+use crate::said::{Piece, Said};
 use crate::{ExportOptions, Progress};
 
 /// Writes the path to the leaf as Markdown: a heading for everyone who speaks, tools in fences.
@@ -37,8 +37,10 @@ pub fn write_markdown(
     let path = session.branch_path(None);
     for (at, node) in path.iter().enumerate() {
         let entry = session.entry_at(*node)?;
-        let label = session.label(*node).map(|label| label.text.as_str());
-        Writer { out, options, entry: &entry, label }.entry()?;
+        if let Some(said) = Said::of(&entry, options) {
+            let label = session.label(*node).map(|label| label.text.as_str());
+            Writer { out }.entry(&entry, label, &said)?;
+        }
         progress(at + 1, path.len());
     }
     out.flush()?;
@@ -47,92 +49,47 @@ pub fn write_markdown(
 
 struct Writer<'w> {
     out: &'w mut dyn Write,
-    options: &'w ExportOptions,
-    entry: &'w Entry,
-    label: Option<&'w str>,
 }
 
 impl Writer<'_> {
-    fn entry(&mut self) -> Result<()> {
-        match Said::of(self.entry) {
-            None => Ok(()),
-            Some(Said::Prompt(content)) => {
-                self.heading("User")?;
-                self.content(content)
+    fn entry(&mut self, entry: &Entry, label: Option<&str>, said: &Said) -> Result<()> {
+        // Results stand below the answer that called the tool.
+        if said.who != "result" {
+            let speaker =
+                if said.who == "user" { "User".to_owned() } else { said.speaker.replace('\n', " ") };
+            let label = label.map(|label| format!(" [{label}]")).unwrap_or_default();
+            let (time, id) = (minute(entry.timestamp()), entry.id());
+            writeln!(self.out, "\n## {speaker}{label}\n\n<sub>{time}, `{id}`</sub>")?;
+        }
+        said.pieces.iter().try_for_each(|piece| self.piece(said, piece))
+    }
+
+    fn piece(&mut self, said: &Said, piece: &Piece) -> Result<()> {
+        match piece {
+            Piece::Prose(text) => self.paragraph(text),
+            Piece::Thinking(text) => {
+                let quoted: Vec<String> = text.lines().map(|line| format!("> {line}")).collect();
+                self.paragraph(&format!("> *Thinking*\n>\n{}", quoted.join("\n")))
             }
-            Some(Said::Answer { model, content, error }) => {
-                self.heading(if model.is_empty() { "Assistant" } else { &model })?;
-                self.content(content)?;
-                error.map_or(Ok(()), |error| self.paragraph(&format!("**Error:** {error}")))
-            }
-            Some(Said::Result { tool, failed, content }) => self.result(&tool, failed, content),
-            Some(Said::Command { command, output }) => {
-                self.heading("Command")?;
-                self.fence("sh", &command)?;
-                if self.options.tools { self.fence("", &output) } else { Ok(()) }
-            }
-            Some(Said::Extension { name, content }) => {
-                self.heading(&name)?;
-                self.content(content)
-            }
-            Some(Said::Compaction(text)) => {
-                self.heading("Compaction")?;
-                self.paragraph(&text)
-            }
-            Some(Said::Summary { title, text }) => {
-                self.heading(title)?;
-                self.paragraph(&text)
-            }
-            Some(Said::System { content, tools }) => {
-                self.heading("System")?;
-                self.fence("", &content.text())?;
-                if tools.is_empty() {
-                    Ok(())
-                } else {
-                    self.paragraph(&format!("Tools: {}", tools.join(", ")))
-                }
-            }
-            Some(Said::Damaged) => {
-                self.heading("Damaged line")?;
-                self.paragraph("*(cannot be read)*")
-            }
+            Piece::Fold { title, text } => self.fold(said, title, text),
+            Piece::Image { mime_type, .. } => self.paragraph(&format!("*(an image, {mime_type})*")),
+            Piece::Note(text) if said.who == "assistant" => self.paragraph(&format!("**Error:** {text}")),
+            Piece::Note(text) => self.paragraph(text),
         }
     }
 
-    fn result(&mut self, tool: &str, failed: bool, content: Content<'_>) -> Result<()> {
-        if !self.options.tools {
-            return Ok(());
-        }
-        let failed = if failed { " failed" } else { "" };
-        self.paragraph(&format!("`{}`{failed}:", tool.replace('`', "'")))?;
-        self.fence("", &content.text())
-    }
-
-    fn heading(&mut self, speaker: &str) -> Result<()> {
-        let label = self.label.map(|label| format!(" [{label}]")).unwrap_or_default();
-        let speaker = speaker.replace('\n', " ");
-        let time = minute(self.entry.timestamp());
-        Ok(writeln!(self.out, "\n## {speaker}{label}\n\n<sub>{time}, `{}`</sub>", self.entry.id())?)
-    }
-
-    fn content(&mut self, content: Content<'_>) -> Result<()> {
-        for block in content.blocks() {
-            match block {
-                Block::Text(text) => self.paragraph(&text)?,
-                Block::Thinking(text) if self.options.thinking && !text.is_empty() => {
-                    let quoted: Vec<String> = text.lines().map(|line| format!("> {line}")).collect();
-                    self.paragraph(&format!("> *Thinking*\n>\n{}", quoted.join("\n")))?;
-                }
-                Block::ToolCall { name, arguments, .. } if self.options.tools => {
-                    self.paragraph(&format!("Calls `{}`:", name.replace('`', "'")))?;
-                    let arguments = arguments.map(|value| String::from_utf8_lossy(value.raw()).into_owned());
-                    self.fence("json", &arguments.unwrap_or_default())?;
-                }
-                Block::Image { mime_type, .. } => self.paragraph(&format!("*(an image, {mime_type})*"))?,
-                Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => {}
-            }
-        }
-        Ok(())
+    fn fold(&mut self, said: &Said, title: &str, text: &str) -> Result<()> {
+        let code = |text: &str| format!("`{}`", text.replace('`', "'"));
+        let (intro, language) = match said.who {
+            "bash" => return self.fence("sh", &format!("{title}\n{text}")),
+            "system" => return self.fence("", text),
+            "result" => (format!("{} {title}:", code(&said.speaker)), ""),
+            // The tools were left out.
+            _ if text.is_empty() => return Ok(()),
+            _ => (format!("Calls {}:", code(title)), "json"),
+        };
+        self.paragraph(&intro)?;
+        self.fence(language, text)
     }
 
     fn paragraph(&mut self, text: &str) -> Result<()> {

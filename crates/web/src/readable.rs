@@ -3,12 +3,12 @@
 //!
 //! path -> **items** -> template
 
-use session_tree::{Block, Content, Entry, Node, Session};
+use session_tree::{Node, Session};
 
 use crate::ExportOptions;
 use crate::card::minute;
 use crate::error::Result;
-use crate::said::Said;
+use crate::said::{Piece, Said};
 use crate::text::head;
 use crate::wire::is_image;
 
@@ -31,39 +31,19 @@ pub(crate) struct Readable {
 
 /// An entry to read.
 pub(crate) struct Item {
-    /// Who speaks: a word of ours, also its class.
-    pub(crate) who: &'static str,
-    /// The same for people.
-    pub(crate) speaker: String,
+    /// What is said, and who says it.
+    pub(crate) said: Said,
     /// When.
     pub(crate) time: String,
     /// The label, if it has one.
     pub(crate) label: Option<String>,
-    /// What is said.
-    pub(crate) pieces: Vec<Piece>,
 }
 
-/// A part of what is said.
-pub(crate) enum Piece {
-    /// Prose.
-    Prose(String),
-    /// What a model thought.
-    Thinking(String),
-    /// Something with a title that opens.
-    Fold { title: String, text: String },
-    /// An image.
-    Image { mime_type: String, data: String },
-    /// A remark.
-    Note(String),
-}
-
-impl Piece {
-    fn weight(&self) -> usize {
-        match self {
-            Piece::Prose(text) | Piece::Thinking(text) | Piece::Note(text) => text.len() + 64,
-            Piece::Fold { title, text } => title.len() + text.len() + 64,
-            Piece::Image { data, .. } => data.len() + 64,
-        }
+fn weight_of(piece: &Piece) -> usize {
+    64 + match piece {
+        Piece::Prose(text) | Piece::Thinking(text) | Piece::Note(text) => text.len(),
+        Piece::Fold { title, text } => title.len() + text.len(),
+        Piece::Image { data, .. } => data.len(),
     }
 }
 
@@ -77,7 +57,7 @@ pub(crate) fn last_part(session: &Session, options: &ExportOptions) -> Result<Re
             break;
         }
         if let Some(item) = item(session, node, options)? {
-            weight += item.pieces.iter().map(Piece::weight).sum::<usize>() + 256;
+            weight += item.said.pieces.iter().map(weight_of).sum::<usize>() + 256;
             items.push(item);
         }
         before = session.tree().parent(node);
@@ -92,89 +72,25 @@ fn item(session: &Session, node: Node, options: &ExportOptions) -> Result<Option
         return Ok(None);
     }
     let entry = session.entry_at(node)?;
-    let Some((who, speaker, pieces)) = said(&entry, options) else { return Ok(None) };
-    if pieces.is_empty() {
-        return Ok(None);
+    let Some(mut said) = Said::of(&entry, options) else { return Ok(None) };
+    said.speaker = cut(&said.speaker);
+    said.pieces = said.pieces.into_iter().map(small).collect();
+    let label = session.label(node).map(|label| label.text.clone());
+    Ok(Some(Item { said, time: minute(entry.timestamp()), label }))
+}
+
+/// Cuts a long text; a large image becomes a remark.
+fn small(piece: Piece) -> Piece {
+    match piece {
+        Piece::Prose(text) => Piece::Prose(cut(&text)),
+        Piece::Thinking(text) => Piece::Thinking(cut(&text)),
+        Piece::Fold { title, text } => Piece::Fold { title: cut(&title), text: cut(&text) },
+        Piece::Note(text) => Piece::Note(cut(&text)),
+        Piece::Image { mime_type, data } if data.len() <= LARGEST_IMAGE && is_image(&mime_type, &data) => {
+            Piece::Image { mime_type, data }
+        }
+        Piece::Image { .. } => Piece::Note("an image that is shown with JavaScript".to_owned()),
     }
-    Ok(Some(Item {
-        who,
-        speaker,
-        time: minute(entry.timestamp()),
-        label: session.label(node).map(|label| label.text.clone()),
-        pieces,
-    }))
-}
-
-fn said(entry: &Entry, options: &ExportOptions) -> Option<(&'static str, String, Vec<Piece>)> {
-    Some(match Said::of(entry)? {
-        Said::Prompt(content) => ("user", "You".into(), pieces(content, options)),
-        Said::Answer { model, content, error } => {
-            let mut said = pieces(content, options);
-            said.extend(error.map(|error| Piece::Note(cut(&error))));
-            ("assistant", cut(&model), said)
-        }
-        Said::Result { tool, failed, content } => {
-            let title = if failed { "failed" } else { "result" };
-            ("result", cut(&tool), output(content, title, options))
-        }
-        Said::Command { command, output } => {
-            let text = if options.tools { cut(&output) } else { String::new() };
-            ("bash", "Command".into(), vec![Piece::Fold { title: cut(&format!("$ {command}")), text }])
-        }
-        Said::Extension { name, content } => ("custom", cut(&name), pieces(content, options)),
-        Said::Compaction(text) => ("compaction", "Compaction".into(), vec![prose(&text)]),
-        Said::Summary { title, text } => ("summary", title.into(), vec![prose(&text)]),
-        Said::System { content, tools } => {
-            let prompt = Piece::Fold { title: "System prompt".into(), text: cut(&content.text()) };
-            let tools =
-                (!tools.is_empty()).then(|| Piece::Note(cut(&format!("Tools: {}", tools.join(", ")))));
-            ("system", "System".into(), std::iter::once(prompt).chain(tools).collect())
-        }
-        Said::Damaged => ("damaged", "Damaged line".into(), vec![Piece::Note("cannot be read".into())]),
-    })
-}
-
-fn pieces(content: Content<'_>, options: &ExportOptions) -> Vec<Piece> {
-    let piece = |block: Block<'_>| match block {
-        Block::Text(text) if text.trim().is_empty() => None,
-        Block::Text(text) => Some(prose(&text)),
-        Block::Thinking(text) if options.thinking && !text.trim().is_empty() => {
-            Some(Piece::Thinking(cut(&text)))
-        }
-        Block::Image { data, mime_type } => Some(image(&data, &mime_type)),
-        Block::ToolCall { name, arguments, .. } => Some(Piece::Fold {
-            title: cut(&name),
-            text: arguments
-                .filter(|_| options.tools)
-                .map(|value| cut(&String::from_utf8_lossy(value.raw())))
-                .unwrap_or_default(),
-        }),
-        Block::Thinking(_) | Block::Other(_) => None,
-    };
-    content.blocks().filter_map(piece).collect()
-}
-
-fn output(content: Content<'_>, title: &str, options: &ExportOptions) -> Vec<Piece> {
-    if !options.tools {
-        return Vec::new();
-    }
-    let piece = |block: Block<'_>| match block {
-        Block::Text(text) => Some(Piece::Fold { title: title.to_owned(), text: cut(&text) }),
-        Block::Image { data, mime_type } => Some(image(&data, &mime_type)),
-        Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
-    };
-    content.blocks().filter_map(piece).collect()
-}
-
-fn image(data: &str, mime_type: &str) -> Piece {
-    if data.len() <= LARGEST_IMAGE && is_image(mime_type, data) {
-        return Piece::Image { mime_type: mime_type.to_owned(), data: data.to_owned() };
-    }
-    Piece::Note("an image that is shown with JavaScript".to_owned())
-}
-
-fn prose(text: &str) -> Piece {
-    Piece::Prose(cut(text))
 }
 
 fn cut(text: &str) -> String {

@@ -5,94 +5,133 @@
 use std::borrow::Cow;
 
 use session_tree::json::Value;
-use session_tree::{Body, Content, Entry, Role};
+use session_tree::{Block, Body, Content, Entry, Role};
+
+use crate::ExportOptions;
 
 /// What an entry says, and who says it.
-pub(crate) enum Said<'e> {
-    /// A person asks.
-    Prompt(Content<'e>),
-    /// A model answers.
-    Answer { model: Cow<'e, str>, content: Content<'e>, error: Option<Cow<'e, str>> },
-    /// A tool is done.
-    Result { tool: Cow<'e, str>, failed: bool, content: Content<'e> },
-    /// A person ran a command.
-    Command { command: Cow<'e, str>, output: Cow<'e, str> },
-    /// An extension says something to everybody.
-    Extension { name: Cow<'e, str>, content: Content<'e> },
-    /// Older entries are summed up.
-    Compaction(Cow<'e, str>),
-    /// Another branch is summed up, or was merged.
-    Summary { title: &'static str, text: Cow<'e, str> },
-    /// The instructions and the tools that a model got.
-    System { content: Content<'e>, tools: Vec<Cow<'e, str>> },
-    /// The line cannot be read.
-    Damaged,
+pub(crate) struct Said {
+    /// Who speaks: a word of ours, also its class in the page.
+    pub(crate) who: &'static str,
+    /// The same for people.
+    pub(crate) speaker: String,
+    /// What is said, never empty.
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A part of what is said.
+pub(crate) enum Piece {
+    /// Prose.
+    Prose(String),
+    /// What a model thought.
+    Thinking(String),
+    /// Something with a title that opens: a call of a tool, its result, a command with its output.
+    Fold { title: String, text: String },
+    /// An image.
+    Image { mime_type: String, data: String },
+    /// A remark, such as an error.
+    Note(String),
 }
 
 /// What a summary is called.
 const SUMMARY: &str = "Summary of another branch";
 const MERGE: &str = "Merged from another branch";
 
-impl<'e> Said<'e> {
+impl Said {
     /// Returns what an entry says; nothing of settings, names and the like.
-    pub(crate) fn of(entry: &'e Entry) -> Option<Self> {
+    pub(crate) fn of(entry: &Entry, options: &ExportOptions) -> Option<Self> {
         let body = entry.body();
         let title = if body.merge().is_some() { MERGE } else { SUMMARY };
-        match body {
-            Body::Message(Some(message)) => Self::of_message(message),
+        let said = match body {
+            Body::Message(Some(message)) => Self::of_message(message, options)?,
             Body::CustomMessage { custom_type, content, display: true, .. } => {
                 let name = custom_type.unwrap_or("extension".into());
-                Some(Said::Extension { name, content: Content::of(content) })
+                Said::new("custom", &name, pieces(Content::of(content), options))
             }
-            Body::Compaction { summary, .. } => Some(Said::Compaction(summary.unwrap_or_default())),
-            Body::BranchSummary { summary, .. } => {
-                Some(Said::Summary { title, text: summary.unwrap_or_default() })
+            Body::Compaction { summary, .. } => Said::summary("compaction", "Compaction", summary),
+            Body::BranchSummary { summary, .. } => Said::summary("summary", title, summary),
+            Body::Placeholder => {
+                Said::new("damaged", "Damaged line", vec![Piece::Note("cannot be read".into())])
             }
-            Body::Placeholder => Some(Said::Damaged),
-            Body::Message(None)
-            | Body::CustomMessage { display: false, .. }
-            | Body::ThinkingLevelChange { .. }
-            | Body::ModelChange { .. }
-            | Body::Usage { .. }
-            | Body::Custom { .. }
-            | Body::Label { .. }
-            | Body::SessionInfo { .. }
-            | Body::ContextEdit { .. }
-            | Body::LeafMove { .. }
-            | Body::ModeChange { .. }
-            | Body::RuleInjection { .. }
-            | Body::ResetBoundary
-            | Body::TitleChange { .. }
-            | Body::ModelUsage { .. }
-            | Body::Opaque { .. } => None,
-        }
+            _ => return None,
+        };
+        (!said.pieces.is_empty()).then_some(said)
     }
 
-    fn of_message(message: Value<'e>) -> Option<Self> {
+    fn new(who: &'static str, speaker: &str, pieces: Vec<Piece>) -> Self {
+        Self { who, speaker: speaker.to_owned(), pieces }
+    }
+
+    fn summary(who: &'static str, speaker: &str, text: Option<Cow<'_, str>>) -> Self {
+        Self::new(who, speaker, vec![Piece::Prose(text.unwrap_or_default().into_owned())])
+    }
+
+    fn of_message(message: Value<'_>, options: &ExportOptions) -> Option<Self> {
         let some = |key: &str| message.get(key).and_then(Value::as_str);
         let text = |key: &str| some(key).unwrap_or_default();
         let is = |key: &str| message.get(key).and_then(Value::as_bool);
         let content = Content::of(message.get("content"));
+        let summary = || some("summary").or_else(|| Some(content.text()));
         Some(match Role::from_name(text("role").as_bytes()) {
-            Role::User => Said::Prompt(content),
-            Role::Assistant => Said::Answer { model: text("model"), content, error: some("errorMessage") },
+            Role::User => Said::new("user", "You", pieces(content, options)),
+            Role::Assistant => {
+                let mut said = pieces(content, options);
+                said.extend(some("errorMessage").map(|error| Piece::Note(error.into_owned())));
+                let model = some("model").filter(|model| !model.is_empty());
+                Said::new("assistant", &model.unwrap_or("Assistant".into()), said)
+            }
             Role::ToolResult => {
-                Said::Result { tool: text("toolName"), failed: is("isError").unwrap_or(false), content }
+                let title = if is("isError") == Some(true) { "failed" } else { "result" };
+                Said::new("result", &text("toolName"), output(content, title, options))
             }
-            Role::BashExecution => Said::Command { command: text("command"), output: text("output") },
-            Role::CompactionSummary => Said::Compaction(some("summary").unwrap_or_else(|| content.text())),
-            Role::BranchSummary => {
-                Said::Summary { title: SUMMARY, text: some("summary").unwrap_or_else(|| content.text()) }
+            Role::BashExecution => {
+                let title = format!("$ {}", text("command"));
+                let output = if options.tools { text("output").into_owned() } else { String::new() };
+                Said::new("bash", "Command", vec![Piece::Fold { title, text: output }])
             }
+            Role::CompactionSummary => Said::summary("compaction", "Compaction", summary()),
+            Role::BranchSummary => Said::summary("summary", SUMMARY, summary()),
             Role::Custom | Role::HookMessage | Role::FileMention | Role::Other => {
-                let is_shown = is("display") != Some(false) && content.blocks().next().is_some();
                 let name = some("customType").unwrap_or_else(|| text("role"));
-                return is_shown.then_some(Said::Extension { name, content });
+                return (is("display") != Some(false))
+                    .then(|| Said::new("custom", &name, pieces(content, options)));
             }
             Role::System => {
+                let prompt = Piece::Fold { title: "System prompt".into(), text: content.text().into_owned() };
                 let tools = message.get("toolsAdded").into_iter().flat_map(Value::items);
-                Said::System { content, tools: tools.filter_map(|tool| tool.get("name")?.as_str()).collect() }
+                let names: Vec<_> = tools.filter_map(|tool| tool.get("name")?.as_str()).collect();
+                let tools = (!names.is_empty()).then(|| Piece::Note(format!("Tools: {}", names.join(", "))));
+                Said::new("system", "System", std::iter::once(prompt).chain(tools).collect())
             }
         })
     }
+}
+
+fn pieces(content: Content<'_>, options: &ExportOptions) -> Vec<Piece> {
+    let piece = |block: Block<'_>| match block {
+        Block::Text(text) => (!text.trim().is_empty()).then(|| Piece::Prose(text.into_owned())),
+        Block::Thinking(text) if options.thinking && !text.trim().is_empty() => {
+            Some(Piece::Thinking(text.into_owned()))
+        }
+        Block::ToolCall { name, arguments, .. } => {
+            let arguments = arguments.filter(|_| options.tools);
+            let text = arguments.map(|value| String::from_utf8_lossy(value.raw()).into_owned());
+            Some(Piece::Fold { title: name.into_owned(), text: text.unwrap_or_default() })
+        }
+        other => image(other),
+    };
+    content.blocks().filter_map(piece).collect()
+}
+
+fn output(content: Content<'_>, title: &str, options: &ExportOptions) -> Vec<Piece> {
+    let piece = |block: Block<'_>| match block {
+        Block::Text(text) => Some(Piece::Fold { title: title.to_owned(), text: text.into_owned() }),
+        other => image(other),
+    };
+    content.blocks().filter(|_| options.tools).filter_map(piece).collect()
+}
+
+fn image(block: Block<'_>) -> Option<Piece> {
+    let Block::Image { data, mime_type } = block else { return None };
+    Some(Piece::Image { mime_type: mime_type.into_owned(), data: data.into_owned() })
 }

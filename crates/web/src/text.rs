@@ -3,6 +3,8 @@
 //! The bodies of entries pass as the bytes they are: decoding a string only to encode it again would be most of the
 //! work of an export. Knows nothing of sessions.
 
+use std::io::Write as _;
+
 use session_tree::json::{TextOut as _, Value, write_string};
 
 /// JSON that is being written. Bytes that pass from a session may be no UTF-8; whoever reads the page replaces them, as
@@ -108,21 +110,8 @@ pub(crate) fn raw(out: &mut Json, value: Value<'_>) {
 
 /// Writes a whole number.
 pub(crate) fn push_integer(out: &mut Json, number: i64) {
-    if let 0..10 = number {
-        return out.push(b'0' + number as u8);
-    }
-    let mut digits = [0_u8; 20];
-    let mut at = digits.len();
-    let mut rest = number.unsigned_abs();
-    while rest > 0 {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    if number < 0 {
-        out.push(b'-');
-    }
-    out.extend_from_slice(&digits[at..]);
+    // Memory takes everything.
+    drop(write!(out, "{number}"));
 }
 
 /// Writes a number; JSON has no infinities.
