@@ -30,13 +30,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use crate::editor::{EDITOR_ACTIONS, Edited, Editor};
+use crate::editor::{Edited, Editor};
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
+use crate::layout::{indented, take_bottom, take_rows};
 use crate::paint;
 use crate::theme::{Role, Theme};
 use crate::width::width;
 use command::{CommandSpec, Completes};
-use completion::{Completion, Sources};
+use completion::{Completion, Sources, Wanted};
 use extras::Extras;
 use footer::Footer;
 use transcript::Transcript;
@@ -150,7 +151,7 @@ impl Chat {
             // The key deletes then.
             actions.retain(|action| *action != Action::Exit);
         }
-        actions.extend(EDITOR_ACTIONS);
+        actions.extend(Screen::Editor.actions());
         let input = self.keymap.input(event, &actions, Letters::Type)?;
         if let Some(intent) = self.complete(&input) {
             self.look_for_completion(sources, &input);
@@ -172,7 +173,7 @@ impl Chat {
             Action::FollowUp => self.taken().map(Intent::FollowUp),
             Action::Dequeue => Some(Intent::Dequeue),
             Action::Complete => None,
-            action if EDITOR_ACTIONS.contains(&action) => self.edit(&Input::Action(action)),
+            action if Screen::Editor.actions().contains(&action) => self.edit(&Input::Action(action)),
             action => Some(Intent::Act(action)),
         }
     }
@@ -282,23 +283,26 @@ impl Chat {
         if moved_in_list || closed {
             return;
         }
-        let (line, before) = self.editor.before_cursor();
         let is_typing = matches!(input, Input::Char(_)) || self.completion.is_some() || is_completing(input);
-        let wanted = completion::wanted(line, &before, &self.commands).filter(|_| is_typing);
-        self.completion = wanted.and_then(|wanted| Completion::find(wanted, sources, &self.commands));
+        self.completion = self
+            .wanted()
+            .filter(|_| is_typing)
+            .and_then(|wanted| Completion::find(wanted, sources, &self.commands));
     }
 
     /// Returns true if the word before the cursor may be a file.
     pub fn wants_files(&self) -> bool {
+        self.wanted().is_some_and(|wanted| wanted.kind == Completes::Files)
+    }
+
+    fn wanted(&self) -> Option<Wanted> {
         let (line, before) = self.editor.before_cursor();
         completion::wanted(line, &before, &self.commands)
-            .is_some_and(|wanted| wanted.kind == Completes::Files)
     }
 
     /// Offers candidates of a kind that were found beside the loop, unless the user has gone on.
     pub fn offer(&mut self, kind: Completes, sources: &dyn Sources) {
-        let (line, before) = self.editor.before_cursor();
-        let wanted = completion::wanted(line, &before, &self.commands).filter(|wanted| wanted.kind == kind);
+        let wanted = self.wanted().filter(|wanted| wanted.kind == kind);
         let is_chosen = self.completion.as_ref().is_some_and(|list| list.is_chosen);
         if let Some(wanted) = wanted.filter(|_| !is_chosen) {
             self.completion = Completion::find(wanted, sources, &self.commands);
@@ -323,21 +327,17 @@ impl Chat {
         let live_height = (live.len() as u16).min(rows.saturating_sub(bottom + working_height + gap));
         let area = Rect::new(0, 0, columns, live_height + gap + working_height + bottom);
         let mut buffer = Buffer::empty(area);
+        let mut left = area;
         let skipped = live.len().saturating_sub(usize::from(live_height));
-        for (row, y) in live.iter().skip(skipped).zip(0..live_height) {
-            let place = Rect { y, height: 1, ..area };
-            paint::tint(row.style, place, &mut buffer);
-            paint::line(row, place, &mut buffer);
-        }
-        let place = Rect { y: live_height + gap, height: working_height, ..area };
-        extras::draw(&working, place, &mut buffer);
-        let place = Rect { y: place.bottom(), height: bottom, ..area };
+        paint::rows(live.iter().skip(skipped), take_rows(&mut left, live_height), &mut buffer);
+        take_rows(&mut left, gap);
+        paint::lines(working, take_rows(&mut left, working_height), &mut buffer);
         let cursor = match overlay {
             Some(overlay) => {
-                (overlay.draw)(place, &mut buffer);
+                (overlay.draw)(left, &mut buffer);
                 None
             }
-            None => Some(self.draw_bottom(place, &mut buffer)),
+            None => Some(self.draw_bottom(left, &mut buffer)),
         };
         paint::finish(self.theme, area, &mut buffer);
         Frame { printed, live: buffer, cursor }
@@ -369,41 +369,27 @@ impl Chat {
         let lines = area.height.saturating_sub(others + 1).min(2);
         let editor = area.height.saturating_sub(others + lines).max(1);
         let style = self.theme.style(self.border());
-        let dash = self.theme.pick("─", "-").repeat(usize::from(area.width));
-        extras::draw(&self.extras.above, Rect { height: above, ..area }, buf);
-        let mut y = area.y + above;
-        if lines > 0 {
-            paint::line(&Line::styled(dash.clone(), style), Rect { y, height: 1, ..area }, buf);
-            y += 1;
-        }
+        let rule = Line::styled(self.theme.pick("─", "-").repeat(usize::from(area.width)), style);
+        let mut left = area;
+        paint::lines(self.extras.above.iter().cloned(), take_rows(&mut left, above), buf);
+        paint::line(&rule, take_rows(&mut left, lines.min(1)), buf);
+        let place = take_rows(&mut left, editor);
         let mark = self.theme.pick("› ", "> ");
-        paint::line(&Line::from(Span::styled(mark, style)), Rect { y, height: 1, ..area }, buf);
-        let place = Rect { x: area.x + 2, y, width: area.width.saturating_sub(2), height: editor };
+        paint::line(&Line::from(Span::styled(mark, style)), Rect { height: 1, ..place }, buf);
+        let place = indented(place, 2);
         let cursor = self.editor.draw(self.theme, &self.hint(place.width), place, buf);
-        y += editor;
-        if lines > 1 {
-            paint::line(&Line::styled(dash, style), Rect { y, height: 1, ..area }, buf);
-            y += 1;
-        }
+        paint::line(&rule, take_rows(&mut left, lines.saturating_sub(1)), buf);
         if let Some(completion) = &self.completion {
-            completion.draw(self.theme, Rect { y, height: list, ..area }, buf);
-            y += list;
+            completion.draw(self.theme, take_rows(&mut left, list), buf);
         }
-        extras::draw(&self.extras.below, Rect { y, height: below, ..area }, buf);
-        y += below;
-        self.draw_footer(Rect { y, height: area.bottom().saturating_sub(y), ..area }, buf);
-        cursor
-    }
-
-    fn draw_footer(&self, area: Rect, buf: &mut Buffer) {
-        let status = u16::from(self.extras.status.is_some()).min(area.height);
-        let place = Rect { height: area.height - status, ..area };
+        paint::lines(self.extras.below.iter().cloned(), take_rows(&mut left, below), buf);
+        let status = take_bottom(&mut left, u16::from(self.extras.status.is_some()));
         match &self.extras.footer {
-            Some(lines) => extras::draw(lines, place, buf),
-            None => self.footer.draw(self.theme, place, buf),
+            Some(lines) => paint::lines(lines.iter().cloned(), left, buf),
+            None => self.footer.draw(self.theme, left, buf),
         }
-        let row = Rect { y: place.bottom(), height: status, ..area };
-        extras::draw(self.extras.status.as_slice(), row, buf);
+        paint::lines(self.extras.status.clone(), status, buf);
+        cursor
     }
 
     /// What an empty editor says.

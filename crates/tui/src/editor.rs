@@ -18,30 +18,6 @@ use crate::theme::{Role, Theme};
 use history::History;
 use images::Images;
 
-/// The actions that the editor knows, in the order they count.
-pub(crate) const EDITOR_ACTIONS: &[Action] = &[
-    Action::NewLine,
-    Action::Submit,
-    Action::CursorUp,
-    Action::CursorDown,
-    Action::CursorLeft,
-    Action::CursorRight,
-    Action::CursorWordLeft,
-    Action::CursorWordRight,
-    Action::CursorLineStart,
-    Action::CursorLineEnd,
-    Action::EditorPageUp,
-    Action::EditorPageDown,
-    Action::DeleteBackward,
-    Action::DeleteForward,
-    Action::DeleteWordBackward,
-    Action::DeleteWordForward,
-    Action::DeleteToLineStart,
-    Action::DeleteToLineEnd,
-    Action::Yank,
-    Action::Undo,
-];
-
 /// A paste of more lines than this is folded into a mark.
 const MOST_PASTED_LINES: usize = 10;
 /// A paste of more bytes than this is folded into a mark.
@@ -215,18 +191,22 @@ impl Editor {
         match action {
             Action::Submit => return self.submit(),
             Action::NewLine => self.area.insert_newline(),
-            Action::CursorUp => return self.up(),
-            Action::CursorDown => return self.down(),
-            Action::CursorLeft => self.letters(CursorMove::Back, self.letter_before()),
-            Action::CursorRight => self.letters(CursorMove::Forward, self.letter_after()),
+            Action::CursorUp => self.step(CursorMove::Up),
+            Action::CursorDown => self.step(CursorMove::Down),
+            Action::CursorLeft => {
+                self.letter(self.letter_before(), |area| area.move_cursor(CursorMove::Back))
+            }
+            Action::CursorRight => {
+                self.letter(self.letter_after(), |area| area.move_cursor(CursorMove::Forward))
+            }
             Action::CursorWordLeft => self.area.move_cursor(CursorMove::WordBack),
             Action::CursorWordRight => self.area.move_cursor(CursorMove::WordForward),
             Action::CursorLineStart => self.area.move_cursor(CursorMove::Head),
             Action::CursorLineEnd => self.area.move_cursor(CursorMove::End),
             Action::EditorPageUp => self.area.move_cursor(CursorMove::Top),
             Action::EditorPageDown => self.area.move_cursor(CursorMove::Bottom),
-            Action::DeleteBackward => self.delete(self.letter_before(), TextArea::delete_char),
-            Action::DeleteForward => self.delete(self.letter_after(), TextArea::delete_next_char),
+            Action::DeleteBackward => self.letter(self.letter_before(), TextArea::delete_char),
+            Action::DeleteForward => self.letter(self.letter_after(), TextArea::delete_next_char),
             Action::DeleteWordBackward => drop(self.area.delete_word()),
             Action::DeleteWordForward => drop(self.area.delete_next_word()),
             Action::DeleteToLineStart => drop(self.area.delete_line_by_head()),
@@ -249,36 +229,25 @@ impl Editor {
         Edited::Submit
     }
 
-    fn up(&mut self) -> Edited {
+    /// Moves to another line; from the first or the last one to another text of the history.
+    fn step(&mut self, step: CursorMove) {
         let before = self.area.cursor();
-        self.area.move_cursor(CursorMove::Up);
-        if self.area.cursor() == before
-            && let Some(text) = self.history.older(&self.shown_text())
-        {
+        self.area.move_cursor(step);
+        if self.area.cursor() != before {
+            return;
+        }
+        let text = match step {
+            CursorMove::Up => self.history.older(&self.shown_text()),
+            _ => self.history.newer(),
+        };
+        if let Some(text) = text {
             self.replace(&text);
         }
-        Edited::Changed
     }
 
-    fn down(&mut self) -> Edited {
-        let before = self.area.cursor();
-        self.area.move_cursor(CursorMove::Down);
-        if self.area.cursor() == before
-            && let Some(text) = self.history.newer()
-        {
-            self.replace(&text);
-        }
-        Edited::Changed
-    }
-
-    fn letters(&mut self, step: CursorMove, count: usize) {
-        for _ in 0..count.max(1) {
-            self.area.move_cursor(step);
-        }
-    }
-
-    fn delete(&mut self, count: usize, one: fn(&mut TextArea<'static>) -> bool) {
-        for _ in 0..count.max(1) {
+    /// Does something for each character of a letter, and once where there is none.
+    fn letter<T>(&mut self, characters: usize, one: impl Fn(&mut TextArea<'static>) -> T) {
+        for _ in 0..characters.max(1) {
             one(&mut self.area);
         }
     }

@@ -13,7 +13,6 @@ use crossterm::event::{Event, KeyEvent};
 
 pub use action::{Action, Group, Screen};
 pub use chord::Chord;
-pub use file::BindingError;
 
 /// An input for a part of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +87,7 @@ impl Keymap {
     }
 
     /// Reads a keybindings file on top of a preset; what cannot be understood is reported and left as it was.
-    pub fn with_file(preset: Preset, text: &str) -> (Self, Vec<BindingError>) {
+    pub fn with_file(preset: Preset, text: &str) -> (Self, Vec<String>) {
         let mut keymap = Self::new(preset);
         let (bindings, errors) = file::read(text);
         keymap.keys.extend(bindings);

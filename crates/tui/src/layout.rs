@@ -18,8 +18,8 @@ pub(crate) fn indented(area: Rect, columns: u16) -> Rect {
 }
 
 /// Takes rows from the top of an area.
-pub(crate) fn take_rows(area: &mut Rect, rows: usize) -> Rect {
-    let height = area.height.min(u16::try_from(rows).unwrap_or(u16::MAX));
+pub(crate) fn take_rows(area: &mut Rect, rows: u16) -> Rect {
+    let height = rows.min(area.height);
     let taken = Rect { height, ..*area };
     area.y += height;
     area.height -= height;

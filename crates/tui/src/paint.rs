@@ -59,6 +59,14 @@ pub(crate) fn lines<'l>(lines: impl IntoIterator<Item = Line<'l>>, area: Rect, b
     }
 }
 
+/// Draws rows that fit already; the style of each reaches to the edge.
+pub(crate) fn rows<'l>(rows: impl IntoIterator<Item = &'l Line<'l>>, area: Rect, buf: &mut Buffer) {
+    for (row, place) in rows.into_iter().zip(area.rows()) {
+        tint(row.style, place, buf);
+        line(row, place, buf);
+    }
+}
+
 /// Draws the part of a list around the cursor. `row` makes one row; its second argument is true at the cursor.
 pub(crate) fn list<'l>(
     theme: Theme,

@@ -88,8 +88,8 @@ struct Listed {
 #[derive(Debug, Default)]
 pub struct SessionPicker {
     rows: HashMap<PathBuf, SessionSummary>,
-    folder: Listed,
-    all: Listed,
+    /// One for each [`Scope`].
+    lists: [Listed; 2],
     scope: Scope,
     sort: Sort,
     named_only: bool,
@@ -129,14 +129,15 @@ enum Mode {
 impl SessionPicker {
     /// Opens the picker; the rows of the folder are added later.
     pub fn new(current: Option<PathBuf>) -> Self {
-        let folder = Listed { loading: Loading::Running { done: 0, total: 0 }, ..Listed::default() };
-        Self { current, folder, ..Self::default() }
+        let mut picker = Self { current, ..Self::default() };
+        picker.lists[Scope::Folder as usize].loading = Loading::Running { done: 0, total: 0 };
+        picker
     }
 
     /// Adds rows of a scope; rows of the same file are replaced.
     pub fn add_rows(&mut self, scope: Scope, rows: impl IntoIterator<Item = SessionSummary>) {
         for row in rows {
-            self.listed_mut(scope).paths.insert(row.path.clone());
+            self.lists[scope as usize].paths.insert(row.path.clone());
             self.rows.insert(row.path.clone(), row);
         }
         self.is_stale = true;
@@ -144,7 +145,7 @@ impl SessionPicker {
 
     /// Sets the progress of a list; it is done when both numbers are equal.
     pub fn set_progress(&mut self, scope: Scope, done: usize, total: usize) {
-        self.listed_mut(scope).loading =
+        self.lists[scope as usize].loading =
             if done >= total { Loading::Done } else { Loading::Running { done, total } };
     }
 
@@ -202,17 +203,7 @@ impl SessionPicker {
     }
 
     fn listed(&self) -> &Listed {
-        match self.scope {
-            Scope::Folder => &self.folder,
-            Scope::All => &self.all,
-        }
-    }
-
-    fn listed_mut(&mut self, scope: Scope) -> &mut Listed {
-        match scope {
-            Scope::Folder => &mut self.folder,
-            Scope::All => &mut self.all,
-        }
+        &self.lists[self.scope as usize]
     }
 }
 
@@ -315,7 +306,7 @@ impl SessionPicker {
             Scope::All => Scope::Folder,
         };
         let scope = self.scope;
-        let listed = self.listed_mut(scope);
+        let listed = &mut self.lists[scope as usize];
         let is_new = listed.loading == Loading::NotAsked;
         if is_new {
             listed.loading = Loading::Running { done: 0, total: 0 };

@@ -7,6 +7,15 @@
 use ratatui::style::{Color, Modifier, Style};
 use session_tree::{Charset, RowStyle};
 
+/// The numbers of the colours that every terminal has.
+const BLACK: u8 = 0;
+const RED: u8 = 1;
+const GREEN: u8 = 2;
+const YELLOW: u8 = 3;
+const BLUE: u8 = 4;
+const MAGENTA: u8 = 5;
+const CYAN: u8 = 6;
+
 /// Declares all roles: the name, the meaning, and the style on dark and on light terminals.
 macro_rules! roles {
     ($($role:ident $meaning:literal $styles:expr;)*) => {
@@ -28,39 +37,36 @@ roles! {
     Text "Ordinary text." [Style::new(); 2];
     Muted "Less important text." fg(245, 242);
     Dim "Hints and guide lines." fg(240, 248);
-    Accent "Parts of the user and of the active path: cursor, dots, prompts." named(Color::Cyan);
-    Success "Success, and answers of the model." named(Color::Green);
-    Warning "Parts that need attention: labels, branch summaries." named(Color::Yellow);
-    Error "Errors." named(Color::Red);
+    Accent "Parts of the user and of the active path: cursor, dots, prompts." named(CYAN);
+    Success "Success, and answers of the model." named(GREEN);
+    Warning "Parts that need attention: labels, branch summaries." named(YELLOW);
+    Error "Errors." named(RED);
     Border "A line between parts of the screen." fg(238, 250);
-    BorderAccent "A line that stands out: compactions, the pane with the keyboard." named(Color::Cyan);
+    BorderAccent "A line that stands out: compactions, the pane with the keyboard." named(CYAN);
     Title "The title of a part of the screen." with(Modifier::BOLD, [Style::new(); 2]);
     Selection "The row of the cursor." bg(237, 254);
-    Match "A hit of a query." named(Color::Black).map(|style| style.bg(Color::Yellow));
+    Match "A hit of a query." named(BLACK).map(|style| style.bg(Color::Indexed(YELLOW)));
     Key "A key in a line of help." with(Modifier::BOLD, fg(250, 238));
-    Heading "A heading in Markdown." with(Modifier::BOLD, named(Color::Yellow));
-    Link "A link in Markdown." with(Modifier::UNDERLINED, named(Color::Blue));
-    Code "Code inside a line." named(Color::Cyan);
+    Heading "A heading in Markdown." with(Modifier::BOLD, named(YELLOW));
+    Link "A link in Markdown." with(Modifier::UNDERLINED, named(BLUE));
+    Code "Code inside a line." named(CYAN);
     Quote "A quotation in Markdown." with(Modifier::ITALIC, fg(245, 242));
     Thinking "Thoughts of the model." with(Modifier::ITALIC, fg(245, 242));
     UserMessage "The background of a prompt." bg(236, 255);
     CustomMessage "The background of a message of an extension." bg(53, 225);
     CustomText "The text of a message of an extension." fg(183, 54);
     CustomLabel "The label of a message of an extension." with(Modifier::BOLD, fg(177, 91));
-    ToolPending "The background of a tool that runs." bg(235, 255);
-    ToolDone "The background of a tool that succeeded." bg(22, 194);
-    ToolFailed "The background of a tool that failed." bg(52, 224);
     ToolTitle "The name of a tool and its main argument." with(Modifier::BOLD, [Style::new(); 2]);
     ToolOutput "The output of a tool." fg(245, 242);
-    DiffAdded "An added line of a difference." named(Color::Green);
-    DiffRemoved "A removed line of a difference." named(Color::Red);
+    DiffAdded "An added line of a difference." named(GREEN);
+    DiffRemoved "A removed line of a difference." named(RED);
     DiffContext "An unchanged line of a difference." fg(245, 242);
-    Shell "The border of the editor while a shell command is typed." named(Color::Green);
+    Shell "The border of the editor while a shell command is typed." named(GREEN);
     ThinkingOff "The border of the editor without thinking." fg(238, 250);
-    ThinkingLow "The border of the editor at the lowest levels of thinking." named(Color::Blue);
-    ThinkingMedium "The border of the editor at a medium level of thinking." named(Color::Cyan);
-    ThinkingHigh "The border of the editor at a high level of thinking." named(Color::Magenta);
-    ThinkingMax "The border of the editor at the highest levels of thinking." named(Color::Red);
+    ThinkingLow "The border of the editor at the lowest levels of thinking." named(BLUE);
+    ThinkingMedium "The border of the editor at a medium level of thinking." named(CYAN);
+    ThinkingHigh "The border of the editor at a high level of thinking." named(MAGENTA);
+    ThinkingMax "The border of the editor at the highest levels of thinking." named(RED);
 }
 
 fn fg(dark: u8, light: u8) -> [Style; 2] {
@@ -71,8 +77,8 @@ fn bg(dark: u8, light: u8) -> [Style; 2] {
     [dark, light].map(|colour| Style::new().bg(Color::Indexed(colour)))
 }
 
-fn named(colour: Color) -> [Style; 2] {
-    [Style::new().fg(colour); 2]
+fn named(colour: u8) -> [Style; 2] {
+    fg(colour, colour)
 }
 
 fn with(modifier: Modifier, styles: [Style; 2]) -> [Style; 2] {
@@ -152,11 +158,6 @@ impl Theme {
     #[must_use]
     pub fn with_charset(self, charset: Charset) -> Self {
         Self { charset, ..self }
-    }
-
-    /// Returns true if the theme is for light terminals.
-    pub fn is_light(self) -> bool {
-        self.palette == Palette::Light
     }
 
     /// Returns one of two texts, depending on the characters the terminal can show.

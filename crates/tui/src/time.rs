@@ -34,11 +34,6 @@ impl Local {
         }
     }
 
-    /// Returns how long ago a time was, as [`age`] has it.
-    pub fn age(self, time: Timestamp) -> String {
-        age(self.now, time)
-    }
-
     /// Returns the time that words name: `today`, `yesterday`, the last `monday`, or `3d` and `2w` for days and weeks ago.
     /// Days begin at midnight.
     pub fn named(self, words: &str) -> Option<Timestamp> {

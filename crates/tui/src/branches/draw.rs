@@ -13,7 +13,7 @@ use crate::layout::take_rows;
 use crate::numbers::{count, money, tokens};
 use crate::paint::{self, span};
 use crate::theme::{Role, Theme};
-use crate::time::Local;
+use crate::time::{Local, age};
 use crate::width::{cut, pad};
 
 const KEYS: &[(Action, &str)] = &[
@@ -44,7 +44,7 @@ const COLUMNS: [Column; 6] = [
     Column("model", 16, 110, |row, _| {
         left(row.figures.own.last_model.as_ref().map(|model| model.model_id.as_str()).unwrap_or_default(), 16)
     }),
-    Column("last", 4, 0, |row, local| local.age(row.branch.last_activity)),
+    Column("last", 4, 0, |row, local| age(local.now, row.branch.last_activity)),
 ];
 
 impl BranchList {
@@ -67,9 +67,9 @@ impl BranchList {
         let head = Line::styled(header(columns), theme.style(Role::Dim));
         paint::line(&head, take_rows(&mut left, 1), buf);
         let foot = if matches!(self.mode, Mode::Label(..)) { 3 } else { 1 };
-        let rows = usize::from(left.height.saturating_sub(foot));
+        let rows = left.height.saturating_sub(foot);
         let list = take_rows(&mut left, rows);
-        self.page = rows.max(1);
+        self.page = usize::from(rows.max(1));
         self.draw_rows(theme, local, list, buf);
         match &mut self.mode {
             Mode::Label(_, prompt) => prompt.draw(theme, keymap, left, buf),

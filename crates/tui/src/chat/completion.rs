@@ -157,31 +157,19 @@ impl Completion {
 
     /// Draws the list.
     pub fn draw(&self, theme: Theme, area: Rect, buf: &mut Buffer) {
-        let rows = usize::from(area.height).max(1);
-        let top = self.selected.saturating_sub(rows / 2).min(self.candidates.len().saturating_sub(rows));
         let mark = if self.wanted.kind == Completes::Commands { "/" } else { "" };
         let shown = |one: &Candidate| format!("{mark}{}", crate::clean::clean(&one.text));
-        let widest =
-            self.candidates.iter().skip(top).take(rows).map(|one| width(&shown(one))).max().unwrap_or(0);
+        let widest = self.candidates.iter().map(|one| width(&shown(one))).max().unwrap_or(0);
         let widest = widest.min(usize::from(area.width) / 2);
-        for (nth, one) in self.candidates.iter().enumerate().skip(top).take(rows) {
-            let row = Rect { y: area.y + (nth - top) as u16, height: 1, ..area };
-            let is_selected = nth == self.selected;
-            let name = shown(one);
-            let line = Line::from(vec![
-                Span::styled(
-                    if is_selected { theme.pick("› ", "> ") } else { "  " },
-                    theme.style(Role::Accent),
-                ),
-                Span::styled(
-                    pad(&cut(&name, widest), widest, false),
-                    theme.style(if is_selected { Role::Accent } else { Role::Text }),
-                ),
-                Span::raw("  "),
-                paint::span(&one.what, theme.style(Role::Muted)),
-            ]);
-            paint::line(&paint::shorten(line, usize::from(area.width)), row, buf);
-        }
+        paint::list(theme, self.candidates.len(), self.selected, area, buf, |at, is_here| {
+            let one = &self.candidates[at];
+            let role = if is_here { Role::Accent } else { Role::Text };
+            Line::from(vec![
+                paint::cursor(theme, is_here),
+                Span::styled(pad(&cut(&shown(one), widest), widest, false), theme.style(role)),
+                paint::span(&format!("  {}", one.what), theme.style(Role::Muted)),
+            ])
+        });
     }
 }
 

@@ -1,10 +1,6 @@
 //! Rows of extensions around the editor: widgets above and below it, another footer, a line of statuses.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::Line;
-
-use crate::paint;
 
 /// How many rows an extension may take in one place.
 const MOST: usize = 12;
@@ -43,12 +39,4 @@ impl Extras {
 /// A quarter of the screen at most: the conversation comes first.
 fn height(lines: &[Line<'static>], rows: u16) -> u16 {
     (lines.len().min(MOST) as u16).min(rows / 4)
-}
-
-/// Draws rows as far as there is room.
-pub(crate) fn draw(lines: &[Line<'static>], area: Rect, buf: &mut Buffer) {
-    for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
-        let row = Rect { y, height: 1, ..area };
-        paint::line(&paint::shorten(line.clone(), usize::from(area.width)), row, buf);
-    }
 }

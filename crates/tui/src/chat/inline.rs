@@ -413,37 +413,16 @@ const MODIFIERS: [(Modifier, u8); 7] = [
     (Modifier::CROSSED_OUT, 9),
 ];
 
-/// The colours that every terminal has, in the order of their numbers: eight, and eight that are bright.
-const BASIC_COLOURS: [Color; 16] = [
-    Color::Black,
-    Color::Red,
-    Color::Green,
-    Color::Yellow,
-    Color::Blue,
-    Color::Magenta,
-    Color::Cyan,
-    Color::Gray,
-    Color::DarkGray,
-    Color::LightRed,
-    Color::LightGreen,
-    Color::LightYellow,
-    Color::LightBlue,
-    Color::LightMagenta,
-    Color::LightCyan,
-    Color::White,
-];
-
-fn colour(out: &mut String, colour: Option<Color>, base: usize) {
+/// Themes and texts of programs name colours by their numbers only; the first sixteen have short codes.
+fn colour(out: &mut String, colour: Option<Color>, base: u8) {
     let extended = base + 8;
     // Writing into a string does not fail.
     let _ = match colour {
         Some(Color::Rgb(red, green, blue)) => write!(out, ";{extended};2;{red};{green};{blue}"),
+        Some(Color::Indexed(number @ 0..8)) => write!(out, ";{}", base + number),
+        Some(Color::Indexed(number @ 8..16)) => write!(out, ";{}", base + 60 + number - 8),
         Some(Color::Indexed(number)) => write!(out, ";{extended};5;{number}"),
-        basic => match BASIC_COLOURS.iter().position(|known| Some(*known) == basic) {
-            Some(number @ 0..8) => write!(out, ";{}", base + number),
-            Some(bright) => write!(out, ";{}", base + 60 + bright - 8),
-            None => Ok(()),
-        },
+        _ => Ok(()),
     };
 }
 

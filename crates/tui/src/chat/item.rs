@@ -140,10 +140,7 @@ pub(crate) fn capped(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= LONGEST {
         return text.into();
     }
-    let mut end = LONGEST;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(LONGEST);
     format!("{}\n… {} more bytes", &text[..end], text.len() - end).into()
 }
 

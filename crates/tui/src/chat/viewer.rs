@@ -13,6 +13,7 @@ use ratatui::text::Line;
 use super::highlight::CodeCache;
 use super::item::{Item, Look, rows};
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
+use crate::layout::take_bottom;
 use crate::paint;
 use crate::theme::Role;
 
@@ -66,14 +67,12 @@ impl Viewer {
     pub fn update(&mut self, input: &Input, entries: Entries<'_>) -> bool {
         let page = self.height.saturating_sub(1).max(1);
         match input {
-            Input::Action(Action::SelectUp) => self.up(1, entries),
-            Input::Action(Action::SelectDown) => self.down(1, entries),
+            Input::Action(Action::SelectUp) | Input::Char('k') => self.up(1, entries),
+            Input::Action(Action::SelectDown) | Input::Char('j') => self.down(1, entries),
             Input::Action(Action::SelectPageUp) => self.up(page, entries),
             Input::Action(Action::SelectPageDown) | Input::Char(' ') => self.down(page, entries),
             Input::Action(Action::SelectFirst) | Input::Char('g') => self.top = (0, 0),
             Input::Action(Action::SelectLast) | Input::Char('G') => self.go_to_end(entries),
-            Input::Char('k') => self.up(1, entries),
-            Input::Char('j') => self.down(1, entries),
             Input::Action(Action::ThinkingToggle) => self.toggle_folding(),
             Input::Action(Action::SelectCancel | Action::ToolsExpand) | Input::Char('q') => return true,
             Input::Action(_) | Input::Char(_) | Input::Paste(_) => {}
@@ -170,12 +169,9 @@ impl Viewer {
             at += 1;
         }
         self.is_at_end &= at == self.count;
-        for (row, y) in rows.iter().zip(area.top()..area.bottom().saturating_sub(1)) {
-            let place = Rect { y, height: 1, ..area };
-            paint::tint(row.style, place, buf);
-            paint::line(row, place, buf);
-        }
-        let foot = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
+        let mut body = area;
+        let foot = take_bottom(&mut body, 1);
+        paint::rows(&rows, body, buf);
         let keys = [
             (Action::SelectUp, "up"),
             (Action::SelectPageUp, "page up"),

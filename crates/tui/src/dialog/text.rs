@@ -7,8 +7,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::frame;
-use crate::editor::{EDITOR_ACTIONS, Edited, Editor};
-use crate::keys::{Action, Input, Keymap, Letters};
+use crate::editor::{Edited, Editor};
+use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::paint;
 use crate::theme::Theme;
 
@@ -65,7 +65,8 @@ impl TextDialog {
 
     /// Turns an event of the terminal into an input.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
-        let actions = [&[Action::SelectCancel, Action::ExternalEditor], EDITOR_ACTIONS].concat();
+        let mut actions = vec![Action::SelectCancel, Action::ExternalEditor];
+        actions.extend(Screen::Editor.actions());
         keymap.input(event, &actions, Letters::Type)
     }
 

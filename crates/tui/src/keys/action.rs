@@ -19,6 +19,8 @@ pub enum Screen {
     Fork,
     /// A line to type.
     Line,
+    /// A text of many lines to type.
+    Editor,
     /// The overlay that lists keys.
     Help,
 }
@@ -142,9 +144,11 @@ actions! {
         ReviewFocus ["app.review.focus"] ["f"] "set a focus";
         ReviewDiff ["app.review.diff"] ["d"] "show the full difference";
     }
-    "Conversation" [Chat] {
+    "Conversation" [Chat Editor] {
         Submit ["tui.input.submit", "submit"] ["enter"] "send";
         NewLine ["tui.input.newLine", "newLine"] ["shift+enter", "ctrl+j"] "new line";
+    }
+    "Conversation" [Chat] {
         FollowUp ["app.message.followUp", "followUp"] ["alt+enter"] "send when all is done";
         Dequeue ["app.message.dequeue", "dequeue"] ["alt+up"] "take queued messages back";
         Interrupt ["app.interrupt", "interrupt"] ["escape"] "stop, or go back";
@@ -178,15 +182,15 @@ actions! {
         ModelCycleBackward ["app.model.cycleBackward", "cycleModelBackward"] ["shift+ctrl+p"] "previous model";
         ThinkingCycle ["app.thinking.cycle", "cycleThinkingLevel"] ["shift+tab"] "next thinking level";
     }
-    "" [Tree Line] {
+    "" [Tree Line Editor] {
         CursorLeft ["tui.editor.cursorLeft", "cursorLeft"] ["left", "ctrl+b"] "cursor left";
         CursorRight ["tui.editor.cursorRight", "cursorRight"] ["right", "ctrl+f"] "cursor right";
     }
-    "" [Tree Picker Branches List Fork Line] {
+    "" [Tree Picker Branches List Fork Line Editor] {
         DeleteBackward ["tui.editor.deleteCharBackward", "deleteCharBackward"] ["backspace", "shift+backspace", "ctrl+h"] "delete the character before";
         DeleteWordBackward ["tui.editor.deleteWordBackward", "deleteWordBackward"] ["ctrl+w", "alt+backspace", "ctrl+backspace"] "delete the word before";
     }
-    "The editor" [Line Chat] {
+    "The editor" [Line Chat Editor] {
         CursorWordLeft ["tui.editor.cursorWordLeft", "cursorWordLeft"] ["alt+left", "ctrl+left", "alt+b"] "one word left";
         CursorWordRight ["tui.editor.cursorWordRight", "cursorWordRight"] ["alt+right", "ctrl+right", "alt+f"] "one word right";
         CursorLineStart ["tui.editor.cursorLineStart", "cursorLineStart"] ["home", "ctrl+a"] "start of the line";
@@ -196,12 +200,14 @@ actions! {
         DeleteToLineStart ["tui.editor.deleteToLineStart", "deleteToLineStart"] ["ctrl+u"] "delete to the start of the line";
         DeleteToLineEnd ["tui.editor.deleteToLineEnd", "deleteToLineEnd"] ["ctrl+k"] "delete to the end of the line";
     }
-    "The editor" [Chat] {
+    "The editor" [Chat Editor] {
         Yank ["tui.editor.yank", "yank"] ["ctrl+y"] "insert what was deleted";
         Undo ["tui.editor.undo", "undo"] ["ctrl+-", "ctrl+_", "ctrl+7"] "undo";
+    }
+    "The editor" [Chat] {
         Complete ["tui.input.tab", "tab"] ["tab"] "complete";
     }
-    "" [Chat] {
+    "" [Chat Editor] {
         CursorUp ["tui.editor.cursorUp", "cursorUp"] ["up"] "cursor up";
         CursorDown ["tui.editor.cursorDown", "cursorDown"] ["down"] "cursor down";
         EditorPageUp ["tui.editor.pageUp", "pageUp"] ["pageup"] "one page up";

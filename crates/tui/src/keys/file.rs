@@ -7,57 +7,20 @@ use serde_json::Value;
 use super::action::{Action, is_only_in_pi};
 use super::chord::Chord;
 
-/// Something in a keybindings file that cannot be understood.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BindingError {
-    /// The file is no JSON.
-    #[error("the keybindings file is no JSON: {reason}")]
-    NotJson {
-        /// The message of the JSON parser.
-        reason: String,
-    },
-    /// The file is JSON, but no object.
-    #[error("the keybindings file must be an object such as {{\"app.tree.editLabel\": \"f2\"}}")]
-    NotAnObject,
-    /// There is no action with this id.
-    #[error("no action `{id}`{}", near.map(|near| format!(", did you mean `{near}`")).unwrap_or_default())]
-    UnknownAction {
-        /// The id as it was written.
-        id: String,
-        /// The id that is most like it.
-        near: Option<&'static str>,
-    },
-    /// The action is one of pi that does nothing here.
-    #[error("`{id}` has no effect here")]
-    NoEffect {
-        /// The id as it was written.
-        id: String,
-    },
-    /// There is no such key.
-    #[error("no key `{key}` (for `{id}`)")]
-    UnknownKey {
-        /// The id of the action.
-        id: String,
-        /// The key as it was written.
-        key: String,
-    },
-    /// The value is neither a key nor a list of keys.
-    #[error("`{id}` needs a key or a list of keys")]
-    NotKeys {
-        /// The id of the action.
-        id: String,
-    },
-}
-
 type Bindings = HashMap<Action, Vec<Chord>>;
 
-/// Reads the bindings of a file. An empty list switches an action off.
-pub(super) fn read(text: &str) -> (Bindings, Vec<BindingError>) {
+/// Reads the bindings of a file, and what in it cannot be understood. An empty list switches an action off.
+pub(super) fn read(text: &str) -> (Bindings, Vec<String>) {
     let object = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(Value::Object(object)) => object,
-        Ok(_) => return (Bindings::new(), vec![BindingError::NotAnObject]),
-        Err(error) => return (Bindings::new(), vec![BindingError::NotJson { reason: error.to_string() }]),
+        Ok(_) => {
+            let example = r#"{"app.tree.editLabel": "f2"}"#;
+            return (
+                Bindings::new(),
+                vec![format!("the keybindings file must be an object such as {example}")],
+            );
+        }
+        Err(error) => return (Bindings::new(), vec![format!("the keybindings file is no JSON: {error}")]),
     };
     let (mut bindings, mut errors) = (Bindings::new(), Vec::new());
     for (id, value) in object.iter().filter(|(id, _)| *id != "$schema") {
@@ -73,10 +36,11 @@ pub(super) fn read(text: &str) -> (Bindings, Vec<BindingError>) {
     (bindings, errors)
 }
 
-fn binding(id: &str, value: &Value) -> Result<(Action, Vec<Chord>), BindingError> {
-    let unknown = || match is_only_in_pi(id) {
-        true => BindingError::NoEffect { id: id.to_owned() },
-        false => BindingError::UnknownAction { id: id.to_owned(), near: most_like(id) },
+fn binding(id: &str, value: &Value) -> Result<(Action, Vec<Chord>), String> {
+    let unknown = || match (is_only_in_pi(id), most_like(id)) {
+        (true, _) => format!("`{id}` has no effect here"),
+        (false, Some(near)) => format!("no action `{id}`, did you mean `{near}`"),
+        (false, None) => format!("no action `{id}`"),
     };
     let action = Action::from_id(id).ok_or_else(unknown)?;
     let keys: Option<Vec<&str>> = match value {
@@ -84,12 +48,9 @@ fn binding(id: &str, value: &Value) -> Result<(Action, Vec<Chord>), BindingError
         Value::Array(keys) => keys.iter().map(Value::as_str).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
     };
-    let keys = keys.ok_or_else(|| BindingError::NotKeys { id: id.to_owned() })?;
-    let chord = |key: &str| {
-        let unknown = || BindingError::UnknownKey { id: id.to_owned(), key: key.to_owned() };
-        Chord::parse(key).ok_or_else(unknown)
-    };
-    let chords: Result<Vec<Chord>, BindingError> = keys.into_iter().map(chord).collect();
+    let keys = keys.ok_or_else(|| format!("`{id}` needs a key or a list of keys"))?;
+    let chord = |key: &str| Chord::parse(key).ok_or_else(|| format!("no key `{key}` (for `{id}`)"));
+    let chords: Result<Vec<Chord>, String> = keys.into_iter().map(chord).collect();
     Ok((action, chords?))
 }
 

@@ -58,7 +58,7 @@ fn a_file_binds_one_key_or_a_list_and_an_empty_list_switches_off() {
     let text = r#"{"$schema": "x", "app.tree.editLabel": "ctrl+e", "app.help": [],
         "tui.select.up": ["up", "ctrl+p"], "treeFoldOrUp": "f5"}"#;
     let (keymap, errors) = Keymap::with_file(Preset::Offshoot, text);
-    assert_eq!(errors, []);
+    assert!(errors.is_empty(), "{errors:?}");
     assert_eq!(keymap.names(Action::TreeEditLabel), "Ctrl+E");
     assert_eq!(keymap.names(Action::SelectUp), "↑, Ctrl+P");
     assert_eq!(keymap.names(Action::TreeFold), "F5");
@@ -71,9 +71,8 @@ fn what_a_file_gets_wrong_is_told_and_the_rest_counts() {
     let text =
         r#"{"app.tree.editlabel": "f9", "app.help": "f13x", "tui.select.up": 3, "tui.select.down": "j"}"#;
     let (keymap, errors) = Keymap::with_file(Preset::Offshoot, text);
-    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        errors,
         [
             "no action `app.tree.editlabel`, did you mean `app.tree.editLabel`",
             "no key `f13x` (for `app.help`)",
@@ -87,9 +86,9 @@ fn what_a_file_gets_wrong_is_told_and_the_rest_counts() {
 #[test]
 fn a_file_that_is_no_object_changes_nothing() {
     let (_, errors) = Keymap::with_file(Preset::Offshoot, "[]");
-    assert_eq!(errors, [BindingError::NotAnObject]);
+    assert!(errors[0].contains("must be an object"), "{errors:?}");
     let (keymap, errors) = Keymap::with_file(Preset::Offshoot, "{");
-    assert!(matches!(errors[..], [BindingError::NotJson { .. }]), "{errors:?}");
+    assert!(errors[0].contains("is no JSON"), "{errors:?}");
     assert_eq!(keymap.names(Action::SelectUp), "↑");
 }
 
@@ -105,8 +104,7 @@ fn the_id_counts_when_a_file_has_the_old_name_too() {
 fn what_only_pi_does_is_told() {
     let (_, errors) =
         Keymap::with_file(Preset::Offshoot, r#"{"tui.editor.yankPop": "f5", "jumpForward": []}"#);
-    let no_effect = |id: &str| BindingError::NoEffect { id: id.to_owned() };
-    assert_eq!(errors, [no_effect("tui.editor.yankPop"), no_effect("jumpForward")]);
+    assert_eq!(errors, ["`tui.editor.yankPop` has no effect here", "`jumpForward` has no effect here"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::keys::{Action, Keymap, Screen};
 use crate::layout::take_rows;
 use crate::paint::{self, span};
 use crate::theme::{Role, Theme};
-use crate::time::Local;
+use crate::time::{Local, age};
 use crate::width::cut;
 
 const KEYS: &[(Action, &str)] = &[
@@ -57,7 +57,7 @@ impl SessionPicker {
             Mode::Delete(_, question) => question.height(area.width),
             Mode::Browse | Mode::Help(_) => 2,
         };
-        let list_rows = usize::from(left.height.saturating_sub(dialog_rows));
+        let list_rows = left.height.saturating_sub(dialog_rows);
         let list = take_rows(&mut left, list_rows);
         self.draw_body(theme, keymap, local, list, rule, buf);
         match &mut self.mode {
@@ -188,7 +188,7 @@ impl SessionPicker {
         if row.is_complete {
             parts.push(format!("{:>4}", row.message_count));
         }
-        parts.push(format!("{:>4} ", local.age(row.modified)));
+        parts.push(format!("{:>4} ", age(local.now, row.modified)));
         parts.join(" ")
     }
 

@@ -67,7 +67,7 @@ impl SummaryFlow {
         if let Some(failure) = &self.failure {
             line(format!(" {} {failure}", theme.pick("✗", "x")), Role::Error, &mut body);
         }
-        let options = take_rows(&mut body, self.options.items().len());
+        let options = take_rows(&mut body, self.options.items().len() as u16);
         let (mark, role) = if self.remember { ("[x]", Role::Accent) } else { ("[ ]", Role::Muted) };
         line(format!(" {mark} do the same from now on, without asking"), role, &mut body);
         let (label, role) = match self.label.as_str() {

@@ -4,10 +4,10 @@ use super::*;
 
 #[test]
 fn a_light_background_gets_the_light_theme() {
-    assert!(Theme::for_background(255, 250, 240).is_light());
-    assert!(!Theme::for_background(30, 30, 46).is_light());
-    assert!(Theme::for_colorfgbg("0;15").is_some_and(Theme::is_light));
-    assert!(Theme::for_colorfgbg("15;default;0").is_some_and(|theme| !theme.is_light()));
+    assert_eq!(Theme::for_background(255, 250, 240), Theme::light());
+    assert_eq!(Theme::for_background(30, 30, 46), Theme::dark());
+    assert_eq!(Theme::for_colorfgbg("0;15"), Some(Theme::light()));
+    assert_eq!(Theme::for_colorfgbg("15;default;0"), Some(Theme::dark()));
     assert_eq!(Theme::for_colorfgbg("default"), None);
 }
 

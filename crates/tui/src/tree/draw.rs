@@ -130,10 +130,7 @@ impl TreeSelector {
             paint::titled_rule(theme, "preview", pane.rule, buf);
         }
         if let Some(preview) = &self.view.preview {
-            for (line, row) in preview.lines.iter().skip(self.preview_top).zip(pane.area.rows()) {
-                paint::tint(line.style, row, buf);
-                paint::line(line, row, buf);
-            }
+            paint::rows(preview.lines.iter().skip(self.preview_top), pane.area, buf);
         }
     }
 

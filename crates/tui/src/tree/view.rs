@@ -136,9 +136,9 @@ impl TreeSelector {
     fn areas(&self, area: Rect) -> Areas {
         let from = |rows: u16| u16::from(area.height >= rows);
         let mut left = area;
-        let title = take_rows(&mut left, usize::from(from(6)));
+        let title = take_rows(&mut left, from(6));
         let query = take_rows(&mut left, 1);
-        let rule = take_rows(&mut left, usize::from(from(8)));
+        let rule = take_rows(&mut left, from(8));
         let foot = if matches!(self.mode, Mode::Label(..)) { 3 } else { from(4) + from(5) };
         let foot = take_bottom(&mut left, foot);
         let wide = area.width >= WIDE;

@@ -1,5 +1,4 @@
 use super::*;
-use ratatui::style::Stylize;
 
 /// A terminal of 20 columns and 8 rows, with the frames that were written to it.
 struct Screen {
@@ -129,7 +128,7 @@ fn a_full_row_keeps_its_last_letter() {
 
 #[test]
 fn a_background_reaches_the_edge() {
-    let line = Line::raw("hi").on_red();
+    let line = Line::raw("hi").style(Style::new().bg(Color::Indexed(1)));
     let row = line_row(&line, 20);
     assert_eq!(row.bytes, "\x1b[0;41mhi\x1b[K\x1b[0m");
     assert_eq!(row.columns, 2);
