@@ -1,5 +1,6 @@
 //! The frame of the built-in tools: what a model is told of them, what they do to the world, how they run.
 
+use std::convert::identity;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
@@ -21,18 +22,21 @@ pub(super) struct BuiltIn {
     pub(super) work: Work,
 }
 
+/// What came of a call: an error is the output of one that failed.
+pub(super) type ToolResult = Result<ToolOutput, ToolOutput>;
+
 /// What a tool does.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Work {
     /// Looks at what `path` names, or at the working directory.
-    Reads(fn(&Json, &ToolPlace) -> ToolOutput),
+    Reads(fn(&Json, &ToolPlace) -> ToolResult),
     /// Changes the file that `path` names.
     Changes {
         /// Brings arguments, as models write them, to the shape of the schema.
         prepare: fn(Json) -> Json,
         /// Works out the diff of a call.
         diff: fn(&Json, &FileTarget, &ToolPlace) -> Result<String, ToolOutput>,
-        run: fn(&Json, &FileTarget, &ToolPlace) -> ToolOutput,
+        run: fn(&Json, &FileTarget, &ToolPlace) -> ToolResult,
     },
     /// Runs a command line.
     Runs,
@@ -78,8 +82,12 @@ impl Tool for BuiltIn {
 
     fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
         match self.work {
-            Work::Reads(read) => Box::pin(work::run(place, move |place| read(&call.arguments, place))),
-            Work::Changes { run, .. } => Box::pin(change(call, place, run)),
+            Work::Reads(read) => {
+                Box::pin(work::run(place, move |place| read(&call.arguments, place).unwrap_or_else(identity)))
+            }
+            Work::Changes { run, .. } => {
+                Box::pin(async move { change(call, place, run).await.unwrap_or_else(identity) })
+            }
             Work::Runs => Box::pin(bash::run(call, place)),
         }
     }
@@ -89,23 +97,15 @@ impl Tool for BuiltIn {
 async fn change(
     call: ToolCall,
     place: &ToolPlace,
-    work: fn(&Json, &FileTarget, &ToolPlace) -> ToolOutput,
-) -> ToolOutput {
-    let Some(path) = Fields(&call.arguments).text("path") else {
-        return ToolOutput::error("the argument `path` is missing");
-    };
-    let target = match place.target(Path::new(path)) {
-        Ok(target) => target,
-        Err(output) => return output,
-    };
-    let Some(turn) = place.cancel.unless_cancelled(files::turn(&target.real)).await else {
-        return work::cancelled();
-    };
-    work::run_to_the_end(place, move |place| {
-        let output = work(&call.arguments, &target, place);
+    work: fn(&Json, &FileTarget, &ToolPlace) -> ToolResult,
+) -> ToolResult {
+    let target = place.target(Fields(&call.arguments).path()?)?;
+    let turn = place.cancel.unless_cancelled(files::turn(&target.real)).await.ok_or_else(work::cancelled)?;
+    let done = work::run_to_the_end(place, move |place| {
+        let output = work(&call.arguments, &target, place).unwrap_or_else(identity);
         // Held until here even if the call was dropped meanwhile.
         drop(turn);
         output
-    })
-    .await
+    });
+    Ok(done.await)
 }

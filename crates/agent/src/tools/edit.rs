@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use self::matching::Edit;
-use super::built_in::{BuiltIn, Work};
+use super::built_in::{BuiltIn, ToolResult, Work};
 use super::files::{self, FileError};
 use super::work::FileTarget;
 use super::write::refused;
@@ -83,18 +83,14 @@ fn diff(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> Result<Stri
     plan(arguments, target, place).map(|planned| diff::numbered_text(&planned.old, &planned.new))
 }
 
-fn edit(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> ToolOutput {
-    let Planned { old, new, places } = match plan(arguments, target, place) {
-        Ok(planned) => planned,
-        Err(output) => return output,
-    };
-    if let Err(error) = files::replace(&target.real, &new) {
-        return ToolOutput::error(refused(&error, target, place));
-    }
+fn edit(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> ToolResult {
+    let Planned { old, new, places } = plan(arguments, target, place)?;
+    files::replace(&target.real, &new).map_err(|error| refused(&error, target, place))?;
     let shown = paths::shown(&place.cwd, &target.shown);
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let places = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
-    ToolOutput::text(format!("Changed {places} in {shown}.")).with_details(diff::details(&shown, &old, &new))
+    let output = ToolOutput::text(format!("Changed {places} in {shown}."));
+    Ok(output.with_details(diff::details(&shown, &old, &new)))
 }
 
 /// Applies the edits of a call to the content of a file, and writes nothing.

@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
-use super::built_in::{BuiltIn, Work};
+use super::built_in::{BuiltIn, ToolResult, Work};
 use super::walk::{self, Entries, Listing};
 use super::{paths, work};
 use crate::tool::{ToolOutput, ToolPlace};
@@ -30,22 +30,17 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
     work: Work::Reads(find),
 };
 
-fn find(arguments: &Json, place: &ToolPlace) -> ToolOutput {
+fn find(arguments: &Json, place: &ToolPlace) -> ToolResult {
     let fields = Fields(arguments);
-    let root = match walk::root(fields.text("path"), place) {
-        Ok(root) => root,
-        Err(output) => return output,
-    };
-    let wanted = match Wanted::parse(fields.text("pattern").unwrap_or_default()) {
-        Ok(wanted) => wanted,
-        Err(error) => return ToolOutput::error(format!("the pattern is not valid: {error}")),
-    };
+    let root = walk::root(fields.text("path"), place)?;
+    let wanted = Wanted::parse(fields.text("pattern").unwrap_or_default())
+        .map_err(|error| ToolOutput::error(format!("the pattern is not valid: {error}")))?;
     let limit = fields.count("limit").unwrap_or(LIMIT);
     let (mut listing, mut found, mut unread) = (Listing::default(), 0, 0);
     let mut entries = Entries::below(&root.real, place);
     for entry in &mut entries {
         if place.cancel.is_cancelled() {
-            return work::cancelled();
+            return Err(work::cancelled());
         }
         let Ok(entry) = entry else {
             unread += 1;
@@ -69,7 +64,7 @@ fn find(arguments: &Json, place: &ToolPlace) -> ToolOutput {
     }
     listing.dirs_left_out(unread);
     listing.secrets_left_out(entries.left_out());
-    listing.into_output()
+    Ok(listing.into_output())
 }
 
 /// What is looked for.

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use self::search::Search;
 use super::arguments::Fields;
-use super::built_in::{BuiltIn, Work};
+use super::built_in::{BuiltIn, ToolResult, Work};
 use super::find::Wanted;
 use super::walk::{self, Entries, Listing};
 use super::work;
@@ -39,20 +39,13 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
     work: Work::Reads(grep),
 };
 
-fn grep(arguments: &Json, place: &ToolPlace) -> ToolOutput {
+fn grep(arguments: &Json, place: &ToolPlace) -> ToolResult {
     let fields = Fields(arguments);
-    let root = match walk::root(fields.text("path"), place) {
-        Ok(root) => root,
-        Err(output) => return output,
-    };
-    let matcher = match matcher(fields) {
-        Ok(matcher) => matcher,
-        Err(error) => return ToolOutput::error(format!("the pattern is not valid: {error}")),
-    };
-    let wanted = match fields.text("glob").map(Wanted::parse).transpose() {
-        Ok(wanted) => wanted,
-        Err(error) => return ToolOutput::error(format!("the glob is not valid: {error}")),
-    };
+    let root = walk::root(fields.text("path"), place)?;
+    let matcher =
+        matcher(fields).map_err(|error| ToolOutput::error(format!("the pattern is not valid: {error}")))?;
+    let wanted = fields.text("glob").map(Wanted::parse).transpose();
+    let wanted = wanted.map_err(|error| ToolOutput::error(format!("the glob is not valid: {error}")))?;
     let limit = fields.count("limit").unwrap_or(LIMIT);
     let mut search = Search::new(matcher, context(fields), limit, place);
     if root.real.is_file() {
@@ -95,9 +88,9 @@ fn context(fields: Fields<'_>) -> usize {
         .min(MAX_CONTEXT)
 }
 
-fn told(search: Search<'_>, limit: usize, secrets: usize) -> ToolOutput {
+fn told(search: Search<'_>, limit: usize, secrets: usize) -> ToolResult {
     if search.is_cancelled() {
-        return work::cancelled();
+        return Err(work::cancelled());
     }
     let found = search.found;
     let mut listing = Listing { lines: found.lines, ..Listing::default() };
@@ -114,7 +107,7 @@ fn told(search: Search<'_>, limit: usize, secrets: usize) -> ToolOutput {
     listing.left_out(found.skipped, ["file", "files"], "searched");
     listing.dirs_left_out(found.skipped_dirs);
     listing.secrets_left_out(secrets);
-    listing.into_output()
+    Ok(listing.into_output())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::{fs, io};
 use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
-use super::built_in::{BuiltIn, Work};
+use super::built_in::{BuiltIn, ToolResult, Work};
 use super::paths;
 use super::walk::{self, Listing};
 use super::work;
@@ -31,25 +31,20 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
     work: Work::Reads(ls),
 };
 
-fn ls(arguments: &Json, place: &ToolPlace) -> ToolOutput {
+fn ls(arguments: &Json, place: &ToolPlace) -> ToolResult {
     let fields = Fields(arguments);
-    let root = match walk::root(fields.text("path"), place) {
-        Ok(root) => root,
-        Err(output) => return output,
-    };
+    let root = walk::root(fields.text("path"), place)?;
     let shown = paths::shown(&place.cwd, &root.shown);
     if !root.real.is_dir() {
-        return ToolOutput::error(format!("{shown} is not a directory"));
+        return Err(ToolOutput::error(format!("{shown} is not a directory")));
     }
-    let mut names = match names(&root.real, place) {
-        Ok(names) => names,
-        Err(error) => return ToolOutput::error(format!("cannot list {shown}: {error}")),
-    };
+    let mut names = names(&root.real, place)
+        .map_err(|error| ToolOutput::error(format!("cannot list {shown}: {error}")))?;
     if place.cancel.is_cancelled() {
-        return work::cancelled();
+        return Err(work::cancelled());
     }
     names.sort_by(|a, b| in_order(a, b));
-    listed(&names, fields.count("limit").unwrap_or(LIMIT))
+    Ok(listed(&names, fields.count("limit").unwrap_or(LIMIT)))
 }
 
 fn names(root: &Path, place: &ToolPlace) -> io::Result<Vec<String>> {

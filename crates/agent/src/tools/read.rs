@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use session_tree::PromptImage;
 
 use super::arguments::Fields;
-use super::built_in::{BuiltIn, Work};
+use super::built_in::{BuiltIn, ToolResult, Work};
 use super::files::{self, FileError};
 use super::work::FileTarget;
 use super::{output, paths};
@@ -49,20 +49,11 @@ struct Range {
     limit: Option<usize>,
 }
 
-fn read(arguments: &Json, place: &ToolPlace) -> ToolOutput {
+fn read(arguments: &Json, place: &ToolPlace) -> ToolResult {
     let fields = Fields(arguments);
-    let Some(path) = fields.text("path") else {
-        return ToolOutput::error("the argument `path` is missing");
-    };
-    let target = match place.target(Path::new(path)) {
-        Ok(target) => target,
-        Err(output) => return output,
-    };
+    let target = place.target(fields.path()?)?;
     let range = Range { offset: fields.count("offset").unwrap_or(1), limit: fields.count("limit") };
-    match read_file(&target, range, place) {
-        Ok(output) => output,
-        Err(error) => ToolOutput::error(told(&error, &target, place)),
-    }
+    read_file(&target, range, place).map_err(|error| ToolOutput::error(told(&error, &target, place)))
 }
 
 fn told(error: &FileError, target: &FileTarget, place: &ToolPlace) -> String {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
-use super::built_in::{BuiltIn, Work};
+use super::built_in::{BuiltIn, ToolResult, Work};
 use super::files::{self, FileError};
 use super::work::FileTarget;
 use super::{diff, output, paths};
@@ -43,29 +43,27 @@ fn diff(arguments: &Json, target: &FileTarget, _: &ToolPlace) -> Result<String, 
 }
 
 /// Says why a file cannot be changed.
-pub(super) fn refused(error: &FileError, target: &FileTarget, place: &ToolPlace) -> String {
-    format!("cannot write {}: {error}", paths::shown(&place.cwd, &target.shown))
+pub(super) fn refused(error: &FileError, target: &FileTarget, place: &ToolPlace) -> ToolOutput {
+    ToolOutput::error(format!("cannot write {}: {error}", paths::shown(&place.cwd, &target.shown)))
 }
 
-fn write(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> ToolOutput {
+fn write(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> ToolResult {
     let content = Fields(arguments).text("content").unwrap_or_default();
     let old = old_text(&target.real);
-    if let Err(error) = files::replace(&target.real, content.as_bytes()) {
-        return ToolOutput::error(refused(&error, target, place));
-    }
+    files::replace(&target.real, content.as_bytes()).map_err(|error| refused(&error, target, place))?;
     let shown = paths::shown(&place.cwd, &target.shown);
     let size_now = match content.len() {
         1 => "1 byte".to_owned(),
         bytes => format!("{bytes} bytes"),
     };
     let held = |size: u64| format!("Wrote {size_now} to {shown}, which held {}.", output::size(size));
-    match old {
+    Ok(match old {
         None => ToolOutput::text(format!("Wrote {size_now} to {shown}.")),
         Some(Old::Text(old)) => {
             ToolOutput::text(held(old.len() as u64)).with_details(diff::details(&shown, &old, content))
         }
         Some(Old::Other(size)) => ToolOutput::text(held(size)),
-    }
+    })
 }
 
 /// What a file held before.

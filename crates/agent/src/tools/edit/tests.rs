@@ -10,7 +10,8 @@ fn run(content: impl AsRef<[u8]>, edits: &[(&str, &str)]) -> (ToolOutput, Vec<u8
     let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     let edits: Vec<Json> = edits.iter().map(|(old, new)| json!({"oldText": old, "newText": new})).collect();
     let target = place.target(Path::new("f")).unwrap();
-    let output = edit(&json!({"path": "f", "edits": edits}), &target, &place);
+    let output =
+        edit(&json!({"path": "f", "edits": edits}), &target, &place).unwrap_or_else(std::convert::identity);
     (output, fs::read(&path).unwrap())
 }
 
@@ -124,7 +125,9 @@ fn a_missing_file_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     let edits = json!({"path": "f", "edits": [{"oldText": "a", "newText": "b"}]});
-    let edited = |path: &str| edit(&edits, &place.target(Path::new(path)).unwrap(), &place);
+    let edited = |path: &str| {
+        edit(&edits, &place.target(Path::new(path)).unwrap(), &place).unwrap_or_else(std::convert::identity)
+    };
     assert_eq!(edited("f"), ToolOutput::error("f does not exist"));
     fs::create_dir(dir.path().join("d")).unwrap();
     assert_eq!(edited("d"), ToolOutput::error("cannot edit d: it is a directory"));

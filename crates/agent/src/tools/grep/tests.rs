@@ -7,6 +7,7 @@ use crate::tools::walk::tests::{too_deep, tree};
 
 fn run(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
     grep(arguments, &ToolPlace::new(dir.path().to_owned(), Cancel::new()))
+        .unwrap_or_else(std::convert::identity)
 }
 
 fn found(dir: &tempfile::TempDir, arguments: &Json) -> String {
@@ -109,7 +110,7 @@ fn a_stopped_search_says_so() {
     let dir = project();
     let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     place.cancel.cancel();
-    assert_eq!(grep(&json!({"pattern": "one"}), &place), ToolOutput::error("cancelled"));
+    assert_eq!(grep(&json!({"pattern": "one"}), &place), Err(ToolOutput::error("cancelled")));
 }
 
 #[test]

@@ -17,7 +17,7 @@ impl Home {
     }
 
     fn read(&self, arguments: &Json) -> ToolOutput {
-        read(arguments, &self.place())
+        read(arguments, &self.place()).unwrap_or_else(std::convert::identity)
     }
 }
 
