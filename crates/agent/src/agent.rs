@@ -63,13 +63,13 @@ pub struct Agent {
     pub(crate) session: SharedSession,
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) thinking: ThinkingLevel,
-    /// What the model is told before the conversation, from the next request on.
+    /// The system prompt, from the next request on.
     pub system: String,
     tools: SharedTools,
     approver: Option<Arc<dyn Approver>>,
     /// What commands do not inherit, what tools do not open and what their output does not contain.
     pub secrets: Arc<Secrets>,
-    /// Those who want to be asked and told.
+    /// The handlers of events.
     pub hooks: Hooks,
     pub(crate) settings: Settings,
     pub(crate) cwd: PathBuf,

@@ -24,7 +24,7 @@ const THRESHOLD: &str = "threshold";
 const OVERFLOW: &str = "overflow";
 
 impl Agent {
-    /// Compacts the path because somebody asks for it; the summary pays attention to `focus`.
+    /// Compacts the path on request; the summary pays attention to `focus`.
     pub async fn compact(&mut self, focus: Option<&str>, cancel: &Cancel) -> Result<Applied<EntryId>> {
         let messages = {
             let session = self.session();

@@ -6,14 +6,14 @@ use super::history::Position;
 use crate::agent::{Agent, Move, Step, SummaryRequest};
 use crate::error::{AgentError, Result};
 
-/// Where to go.
+/// The target of a move.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MoveRequest {
     /// A reference to an entry.
     pub target: String,
     /// Whether to go to the entry itself, not to where the command usually goes from there.
     pub exact: bool,
-    /// What to tell of the branch that is left.
+    /// The summary of the branch that the leaf leaves.
     pub summary: SummaryRequest,
 }
 

@@ -88,7 +88,7 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// What [`Options::open`] refuses.
+    /// The errors of [`Options::open`].
     pub fn plan_resume(&self, file: &Path, options: Options) -> Result<Replacement> {
         Ok(Replacement { session: options.open(file)?, reason: Reason::Resume })
     }

@@ -1,4 +1,4 @@
-//! The frame of the built-in tools: what a model is told of them, what they do to the world, how they run.
+//! The frame of the built-in tools: description and schema for models, effect for permissions, preview and run.
 
 use std::convert::identity;
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ pub(super) struct BuiltIn {
     pub(super) work: Work,
 }
 
-/// What came of a call: an error is the output of one that failed.
+/// The output of a call; an error is the output of a call that failed.
 pub(super) type ToolResult = Result<ToolOutput, ToolOutput>;
 
-/// What a tool does.
+/// The work of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Work {
     /// Looks at what `path` names, or at the working directory.
@@ -103,7 +103,7 @@ async fn change(
     let turn = place.cancel.unless_cancelled(files::turn(&target.real)).await.ok_or_else(work::cancelled)?;
     let done = work::run_to_the_end(place, move |place| {
         let output = work(&call.arguments, &target, place).unwrap_or_else(identity);
-        // Held until here even if the call was dropped meanwhile.
+        // Held until here, even if the call was dropped before.
         drop(turn);
         output
     });
