@@ -9,7 +9,7 @@ use session_tree::{BranchRow, EntryId, Node};
 
 use crate::dialog::{Answer, Prompt};
 use crate::help::Help;
-use crate::input::{changed_query, stepped};
+use crate::input::{changed_query, has_words, stepped};
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
 
 /// A request of the user.
@@ -190,11 +190,10 @@ impl BranchList {
     }
 
     fn filter(&mut self) {
-        let query = self.query.as_deref().unwrap_or_default().to_lowercase();
+        let query = self.query.as_deref().unwrap_or_default();
         let fits = |row: &BranchRow| {
-            let text = format!("{} {}", row.branch.name, row.branch.from.as_deref().unwrap_or_default())
-                .to_lowercase();
-            query.split_whitespace().all(|word| text.contains(word))
+            let from = row.branch.from.as_deref().unwrap_or_default();
+            has_words(&format!("{} {from}", row.branch.name), query)
         };
         // A search finds hidden branches, too.
         let shows = |row: &BranchRow| !query.is_empty() || !row.branch.is_hidden || row.branch.is_current;

@@ -30,7 +30,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use crate::editor::{Edited, Editor};
+use crate::editor::Editor;
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::layout::{indented, take_bottom, take_rows};
 use crate::paint;
@@ -180,10 +180,7 @@ impl Chat {
 
     fn edit(&mut self, input: &Input) -> Option<Intent> {
         self.escaped = None;
-        match self.editor.update(input) {
-            Edited::Submit => self.taken().map(Intent::Submit),
-            Edited::Changed | Edited::Ignored => None,
-        }
+        if self.editor.update(input) { self.taken().map(Intent::Submit) } else { None }
     }
 
     fn taken(&mut self) -> Option<String> {

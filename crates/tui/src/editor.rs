@@ -33,9 +33,8 @@ pub struct Editor {
     images: Images,
     /// True while a text that was put here for the user to send again is untouched.
     is_restored: bool,
-    columns: u16,
-    /// Whether the text area knows how wide it is.
-    is_fitted: bool,
+    /// How wide the text area knows to be.
+    fitted: Option<u16>,
 }
 
 /// The most rows that are counted.
@@ -49,21 +48,9 @@ impl Default for Editor {
             pastes: Vec::new(),
             images: Images::default(),
             is_restored: false,
-            columns: 80,
-            is_fitted: false,
+            fitted: None,
         }
     }
-}
-
-/// What an input made of the editor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edited {
-    /// The text or the cursor changed.
-    Changed,
-    /// The person wants to send it.
-    Submit,
-    /// It was not for the editor.
-    Ignored,
 }
 
 fn area(text: &str) -> TextArea<'static> {
@@ -108,7 +95,7 @@ impl Editor {
 
     fn replace(&mut self, text: &str) {
         self.area = area(text);
-        self.is_fitted = false;
+        self.fitted = None;
     }
 
     /// Puts a text with images in place of what is there: marks that stand for images in the text stay in their places.
@@ -163,13 +150,11 @@ impl Editor {
         self.area.insert_str(without_controls(text));
     }
 
-    /// Takes one input.
-    pub fn update(&mut self, input: &Input) -> Edited {
+    /// Takes one input; returns true if the text is to be sent.
+    pub fn update(&mut self, input: &Input) -> bool {
         if std::mem::take(&mut self.is_restored) && *input == Input::Char('/') && !self.is_blank() {
             // A command, not more of the text; the history keeps the text.
-            let text = self.text();
-            self.history.add(&text);
-            self.set_text("");
+            self.take();
         }
         match input {
             Input::Char(c) => {
@@ -177,27 +162,24 @@ impl Editor {
                     self.area.insert_char(*c);
                 }
                 self.history.rest();
-                Edited::Changed
             }
-            Input::Paste(text) => {
-                self.paste(text);
-                Edited::Changed
-            }
+            Input::Paste(text) => self.paste(text),
+            Input::Action(Action::Submit) => return self.submit(),
             Input::Action(action) => self.act(*action),
         }
+        false
     }
 
-    fn act(&mut self, action: Action) -> Edited {
+    fn act(&mut self, action: Action) {
         match action {
-            Action::Submit => return self.submit(),
             Action::NewLine => self.area.insert_newline(),
             Action::CursorUp => self.step(CursorMove::Up),
             Action::CursorDown => self.step(CursorMove::Down),
             Action::CursorLeft => {
-                self.letter(self.letter_before(), |area| area.move_cursor(CursorMove::Back))
+                self.letter(self.letter_before(), |area| area.move_cursor(CursorMove::Back));
             }
             Action::CursorRight => {
-                self.letter(self.letter_after(), |area| area.move_cursor(CursorMove::Forward))
+                self.letter(self.letter_after(), |area| area.move_cursor(CursorMove::Forward));
             }
             Action::CursorWordLeft => self.area.move_cursor(CursorMove::WordBack),
             Action::CursorWordRight => self.area.move_cursor(CursorMove::WordForward),
@@ -213,20 +195,19 @@ impl Editor {
             Action::DeleteToLineEnd => drop(self.area.delete_line_by_end()),
             Action::Yank => drop(self.area.paste()),
             Action::Undo => drop(self.area.undo()),
-            _ => return Edited::Ignored,
+            _ => {}
         }
-        Edited::Changed
     }
 
     /// A backslash before Enter makes a new line, for terminals that know no other way.
-    fn submit(&mut self) -> Edited {
+    fn submit(&mut self) -> bool {
         let (_, before) = self.before_cursor();
-        if before.ends_with('\\') {
+        let is_continued = before.ends_with('\\');
+        if is_continued {
             self.area.delete_char();
             self.area.insert_newline();
-            return Edited::Changed;
         }
-        Edited::Submit
+        !is_continued
     }
 
     /// Moves to another line; from the first or the last one to another text of the history.
@@ -300,10 +281,9 @@ impl Editor {
     /// the middle of the text, there is room for all of it.
     fn fit(&mut self, columns: u16) {
         let columns = columns.max(1);
-        if self.columns == columns && self.is_fitted {
+        if self.fitted.replace(columns) == Some(columns) {
             return;
         }
-        (self.columns, self.is_fitted) = (columns, true);
         let scratch = Rect::new(0, 0, columns, MOST_ROWS);
         (&self.area).render(scratch, &mut Buffer::empty(scratch));
     }

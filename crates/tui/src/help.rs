@@ -4,9 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use crate::keys::{Action, Input, Keymap, Letters, Screen};
-
-pub use crate::keys::Group;
+use crate::keys::{Action, Group, Input, Keymap, Letters, Screen};
 use crate::layout::framed;
 use crate::paint;
 use crate::theme::{Role, Theme};

@@ -41,6 +41,12 @@ pub(crate) fn changed_query(query: &str, input: &Input) -> Option<String> {
     (kept < query.len()).then(|| query[..kept].to_owned())
 }
 
+/// Returns true if a text has all words of a query, in any case.
+pub(crate) fn has_words(text: &str, query: &str) -> bool {
+    let text = text.to_lowercase();
+    query.to_lowercase().split_whitespace().all(|word| text.contains(word))
+}
+
 /// Returns the next row of a cursor; up and down wrap around at the ends.
 pub(crate) fn stepped(action: Action, at: usize, last: usize, page: usize) -> Option<usize> {
     Some(match action {

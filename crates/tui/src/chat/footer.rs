@@ -80,13 +80,11 @@ impl Footer {
         if let Some(branch) = &self.git_branch {
             spans.push(paint::span(&format!(" ({branch})"), muted));
         }
-        if let Some(name) = &self.session {
-            spans.push(Span::styled(theme.pick(" • ", " - "), theme.style(Role::Dim)));
-            spans.push(paint::span(name, theme.style(Role::Text)));
-        }
-        if let Some(remark) = &self.remark {
-            spans.push(Span::styled(theme.pick(" • ", " - "), theme.style(Role::Dim)));
-            spans.push(paint::span(remark, theme.style(Role::Warning)));
+        for (text, role) in [(&self.session, Role::Text), (&self.remark, Role::Warning)] {
+            if let Some(text) = text {
+                spans.push(Span::styled(theme.pick(" • ", " - "), theme.style(Role::Dim)));
+                spans.push(paint::span(text, theme.style(role)));
+            }
         }
         Line::from(spans)
     }

@@ -3,7 +3,6 @@
 //! Lines are read one after the other and only once: code that grows pays for its new lines. What is too long or too
 //! wide stays plain, because grammars are slow.
 
-use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -27,6 +26,7 @@ fn grammars() -> &'static SyntaxSet {
 }
 
 /// The state of a grammar after the lines that it has read.
+#[derive(Debug)]
 struct GrammarReader {
     state: ParseState,
     scopes: ScopeStack,
@@ -100,23 +100,17 @@ fn scope_roles() -> &'static [(Scope, Role)] {
 }
 
 /// Pieces of code that may grow, each with what was read of it.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct CodeCache {
     pieces: Vec<Piece>,
     is_plain: bool,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Piece {
     language: String,
     reader: Option<GrammarReader>,
     lines: Vec<(String, Parts)>,
-}
-
-impl fmt::Debug for CodeCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.pieces.iter().map(|piece| &piece.language)).finish()
-    }
 }
 
 impl CodeCache {

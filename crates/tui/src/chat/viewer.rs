@@ -3,7 +3,6 @@
 //! Reads and wraps only what shows: a path of ten thousand entries opens at its end without being read.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use crossterm::event::Event;
 use ratatui::buffer::Buffer;
@@ -24,6 +23,7 @@ const MOST_KEPT: usize = 256;
 pub type Entries<'a> = &'a dyn Fn(usize) -> Vec<Item>;
 
 /// The whole path in full.
+#[derive(Debug)]
 pub struct Viewer {
     look: Look,
     /// The number of entries.
@@ -35,12 +35,6 @@ pub struct Viewer {
     height: usize,
     /// True before the first draw and while the end shows; the end then stays in view when the size changes.
     is_at_end: bool,
-}
-
-impl fmt::Debug for Viewer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Viewer").field("top", &self.top).finish_non_exhaustive()
-    }
 }
 
 impl Viewer {

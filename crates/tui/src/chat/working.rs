@@ -145,27 +145,20 @@ impl Working {
         let words = match (retry, activity) {
             (Some(retry), _) => {
                 let left = retry.at.saturating_sub(now).as_secs_f64().ceil();
-                format!(
-                    "{} · asking again in {left:.0} s (attempt {})",
-                    crate::clean::clean(&retry.reason),
-                    retry.attempt
-                )
+                &format!("{} · asking again in {left:.0} s (attempt {})", retry.reason, retry.attempt)
             }
-            (None, Activity::Turn) => match &self.words {
-                Some(words) => crate::clean::clean(words).into_owned(),
-                None => "Working…".to_owned(),
-            },
-            (None, Activity::Summary) => "Summarizing the branch…".to_owned(),
-            (None, Activity::Compaction) => "Compacting the context…".to_owned(),
-            (None, Activity::Shell) => "Running…".to_owned(),
-            (None, Activity::Other(words)) => crate::clean::clean(words).into_owned(),
+            (None, Activity::Turn) => self.words.as_deref().unwrap_or("Working…"),
+            (None, Activity::Summary) => "Summarizing the branch…",
+            (None, Activity::Compaction) => "Compacting the context…",
+            (None, Activity::Shell) => "Running…",
+            (None, Activity::Other(words)) => words,
         };
         let role = if retry.is_some() { Role::Warning } else { Role::Muted };
         let seconds = now.saturating_sub(*since).as_secs();
         let stop = keymap.name(Action::Interrupt).unwrap_or_default();
         Some(Line::from(vec![
             Span::styled(format!("{frame} "), theme.style(Role::Accent)),
-            Span::styled(words, theme.style(role)),
+            paint::span(words, theme.style(role)),
             Span::styled(format!("  {seconds} s · "), theme.style(Role::Dim)),
             Span::styled(stop, theme.style(Role::Key)),
             Span::styled(" stops", theme.style(Role::Dim)),

@@ -87,18 +87,15 @@ impl Question {
         rows
     }
 
-    /// Returns the number of visible rows: a change gets more than a command.
-    fn most_rows(&self) -> usize {
-        if self.diff.is_empty() { MAX_ROWS } else { MAX_DIFF_ROWS }
-    }
-
     fn list_height(&self) -> usize {
         self.list.items().len() + FRAME
     }
 
     /// Returns the height of the question.
     pub fn height(&self, columns: u16) -> u16 {
-        (self.about_rows(Theme::plain(), columns).len().min(self.most_rows()) + self.list_height()) as u16
+        // A change gets more rows than a command.
+        let most = if self.diff.is_empty() { MAX_ROWS } else { MAX_DIFF_ROWS };
+        (self.about_rows(Theme::plain(), columns).len().min(most) + self.list_height()) as u16
     }
 
     /// Draws the question.

@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::{Answer, frame};
-use crate::input::{changed_query, stepped};
+use crate::input::{changed_query, has_words, stepped};
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::layout::take_rows;
 use crate::paint::{self, span};
@@ -85,21 +85,16 @@ impl SelectList {
 
     /// Takes one input; the answer is the number of an item.
     pub fn update(&mut self, input: &Input) -> Option<Answer<usize>> {
-        match input {
-            Input::Char(c) if self.query.is_none() => return self.choose_number(*c),
-            Input::Char(_) | Input::Paste(_) => self.search(input),
-            Input::Action(action) => return self.act(*action),
-        }
-        None
-    }
-
-    fn act(&mut self, action: Action) -> Option<Answer<usize>> {
         let last = self.shown.len().saturating_sub(1);
-        match action {
-            Action::SelectConfirm => return self.selected().map(Answer::Given),
-            Action::SelectCancel => return self.cancel(),
-            Action::DeleteBackward | Action::DeleteWordBackward => self.search(&Input::Action(action)),
-            _ => self.cursor = stepped(action, self.cursor, last, self.page).unwrap_or(self.cursor),
+        match input {
+            Input::Action(Action::SelectConfirm) => return self.selected().map(Answer::Given),
+            Input::Action(Action::SelectCancel) => return self.cancel(),
+            Input::Char(c) if self.query.is_none() => return self.choose_number(*c),
+            Input::Action(action) => match stepped(*action, self.cursor, last, self.page) {
+                Some(to) => self.cursor = to,
+                None => self.search(input),
+            },
+            Input::Char(_) | Input::Paste(_) => self.search(input),
         }
         None
     }
@@ -131,11 +126,8 @@ impl SelectList {
 
     fn filter(&mut self) {
         let kept = self.selected();
-        let query = self.query.as_deref().unwrap_or_default().to_lowercase();
-        let fits = |item: &Item| {
-            let text = format!("{} {}", item.text, item.detail).to_lowercase();
-            query.split_whitespace().all(|word| text.contains(word))
-        };
+        let query = self.query.clone().unwrap_or_default();
+        let fits = |item: &Item| has_words(&format!("{} {}", item.text, item.detail), &query);
         self.shown = (0..self.items.len()).filter(|at| fits(&self.items[*at])).collect();
         self.cursor = self.shown.iter().position(|at| Some(*at) == kept).unwrap_or(0);
     }

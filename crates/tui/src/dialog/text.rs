@@ -1,13 +1,11 @@
 //! A text of many lines to be typed.
 
-use std::fmt;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::frame;
-use crate::editor::{Edited, Editor};
+use crate::editor::Editor;
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::paint;
 use crate::theme::Theme;
@@ -20,6 +18,7 @@ const KEYS: &[(Action, &str)] = &[
 ];
 
 /// A text of many lines to be typed.
+#[derive(Debug)]
 pub struct TextDialog {
     /// The title.
     pub title: String,
@@ -37,12 +36,6 @@ pub enum Typed {
     External(String),
     /// Went back; the text so far.
     Cancelled(String),
-}
-
-impl fmt::Debug for TextDialog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TextDialog").field("title", &self.title).field("text", &self.text()).finish()
-    }
 }
 
 impl TextDialog {
@@ -73,13 +66,9 @@ impl TextDialog {
     /// Takes one input.
     pub fn update(&mut self, input: &Input) -> Option<Typed> {
         match input {
-            Input::Action(Action::SelectCancel) => return Some(Typed::Cancelled(self.text())),
-            Input::Action(Action::ExternalEditor) => return Some(Typed::External(self.text())),
-            _ => {}
-        }
-        match self.editor.update(input) {
-            Edited::Submit => Some(Typed::Done(self.text())),
-            Edited::Changed | Edited::Ignored => None,
+            Input::Action(Action::SelectCancel) => Some(Typed::Cancelled(self.text())),
+            Input::Action(Action::ExternalEditor) => Some(Typed::External(self.text())),
+            input => self.editor.update(input).then(|| Typed::Done(self.text())),
         }
     }
 

@@ -78,15 +78,14 @@ fn short_json(arguments: &Json) -> String {
     match arguments {
         Json::Null => String::new(),
         Json::Object(members) if members.is_empty() => String::new(),
-        Json::Object(members) if members.len() == 1 => {
-            members
-                .values()
-                .next()
-                .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-        }
-        .unwrap_or_default(),
+        Json::Object(members) if members.len() == 1 => members.values().map(plain).collect(),
         arguments => arguments.to_string(),
     }
+}
+
+/// Returns a text without its quotes, and anything else as JSON.
+fn plain(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl Table {
         while widths.iter().sum::<usize>() > room {
             let Some(widest) = widths.iter_mut().max() else { break };
             // Many steps at once, so that a cell of a million letters does not take a million steps.
-            let over = widths_over(*widest, room, self.columns);
+            let over = (widest.saturating_sub(room / self.columns) / 4).max(1);
             *widest = widest.saturating_sub(over).max(1);
         }
         widths
@@ -124,10 +124,4 @@ impl Table {
         }
         out
     }
-}
-
-/// How much a column that is too wide gives at once.
-fn widths_over(widest: usize, room: usize, columns: usize) -> usize {
-    let fair = room / columns.max(1);
-    (widest.saturating_sub(fair) / 4).max(1)
 }
