@@ -74,7 +74,7 @@ impl Card {
         let visible = || branches.iter().filter(|branch| !branch.is_hidden || branch.is_current);
         let current = visible().filter(|branch| branch.is_current);
         let others = visible().filter(|branch| !branch.is_current);
-        let listed = current.chain(others).take(MOST_BRANCHES);
+        let listed = current.clone().chain(others).take(MOST_BRANCHES);
         Ok(Card {
             title: title(session)?,
             when: when(figures, session.header().timestamp()),
@@ -84,10 +84,7 @@ impl Card {
             more_branches: visible().count().saturating_sub(MOST_BRANCHES),
             branch_count: plural(visible().count(), "branch", "branches"),
             tips: branches.iter().map(Tip::of).collect(),
-            leaf_name: match branches.iter().find(|branch| branch.is_current) {
-                Some(branch) => branch.name.clone(),
-                None => String::new(),
-            },
+            leaf_name: current.clone().map(|branch| branch.name.clone()).next().unwrap_or_default(),
         })
     }
 }
@@ -188,10 +185,11 @@ fn clock(time: Timestamp) -> String {
 
 fn facts(figures: &Figures) -> Vec<Fact> {
     let fact = |name, value: String, note: String| Fact { name, value, note };
+    let failures = counts(&[(figures.failed, "failed"), (figures.aborted, "aborted")]);
     let mut facts = vec![
         fact("Prompts", figures.turns.to_string(), String::new()),
-        fact("Answers", figures.messages(Role::Assistant).count.to_string(), failures(figures)),
-        fact("Tool calls", figures.tool_calls().to_string(), tool_errors(figures)),
+        fact("Answers", figures.messages(Role::Assistant).count.to_string(), failures),
+        fact("Tool calls", figures.tool_calls().to_string(), counts(&[(figures.tool_errors(), "failed")])),
     ];
     let usage = figures.usage;
     if usage.total > 0 {
@@ -226,18 +224,8 @@ fn model_name(name: &str) -> &str {
     name.split_once('/').map_or(name, |(_, model)| model)
 }
 
-fn failures(figures: &Figures) -> String {
-    match (figures.failed, figures.aborted) {
-        (0, 0) => String::new(),
-        (failed, 0) => format!("{failed} failed"),
-        (0, aborted) => format!("{aborted} aborted"),
-        (failed, aborted) => format!("{failed} failed, {aborted} aborted"),
-    }
-}
-
-fn tool_errors(figures: &Figures) -> String {
-    match figures.tool_errors() {
-        0 => String::new(),
-        errors => format!("{errors} failed"),
-    }
+/// Lists numbers that are not zero: `2 failed, 1 aborted`.
+fn counts(numbers: &[(usize, &str)]) -> String {
+    let some = numbers.iter().filter(|(number, _)| *number > 0);
+    some.map(|(number, what)| format!("{number} {what}")).collect::<Vec<_>>().join(", ")
 }

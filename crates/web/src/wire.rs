@@ -195,19 +195,15 @@ impl Writer<'_> {
     /// Blocks of prose.
     fn blocks(&mut self, content: Option<Value<'_>>) {
         let options = self.options;
-        let plain = content.filter(|content| content.kind() == JsonKind::String).map(Said::Text);
-        let blocks = content.into_iter().flat_map(Value::items).map(Said::of);
-        let shown = plain.into_iter().chain(blocks).filter(|block| block.is_shown(options));
+        let shown = Said::all_of(content).filter(|block| block.is_shown(options));
         self.object.list("b", shown, |out, block| block.write(out, options));
     }
 
     /// Blocks of what a tool printed: its text passes as it is.
     fn output(&mut self, content: Option<Value<'_>>) {
         let options = self.options;
-        let plain = content.filter(|content| content.kind() == JsonKind::String).map(Said::Text);
-        let blocks: Vec<_> =
-            plain.into_iter().chain(content.into_iter().flat_map(Value::items).map(Said::of)).collect();
-        if blocks.is_empty() {
+        let mut blocks = Said::all_of(content).peekable();
+        if blocks.peek().is_none() {
             return;
         }
         self.object.list("b", blocks, |out, block| match block {
@@ -230,6 +226,12 @@ enum Said<'v> {
 }
 
 impl<'v> Said<'v> {
+    /// Returns the blocks of a content, which may be a text alone.
+    fn all_of(content: Option<Value<'v>>) -> impl Iterator<Item = Self> {
+        let plain = content.filter(|content| content.kind() == JsonKind::String).map(Said::Text);
+        plain.into_iter().chain(content.into_iter().flat_map(Value::items).map(Said::of))
+    }
+
     fn of(block: Value<'v>) -> Self {
         let [kind, text, thinking] = block.get_each(["type", "text", "thinking"]);
         let is = |name: &str| kind.is_some_and(|kind| kind.is_str(name));
