@@ -102,8 +102,8 @@ fn script_at(path: &Path) -> Option<Found> {
 
 /// Finds the extensions that the manifest of a package names.
 fn of_manifest(directory: &Path) -> Vec<Found> {
-    let Ok(text) = fs::read_to_string(directory.join("package.json")) else { return Vec::new() };
-    let Ok(manifest) = serde_json::from_str::<Json>(&text) else { return Vec::new() };
+    let text = fs::read_to_string(directory.join("package.json")).unwrap_or_default();
+    let manifest = serde_json::from_str::<Json>(&text).unwrap_or_default();
     let own = ["offshoot", "pi"].iter().map(|key| &manifest[*key]).find(|own| own.is_object());
     let Some(own) = own else { return Vec::new() };
     let dialect = Dialect::deserialize(&own["dialect"]).ok();

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use offshoot_agent::cancel::Cancel;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use serde_json::Value as Json;
 use tokio::sync::{mpsc, oneshot};
 
@@ -79,8 +79,6 @@ pub(crate) struct Handle {
     disabled: OnceLock<String>,
     /// Dialogs that are open: who waits for a person is not looked after.
     pub(crate) open_dialogs: AtomicUsize,
-    /// The listeners for each event.
-    events: RwLock<BTreeMap<String, Vec<u64>>>,
     registry: Mutex<Registry>,
     /// True once the extension has been loaded.
     pub(crate) is_loaded: AtomicBool,
@@ -110,7 +108,6 @@ impl Handle {
             bus,
             disabled: OnceLock::new(),
             open_dialogs: AtomicUsize::new(0),
-            events: RwLock::default(),
             registry: Mutex::default(),
             is_loaded: AtomicBool::new(false),
             progress: Mutex::default(),
@@ -121,13 +118,16 @@ impl Handle {
 
     /// Returns true if script listens to an event.
     pub(crate) fn listens(&self, event: &str) -> bool {
-        self.disabled.get().is_none() && self.events.read().contains_key(event)
+        self.disabled.get().is_none() && self.registry.lock().events.iter().any(|(name, _)| name == event)
     }
 
     /// Returns the listeners for an event, in the order in which they were registered.
     pub(crate) fn listeners(&self, event: &str) -> Vec<u64> {
-        let events = self.events.read();
-        events.get(event).filter(|_| self.disabled.get().is_none()).cloned().unwrap_or_default()
+        if self.disabled.get().is_some() {
+            return Vec::new();
+        }
+        let registry = self.registry.lock();
+        registry.events.iter().filter(|(name, _)| name == event).map(|(_, listener)| *listener).collect()
     }
 
     /// Returns why the extension is disabled.
@@ -147,11 +147,6 @@ impl Handle {
 
     /// Stores what script has registered. Returns true if more than events changed after the extension was loaded.
     pub(crate) fn register(&self, new: Registry) -> bool {
-        let mut events: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-        for (event, listener) in &new.events {
-            events.entry(event.clone()).or_default().push(*listener);
-        }
-        *self.events.write() = events;
         let mut registry = self.registry.lock();
         let old = std::mem::replace(&mut *registry, new);
         let is_same = Registry { events: registry.events.clone(), ..old } == *registry;
@@ -171,14 +166,9 @@ impl Handle {
             return Err(format!("the extension {} has too many unread messages", self.name));
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let order = Order::Call { id, kind: Kind::Event, doing: doing.to_owned(), payload, reply: None };
         // Whoever is gone hears nothing.
-        drop(self.orders.send(Order::Call {
-            id,
-            kind: Kind::Event,
-            doing: doing.to_owned(),
-            payload,
-            reply: None,
-        }));
+        drop(self.orders.send(order));
         Ok(())
     }
 

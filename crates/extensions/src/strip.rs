@@ -12,15 +12,6 @@ use oxc::semantic::SemanticBuilder;
 use oxc::span::SourceType;
 use oxc::transformer::{TransformOptions, Transformer};
 
-/// JavaScript, and where each of its places was in the TypeScript.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Stripped {
-    /// The JavaScript.
-    pub(crate) code: String,
-    /// The places.
-    pub(crate) places: Places,
-}
-
 /// Where places of the JavaScript were in the TypeScript.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places(Vec<(Place, Place)>);
@@ -34,16 +25,6 @@ pub(crate) struct Place {
     pub(crate) column: u32,
 }
 
-/// Why a text is no TypeScript.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub(crate) struct SyntaxError {
-    /// Where it goes wrong, if that is known.
-    pub(crate) at: Option<Place>,
-    /// What is wrong.
-    pub(crate) message: String,
-}
-
 impl Places {
     /// Returns where a place of the JavaScript was in the TypeScript.
     pub(crate) fn original(&self, place: Place) -> Option<Place> {
@@ -53,19 +34,20 @@ impl Places {
     }
 }
 
-/// Takes the types out of a text. `path` tells what it is: `.ts`, `.tsx`, `.mts` or `.js`.
-pub(crate) fn strip(path: &Path, source: &str) -> Result<Stripped, SyntaxError> {
+/// Takes the types out of a text: returns the JavaScript and its places. `path` tells what it is: `.ts`, `.tsx`, `.mts`
+/// or `.js`. An error begins with its place in the file.
+pub(crate) fn strip(path: &Path, source: &str) -> Result<(String, Places), String> {
     let allocator = Allocator::default();
     let kind = SourceType::from_path(path).unwrap_or_else(|_| SourceType::ts()).with_module(true);
     let parsed = Parser::new(&allocator, source, kind).parse();
-    refuse(parsed.diagnostics.errors().next(), source)?;
+    refuse(parsed.diagnostics.errors().next(), path, source)?;
     let mut program = parsed.program;
     let semantic = SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true).build(&program);
-    refuse(semantic.diagnostics.errors().next(), source)?;
+    refuse(semantic.diagnostics.errors().next(), path, source)?;
     let scoping = semantic.semantic.into_scoping();
     let options = TransformOptions::default();
     let made = Transformer::new(&allocator, path, &options).build_with_scoping(scoping, &mut program);
-    refuse(made.diagnostics.errors().next(), source)?;
+    refuse(made.diagnostics.errors().next(), path, source)?;
     let options = CodegenOptions { source_map_path: Some(path.to_path_buf()), ..CodegenOptions::default() };
     let printed = Codegen::new().with_options(options).build(&program);
     let tokens = printed.map.iter().flat_map(|map| map.get_tokens());
@@ -73,14 +55,14 @@ pub(crate) fn strip(path: &Path, source: &str) -> Result<Stripped, SyntaxError> 
         let generated = Place { line: token.get_dst_line() + 1, column: token.get_dst_col() + 1 };
         (generated, Place { line: token.get_src_line() + 1, column: token.get_src_col() + 1 })
     });
-    let places = Places(places.collect());
-    Ok(Stripped { code: printed.code, places })
+    Ok((printed.code, Places(places.collect())))
 }
 
-fn refuse(diagnostic: Option<&OxcDiagnostic>, source: &str) -> Result<(), SyntaxError> {
+fn refuse(diagnostic: Option<&OxcDiagnostic>, path: &Path, source: &str) -> Result<(), String> {
     let Some(diagnostic) = diagnostic else { return Ok(()) };
     let at = diagnostic.labels.first().map(|label| place_of(source, label.offset() as usize));
-    Err(SyntaxError { at, message: diagnostic.message.to_string() })
+    let at = at.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
+    Err(format!("{}{at}: {}", path.display(), diagnostic.message))
 }
 
 /// Turns an offset in bytes into a line and a column.

@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 use super::Shared;
 use super::native::refuse_secret;
-use crate::strip::{Stripped, strip};
+use crate::strip::strip;
 
 /// Declares our own modules: files below `js/`. Internal ones are for each other, the others have the names under which
 /// extensions import them.
@@ -228,10 +228,7 @@ impl Loader {
         if name.ends_with(".json") {
             return Ok(format!("export default {source};"));
         }
-        let Stripped { code, places } = strip(Path::new(name), &source).map_err(|error| match error.at {
-            Some(at) => format!("{name}:{}:{}: {error}", at.line, at.column),
-            None => format!("{name}: {error}"),
-        })?;
+        let (code, places) = strip(Path::new(name), &source)?;
         self.0.places.borrow_mut().insert(name.to_owned(), places);
         Ok(code)
     }

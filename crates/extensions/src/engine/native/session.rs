@@ -28,12 +28,21 @@ fn of_session(session: &mut Session, name: &str, arguments: &Json) -> Answer {
         "entry" => entry(session.entry(text(arguments, "id")?).ok().as_ref()),
         "leafId" => spelled(json!(session.leaf_id().map(|id| id.to_string()))),
         "leafEntry" => entry(session.leaf_entry().map_err(said)?.as_ref()),
-        "label" => label(session, arguments),
+        "label" => {
+            let node = session.tree().node(text(arguments, "id")?);
+            spelled(json!(node.and_then(|node| session.label(node)).map(|label| &label.text)))
+        }
         "labels" => labels(session),
         "facts" => facts(session),
         "tokens" => spelled(json!(session.projected_tokens(session.leaf()).map_err(said)?)),
-        "appendCustom" => append_custom(session, arguments),
-        "appendMessage" => append_message(session, arguments),
+        "appendCustom" => {
+            id(session.append_custom_entry(text(arguments, "customType")?, given(arguments, "data")))
+        }
+        "appendMessage" => {
+            let display = arguments["display"].as_bool().unwrap_or(false);
+            let (custom_type, details) = (text(arguments, "customType")?, given(arguments, "details"));
+            id(session.append_custom_message(custom_type, &arguments["content"], display, details))
+        }
         "append" => append(session, arguments),
         "branch" => branch(session, arguments),
         "branchWithSummary" => branch_with_summary(session, arguments),
@@ -70,12 +79,6 @@ fn context(session: &Session) -> Answer {
     Ok(format!(r#"{{"messages":[{}],"thinkingLevel":{level},"model":{model}}}"#, messages.join(",")))
 }
 
-fn label(session: &Session, arguments: &Json) -> Answer {
-    let node = session.tree().node(text(arguments, "id")?);
-    let label = node.and_then(|node| session.label(node)).map(|label| label.text.clone());
-    spelled(json!(label))
-}
-
 fn labels(session: &Session) -> Answer {
     let labels = session.labels().into_iter();
     let labels = labels.map(|(node, label)| {
@@ -95,18 +98,6 @@ fn facts(session: &Session) -> Answer {
         "name": session.name(),
         "header": header.value().to_serde(),
     }))
-}
-
-fn append_custom(session: &mut Session, arguments: &Json) -> Answer {
-    let data = given(arguments, "data");
-    id(session.append_custom_entry(text(arguments, "customType")?, data))
-}
-
-fn append_message(session: &mut Session, arguments: &Json) -> Answer {
-    let display = arguments["display"].as_bool().unwrap_or(false);
-    let details = given(arguments, "details");
-    let custom_type = text(arguments, "customType")?;
-    id(session.append_custom_message(custom_type, &arguments["content"], display, details))
 }
 
 /// Appends an entry that is spelled out, below the leaf or below another entry.

@@ -51,7 +51,7 @@ fn sha256(encoded: &str) -> Answer {
 /// nothing of it.
 fn facts(shared: &Shared) -> Answer {
     let (is_trusted, secrets) = (shared.setting.trusted, &shared.setting.host.secrets);
-    let mut environment = if is_trusted { environment(std::env::vars_os()) } else { serde_json::Map::new() };
+    let mut environment = environment(std::env::vars_os().filter(|_| is_trusted));
     environment.retain(|name, value| !secrets.withholds_variable(name, value.as_str().unwrap_or_default()));
     let home = environment.get("HOME").cloned().unwrap_or_else(|| json!("/"));
     spelled(json!({
