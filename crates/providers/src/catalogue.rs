@@ -187,8 +187,9 @@ fn one(name: &str, found: &[&Target]) -> Option<Result<Target>> {
 
 fn target(provider_name: &str, provider: &ProviderSettings, model: &ModelSettings) -> Result<Target> {
     let api_name = model.api.clone().or_else(|| provider.api.clone()).unwrap_or_default();
-    let api = Api::from_name(&api_name)
-        .ok_or_else(|| Error::UnknownApi { provider: provider_name.into(), api: api_name.clone() })?;
+    let api = Api::from_name(&api_name).ok_or_else(|| {
+        Error::bad_provider(provider_name, format!("no wire format is called `{api_name}`"))
+    })?;
     Ok(Target {
         spec: model.spec(provider_name, &api_name),
         api,

@@ -40,29 +40,13 @@ pub enum Error {
         /// The environment variables that were looked at.
         variables: Vec<String>,
     },
-    /// The wire format is none we speak.
-    #[error("{provider} has the wire format `{api}`, which is not known")]
-    UnknownApi {
+    /// A setting of the provider cannot be used: its wire format, its address, a header or its key.
+    #[error("{provider} cannot be used: {reason}")]
+    BadProvider {
         /// The provider.
         provider: String,
-        /// The wire format.
-        api: String,
-    },
-    /// The address of the provider is no URL.
-    #[error("the address of {provider} is no http or https URL: `{url}`")]
-    BadAddress {
-        /// The provider.
-        provider: String,
-        /// The address.
-        url: String,
-    },
-    /// A header of the provider, or its key, cannot be sent.
-    #[error("the {header} of {provider} has characters that a header cannot carry")]
-    BadHeader {
-        /// The provider.
-        provider: String,
-        /// The name of the header, or `key`.
-        header: String,
+        /// What is wrong.
+        reason: String,
     },
     /// Others can read the credentials file.
     #[error("others can read {} (mode {mode:o})", path.display())]
@@ -104,6 +88,10 @@ fn listed(names: &[String]) -> String {
 }
 
 impl Error {
+    pub(crate) fn bad_provider(provider: &str, reason: String) -> Self {
+        Error::BadProvider { provider: provider.to_owned(), reason }
+    }
+
     /// Returns what a person may do about it, if there is something.
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -86,11 +86,8 @@ impl Http {
         if let Some(tap) = tap {
             tap.response(response.status().as_u16(), spelled(response.headers())).await;
         }
-        if !response.status().is_success() {
+        if !response.status().is_success() || other_type(&response).is_some() {
             return Err(self.complaint(response).await);
-        }
-        if let Some(found) = other_type(&response) {
-            return Err(self.misfit(response, &found).await);
         }
         let limit = self.options.longest_answer;
         Ok(Incoming { response, idle_timeout, left: limit, limit })
@@ -101,30 +98,29 @@ impl Http {
         client.as_ref().map_err(|reason| Fault::Network(reason.clone()))
     }
 
-    /// Reads why a service refused.
+    /// Reads why a service refused. A response that is no stream of events although it says that it went well has no
+    /// status for this.
     async fn complaint(&self, response: Response) -> Fault {
-        let status = response.status().as_u16();
+        let is_success = response.status().is_success();
+        let status = if is_success { 0 } else { response.status().as_u16() };
         let delay = retry_after(response.headers());
         if response.status().is_redirection() {
             let message = redirected(&response);
             return Fault::Complaint(Complaint { status, message, ..Complaint::default() });
         }
-        let text = self.beginning(response).await;
-        let mut complaint = serde_json::from_str(&text)
-            .ok()
-            .and_then(|json| Complaint::read(status, &json))
-            .unwrap_or_else(|| Complaint { status, message: text, ..Complaint::default() });
-        complaint.retry_after = delay.or(complaint.retry_after);
-        Fault::Complaint(complaint)
-    }
-
-    /// Reads a response that says it went well and yet is no stream of events.
-    async fn misfit(&self, response: Response, found: &str) -> Fault {
+        let found = other_type(&response).unwrap_or_default();
         let text = self.beginning(response).await;
         let json = serde_json::from_str(&text).ok();
-        match json.and_then(|json| Complaint::read(0, &json)) {
-            Some(complaint) => Fault::Complaint(complaint),
-            None => Fault::Malformed(format!("`{found}` came instead of a stream of events")),
+        match json.and_then(|json| Complaint::read(status, &json)) {
+            Some(mut complaint) => {
+                complaint.retry_after = delay.or(complaint.retry_after);
+                Fault::Complaint(complaint)
+            }
+            None if is_success => Fault::Malformed(format!("`{found}` came instead of a stream of events")),
+            None => {
+                let retry_after = delay;
+                Fault::Complaint(Complaint { status, message: text, retry_after, ..Complaint::default() })
+            }
         }
     }
 

@@ -39,7 +39,8 @@ impl ServiceModel {
         let url =
             reqwest::Url::parse(&target.base_url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         if url.is_none() {
-            return Err(Error::BadAddress { provider: target.spec.provider, url: target.base_url });
+            let reason = format!("its address is not an http or https URL: `{}`", target.base_url);
+            return Err(Error::bad_provider(&target.spec.provider, reason));
         }
         let headers = headers(&target, key.as_ref())?;
         let secrets = target.headers.values().cloned().chain(key).collect();
@@ -166,7 +167,7 @@ impl Open {
             Ok(Some(frame)) => {
                 wire::decode(&mut *self.decoder, &frame, &mut self.events)?;
                 let limit = limits.longest_content;
-                let is_too_large = self.events.bytes() > limit;
+                let is_too_large = self.events.bytes > limit;
                 return if is_too_large { Err(Fault::TooLarge { what: "it", limit }) } else { Ok(()) };
             }
             Ok(None) => {}
@@ -193,6 +194,10 @@ impl Inner {
 
 /// The headers of every request: those of the format, those of the user, and the key.
 fn headers(target: &Target, key: Option<&Secret>) -> Result<HeaderMap> {
+    let bad = |what: &str| {
+        let reason = format!("its {what} has characters that a header cannot carry");
+        Error::bad_provider(&target.spec.provider, reason)
+    };
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -200,36 +205,28 @@ fn headers(target: &Target, key: Option<&Secret>) -> Result<HeaderMap> {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     for (name, value) in &target.headers {
-        let bad = || Error::BadHeader {
-            provider: target.spec.provider.clone(),
-            header: format!("header `{name}`"),
-        };
+        let bad = || bad(&format!("header `{name}`"));
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
         headers.insert(name, hidden(value.reveal()).ok_or_else(bad)?);
     }
     if let Some(key) = key {
         let (name, value) = target.api.key_header(key);
-        let bad = || Error::BadHeader { provider: target.spec.provider.clone(), header: "key".into() };
-        headers.insert(HeaderName::from_static(name), hidden(&value).ok_or_else(bad)?);
+        headers.insert(HeaderName::from_static(name), hidden(&value).ok_or_else(|| bad("key"))?);
     }
     Ok(headers)
 }
 
 /// Lets somebody change the headers. What is secret is not shown, and stays unless it is given anew.
 async fn tapped(headers: HeaderMap, tap: &dyn Tap) -> HeaderMap {
-    let (secret, shown): (HeaderMap, HeaderMap) = split(headers);
-    let mut changed = secret;
-    for (name, value) in tap.headers(spelled(&shown)).await {
+    let shown = spelled(&headers);
+    let named = headers.into_iter().filter_map(|(name, value)| Some((name?, value)));
+    let mut changed: HeaderMap = named.filter(|(_, value)| value.is_sensitive()).collect();
+    for (name, value) in tap.headers(shown).await {
         if let (Ok(name), Some(value)) = (HeaderName::from_bytes(name.as_bytes()), hidden(&value)) {
             changed.insert(name, value);
         }
     }
     changed
-}
-
-fn split(headers: HeaderMap) -> (HeaderMap, HeaderMap) {
-    let named = headers.into_iter().filter_map(|(name, value)| Some((name?, value)));
-    named.partition(|(_, value)| value.is_sensitive())
 }
 
 /// A value that does not show itself; the user's own headers may be keys as well.

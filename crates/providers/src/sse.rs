@@ -8,18 +8,11 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
-/// One event of a stream.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Frame {
-    /// Its data, lines joined by line feeds.
-    pub data: String,
-}
-
 /// An event is larger than allowed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooLarge;
 
-/// Turns bytes into frames.
+/// Turns bytes into frames: the data of an event each, lines joined by line feeds.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     limit: usize,
@@ -49,7 +42,7 @@ impl Decoder {
     }
 
     /// Returns the next frame that is complete.
-    pub(crate) fn next(&mut self) -> Result<Option<Frame>, TooLarge> {
+    pub(crate) fn next(&mut self) -> Result<Option<String>, TooLarge> {
         while let Some(line) = self.line() {
             if line.is_empty() {
                 if let Some(frame) = self.flush() {
@@ -68,8 +61,8 @@ impl Decoder {
     }
 
     /// Returns what is left when the stream is over: the lines that are complete, though no empty line came.
-    pub(crate) fn flush(&mut self) -> Option<Frame> {
-        self.data.take().map(|data| Frame { data })
+    pub(crate) fn flush(&mut self) -> Option<String> {
+        self.data.take()
     }
 
     /// Cuts off the next complete line; tells where it is.

@@ -79,12 +79,9 @@ impl ToolResult {
         }
     }
 
-    /// Returns the images of the result, data and type.
-    pub(crate) fn images(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Image { data, mime_type } => Some((data.as_str(), mime_type.as_str())),
-            Part::Text(_) => None,
-        })
+    /// Returns the images of the result.
+    pub(crate) fn images(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| part.text().is_none())
     }
 }
 

@@ -19,8 +19,7 @@ use session_tree::json::Doc;
 use crate::catalogue::Target;
 use crate::fault::{Complaint, Fault};
 use crate::secret::Secret;
-use crate::sse::Frame;
-use crate::transform::{ImageLimits, Turn, digest, limit_images, turns};
+use crate::transform::{ImageLimits, Part, ToolResult, Turn, digest, limit_images, turns};
 
 pub(crate) use events::Events;
 use window::max_output;
@@ -82,10 +81,7 @@ impl Api {
 
     /// Returns the headers of the format, besides the key.
     pub(crate) fn headers(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Api::AnthropicMessages => anthropic::HEADERS,
-            Api::OpenAiCompletions | Api::OpenAiResponses | Api::GoogleGenerativeAi => &[],
-        }
+        if self == Api::AnthropicMessages { anthropic::HEADERS } else { &[] }
     }
 
     /// Returns the header that carries the key, and what stands in it.
@@ -160,8 +156,8 @@ fn conversation(target: &Target, request: &Request) -> Vec<Turn> {
 const DONE: &str = "[DONE]";
 
 /// Gives one frame to a decoder.
-pub(crate) fn decode(decoder: &mut dyn Decoder, frame: &Frame, out: &mut Events) -> Result<(), Fault> {
-    let data = frame.data.trim();
+pub(crate) fn decode(decoder: &mut dyn Decoder, frame: &str, out: &mut Events) -> Result<(), Fault> {
+    let data = frame.trim();
     if data == DONE {
         return decoder.finish(out);
     }
@@ -226,6 +222,14 @@ fn cache_key(request: &Request) -> String {
     let tools: Vec<Json> =
         request.tools.iter().map(|tool| json!([tool.name, tool.description, tool.parameters])).collect();
     format!("offshoot-{}", digest(&json!([request.system, tools]).to_string()))
+}
+
+/// The images of results behind a line about them, for formats whose results cannot carry them; nothing without images.
+fn images_behind(results: &[ToolResult], write: fn(&Part) -> Json) -> Vec<Json> {
+    let images: Vec<&Part> = results.iter().flat_map(ToolResult::images).collect();
+    let intro = Part::Text("Images from the results of the tools:".into());
+    let intro = (!images.is_empty()).then_some(&intro);
+    intro.into_iter().chain(images).map(write).collect()
 }
 
 /// An image as a URL that contains it.

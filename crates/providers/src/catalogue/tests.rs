@@ -162,5 +162,5 @@ const USUAL: u64 = 16_384;
 fn a_wire_format_that_nobody_speaks_is_named() {
     let odd = settings(r#"{"providers": {"lab": {"api": "morse", "models": [{"id": "m"}]}}}"#);
     let error = Catalogue::default().merged(odd).find("lab/m").unwrap_err();
-    assert_eq!(error.to_string(), "lab has the wire format `morse`, which is not known");
+    assert_eq!(error.to_string(), "lab cannot be used: no wire format is called `morse`");
 }

@@ -68,12 +68,15 @@ fn what_cannot_be_sent_is_refused_before_it_is_sent() {
             .unwrap_err()
             .to_string()
     };
-    assert_eq!(of(r#""baseUrl": "ftp://x""#), "the address of lab is no http or https URL: `ftp://x`");
-    assert_eq!(of(r#""headers": {}"#), "the address of lab is no http or https URL: ``");
+    assert_eq!(
+        of(r#""baseUrl": "ftp://x""#),
+        "lab cannot be used: its address is not an http or https URL: `ftp://x`"
+    );
+    assert_eq!(of(r#""headers": {}"#), "lab cannot be used: its address is not an http or https URL: ``");
     assert_eq!(
         of(r#""baseUrl": "http://x", "headers": {"x y": "1"}"#),
-        "the header `x y` of lab has characters that a header cannot carry"
+        "lab cannot be used: its header `x y` has characters that a header cannot carry"
     );
     let bad_key = of(r#""baseUrl": "http://x", "keyVariables": ["K"]"#);
-    assert_eq!(bad_key, "the key of lab has characters that a header cannot carry");
+    assert_eq!(bad_key, "lab cannot be used: its key has characters that a header cannot carry");
 }

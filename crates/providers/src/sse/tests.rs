@@ -7,10 +7,10 @@ fn decode(bytes: &[u8], size: usize) -> Vec<String> {
     for piece in bytes.chunks(size) {
         decoder.feed(piece);
         while let Some(frame) = decoder.next().unwrap() {
-            frames.push(frame.data);
+            frames.push(frame);
         }
     }
-    frames.extend(decoder.flush().map(|frame| frame.data));
+    frames.extend(decoder.flush());
     frames
 }
 

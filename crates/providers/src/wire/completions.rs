@@ -8,7 +8,7 @@ mod decoder;
 use offshoot_agent::model::{Request, ThinkingLevel, ToolSpec};
 use serde_json::{Value as Json, json};
 
-use super::{cache_key, conversation, data_url, level, level_word, max_output};
+use super::{cache_key, conversation, data_url, images_behind, level, level_word, max_output};
 use crate::catalogue::{Dialect, Target, ThinkingStyle};
 use crate::transform::{Part, Said, ToolResult, Turn, exact_id, fitting_id};
 
@@ -104,12 +104,10 @@ fn shown(dialect: &Dialect, parts: &[Part]) -> Json {
 fn part(part: &Part) -> Json {
     match part {
         Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Image { data, mime_type } => image(data, mime_type),
+        Part::Image { data, mime_type } => {
+            json!({"type": "image_url", "image_url": {"url": data_url(data, mime_type)}})
+        }
     }
-}
-
-fn image(data: &str, mime_type: &str) -> Json {
-    json!({"type": "image_url", "image_url": {"url": data_url(data, mime_type)}})
 }
 
 /// The one message of an answer; none if it has neither text nor calls.
@@ -186,11 +184,8 @@ fn tool_message(dialect: &Dialect, result: &ToolResult) -> Json {
 
 /// The images of results, behind all of them: tool messages cannot carry them, and nothing may stand between.
 fn images(results: &[ToolResult]) -> Option<Json> {
-    let images: Vec<Json> =
-        results.iter().flat_map(ToolResult::images).map(|(data, mime_type)| image(data, mime_type)).collect();
-    let intro = json!({"type": "text", "text": "Images from the results of the tools:"});
-    let content: Vec<Json> = std::iter::once(intro).chain(images).collect();
-    (content.len() > 1).then(|| json!({"role": "user", "content": content}))
+    let content = images_behind(results, part);
+    (!content.is_empty()).then(|| json!({"role": "user", "content": content}))
 }
 
 #[cfg(test)]

@@ -12,10 +12,13 @@ use crate::fault::Fault;
 pub(crate) struct Events {
     waiting: VecDeque<AnswerEvent>,
     has_begun: bool,
-    has_ended: bool,
+    /// True once the answer has ended.
+    pub(crate) has_ended: bool,
     blocks: usize,
-    calls: usize,
-    bytes: usize,
+    /// How many tools were called.
+    pub(crate) calls: usize,
+    /// The size of the answer so far.
+    pub(crate) bytes: usize,
 }
 
 /// The bytes that a block counts for besides its text.
@@ -82,24 +85,9 @@ impl Events {
         Ok(())
     }
 
-    /// Returns true once the answer has ended.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.has_ended
-    }
-
     /// Counts bytes that a decoder keeps until it can emit them.
     pub(crate) fn count(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes);
-    }
-
-    /// Returns the size of the answer so far, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Returns how many tools were called.
-    pub(crate) fn calls(&self) -> usize {
-        self.calls
     }
 }
 

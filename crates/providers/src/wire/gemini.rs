@@ -8,7 +8,7 @@ mod decoder;
 use offshoot_agent::model::{Request, ThinkingLevel, ToolSpec};
 use serde_json::{Value as Json, json};
 
-use super::{conversation, level, level_word, max_output};
+use super::{conversation, images_behind, level, level_word, max_output};
 use crate::catalogue::{Target, ThinkingStyle};
 use crate::transform::{Part, Said, ToolResult, Turn};
 
@@ -83,12 +83,8 @@ fn contents(target: &Target, turn: &Turn) -> Vec<Json> {
 fn part(part: &Part) -> Json {
     match part {
         Part::Text(text) => json!({"text": text}),
-        Part::Image { data, mime_type } => image(data, mime_type),
+        Part::Image { data, mime_type } => json!({"inlineData": {"mimeType": mime_type, "data": data}}),
     }
-}
-
-fn image(data: &str, mime_type: &str) -> Json {
-    json!({"inlineData": {"mimeType": mime_type, "data": data}})
 }
 
 fn answer(target: &Target, blocks: &[Said]) -> Vec<Json> {
@@ -124,12 +120,9 @@ fn results_of(target: &Target, results: &[ToolResult]) -> Vec<Json> {
     let inside = target.dialect.images_in_results;
     let parts: Vec<Json> = results.iter().map(|one| result(one, inside)).collect();
     let mut contents = vec![json!({"role": "user", "parts": parts})];
-    let images: Vec<Json> =
-        results.iter().flat_map(ToolResult::images).map(|(data, mime_type)| image(data, mime_type)).collect();
+    let images = images_behind(results, part);
     if !inside && !images.is_empty() {
-        let intro = json!({"text": "Images from the results of the tools:"});
-        let parts: Vec<Json> = std::iter::once(intro).chain(images).collect();
-        contents.push(json!({"role": "user", "parts": parts}));
+        contents.push(json!({"role": "user", "parts": images}));
     }
     contents
 }
@@ -137,7 +130,7 @@ fn results_of(target: &Target, results: &[ToolResult]) -> Vec<Json> {
 fn result(result: &ToolResult, with_images: bool) -> Json {
     let key = if result.is_error { "error" } else { "output" };
     let mut response = json!({"name": result.name, "response": {key: result.text()}});
-    let images: Vec<Json> = result.images().map(|(data, mime_type)| image(data, mime_type)).collect();
+    let images: Vec<Json> = result.images().map(part).collect();
     if with_images && !images.is_empty() {
         response["parts"] = images.into();
     }

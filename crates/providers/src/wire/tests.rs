@@ -35,8 +35,8 @@ pub(super) fn events(api: Api, frames: &[Json]) -> (Vec<AnswerEvent>, Option<Fau
     let mut decoder = api.decoder();
     let mut out = Events::default();
     let frames = frames.iter().map(|frame| match frame {
-        Json::String(data) => Frame { data: data.clone() },
-        frame => Frame { data: frame.to_string() },
+        Json::String(data) => data.clone(),
+        frame => frame.to_string(),
     });
     let decoded =
         frames.map(|frame| decode(&mut *decoder, &frame, &mut out)).collect::<Result<Vec<()>, Fault>>();

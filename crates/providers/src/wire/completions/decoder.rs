@@ -51,7 +51,7 @@ impl Decoder for CompletionsDecoder {
     }
 
     fn finish(&mut self, out: &mut Events) -> Result<(), Fault> {
-        if self.stop.is_none() || out.has_ended() {
+        if self.stop.is_none() || out.has_ended {
             return out.stop(self.stop);
         }
         self.close(out);
@@ -134,7 +134,7 @@ impl CompletionsDecoder {
                 call.early.push_str(&arguments);
             }
             None => {
-                let id = if call.id.is_empty() { format!("call_{}", out.calls()) } else { call.id.clone() };
+                let id = if call.id.is_empty() { format!("call_{}", out.calls) } else { call.id.clone() };
                 let index = out.start(BlockStart::ToolCall { id, name: call.name.clone() });
                 call.index = Some(index);
                 out.delta(index, &std::mem::take(&mut call.early));

@@ -68,8 +68,8 @@ impl GeminiDecoder {
     /// A call comes whole.
     fn call(&self, call: &Json, signature: &str, out: &mut Events) {
         let id = match (text(call, "id"), self.response_id.as_str()) {
-            ("", "") => format!("call_{}", out.calls()),
-            ("", response) => format!("{response}_{}", out.calls()),
+            ("", "") => format!("call_{}", out.calls),
+            ("", response) => format!("{response}_{}", out.calls),
             (id, _) => id.to_owned(),
         };
         let index = out.start(BlockStart::ToolCall { id, name: text(call, "name").into() });
