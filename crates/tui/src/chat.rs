@@ -225,9 +225,7 @@ impl Chat {
             let key = self.keymap.name(Action::Clear).unwrap_or_default();
             self.working.hint(format!("{key} twice quits; the session is saved"), now);
         } else {
-            let text = self.editor.text();
-            self.editor.remember(&text);
-            self.editor.set_text("");
+            self.editor.take();
         }
         None
     }

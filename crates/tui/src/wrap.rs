@@ -176,7 +176,7 @@ impl Rows<'_> {
 }
 
 /// Blanks at the end of a row say nothing, and come apart when a terminal is made narrower.
-fn without_end_blanks(mut row: Vec<Span<'static>>) -> Vec<Span<'static>> {
+pub(crate) fn without_end_blanks(mut row: Vec<Span<'static>>) -> Vec<Span<'static>> {
     while let Some(last) = row.last_mut() {
         if last.style.bg.is_some() {
             break;

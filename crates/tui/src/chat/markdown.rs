@@ -13,7 +13,7 @@ use ratatui::text::{Line, Span};
 use super::highlight::CodeCache;
 use crate::clean::{clean, clean_lines};
 use crate::theme::{Role, Theme};
-use crate::wrap::{Margin, wrap};
+use crate::wrap::{Margin, without_end_blanks, wrap};
 use table::Table;
 
 /// Deeper containers are drawn like this one; nobody reads further in.
@@ -278,12 +278,7 @@ impl Writer<'_> {
     fn begin_block(&mut self) {
         self.flush();
         if self.is_apart && !self.out.is_empty() {
-            let margin = self.margin();
-            let mut row = margin.rest;
-            // Blanks at the end of a row say nothing.
-            while row.last().is_some_and(|span| span.content.trim().is_empty()) {
-                row.pop();
-            }
+            let row = without_end_blanks(self.margin().rest);
             self.out.push(Line::from(row));
         }
         self.is_apart = false;

@@ -152,7 +152,7 @@ impl Pen<'_> {
             (_, "read" | "ls" | "find" | "grep")
                 if tool.state == ToolState::Done && !self.look.is_expanded =>
             {
-                self.count_of(tool);
+                self.out.push(self.note(&numbers::count(tool.output.lines().count(), "line")));
             }
             _ => self.output(&tool.output, tool.name == "bash", tool.state == ToolState::Failed),
         }
@@ -205,9 +205,13 @@ impl Pen<'_> {
     }
 
     fn folded(&self, rows: usize, word: &str) -> Line<'static> {
-        let text = format!("… {} {word} · {}", numbers::count(rows, "row"), self.look.expand_key);
+        self.note(&format!("… {} {word}", numbers::count(rows, "row")))
+    }
+
+    /// Makes a row that names the key for the rest.
+    fn note(&self, text: &str) -> Line<'static> {
         let mut spans = self.guide().first;
-        spans.push(Span::styled(text, self.style(Role::Dim)));
+        spans.push(Span::styled(format!("{text} · {}", self.look.expand_key), self.style(Role::Dim)));
         Line::from(spans)
     }
 
@@ -231,14 +235,6 @@ impl Pen<'_> {
         let left_out = (self.out.len() - from).saturating_sub(most);
         self.out.truncate(from.saturating_add(most));
         self.note_folded(left_out);
-    }
-
-    fn count_of(&mut self, tool: &ToolItem) {
-        let lines = tool.output.lines().count();
-        let text = format!("{} · {}", numbers::count(lines, "line"), self.look.expand_key);
-        let mut spans = self.guide().first;
-        spans.push(Span::styled(text, self.style(Role::Dim)));
-        self.out.push(Line::from(spans));
     }
 
     fn shell(&mut self, shell: &ShellItem) {
