@@ -34,7 +34,7 @@ impl Places {
     }
 }
 
-/// Takes the types out of a text: returns the JavaScript and its places. `path` tells what it is: `.ts`, `.tsx`, `.mts`
+/// Takes the types out of a text: returns the JavaScript and its places. The ending of `path` decides: `.ts`, `.tsx`, `.mts`
 /// or `.js`. An error begins with its place in the file.
 pub(crate) fn strip(path: &Path, source: &str) -> Result<(String, Places), String> {
     let allocator = Allocator::default();

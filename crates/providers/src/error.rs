@@ -45,7 +45,7 @@ pub enum Error {
     BadProvider {
         /// The provider.
         provider: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// Others can read the credentials file.
