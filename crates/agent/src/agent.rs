@@ -67,7 +67,7 @@ pub struct Agent {
     pub system: String,
     tools: SharedTools,
     approver: Option<Arc<dyn Approver>>,
-    /// What commands do not inherit, what tools do not open and what their output does not contain.
+    /// Variables that commands do not inherit, files that tools do not open, and text that their output does not contain.
     pub secrets: Arc<Secrets>,
     /// The handlers of events.
     pub hooks: Hooks,

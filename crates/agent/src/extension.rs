@@ -80,7 +80,7 @@ impl Agent {
         self.commands = bundle.commands;
     }
 
-    /// Runs a registered command, and grants what it wishes for meanwhile.
+    /// Runs a registered command, and the tasks that it requests while it runs.
     pub async fn run_extension_command(
         &mut self,
         name: &str,

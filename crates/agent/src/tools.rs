@@ -162,7 +162,7 @@ impl SharedTools {
 pub struct ReadyCall {
     /// The call.
     pub call: ToolCall,
-    /// What the call would do to the world.
+    /// The effect of the call outside the conversation.
     pub effect: Effect,
     /// Where it runs, with the paths that it names; empty before [`ReadyCall::resolved`].
     pub place: ToolPlace,

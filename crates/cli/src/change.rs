@@ -20,7 +20,7 @@ pub(crate) struct Changing {
     pub(crate) json: bool,
 }
 
-/// What a command did, or would do, for everyone who shows it: people, scripts (`--json`) and the chat.
+/// The result of a command, done or planned, in all its forms: for people, for scripts (`--json`) and for the chat.
 ///
 /// Standard output gets what a script wants to go on with, standard error the sentences.
 #[derive(Debug)]

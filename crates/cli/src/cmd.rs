@@ -4,33 +4,48 @@
 //! chat and for `offshoot -p '/x'`, and they run through an agent, so extensions see the same events each time.
 
 mod append;
+mod branch_here;
 mod branches;
 mod check;
+pub(crate) mod cherry_pick;
+mod clone;
+mod compact;
 mod completions;
 mod context;
 mod demo;
 mod diff;
 mod export;
+mod export_branch;
 mod extension;
 mod follow;
+mod fork;
+mod import;
+mod label;
 mod labels;
 mod login;
 mod logout;
 mod man;
+pub(crate) mod merge;
 mod migrate;
 mod models;
 mod moving;
+mod name;
+mod new;
 mod path;
+mod pop;
+mod push;
 mod repair;
 mod session_command;
 mod sessions;
 mod settings;
 mod show;
 mod stats;
+mod switch;
 mod texts;
 mod tree;
 pub(crate) mod trust;
 mod types;
+mod undo;
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -64,8 +79,6 @@ impl Group {
 /// Declares the commands that change a session: group, what the command line adds to the arguments, name and module.
 macro_rules! session_commands {
     ($($(#[$attribute:meta])* $group:ident $line:ident $name:ident($module:ident),)*) => {
-        $(pub(crate) mod $module;)*
-
         /// A command that changes a session.
         #[derive(Debug, Clone, clap::Subcommand)]
         pub(crate) enum SessionCommand {

@@ -146,8 +146,9 @@ fn arguments() -> Args {
 
 /// Reads a command line. Text after `-p` is a prompt, also if it begins with the name of a command.
 fn parse(line: &[OsString]) -> Result<Args, clap::Error> {
-    if !talk::names_command_after_print(line, &Args::command()) {
-        let read = program().try_get_matches_from(line)?;
+    let program = program();
+    if !talk::names_command_after_print(line, &program) {
+        let read = program.try_get_matches_from(line)?;
         let mut args = Args::from_arg_matches(&read)?;
         args.talk.note_options(&read);
         return Ok(args);

@@ -141,11 +141,6 @@ pub(crate) fn parse_words(words: &[&str]) -> Result<Slash, String> {
     matches.and_then(|matches| Slash::from_arg_matches(&matches)).map_err(|error| short(&error))
 }
 
-/// Returns true if the program has a command of this name.
-pub(crate) fn is_command(name: &str) -> bool {
-    Slash::command().find_subcommand(name).is_some()
-}
-
 /// Describes the commands for completion and `/help`.
 pub(crate) fn specs() -> Vec<CommandSpec> {
     let parser = Slash::command();

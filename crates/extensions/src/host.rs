@@ -117,7 +117,7 @@ pub enum HostEvent {
     Waiting(String, String),
     /// An extension asks the user.
     Ask(AskedQuestion),
-    /// Nobody waits for the answer to this question any more.
+    /// The answer to this question is no longer needed.
     Close(u64),
     /// An extension moved the leaf away from this entry.
     Moved(Option<EntryId>),

@@ -15,15 +15,15 @@ pub(crate) struct Said {
     pub(crate) who: &'static str,
     /// The same for people.
     pub(crate) speaker: String,
-    /// What is said, never empty.
+    /// The parts of the message; never empty.
     pub(crate) pieces: Vec<Piece>,
 }
 
-/// A part of what is said.
+/// A part of a message.
 pub(crate) enum Piece {
     /// Prose.
     Prose(String),
-    /// What a model thought.
+    /// The thinking of a model.
     Thinking(String),
     /// Something with a title that opens: a call of a tool, its result, a command with its output.
     Fold { title: String, text: String },

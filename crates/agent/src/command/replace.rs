@@ -120,7 +120,7 @@ impl Agent {
         self.tell_news(cancel).await;
     }
 
-    /// Loads extensions anew for the session at hand, if somebody said how: [`Agent::set_reload`].
+    /// Reloads the extensions of the current session, if [`Agent::set_reload`] was called.
     pub async fn reload(&mut self, cancel: &Cancel) {
         if self.reload.is_none() {
             return;

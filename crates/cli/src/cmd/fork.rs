@@ -14,14 +14,17 @@ use crate::ui::count;
 
 /// Start a new session from an entry of a session.
 #[derive(Debug, Clone, clap::Args)]
-#[command(visible_alias = "branch", after_help = "\
+#[command(
+    visible_alias = "branch",
+    after_help = "\
 The new session holds the path to the entry. It ends before the entry if that is a prompt, and
 its text is printed, to be edited and sent again; otherwise it ends at the entry. The old
 session stays as it is.
 
 Examples:
   offshoot fork work leaf~1           start over from the last prompt, in a new session
-  offshoot fork work @done -o x.jsonl write the new session to a file")]
+  offshoot fork work @done -o x.jsonl write the new session to a file"
+)]
 pub(crate) struct Args {
     /// An entry: an id or a prefix of it, `@label`, `branch:2`, `leaf~1`, `root`; the default is the leaf.
     #[arg(value_name = "REF")]
@@ -87,7 +90,12 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
         (file_of(&session), path.map_or(0, |path| path.entries().len()))
     };
     let (plan, to, stay) = (fork.plan.clone(), fork.to.clone(), fork.stay);
-    let mut made = Made { what: format!("{} of {}", count(entries, "entry"), work.session_name()), to, ..Made::default() };
+    let mut made = Made {
+        what: format!("{} of {}", count(entries, "entry"), work.session_name()),
+        to,
+        ..Made::default()
+    };
+    let mut replaced = Replaced::default();
     if !work.dry_run {
         let options = work.app.options();
         let forked = match work.agent.fork(fork, options, work.cancel).await? {
@@ -95,6 +103,8 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
             Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         };
         made.take(&forked, stay, work)?;
+        replaced.previous_session_file = forked.previous_session_file;
+        replaced.session_file = forked.session_file;
     }
     let mut change = made
         .change(verbs)
@@ -107,11 +117,7 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
     }
     Ok(Applied::Done(match stay || work.dry_run {
         true => change,
-        false => change.effect(Effect::Replaced {
-            prompt: plan.editor_text,
-            images: plan.images,
-            replaced: Replaced::default(),
-        }),
+        false => change.effect(Effect::Replaced { prompt: plan.editor_text, images: plan.images, replaced }),
     }))
 }
 
@@ -146,9 +152,7 @@ impl Made {
     fn take(&mut self, forked: &Forked, stay: bool, work: &Work<'_>) -> Result<(), CommandError> {
         self.file = forked.session_file.as_ref().map(|file| file.display().to_string());
         self.id = match (&forked.session_file, stay) {
-            (Some(file), true) => {
-                Some(work.app.options().open_read_only(file)?.header().id().into_owned())
-            }
+            (Some(file), true) => Some(work.app.options().open_read_only(file)?.header().id().into_owned()),
             (None, true) => None,
             (_, false) => {
                 work.save()?;
@@ -178,9 +182,7 @@ impl Made {
                 let path = path.display().to_string();
                 (format!(" as {path}"), Some(path))
             }
-            Destination::Directory(directory) => {
-                (format!(" as a new file in {}", directory.display()), None)
-            }
+            Destination::Directory(directory) => (format!(" as a new file in {}", directory.display()), None),
             Destination::Memory => (String::new(), None),
         };
         let change = Change::new(verbs.0, verbs.1, format!("{}{place}", self.what));

@@ -55,7 +55,8 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         false => Change::new("imported", "import", format!("{what}{}", new_name(&file, &stored)))
             .undo(format!("rm {}", quoted(&path))),
     };
-    change = change.gives(path.clone()).field("path", path).field("entries", entries).field("id", id.as_str());
+    change =
+        change.gives(path.clone()).field("path", path).field("entries", entries).field("id", id.as_str());
     for note in notes(&id, version, cwd.as_deref(), work)? {
         change = change.note(note);
     }

@@ -111,9 +111,10 @@ pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
             images: arrival.images,
             remembered: None,
         }),
-        MergedBranch::Appended { entry, .. } => {
-            change.gives(entry.as_str()).field("entryId", entry.as_str()).effect(Effect::Appended { model: None })
-        }
+        MergedBranch::Appended { entry, .. } => change
+            .gives(entry.as_str())
+            .field("entryId", entry.as_str())
+            .effect(Effect::Appended { model: None }),
     };
     Ok(Applied::Done(change.session(&work.agent.session())))
 }

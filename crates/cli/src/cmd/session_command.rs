@@ -9,12 +9,13 @@ use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::event::Watcher;
-use session_tree::{Destination, Error, Session};
+use session_tree::{Destination, Session};
 
 use super::SessionCommand;
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing};
 use crate::error::{CommandError, Failure};
+use crate::exporting::free;
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::setup::Setup;
 use crate::talk::{self, waiting};
@@ -23,11 +24,11 @@ use crate::trust;
 /// The result of a command.
 pub(crate) type Outcome = Result<Applied<Change>, CommandError>;
 
-/// What a command works with.
+/// The parts that a command works with.
 pub(crate) struct Work<'a> {
     /// The agent; its session is the one to change.
     pub(crate) agent: &'a mut Agent,
-    /// Where other sessions are, and the output.
+    /// The other sessions, and the output.
     pub(crate) app: &'a mut App,
     /// True if the command only reports what it would do.
     pub(crate) dry_run: bool,
@@ -52,10 +53,7 @@ impl Work<'_> {
     pub(crate) fn destination(&self, output: Option<&Path>) -> Result<Destination, CommandError> {
         let session = self.agent.session();
         match output {
-            Some(path) if path.symlink_metadata().is_ok() => {
-                Err(Error::Exists { path: path.to_path_buf() }.into())
-            }
-            Some(path) => Ok(Destination::File(path.to_path_buf())),
+            Some(path) => Ok(Destination::File(free(path)?)),
             None if session.file().is_none() => Ok(Destination::Memory),
             None => Ok(Destination::Directory(project_directory(&session, self.app)?)),
         }

@@ -71,7 +71,7 @@ pub(super) struct Guests {
     seen: usize,
 }
 
-/// What an extension did: a change of the chat that the main loop makes.
+/// A change of the chat that an extension requests and the main loop makes.
 pub(super) type ChatUpdate = Box<dyn FnOnce(&mut Front<'_>) + Send>;
 
 /// Where the conversation stands.

@@ -21,7 +21,7 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Returns true if a piece that begins at `position` goes on with what was read.
+    /// Returns true if a read at `position` continues the previous one, or lies inside it.
     pub(super) fn is_near(&self, position: u64) -> bool {
         position.wrapping_sub(self.at) < STEP || self.held(position, 1).is_some()
     }

@@ -37,7 +37,7 @@ pub(super) fn threaded(rows: Vec<Row>) -> Vec<Row> {
         while let Some((at, connector, below)) = stack.pop() {
             let Some(row) = rows[at].take() else { continue };
             drawn.push(Row { connector, ..row });
-            // The first child is to be on top of the stack.
+            // The first child must be on top of the stack.
             for (place, child) in children[at].iter().enumerate().rev() {
                 let is_last = place + 1 == children[at].len();
                 let (corner, line) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };

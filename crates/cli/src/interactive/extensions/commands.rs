@@ -45,7 +45,7 @@ impl Front<'_> {
         self.guests.offers.take();
         let mut taken: Vec<String> = Vec::new();
         for (name, _) in &self.guests.commands {
-            if crate::slash::is_command(name) {
+            if self.chat.commands.iter().any(|own| own.name == *name) {
                 taken.push(format!(
                     "/{name} of an extension cannot be used: offshoot has a command of that name"
                 ));
