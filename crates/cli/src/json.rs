@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{Entry, Message};
 
 /// Returns an entry as the current version spells it; `None` if its line cannot be read.
@@ -20,7 +20,7 @@ pub(crate) fn message(message: &Message) -> Option<Box<RawValue>> {
 }
 
 /// Returns a value with its exact bytes; bytes that are no text are replaced.
-pub(crate) fn value(value: Value<'_>) -> Option<Box<RawValue>> {
+pub(crate) fn value(value: ValueRef<'_>) -> Option<Box<RawValue>> {
     let text: Cow<'_, str> = String::from_utf8_lossy(value.raw());
     // A line feed is white space between the parts of a value, and would tear a line in two.
     let text = text.replace(['\n', '\r'], " ");

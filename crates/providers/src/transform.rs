@@ -11,7 +11,7 @@ mod images;
 
 use offshoot_agent::model::ModelSpec;
 use serde_json::{Value as Json, json};
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{Message, Role};
 
 pub(crate) use ids::{digest, exact_id, fitting_id, item_id};
@@ -141,7 +141,7 @@ fn result(spec: &ModelSpec, message: &Message) -> ToolResult {
         id: text_of(value, "toolCallId").unwrap_or_default(),
         name: text_of(value, "toolName").unwrap_or_default(),
         parts: parts(spec, message),
-        is_error: value.get("isError").and_then(Value::as_bool).unwrap_or(false),
+        is_error: value.get("isError").and_then(ValueRef::as_bool).unwrap_or(false),
     }
 }
 
@@ -176,7 +176,7 @@ fn said(spec: &ModelSpec, message: &Message) -> Vec<Said> {
     content.items().filter_map(|block| said_block(block, is_same)).collect()
 }
 
-fn said_block(block: Value<'_>, is_same: bool) -> Option<Said> {
+fn said_block(block: ValueRef<'_>, is_same: bool) -> Option<Said> {
     let signature = |key: &str| text_of(block, key).filter(|text| is_same && !text.is_empty());
     match text_of(block, "type")?.as_str() {
         "text" => text_block(text_of(block, "text").unwrap_or_default(), signature("textSignature")),
@@ -196,10 +196,10 @@ fn text_block(text: String, signature: Option<String>) -> Option<Said> {
     says_something.then_some(Said::Text { text, signature })
 }
 
-fn thinking(block: Value<'_>, signature: Option<String>, is_same: bool) -> Option<Said> {
+fn thinking(block: ValueRef<'_>, signature: Option<String>, is_same: bool) -> Option<Said> {
     let text = text_of(block, "thinking").unwrap_or_default();
-    let is_redacted = block.get("redacted").and_then(Value::as_bool).unwrap_or(false);
-    let details = block.get(DETAILS).filter(|_| is_same).and_then(Value::to_serde);
+    let is_redacted = block.get("redacted").and_then(ValueRef::as_bool).unwrap_or(false);
+    let details = block.get(DETAILS).filter(|_| is_same).and_then(ValueRef::to_serde);
     if !is_same {
         return if is_redacted { None } else { text_block(text, None) };
     }
@@ -216,13 +216,13 @@ fn call_id(mut id: String, is_same: bool) -> String {
 }
 
 /// The arguments of a call; services take only objects.
-fn arguments(block: Value<'_>) -> Json {
-    let arguments = block.get("arguments").and_then(Value::to_serde);
+fn arguments(block: ValueRef<'_>) -> Json {
+    let arguments = block.get("arguments").and_then(ValueRef::to_serde);
     arguments.filter(Json::is_object).unwrap_or_else(|| json!({}))
 }
 
-fn text_of(value: Value<'_>, key: &str) -> Option<String> {
-    value.get(key).and_then(Value::as_str).map(std::borrow::Cow::into_owned)
+fn text_of(value: ValueRef<'_>, key: &str) -> Option<String> {
+    value.get(key).and_then(ValueRef::as_str).map(std::borrow::Cow::into_owned)
 }
 
 #[cfg(test)]

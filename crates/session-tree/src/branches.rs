@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use crate::entry::Ending;
 use crate::error::Result;
 use crate::id::EntryId;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
 use crate::outline::{Marks, one_line_text};
 use crate::session::Session;
@@ -291,11 +291,11 @@ impl Notes {
         }
         let tree = session.tree();
         let data = |key: &str| value.get("data").and_then(|data| data.get(key));
-        let named = data("targetId").and_then(Value::as_str).and_then(|id| tree.node(&id));
+        let named = data("targetId").and_then(ValueRef::as_str).and_then(|id| tree.node(&id));
         let Some(tip) = named.or_else(|| tree.parent(node)).and_then(|target| tree.effective(target)) else {
             return Ok(());
         };
-        if data("hidden").and_then(Value::as_bool).unwrap_or(true) {
+        if data("hidden").and_then(ValueRef::as_bool).unwrap_or(true) {
             self.hidden.add(tip);
         } else {
             self.hidden.remove(tip);
@@ -306,7 +306,7 @@ impl Notes {
     fn take_merge(&mut self, session: &Session, node: Node) -> Result<()> {
         let entry = session.entry_at(node)?;
         let source = entry.value().and_then(|value| value.get("details")?.get("merge")?.get("sourceLeafId"));
-        let source = source.and_then(Value::as_str).and_then(|id| session.tree().node(&id));
+        let source = source.and_then(ValueRef::as_str).and_then(|id| session.tree().node(&id));
         if let Some(source) = source.and_then(|source| session.tree().effective(source)) {
             self.merges.insert(source, node);
         }

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use crate::entry::{Entry, Message};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
-use crate::json::{self, Value, write_string};
+use crate::json::{self, ValueRef, write_string};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 
@@ -209,7 +209,7 @@ impl Draft {
             kind => kind,
         };
         let mut draft = Draft::new(kind);
-        for (key, value) in entry.value().into_iter().flat_map(Value::members) {
+        for (key, value) in entry.value().into_iter().flat_map(ValueRef::members) {
             let name = key.as_str().unwrap_or_default();
             if !ENVELOPE.iter().chain(left_out).any(|other| *other == name) {
                 draft = draft.raw(&name, &String::from_utf8_lossy(&json::compact(value.raw())));

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::id::{EntryId, Node};
-use crate::json::{Doc, Kind as JsonKind, Value};
+use crate::json::{Doc, Kind as JsonKind, ValueRef};
 use crate::kind::Kind;
 use crate::time::Timestamp;
 
@@ -36,7 +36,7 @@ impl Header {
     pub(crate) fn read(doc: Doc) -> Option<Self> {
         let root = doc.root();
         let is_header = root.get("type").is_some_and(|kind| kind.is_str("session"));
-        let has_id = root.get("id").and_then(Value::as_str).is_some();
+        let has_id = root.get("id").and_then(ValueRef::as_str).is_some();
         (is_header && has_id).then_some(Self { doc })
     }
 
@@ -74,7 +74,7 @@ impl Header {
     }
 
     /// Returns the whole header.
-    pub fn value(&self) -> Value<'_> {
+    pub fn value(&self) -> ValueRef<'_> {
         self.doc.root()
     }
 
@@ -84,7 +84,7 @@ impl Header {
     }
 
     fn text(&self, key: &str) -> Option<Cow<'_, str>> {
-        self.doc.root().get(key).and_then(Value::as_str)
+        self.doc.root().get(key).and_then(ValueRef::as_str)
     }
 }
 
@@ -162,7 +162,7 @@ impl Entry {
     /// Returns the whole entry as version 3 spells it; none for a placeholder.
     ///
     /// For entries of version 3 these are the bytes of the line; older ones appear as migration would write them.
-    pub fn value(&self) -> Option<Value<'_>> {
+    pub fn value(&self) -> Option<ValueRef<'_>> {
         self.doc.as_ref().map(Doc::root)
     }
 
@@ -181,7 +181,7 @@ impl Entry {
     }
 
     /// Returns the message that a message entry carries.
-    pub fn message(&self) -> Option<Value<'_>> {
+    pub fn message(&self) -> Option<ValueRef<'_>> {
         match self.body() {
             Body::Message(message) => message,
             _ => None,

@@ -8,7 +8,7 @@
 use crate::context::{self, ContextItem};
 use crate::entry::{Ending, Message, Usage};
 use crate::error::Result;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
@@ -138,14 +138,14 @@ fn reported_tokens(message: &Message) -> Option<u64> {
     value.get("usage").map(|usage| Usage::of(usage).total).filter(|tokens| *tokens > 0)
 }
 
-fn units_of(text: Option<Value<'_>>) -> u64 {
+fn units_of(text: Option<ValueRef<'_>>) -> u64 {
     text.map_or(0, |text| text.utf16_len() as u64)
 }
 
 /// The units of text and images; other blocks count nothing.
-fn content_units(message: Value<'_>) -> u64 {
+fn content_units(message: ValueRef<'_>) -> u64 {
     let content = message.get("content");
-    let blocks = content.into_iter().flat_map(Value::items).map(|block| match block_type(block) {
+    let blocks = content.into_iter().flat_map(ValueRef::items).map(|block| match block_type(block) {
         BlockType::Text => units_of(block.get("text")),
         BlockType::Image => IMAGE_UNITS,
         BlockType::Thinking | BlockType::ToolCall | BlockType::Other => 0,
@@ -154,9 +154,9 @@ fn content_units(message: Value<'_>) -> u64 {
 }
 
 /// The units of an answer: what it says, thinks and calls.
-fn answer_units(message: Value<'_>) -> u64 {
+fn answer_units(message: ValueRef<'_>) -> u64 {
     let content = message.get("content");
-    let blocks = content.into_iter().flat_map(Value::items).map(|block| match block_type(block) {
+    let blocks = content.into_iter().flat_map(ValueRef::items).map(|block| match block_type(block) {
         BlockType::Text => units_of(block.get("text")),
         BlockType::Thinking => units_of(block.get("thinking")),
         BlockType::ToolCall => units_of(block.get("name")) + block.get("arguments").map_or(0, json_units),
@@ -165,20 +165,20 @@ fn answer_units(message: Value<'_>) -> u64 {
     units_of(content) + blocks.sum::<u64>()
 }
 
-fn system_units(message: Value<'_>) -> u64 {
-    let sections = message.get("sections").into_iter().flat_map(Value::members);
+fn system_units(message: ValueRef<'_>) -> u64 {
+    let sections = message.get("sections").into_iter().flat_map(ValueRef::members);
     let sections = sections.map(|(_, text)| units_of(Some(text))).sum::<u64>();
     content_units(message) + sections + message.get("toolsAdded").map_or(0, json_units)
 }
 
 /// The units of the files that oh-my-pi put into the conversation.
-fn file_units(message: Value<'_>) -> u64 {
-    let files = message.get("files").into_iter().flat_map(Value::items);
+fn file_units(message: ValueRef<'_>) -> u64 {
+    let files = message.get("files").into_iter().flat_map(ValueRef::items);
     files.map(|file| units_of(file.get("path")) + units_of(file.get("content"))).sum()
 }
 
 /// The units of a value written as JavaScript writes it.
-fn json_units(value: Value<'_>) -> u64 {
+fn json_units(value: ValueRef<'_>) -> u64 {
     let text = value.js_string();
     if text.is_ascii() { text.len() as u64 } else { text.encode_utf16().count() as u64 }
 }
@@ -192,8 +192,8 @@ enum BlockType {
     Other,
 }
 
-fn block_type(block: Value<'_>) -> BlockType {
-    match block.get("type").and_then(Value::as_str).as_deref() {
+fn block_type(block: ValueRef<'_>) -> BlockType {
+    match block.get("type").and_then(ValueRef::as_str).as_deref() {
         Some("text") => BlockType::Text,
         Some("image") => BlockType::Image,
         Some("thinking") => BlockType::Thinking,

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::entry::{Block, Message};
-use crate::json::{self, Kind, Value};
+use crate::json::{self, Kind, ValueRef};
 use crate::kind::Role;
 
 /// The tools that touch files.
@@ -43,8 +43,9 @@ impl FileOps {
     }
 
     /// Notes the lists that an earlier summary left in its `details`.
-    pub fn add_details(&mut self, details: Value<'_>) {
-        let list = |key: &str| details.get(key).into_iter().flat_map(Value::items).filter_map(Value::as_str);
+    pub fn add_details(&mut self, details: ValueRef<'_>) {
+        let list =
+            |key: &str| details.get(key).into_iter().flat_map(ValueRef::items).filter_map(ValueRef::as_str);
         self.read.extend(list("readFiles").map(String::from));
         self.edited.extend(list("modifiedFiles").map(String::from));
     }
@@ -100,15 +101,15 @@ impl FileOps {
     }
 
     /// Adds the calls that a tool made itself and its result lists.
-    pub(crate) fn add_nested_calls(&mut self, result: Value<'_>) {
+    pub(crate) fn add_nested_calls(&mut self, result: ValueRef<'_>) {
         for call in nested_calls(result) {
-            let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
+            let name = call.get("name").and_then(ValueRef::as_str).unwrap_or_default();
             self.add_call(&name, call.get("arguments"));
         }
     }
 
     /// Adds the file that a call reads or changes.
-    pub(crate) fn add_call(&mut self, name: &str, arguments: Option<Value<'_>>) {
+    pub(crate) fn add_call(&mut self, name: &str, arguments: Option<ValueRef<'_>>) {
         let files = match name {
             "read" => &mut self.read,
             "write" => &mut self.written,
@@ -121,15 +122,15 @@ impl FileOps {
 }
 
 /// The calls that a tool made itself, as its result lists them.
-pub(crate) fn nested_calls(result: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+pub(crate) fn nested_calls(result: ValueRef<'_>) -> impl Iterator<Item = ValueRef<'_>> {
     let calls = result.get("nestedCalls").and_then(|nested| nested.get("calls"));
-    calls.into_iter().flat_map(Value::items)
+    calls.into_iter().flat_map(ValueRef::items)
 }
 
 /// Tells whether a call names a file that it reads or changes.
-pub(crate) fn touches_file(call: Value<'_>) -> bool {
+pub(crate) fn touches_file(call: ValueRef<'_>) -> bool {
     let [name, arguments] = call.get_each(["name", "arguments"]);
-    let is_file_tool = |name: Value<'_>| FILE_TOOLS.iter().any(|tool| name.is_str(tool));
+    let is_file_tool = |name: ValueRef<'_>| FILE_TOOLS.iter().any(|tool| name.is_str(tool));
     let path = || arguments.and_then(|arguments| arguments.get("path"));
     name.is_some_and(is_file_tool)
         && path().is_some_and(|path| path.kind() == Kind::String && !path.is_str(""))

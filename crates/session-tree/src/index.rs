@@ -18,7 +18,7 @@ use crate::entry::Header;
 use crate::error::ReadOnlyReason;
 use crate::id::IdKey;
 use crate::journal::{Piece, ReadAt, each_line, read_range};
-use crate::json::{self, Doc, Value};
+use crate::json::{self, Doc, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::line::{self, Head, Parent, Scan, Scanner};
 use crate::tree::{Link, Node, Place, Row, SameId, Tree};
@@ -75,8 +75,11 @@ impl Index {
     /// Starts the index of a session that has only a header so far.
     pub(crate) fn new(header: Header, len: u64) -> Self {
         let first = Gap { rows: 0, position: 0, len: len as u32 - 1, kind: GapKind::Header };
-        let uuid =
-            header.value().get("uuid").and_then(Value::as_str).map(|uuid| IdKey::of_text(uuid).into_owned());
+        let uuid = header
+            .value()
+            .get("uuid")
+            .and_then(ValueRef::as_str)
+            .map(|uuid| IdKey::of_text(uuid).into_owned());
         Index {
             dialect: dialect_of(&header),
             uuid_spelling: uuid.is_some(),

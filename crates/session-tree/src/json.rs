@@ -35,7 +35,7 @@ pub struct Doc {
 
 /// One value of a [`Doc`]: a cheap view that can be copied.
 #[derive(Clone, Copy)]
-pub struct Value<'d> {
+pub struct ValueRef<'d> {
     doc: &'d Doc,
     index: u32,
 }
@@ -105,14 +105,14 @@ impl Doc {
     }
 
     /// The value that the text is.
-    pub fn root(&self) -> Value<'_> {
-        Value { doc: self, index: 0 }
+    pub fn root(&self) -> ValueRef<'_> {
+        ValueRef { doc: self, index: 0 }
     }
 
-    /// The value at a place that [`Value::place`] gave.
-    pub(crate) fn value_at(&self, place: u32) -> Value<'_> {
+    /// The value at a place that [`ValueRef::place`] gave.
+    pub(crate) fn value_at(&self, place: u32) -> ValueRef<'_> {
         debug_assert!((place as usize) < self.nodes.len(), "a place of another document");
-        Value { doc: self, index: place }
+        ValueRef { doc: self, index: place }
     }
 
     /// The text as it was given.
@@ -151,7 +151,7 @@ impl Kind {
     }
 }
 
-impl<'d> Value<'d> {
+impl<'d> ValueRef<'d> {
     /// The kind of this value.
     pub fn kind(self) -> Kind {
         Kind::of_first_byte(self.doc.text[self.node().start as usize])
@@ -179,7 +179,7 @@ impl<'d> Value<'d> {
     }
 
     /// The value of the member `key` of an object; the last one if there are several.
-    pub fn get(self, key: &str) -> Option<Value<'d>> {
+    pub fn get(self, key: &str) -> Option<ValueRef<'d>> {
         if self.kind() != Kind::Object {
             return None;
         }
@@ -191,7 +191,7 @@ impl<'d> Value<'d> {
         let mut found = None;
         while at < end {
             let (node, value) = (nodes[at as usize], at + 1);
-            let name = Value { doc: self.doc, index: at };
+            let name = ValueRef { doc: self.doc, index: at };
             let is_it = match node.extra != 0 || any_len {
                 true => name.is_str(key),
                 false => {
@@ -199,17 +199,17 @@ impl<'d> Value<'d> {
                 }
             };
             if is_it {
-                found = Some(Value { doc: self.doc, index: value });
+                found = Some(ValueRef { doc: self.doc, index: value });
             }
             at = nodes[value as usize].behind(value);
         }
         found
     }
 
-    /// The values of several members of an object, in one walk through it: what [`get`](Value::get) gives for each
+    /// The values of several members of an object, in one walk through it: what [`get`](ValueRef::get) gives for each
     /// key.
     #[inline]
-    pub fn get_each<const N: usize>(self, keys: [&str; N]) -> [Option<Value<'d>>; N] {
+    pub fn get_each<const N: usize>(self, keys: [&str; N]) -> [Option<ValueRef<'d>>; N] {
         let is_odd = keys.iter().any(|key| !key.is_ascii());
         let mut words = [0; N];
         for (word, key) in words.iter_mut().zip(keys) {
@@ -335,7 +335,7 @@ impl<'d> Value<'d> {
         out
     }
 
-    /// Appends what [`Value::js_string`] returns.
+    /// Appends what [`ValueRef::js_string`] returns.
     ///
     /// Compact; numbers as JavaScript spells them, `null` for infinite ones; duplicate keys merged into
     /// the first place with the last value; keys that are array indices first, in ascending order.
@@ -345,7 +345,7 @@ impl<'d> Value<'d> {
 
     /// Copies this value into `serde_json`, or returns `None` if it nests deeper than 512.
     ///
-    /// Strings are read as in [`Value::as_str`], infinite numbers become `null`, duplicate keys are
+    /// Strings are read as in [`ValueRef::as_str`], infinite numbers become `null`, duplicate keys are
     /// merged.
     pub fn to_serde(self) -> Option<serde_json::Value> {
         stringify::to_serde(self)
@@ -388,7 +388,7 @@ fn mask(len: usize) -> u64 {
     if len < 8 { (1 << (8 * len)) - 1 } else { u64::MAX }
 }
 
-impl fmt::Debug for Value<'_> {
+impl fmt::Debug for ValueRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(self.raw()))
     }
@@ -399,9 +399,9 @@ impl fmt::Debug for Value<'_> {
 pub struct Items<'d>(Siblings<'d>);
 
 impl<'d> Iterator for Items<'d> {
-    type Item = Value<'d>;
+    type Item = ValueRef<'d>;
 
-    fn next(&mut self) -> Option<Value<'d>> {
+    fn next(&mut self) -> Option<ValueRef<'d>> {
         self.0.next()
     }
 }
@@ -411,10 +411,10 @@ impl<'d> Iterator for Items<'d> {
 pub struct Members<'d>(Siblings<'d>);
 
 impl<'d> Iterator for Members<'d> {
-    type Item = (Value<'d>, Value<'d>);
+    type Item = (ValueRef<'d>, ValueRef<'d>);
 
     #[inline]
-    fn next(&mut self) -> Option<(Value<'d>, Value<'d>)> {
+    fn next(&mut self) -> Option<(ValueRef<'d>, ValueRef<'d>)> {
         Some((self.0.next()?, self.0.next()?))
     }
 }
@@ -429,11 +429,11 @@ struct Siblings<'d> {
 
 impl<'d> Siblings<'d> {
     #[inline]
-    fn next(&mut self) -> Option<Value<'d>> {
+    fn next(&mut self) -> Option<ValueRef<'d>> {
         if self.next >= self.end {
             return None;
         }
-        let value = Value { doc: self.doc, index: self.next };
+        let value = ValueRef { doc: self.doc, index: self.next };
         self.next = value.node().behind(self.next);
         Some(value)
     }

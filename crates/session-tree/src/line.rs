@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 use crate::id::IdKey;
-use crate::json::{self, Doc, Value, skip_object};
+use crate::json::{self, Doc, ValueRef, skip_object};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 
@@ -463,7 +463,7 @@ pub(crate) fn exact(line: &[u8]) -> Scan<'_> {
 }
 
 /// Reads a time: a text, or milliseconds since 1970 as messages have them.
-fn time_of(value: Value<'_>) -> Option<Timestamp> {
+fn time_of(value: ValueRef<'_>) -> Option<Timestamp> {
     match value.as_str() {
         Some(text) => Timestamp::parse(&text),
         None => value.as_i64().map(Timestamp::from_millis),
@@ -471,8 +471,8 @@ fn time_of(value: Value<'_>) -> Option<Timestamp> {
 }
 
 /// Reads the envelope from a parsed line; the last of several equal keys counts.
-pub(crate) fn head_of(root: Value<'_>) -> Head<'static> {
-    let text = |key: &str| root.get(key).and_then(Value::as_str).map(Cow::into_owned);
+pub(crate) fn head_of(root: ValueRef<'_>) -> Head<'static> {
+    let text = |key: &str| root.get(key).and_then(ValueRef::as_str).map(Cow::into_owned);
     let kind = text("type");
     let uuid = text("uuid").filter(|_| root.get("id").is_none());
     let uuid_spelling = uuid.is_some();
@@ -487,12 +487,12 @@ pub(crate) fn head_of(root: Value<'_>) -> Head<'static> {
     };
     let message = root.get("message").filter(|_| kind.as_deref() == Some("message"));
     let role = message.map(|m| {
-        m.get("role").and_then(Value::as_str).map_or(Role::Other, |r| Role::from_name(r.as_bytes()))
+        m.get("role").and_then(ValueRef::as_str).map_or(Role::Other, |r| Role::from_name(r.as_bytes()))
     });
     let mut traits = Traits::default();
     if let (Some(message), Some(Role::Assistant)) = (message, role) {
         traits.has_text = has_text(message);
-        let stop = message.get("stopReason").and_then(Value::as_str);
+        let stop = message.get("stopReason").and_then(ValueRef::as_str);
         traits.ended_badly =
             !traits.has_text && matches!(stop.as_deref(), Some("error" | "aborted" | "length"));
     }
@@ -513,13 +513,14 @@ pub(crate) fn head_of(root: Value<'_>) -> Head<'static> {
 }
 
 /// Tells whether a message has text that is not blank.
-pub(crate) fn has_text(message: Value<'_>) -> bool {
+pub(crate) fn has_text(message: ValueRef<'_>) -> bool {
     let filled =
-        |value: Option<Value<'_>>| value.and_then(Value::as_str).is_some_and(|t| !t.trim().is_empty());
+        |value: Option<ValueRef<'_>>| value.and_then(ValueRef::as_str).is_some_and(|t| !t.trim().is_empty());
     match message.get("content") {
         Some(content) if content.kind() == json::Kind::String => filled(Some(content)),
         Some(content) => content.items().any(|block| {
-            block.get("type").and_then(Value::as_str).as_deref() == Some("text") && filled(block.get("text"))
+            block.get("type").and_then(ValueRef::as_str).as_deref() == Some("text")
+                && filled(block.get("text"))
         }),
         None => false,
     }

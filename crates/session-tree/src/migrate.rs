@@ -5,7 +5,7 @@
 //! itself is rewritten only by the writer.
 
 use crate::index::{Dialect, Index};
-use crate::json::{Doc, Edit, Value, literal};
+use crate::json::{Doc, Edit, ValueRef, literal};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 use crate::tree::Node;
@@ -34,7 +34,7 @@ pub(crate) fn current_line(index: &Index, node: Node, line: &[u8]) -> Option<Vec
 
 /// A line may name its type or its time twice, and which one counts depends on where the others of the envelope stand:
 /// the one that did count takes the place of all.
-fn keep_envelope(index: &Index, node: Node, value: Value<'_>, edit: &mut Edit<'_>) {
+fn keep_envelope(index: &Index, node: Node, value: ValueRef<'_>, edit: &mut Edit<'_>) {
     let (kind, time) = (index.tree.kind(node), index.tree.timestamp(node));
     let is_kind = |name: &str| Kind::from_name(name.as_bytes()) == kind;
     let is_time = |text: &str| Timestamp::parse(text) == Some(time);
@@ -42,7 +42,7 @@ fn keep_envelope(index: &Index, node: Node, value: Value<'_>, edit: &mut Edit<'_
     keep_one(value, "timestamp", is_time, edit);
 }
 
-fn keep_one(value: Value<'_>, key: &str, counts: impl Fn(&str) -> bool, edit: &mut Edit<'_>) {
+fn keep_one(value: ValueRef<'_>, key: &str, counts: impl Fn(&str) -> bool, edit: &mut Edit<'_>) {
     let mut named = value.members().filter(|(name, _)| name.is_str(key)).map(|(_, value)| value);
     let counted = named.clone().find(|value| value.as_str().is_some_and(|text| counts(&text)));
     if let (Some(_), Some(counted)) = (named.nth(1), counted) {
@@ -67,7 +67,7 @@ pub(crate) fn current_header(index: &Index) -> Option<Vec<u8>> {
 }
 
 /// Version 1: gives the entry its id and its parent, and a compaction the id it keeps from.
-fn add_links(index: &Index, node: Node, value: Value<'_>, edit: &mut Edit<'_>) -> bool {
+fn add_links(index: &Index, node: Node, value: ValueRef<'_>, edit: &mut Edit<'_>) -> bool {
     let tree = &index.tree;
     for key in ["id", "parentId"] {
         edit.remove(key);
@@ -90,7 +90,7 @@ fn add_links(index: &Index, node: Node, value: Value<'_>, edit: &mut Edit<'_>) -
 }
 
 /// Version 2: messages of extensions changed their role.
-fn rename_hook_message(index: &Index, node: Node, value: Value<'_>, edit: &mut Edit<'_>) -> bool {
+fn rename_hook_message(index: &Index, node: Node, value: ValueRef<'_>, edit: &mut Edit<'_>) -> bool {
     if index.tree.role(node) != Some(Role::Custom) {
         return false;
     }
@@ -104,7 +104,7 @@ fn rename_hook_message(index: &Index, node: Node, value: Value<'_>, edit: &mut E
 }
 
 /// The early design called its ids `uuid` and made the header a node.
-fn rename_uuids(index: &Index, node: Node, value: Value<'_>, edit: &mut Edit<'_>) -> bool {
+fn rename_uuids(index: &Index, node: Node, value: ValueRef<'_>, edit: &mut Edit<'_>) -> bool {
     let mut changed = false;
     if value.get("id").is_none() {
         changed |= edit.rename("uuid", "id");

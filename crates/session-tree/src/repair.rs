@@ -17,7 +17,7 @@ use crate::draft::{Draft, Spelling};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::journal::read_range;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::line::{STUB, WITHDRAWN};
 use crate::session::Session;
 use crate::time::Timestamp;
@@ -221,7 +221,8 @@ impl Session {
     fn read_record(&self, record: &str) -> Result<(Vec<EntryId>, Option<EntryId>)> {
         let refuse = |reason| Error::BadReference { reference: record.to_owned(), reason };
         let entry = self.entry(record)?;
-        let is_record = |value: &Value<'_>| value.get("customType").is_some_and(|name| name.is_str(REPAIR));
+        let is_record =
+            |value: &ValueRef<'_>| value.get("customType").is_some_and(|name| name.is_str(REPAIR));
         let data = entry.value().filter(is_record).and_then(|value| value.get("data"));
         let data = data.ok_or(refuse("it is not the record of a repair"))?;
         let (Some(ids), Some(leaf)) = (data.get("restored"), data.get("leafBefore")) else {
@@ -230,7 +231,7 @@ impl Session {
         if self.repair_records()?.iter().any(|other| other.undoes.as_ref().is_some_and(|id| *id == record)) {
             return Err(refuse("it was undone before"));
         }
-        let ids = ids.items().chain(data.get("marker")).filter_map(Value::as_str);
+        let ids = ids.items().chain(data.get("marker")).filter_map(ValueRef::as_str);
         let ids = ids.map(|id| EntryId::from(&*id)).collect();
         Ok((ids, leaf.as_str().map(|leaf| EntryId::from(&*leaf))))
     }

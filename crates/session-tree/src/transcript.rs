@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::entry::{Block, Message};
-use crate::json::{Doc, Value};
+use crate::json::{Doc, ValueRef};
 use crate::kind::Role;
 
 /// The UTF-16 units of a tool result that are kept.
@@ -87,7 +87,7 @@ fn add_answer(parts: &mut Parts, message: &Message) {
 }
 
 /// Writes a call as `name(key=JSON, key=JSON)`.
-fn call_text(name: &str, arguments: Option<Value<'_>>) -> String {
+fn call_text(name: &str, arguments: Option<ValueRef<'_>>) -> String {
     let mut out = format!("{name}(");
     // Written and read again, the keys come once each and in the order in which JavaScript lists them.
     let arguments = arguments.and_then(|value| Doc::parse(value.js_string().into_bytes()).ok());

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::vec;
 
-use session_tree::json::{Doc, Items, Kind, Value};
+use session_tree::json::{Doc, Items, Kind, ValueRef};
 
 /// Writes a value in its one spelling.
-pub fn canonical(value: Value<'_>) -> String {
+pub fn canonical(value: ValueRef<'_>) -> String {
     let mut out = String::new();
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut next = Some(value);
@@ -43,11 +43,11 @@ pub fn canonical_text(text: &str) -> String {
 
 enum Open<'d> {
     Array(Items<'d>),
-    Object(vec::IntoIter<(Value<'d>, Value<'d>)>),
+    Object(vec::IntoIter<(ValueRef<'d>, ValueRef<'d>)>),
 }
 
 /// Writes what stands before the next value, and closes the containers that end there.
-fn step<'d>(open: &mut Vec<Open<'d>>, out: &mut String) -> Option<Value<'d>> {
+fn step<'d>(open: &mut Vec<Open<'d>>, out: &mut String) -> Option<ValueRef<'d>> {
     loop {
         let (found, close) = match open.last_mut()? {
             Open::Array(items) => (items.next().map(|value| (None, value)), ']'),
@@ -70,8 +70,8 @@ fn step<'d>(open: &mut Vec<Open<'d>>, out: &mut String) -> Option<Value<'d>> {
     }
 }
 
-fn sorted(object: Value<'_>) -> vec::IntoIter<(Value<'_>, Value<'_>)> {
-    let utf16 = |key: Value<'_>| key.as_str().unwrap_or_default().encode_utf16().collect::<Vec<u16>>();
+fn sorted(object: ValueRef<'_>) -> vec::IntoIter<(ValueRef<'_>, ValueRef<'_>)> {
+    let utf16 = |key: ValueRef<'_>| key.as_str().unwrap_or_default().encode_utf16().collect::<Vec<u16>>();
     let members: BTreeMap<_, _> = object.members().map(|(key, value)| (utf16(key), (key, value))).collect();
     members.into_values().collect::<Vec<_>>().into_iter()
 }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag as Source};
-use session_tree::json::{Kind, TextOut as _, Value, write_string};
+use session_tree::json::{Kind, TextOut as _, ValueRef, write_string};
 
 use crate::text::{Json, push_integer, raw};
 
@@ -97,7 +97,7 @@ impl Tag {
 
 /// Writes a string of the session for the page: as it stands if it is plain, else its tokens. What is no string is
 /// nothing.
-pub(crate) fn write_json(out: &mut Json, text: Value<'_>) {
+pub(crate) fn write_json(out: &mut Json, text: ValueRef<'_>) {
     if text.kind() == Kind::String && is_plain_json(text.raw()) {
         return raw(out, text);
     }

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{Block, Body, Content, Entry, Role};
 
 use crate::ExportOptions;
@@ -66,10 +66,10 @@ impl Said {
         Self::new(who, speaker, vec![Piece::Prose(text.unwrap_or_default().into_owned())])
     }
 
-    fn of_message(message: Value<'_>, options: &ExportOptions) -> Option<Self> {
-        let some = |key: &str| message.get(key).and_then(Value::as_str);
+    fn of_message(message: ValueRef<'_>, options: &ExportOptions) -> Option<Self> {
+        let some = |key: &str| message.get(key).and_then(ValueRef::as_str);
         let text = |key: &str| some(key).unwrap_or_default();
-        let is = |key: &str| message.get(key).and_then(Value::as_bool);
+        let is = |key: &str| message.get(key).and_then(ValueRef::as_bool);
         let content = Content::of(message.get("content"));
         let summary = || some("summary").or_else(|| Some(content.text()));
         Some(match Role::from_name(text("role").as_bytes()) {
@@ -98,7 +98,7 @@ impl Said {
             }
             Role::System => {
                 let prompt = Piece::Fold { title: "System prompt".into(), text: content.text().into_owned() };
-                let tools = message.get("toolsAdded").into_iter().flat_map(Value::items);
+                let tools = message.get("toolsAdded").into_iter().flat_map(ValueRef::items);
                 let names: Vec<_> = tools.filter_map(|tool| tool.get("name")?.as_str()).collect();
                 let tools = (!names.is_empty()).then(|| Piece::Note(format!("Tools: {}", names.join(", "))));
                 Said::new("system", "System", std::iter::once(prompt).chain(tools).collect())

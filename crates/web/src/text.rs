@@ -5,7 +5,7 @@
 
 use std::io::Write as _;
 
-use session_tree::json::{TextOut as _, Value, write_string};
+use session_tree::json::{TextOut as _, ValueRef, write_string};
 
 /// JSON that is being written. Bytes that pass from a session may be no UTF-8; whoever reads the page replaces them, as
 /// the engine does.
@@ -48,7 +48,7 @@ impl<'o> Object<'o> {
     }
 
     /// Writes a value as it stands in the session.
-    pub(crate) fn raw(&mut self, key: &str, value: Option<Value<'_>>) {
+    pub(crate) fn raw(&mut self, key: &str, value: Option<ValueRef<'_>>) {
         if let Some(value) = value {
             raw(self.key(key), value);
         }
@@ -99,7 +99,7 @@ pub(crate) fn list<T>(
 }
 
 /// Writes a value as it stands in the session, on one line.
-pub(crate) fn raw(out: &mut Json, value: Value<'_>) {
+pub(crate) fn raw(out: &mut Json, value: ValueRef<'_>) {
     let raw = value.raw();
     match memchr::memchr2(b'\r', b'\n', raw) {
         None => out.extend_from_slice(raw),

@@ -6,7 +6,7 @@
 //! text, `i` an image, `o` anything else. Calls of tools, results and reports of usage pass as they stand in the
 //! session. `assets/js/shape.js` reads this; the two change together.
 
-use session_tree::json::{Kind as JsonKind, Value};
+use session_tree::json::{Kind as JsonKind, ValueRef};
 use session_tree::{Body, Entry, Replacement, Role};
 
 use crate::ExportOptions;
@@ -110,9 +110,9 @@ impl Writer<'_> {
         }
     }
 
-    fn message(&mut self, message: Value<'_>) {
+    fn message(&mut self, message: ValueRef<'_>) {
         let [role, content] = message.get_each(["role", "content"]);
-        let role = role.and_then(Value::as_str).unwrap_or_default();
+        let role = role.and_then(ValueRef::as_str).unwrap_or_default();
         match Role::from_name(role.as_bytes()) {
             Role::User => {
                 self.kind("user");
@@ -141,8 +141,8 @@ impl Writer<'_> {
     }
 
     /// Names and descriptions of tools.
-    fn tools(&mut self, tools: Option<Value<'_>>) {
-        self.object.list("tools", tools.into_iter().flat_map(Value::items), |out, tool| {
+    fn tools(&mut self, tools: Option<ValueRef<'_>>) {
+        self.object.list("tools", tools.into_iter().flat_map(ValueRef::items), |out, tool| {
             let mut object = Object::new(out);
             object.raw("n", tool.get("name"));
             object.raw("d", tool.get("description"));
@@ -151,13 +151,13 @@ impl Writer<'_> {
     }
 
     /// The files that a summary names.
-    fn files(&mut self, details: Option<Value<'_>>) {
+    fn files(&mut self, details: Option<ValueRef<'_>>) {
         let Some(details) = details.filter(|_| self.options.tools) else { return };
         let lists = ["readFiles", "modifiedFiles"].into_iter().filter_map(|key| details.get(key));
-        self.object.list("f", lists.flat_map(Value::items), raw);
+        self.object.list("f", lists.flat_map(ValueRef::items), raw);
     }
 
-    fn answer(&mut self, message: Value<'_>) {
+    fn answer(&mut self, message: ValueRef<'_>) {
         let [content, model, provider, stop, error, usage] =
             message.get_each(["content", "model", "provider", "stopReason", "errorMessage", "usage"]);
         self.kind("assistant");
@@ -169,13 +169,13 @@ impl Writer<'_> {
         self.object.raw("u", usage.filter(|usage| !usage.is_null()));
     }
 
-    fn result(&mut self, message: Value<'_>) {
+    fn result(&mut self, message: ValueRef<'_>) {
         let [tool, call, is_error, content, details] =
             message.get_each(["toolName", "toolCallId", "isError", "content", "details"]);
         self.kind("result");
         self.object.raw("n", tool);
         self.object.raw("c", call);
-        self.object.flag("x", is_error.and_then(Value::as_bool).unwrap_or(false));
+        self.object.flag("x", is_error.and_then(ValueRef::as_bool).unwrap_or(false));
         if !self.options.tools {
             return;
         }
@@ -183,7 +183,7 @@ impl Writer<'_> {
         self.object.raw("d", details.and_then(|details| details.get("diff")));
     }
 
-    fn command(&mut self, message: Value<'_>) {
+    fn command(&mut self, message: ValueRef<'_>) {
         self.kind("bash");
         self.object.raw("n", message.get("command"));
         self.object.raw("code", message.get("exitCode"));
@@ -193,14 +193,14 @@ impl Writer<'_> {
     }
 
     /// Blocks of prose.
-    fn blocks(&mut self, content: Option<Value<'_>>) {
+    fn blocks(&mut self, content: Option<ValueRef<'_>>) {
         let options = self.options;
         let shown = Said::all_of(content).filter(|block| block.is_shown(options));
         self.object.list("b", shown, |out, block| block.write(out, options));
     }
 
     /// Blocks of what a tool printed: its text passes as it is.
-    fn output(&mut self, content: Option<Value<'_>>) {
+    fn output(&mut self, content: Option<ValueRef<'_>>) {
         let options = self.options;
         let mut blocks = Said::all_of(content).peekable();
         if blocks.peek().is_none() {
@@ -217,22 +217,22 @@ impl Writer<'_> {
 /// One block, by its type; nothing of it was decoded.
 #[derive(Clone, Copy)]
 enum Said<'v> {
-    Text(Value<'v>),
+    Text(ValueRef<'v>),
     /// What a model thought, and the whole block.
-    Thinking(Value<'v>, Value<'v>),
-    Image(Value<'v>),
-    Call(Value<'v>),
-    Other(Value<'v>),
+    Thinking(ValueRef<'v>, ValueRef<'v>),
+    Image(ValueRef<'v>),
+    Call(ValueRef<'v>),
+    Other(ValueRef<'v>),
 }
 
 impl<'v> Said<'v> {
     /// Returns the blocks of a content, which may be a text alone.
-    fn all_of(content: Option<Value<'v>>) -> impl Iterator<Item = Self> {
+    fn all_of(content: Option<ValueRef<'v>>) -> impl Iterator<Item = Self> {
         let plain = content.filter(|content| content.kind() == JsonKind::String).map(Said::Text);
-        plain.into_iter().chain(content.into_iter().flat_map(Value::items).map(Said::of))
+        plain.into_iter().chain(content.into_iter().flat_map(ValueRef::items).map(Said::of))
     }
 
-    fn of(block: Value<'v>) -> Self {
+    fn of(block: ValueRef<'v>) -> Self {
         let [kind, text, thinking] = block.get_each(["type", "text", "thinking"]);
         let is = |name: &str| kind.is_some_and(|kind| kind.is_str(name));
         match (text, thinking) {
@@ -265,24 +265,25 @@ impl<'v> Said<'v> {
     }
 }
 
-fn is_thinking(block: Value<'_>) -> bool {
-    block.get("type").and_then(Value::as_str).is_some_and(|kind| kind.contains("thinking"))
+fn is_thinking(block: ValueRef<'_>) -> bool {
+    block.get("type").and_then(ValueRef::as_str).is_some_and(|kind| kind.contains("thinking"))
 }
 
-fn write_one(out: &mut Json, key: &str, value: Value<'_>) {
+fn write_one(out: &mut Json, key: &str, value: ValueRef<'_>) {
     let mut object = Object::new(out);
     object.raw(key, Some(value));
     object.close();
 }
 
-fn write_prose(out: &mut Json, key: &str, text: Value<'_>) {
+fn write_prose(out: &mut Json, key: &str, text: ValueRef<'_>) {
     let mut object = Object::new(out);
     markdown::write_json(object.key(key), text);
     object.close();
 }
 
-fn write_image(out: &mut Json, block: Value<'_>) {
-    let [data, mime_type] = block.get_each(["data", "mimeType"]).map(|value| value.and_then(Value::as_str));
+fn write_image(out: &mut Json, block: ValueRef<'_>) {
+    let [data, mime_type] =
+        block.get_each(["data", "mimeType"]).map(|value| value.and_then(ValueRef::as_str));
     let (data, mime_type) = (data.unwrap_or_default(), mime_type.unwrap_or_default());
     let mut object = Object::new(out);
     object.text("i", &mime_type);
@@ -294,7 +295,7 @@ fn write_image(out: &mut Json, block: Value<'_>) {
 }
 
 /// A call without what it was called with.
-fn write_bare_call(out: &mut Json, block: Value<'_>) {
+fn write_bare_call(out: &mut Json, block: ValueRef<'_>) {
     let [id, name] = block.get_each(["id", "name"]);
     let mut object = Object::new(out);
     object.text("type", "toolCall");

@@ -39,7 +39,7 @@ impl Lines {
     /// Lets every member of a line and of its message say what the last one of its name says; tells whether there were
     /// any lines.
     pub(super) fn repeat_last_values(&mut self, lines: &[usize]) -> bool {
-        let repeat = |object: session_tree::json::Value<'_>, edit: &mut Edit<'_>| {
+        let repeat = |object: session_tree::json::ValueRef<'_>, edit: &mut Edit<'_>| {
             for (key, _) in object.members() {
                 let Some(key) = key.as_str() else { continue };
                 if let Some(last) = object.get(&key) {

@@ -148,7 +148,7 @@ fn calls_of(message: &Message) -> Vec<ToolCall> {
                 id: id.into_owned(),
                 name: name.into_owned(),
                 arguments: arguments
-                    .and_then(session_tree::json::Value::to_serde)
+                    .and_then(session_tree::json::ValueRef::to_serde)
                     .unwrap_or_else(|| json!({})),
             }),
             Block::Text(_) | Block::Thinking(_) | Block::Image { .. } | Block::Other(_) => None,

@@ -1,6 +1,6 @@
 //! `/undo`: what was asked or brought last is taken back.
 
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{CHERRY_PICK, Entry, EntryId, NavigationPlan, Node, Role};
 
 use super::Applied;
@@ -105,7 +105,7 @@ fn graft_of(entry: &Entry) -> Option<Graft> {
     if entry.body().merge().is_some() {
         return Some(Graft::Merge);
     }
-    let is_pick = |note: &Value<'_>| note.get("kind").is_some_and(|kind| kind.is_str(CHERRY_PICK));
+    let is_pick = |note: &ValueRef<'_>| note.get("kind").is_some_and(|kind| kind.is_str(CHERRY_PICK));
     let note = details.filter(is_pick).or_else(|| entry.value()?.get("origin").filter(is_pick))?;
     // The last step of a pick of a pick is the one that brought it here.
     let step = note.get("via").and_then(|via| via.items().last()).unwrap_or(note);

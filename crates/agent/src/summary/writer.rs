@@ -150,7 +150,7 @@ impl SummaryWriter<'_> {
         };
         let (stop, text) = (answer.stop(), answer.text());
         let spent = answer.into_message(self.model.spec(), self.now);
-        let spent = spent.value().get("usage").and_then(session_tree::json::Value::to_serde);
+        let spent = spent.value().get("usage").and_then(session_tree::json::ValueRef::to_serde);
         *usage = spent.map(|spent| add_usage(usage.take(), spent));
         if let Some(error) = error {
             return Err(error.into());

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use session_tree::json::{Doc, Edit, Kind as JsonKind, Value, write_string};
+use session_tree::json::{Doc, Edit, Kind as JsonKind, ValueRef, write_string};
 use session_tree::{
     Draft, EntryId, Error, Kind, LONGEST_LINE, NewContent, NewSession, Options, Role, Session, SyncPolicy,
     Timestamp, replay_system,
@@ -198,13 +198,13 @@ impl Appending {
     }
 
     /// Finds the entry that a field names.
-    fn named(&self, entry: Value<'_>, key: &str) -> Result<EntryId, CommandError> {
-        let reference = entry.get(key).and_then(Value::as_str).unwrap_or_default();
+    fn named(&self, entry: ValueRef<'_>, key: &str) -> Result<EntryId, CommandError> {
+        let reference = entry.get(key).and_then(ValueRef::as_str).unwrap_or_default();
         Ok(self.session.tree().id(self.session.resolve(&reference)?))
     }
 
     /// Finds the entry that a field names, which has to be on the path that goes on here.
-    fn named_above(&self, entry: Value<'_>, key: &str) -> Result<EntryId, CommandError> {
+    fn named_above(&self, entry: ValueRef<'_>, key: &str) -> Result<EntryId, CommandError> {
         let id = self.named(entry, key)?;
         let node = self.session.node(id.as_str())?;
         match self.session.leaf() {
@@ -214,7 +214,7 @@ impl Appending {
     }
 
     /// A compaction carries the state of the system messages that it hides.
-    fn with_system_state(&self, entry: Value<'_>, draft: Draft) -> Result<Draft, CommandError> {
+    fn with_system_state(&self, entry: ValueRef<'_>, draft: Draft) -> Result<Draft, CommandError> {
         if entry.get("systemMessage").is_some() {
             return Ok(draft);
         }
@@ -292,7 +292,7 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-fn with_target(entry: Value<'_>, target: &EntryId) -> Result<Doc, CommandError> {
+fn with_target(entry: ValueRef<'_>, target: &EntryId) -> Result<Doc, CommandError> {
     let mut text = String::new();
     write_string(&mut text, target.as_str());
     let edited = Edit::new(entry).map(|mut edit| {
@@ -303,7 +303,7 @@ fn with_target(entry: Value<'_>, target: &EntryId) -> Result<Doc, CommandError> 
     Ok(doc.map_err(|error| Failure::new(format!("not JSON: {error}")))?)
 }
 
-fn content_of(entry: Value<'_>) -> Result<NewContent, CommandError> {
+fn content_of(entry: ValueRef<'_>) -> Result<NewContent, CommandError> {
     let content = entry.get("replacement").and_then(|replacement| replacement.get("content"));
     match content {
         None => Ok(NewContent::Omit),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{Block, Context, Mark, Message, Node, Role, Session, estimate_tokens};
 
 use crate::app::{App, resolve};
@@ -122,7 +122,7 @@ fn print(session: &Session, context: &Context, items: Vec<Item>, app: &mut App) 
 
 /// The beginning of what a message says; calls of tools by their names.
 fn one_line(message: &Message) -> String {
-    let field = |key| message.value().get(key).and_then(Value::as_str);
+    let field = |key| message.value().get(key).and_then(ValueRef::as_str);
     let text = match message.role() {
         Role::CompactionSummary | Role::BranchSummary => field("summary"),
         Role::BashExecution => field("command"),

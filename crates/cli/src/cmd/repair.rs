@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use session_tree::fs::RealFs;
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{Body, EntryId, Error, Fix, REPAIR, RepairPlan, Repaired, Session, Severity, salvage};
 
 use super::check::{fix_json, words};
@@ -268,7 +268,7 @@ fn last_repair(session: &Session) -> Result<Option<EntryId>, CommandError> {
         if kind != REPAIR {
             continue;
         }
-        match data.get("undoes").and_then(Value::as_str) {
+        match data.get("undoes").and_then(ValueRef::as_str) {
             Some(record) => drop(undone.insert(record.into_owned())),
             None if undone.contains(entry.id().as_str()) => {}
             None => return Ok(Some(entry.id().clone())),

@@ -4,7 +4,7 @@ mod diff;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{Block, Body, Content, Entry, Replacement, Role, Session};
 
 use crate::app::App;
@@ -160,25 +160,25 @@ fn text(ui: &mut Ui, text: Option<&str>) -> Result<(), CommandError> {
     ui.block(Tone::Plain, 0, text.unwrap_or_default())
 }
 
-fn show_message(message: Value<'_>, ui: &mut Ui) -> Result<(), CommandError> {
-    let string = |key| message.get(key).and_then(Value::as_str);
+fn show_message(message: ValueRef<'_>, ui: &mut Ui) -> Result<(), CommandError> {
+    let string = |key| message.get(key).and_then(ValueRef::as_str);
     let role = string("role").map(|role| Role::from_name(role.as_bytes()));
     match role {
         Some(Role::BashExecution) => {
             ui.line(&[(Tone::Accent, "$ "), (Tone::Plain, &string("command").unwrap_or_default())])?;
             text(ui, string("output").as_deref())?;
-            match message.get("exitCode").and_then(Value::as_i64) {
+            match message.get("exitCode").and_then(ValueRef::as_i64) {
                 Some(0) | None => Ok(()),
                 Some(code) => ui.line(&[(Tone::Bad, &format!("exit code {code}"))]),
             }
         }
         Some(Role::ToolResult) => {
-            let is_error = message.get("isError").and_then(Value::as_bool) == Some(true);
+            let is_error = message.get("isError").and_then(ValueRef::as_bool) == Some(true);
             let outcome = if is_error { (Tone::Bad, "error") } else { (Tone::Good, "ok") };
             let name = string("toolName").unwrap_or_default();
             ui.line(&[(Tone::Dim, "result of "), (Tone::Accent, &name), (Tone::Plain, ": "), outcome])?;
             show_content(Content::of(message.get("content")), ui)?;
-            match message.get("details").and_then(|details| details.get("diff")).and_then(Value::as_str) {
+            match message.get("details").and_then(|details| details.get("diff")).and_then(ValueRef::as_str) {
                 Some(diff) => diff::print(&diff, ui),
                 None => Ok(()),
             }
@@ -216,7 +216,7 @@ fn show_content(content: Content<'_>, ui: &mut Ui) -> Result<(), CommandError> {
 }
 
 /// Shows what a tool is called with: texts as they are, a replacement of text as a diff.
-fn show_arguments(arguments: Option<Value<'_>>, ui: &mut Ui) -> Result<(), CommandError> {
+fn show_arguments(arguments: Option<ValueRef<'_>>, ui: &mut Ui) -> Result<(), CommandError> {
     let Some(arguments) = arguments else { return Ok(()) };
     for (key, value) in arguments.members() {
         let key = key.as_str().unwrap_or_default();
@@ -240,9 +240,9 @@ fn show_arguments(arguments: Option<Value<'_>>, ui: &mut Ui) -> Result<(), Comma
             }
         }
     }
-    let edits = arguments.get("edits").into_iter().flat_map(Value::items);
+    let edits = arguments.get("edits").into_iter().flat_map(ValueRef::items);
     for edit in std::iter::once(arguments).chain(edits) {
-        let side = |key| edit.get(key).and_then(Value::as_str);
+        let side = |key| edit.get(key).and_then(ValueRef::as_str);
         if let (Some(old), Some(new)) = (side("oldText"), side("newText")) {
             diff::between(&old, &new, ui)?;
         }
@@ -250,11 +250,11 @@ fn show_arguments(arguments: Option<Value<'_>>, ui: &mut Ui) -> Result<(), Comma
     Ok(())
 }
 
-fn lossy(value: Value<'_>) -> String {
+fn lossy(value: ValueRef<'_>) -> String {
     String::from_utf8_lossy(value.raw()).into_owned()
 }
 
-fn pretty(value: Value<'_>, ui: &mut Ui) -> Result<(), CommandError> {
+fn pretty(value: ValueRef<'_>, ui: &mut Ui) -> Result<(), CommandError> {
     let pretty = value.to_serde().and_then(|value| serde_json::to_string_pretty(&value).ok());
     ui.block(Tone::Plain, 0, &pretty.unwrap_or_else(|| lossy(value)))
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_providers::ProviderSettings;
 use serde_json::Value as Json;
-use session_tree::json::{Doc, Kind as JsonKind, Value};
+use session_tree::json::{Doc, Kind as JsonKind, ValueRef};
 
 use super::table::{self, Kind, SETTINGS};
 use crate::error::{CommandError, Failure};
@@ -88,7 +88,7 @@ struct Check<'d> {
 
 impl<'d> Check<'d> {
     /// Checks the settings below a prefix.
-    fn object(&mut self, value: Value<'d>, prefix: &str) {
+    fn object(&mut self, value: ValueRef<'d>, prefix: &str) {
         if value.kind() != JsonKind::Object {
             return self.wrong(value, prefix.trim_end_matches('.'), "an object");
         }
@@ -112,7 +112,7 @@ impl<'d> Check<'d> {
         }
     }
 
-    fn value(&mut self, value: Value<'d>, key: &str, kind: Kind) {
+    fn value(&mut self, value: ValueRef<'d>, key: &str, kind: Kind) {
         let is = |wanted: JsonKind| value.kind() == wanted;
         match kind {
             _ if value.is_null() => {}
@@ -133,7 +133,7 @@ impl<'d> Check<'d> {
         }
     }
 
-    fn providers(&mut self, value: Value<'d>) {
+    fn providers(&mut self, value: ValueRef<'d>) {
         let schema = table::providers_schema();
         self.known_names(value, &schema["properties"]["providers"], &schema, "providers");
         for (name, provider) in value.members() {
@@ -146,7 +146,7 @@ impl<'d> Check<'d> {
     }
 
     /// Warns about members that a schema does not name.
-    fn known_names(&mut self, value: Value<'d>, schema: &Json, root: &Json, key: &str) {
+    fn known_names(&mut self, value: ValueRef<'d>, schema: &Json, root: &Json, key: &str) {
         let choices = schema["anyOf"].as_array().into_iter().flatten().chain([schema]);
         let mut targets = choices.filter_map(|choice| choice["$ref"].as_str()?.strip_prefix('#'));
         let schema = targets.find_map(|target| root.pointer(target)).unwrap_or(schema);
@@ -164,12 +164,12 @@ impl<'d> Check<'d> {
         }
     }
 
-    fn unknown(&mut self, value: Value<'d>, key: &str) {
+    fn unknown(&mut self, value: ValueRef<'d>, key: &str) {
         let place = self.place(value);
         self.warnings.push(format!("{place}: there is no setting `{key}`"));
     }
 
-    fn wrong(&mut self, value: Value<'d>, key: &str, expected: &str) {
+    fn wrong(&mut self, value: ValueRef<'d>, key: &str, expected: &str) {
         let found = match value.kind() {
             // A misspelled word is shown; any other text may be a key in the wrong place.
             JsonKind::String if !expected.starts_with("one of") => "a text".to_owned(),
@@ -185,7 +185,7 @@ impl<'d> Check<'d> {
         self.errors.push(format!("{place}: {what} must be {expected}, not {found}"));
     }
 
-    fn place(&self, value: Value<'d>) -> String {
+    fn place(&self, value: ValueRef<'d>) -> String {
         format!("{}:{}", self.path.display(), line_of(self.doc.text(), value.range().start))
     }
 }

@@ -4,7 +4,7 @@
 //! a tokenizer.
 
 use offshoot_agent::model::{Request, ToolSpec};
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{Block, Message};
 
 use crate::catalogue::Target;
@@ -44,7 +44,7 @@ fn message_tokens(message: &Message) -> u64 {
         Block::Text(text) | Block::Thinking(text) => text_tokens(&text),
         Block::Image { .. } => IMAGE_TOKENS,
         Block::ToolCall { name, arguments, .. } => {
-            let arguments = arguments.and_then(Value::to_serde).map(|json| json.to_string());
+            let arguments = arguments.and_then(ValueRef::to_serde).map(|json| json.to_string());
             text_tokens(&name) + text_tokens(&arguments.unwrap_or_default())
         }
         Block::Other(_) => 0,

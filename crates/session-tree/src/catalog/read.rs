@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::fs::{Access, FileId, Fs, FsFile, Meta};
 use crate::index::{self, Index, LONGEST_LINE, Refusal};
 use crate::journal::{ReadAt, read_range};
-use crate::json::{Doc, Value};
+use crate::json::{Doc, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 use crate::tree::{Node, Tree};
@@ -190,12 +190,12 @@ fn text_at(tree: &Tree, source: &Source<'_>, node: Node) -> io::Result<String> {
 
 fn says_sub_agent(header: &Header) -> bool {
     let value = header.value();
-    let is_child = |kind: Option<Value<'_>>| {
+    let is_child = |kind: Option<ValueRef<'_>>| {
         let letters = |text: Cow<'_, str>| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
-        kind.and_then(Value::as_str).is_some_and(|kind| letters(kind).eq_ignore_ascii_case("subagent"))
+        kind.and_then(ValueRef::as_str).is_some_and(|kind| letters(kind).eq_ignore_ascii_case("subagent"))
     };
     let in_metadata = value.get("metadata").and_then(|metadata| metadata.get("kind"));
-    let agent_type = value.get("agentType").and_then(Value::as_str);
+    let agent_type = value.get("agentType").and_then(ValueRef::as_str);
     is_child(value.get("kind")) || is_child(in_metadata) || agent_type.is_some_and(|name| !name.is_empty())
 }
 

@@ -11,7 +11,7 @@ use super::lines::BadLine;
 use crate::diagnostic::{Diagnostic, Problem};
 use crate::error::Result;
 use crate::id::EntryId;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -93,12 +93,12 @@ pub(crate) struct RepairRecord {
 }
 
 impl RepairRecord {
-    fn read(node: Node, data: Value<'_>) -> Self {
-        let id = |value: Value<'_>| value.as_str().map(|id| EntryId::from(&*id));
+    fn read(node: Node, data: ValueRef<'_>) -> Self {
+        let id = |value: ValueRef<'_>| value.as_str().map(|id| EntryId::from(&*id));
         RepairRecord {
             node,
             restored: data.get("restored").into_iter().flat_map(|ids| ids.items()).filter_map(id).collect(),
-            infers: data.get("inferred").and_then(Value::as_bool) == Some(true),
+            infers: data.get("inferred").and_then(ValueRef::as_bool) == Some(true),
             undoes: data.get("undoes").and_then(id),
         }
     }
@@ -201,7 +201,7 @@ impl Session {
         for node in self.tree().nodes().filter(|node| self.tree().is_internal(*node)) {
             let entry = self.entry_at(node)?;
             let is_record =
-                |value: &Value<'_>| value.get("customType").is_some_and(|name| name.is_str(REPAIR));
+                |value: &ValueRef<'_>| value.get("customType").is_some_and(|name| name.is_str(REPAIR));
             let data = entry.value().filter(is_record).and_then(|value| value.get("data"));
             found.extend(data.map(|data| RepairRecord::read(node, data)));
         }

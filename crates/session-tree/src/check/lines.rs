@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Problem};
 use crate::id::EntryId;
 use crate::index::{LONGEST_LINE, LineAt};
 use crate::journal::{Piece, each_line, read_range};
-use crate::json::{self, Doc, Value};
+use crate::json::{self, Doc, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
@@ -109,7 +109,7 @@ fn repeats_role(line: &[u8]) -> bool {
     }
     let Ok(doc) = Doc::parse(line) else { return false };
     let message = doc.root().get("message");
-    message.into_iter().flat_map(Value::members).filter(|(key, _)| key.is_str("role")).nth(1).is_some()
+    message.into_iter().flat_map(ValueRef::members).filter(|(key, _)| key.is_str("role")).nth(1).is_some()
 }
 
 /// Where a line stands.

@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Problem};
 use crate::error::Result;
 use crate::id::EntryId;
 use crate::index::GapKind;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::Kind;
 use crate::session::Session;
 
@@ -17,7 +17,7 @@ impl Session {
         let mut found = Vec::new();
         for node in facts.survey.naming.iter().copied() {
             let entry = self.entry_at(node)?;
-            let named = |key| entry.value().and_then(|value| value.get(key)).and_then(Value::as_str);
+            let named = |key| entry.value().and_then(|value| value.get(key)).and_then(ValueRef::as_str);
             let id = self.tree().id(node);
             let problem = if self.tree().kind(node) == Kind::Label {
                 let target = named("targetId").map(|target| EntryId::from(&*target));

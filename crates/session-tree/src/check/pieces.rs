@@ -6,7 +6,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr2, memmem};
 
 use crate::id::EntryId;
-use crate::json::{self, Doc, Value};
+use crate::json::{self, Doc, ValueRef};
 use crate::kind::Kind;
 
 /// How every entry that pi writes begins.
@@ -57,8 +57,8 @@ fn value_len(text: &[u8], budget: &mut usize) -> Option<usize> {
 fn piece_of(text: &[u8], at: usize) -> Option<Fused> {
     let doc = Doc::parse(text).ok()?;
     let root = doc.root();
-    let kind = root.get("type").and_then(Value::as_str)?;
-    let id = root.get("id").and_then(Value::as_str).filter(|id| !id.is_empty())?;
+    let kind = root.get("type").and_then(ValueRef::as_str)?;
+    let id = root.get("id").and_then(ValueRef::as_str).filter(|id| !id.is_empty())?;
     let parent = root.get("parentId")?.as_str().filter(|parent| !parent.is_empty());
     let parent = parent.map(|parent| EntryId::from(&*parent));
     let kind_of_entry = Kind::from_name(kind.as_bytes());
@@ -70,7 +70,7 @@ fn piece_of(text: &[u8], at: usize) -> Option<Fused> {
     let is_aside = matches!(kind_of_entry, Kind::SessionInfo | Kind::Usage)
         || root
             .get("customType")
-            .and_then(Value::as_str)
+            .and_then(ValueRef::as_str)
             .is_some_and(|name| name.starts_with("session-tree."));
     let bytes = at as u64..(at + text.trim_ascii_end().len()) as u64;
     (kind != "session").then(|| Fused { id: EntryId::from(&*id), parent, bytes, is_aside })

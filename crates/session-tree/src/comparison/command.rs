@@ -1,6 +1,6 @@
 //! Commands: calls of tools and shell runs of the person, each with its outcome.
 
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::tree::Node;
 
 /// The arguments that say what a call is about, the first one that is there.
@@ -38,7 +38,7 @@ pub enum Outcome {
 
 impl CommandRun {
     /// Makes the run of a call whose result is not known yet.
-    pub(super) fn of_call(node: Node, tool: &str, arguments: Option<Value<'_>>) -> Self {
+    pub(super) fn of_call(node: Node, tool: &str, arguments: Option<ValueRef<'_>>) -> Self {
         Self {
             node,
             tool: tool.to_owned(),
@@ -50,29 +50,29 @@ impl CommandRun {
     }
 
     /// Makes the run of a command that the person typed.
-    pub(super) fn of_shell(node: Node, message: Value<'_>) -> Self {
-        let exit_code = message.get("exitCode").and_then(Value::as_i64);
-        let cancelled = message.get("cancelled").and_then(Value::as_bool).unwrap_or(false);
+    pub(super) fn of_shell(node: Node, message: ValueRef<'_>) -> Self {
+        let exit_code = message.get("exitCode").and_then(ValueRef::as_i64);
+        let cancelled = message.get("cancelled").and_then(ValueRef::as_bool).unwrap_or(false);
         let outcome = match exit_code {
             _ if cancelled => Outcome::Error,
             Some(0) => Outcome::Ok,
             Some(_) => Outcome::Error,
             None => Outcome::Open,
         };
-        let argument = message.get("command").and_then(Value::as_str).unwrap_or_default().into_owned();
+        let argument = message.get("command").and_then(ValueRef::as_str).unwrap_or_default().into_owned();
         Self { node, tool: "bash".to_owned(), argument, outcome, exit_code, by_person: true }
     }
 }
 
 impl Outcome {
     /// Reads how the call ended that a tool result answers.
-    pub(super) fn of_result(message: Value<'_>) -> Self {
-        let failed = message.get("isError").and_then(Value::as_bool).unwrap_or(false);
+    pub(super) fn of_result(message: ValueRef<'_>) -> Self {
+        let failed = message.get("isError").and_then(ValueRef::as_bool).unwrap_or(false);
         if failed { Outcome::Error } else { Outcome::Ok }
     }
 }
 
-fn main_argument(arguments: Option<Value<'_>>) -> String {
+fn main_argument(arguments: Option<ValueRef<'_>>) -> String {
     let Some(arguments) = arguments else { return String::new() };
     let text = |key: &&str| arguments.get(key)?.as_str().filter(|text| !text.is_empty());
     let named = MAIN_ARGUMENTS.iter().find_map(text);

@@ -7,7 +7,7 @@ use crate::entry::{Block, Content, Entry, Message};
 use crate::error::Result;
 use crate::figures::Figures;
 use crate::file_ops::FileOps;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::Role;
 use crate::outline::{answer_above, shown_content};
 use crate::session::Session;
@@ -60,7 +60,7 @@ impl Reader<'_> {
         }
     }
 
-    fn take_message(&mut self, entry: &Entry, message: Value<'_>) -> Result<()> {
+    fn take_message(&mut self, entry: &Entry, message: ValueRef<'_>) -> Result<()> {
         let message = Message::of(message);
         let node = entry.node();
         match message.role() {
@@ -97,8 +97,8 @@ impl Reader<'_> {
         self.calls.ask(asked);
     }
 
-    fn take_result(&mut self, node: Node, message: Value<'_>) -> Result<()> {
-        let id = message.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
+    fn take_result(&mut self, node: Node, message: ValueRef<'_>) -> Result<()> {
+        let id = message.get("toolCallId").and_then(ValueRef::as_str).unwrap_or_default();
         if !self.calls.knows(&id) {
             let run = self.call_above(node, &id)?;
             self.calls.ask([(id.clone().into_owned(), self.side.commands.len())]);
@@ -128,8 +128,8 @@ impl Reader<'_> {
 }
 
 /// A result whose call is nowhere.
-fn unasked(node: Node, result: Value<'_>) -> CommandRun {
-    let tool = result.get("toolName").and_then(Value::as_str).unwrap_or_default();
+fn unasked(node: Node, result: ValueRef<'_>) -> CommandRun {
+    let tool = result.get("toolName").and_then(ValueRef::as_str).unwrap_or_default();
     CommandRun::of_call(node, &tool, None)
 }
 

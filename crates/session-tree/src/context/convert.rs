@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::entry::Message;
-use crate::json::{self, Kind as JsonKind, Value};
+use crate::json::{self, Kind as JsonKind, ValueRef};
 use crate::kind::Role;
 
 const BRANCH_SUMMARY_BEGIN: &str =
@@ -42,7 +42,7 @@ pub(super) fn text_block(literal: &[u8]) -> Vec<u8> {
 /// The text that a value reads as inside a sentence, as the inside of a string literal.
 ///
 /// What is missing is empty. Values that are no strings are spelled as JavaScript spells them.
-pub(super) fn text_of(value: Option<Value<'_>>) -> Cow<'_, [u8]> {
+pub(super) fn text_of(value: Option<ValueRef<'_>>) -> Cow<'_, [u8]> {
     let Some(value) = value.filter(|value| !value.is_null()) else { return Cow::Borrowed(b"") };
     if value.kind() == JsonKind::String {
         let raw = value.raw();
@@ -53,7 +53,7 @@ pub(super) fn text_of(value: Option<Value<'_>>) -> Cow<'_, [u8]> {
 }
 
 /// Tells whether JavaScript takes a value for true.
-fn is_true(value: Option<Value<'_>>) -> bool {
+fn is_true(value: Option<ValueRef<'_>>) -> bool {
     value.is_some_and(|value| match value.kind() {
         JsonKind::Null => false,
         JsonKind::Bool => value.as_bool() == Some(true),
@@ -63,7 +63,7 @@ fn is_true(value: Option<Value<'_>>) -> bool {
     })
 }
 
-fn custom_to_user(message: Value<'_>) -> Message {
+fn custom_to_user(message: ValueRef<'_>) -> Message {
     let content = message.get("content").map(|content| match content.kind() {
         JsonKind::String => text_block(content.raw()),
         _ => content.raw().to_vec(),
@@ -71,20 +71,20 @@ fn custom_to_user(message: Value<'_>) -> Message {
     user(content.as_deref(), message)
 }
 
-fn summary_to_user(message: Value<'_>, begin: &str, end: &str) -> Message {
+fn summary_to_user(message: ValueRef<'_>, begin: &str, end: &str) -> Message {
     let text = [begin.as_bytes(), &text_of(message.get("summary")), end.as_bytes()].concat();
     user_text(&text, message)
 }
 
 /// Makes a prompt of one text block; `text` is the inside of a string literal.
-fn user_text(text: &[u8], message: Value<'_>) -> Message {
+fn user_text(text: &[u8], message: ValueRef<'_>) -> Message {
     user(Some(&text_block(&[b"\"", text, b"\""].concat())), message)
 }
 
 /// Makes a prompt with the time of another message.
-fn user(content: Option<&[u8]>, message: Value<'_>) -> Message {
+fn user(content: Option<&[u8]>, message: ValueRef<'_>) -> Message {
     let mut out = b"{\"role\":\"user\"".to_vec();
-    for (key, value) in [("content", content), ("timestamp", message.get("timestamp").map(Value::raw))] {
+    for (key, value) in [("content", content), ("timestamp", message.get("timestamp").map(ValueRef::raw))] {
         if let Some(value) = value {
             out.extend_from_slice(format!(",\"{key}\":").as_bytes());
             out.extend_from_slice(value);
@@ -94,7 +94,7 @@ fn user(content: Option<&[u8]>, message: Value<'_>) -> Message {
     Message::built(out)
 }
 
-fn bash_text(message: Value<'_>) -> Vec<u8> {
+fn bash_text(message: ValueRef<'_>) -> Vec<u8> {
     let mut text = [b"Ran `", &*text_of(message.get("command")), br"`\n"].concat();
     let output = message.get("output");
     if is_true(output) {
@@ -116,9 +116,9 @@ fn bash_text(message: Value<'_>) -> Vec<u8> {
 }
 
 /// The files of a file mention, one block for each.
-fn files_text(message: Value<'_>) -> Vec<u8> {
-    let files = message.get("files").into_iter().flat_map(Value::items);
-    let block = |file: Value<'_>| {
+fn files_text(message: ValueRef<'_>) -> Vec<u8> {
+    let files = message.get("files").into_iter().flat_map(ValueRef::items);
+    let block = |file: ValueRef<'_>| {
         let (path, content) = (text_of(file.get("path")), text_of(file.get("content")));
         [b"<file path=\\\"", &*path, br#"\">\n"#, &*content, br"\n</file>"].concat()
     };

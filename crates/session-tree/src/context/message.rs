@@ -3,7 +3,7 @@
 use super::convert::text_of;
 use super::edits::ContentEdit;
 use crate::entry::{Entry, Message};
-use crate::json::{Kind as JsonKind, Value};
+use crate::json::{Kind as JsonKind, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 
@@ -61,7 +61,7 @@ fn unedited(entry: &Entry) -> Option<Message> {
 }
 
 /// The message as the file has it; one that needs a content gets an empty one.
-fn stored_message(value: Value<'_>) -> Option<Message> {
+fn stored_message(value: ValueRef<'_>) -> Option<Message> {
     if value.kind() != JsonKind::Object {
         return None;
     }
@@ -82,7 +82,7 @@ fn stored_message(value: Value<'_>) -> Option<Message> {
     })
 }
 
-fn custom_message(entry: Value<'_>) -> Message {
+fn custom_message(entry: ValueRef<'_>) -> Message {
     let mut out = Built::new("custom");
     out.copy(entry, "customType");
     match entry.get("content").filter(|content| !content.is_null()) {
@@ -94,7 +94,7 @@ fn custom_message(entry: Value<'_>) -> Message {
     out.finish(entry)
 }
 
-fn branch_summary(entry: Value<'_>) -> Option<Message> {
+fn branch_summary(entry: ValueRef<'_>) -> Option<Message> {
     if text_of(entry.get("summary")).is_empty() {
         return None;
     }
@@ -104,7 +104,7 @@ fn branch_summary(entry: Value<'_>) -> Option<Message> {
     Some(out.finish(entry))
 }
 
-fn compaction_summary(entry: Value<'_>) -> Message {
+fn compaction_summary(entry: ValueRef<'_>) -> Message {
     let mut out = Built::new("compactionSummary");
     out.copy(entry, "summary");
     out.copy(entry, "tokensBefore");
@@ -126,14 +126,14 @@ impl Built {
         self.0.extend_from_slice(value);
     }
 
-    fn copy(&mut self, entry: Value<'_>, key: &str) {
+    fn copy(&mut self, entry: ValueRef<'_>, key: &str) {
         if let Some(value) = entry.get(key) {
             self.member(key, value.raw());
         }
     }
 
     /// Adds the time of the entry in milliseconds; a time that cannot be read is left out.
-    fn finish(mut self, entry: Value<'_>) -> Message {
+    fn finish(mut self, entry: ValueRef<'_>) -> Message {
         if let Some(millis) = entry.get("timestamp").and_then(millis) {
             self.member("timestamp", millis.to_string().as_bytes());
         }
@@ -143,7 +143,7 @@ impl Built {
 }
 
 /// The time that an entry names, in milliseconds; pi also understands a number there.
-fn millis(timestamp: Value<'_>) -> Option<i64> {
+fn millis(timestamp: ValueRef<'_>) -> Option<i64> {
     let spelled = || Timestamp::parse(&timestamp.as_str()?).map(Timestamp::as_millis);
     timestamp.as_i64().or_else(spelled)
 }

@@ -5,7 +5,7 @@
 
 use super::{LlmMessage, OpenCalls};
 use crate::entry::{Ending, Message};
-use crate::json::{Value, literal};
+use crate::json::{ValueRef, literal};
 use crate::kind::Role;
 
 const NO_RESULT: &str = "No result provided";
@@ -98,7 +98,7 @@ fn arranged(messages: &[LlmMessage], results: &Results) -> Vec<LlmMessage> {
 fn missing_result(answer: &LlmMessage, call: Call<'_>) -> LlmMessage {
     let mut out = b"{\"role\":\"toolResult\"".to_vec();
     for (key, value) in [("toolCallId", call.id), ("toolName", call.name)] {
-        let value = value.map_or(&b"\"\""[..], Value::raw);
+        let value = value.map_or(&b"\"\""[..], ValueRef::raw);
         out.extend([b",\"", key.as_bytes(), b"\":", value].concat());
     }
     let text = literal(NO_RESULT);
@@ -114,29 +114,29 @@ fn missing_result(answer: &LlmMessage, call: Call<'_>) -> LlmMessage {
 
 #[derive(Clone, Copy)]
 struct Call<'m> {
-    id: Option<Value<'m>>,
-    name: Option<Value<'m>>,
+    id: Option<ValueRef<'m>>,
+    name: Option<ValueRef<'m>>,
 }
 
 /// The tool calls of an answer; other messages make none.
 fn calls(message: &Message) -> impl Iterator<Item = Call<'_>> {
     let content = (message.role() == Role::Assistant).then(|| message.value().get("content")).flatten();
-    let blocks = content.into_iter().flat_map(Value::items);
-    let is_call = |block: &Value<'_>| block.get("type").is_some_and(|kind| kind.is_str("toolCall"));
+    let blocks = content.into_iter().flat_map(ValueRef::items);
+    let is_call = |block: &ValueRef<'_>| block.get("type").is_some_and(|kind| kind.is_str("toolCall"));
     blocks.filter(is_call).map(|block| Call { id: block.get("id"), name: block.get("name") })
 }
 
-fn call_id(result: &Message) -> Option<Value<'_>> {
+fn call_id(result: &Message) -> Option<ValueRef<'_>> {
     result.value().get("toolCallId")
 }
 
-fn same(one: Option<Value<'_>>, other: Option<Value<'_>>) -> bool {
+fn same(one: Option<ValueRef<'_>>, other: Option<ValueRef<'_>>) -> bool {
     // Nearly all ids are spelled alike.
-    one.map(Value::raw) == other.map(Value::raw) || key(one) == key(other)
+    one.map(ValueRef::raw) == other.map(ValueRef::raw) || key(one) == key(other)
 }
 
 /// Ids are compared as texts; what is no text is compared as it is spelled, what is missing is empty.
-fn key(id: Option<Value<'_>>) -> String {
+fn key(id: Option<ValueRef<'_>>) -> String {
     let Some(id) = id else { return String::new() };
     id.as_str().map_or_else(|| id.js_string(), Into::into)
 }

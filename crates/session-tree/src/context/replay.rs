@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::entry::Message;
-use crate::json::{Kind as JsonKind, Value, literal};
+use crate::json::{Kind as JsonKind, ValueRef, literal};
 use crate::kind::Role;
 
 /// Returns one system message that says what all system messages among these say together.
@@ -35,16 +35,16 @@ impl<'m> SystemState<'m> {
         self.is_set = true;
         let value = message.value();
         let timestamp = value.get("timestamp").filter(|time| !time.is_null());
-        self.timestamp = self.timestamp.or(timestamp.map(Value::raw));
+        self.timestamp = self.timestamp.or(timestamp.map(ValueRef::raw));
         self.texts.push(text(value.get("content")));
-        for (name, section) in value.get("sections").into_iter().flat_map(Value::members) {
+        for (name, section) in value.get("sections").into_iter().flat_map(ValueRef::members) {
             let name = name.as_str().unwrap_or_default();
             put(&mut self.sections, name, (!section.is_null()).then(|| section.raw()));
         }
-        for tool in value.get("toolsRemoved").into_iter().flat_map(Value::items) {
+        for tool in value.get("toolsRemoved").into_iter().flat_map(ValueRef::items) {
             put(&mut self.tools, name_of(tool), None);
         }
-        for tool in value.get("toolsAdded").into_iter().flat_map(Value::items) {
+        for tool in value.get("toolsAdded").into_iter().flat_map(ValueRef::items) {
             put(&mut self.tools, name_of(tool), Some(tool.raw()));
         }
     }
@@ -82,19 +82,19 @@ fn put<'m>(all: &mut Vec<(Cow<'m, str>, &'m [u8])>, name: Cow<'m, str>, value: O
     }
 }
 
-fn name_of(tool: Value<'_>) -> Cow<'_, str> {
-    tool.get("name").and_then(Value::as_str).unwrap_or_default()
+fn name_of(tool: ValueRef<'_>) -> Cow<'_, str> {
+    tool.get("name").and_then(ValueRef::as_str).unwrap_or_default()
 }
 
 /// The text of a system message: its text blocks, each on lines of its own.
-fn text(content: Option<Value<'_>>) -> Cow<'_, str> {
+fn text(content: Option<ValueRef<'_>>) -> Cow<'_, str> {
     let Some(content) = content else { return Cow::Borrowed("") };
     if content.kind() == JsonKind::String {
         return content.as_str().unwrap_or_default();
     }
-    let is_text = |block: &Value<'_>| block.get("type").is_some_and(|kind| kind.is_str("text"));
+    let is_text = |block: &ValueRef<'_>| block.get("type").is_some_and(|kind| kind.is_str("text"));
     let texts = content.items().filter(is_text).map(|block| {
-        let text = block.get("text").and_then(Value::as_str);
+        let text = block.get("text").and_then(ValueRef::as_str);
         text.unwrap_or_default()
     });
     Cow::Owned(texts.collect::<Vec<_>>().join("\n"))

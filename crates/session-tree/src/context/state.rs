@@ -6,7 +6,7 @@
 use super::{Mode, ModelRef};
 use crate::entry::{Body, Entry};
 use crate::error::Result;
-use crate::json::{Doc, Value};
+use crate::json::{Doc, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::{Node, Tree};
@@ -92,7 +92,7 @@ fn model(session: &Session, latest_first: &[Node]) -> Result<Option<ModelRef>> {
 
 fn answering_model(entry: &Entry) -> Option<ModelRef> {
     let message = entry.message()?;
-    let text = |key: &str| message.get(key).and_then(Value::as_str);
+    let text = |key: &str| message.get(key).and_then(ValueRef::as_str);
     Some(ModelRef { provider: text("provider")?.into(), model_id: text("model")?.into() })
 }
 

@@ -6,7 +6,7 @@
 use super::{Draft, ENVELOPE, Member};
 use crate::entry::Message;
 use crate::error::{Error, Result};
-use crate::json::{self, Doc, Kind as JsonKind, Value};
+use crate::json::{self, Doc, Kind as JsonKind, ValueRef};
 use crate::kind::{Kind, Role};
 
 /// A field that has to be there, and what it has to be.
@@ -46,7 +46,7 @@ impl Draft {
     }
 
     /// Reads a draft from an object; its `parentId` is left to the caller.
-    pub fn from_entry(entry: Value<'_>) -> Result<Self> {
+    pub fn from_entry(entry: ValueRef<'_>) -> Result<Self> {
         if entry.kind() != JsonKind::Object {
             return Err(bad("draft", "it is not a JSON object"));
         }
@@ -76,8 +76,8 @@ fn bad(what: &'static str, reason: impl Into<String>) -> Error {
     Error::BadDraft { what, reason: reason.into() }
 }
 
-fn kind_of(entry: Value<'_>) -> Result<Kind> {
-    let name = entry.get("type").and_then(Value::as_str);
+fn kind_of(entry: ValueRef<'_>) -> Result<Kind> {
+    let name = entry.get("type").and_then(ValueRef::as_str);
     let name = name.ok_or_else(|| bad("draft", "it has no `type`"))?;
     match Kind::from_name(name.as_bytes()) {
         Kind::Opaque
@@ -128,11 +128,11 @@ fn fields(kind: Kind) -> &'static [Field] {
     }
 }
 
-fn check_message(entry: Value<'_>) -> Result<Role> {
+fn check_message(entry: ValueRef<'_>) -> Result<Role> {
     use Shape::{Blocks, Content, Text};
     let Some(message) = entry.get("message") else { return Ok(Role::Other) };
     check(message, "message", &[("role", Text)])?;
-    let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
+    let role = message.get("role").and_then(ValueRef::as_str).unwrap_or_default();
     let role = Role::from_name(role.as_bytes());
     let needed: &[Field] = match role {
         Role::User | Role::Custom => &[("content", Content)],
@@ -147,7 +147,7 @@ fn check_message(entry: Value<'_>) -> Result<Role> {
     check(message, "message", needed).map(|()| role)
 }
 
-fn check(object: Value<'_>, what: &'static str, fields: &[Field]) -> Result<()> {
+fn check(object: ValueRef<'_>, what: &'static str, fields: &[Field]) -> Result<()> {
     for (name, shape) in fields {
         match object.get(name) {
             Some(value) if shape.fits(value) => {}
@@ -159,7 +159,7 @@ fn check(object: Value<'_>, what: &'static str, fields: &[Field]) -> Result<()> 
 }
 
 impl Shape {
-    fn fits(self, value: Value<'_>) -> bool {
+    fn fits(self, value: ValueRef<'_>) -> bool {
         match self {
             Shape::Text => value.kind() == JsonKind::String,
             Shape::Number => value.kind() == JsonKind::Number,
@@ -186,7 +186,7 @@ impl Shape {
     }
 }
 
-fn member(what: &'static str, key: &str, value: Value<'_>) -> Result<Member> {
+fn member(what: &'static str, key: &str, value: ValueRef<'_>) -> Result<Member> {
     let text = String::from_utf8(json::compact(value.raw())).map_err(|_| bad(what, "it is not UTF-8"))?;
     if what == "message" && key == "message" && value.get("timestamp").is_none() {
         let message = Message::parse(&text)?;

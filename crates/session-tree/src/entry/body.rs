@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::Kind;
 
 /// Text that may be missing.
@@ -13,39 +13,39 @@ type Text<'e> = Option<Cow<'e, str>>;
 #[allow(missing_docs, reason = "fields carry the names of the format, which docs/format.md describes")]
 pub enum Body<'e> {
     /// A message of the conversation; `None` if the file has none there.
-    Message(Option<Value<'e>>),
+    Message(Option<ValueRef<'e>>),
     /// A change of the thinking level; none means off.
     ThinkingLevelChange { level: Text<'e> },
     /// A change of the model. `role` names what the model is for; the main model has none, or `default`.
     ModelChange { provider: Text<'e>, model_id: Text<'e>, role: Text<'e> },
     /// Tokens and cost spent outside an answer.
-    Usage { kind: Text<'e>, usage: Option<Value<'e>> },
+    Usage { kind: Text<'e>, usage: Option<ValueRef<'e>> },
     /// A summary that replaces older entries of its path.
     Compaction {
         summary: Text<'e>,
         first_kept: Text<'e>,
         tokens_before: Option<f64>,
-        details: Option<Value<'e>>,
-        usage: Option<Value<'e>>,
+        details: Option<ValueRef<'e>>,
+        usage: Option<ValueRef<'e>>,
         from_hook: bool,
-        system_message: Option<Value<'e>>,
+        system_message: Option<ValueRef<'e>>,
     },
     /// What an abandoned branch did.
     BranchSummary {
         from_id: Text<'e>,
         summary: Text<'e>,
-        details: Option<Value<'e>>,
-        usage: Option<Value<'e>>,
+        details: Option<ValueRef<'e>>,
+        usage: Option<ValueRef<'e>>,
         from_hook: bool,
     },
     /// State of an extension.
-    Custom { custom_type: Text<'e>, data: Option<Value<'e>> },
+    Custom { custom_type: Text<'e>, data: Option<ValueRef<'e>> },
     /// A message of an extension.
     CustomMessage {
         custom_type: Text<'e>,
-        content: Option<Value<'e>>,
+        content: Option<ValueRef<'e>>,
         display: bool,
-        details: Option<Value<'e>>,
+        details: Option<ValueRef<'e>>,
     },
     /// A name put on another entry; no text clears it.
     Label { target: Text<'e>, label: Text<'e> },
@@ -56,7 +56,7 @@ pub enum Body<'e> {
     /// A move of the leaf; no target means before the first entry.
     LeafMove { target: Text<'e> },
     /// The mode of oh-my-pi; none means no mode.
-    ModeChange { mode: Text<'e>, data: Option<Value<'e>> },
+    ModeChange { mode: Text<'e>, data: Option<ValueRef<'e>> },
     /// Rules that oh-my-pi injected.
     RuleInjection { rules: Vec<Cow<'e, str>> },
     /// From here on oh-my-pi starts afresh.
@@ -64,9 +64,9 @@ pub enum Body<'e> {
     /// The name of the session, as oh-my-pi spells it.
     TitleChange { title: Text<'e> },
     /// Tokens and cost, as oh-my-pi's forks spell it.
-    ModelUsage { usage: Option<Value<'e>> },
+    ModelUsage { usage: Option<ValueRef<'e>> },
     /// A type the engine does not know.
-    Opaque { value: Value<'e> },
+    Opaque { value: ValueRef<'e> },
     /// A line that could not be read.
     Placeholder,
 }
@@ -77,14 +77,14 @@ pub enum Replacement<'e> {
     /// The target contributes nothing.
     Omit,
     /// The target contributes this content.
-    Content(Value<'e>),
+    Content(ValueRef<'e>),
     /// The file says neither; the edit is ignored.
     Unreadable,
 }
 
 impl<'e> Body<'e> {
     /// Returns what a merge notes of where it came from; nothing if this is no merge.
-    pub fn merge(&self) -> Option<Value<'e>> {
+    pub fn merge(&self) -> Option<ValueRef<'e>> {
         match self {
             Body::BranchSummary { details, .. } => {
                 details.as_ref()?.get("merge").filter(|merge| !merge.is_null())
@@ -93,8 +93,8 @@ impl<'e> Body<'e> {
         }
     }
 
-    pub(crate) fn of(kind: Kind, value: Value<'e>) -> Self {
-        let text = |key: &str| value.get(key).and_then(Value::as_str);
+    pub(crate) fn of(kind: Kind, value: ValueRef<'e>) -> Self {
+        let text = |key: &str| value.get(key).and_then(ValueRef::as_str);
         let some = |key: &str| value.get(key).filter(|value| !value.is_null());
         match kind {
             Kind::Message => Body::Message(some("message")),
@@ -104,7 +104,7 @@ impl<'e> Body<'e> {
             Kind::Compaction => Body::Compaction {
                 summary: text("summary"),
                 first_kept: text("firstKeptEntryId"),
-                tokens_before: value.get("tokensBefore").and_then(Value::as_f64),
+                tokens_before: value.get("tokensBefore").and_then(ValueRef::as_f64),
                 details: some("details"),
                 usage: some("usage"),
                 from_hook: from_hook(value),
@@ -121,7 +121,7 @@ impl<'e> Body<'e> {
             Kind::CustomMessage => Body::CustomMessage {
                 custom_type: text("customType"),
                 content: some("content"),
-                display: value.get("display").and_then(Value::as_bool).unwrap_or(false),
+                display: value.get("display").and_then(ValueRef::as_bool).unwrap_or(false),
                 details: some("details"),
             },
             Kind::Label => {
@@ -138,8 +138,8 @@ impl<'e> Body<'e> {
             Kind::RuleInjection => Body::RuleInjection {
                 rules: some("injectedRules")
                     .into_iter()
-                    .flat_map(Value::items)
-                    .filter_map(Value::as_str)
+                    .flat_map(ValueRef::items)
+                    .filter_map(ValueRef::as_str)
                     .collect(),
             },
             Kind::ResetBoundary => Body::ResetBoundary,
@@ -151,14 +151,14 @@ impl<'e> Body<'e> {
 }
 
 /// oh-my-pi calls the flag `fromExtension`.
-fn from_hook(value: Value<'_>) -> bool {
-    let on = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or(false);
+fn from_hook(value: ValueRef<'_>) -> bool {
+    let on = |key: &str| value.get(key).and_then(ValueRef::as_bool).unwrap_or(false);
     on("fromHook") || on("fromExtension")
 }
 
 /// oh-my-pi writes `model: "provider/id"`, pi two fields.
-fn model_change(value: Value<'_>) -> Body<'_> {
-    let text = |key: &str| value.get(key).and_then(Value::as_str);
+fn model_change(value: ValueRef<'_>) -> Body<'_> {
+    let text = |key: &str| value.get(key).and_then(ValueRef::as_str);
     let role = text("role");
     if let (None, Some(model)) = (text("modelId"), text("model"))
         && let Some((provider, id)) = model.split_once('/')
@@ -169,7 +169,7 @@ fn model_change(value: Value<'_>) -> Body<'_> {
     Body::ModelChange { provider: text("provider"), model_id: text("modelId"), role }
 }
 
-fn replacement(value: Value<'_>) -> Replacement<'_> {
+fn replacement(value: ValueRef<'_>) -> Replacement<'_> {
     match value.get("replacement") {
         Some(replacement) if replacement.is_null() => Replacement::Omit,
         Some(replacement) => replacement.get("content").map_or(Replacement::Unreadable, Replacement::Content),

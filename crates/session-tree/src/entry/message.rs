@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 use crate::error::{Error, Result};
-use crate::json::{self, Doc, Edit, Kind as JsonKind, Value};
+use crate::json::{self, Doc, Edit, Kind as JsonKind, ValueRef};
 use crate::kind::Role;
 use crate::time::Timestamp;
 
@@ -68,7 +68,7 @@ impl Message {
     }
 
     /// Makes a message of an object inside a larger document, which it shares.
-    pub(crate) fn of(value: Value<'_>) -> Self {
+    pub(crate) fn of(value: ValueRef<'_>) -> Self {
         let (doc, place) = value.place();
         Self { doc: doc.clone(), place }
     }
@@ -99,12 +99,12 @@ impl Message {
     pub fn role(&self) -> Role {
         self.value()
             .get("role")
-            .and_then(Value::as_str)
+            .and_then(ValueRef::as_str)
             .map_or(Role::Other, |role| Role::from_name(role.as_bytes()))
     }
 
     /// Returns the message as a JSON object.
-    pub fn value(&self) -> Value<'_> {
+    pub fn value(&self) -> ValueRef<'_> {
         self.doc.value_at(self.place)
     }
 
@@ -137,7 +137,7 @@ fn empty() -> Doc {
 /// The content of a message: one text, or blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Content<'m> {
-    value: Option<Value<'m>>,
+    value: Option<ValueRef<'m>>,
 }
 
 /// One block of a content.
@@ -161,27 +161,27 @@ pub enum Block<'m> {
         /// The name of the tool.
         name: Cow<'m, str>,
         /// The arguments.
-        arguments: Option<Value<'m>>,
+        arguments: Option<ValueRef<'m>>,
     },
     /// A block of another type.
-    Other(Value<'m>),
+    Other(ValueRef<'m>),
 }
 
 impl<'m> Content<'m> {
     /// Reads the content at a value; anything that is neither text nor a list is empty.
-    pub fn of(value: Option<Value<'m>>) -> Self {
+    pub fn of(value: Option<ValueRef<'m>>) -> Self {
         Self { value }
     }
 
     /// Returns the blocks; a plain text is one text block.
     pub fn blocks(self) -> impl Iterator<Item = Block<'m>> {
-        let text = self.value.and_then(Value::as_str).map(Block::Text);
-        text.into_iter().chain(self.value.into_iter().flat_map(Value::items).map(Block::of))
+        let text = self.value.and_then(ValueRef::as_str).map(Block::Text);
+        text.into_iter().chain(self.value.into_iter().flat_map(ValueRef::items).map(Block::of))
     }
 
     /// Returns the text blocks, joined without anything between them.
     pub fn text(self) -> Cow<'m, str> {
-        let mut texts = self.texts().filter_map(Value::as_str);
+        let mut texts = self.texts().filter_map(ValueRef::as_str);
         let Some(first) = texts.next() else { return Cow::Borrowed("") };
         texts.fold(first, |mut all, text| {
             all.to_mut().push_str(&text);
@@ -202,10 +202,10 @@ impl<'m> Content<'m> {
     }
 
     /// The values of the text blocks.
-    fn texts(self) -> impl Iterator<Item = Value<'m>> {
+    fn texts(self) -> impl Iterator<Item = ValueRef<'m>> {
         let plain = self.value.filter(|value| value.kind() == JsonKind::String);
-        let is_text = |block: &Value<'m>| block.get("type").is_some_and(|kind| kind.is_str("text"));
-        let blocks = self.value.into_iter().flat_map(Value::items).filter(is_text);
+        let is_text = |block: &ValueRef<'m>| block.get("type").is_some_and(|kind| kind.is_str("text"));
+        let blocks = self.value.into_iter().flat_map(ValueRef::items).filter(is_text);
         plain.into_iter().chain(blocks.filter_map(|block| block.get("text")))
     }
 
@@ -216,9 +216,9 @@ impl<'m> Content<'m> {
 }
 
 impl<'m> Block<'m> {
-    fn of(value: Value<'m>) -> Self {
-        let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
-        match value.get("type").and_then(Value::as_str).as_deref() {
+    fn of(value: ValueRef<'m>) -> Self {
+        let text = |key: &str| value.get(key).and_then(ValueRef::as_str).unwrap_or_default();
+        match value.get("type").and_then(ValueRef::as_str).as_deref() {
             Some("text") => Block::Text(text("text")),
             Some("image") => Block::Image { data: text("data"), mime_type: text("mimeType") },
             Some("thinking") => Block::Thinking(text("thinking")),

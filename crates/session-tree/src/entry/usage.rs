@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use crate::json::Value;
+use crate::json::ValueRef;
 
 /// The largest number that JavaScript counts exactly. A report beyond it is damage or a joke, and one such report must
 /// not hide all others in a total.
@@ -36,7 +36,7 @@ impl Usage {
     /// assert_eq!((usage.total, usage.cost), (10, 0.25));
     /// # Ok::<(), session_tree::json::SyntaxError>(())
     /// ```
-    pub fn of(usage: Value<'_>) -> Self {
+    pub fn of(usage: ValueRef<'_>) -> Self {
         let [input, output, cache_read, cache_write, total, spent] =
             usage.get_each(["input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"]);
         let tokens = |value| number(value) as u64;
@@ -72,12 +72,12 @@ impl AddAssign for Usage {
 }
 
 /// The total of a `cost` object, or else the sum of its parts.
-fn cost(cost: Value<'_>) -> f64 {
+fn cost(cost: ValueRef<'_>) -> f64 {
     let dollars = |key: &str| number(cost.get(key));
     let total = dollars("total");
     if total > 0.0 { total } else { ["input", "output", "cacheRead", "cacheWrite"].map(dollars).iter().sum() }
 }
 
-fn number(value: Option<Value<'_>>) -> f64 {
-    value.and_then(Value::as_f64).filter(|number| (0.0..=LIMIT).contains(number)).unwrap_or(0.0)
+fn number(value: Option<ValueRef<'_>>) -> f64 {
+    value.and_then(ValueRef::as_f64).filter(|number| (0.0..=LIMIT).contains(number)).unwrap_or(0.0)
 }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use super::{Figures, Share, ToolFigures};
 use crate::context::ModelRef;
 use crate::entry::{Body, Ending, Entry, Usage};
-use crate::json::{Kind as JsonKind, Value};
+use crate::json::{Kind as JsonKind, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
@@ -64,9 +64,9 @@ impl Figures {
         }
     }
 
-    fn read_message(&mut self, message: Value<'_>) {
+    fn read_message(&mut self, message: ValueRef<'_>) {
         let [role, content] = message.get_each(["role", "content"]);
-        match role.and_then(Value::as_str).map_or(Role::Other, |role| Role::from_name(role.as_bytes())) {
+        match role.and_then(ValueRef::as_str).map_or(Role::Other, |role| Role::from_name(role.as_bytes())) {
             Role::Assistant => self.read_answer(message, content),
             Role::ToolResult => self.read_result(message, content),
             Role::User | Role::Custom | Role::HookMessage => self.read_images(content),
@@ -79,8 +79,8 @@ impl Figures {
         }
     }
 
-    fn read_answer(&mut self, message: Value<'_>, content: Option<Value<'_>>) {
-        for block in content.into_iter().flat_map(Value::items) {
+    fn read_answer(&mut self, message: ValueRef<'_>, content: Option<ValueRef<'_>>) {
+        for block in content.into_iter().flat_map(ValueRef::items) {
             let [kind, name] = block.get_each(["type", "name"]);
             if kind.is_some_and(|kind| kind.is_str("toolCall")) {
                 self.tool(&text_of(name)).calls += 1;
@@ -106,9 +106,9 @@ impl Figures {
         }
     }
 
-    fn read_result(&mut self, message: Value<'_>, content: Option<Value<'_>>) {
+    fn read_result(&mut self, message: ValueRef<'_>, content: Option<ValueRef<'_>>) {
         let [failed, tool, usage] = message.get_each(["isError", "toolName", "usage"]);
-        self.count_result(&text_of(tool), failed.and_then(Value::as_bool).unwrap_or(false));
+        self.count_result(&text_of(tool), failed.and_then(ValueRef::as_bool).unwrap_or(false));
         self.add_usage(usage);
         self.read_images(content);
     }
@@ -120,15 +120,15 @@ impl Figures {
     }
 
     /// Images are measured where they stand: their data may be megabytes.
-    fn read_images(&mut self, content: Option<Value<'_>>) {
-        for block in content.into_iter().flat_map(Value::items).filter(|block| is_block(*block, "image")) {
+    fn read_images(&mut self, content: Option<ValueRef<'_>>) {
+        for block in content.into_iter().flat_map(ValueRef::items).filter(|block| is_block(*block, "image")) {
             let data = block.get("data").filter(|data| data.kind() == JsonKind::String);
             let quotes = 2;
             self.images.add(data.map_or(0, |data| data.range().len() - quotes) as u64);
         }
     }
 
-    fn add_usage(&mut self, usage: Option<Value<'_>>) {
+    fn add_usage(&mut self, usage: Option<ValueRef<'_>>) {
         if let Some(usage) = usage {
             self.usage += Usage::of(usage);
         }
@@ -200,10 +200,10 @@ fn has_figures(kind: Kind, role: Option<Role>) -> bool {
     }
 }
 
-fn is_block(block: Value<'_>, kind: &str) -> bool {
+fn is_block(block: ValueRef<'_>, kind: &str) -> bool {
     block.get("type").is_some_and(|found| found.is_str(kind))
 }
 
-fn text_of(value: Option<Value<'_>>) -> Cow<'_, str> {
-    value.and_then(Value::as_str).unwrap_or_default()
+fn text_of(value: Option<ValueRef<'_>>) -> Cow<'_, str> {
+    value.and_then(ValueRef::as_str).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Native copies: answers and results as messages of their own, without what only their first place vouched for.
 
 use crate::entry::{Block, Message};
-use crate::json::{self, Edit, Value};
+use crate::json::{self, Edit, ValueRef};
 use crate::kind::Role;
 
 /// The usage of an answer that cost nothing here.
@@ -66,7 +66,7 @@ pub(super) fn with_call_ids(message: &Message, ids: &[String]) -> Message {
     match message.role() {
         Role::Assistant => {
             let Some(content) = message.value().get("content") else { return message.clone() };
-            let mut with_id = |block: Value<'_>| match block.get("type") {
+            let mut with_id = |block: ValueRef<'_>| match block.get("type") {
                 Some(kind) if kind.is_str("toolCall") => renamed(block, "id", ids.next()),
                 _ => block.raw().to_vec(),
             };
@@ -82,7 +82,7 @@ pub(super) fn with_call_ids(message: &Message, ids: &[String]) -> Message {
 }
 
 /// Returns an object with the call id at `key` replaced by its new one.
-fn renamed(object: Value<'_>, key: &str, new: Option<&String>) -> Vec<u8> {
+fn renamed(object: ValueRef<'_>, key: &str, new: Option<&String>) -> Vec<u8> {
     match (Edit::new(object), new) {
         (Some(mut edit), Some(new)) => {
             edit.set(key, json::literal(new).as_bytes());
@@ -92,11 +92,11 @@ fn renamed(object: Value<'_>, key: &str, new: Option<&String>) -> Vec<u8> {
     }
 }
 
-fn is_thought(block: Value<'_>) -> bool {
-    block.get("type").and_then(Value::as_str).is_some_and(|kind| kind.to_lowercase().contains("thinking"))
+fn is_thought(block: ValueRef<'_>) -> bool {
+    block.get("type").and_then(ValueRef::as_str).is_some_and(|kind| kind.to_lowercase().contains("thinking"))
 }
 
-fn unsigned(block: Value<'_>) -> Vec<u8> {
+fn unsigned(block: ValueRef<'_>) -> Vec<u8> {
     let Some(mut edit) = Edit::new(block) else { return block.raw().to_vec() };
     for key in SIGNATURES {
         edit.remove(key);

@@ -7,7 +7,7 @@ use super::pick::{PickMode, PickRequest};
 use crate::entry::{Body, Entry};
 use crate::error::Result;
 use crate::id::EntryId;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::session::Session;
 use crate::time::Timestamp;
 use crate::tree::Node;
@@ -59,7 +59,7 @@ pub(super) fn session_json(here: &Session, source: &Session) -> Json {
 impl Origin {
     pub(super) fn of(whence: &Whence, source: &Session, nodes: &[Node], mode: PickMode) -> Result<Self> {
         let head = nodes.first().map(|node| source.entry_at(*node)).transpose()?;
-        let first = head.as_ref().and_then(origin_of).and_then(Value::to_serde);
+        let first = head.as_ref().and_then(origin_of).and_then(ValueRef::to_serde);
         Ok(Self {
             whence: whence.clone(),
             sources: nodes.iter().map(|node| source.tree().id(*node)).collect(),
@@ -72,8 +72,8 @@ impl Origin {
         })
     }
 
-    pub(super) fn with_usage(mut self, usage: Option<Value<'_>>) -> Self {
-        self.usage = usage.and_then(Value::to_serde);
+    pub(super) fn with_usage(mut self, usage: Option<ValueRef<'_>>) -> Self {
+        self.usage = usage.and_then(ValueRef::to_serde);
         self
     }
 
@@ -132,12 +132,12 @@ fn extend(object: &mut Json, more: Json) {
 }
 
 /// Returns what an entry notes about where it was picked; none if it is no pick.
-pub(super) fn origin_of(entry: &Entry) -> Option<Value<'_>> {
+pub(super) fn origin_of(entry: &Entry) -> Option<ValueRef<'_>> {
     let details = match entry.body() {
         Body::CustomMessage { details, .. } => details,
         _ => None,
     };
-    let is_pick = |note: &Value<'_>| note.get("kind").is_some_and(|kind| kind.is_str(CHERRY_PICK));
+    let is_pick = |note: &ValueRef<'_>| note.get("kind").is_some_and(|kind| kind.is_str(CHERRY_PICK));
     details.filter(is_pick).or_else(|| entry.value()?.get("origin").filter(is_pick))
 }
 
@@ -169,9 +169,9 @@ impl EarlierPicks {
 }
 
 /// Lists the entries that a pick came from, at first and on the way.
-fn sources_in(origin: Value<'_>) -> Vec<String> {
-    let via = origin.get("via").into_iter().flat_map(Value::items);
+fn sources_in(origin: ValueRef<'_>) -> Vec<String> {
+    let via = origin.get("via").into_iter().flat_map(ValueRef::items);
     let steps = std::iter::once(origin).chain(via);
-    let ids = steps.filter_map(|step| step.get("sourceEntryIds")).flat_map(Value::items);
-    ids.filter_map(Value::as_str).map(Into::into).collect()
+    let ids = steps.filter_map(|step| step.get("sourceEntryIds")).flat_map(ValueRef::items);
+    ids.filter_map(ValueRef::as_str).map(Into::into).collect()
 }

@@ -16,7 +16,7 @@ use crate::draft::Draft;
 use crate::entry::{Body, Content, Entry, Message};
 use crate::error::{Error, PickRefusal, Result};
 use crate::id::EntryId;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
@@ -448,9 +448,9 @@ fn is_silent(entry: &Entry) -> bool {
 fn images_of(entry: &Entry) -> Vec<serde_json::Value> {
     let message =
         entry.message().filter(|message| message.get("role").is_some_and(|role| role.is_str("user")));
-    let blocks = message.and_then(|message| message.get("content")).into_iter().flat_map(Value::items);
-    let is_image = |block: &Value<'_>| block.get("type").is_some_and(|kind| kind.is_str("image"));
-    blocks.filter(is_image).filter_map(Value::to_serde).collect()
+    let blocks = message.and_then(|message| message.get("content")).into_iter().flat_map(ValueRef::items);
+    let is_image = |block: &ValueRef<'_>| block.get("type").is_some_and(|kind| kind.is_str("image"));
+    blocks.filter(is_image).filter_map(ValueRef::to_serde).collect()
 }
 
 /// Returns the number of images in what a context shows.

@@ -11,7 +11,7 @@ use super::unit::{Call, Unit};
 use crate::context::convert_to_llm;
 use crate::entry::{Block, Message};
 use crate::error::Result;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
 use crate::outline::{clip, describe_call, one_line};
 use crate::session::Session;
@@ -70,7 +70,7 @@ pub(super) fn unit_text(reader: &Reader<'_>, unit: &Unit) -> Result<String> {
         }
         Role::ToolResult => result_line(&message),
         Role::BranchSummary | Role::CompactionSummary => {
-            message.value().get("summary").and_then(Value::as_str).unwrap_or_default().into_owned()
+            message.value().get("summary").and_then(ValueRef::as_str).unwrap_or_default().into_owned()
         }
         Role::User | Role::Custom | Role::HookMessage | Role::BashExecution | Role::FileMention => {
             convert_to_llm(&message).map_or_else(String::new, |message| message.text().into_owned())
@@ -104,7 +104,7 @@ pub(super) fn spoken(reader: &Reader<'_>, unit: &Unit) -> Result<String> {
 /// The text of an answer; one that failed without a text says why.
 fn answer_text(message: &Message) -> String {
     let text = message.text();
-    let error = message.value().get("errorMessage").and_then(Value::as_str);
+    let error = message.value().get("errorMessage").and_then(ValueRef::as_str);
     match error.filter(|error| !error.is_empty() && text.trim().is_empty()) {
         Some(error) => format!("(failed: {})", clip_line(&error, SHOWN_RESULT)),
         None => text.trim().to_owned(),
@@ -129,12 +129,12 @@ fn call_lines(reader: &Reader<'_>, answer: &Message, calls: &[Call]) -> Result<V
 }
 
 fn result_line(result: &Message) -> String {
-    let tool = result.value().get("toolName").and_then(Value::as_str).unwrap_or(Cow::Borrowed("tool"));
+    let tool = result.value().get("toolName").and_then(ValueRef::as_str).unwrap_or(Cow::Borrowed("tool"));
     format!("[{}] {}", one_line(&tool), outcome(result))
 }
 
 fn outcome(result: &Message) -> String {
-    let failed = result.value().get("isError").and_then(Value::as_bool).unwrap_or(false);
+    let failed = result.value().get("isError").and_then(ValueRef::as_bool).unwrap_or(false);
     let word = if failed { "error" } else { "ok" };
     let text = result.text();
     let shown = clip_line(&text, SHOWN_RESULT) + &images_text(result);

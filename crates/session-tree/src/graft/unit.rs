@@ -4,7 +4,7 @@ use super::Reader;
 use crate::context::OpenCalls;
 use crate::entry::{Block, Message};
 use crate::error::Result;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::Role;
 use crate::tree::Node;
 
@@ -64,7 +64,7 @@ pub(super) fn units_of(reader: &Reader<'_>, nodes: &[Node]) -> Result<Vec<Unit>>
 
 /// Returns the id of the call that a result answers.
 pub(super) fn call_id(result: &Message) -> String {
-    let id = result.value().get("toolCallId").and_then(Value::as_str);
+    let id = result.value().get("toolCallId").and_then(ValueRef::as_str);
     id.map_or_else(String::new, Into::into)
 }
 

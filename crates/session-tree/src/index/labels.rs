@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use hashbrown::{Equivalent, HashMap};
 
 use crate::id::{EntryId, IdKey};
-use crate::json::{Value, trim_js};
+use crate::json::{ValueRef, trim_js};
 use crate::kind::Kind;
 use crate::planted::{self, Bug};
 use crate::time::Timestamp;
@@ -39,8 +39,8 @@ impl Labels {
     }
 
     /// Takes note of an entry that sets a label or a name.
-    pub(crate) fn note(&mut self, kind: Kind, value: Value<'_>, time: Timestamp) {
-        let text = |key: &str| value.get(key).and_then(Value::as_str);
+    pub(crate) fn note(&mut self, kind: Kind, value: ValueRef<'_>, time: Timestamp) {
+        let text = |key: &str| value.get(key).and_then(ValueRef::as_str);
         match kind {
             Kind::Label => {
                 let Some(target) = text("targetId") else { return };

@@ -9,7 +9,7 @@ use super::{Dialect, Gap, GapKind, Index, Taken, dialect_of, read_line};
 use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::journal::{ReadAt, each_line_while};
-use crate::json::{self, Doc, Value};
+use crate::json::{self, Doc, ValueRef};
 use crate::line::{Parent, Scan, Scanner, trim};
 
 /// How many entries are read before the size of the rest is guessed.
@@ -164,7 +164,7 @@ impl Loader {
             Ok(doc) if doc.root().kind() != json::Kind::Object => GapKind::NotAnObject,
             Ok(doc) if self.early.iter().all(|gap| !gap.kind.is_object()) && is_title_slot(doc.root()) => {
                 self.title_slot =
-                    doc.root().get("title").and_then(Value::as_str).map(|title| title.into_owned());
+                    doc.root().get("title").and_then(ValueRef::as_str).map(|title| title.into_owned());
                 GapKind::TitleSlot
             }
             Ok(doc) => {
@@ -264,6 +264,6 @@ fn forms_a_tree(line: &Taken<'_>) -> Option<bool> {
 }
 
 /// oh-my-pi keeps the title in a line of fixed size before the header.
-fn is_title_slot(object: Value<'_>) -> bool {
+fn is_title_slot(object: ValueRef<'_>) -> bool {
     object.get("type").is_some_and(|kind| kind.is_str("title"))
 }

@@ -1,6 +1,6 @@
 //! Changes of JSON texts that leave every other byte as it was.
 
-use super::{Kind, Value, literal, skip_string};
+use super::{Kind, ValueRef, literal, skip_string};
 
 /// Changes to the members of one object; all other bytes stay.
 ///
@@ -14,7 +14,7 @@ use super::{Kind, Value, literal, skip_string};
 /// as JSON texts and are not checked.
 #[derive(Debug, Clone)]
 pub struct Edit<'d> {
-    object: Value<'d>,
+    object: ValueRef<'d>,
     members: Vec<Member<'d>>,
     first: Vec<u8>,
     last: Vec<u8>,
@@ -22,8 +22,8 @@ pub struct Edit<'d> {
 
 #[derive(Debug, Clone)]
 struct Member<'d> {
-    key: Value<'d>,
-    value: Value<'d>,
+    key: ValueRef<'d>,
+    value: ValueRef<'d>,
     new_key: Option<Vec<u8>>,
     new_value: Option<Vec<u8>>,
     is_removed: bool,
@@ -31,7 +31,7 @@ struct Member<'d> {
 
 impl<'d> Edit<'d> {
     /// Begins to change an object; `None` if the value is none.
-    pub fn new(object: Value<'d>) -> Option<Self> {
+    pub fn new(object: ValueRef<'d>) -> Option<Self> {
         let member = |(key, value)| Member { key, value, new_key: None, new_value: None, is_removed: false };
         let members = object.members().map(member).collect();
         (object.kind() == Kind::Object).then_some(Self {

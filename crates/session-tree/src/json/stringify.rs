@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::vec;
 
-use super::{Items, Kind, Members, Value, number, text};
+use super::{Items, Kind, Members, ValueRef, number, text};
 
 /// The deepest nesting that [`to_serde`] copies, because `serde_json` drops its values by recursion.
 const SERDE_DEPTH: usize = 512;
@@ -17,7 +17,7 @@ const FEW_MEMBERS: usize = 16;
 const LAST_ARRAY_INDEX: u32 = u32::MAX - 1;
 
 /// Appends what `JSON.stringify(JSON.parse(...))` gives for the value.
-pub(super) fn write_js(value: Value<'_>, out: &mut String) {
+pub(super) fn write_js(value: ValueRef<'_>, out: &mut String) {
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut next = Some(value);
     while let Some(value) = next {
@@ -32,7 +32,7 @@ pub(super) fn write_js(value: Value<'_>, out: &mut String) {
 }
 
 /// Writes what stands before the next value, and closes the containers that end there.
-fn next_value<'d>(open: &mut Vec<Open<'d>>, out: &mut String) -> Option<Value<'d>> {
+fn next_value<'d>(open: &mut Vec<Open<'d>>, out: &mut String) -> Option<ValueRef<'d>> {
     while let Some(container) = open.last_mut() {
         if let Some((key, value)) = container.rest.next() {
             if !std::mem::take(&mut container.is_first) {
@@ -50,7 +50,7 @@ fn next_value<'d>(open: &mut Vec<Open<'d>>, out: &mut String) -> Option<Value<'d
     None
 }
 
-fn write_quoted(out: &mut String, string: Value<'_>) {
+fn write_quoted(out: &mut String, string: ValueRef<'_>) {
     out.push('"');
     text::write_js(out, string.content());
     out.push('"');
@@ -66,11 +66,11 @@ struct Open<'d> {
 enum Rest<'d> {
     Items(Items<'d>),
     Members(Members<'d>),
-    Sorted(vec::IntoIter<(Value<'d>, Value<'d>)>),
+    Sorted(vec::IntoIter<(ValueRef<'d>, ValueRef<'d>)>),
 }
 
 impl<'d> Open<'d> {
-    fn begin(container: Value<'d>, out: &mut String) -> Self {
+    fn begin(container: ValueRef<'d>, out: &mut String) -> Self {
         let rest = if container.kind() == Kind::Array {
             out.push('[');
             Rest::Items(container.items())
@@ -83,7 +83,7 @@ impl<'d> Open<'d> {
 }
 
 impl<'d> Rest<'d> {
-    fn next(&mut self) -> Option<(Option<Value<'d>>, Value<'d>)> {
+    fn next(&mut self) -> Option<(Option<ValueRef<'d>>, ValueRef<'d>)> {
         match self {
             Self::Items(items) => items.next().map(|value| (None, value)),
             Self::Members(members) => members.next().map(|(key, value)| (Some(key), value)),
@@ -94,12 +94,12 @@ impl<'d> Rest<'d> {
 
 /// The members as JavaScript lists them: array indices first and ascending, then the other keys where
 /// they first appeared; each key once, with its last value.
-fn members_in_js_order(object: Value<'_>) -> Rest<'_> {
+fn members_in_js_order(object: ValueRef<'_>) -> Rest<'_> {
     if is_in_js_order(object) {
         return Rest::Members(object.members());
     }
     let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
-    let mut members: Vec<(Option<u32>, (Value<'_>, Value<'_>))> = Vec::new();
+    let mut members: Vec<(Option<u32>, (ValueRef<'_>, ValueRef<'_>))> = Vec::new();
     for (key, value) in object.members() {
         let name = text::decode_wtf8(key.content());
         let index = array_index(&name);
@@ -115,13 +115,13 @@ fn members_in_js_order(object: Value<'_>) -> Rest<'_> {
 
 /// Tells, for the plain objects that are nearly all, that their members need no other order. May say no
 /// when in doubt.
-fn is_in_js_order(object: Value<'_>) -> bool {
+fn is_in_js_order(object: ValueRef<'_>) -> bool {
     let keys = || object.members().map(|(key, _)| key);
-    let is_ordinary = |key: Value<'_>| {
+    let is_ordinary = |key: ValueRef<'_>| {
         let content = key.content();
         !key.is_escaped() && content.is_ascii() && !content.first().is_some_and(u8::is_ascii_digit)
     };
-    let is_repeated = |(place, key): (usize, Value<'_>)| {
+    let is_repeated = |(place, key): (usize, ValueRef<'_>)| {
         keys().take(place).any(|earlier| earlier.content() == key.content())
     };
     keys().take(FEW_MEMBERS + 1).count() <= FEW_MEMBERS
@@ -141,7 +141,7 @@ fn array_index(key: &[u8]) -> Option<u32> {
 }
 
 /// Copies the value into `serde_json`, unless it nests too deep.
-pub(super) fn to_serde(value: Value<'_>) -> Option<serde_json::Value> {
+pub(super) fn to_serde(value: ValueRef<'_>) -> Option<serde_json::Value> {
     let mut open: Vec<Copying<'_>> = Vec::new();
     let mut next = value;
     loop {
@@ -169,7 +169,7 @@ pub(super) fn to_serde(value: Value<'_>) -> Option<serde_json::Value> {
     }
 }
 
-fn scalar_to_serde(value: Value<'_>) -> serde_json::Value {
+fn scalar_to_serde(value: ValueRef<'_>) -> serde_json::Value {
     match value.kind() {
         Kind::String => value.as_str().unwrap_or_default().into_owned().into(),
         Kind::Number => number::to_serde(value.raw()),
@@ -181,12 +181,12 @@ fn scalar_to_serde(value: Value<'_>) -> serde_json::Value {
 /// A container that is being copied.
 struct Copying<'d> {
     rest: Rest<'d>,
-    key: Option<Value<'d>>,
+    key: Option<ValueRef<'d>>,
     copy: serde_json::Value,
 }
 
 impl<'d> Copying<'d> {
-    fn begin(container: Value<'d>) -> Self {
+    fn begin(container: ValueRef<'d>) -> Self {
         let (rest, copy) = if container.kind() == Kind::Array {
             (Rest::Items(container.items()), serde_json::Value::Array(Vec::new()))
         } else {
@@ -199,7 +199,7 @@ impl<'d> Copying<'d> {
         match &mut self.copy {
             serde_json::Value::Array(items) => items.push(value),
             serde_json::Value::Object(members) => {
-                let key = self.key.and_then(Value::as_str).unwrap_or_default();
+                let key = self.key.and_then(ValueRef::as_str).unwrap_or_default();
                 members.insert(key.into_owned(), value);
             }
             _ => {}

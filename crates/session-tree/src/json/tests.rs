@@ -159,7 +159,7 @@ fn values_know_their_kind_and_their_exact_bytes() {
 #[test]
 fn questions_to_the_wrong_kind_find_nothing() {
     let doc = doc(r#"["text", 1, {}, []]"#);
-    let [text, number, object, array]: [Value<'_>; 4] =
+    let [text, number, object, array]: [ValueRef<'_>; 4] =
         doc.root().items().collect::<Vec<_>>().try_into().unwrap();
     assert_eq!(
         (text.as_f64(), text.as_i64(), text.as_bool(), text.get("text").is_none()),
@@ -174,7 +174,7 @@ fn questions_to_the_wrong_kind_find_nothing() {
 #[test]
 fn the_last_duplicate_wins_and_keys_are_compared_unescaped() {
     let doc = doc(r#"{"id":1,"x":{"id":9},"\u0069d":2,"ID":3,"i\/d":4,"\ud83d\ude00":5}"#);
-    let number = |key| doc.root().get(key).and_then(Value::as_i64);
+    let number = |key| doc.root().get(key).and_then(ValueRef::as_i64);
     assert_eq!(number("id"), Some(2));
     assert_eq!(number("i/d"), Some(4));
     assert_eq!(number("😀"), Some(5));
@@ -194,7 +194,7 @@ fn a_lone_surrogate_is_no_replacement_character_but_broken_utf8_is() {
 #[test]
 fn plain_strings_are_borrowed_and_odd_ones_are_repaired() {
     let doc = Doc::parse(&b"[\"caf\xc3\xa9\",\"a\\nb\",\"\\ud83d!\",\"\xf0\x9f\x98!\"]"[..]).unwrap();
-    let texts: Vec<_> = doc.root().items().filter_map(Value::as_str).collect();
+    let texts: Vec<_> = doc.root().items().filter_map(ValueRef::as_str).collect();
     assert_eq!(texts, ["café", "a\nb", "\u{FFFD}!", "\u{FFFD}!"]);
     let borrowed: Vec<_> = texts.iter().map(|text| matches!(text, Cow::Borrowed(_))).collect();
     assert_eq!(borrowed, [true, false, false, false]);
@@ -444,9 +444,9 @@ fn several_members_are_found_in_one_walk_as_one_by_one() {
     for text in texts {
         let doc = Doc::parse(text).unwrap();
         let keys = ["a", "stopReason", "eightlen", "", "none"];
-        let each = doc.root().get_each(keys).map(|value| value.map(Value::raw));
-        assert_eq!(each, keys.map(|key| doc.root().get(key).map(Value::raw)), "{}", text.escape_ascii());
-        let odd = doc.root().get_each(["a\u{fffd}"]).map(|value| value.map(Value::raw));
-        assert_eq!(odd, ["a\u{fffd}"].map(|key| doc.root().get(key).map(Value::raw)));
+        let each = doc.root().get_each(keys).map(|value| value.map(ValueRef::raw));
+        assert_eq!(each, keys.map(|key| doc.root().get(key).map(ValueRef::raw)), "{}", text.escape_ascii());
+        let odd = doc.root().get_each(["a\u{fffd}"]).map(|value| value.map(ValueRef::raw));
+        assert_eq!(odd, ["a\u{fffd}"].map(|key| doc.root().get(key).map(ValueRef::raw)));
     }
 }

@@ -3,7 +3,7 @@
 use super::result::call_in;
 use super::text::{clip_dots, shown};
 use crate::error::Result;
-use crate::json::{Doc, Value};
+use crate::json::{Doc, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::{Node, Tree};
@@ -49,17 +49,17 @@ pub(super) fn call_of(
     let doc = session.doc_at(answer)?;
     let content = doc.as_ref().and_then(message).and_then(|message| message.get("content"));
     // Only the call itself is read; answers can say a lot before it.
-    let call = |block: Value<'_>| {
+    let call = |block: ValueRef<'_>| {
         let [id, kind, name, arguments] = block.get_each(["id", "type", "name", "arguments"]);
-        let is = |value: Option<Value<'_>>, text| value.is_some_and(|value| value.is_str(text));
-        let name = || name.and_then(Value::as_str).unwrap_or_default();
+        let is = |value: Option<ValueRef<'_>>, text| value.is_some_and(|value| value.is_str(text));
+        let name = || name.and_then(ValueRef::as_str).unwrap_or_default();
         (is(id, call_id) && is(kind, "toolCall")).then(|| describe(&name(), arguments, home))
     };
-    Ok(content.into_iter().flat_map(Value::items).find_map(call))
+    Ok(content.into_iter().flat_map(ValueRef::items).find_map(call))
 }
 
 /// Describes a call in one line.
-pub(crate) fn describe(name: &str, arguments: Option<Value<'_>>, home: Option<&str>) -> String {
+pub(crate) fn describe(name: &str, arguments: Option<ValueRef<'_>>, home: Option<&str>) -> String {
     let text = |key: &str| arguments.and_then(|all| all.get(key)?.as_str()).unwrap_or_default();
     let path = || {
         let path = text("path");
@@ -75,14 +75,14 @@ pub(crate) fn describe(name: &str, arguments: Option<Value<'_>>, home: Option<&s
         "find" => ["[find: ", &shown(&text("pattern")), " in ", &folder(), "]"].concat(),
         "ls" => ["[ls: ", &folder(), "]"].concat(),
         _ => {
-            let json = arguments.map_or_else(|| "{}".into(), Value::js_string);
+            let json = arguments.map_or_else(|| "{}".into(), ValueRef::js_string);
             format!("[{}: {}]", shown(name), clip_dots(&json, 40))
         }
     }
 }
 
 /// `:start` or `:start-end`, if the call names lines at all.
-fn line_range(arguments: Option<Value<'_>>) -> String {
+fn line_range(arguments: Option<ValueRef<'_>>) -> String {
     let number = |key: &str| arguments.and_then(|all| all.get(key)?.as_i64());
     match (number("offset"), number("limit")) {
         (None, None) => String::new(),
@@ -105,6 +105,6 @@ fn shorten(path: &str, home: Option<&str>) -> String {
 }
 
 /// Reads the message of a document.
-pub(super) fn message(doc: &Doc) -> Option<Value<'_>> {
+pub(super) fn message(doc: &Doc) -> Option<ValueRef<'_>> {
     doc.root().get("message").filter(|message| !message.is_null())
 }

@@ -10,7 +10,7 @@ use memchr::memmem;
 
 use super::query::{Field, Term};
 use crate::entry::{PlainResult, result};
-use crate::json::{Doc, Kind as JsonKind, Value, decode_lossy};
+use crate::json::{Doc, Kind as JsonKind, ValueRef, decode_lossy};
 use crate::kind::{Kind, Role};
 
 /// A line as a search sees it.
@@ -211,16 +211,16 @@ pub(super) fn each_text_of_line(line: &Line<'_>, take: &mut dyn FnMut(Place, Ran
 }
 
 /// Returns the range of a string without its quotes.
-pub(super) fn between_quotes(string: Value<'_>) -> Range<usize> {
+pub(super) fn between_quotes(string: ValueRef<'_>) -> Range<usize> {
     let range = string.range();
     range.start + 1..range.end - 1
 }
 
 /// Calls `take` with every string of an entry that a search looks at.
-pub(super) fn each_text<'d>(line: &Line<'_>, doc: &'d Doc, take: &mut dyn FnMut(Place, Value<'d>)) {
+pub(super) fn each_text<'d>(line: &Line<'_>, doc: &'d Doc, take: &mut dyn FnMut(Place, ValueRef<'d>)) {
     let root = doc.root();
     let mut member =
-        |value: Value<'d>, key: &str| strings(value.get(key), &mut |text| take(Place::Text, text));
+        |value: ValueRef<'d>, key: &str| strings(value.get(key), &mut |text| take(Place::Text, text));
     match line.kind {
         Kind::Message => {
             let Some(message) = super::call::message(doc) else { return };
@@ -260,10 +260,10 @@ pub(super) fn each_text<'d>(line: &Line<'_>, doc: &'d Doc, take: &mut dyn FnMut(
 }
 
 /// Visits the text blocks of a content, and its calls if it is the content of an answer.
-fn each_block<'d>(content: Option<Value<'d>>, has_calls: bool, take: &mut dyn FnMut(Place, Value<'d>)) {
+fn each_block<'d>(content: Option<ValueRef<'d>>, has_calls: bool, take: &mut dyn FnMut(Place, ValueRef<'d>)) {
     strings(content, &mut |text| take(Place::Text, text));
     let mut call = 0;
-    for block in content.into_iter().flat_map(Value::items) {
+    for block in content.into_iter().flat_map(ValueRef::items) {
         let [kind, text, name, arguments] = block.get_each(["type", "text", "name", "arguments"]);
         let is = |wanted: &str| kind.is_some_and(|kind| kind.is_str(wanted));
         if is("text") {
@@ -279,15 +279,15 @@ fn each_block<'d>(content: Option<Value<'d>>, has_calls: bool, take: &mut dyn Fn
 }
 
 /// Calls `take` with a value if it is a string.
-fn strings<'d>(value: Option<Value<'d>>, take: &mut dyn FnMut(Value<'d>)) {
+fn strings<'d>(value: Option<ValueRef<'d>>, take: &mut dyn FnMut(ValueRef<'d>)) {
     if let Some(string) = value.filter(|value| value.kind() == JsonKind::String) {
         take(string);
     }
 }
 
 /// Calls `take` with every string inside a value, and the key it stands under.
-fn each_string<'d>(value: Value<'d>, take: &mut dyn FnMut(Option<Value<'d>>, Value<'d>)) {
-    let mut stack: Vec<(Option<Value<'d>>, Value<'d>)> = vec![(None, value)];
+fn each_string<'d>(value: ValueRef<'d>, take: &mut dyn FnMut(Option<ValueRef<'d>>, ValueRef<'d>)) {
+    let mut stack: Vec<(Option<ValueRef<'d>>, ValueRef<'d>)> = vec![(None, value)];
     while let Some((key, value)) = stack.pop() {
         strings(Some(value), &mut |string| take(key, string));
         stack.extend(value.items().map(|item| (key, item)));
@@ -295,8 +295,8 @@ fn each_string<'d>(value: Value<'d>, take: &mut dyn FnMut(Option<Value<'d>>, Val
     }
 }
 
-fn argument(call: usize, key: Option<Value<'_>>) -> Place {
+fn argument(call: usize, key: Option<ValueRef<'_>>) -> Place {
     let names_file =
-        |key: Value<'_>| ["path", "file_path", "paths", "files"].iter().any(|name| key.is_str(name));
+        |key: ValueRef<'_>| ["path", "file_path", "paths", "files"].iter().any(|name| key.is_str(name));
     if key.is_some_and(names_file) { Place::File(Some(call)) } else { Place::Argument(call) }
 }

@@ -13,7 +13,7 @@ use super::marks::Marks;
 use super::stretch::each_line;
 use crate::entry::{Ending, Entry, PlainResult};
 use crate::file_ops::{FILE_TOOLS, nested_calls, touches_file};
-use crate::json::{Doc, Value};
+use crate::json::{Doc, ValueRef};
 use crate::kind::Role;
 use crate::session::Session;
 use crate::tree::{Node, Tree};
@@ -106,8 +106,8 @@ fn failed(role: Role, raw: &[u8]) -> bool {
     (may_have || has_odd_escapes(raw, false)) && asked(raw, |message| is_failure(role, message))
 }
 
-fn is_failure(role: Role, message: Value<'_>) -> bool {
-    let is_true = |key: &str| message.get(key).and_then(Value::as_bool).unwrap_or(false);
+fn is_failure(role: Role, message: ValueRef<'_>) -> bool {
+    let is_true = |key: &str| message.get(key).and_then(ValueRef::as_bool).unwrap_or(false);
     match role {
         Role::Assistant => Ending::of(message) != Ending::Fine,
         Role::ToolResult => is_true("isError"),
@@ -122,15 +122,16 @@ fn touches_files(role: Role, raw: &[u8]) -> bool {
     (may_have || has_odd_escapes(raw, false)) && asked(raw, |message| names_files(role, message))
 }
 
-fn names_files(role: Role, message: Value<'_>) -> bool {
+fn names_files(role: Role, message: ValueRef<'_>) -> bool {
     match role {
         Role::Assistant => {
-            let is_call = |block: &Value<'_>| block.get("type").is_some_and(|kind| kind.is_str("toolCall"));
-            let blocks = message.get("content").into_iter().flat_map(Value::items);
+            let is_call =
+                |block: &ValueRef<'_>| block.get("type").is_some_and(|kind| kind.is_str("toolCall"));
+            let blocks = message.get("content").into_iter().flat_map(ValueRef::items);
             blocks.filter(|block| touches_file(*block)).any(|block| is_call(&block))
         }
         Role::ToolResult => {
-            let is_one = |tool: Value<'_>| FILE_TOOLS.iter().any(|name| tool.is_str(name));
+            let is_one = |tool: ValueRef<'_>| FILE_TOOLS.iter().any(|name| tool.is_str(name));
             message.get("toolName").is_some_and(is_one) || nested_calls(message).any(touches_file)
         }
         _ => false,
@@ -146,8 +147,8 @@ impl Entry {
     /// Tells whether this is an answer that failed or was aborted, a tool that returned an error, or a command of the
     /// person that failed; and whether it is an answer that calls a tool that touches files, or the result of one.
     pub fn failed_and_touches_files(&self) -> (bool, bool) {
-        let asked = |message: Value<'_>| {
-            let role = message.get("role").and_then(Value::as_str);
+        let asked = |message: ValueRef<'_>| {
+            let role = message.get("role").and_then(ValueRef::as_str);
             let role = role.map_or(Role::Other, |role| Role::from_name(role.as_bytes()));
             (is_failure(role, message), names_files(role, message))
         };
@@ -163,7 +164,7 @@ impl PlainResult<'_> {
 }
 
 /// Asks the message of a line.
-fn asked(raw: &[u8], question: impl Fn(Value<'_>) -> bool) -> bool {
+fn asked(raw: &[u8], question: impl Fn(ValueRef<'_>) -> bool) -> bool {
     let doc = Doc::parse(raw);
     doc.as_ref().ok().and_then(call::message).is_some_and(question)
 }

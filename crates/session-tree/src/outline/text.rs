@@ -7,7 +7,7 @@ use super::{call, glance, result};
 use crate::branch_summary::BRANCH_SUMMARY_PREAMBLE;
 use crate::entry::{Body, Content, Entry, Replacement};
 use crate::error::Result;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::Role;
 use crate::session::Session;
 use crate::tree::Node;
@@ -128,12 +128,12 @@ pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Resu
 fn message_line(
     session: &Session,
     entry: &Entry,
-    message: Option<Value<'_>>,
+    message: Option<ValueRef<'_>>,
     home: Option<&str>,
 ) -> Result<Line> {
     let Some(message) = message else { return Ok(Line::muted("[message]")) };
     let [role, content] = message.get_each(["role", "content"]);
-    let written_role = role.and_then(Value::as_str);
+    let written_role = role.and_then(ValueRef::as_str);
     let role = written_role.as_deref().map_or(Role::Other, |role| Role::from_name(role.as_bytes()));
     let content = Content::of(content);
     let origin = entry.value().and_then(|value| value.get("origin"));
@@ -145,7 +145,7 @@ fn message_line(
         Role::Assistant => answer(message, content),
         Role::ToolResult => return result(session, entry, message, home),
         Role::BashExecution => {
-            let command = shown(&message.get("command").and_then(Value::as_str).unwrap_or_default());
+            let command = shown(&message.get("command").and_then(ValueRef::as_str).unwrap_or_default());
             let failed = exited_badly(message);
             Line { is_error: failed, ..Line::new(format!("[bash]: {command}"), RowStyle::Tool) }
         }
@@ -160,11 +160,11 @@ fn message_line(
 }
 
 /// Tells whether a command of the person has an exit code that means failure.
-pub(super) fn exited_badly(message: Value<'_>) -> bool {
-    message.get("exitCode").and_then(Value::as_f64).is_some_and(|code| code != 0.0)
+pub(super) fn exited_badly(message: ValueRef<'_>) -> bool {
+    message.get("exitCode").and_then(ValueRef::as_f64).is_some_and(|code| code != 0.0)
 }
 
-fn answer(message: Value<'_>, content: Content<'_>) -> Line {
+fn answer(message: ValueRef<'_>, content: Content<'_>) -> Line {
     let reason = message.get("stopReason");
     let ended = |how: &str| reason.is_some_and(|reason| reason.is_str(how));
     let failed = ended("error");
@@ -175,7 +175,7 @@ fn answer(message: Value<'_>, content: Content<'_>) -> Line {
     if ended("aborted") {
         return Line::new("assistant: (aborted)", RowStyle::Assistant);
     }
-    match message.get("errorMessage").and_then(Value::as_str).filter(|error| !error.is_empty()) {
+    match message.get("errorMessage").and_then(ValueRef::as_str).filter(|error| !error.is_empty()) {
         Some(error) => {
             let error = one_line(&error);
             let text = format!("assistant: {}", clip(&error, SHOWN_ERROR));
@@ -185,9 +185,9 @@ fn answer(message: Value<'_>, content: Content<'_>) -> Line {
     }
 }
 
-fn result(session: &Session, entry: &Entry, message: Value<'_>, home: Option<&str>) -> Result<Line> {
-    let text = |key: &str| message.get(key).and_then(Value::as_str);
-    let failed = message.get("isError").and_then(Value::as_bool).unwrap_or(false);
+fn result(session: &Session, entry: &Entry, message: ValueRef<'_>, home: Option<&str>) -> Result<Line> {
+    let text = |key: &str| message.get(key).and_then(ValueRef::as_str);
+    let failed = message.get("isError").and_then(ValueRef::as_bool).unwrap_or(false);
     let (call_id, tool) = (text("toolCallId"), text("toolName"));
     result_line(session, entry.node(), call_id.as_deref(), tool.as_deref(), failed, home)
 }
@@ -258,7 +258,7 @@ fn substance(text: &str) -> &str {
 
 /// Returns the id of the entry that a pick, a merge or a branch summary came from.
 pub(super) fn source(entry: &Entry) -> Option<String> {
-    let picked = |origin: Value<'_>| {
+    let picked = |origin: ValueRef<'_>| {
         let ids = origin
             .get("sourceEntryIds")
             .filter(|_| origin.get("kind").is_some_and(|kind| kind.is_str("cherry-pick")))?;
@@ -268,7 +268,7 @@ pub(super) fn source(entry: &Entry) -> Option<String> {
     let merge = body.merge();
     match body {
         Body::BranchSummary { from_id, .. } => {
-            let merged = merge.and_then(|merge| merge.get("sourceLeafId")).and_then(Value::as_str);
+            let merged = merge.and_then(|merge| merge.get("sourceLeafId")).and_then(ValueRef::as_str);
             let from = from_id.filter(|from| Some(&**from) != entry.parent_id().map(|id| id.as_str()));
             merged.or(from).map(Cow::into_owned)
         }
@@ -279,7 +279,7 @@ pub(super) fn source(entry: &Entry) -> Option<String> {
 }
 
 /// Names the branch that a pick came from; `None` if this is no pick.
-fn pick_source(session: &Session, origin: Option<Value<'_>>) -> Option<String> {
+fn pick_source(session: &Session, origin: Option<ValueRef<'_>>) -> Option<String> {
     let origin = origin?;
     if !origin.get("kind")?.is_str("cherry-pick") {
         return None;
@@ -289,8 +289,8 @@ fn pick_source(session: &Session, origin: Option<Value<'_>>) -> Option<String> {
 }
 
 /// The name of the branch a graft came from, or the best id the file has for it.
-fn source_name(session: &Session, graft: Value<'_>, entry: Option<Value<'_>>) -> String {
-    let leaf = graft.get("sourceLeafId").and_then(Value::as_str);
+fn source_name(session: &Session, graft: ValueRef<'_>, entry: Option<ValueRef<'_>>) -> String {
+    let leaf = graft.get("sourceLeafId").and_then(ValueRef::as_str);
     let known = leaf.as_deref().and_then(|id| session.tree().node(id));
     let named = known.and_then(|node| session.branch_name(node).ok());
     let other = || graft.get("sourceSession").and_then(|source| source.get("id")?.as_str());

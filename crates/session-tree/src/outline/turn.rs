@@ -3,7 +3,7 @@
 use crate::entry::Usage;
 use crate::entry::{Body, Entry};
 use crate::error::Result;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::{Node, Tree};
@@ -115,19 +115,19 @@ impl TurnStats {
         }
     }
 
-    fn add_answer(&mut self, message: Value<'_>) {
+    fn add_answer(&mut self, message: ValueRef<'_>) {
         let [role, content, stop, usage] = message.get_each(["role", "content", "stopReason", "usage"]);
         if !role.is_some_and(|role| role.is_str("assistant")) {
             return;
         }
         self.replies += 1;
-        let is_call = |block: &Value<'_>| block.get("type").is_some_and(|kind| kind.is_str("toolCall"));
-        self.tools += content.into_iter().flat_map(Value::items).filter(is_call).count();
+        let is_call = |block: &ValueRef<'_>| block.get("type").is_some_and(|kind| kind.is_str("toolCall"));
+        self.tools += content.into_iter().flat_map(ValueRef::items).filter(is_call).count();
         self.failed = stop.is_some_and(|reason| reason.is_str("error"));
         self.add_usage(usage);
     }
 
-    fn add_usage(&mut self, usage: Option<Value<'_>>) {
+    fn add_usage(&mut self, usage: Option<ValueRef<'_>>) {
         let usage = usage.map(Usage::of).unwrap_or_default();
         self.tokens = self.tokens.saturating_add(usage.total);
         self.cost += usage.cost;

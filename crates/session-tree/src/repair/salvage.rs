@@ -15,7 +15,7 @@ use crate::index::{self, LONGEST_LINE};
 use crate::journal::{
     FileJournal, Journal, Locked, Piece, ReadAt, VerifyCopy, WriteCopy, copy_range, each_line, read_range,
 };
-use crate::json::{Doc, Kind, Value};
+use crate::json::{Doc, Kind, ValueRef};
 use crate::kind::Kind as EntryKind;
 use crate::line::trim;
 use crate::session::{Session, header_line};
@@ -233,8 +233,8 @@ fn fresh_header(old: &[u8], entries: &Entries, path: &Path) -> Vec<u8> {
 }
 
 /// Tells whether a line has a type that entries of sessions have.
-fn has_known_type(line: Value<'_>) -> bool {
-    let kind = line.get("type").and_then(Value::as_str);
+fn has_known_type(line: ValueRef<'_>) -> bool {
+    let kind = line.get("type").and_then(ValueRef::as_str);
     kind.is_some_and(|kind| EntryKind::from_name(kind.as_bytes()) != EntryKind::Opaque)
 }
 
@@ -265,7 +265,7 @@ impl Entries {
         self.has_types |= has_known_type(root);
         let role = root.get("message").and_then(|message| message.get("role"));
         self.has_hook_messages |= role.is_some_and(|role| role.is_str("hookMessage"));
-        let time = || Timestamp::parse(&root.get("timestamp").and_then(Value::as_str)?);
+        let time = || Timestamp::parse(&root.get("timestamp").and_then(ValueRef::as_str)?);
         self.time = self.time.or_else(time);
     }
 

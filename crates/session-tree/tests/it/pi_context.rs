@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{Context, Message, Session};
 
 use crate::support::recorded::{Recorded, named, recorded};
@@ -94,6 +94,7 @@ fn context_text(context: &Context) -> String {
 }
 
 fn list<'m>(messages: impl Iterator<Item = &'m Message>) -> String {
-    let texts: Vec<String> = messages.map(Message::value).map(|value: Value<'_>| canonical(value)).collect();
+    let texts: Vec<String> =
+        messages.map(Message::value).map(|value: ValueRef<'_>| canonical(value)).collect();
     format!("[{}]", texts.join(","))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{Catalog, SessionSummary, Timestamp};
 
 use crate::support::recorded::recorded;
@@ -87,7 +87,7 @@ fn our_fields(catalog: &Catalog, row: &SessionSummary) -> Fields {
     ]
 }
 
-fn their_fields(info: Value<'_>) -> Fields {
+fn their_fields(info: ValueRef<'_>) -> Fields {
     let text = |key: &str| {
         let value = info.get(key)?;
         value.as_str().map(Into::into).or_else(|| value.as_i64().map(|number| number.to_string()))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{
     BranchSummaryPlan, BranchSummarySettings, Node, Session, estimate_tokens, serialize_conversation,
 };
@@ -44,7 +44,7 @@ const EVERYTHING: BranchSummarySettings = BranchSummarySettings {
 fn token_estimates_equal_those_of_pi() {
     assert_equal_answers("tokens", |asked| {
         let theirs = asked.answer.get("tokens").filter(|tokens| tokens.get("crash").is_none())?;
-        let theirs: Vec<String> = theirs.items().map(Value::js_string).collect();
+        let theirs: Vec<String> = theirs.items().map(ValueRef::js_string).collect();
         let context = asked.session.context_at(asked.position).unwrap();
         let ours: Vec<String> =
             context.messages().map(|message| estimate_tokens(message).to_string()).collect();
@@ -65,8 +65,8 @@ fn transcripts_equal_those_of_pi() {
 fn abandoned_entries_and_their_messages_equal_those_of_pi() {
     assert_equal_answers("summary", |asked| {
         let (plan, theirs) = (asked.plan(), asked.summary()?);
-        let node = |id: Value<'_>| named(asked.session, &id.as_str()?);
-        let number = |key: &str| theirs.get(key).map_or(String::new(), Value::js_string);
+        let node = |id: ValueRef<'_>| named(asked.session, &id.as_str()?);
+        let number = |key: &str| theirs.get(key).map_or(String::new(), ValueRef::js_string);
         let common = theirs.get("common").and_then(node);
         let entries: Vec<Option<Node>> = theirs.get("entries")?.items().map(node).collect();
         let abandoned: Vec<Option<Node>> = plan.abandoned.entries.iter().copied().map(Some).collect();
@@ -83,7 +83,8 @@ fn abandoned_entries_and_their_messages_equal_those_of_pi() {
 fn files_of_branch_summaries_equal_those_of_pi() {
     assert_equal_answers("files", |asked| {
         let (files, theirs) = (asked.plan().file_ops, asked.summary()?);
-        let list = |key: &str| theirs.get(key).into_iter().flat_map(Value::items).filter_map(Value::as_str);
+        let list =
+            |key: &str| theirs.get(key).into_iter().flat_map(ValueRef::items).filter_map(ValueRef::as_str);
         let set = |key: &str| list(key).map(String::from).collect::<BTreeSet<String>>();
         Some((
             format!("{:?} {:?} {:?}", files.read, files.written, files.edited),
@@ -98,7 +99,7 @@ struct Asked<'a> {
     /// The entry that the real program took for the leaf when it opened the file.
     leaf: Option<Node>,
     position: Option<Node>,
-    answer: Value<'a>,
+    answer: ValueRef<'a>,
 }
 
 impl Asked<'_> {
@@ -106,7 +107,7 @@ impl Asked<'_> {
         self.session.plan_branch_summary(self.leaf, self.position, &EVERYTHING).unwrap()
     }
 
-    fn summary(&self) -> Option<Value<'_>> {
+    fn summary(&self) -> Option<ValueRef<'_>> {
         self.answer.get("summary").filter(|summary| summary.get("entries").is_some())
     }
 }
@@ -133,7 +134,7 @@ fn differences(
 ) -> Vec<String> {
     let session = Session::from_bytes(file.bytes.clone()).unwrap();
     let find = |id: Option<&str>| id.map(|id| named(&session, id).unwrap());
-    let leaf = find(file.answer.root().get("leaf").and_then(Value::as_str).as_deref());
+    let leaf = find(file.answer.root().get("leaf").and_then(ValueRef::as_str).as_deref());
     let mut differences = Vec::new();
     for Position { leaf: position, answer, .. } in file.positions() {
         let asked = Asked { session: &session, leaf, position: find(position.as_deref()), answer };

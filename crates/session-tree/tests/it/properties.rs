@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::json;
-use session_tree::json::{Doc, Value};
+use session_tree::json::{Doc, ValueRef};
 use session_tree::{
     BranchSummarySettings, CompactionSettings, Draft, EntryId, Error, Extract, FirstKept, ForkPosition,
     NewBranchSummary, NewCompaction, NewContent, Options, Session, Timestamp, import,
@@ -238,7 +238,7 @@ fn is_header(line: &[u8]) -> bool {
     Doc::parse(line.trim_ascii()).is_ok_and(|doc| {
         let root = doc.root();
         root.get("type").is_some_and(|kind| kind.is_str("session"))
-            && root.get("id").and_then(Value::as_str).is_some()
+            && root.get("id").and_then(ValueRef::as_str).is_some()
     })
 }
 

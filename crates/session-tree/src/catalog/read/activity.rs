@@ -4,7 +4,7 @@
 //! line has that shape is made certain by skipping over the message, strings at the speed of memory; any other line is
 //! parsed.
 
-use crate::json::{Doc, Value, skip_object, skip_string};
+use crate::json::{Doc, ValueRef, skip_object, skip_string};
 use crate::line::trim;
 use crate::time::Timestamp;
 
@@ -16,7 +16,7 @@ pub(super) fn message_time(line: &[u8]) -> Option<Timestamp> {
 
 fn exact(line: &[u8]) -> Option<Timestamp> {
     let doc = Doc::parse(line).ok()?;
-    let millis = doc.root().get("message")?.get("timestamp").and_then(Value::as_f64)?;
+    let millis = doc.root().get("message")?.get("timestamp").and_then(ValueRef::as_f64)?;
     // What is no time by far becomes the nearest one that can be told.
     Some(Timestamp::from_millis(millis as i64))
 }

@@ -8,7 +8,7 @@ use crate::entry::Message;
 use crate::error::Result;
 use crate::file_ops::FileOps;
 use crate::id::EntryId;
-use crate::json::Value;
+use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
@@ -128,7 +128,7 @@ fn merged_at(session: &Session, source: &Session, node: Node) -> Result<Option<N
     let Some(merge) = entry.value().and_then(|value| value.get("details")?.get("merge")) else {
         return Ok(None);
     };
-    let leaf = merge.get("sourceLeafId").and_then(Value::as_str);
+    let leaf = merge.get("sourceLeafId").and_then(ValueRef::as_str);
     let found = leaf.and_then(|leaf| source.tree().node(&leaf));
     // A merge that names no session is of the session it was written in; its forks keep the ids.
     let named = merge.get("sourceSession").and_then(|session| session.get("id")?.as_str());

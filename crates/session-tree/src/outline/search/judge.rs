@@ -8,7 +8,7 @@ use super::super::haystack::{
 use super::super::query::{Field, Query, looks_like_id, role_alias};
 use super::super::text::line_at;
 use crate::error::Result;
-use crate::json::{Doc, Value};
+use crate::json::{Doc, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::{Node, Tree};
@@ -188,9 +188,9 @@ fn is_readable(field: Field) -> bool {
 /// Returns the ids of the calls of an answer, in order; empty where an id is missing.
 fn call_ids(doc: &Doc) -> Vec<String> {
     let content = super::super::call::message(doc).and_then(|message| message.get("content"));
-    let calls = content.into_iter().flat_map(Value::items).filter_map(|block| {
+    let calls = content.into_iter().flat_map(ValueRef::items).filter_map(|block| {
         let [kind, id] = block.get_each(["type", "id"]);
-        let id = || id.and_then(Value::as_str).unwrap_or_default().into_owned();
+        let id = || id.and_then(ValueRef::as_str).unwrap_or_default().into_owned();
         kind.is_some_and(|kind| kind.is_str("toolCall")).then(id)
     });
     calls.collect()

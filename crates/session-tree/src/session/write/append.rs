@@ -8,7 +8,7 @@ use crate::error::{Error, Loss, Result};
 use crate::id::{EntryId, IdKey};
 use crate::index::LONGEST_LINE;
 use crate::journal::Overlay;
-use crate::json::{Doc, Value};
+use crate::json::{Doc, ValueRef};
 use crate::kind::Kind;
 use crate::line::Traits;
 use crate::planted::{self, Bug};
@@ -216,7 +216,7 @@ impl Session {
         if !self.index.writes_uuids() {
             return Spelling::Id;
         }
-        let uuid = self.index.header.value().get("uuid").and_then(Value::as_str);
+        let uuid = self.index.header.value().get("uuid").and_then(ValueRef::as_str);
         Spelling::Uuid { header: uuid.map(Cow::into_owned) }
     }
 

@@ -1,7 +1,7 @@
 //! What the engine answers about the tree of a session, spelled as the recorded answers are.
 
 use serde_json::json;
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{Entry, Node, Session, Timestamp};
 
 use testkit::canonical::{canonical, canonical_text};
@@ -36,7 +36,7 @@ impl<'s> Names<'s> {
     }
 
     /// Spells a value that names an entry.
-    fn value(&self, value: Value<'_>) -> String {
+    fn value(&self, value: ValueRef<'_>) -> String {
         let node = value.as_str().and_then(|id| self.session.tree().node(&id));
         match node {
             Some(node) if self.by_place => text(&self.node(node)),
@@ -91,7 +91,7 @@ impl<'s> Names<'s> {
 }
 
 /// Spells a recorded part; times of labels in one spelling, because ours are no longer texts.
-pub(crate) fn theirs(part: &str, answer: Value<'_>) -> String {
+pub(crate) fn theirs(part: &str, answer: ValueRef<'_>) -> String {
     if part != "tree" {
         return canonical(answer);
     }

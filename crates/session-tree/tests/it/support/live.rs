@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{EntryId, Message, Options, Session, Timestamp};
 use testkit::clock::TickingClock;
 use testkit::ids::CountingIds;
@@ -97,7 +97,7 @@ pub(crate) fn context(session: &Session) -> Vec<String> {
 /// The text of a field of an entry.
 pub(crate) fn field(session: &Session, id: &str, name: &str) -> Option<String> {
     let entry = session.entry(id).unwrap();
-    entry.value().unwrap().get(name).and_then(Value::as_str).map(Into::into)
+    entry.value().unwrap().get(name).and_then(ValueRef::as_str).map(Into::into)
 }
 
 /// The codes of all diagnostics, in file order.

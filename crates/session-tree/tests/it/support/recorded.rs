@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use session_tree::json::{Doc, Value};
+use session_tree::json::{Doc, ValueRef};
 use session_tree::{Node, Session};
 
 /// One recorded file.
@@ -35,7 +35,7 @@ impl Recorded {
     /// Tells whether the real program found a session in the file, neither refused it nor began a new one.
     pub(crate) fn is_session(&self) -> bool {
         let answer = self.answer.root();
-        answer.get("openError").is_none() && answer.get("fresh").and_then(Value::as_bool) != Some(true)
+        answer.get("openError").is_none() && answer.get("fresh").and_then(ValueRef::as_bool) != Some(true)
     }
 
     /// Returns the answers for the leaf and for the other positions; not those where the real program crashed or
@@ -43,7 +43,7 @@ impl Recorded {
     pub(crate) fn positions(&self) -> Vec<Position<'_>> {
         let answer = self.answer.root();
         let loaded = Position { leaf: leaf(answer), is_loaded: true, answer };
-        let others = answer.get("leaves").into_iter().flat_map(Value::items);
+        let others = answer.get("leaves").into_iter().flat_map(ValueRef::items);
         let others = others.map(|answer| Position { leaf: leaf(answer), is_loaded: false, answer });
         std::iter::once(loaded).chain(others).filter(Position::is_answered).collect()
     }
@@ -54,7 +54,7 @@ pub(crate) struct Position<'a> {
     pub(crate) leaf: Option<String>,
     /// Whether this is where the leaf was after loading.
     pub(crate) is_loaded: bool,
-    pub(crate) answer: Value<'a>,
+    pub(crate) answer: ValueRef<'a>,
 }
 
 impl Position<'_> {
@@ -63,8 +63,8 @@ impl Position<'_> {
     }
 }
 
-fn leaf(answer: Value<'_>) -> Option<String> {
-    answer.get("leaf").and_then(Value::as_str).map(Into::into)
+fn leaf(answer: ValueRef<'_>) -> Option<String> {
+    answer.get("leaf").and_then(ValueRef::as_str).map(Into::into)
 }
 
 /// Finds the entry that an answer names; `#k` is the k-th entry of a file whose entries have no ids.

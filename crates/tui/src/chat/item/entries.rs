@@ -4,7 +4,7 @@
 //! call it belongs to; a call shows by itself only if it has no result.
 
 use serde_json::Value as Json;
-use session_tree::json::Value;
+use session_tree::json::ValueRef;
 use session_tree::{BRANCH_SUMMARY_PREAMBLE, Block, Body, Content, Message, Node, Role, Session};
 
 use super::{Item, ShellItem, Tone, ToolItem, ToolState};
@@ -107,8 +107,8 @@ pub fn item_of(message: &Message) -> Option<Item> {
 fn custom(message: &Message) -> Option<Item> {
     let value = message.value();
     let text = message.text().into_owned();
-    let is_hidden = value.get("display").and_then(Value::as_bool) == Some(false);
-    let kind = value.get("customType").and_then(Value::as_str);
+    let is_hidden = value.get("display").and_then(ValueRef::as_bool) == Some(false);
+    let kind = value.get("customType").and_then(ValueRef::as_str);
     let kind = kind.map_or_else(|| message.role().to_string(), |kind| kind.into_owned());
     if let Some(attached) = attached(Some(&kind), value.get("details")) {
         return Some(attached);
@@ -117,7 +117,7 @@ fn custom(message: &Message) -> Option<Item> {
 }
 
 /// Names the file that a prompt named; what it holds is for the model alone.
-fn attached(kind: Option<&str>, details: Option<Value<'_>>) -> Option<Item> {
+fn attached(kind: Option<&str>, details: Option<ValueRef<'_>>) -> Option<Item> {
     let path = details.filter(|_| kind == Some("file"))?.get("path")?.as_str()?;
     Some(Item::Setting(format!("attached: {path}")))
 }
@@ -132,7 +132,7 @@ fn answer_items(session: &Session, path: &[Node], at: usize, message: &Message) 
             Block::ToolCall { id, name, arguments } if !answered.iter().any(|known| *known == id) => {
                 items.push(Item::Tool(ToolItem {
                     name: name.into_owned(),
-                    arguments: arguments.and_then(Value::to_serde).unwrap_or_default(),
+                    arguments: arguments.and_then(ValueRef::to_serde).unwrap_or_default(),
                     state: ToolState::Interrupted,
                     ..ToolItem::default()
                 }));
@@ -148,7 +148,7 @@ fn answer_items(session: &Session, path: &[Node], at: usize, message: &Message) 
 /// Makes the notice below an answer that was stopped, cut off or failed.
 pub fn ending(message: &Message) -> Option<Item> {
     let value = message.value();
-    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let text = |key: &str| value.get(key).and_then(ValueRef::as_str);
     let (tone, text) = match text("stopReason").as_deref() {
         Some("aborted") => (Tone::Warning, "stopped".to_owned()),
         Some("length") => (Tone::Warning, "the answer was cut off at the output limit".to_owned()),
@@ -171,16 +171,16 @@ fn results_after(session: &Session, path: &[Node], at: usize) -> Vec<String> {
 }
 
 fn call_id(message: &Message) -> Option<String> {
-    message.value().get("toolCallId").and_then(Value::as_str).map(|id| id.into_owned())
+    message.value().get("toolCallId").and_then(ValueRef::as_str).map(|id| id.into_owned())
 }
 
 fn result_item(session: &Session, path: &[Node], at: usize, message: &Message) -> ToolItem {
     let value = message.value();
     let call = call_id(message).and_then(|id| call_above(session, *path.get(at)?, &id));
-    let told = || value.get("toolName").and_then(Value::as_str).map(|name| name.into_owned());
+    let told = || value.get("toolName").and_then(ValueRef::as_str).map(|name| name.into_owned());
     let (name, arguments) = call.unwrap_or_else(|| (told().unwrap_or_else(|| "tool".to_owned()), Json::Null));
-    let diff = value.get("details").and_then(|details| details.get("diff")).and_then(Value::as_str);
-    let is_error = value.get("isError").and_then(Value::as_bool) == Some(true);
+    let diff = value.get("details").and_then(|details| details.get("diff")).and_then(ValueRef::as_str);
+    let is_error = value.get("isError").and_then(ValueRef::as_bool) == Some(true);
     ToolItem {
         name,
         arguments,
@@ -197,7 +197,7 @@ fn call_above(session: &Session, result: Node, id: &str) -> Option<(String, Json
     let message = session.entry_at(session.answer_above(result)?).ok()?.to_message()?;
     message.content().blocks().find_map(|block| match block {
         Block::ToolCall { id: own, name, arguments } if own == id => {
-            Some((name.into_owned(), arguments.and_then(Value::to_serde).unwrap_or_default()))
+            Some((name.into_owned(), arguments.and_then(ValueRef::to_serde).unwrap_or_default()))
         }
         _ => None,
     })
@@ -206,12 +206,12 @@ fn call_above(session: &Session, result: Node, id: &str) -> Option<(String, Json
 /// Makes the item of a command that the person ran.
 fn shell_item(message: &Message) -> ShellItem {
     let value = message.value();
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().into_owned();
-    let flag = |key: &str| value.get(key).and_then(Value::as_bool) == Some(true);
+    let text = |key: &str| value.get(key).and_then(ValueRef::as_str).unwrap_or_default().into_owned();
+    let flag = |key: &str| value.get(key).and_then(ValueRef::as_bool) == Some(true);
     ShellItem {
         command: text("command"),
         output: text("output"),
-        exit_code: value.get("exitCode").and_then(Value::as_i64),
+        exit_code: value.get("exitCode").and_then(ValueRef::as_i64),
         is_private: flag("excludeFromContext"),
         is_cancelled: flag("cancelled"),
         is_running: false,
