@@ -111,7 +111,7 @@ impl Session {
             entries: own.nodes.len(),
             turns: count(&|node| tree.role(node) == Some(Role::User)),
             last_activity: tree.timestamp(tip),
-            is_current: self.leaf().and_then(|leaf| tree.effective(leaf)) == Some(tip),
+            is_current: self.leaf().and_then(|leaf| tree.nearest_conversational(leaf)) == Some(tip),
             is_hidden: notes.hidden.has(tip),
             ends_in_error: self.ending(tip)? == Ending::Error,
             compacted: count(&|node| tree.kind(node) == Kind::Compaction) > 0,
@@ -130,7 +130,7 @@ impl Session {
         }
         let first = oldest_first().find(|node| !tree.is_bookkeeping(*node)).unwrap_or(own.tip);
         // A branch summary describes another branch, so its text is no name for this one.
-        let above = tree.parent(first).and_then(|parent| tree.effective(parent));
+        let above = tree.parent(first).and_then(|parent| tree.nearest_conversational(parent));
         match above.filter(|_| matches!(tree.kind(first), Kind::BranchSummary | Kind::StackSummary)) {
             Some(above) => Ok(format!("after: {}", one_line_text(self, above)?)),
             None => one_line_text(self, first),
@@ -147,7 +147,7 @@ impl Session {
                 return one_line_text(self, node).map(Some);
             }
         }
-        self.tree().effective(point).map(|node| one_line_text(self, node)).transpose()
+        self.tree().nearest_conversational(point).map(|node| one_line_text(self, node)).transpose()
     }
 
     /// Tells how the branch ends that has this tip.
@@ -292,7 +292,9 @@ impl Notes {
         let tree = session.tree();
         let data = |key: &str| value.get("data").and_then(|data| data.get(key));
         let named = data("targetId").and_then(ValueRef::as_str).and_then(|id| tree.node(&id));
-        let Some(tip) = named.or_else(|| tree.parent(node)).and_then(|target| tree.effective(target)) else {
+        let Some(tip) =
+            named.or_else(|| tree.parent(node)).and_then(|target| tree.nearest_conversational(target))
+        else {
             return Ok(());
         };
         if data("hidden").and_then(ValueRef::as_bool).unwrap_or(true) {
@@ -307,7 +309,7 @@ impl Notes {
         let entry = session.entry_at(node)?;
         let source = entry.value().and_then(|value| value.get("details")?.get("merge")?.get("sourceLeafId"));
         let source = source.and_then(ValueRef::as_str).and_then(|id| session.tree().node(&id));
-        if let Some(source) = source.and_then(|source| session.tree().effective(source)) {
+        if let Some(source) = source.and_then(|source| session.tree().nearest_conversational(source)) {
             self.merges.insert(source, node);
         }
         Ok(())

@@ -25,7 +25,7 @@ use crate::tree::{Link, Node, Place, Row, SameId, Tree};
 
 pub use labels::Label;
 pub(crate) use labels::Labels;
-pub(crate) use lines::{Gap, GapKind, LineAt};
+pub(crate) use lines::{LineAt, NonEntryKind, NonEntryLine};
 pub(crate) use load::load;
 #[cfg(feature = "catalog")]
 pub(crate) use load::{Refusal, try_load};
@@ -55,7 +55,7 @@ pub(crate) struct Index {
     /// Some line spells its id `uuid`.
     pub(crate) uuid_spelling: bool,
     /// Lines that are not part of the tree, in file order.
-    pub(crate) gaps: Vec<Gap>,
+    pub(crate) non_entries: Vec<NonEntryLine>,
     /// The position after the last line that was indexed.
     pub(crate) end: u64,
     /// The last indexed line has no line feed yet.
@@ -65,8 +65,8 @@ pub(crate) struct Index {
     byte_order_mark: bool,
     /// The id that an early design gave the header.
     header_uuid: Option<IdKey<'static>>,
-    /// How many of the gaps are JSON objects.
-    object_gaps: usize,
+    /// How many of the non_entries are JSON objects.
+    object_lines: usize,
     /// How many rows were known before a reading that failed; set until a later one succeeds.
     failed_at: Option<usize>,
 }
@@ -74,7 +74,7 @@ pub(crate) struct Index {
 impl Index {
     /// Starts the index of a session that has only a header so far.
     pub(crate) fn new(header: Header, len: u64) -> Self {
-        let first = Gap { rows: 0, position: 0, len: len as u32 - 1, kind: GapKind::Header };
+        let first = NonEntryLine { rows: 0, position: 0, len: len as u32 - 1, kind: NonEntryKind::Header };
         let uuid = header
             .value()
             .get("uuid")
@@ -87,12 +87,12 @@ impl Index {
             header,
             tree: Tree::default(),
             labels: Labels::default(),
-            gaps: vec![first],
+            non_entries: vec![first],
             end: len,
             open_tail: false,
             torn: None,
             byte_order_mark: false,
-            object_gaps: 1,
+            object_lines: 1,
             failed_at: None,
         }
     }
@@ -104,19 +104,19 @@ impl Index {
         tree: Tree,
         labels: Labels,
         dialect: Dialect,
-        gaps: Vec<Gap>,
+        non_entries: Vec<NonEntryLine>,
         end: u64,
         flags: u64,
     ) -> Self {
-        let object_gaps = gaps.iter().filter(|gap| gap.kind.is_object()).count();
+        let object_lines = non_entries.iter().filter(|gap| gap.kind.is_object()).count();
         let fresh = Index::new(header, 1);
         Index {
             tree,
             labels,
             dialect,
-            gaps,
+            non_entries,
             end,
-            object_gaps,
+            object_lines,
             uuid_spelling: flags & 1 != 0,
             open_tail: flags & 2 != 0,
             byte_order_mark: flags & 4 != 0,
@@ -164,7 +164,7 @@ impl Index {
     /// the next call gives them all.
     pub(crate) fn catch_up(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<Vec<Node>> {
         let before = self.known_rows();
-        let known = (self.end, self.open_tail, self.torn.clone(), self.gaps.len());
+        let known = (self.end, self.open_tail, self.torn.clone(), self.non_entries.len());
         let read = match self.failed_at {
             Some(_) => self.read_anew(source, to),
             None => self.read_on(source, to),
@@ -172,7 +172,7 @@ impl Index {
         if let Err(error) = read {
             // Who asks again finds that there is more to read.
             (self.end, self.open_tail, self.torn) = (known.0, known.1, known.2);
-            self.gaps.truncate(known.3);
+            self.non_entries.truncate(known.3);
             self.tree.hide_from(before);
             self.failed_at = Some(before);
             return Err(error);
@@ -195,7 +195,7 @@ impl Index {
             // What was taken back may have been linked to: the file from its beginning tells best who is whose child.
             return self.read_anew(source, to);
         }
-        self.settle(source)
+        self.resolve_links(source)
     }
 
     /// Takes one line into the index.
@@ -219,7 +219,7 @@ impl Index {
             Some(scan) => scan,
             None => {
                 let Some(read) = line.read_whole()? else {
-                    self.gap(line, GapKind::TooLong);
+                    self.add_non_entry(line, NonEntryKind::TooLong);
                     return Ok(());
                 };
                 whole = read;
@@ -227,10 +227,10 @@ impl Index {
             }
         };
         match scan {
-            Scan::Blank => self.gap(line, GapKind::Blank),
-            Scan::NotAnObject => self.gap(line, GapKind::NotAnObject),
+            Scan::Blank => self.add_non_entry(line, NonEntryKind::Blank),
+            Scan::NotAnObject => self.add_non_entry(line, NonEntryKind::NotAnObject),
             Scan::Damaged { reason, head } => self.take_damaged(line, reason, head),
-            Scan::Object(head) if head.is_header() => self.gap(line, GapKind::SecondHeader),
+            Scan::Object(head) if head.is_header() => self.add_non_entry(line, NonEntryKind::SecondHeader),
             Scan::Object(head) => self.take_object(line, head)?,
         }
         Ok(())
@@ -244,11 +244,11 @@ impl Index {
             let link = self.tree.last_row().map_or(Link::Root, Link::To);
             let node = self.tree.push(row, IdKey::of(&id), link);
             // The next id must not be this one.
-            self.settle(line.source)?;
+            self.resolve_links(line.source)?;
             return self.note_body(line, node);
         }
         let Some(id) = head.id else {
-            self.gap(line, GapKind::NoId);
+            self.add_non_entry(line, NonEntryKind::NoId);
             return Ok(());
         };
         let link = self.link(head.parent);
@@ -266,7 +266,7 @@ impl Index {
                     self.tree.push(row, id, link);
                 }
             }
-            _ => self.gap(line, GapKind::NotJson { reason }),
+            _ => self.add_non_entry(line, NonEntryKind::NotJson { reason }),
         }
     }
 
@@ -296,9 +296,9 @@ impl Index {
     }
 
     /// Makes new entries known, compares lines that have one id.
-    fn settle(&mut self, source: &dyn ReadAt) -> io::Result<()> {
+    fn resolve_links(&mut self, source: &dyn ReadAt) -> io::Result<()> {
         let mut result = Ok(());
-        self.tree.settle(|earlier, later| match compare(source, earlier, later) {
+        self.tree.resolve_links(|earlier, later| match compare(source, earlier, later) {
             Ok(same) => same,
             Err(error) => {
                 result = Err(error);
@@ -336,15 +336,20 @@ impl Index {
         Ok(())
     }
 
-    fn gap(&mut self, line: &Taken<'_>, kind: GapKind) {
+    fn add_non_entry(&mut self, line: &Taken<'_>, kind: NonEntryKind) {
         let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
-        self.object_gaps += usize::from(kind.is_object());
-        self.gaps.push(Gap { rows: self.tree.row_count() as u32, position: line.position, len, kind });
+        self.object_lines += usize::from(kind.is_object());
+        self.non_entries.push(NonEntryLine {
+            rows: self.tree.row_count() as u32,
+            position: line.position,
+            len,
+            kind,
+        });
     }
 
     /// Counts the JSON objects so far, header included: the numbering of version 1.
     fn object_count(&self) -> usize {
-        self.tree.row_count() + self.object_gaps
+        self.tree.row_count() + self.object_lines
     }
 
     /// Finds the entry at a number of version 1, which counts JSON objects and the header as the first.
@@ -354,7 +359,7 @@ impl Index {
         }
         let wanted = number as u32;
         let mut skipped = 0;
-        for gap in self.gaps.iter().filter(|gap| gap.kind.is_object()) {
+        for gap in self.non_entries.iter().filter(|gap| gap.kind.is_object()) {
             let own_number = gap.rows + skipped;
             if own_number == wanted {
                 return None;

@@ -211,9 +211,9 @@ impl Session {
         if self.leaf() == Some(target) {
             return true;
         }
-        let here = self.leaf().and_then(|leaf| tree.effective(leaf));
+        let here = self.leaf().and_then(|leaf| tree.nearest_conversational(leaf));
         match landing {
-            Landing::Select => tree.effective(target) == here,
+            Landing::Select => tree.nearest_conversational(target) == here,
             // Who asks for an entry that keeps books means that very entry.
             Landing::Exact => here == Some(target),
         }
@@ -320,7 +320,7 @@ impl Session {
             Some(found) => found,
             None => None,
         };
-        let effective = |leaf: Option<Node>| leaf.and_then(|leaf| tree.effective(leaf));
+        let effective = |leaf: Option<Node>| leaf.and_then(|leaf| tree.nearest_conversational(leaf));
         self.leaf() == planned || effective(self.leaf()) == effective(planned)
     }
 }

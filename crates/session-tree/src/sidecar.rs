@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::entry::Header;
 use crate::fs::{Fs, Meta, replace_cache};
-use crate::index::{Dialect, Gap, GapKind, Index, Labels};
+use crate::index::{Dialect, Index, Labels, NonEntryKind, NonEntryLine};
 use crate::journal::{Journal, read_into, read_range};
 use crate::json::Doc;
 use crate::parts::{Parts, join};
@@ -85,7 +85,9 @@ impl Sidecar {
             // The index may be older than the bytes that were just read.
             return Ok(());
         }
-        let Some(header) = index.gaps.iter().find(|gap| gap.kind == GapKind::Header) else { return Ok(()) };
+        let Some(header) = index.non_entries.iter().find(|gap| gap.kind == NonEntryKind::Header) else {
+            return Ok(());
+        };
         let mut head = Vec::new();
         let numbers = [
             index.end,
@@ -99,7 +101,7 @@ impl Sidecar {
         for number in numbers {
             head.extend_from_slice(&number.to_le_bytes());
         }
-        let Some(gaps) = write_gaps(&index.gaps) else { return Ok(()) };
+        let Some(gaps) = write_gaps(&index.non_entries) else { return Ok(()) };
         let mut parts = vec![head, gaps, write_labels(&index.labels)];
         parts.extend(index.tree.to_parts());
         replace_cache(fs, &self.path, &join(MAGIC, &parts))
@@ -151,17 +153,17 @@ fn dialect_from(number: u64) -> Option<Dialect> {
 }
 
 /// Gaps with a reason are rare and their text is not stored: a session with bad lines is read anew.
-fn write_gaps(gaps: &[Gap]) -> Option<Vec<u8>> {
+fn write_gaps(gaps: &[NonEntryLine]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(gaps.len() * 17);
     for gap in gaps {
         let kind = match gap.kind {
-            GapKind::Blank => 0_u8,
-            GapKind::Header => 1,
-            GapKind::TitleSlot => 2,
-            GapKind::SecondHeader => 3,
-            GapKind::NotAnObject => 4,
-            GapKind::NoId => 5,
-            GapKind::TooLong | GapKind::NotJson { .. } => return None,
+            NonEntryKind::Blank => 0_u8,
+            NonEntryKind::Header => 1,
+            NonEntryKind::TitleSlot => 2,
+            NonEntryKind::SecondHeader => 3,
+            NonEntryKind::NotAnObject => 4,
+            NonEntryKind::NoId => 5,
+            NonEntryKind::TooLong | NonEntryKind::NotJson { .. } => return None,
         };
         out.extend_from_slice(&gap.rows.to_le_bytes());
         out.extend_from_slice(&gap.position.to_le_bytes());
@@ -171,20 +173,20 @@ fn write_gaps(gaps: &[Gap]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-fn read_gaps(bytes: &[u8]) -> Option<Vec<Gap>> {
+fn read_gaps(bytes: &[u8]) -> Option<Vec<NonEntryLine>> {
     let records = bytes.chunks_exact(17);
     records
         .map(|record| {
             let kind = match record.last()? {
-                0 => GapKind::Blank,
-                1 => GapKind::Header,
-                2 => GapKind::TitleSlot,
-                3 => GapKind::SecondHeader,
-                4 => GapKind::NotAnObject,
-                5 => GapKind::NoId,
+                0 => NonEntryKind::Blank,
+                1 => NonEntryKind::Header,
+                2 => NonEntryKind::TitleSlot,
+                3 => NonEntryKind::SecondHeader,
+                4 => NonEntryKind::NotAnObject,
+                5 => NonEntryKind::NoId,
                 _ => return None,
             };
-            Some(Gap {
+            Some(NonEntryLine {
                 rows: u32::from_le_bytes(record[..4].try_into().ok()?),
                 position: u64::from_le_bytes(record[4..12].try_into().ok()?),
                 len: u32::from_le_bytes(record[12..16].try_into().ok()?),

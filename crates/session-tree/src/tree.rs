@@ -99,7 +99,7 @@ pub struct Tree {
     /// How many rows are not part of the tree.
     hidden: usize,
     /// Something came that `settle` has to look at.
-    unsettled: bool,
+    links_changed: bool,
     /// Some entry stands before its parent in the file, so circles are possible.
     has_forward_links: bool,
     links: OnceLock<Links>,
@@ -305,7 +305,7 @@ impl Tree {
         // Not shown until somebody turns out to hang below it.
         self.hide(at);
         self.placeholders.push(at);
-        self.unsettled = true;
+        self.links_changed = true;
     }
 
     /// Turns the last entry into a placeholder: its line looked whole but is not.
@@ -338,7 +338,7 @@ impl Tree {
         };
         // Nearly every entry hangs below the one written just before it.
         if let Some(previous) = at.checked_sub(1).filter(|previous| self.is_id_at(*previous, &parent)) {
-            self.unsettled |= self.columns.flags(previous) & Flags::HIDDEN != 0;
+            self.links_changed |= self.columns.flags(previous) & Flags::HIDDEN != 0;
             return Some(previous);
         }
         self.waiting.push((at, parent.into_owned()));
@@ -357,10 +357,10 @@ impl Tree {
     /// changed hands, cuts circles, shows placeholders that somebody hangs below.
     ///
     /// `compare` tells what the second of two lines that have one id is.
-    pub(crate) fn settle(&mut self, mut compare: impl FnMut(Place, Place) -> SameId) {
+    pub(crate) fn resolve_links(&mut self, mut compare: impl FnMut(Place, Place) -> SameId) {
         self.learn_ids(&mut compare);
         self.find_parents();
-        if !std::mem::take(&mut self.unsettled) {
+        if !std::mem::take(&mut self.links_changed) {
             return;
         }
         self.follow_moved_ids();
@@ -383,7 +383,7 @@ impl Tree {
                 continue;
             }
             if let Some(old) = self.stored_holder(&self.key_at(at)).filter(|_| self.stored.len() > 0) {
-                self.settle_stored(old, at, compare);
+                self.resolve_stored_id(old, at, compare);
                 continue;
             }
             let Self { columns, odd_ids, hasher, by_id, .. } = self;
@@ -411,7 +411,7 @@ impl Tree {
     }
 
     /// An entry has the id of one that came from a sidecar. What is in `by_id` is found first.
-    fn settle_stored(&mut self, stored: u32, at: u32, compare: &mut dyn FnMut(Place, Place) -> SameId) {
+    fn resolve_stored_id(&mut self, stored: u32, at: u32, compare: &mut dyn FnMut(Place, Place) -> SameId) {
         let id = self.key_at(at).into_owned();
         let old = self.holder(&id).unwrap_or(stored);
         let same = same_id(&self.columns, old, at, compare);
@@ -436,7 +436,7 @@ impl Tree {
 
     /// Two entries have one id: the later one counts, unless it is a copy or damaged.
     fn share_id(&mut self, old: u32, new: u32, same: SameId) {
-        self.unsettled = true;
+        self.links_changed = true;
         let (loses, keeps) = if same == SameId::Other { (old, new) } else { (new, old) };
         self.hide(loses);
         self.move_id(loses, keeps);
@@ -495,7 +495,7 @@ impl Tree {
                 Some(found) if found == at => self.cut.push(at),
                 Some(found) => {
                     self.has_forward_links |= found > at;
-                    self.unsettled |= found > at || self.columns.flags(found) & Flags::HIDDEN != 0;
+                    self.links_changed |= found > at || self.columns.flags(found) & Flags::HIDDEN != 0;
                     self.columns.set_parent(at, Some(found));
                     self.links.take();
                 }

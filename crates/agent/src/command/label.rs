@@ -86,7 +86,7 @@ impl Agent {
     /// Returns the leaf, or what was said before it if it only keeps books.
     pub(super) fn said_last(&self) -> Option<Node> {
         let session = self.session();
-        session.leaf().and_then(|leaf| session.tree().effective(leaf))
+        session.leaf().and_then(|leaf| session.tree().nearest_conversational(leaf))
     }
 
     /// Returns the answer to the last prompt of the path.

@@ -226,7 +226,7 @@ impl Front<'_> {
 /// Tells which branch of how many the leaf is on.
 fn branch_place(session: &Session) -> Option<BranchPlace> {
     // A label or a setting is no place of its own.
-    let leaf = session.leaf().and_then(|leaf| session.tree().effective(leaf))?;
+    let leaf = session.leaf().and_then(|leaf| session.tree().nearest_conversational(leaf))?;
     // In the order of `#1`, `#2`, …
     let tips: Vec<Node> = session.tips_by_activity();
     let tip = session.newest_tip_below(leaf).unwrap_or(leaf);

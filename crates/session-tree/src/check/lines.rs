@@ -79,7 +79,7 @@ impl Session {
             survey.lines += 1;
             let node = match known.next_if(|line| index.place_of(*line).0 == position) {
                 Some(LineAt::Row(node)) => Some(node),
-                Some(LineAt::Gap(_)) | None => None,
+                Some(LineAt::NonEntry(_)) | None => None,
             };
             let at = At { session: self, number: survey.lines, position, node, ended };
             match piece {

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Problem};
 use crate::error::Result;
 use crate::id::EntryId;
-use crate::index::GapKind;
+use crate::index::NonEntryKind;
 use crate::json::ValueRef;
 use crate::kind::Kind;
 use crate::session::Session;
@@ -49,8 +49,8 @@ impl Session {
         }
         let (Some(leaf), Some(last)) = (leaf, last) else { return Ok(None) };
         let (position, _) = tree.place(last);
-        let odd = self.index.gaps.iter().rev().take_while(|gap| gap.position > position);
-        let odd = odd.filter(|gap| matches!(gap.kind, GapKind::NoId | GapKind::NotAnObject)).last();
+        let odd = self.index.non_entries.iter().rev().take_while(|gap| gap.position > position);
+        let odd = odd.filter(|gap| matches!(gap.kind, NonEntryKind::NoId | NonEntryKind::NotAnObject)).last();
         let agrees = last == leaf || (tree.is_leaf_marker(last) && tree.parent(last) == Some(leaf));
         if agrees && odd.is_none() {
             return Ok(None);

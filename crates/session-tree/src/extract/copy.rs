@@ -7,7 +7,7 @@ use super::plan::{Extract, ExtractPlan, PlannedEntry};
 use crate::draft::Draft;
 use crate::error::Result;
 use crate::id::{EntryId, derived_id};
-use crate::index::{GapKind, LineAt};
+use crate::index::{LineAt, NonEntryKind};
 use crate::journal::{ReadAt, read_range};
 use crate::json::{Doc, Edit, literal};
 use crate::migrate;
@@ -59,10 +59,13 @@ impl Session {
         for line in index.lines() {
             let (position, len) = index.place_of(line);
             match line {
-                LineAt::Gap(gap)
-                    if matches!(gap.kind, GapKind::Header | GapKind::SecondHeader | GapKind::TitleSlot) => {}
+                LineAt::NonEntry(gap)
+                    if matches!(
+                        gap.kind,
+                        NonEntryKind::Header | NonEntryKind::SecondHeader | NonEntryKind::TitleSlot
+                    ) => {}
                 LineAt::Row(node) if !index.reads_as_written() => copier.text(&self.current(node)?)?,
-                LineAt::Row(_) | LineAt::Gap(_) => copier.range(position, len)?,
+                LineAt::Row(_) | LineAt::NonEntry(_) => copier.range(position, len)?,
             }
         }
         match &index.torn {

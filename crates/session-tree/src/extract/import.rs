@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::create::open_to_read;
 use crate::error::{Error, Result};
 use crate::fs::Fs;
-use crate::index::{GapKind, LineAt};
+use crate::index::{LineAt, NonEntryKind};
 use crate::journal::{FileJournal, Journal, copy_range};
 use crate::json::{Edit, literal};
 use crate::kind::Kind;
@@ -79,8 +79,10 @@ impl Session {
         for line in self.index.lines() {
             let (position, len) = self.index.place_of(line);
             match line {
-                LineAt::Gap(gap) if gap.kind == GapKind::Header => out.write_all(&self.plain_header())?,
-                LineAt::Gap(_) => copy_range(&*self.journal, position..position + u64::from(len), out)?,
+                LineAt::NonEntry(gap) if gap.kind == NonEntryKind::Header => {
+                    out.write_all(&self.plain_header())?
+                }
+                LineAt::NonEntry(_) => copy_range(&*self.journal, position..position + u64::from(len), out)?,
                 LineAt::Row(node) => out.write_all(&self.imported_line(node)?)?,
             }
             out.write_all(b"\n")?;

@@ -373,8 +373,9 @@ impl Session {
         }
         let tree = self.tree();
         let to = self.readable(Some(tip))?;
-        let here = self.leaf().and_then(|leaf| tree.effective(leaf));
-        let is_here = self.leaf().is_some_and(|leaf| tree.is_on_path(to, leaf)) || tree.effective(to) == here;
+        let here = self.leaf().and_then(|leaf| tree.nearest_conversational(leaf));
+        let is_here = self.leaf().is_some_and(|leaf| tree.is_on_path(to, leaf))
+            || tree.nearest_conversational(to) == here;
         if is_here {
             return Some(MergeOutcome::UpToDate);
         }

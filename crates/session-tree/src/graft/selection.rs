@@ -49,7 +49,9 @@ impl Selection {
 fn tip_of(source: &Session, node: Node) -> Node {
     let tree = source.tree();
     let current = source.leaf().filter(|leaf| tree.is_on_path(node, *leaf));
-    let current = current.and_then(|leaf| tree.effective(leaf)).filter(|leaf| tree.is_on_path(node, *leaf));
+    let current = current
+        .and_then(|leaf| tree.nearest_conversational(leaf))
+        .filter(|leaf| tree.is_on_path(node, *leaf));
     current.or_else(|| source.newest_tip_below(node)).unwrap_or(node)
 }
 

@@ -5,17 +5,17 @@ use crate::tree::Node;
 
 /// A line that is not part of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Gap {
+pub(crate) struct NonEntryLine {
     /// How many rows of the tree stand before it.
     pub(crate) rows: u32,
     pub(crate) position: u64,
     pub(crate) len: u32,
-    pub(crate) kind: GapKind,
+    pub(crate) kind: NonEntryKind,
 }
 
 /// Why a line is not part of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum GapKind {
+pub(crate) enum NonEntryKind {
     Blank,
     Header,
     TitleSlot,
@@ -26,12 +26,18 @@ pub(crate) enum GapKind {
     TooLong,
 }
 
-impl GapKind {
+impl NonEntryKind {
     /// Tells whether the line is a JSON object, which version 1 counts.
     pub(crate) fn is_object(self) -> bool {
         match self {
-            GapKind::Header | GapKind::TitleSlot | GapKind::SecondHeader | GapKind::NoId => true,
-            GapKind::Blank | GapKind::NotJson { .. } | GapKind::NotAnObject | GapKind::TooLong => false,
+            NonEntryKind::Header
+            | NonEntryKind::TitleSlot
+            | NonEntryKind::SecondHeader
+            | NonEntryKind::NoId => true,
+            NonEntryKind::Blank
+            | NonEntryKind::NotJson { .. }
+            | NonEntryKind::NotAnObject
+            | NonEntryKind::TooLong => false,
         }
     }
 }
@@ -41,18 +47,18 @@ impl GapKind {
 pub(crate) enum LineAt {
     /// A row of the tree, shown or not.
     Row(Node),
-    Gap(Gap),
+    NonEntry(NonEntryLine),
 }
 
 impl Index {
     /// Returns all lines in file order.
     pub(crate) fn lines(&self) -> impl Iterator<Item = LineAt> + '_ {
-        let mut gaps = self.gaps.iter().copied().peekable();
+        let mut gaps = self.non_entries.iter().copied().peekable();
         let mut row = 0_u32;
         let rows = self.tree.row_count() as u32;
         std::iter::from_fn(move || {
             if let Some(gap) = gaps.next_if(|gap| gap.rows <= row) {
-                return Some(LineAt::Gap(gap));
+                return Some(LineAt::NonEntry(gap));
             }
             (row < rows).then(|| {
                 row += 1;
@@ -63,7 +69,7 @@ impl Index {
 
     /// Returns the number of the line of an entry, counted from 1.
     pub(crate) fn line_number(&self, node: Node) -> u64 {
-        let gaps_before = self.gaps.partition_point(|gap| gap.rows <= node.0);
+        let gaps_before = self.non_entries.partition_point(|gap| gap.rows <= node.0);
         u64::from(node.0) + gaps_before as u64 + 1
     }
 
@@ -71,7 +77,7 @@ impl Index {
     pub(crate) fn place_of(&self, line: LineAt) -> (u64, u32) {
         match line {
             LineAt::Row(node) => self.tree.place(node),
-            LineAt::Gap(gap) => (gap.position, gap.len),
+            LineAt::NonEntry(gap) => (gap.position, gap.len),
         }
     }
 }

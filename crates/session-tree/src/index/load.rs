@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::{Dialect, Gap, GapKind, Index, Taken, dialect_of, read_line};
+use super::{Dialect, Index, NonEntryKind, NonEntryLine, Taken, dialect_of, read_line};
 use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::journal::{ReadAt, each_line_while};
@@ -86,7 +86,7 @@ struct Loader {
     forced: Option<Dialect>,
     index: Option<Index>,
     /// Lines before the header.
-    early: Vec<Gap>,
+    early: Vec<NonEntryLine>,
     title_slot: Option<String>,
     byte_order_mark: bool,
     refusal: Option<Refusal>,
@@ -148,7 +148,7 @@ impl Loader {
             return Ok(());
         }
         let Some(bytes) = line.read_whole()? else {
-            self.early_gap(line, GapKind::TooLong);
+            self.add_early(line, NonEntryKind::TooLong);
             return Ok(());
         };
         let bytes = match bytes.strip_prefix(b"\xEF\xBB\xBF") {
@@ -159,26 +159,26 @@ impl Loader {
             _ => bytes,
         };
         let kind = match Doc::parse(bytes.as_slice()) {
-            Err(_) if trim(&bytes).is_empty() => GapKind::Blank,
-            Err(error) => GapKind::NotJson { reason: error.reason },
-            Ok(doc) if doc.root().kind() != json::Kind::Object => GapKind::NotAnObject,
+            Err(_) if trim(&bytes).is_empty() => NonEntryKind::Blank,
+            Err(error) => NonEntryKind::NotJson { reason: error.reason },
+            Ok(doc) if doc.root().kind() != json::Kind::Object => NonEntryKind::NotAnObject,
             Ok(doc) if self.early.iter().all(|gap| !gap.kind.is_object()) && is_title_slot(doc.root()) => {
                 self.title_slot =
                     doc.root().get("title").and_then(ValueRef::as_str).map(|title| title.into_owned());
-                GapKind::TitleSlot
+                NonEntryKind::TitleSlot
             }
             Ok(doc) => {
                 self.take_header(doc, line, ended);
                 return Ok(());
             }
         };
-        self.early_gap(line, kind);
+        self.add_early(line, kind);
         Ok(())
     }
 
-    fn early_gap(&mut self, line: &Taken<'_>, kind: GapKind) {
+    fn add_early(&mut self, line: &Taken<'_>, kind: NonEntryKind) {
         let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
-        self.early.push(Gap { rows: 0, position: line.position, len, kind });
+        self.early.push(NonEntryLine { rows: 0, position: line.position, len, kind });
     }
 
     fn take_header(&mut self, doc: Doc, line: &Taken<'_>, ended: bool) {
@@ -187,8 +187,8 @@ impl Loader {
             return;
         };
         let mut index = Index::new(header, line.len() + 1);
-        index.gaps = std::mem::take(&mut self.early);
-        index.object_gaps = index.gaps.iter().filter(|gap| gap.kind.is_object()).count();
+        index.non_entries = std::mem::take(&mut self.early);
+        index.object_lines = index.non_entries.iter().filter(|gap| gap.kind.is_object()).count();
         index.byte_order_mark = self.byte_order_mark;
         index.end = line.position + line.len() + u64::from(ended);
         index.open_tail = !ended;
@@ -197,7 +197,7 @@ impl Loader {
         if let Some(dialect) = self.forced {
             index.dialect = dialect;
         }
-        index.gap(line, GapKind::Header);
+        index.add_non_entry(line, NonEntryKind::Header);
         self.index = Some(index);
     }
 
@@ -212,7 +212,7 @@ impl Index {
     /// Does what takes all lines to be indexed.
     pub(crate) fn complete(&mut self, source: &dyn ReadAt) -> io::Result<()> {
         validate_last_line(self, source)?;
-        self.settle(source)?;
+        self.resolve_links(source)?;
         if self.tree.has_withdrawals(0) {
             self.note_bodies_anew(source)?;
         }
@@ -247,7 +247,7 @@ impl ReadAt for Beginning<'_> {
 fn validate_last_line(index: &mut Index, source: &dyn ReadAt) -> io::Result<()> {
     let Some(last) = index.tree.last_row() else { return Ok(()) };
     let place = index.tree.place(last);
-    if index.gaps.last().is_some_and(|gap| gap.position > place.0) {
+    if index.non_entries.last().is_some_and(|gap| gap.position > place.0) {
         return Ok(());
     }
     if read_line(source, place)?.is_some_and(|line| json::validate(&line).is_err()) {

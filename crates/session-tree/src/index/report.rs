@@ -1,6 +1,6 @@
 //! Diagnostics: what the index found odd, told from what it holds.
 
-use super::{Dialect, Gap, GapKind, Index};
+use super::{Dialect, Index, NonEntryKind, NonEntryLine};
 use crate::diagnostic::{Diagnostic, Problem};
 use crate::tree::Node;
 
@@ -8,8 +8,8 @@ impl Index {
     /// Returns everything odd that loading noticed, in file order.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for (number, gap) in self.gaps.iter().enumerate() {
-            if let Some(problem) = self.gap_problem(gap) {
+        for (number, gap) in self.non_entries.iter().enumerate() {
+            if let Some(problem) = self.non_entry_problem(gap) {
                 let line = u64::from(gap.rows) + number as u64 + 1;
                 found.push(Diagnostic { line, bytes: span(gap.position, gap.len), problem });
             }
@@ -43,24 +43,24 @@ impl Index {
         found
     }
 
-    fn gap_problem(&self, gap: &Gap) -> Option<Problem> {
+    fn non_entry_problem(&self, gap: &NonEntryLine) -> Option<Problem> {
         match gap.kind {
-            GapKind::Blank | GapKind::TitleSlot => None,
-            GapKind::Header => match self.dialect {
+            NonEntryKind::Blank | NonEntryKind::TitleSlot => None,
+            NonEntryKind::Header => match self.dialect {
                 Dialect::Newer(version) => Some(Problem::NewerVersion { version }),
                 _ if self.uuid_spelling => Some(Problem::UuidSpelling),
                 Dialect::V1 | Dialect::V2 | Dialect::V3 => None,
             },
-            GapKind::SecondHeader => Some(Problem::SecondHeader),
-            GapKind::NotJson { reason } => Some(Problem::NotJson { reason }),
-            GapKind::NotAnObject => Some(Problem::NotAnObject),
-            GapKind::NoId => Some(Problem::NoId),
-            GapKind::TooLong => Some(Problem::LineTooLong { length: u64::from(gap.len) }),
+            NonEntryKind::SecondHeader => Some(Problem::SecondHeader),
+            NonEntryKind::NotJson { reason } => Some(Problem::NotJson { reason }),
+            NonEntryKind::NotAnObject => Some(Problem::NotAnObject),
+            NonEntryKind::NoId => Some(Problem::NoId),
+            NonEntryKind::TooLong => Some(Problem::LineTooLong { length: u64::from(gap.len) }),
         }
     }
 
     fn tail_problem(&self) -> Option<Diagnostic> {
-        let lines = (self.tree.row_count() + self.gaps.len()) as u64;
+        let lines = (self.tree.row_count() + self.non_entries.len()) as u64;
         if let Some(torn) = &self.torn {
             return Some(Diagnostic { line: lines + 1, bytes: torn.clone(), problem: Problem::TornTail });
         }

@@ -33,7 +33,7 @@ pub(super) fn said_at(session: &Session, node: Node, role: Role, chars: usize) -
         return Ok(None);
     }
     // What cannot be decoded is damaged, however its beginning reads; the reader of the whole line says so.
-    session.glance_at(node, |line| said(line, role, chars).filter(|_| validate(line).is_ok()))
+    session.peek_raw(node, |line| said(line, role, chars).filter(|_| validate(line).is_ok()))
 }
 
 fn said(line: &[u8], role: Role, chars: usize) -> Option<String> {

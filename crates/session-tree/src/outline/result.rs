@@ -50,7 +50,7 @@ pub(super) struct Call {
 
 /// Reads a call out of the line of its answer; `None` if it is not spelled as pi spells it.
 pub(super) fn call_in(session: &Session, answer: Node, call_id: &str) -> Result<Option<Call>> {
-    session.glance_at(answer, |line| find_call(line, call_id))
+    session.peek_raw(answer, |line| find_call(line, call_id))
 }
 
 fn find_call(line: &[u8], call_id: &str) -> Option<Call> {

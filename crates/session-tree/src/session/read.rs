@@ -14,7 +14,7 @@ use crate::migrate;
 use crate::tree::Node;
 
 /// Longer lines are decoded once and kept.
-const LONGEST_GLANCE: usize = 64 << 10;
+const LONGEST_PEEK: usize = 64 << 10;
 
 impl Session {
     /// Finds an entry by its full id.
@@ -180,13 +180,9 @@ impl Session {
     }
 
     /// Lets somebody look at a line as it stands instead of decoding it; none if it is known, long, or reads otherwise.
-    pub(crate) fn glance_at<T>(
-        &self,
-        node: Node,
-        take: impl FnOnce(&[u8]) -> Option<T>,
-    ) -> Result<Option<T>> {
+    pub(crate) fn peek_raw<T>(&self, node: Node, take: impl FnOnce(&[u8]) -> Option<T>) -> Result<Option<T>> {
         let (position, len) = self.index.tree.place(node);
-        if len as usize > LONGEST_GLANCE || !self.stands_as_written(node) || self.known_doc(node).is_some() {
+        if len as usize > LONGEST_PEEK || !self.stands_as_written(node) || self.known_doc(node).is_some() {
             return Ok(None);
         }
         self.with_bytes(position, len as usize, take)

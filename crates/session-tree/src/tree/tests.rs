@@ -20,7 +20,7 @@ fn tree(words: &str) -> Tree {
         let link = if parent.is_empty() { Link::Root } else { Link::Named(IdKey::of(parent)) };
         tree.push(row(Kind::Message, time as i64), IdKey::of(id), link);
     }
-    tree.settle(|_, _| SameId::Other);
+    tree.resolve_links(|_, _| SameId::Other);
     tree
 }
 
@@ -111,7 +111,7 @@ fn a_chain_of_a_million_entries_needs_no_stack() {
             let link = previous.map_or(Link::Root, Link::To);
             previous = Some(tree.push(row(Kind::Message, i64::from(at)), IdKey::Hex(at), link));
         }
-        tree.settle(|_, _| SameId::Other);
+        tree.resolve_links(|_, _| SameId::Other);
         let leaf = previous.unwrap();
         (tree.path(leaf).len(), tree.ordered().len(), tree.subtree(Node(0)).len())
     };

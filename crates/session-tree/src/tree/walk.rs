@@ -97,7 +97,7 @@ impl Tree {
     }
 
     /// Returns the nearest entry at or above `node` that does not only keep books.
-    pub fn effective(&self, node: Node) -> Option<Node> {
+    pub fn nearest_conversational(&self, node: Node) -> Option<Node> {
         self.ancestors(node).find(|node| !self.is_bookkeeping(*node))
     }
 

@@ -47,7 +47,7 @@ impl Tree {
     /// Takes back the last line before `at` that has its id; tells whether there is one.
     pub(super) fn take_back(&mut self, at: u32) -> bool {
         let Some(holder) = self.holder(&self.key_at(at)) else { return false };
-        self.unsettled = true;
+        self.links_changed = true;
         self.withdraw(at);
         let mut stacks = self.stacks.take().unwrap_or_else(|| Stacks::of(self));
         let copy = stacks.copies.get_mut(&holder).and_then(Vec::pop);

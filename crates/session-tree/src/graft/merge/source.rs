@@ -81,7 +81,9 @@ fn speaks(message: &Message) -> bool {
 /// answer whose tools have not all returned.
 fn finished(source: &Session, tip: Node) -> Result<Option<Node>> {
     let tree = source.tree();
-    let Some(tip) = source.readable(Some(tip)).and_then(|tip| tree.effective(tip)) else { return Ok(None) };
+    let Some(tip) = source.readable(Some(tip)).and_then(|tip| tree.nearest_conversational(tip)) else {
+        return Ok(None);
+    };
     let is_last_said = |node: &Node| matches!(tree.role(*node), Some(Role::Assistant | Role::User));
     let Some(last) = tree.ancestors(tip).find(is_last_said) else { return Ok(Some(tip)) };
     let path = tree.path(tip);
@@ -89,7 +91,7 @@ fn finished(source: &Session, tip: Node) -> Result<Option<Node>> {
     let units = units_of(&Reader::verbatim(source), &path[from..])?;
     if units.first().is_some_and(super::super::unit::Unit::is_open) {
         let above = source.readable(tree.parent(last));
-        return Ok(above.and_then(|above| tree.effective(above)));
+        return Ok(above.and_then(|above| tree.nearest_conversational(above)));
     }
     Ok(Some(tip))
 }

@@ -300,7 +300,7 @@ impl Session {
             start += length;
         }
         // The ids were free, so there is nothing to compare.
-        self.index.tree.settle(|_, _| SameId::Other);
+        self.index.tree.resolve_links(|_, _| SameId::Other);
         self.index.end = position;
         last
     }

@@ -9,7 +9,7 @@ use super::append::Place;
 use crate::draft::Draft;
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
 use crate::id::EntryId;
-use crate::index::{self, Dialect, Gap, GapKind, Index, LONGEST_LINE, LineAt};
+use crate::index::{self, Dialect, Index, LONGEST_LINE, LineAt, NonEntryKind, NonEntryLine};
 use crate::journal::{Reader, name_of, read_range};
 use crate::kind::Kind;
 use crate::line::{self, STUB, Scan};
@@ -140,7 +140,7 @@ impl<'s> SalvagedLines<'s> {
     fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         while let Some(at) = self.lines.next() {
             let line = match at {
-                LineAt::Gap(gap) => self.gap(gap)?,
+                LineAt::NonEntry(gap) => self.gap(gap)?,
                 LineAt::Row(node) => self.row(node)?,
             };
             if let Some(mut line) = line {
@@ -151,20 +151,20 @@ impl<'s> SalvagedLines<'s> {
         Ok(None)
     }
 
-    fn gap(&self, gap: Gap) -> io::Result<Option<Vec<u8>>> {
+    fn gap(&self, gap: NonEntryLine) -> io::Result<Option<Vec<u8>>> {
         let index = &self.session.index;
         match gap.kind {
-            GapKind::Header => {
+            NonEntryKind::Header => {
                 let current = migrate::current_header(index).filter(|_| !index.writes_uuids());
                 Ok(Some(current.unwrap_or_else(|| index.header.raw().to_vec())))
             }
-            GapKind::Blank => Ok(None),
-            GapKind::TitleSlot
-            | GapKind::SecondHeader
-            | GapKind::NotJson { .. }
-            | GapKind::NotAnObject
-            | GapKind::NoId
-            | GapKind::TooLong => self.on_disk((gap.position, gap.len)),
+            NonEntryKind::Blank => Ok(None),
+            NonEntryKind::TitleSlot
+            | NonEntryKind::SecondHeader
+            | NonEntryKind::NotJson { .. }
+            | NonEntryKind::NotAnObject
+            | NonEntryKind::NoId
+            | NonEntryKind::TooLong => self.on_disk((gap.position, gap.len)),
         }
     }
 

@@ -9,7 +9,7 @@ use super::append::Place;
 use super::loss::same_node;
 use crate::draft::Draft;
 use crate::error::{Error, Result};
-use crate::index::{self, Dialect, GapKind, Index, LineAt};
+use crate::index::{self, Dialect, Index, LineAt, NonEntryKind};
 use crate::journal::{Overlay, ReadAt, copy_range, name_of, read_range};
 use crate::migrate;
 use crate::planted::{self, Bug};
@@ -170,9 +170,9 @@ fn write_current(index: &Index, source: &dyn ReadAt, out: &mut dyn Write) -> io:
     for line in index.lines() {
         let (position, len) = index.place_of(line);
         let changed = match line {
-            LineAt::Gap(gap) if gap.kind == GapKind::Header => migrate::current_header(index),
-            LineAt::Gap(_) if planted::has(Bug::MigrationDropsBadLines) => continue,
-            LineAt::Gap(_) => None,
+            LineAt::NonEntry(gap) if gap.kind == NonEntryKind::Header => migrate::current_header(index),
+            LineAt::NonEntry(_) if planted::has(Bug::MigrationDropsBadLines) => continue,
+            LineAt::NonEntry(_) => None,
             LineAt::Row(node) => {
                 let raw = read_range(source, position, len as usize)?;
                 migrate::current_line(index, node, &raw)
