@@ -2,7 +2,7 @@
 
 use offshoot_agent::command::Replaced;
 use serde_json::{Map, Value, json};
-use session_tree::{EntryId, ModelRef, PromptImage, Session};
+use session_tree::{EntryId, Image, ModelRef, Session};
 
 use crate::app::{App, file_of};
 use crate::error::CommandError;
@@ -52,7 +52,7 @@ pub(crate) enum Effect {
         /// The prompt that was taken back, for the editor.
         prompt: Option<String>,
         /// The images of that prompt.
-        images: Vec<PromptImage>,
+        images: Vec<Image>,
         /// A prompt for the input history.
         remembered: Option<String>,
     },
@@ -61,7 +61,7 @@ pub(crate) enum Effect {
         /// The prompt that was taken back, for the editor.
         prompt: Option<String>,
         /// The images of that prompt.
-        images: Vec<PromptImage>,
+        images: Vec<Image>,
         /// The model and the working directory that the session names.
         replaced: Replaced,
     },

@@ -21,7 +21,7 @@ use crate::time::Timestamp;
 
 pub use body::{Body, Replacement};
 pub use ending::Ending;
-pub use message::{Block, Content, Message};
+pub use message::{Block, Content, Image, Message};
 pub use result::PlainResult;
 pub use usage::Usage;
 

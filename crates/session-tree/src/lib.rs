@@ -154,7 +154,9 @@ pub use context::{
 pub use diagnostic::{Diagnostic, Problem, Severity};
 #[cfg(feature = "write")]
 pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent, spelled_name};
-pub use entry::{Block, Body, Content, Ending, Entry, Header, Message, PlainResult, Replacement, Usage};
+pub use entry::{
+    Block, Body, Content, Ending, Entry, Header, Image, Message, PlainResult, Replacement, Usage,
+};
 pub use error::{Error, LockHolder, Loss, PickRefusal, ReadOnlyReason, Result};
 pub use estimate::{CharsPerToken, ContextEstimate, Estimator, estimate_tokens};
 #[cfg(feature = "write")]
@@ -179,7 +181,7 @@ pub use line::{LEAF_MARKER, STUB, WITHDRAWN};
 pub use naming::{encode_cwd, session_file_name};
 #[cfg(feature = "write")]
 pub use navigate::Navigated;
-pub use navigate::{NavigationPlan, PromptImage};
+pub use navigate::NavigationPlan;
 pub use outline::{
     Charset, Filter, Fold, FoldStep, Level, Outline, OutlineOptions, OutlineRow, Query, RowShape, RowStyle,
     Search, SearchProgress, TurnStats, TurnWalk,

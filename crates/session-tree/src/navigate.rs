@@ -8,7 +8,7 @@
 
 #[cfg(feature = "write")]
 use crate::draft::NewBranchSummary;
-use crate::entry::{Block, Body, Content};
+use crate::entry::{Body, Content, Image};
 #[cfg(feature = "write")]
 use crate::error::Error;
 use crate::error::Result;
@@ -36,7 +36,7 @@ pub struct NavigationPlan {
     /// The text of the prompt that was selected, to be edited and sent again.
     pub editor_text: Option<String>,
     /// The images of that prompt.
-    pub images: Vec<PromptImage>,
+    pub images: Vec<Image>,
     /// The deepest entry on both paths.
     pub common_ancestor: Option<Node>,
     /// The entries that would be left behind, oldest first.
@@ -45,28 +45,6 @@ pub struct NavigationPlan {
     pub can_summarize: bool,
     /// The leaf is there already: applying the plan does nothing, whatever else is asked for.
     pub is_noop: bool,
-}
-
-/// An image of a prompt, as the file has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PromptImage {
-    /// The data in base64.
-    pub data: String,
-    /// The media type, such as `image/png`.
-    pub mime_type: String,
-}
-
-impl PromptImage {
-    /// Returns the images of a message, in their order.
-    pub fn all_of(content: Content<'_>) -> Vec<Self> {
-        let image = |block: Block<'_>| match block {
-            Block::Image { data, mime_type } => {
-                Some(PromptImage { data: data.into_owned(), mime_type: mime_type.into_owned() })
-            }
-            Block::Text(_) | Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
-        };
-        content.blocks().filter_map(image).collect()
-    }
 }
 
 /// What a navigation did.
@@ -251,7 +229,7 @@ impl Session {
     }
 
     /// Reads the text and the images of a prompt.
-    pub(crate) fn prompt(&self, node: Node) -> Result<(String, Vec<PromptImage>)> {
+    pub(crate) fn prompt(&self, node: Node) -> Result<(String, Vec<Image>)> {
         let entry = self.entry_at(node)?;
         let content = match entry.body() {
             Body::Message(message) => message.and_then(|message| message.get("content")),
@@ -259,7 +237,7 @@ impl Session {
             _ => None,
         };
         let content = Content::of(content);
-        Ok((content.text().into_owned(), PromptImage::all_of(content)))
+        Ok((content.text().into_owned(), content.images()))
     }
 }
 

@@ -10,7 +10,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::widgets::Widget;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
-use session_tree::PromptImage;
+use session_tree::Image;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::keys::{Action, Input};
@@ -99,21 +99,21 @@ impl Editor {
     }
 
     /// Puts a text with images in place of what is there: marks that stand for images in the text stay in their places.
-    pub fn set_text_with_images(&mut self, text: &str, images: Vec<PromptImage>) {
+    pub fn set_text_with_images(&mut self, text: &str, images: Vec<Image>) {
         let text = self.images.put(text, images);
         self.set_text(&text);
         self.is_restored = true;
     }
 
     /// Attaches an image; a mark stands for it where the cursor is.
-    pub fn attach(&mut self, image: PromptImage) {
+    pub fn attach(&mut self, image: Image) {
         let mark = self.images.add(image);
         self.area.insert_str(format!("{mark} "));
         self.history.rest();
     }
 
     /// Returns the images that marks in a text stand for, in their order.
-    pub fn images_in(&self, text: &str) -> Vec<PromptImage> {
+    pub fn images_in(&self, text: &str) -> Vec<Image> {
         self.images.of(text)
     }
 

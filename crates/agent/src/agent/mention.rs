@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use session_tree::PromptImage;
+use session_tree::Image;
 
 use crate::handle::CustomMessage;
 use crate::secrets::Secrets;
@@ -28,7 +28,7 @@ const AFTER_PATH: [char; 9] = ['.', ',', ';', ':', '!', '?', ')', '"', '\''];
 #[derive(Debug, Default)]
 pub(super) struct Mentioned {
     pub(super) files: Vec<CustomMessage>,
-    pub(super) images: Vec<PromptImage>,
+    pub(super) images: Vec<Image>,
 }
 
 /// Reads the files that a text names. Credential files and files that no model reads are skipped, keys are masked.

@@ -6,7 +6,7 @@
 
 use serde_json::{Value as Json, json};
 use session_tree::{
-    BranchSummaryPlan, BranchSummarySettings, EntryId, NavigationPlan, NewBranchSummary, Node, PromptImage,
+    BranchSummaryPlan, BranchSummarySettings, EntryId, Image, NavigationPlan, NewBranchSummary, Node,
     Session, branch_summary_text, serialize_conversation,
 };
 
@@ -55,7 +55,7 @@ pub struct Arrival {
     /// The text of the prompt that was selected, to be edited and sent again.
     pub editor_text: Option<String>,
     /// The images of that prompt.
-    pub images: Vec<PromptImage>,
+    pub images: Vec<Image>,
     /// The summary that was appended.
     pub summary_entry: Option<EntryId>,
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Message, PromptImage, Role, Timestamp};
+use session_tree::{EntryId, Image, Message, Role, Timestamp};
 
 use super::Agent;
 use super::mention::{self, Mentioned};
@@ -24,7 +24,7 @@ pub struct Submission {
     /// The text.
     pub text: String,
     /// The images that go with it.
-    pub images: Vec<PromptImage>,
+    pub images: Vec<Image>,
     /// Where it comes from: `interactive`, `rpc` or `extension`.
     pub source: &'static str,
     /// What of the text a person typed: files that it names as `@path` go with it.
@@ -100,7 +100,7 @@ impl Agent {
     /// typed it.
     pub(crate) async fn submit_message(&mut self, message: Message, cancel: &Cancel) -> Result<()> {
         if message.role() == Role::User {
-            let (text, images) = (message.text().into_owned(), PromptImage::all_of(message.content()));
+            let (text, images) = (message.text().into_owned(), message.content().images());
             let submission = Submission { text, images, source: "extension", ..Submission::default() };
             return self.submit(submission, cancel).await.map(drop);
         }
@@ -159,7 +159,7 @@ impl Agent {
 
     /// Lets extensions change a prompt; false if one of them took it over.
     async fn rehear(&self, prompt: &mut Message, source: &'static str, cancel: &Cancel) -> bool {
-        let (text, images) = (prompt.text().into_owned(), PromptImage::all_of(prompt.content()));
+        let (text, images) = (prompt.text().into_owned(), prompt.content().images());
         let told = Submission { text, images, source, ..Submission::default() };
         let Some(changed) = self.input(told.clone(), cancel).await else { return false };
         if changed.text != told.text || changed.images != told.images {
@@ -256,13 +256,12 @@ fn output_of(result: &Json) -> CommandOutput {
     }
 }
 
-fn images_json(images: &[PromptImage]) -> Vec<Json> {
-    let image =
-        |image: &PromptImage| json!({"type": "image", "data": image.data, "mimeType": image.mime_type});
+fn images_json(images: &[Image]) -> Vec<Json> {
+    let image = |image: &Image| json!({"type": "image", "data": image.data, "mimeType": image.mime_type});
     images.iter().map(image).collect()
 }
 
-fn image_of(value: &Json) -> Option<PromptImage> {
+fn image_of(value: &Json) -> Option<Image> {
     let text = |key: &str| value[key].as_str().map(str::to_owned);
-    Some(PromptImage { data: text("data")?, mime_type: text("mimeType")? })
+    Some(Image { data: text("data")?, mime_type: text("mimeType")? })
 }

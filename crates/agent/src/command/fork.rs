@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use session_tree::{Destination, EntryId, ForkPlan, ForkPosition, Options, PromptImage, Role, Session};
+use session_tree::{Destination, EntryId, ForkPlan, ForkPosition, Image, Options, Role, Session};
 
 use super::replace::Reason;
 use super::{Applied, PlannedIn};
@@ -57,7 +57,7 @@ pub struct Forked {
     /// The text of the prompt that was taken back, for the editor.
     pub editor_text: Option<String>,
     /// The images of that prompt.
-    pub images: Vec<PromptImage>,
+    pub images: Vec<Image>,
 }
 
 impl Agent {

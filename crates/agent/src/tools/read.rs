@@ -11,7 +11,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value as Json, json};
-use session_tree::PromptImage;
+use session_tree::Image;
 
 use super::arguments::Fields;
 use super::built_in::{BuiltIn, ToolResult, Work};
@@ -90,13 +90,13 @@ fn sniff(file: &mut File) -> io::Result<Vec<u8>> {
 }
 
 /// Makes an image for a prompt from the bytes of a file; none if models do not understand it, or if it is too large.
-pub fn prompt_image(bytes: &[u8]) -> Option<PromptImage> {
+pub fn prompt_image(bytes: &[u8]) -> Option<Image> {
     let mime_type = image_type(bytes).filter(|_| bytes.len() as u64 <= MAX_IMAGE_BYTES)?;
-    Some(PromptImage { data: STANDARD.encode(bytes), mime_type: mime_type.to_owned() })
+    Some(Image { data: STANDARD.encode(bytes), mime_type: mime_type.to_owned() })
 }
 
 /// Reads an image for a prompt from a file; none if it is no file, or none that [`prompt_image`] takes.
-pub fn prompt_image_at(path: &Path) -> Option<PromptImage> {
+pub fn prompt_image_at(path: &Path) -> Option<Image> {
     let image = files::beginning(path, MAX_IMAGE_BYTES + 1).ok()?;
     prompt_image(&image.bytes)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use offshoot_agent::command::{Applied, Fork, ForkRequest, Forked, Replaced};
-use session_tree::{Destination, Extract, ForkPosition, PromptImage, Role};
+use session_tree::{Destination, Extract, ForkPosition, Image, Role};
 
 use super::moving::images_json;
 use super::session_command::{Outcome, Work};
@@ -121,7 +121,7 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
     }))
 }
 
-fn prompt_note(prompt: &str, images: &[PromptImage]) -> String {
+fn prompt_note(prompt: &str, images: &[Image]) -> String {
     let images = match images.len() {
         0 => String::new(),
         images => format!(" (with {})", count(images, "image")),

@@ -3,7 +3,7 @@
 use offshoot_agent::agent::{Move, SummaryRequest};
 use offshoot_agent::command::Applied;
 use serde_json::{Value, json};
-use session_tree::{EntryId, PromptImage};
+use session_tree::{EntryId, Image};
 
 use super::session_command::{Outcome, Work};
 use super::texts::place;
@@ -109,6 +109,6 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
 }
 
 /// Returns the images of a prompt in their JSON form.
-pub(super) fn images_json(images: &[PromptImage]) -> Value {
+pub(super) fn images_json(images: &[Image]) -> Value {
     images.iter().map(|image| json!({"mimeType": image.mime_type, "data": image.data})).collect()
 }

@@ -28,7 +28,7 @@ use offshoot_tui::ratatui::layout::Rect;
 use offshoot_tui::summary::Choice;
 use offshoot_tui::time::{Local, Zone};
 use offshoot_tui::tree::TreeSelector;
-use session_tree::{PromptImage, Usage};
+use session_tree::{Image, Usage};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
 
@@ -97,7 +97,7 @@ pub(super) struct Front<'a> {
     /// What all branches cost so far.
     pub(super) spending: Spending,
     /// Looks for an image in the clipboard.
-    pub(super) pasting: Option<JoinHandle<Option<PromptImage>>>,
+    pub(super) pasting: Option<JoinHandle<Option<Image>>>,
     /// The files of the project, for completion.
     pub(super) files: ProjectFiles,
     /// What the picker of sessions needs.
@@ -132,7 +132,7 @@ enum Happened {
     Wished(IdleTask),
     Counted(Option<Usage>),
     Found(Found),
-    Pasted(Option<PromptImage>),
+    Pasted(Option<Image>),
     Files(Option<Vec<String>>),
     Signal,
     Time,

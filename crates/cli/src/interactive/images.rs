@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use offshoot_agent::tools::{prompt_image, prompt_image_at};
 use offshoot_tui::chat::item::Tone;
 use percent_encoding::percent_decode_str;
-use session_tree::PromptImage;
+use session_tree::Image;
 
 use super::front::Front;
 
@@ -35,7 +35,7 @@ impl Front<'_> {
     }
 
     /// Attaches what the clipboard had.
-    pub(super) fn pasted(&mut self, image: Option<PromptImage>) {
+    pub(super) fn pasted(&mut self, image: Option<Image>) {
         self.pasting = None;
         match image {
             Some(image) => self.attach(image),
@@ -43,7 +43,7 @@ impl Front<'_> {
         }
     }
 
-    fn attach(&mut self, image: PromptImage) {
+    fn attach(&mut self, image: Image) {
         self.chat.editor.attach(image);
         if self.model.as_ref().is_some_and(|model| !model.reads_images) {
             self.tell(Tone::Warning, "this model reads no images; /model chooses another");
@@ -51,7 +51,7 @@ impl Front<'_> {
     }
 }
 
-fn image_of_clipboard() -> Option<PromptImage> {
+fn image_of_clipboard() -> Option<Image> {
     CLIPBOARDS.iter().find_map(|command| {
         let output = Command::new(command[0])
             .args(&command[1..])

@@ -10,7 +10,7 @@ use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::numbers::count;
 use offshoot_tui::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow};
 use offshoot_tui::tree::{Outcome, Purpose, TreeOptions, TreeSelector};
-use session_tree::{EntryId, Node, PromptImage, Session};
+use session_tree::{EntryId, Image, Node, Session};
 
 use super::desk::Then;
 use super::extensions::Foreign;
@@ -283,7 +283,7 @@ impl Front<'_> {
     }
 
     /// Shows the new position.
-    pub(super) fn arrive(&mut self, text: Option<&str>, images: Vec<PromptImage>, said: Option<&str>) {
+    pub(super) fn arrive(&mut self, text: Option<&str>, images: Vec<Image>, said: Option<&str>) {
         self.moved_at = Some(self.now());
         let name = self.desk.read(place_name);
         self.show_path(&name);
@@ -292,7 +292,7 @@ impl Front<'_> {
     }
 
     /// Puts a prompt that was taken back into the editor, unless something is typed there.
-    pub(super) fn edit_again(&mut self, text: Option<&str>, images: Vec<PromptImage>) {
+    pub(super) fn edit_again(&mut self, text: Option<&str>, images: Vec<Image>) {
         if let Some(text) = text.filter(|_| self.chat.editor.is_blank()) {
             self.chat.editor.set_text_with_images(text, images);
         }

@@ -15,7 +15,7 @@ use offshoot_agent::tool::ToolPlace;
 use offshoot_agent::tools::{ToolBox, UserCommand};
 use offshoot_providers::{Catalogue, Credentials, HttpOptions, Providers};
 use serde_json::json;
-use session_tree::{CompactionSettings, Options, PromptImage};
+use session_tree::{CompactionSettings, Image, Options};
 use testkit::model_server::{ModelServer, Reply};
 
 use crate::peer::Peer;
@@ -114,7 +114,7 @@ async fn thinking() -> Desk {
 
 async fn images() -> Desk {
     let mut desk = Desk::new(texts(&["a pixel"]));
-    let images = vec![PromptImage { data: IMAGE.into(), mime_type: "image/png".into() }];
+    let images = vec![Image { data: IMAGE.into(), mime_type: "image/png".into() }];
     let submission = Submission { images, ..Submission::typed("what is this?") };
     desk.agent.submit(submission, &Cancel::new()).await.unwrap();
     desk

@@ -140,6 +140,15 @@ pub struct Content<'m> {
     value: Option<ValueRef<'m>>,
 }
 
+/// An image, as files keep it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// The data in base64.
+    pub data: String,
+    /// The media type, such as `image/png`.
+    pub mime_type: String,
+}
+
 /// One block of a content.
 #[derive(Debug, Clone)]
 pub enum Block<'m> {
@@ -207,6 +216,17 @@ impl<'m> Content<'m> {
         let is_text = |block: &ValueRef<'m>| block.get("type").is_some_and(|kind| kind.is_str("text"));
         let blocks = self.value.into_iter().flat_map(ValueRef::items).filter(is_text);
         plain.into_iter().chain(blocks.filter_map(|block| block.get("text")))
+    }
+
+    /// Returns the images, in their order.
+    pub fn images(self) -> Vec<Image> {
+        let image = |block: Block<'_>| match block {
+            Block::Image { data, mime_type } => {
+                Some(Image { data: data.into_owned(), mime_type: mime_type.into_owned() })
+            }
+            Block::Text(_) | Block::Thinking(_) | Block::ToolCall { .. } | Block::Other(_) => None,
+        };
+        self.blocks().filter_map(image).collect()
     }
 
     /// Returns the number of images.

@@ -2,10 +2,10 @@
 
 use super::create::Destination;
 use super::plan::Extract;
+use crate::entry::Image;
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::kind::Role;
-use crate::navigate::PromptImage;
 use crate::session::{Options, Session};
 use crate::tree::Node;
 
@@ -27,7 +27,7 @@ pub struct ForkPlan {
     /// The text of the prompt the fork was made before.
     pub editor_text: Option<String>,
     /// The images of that prompt.
-    pub images: Vec<PromptImage>,
+    pub images: Vec<Image>,
 }
 
 impl Session {

@@ -2,19 +2,19 @@
 //!
 //! Numbers are given once, so that a text that comes back from the history still means the same images.
 
-use session_tree::PromptImage;
+use session_tree::Image;
 
 /// The images that were attached so far.
 #[derive(Debug, Default)]
 pub(super) struct Images {
-    all: Vec<(String, PromptImage)>,
+    all: Vec<(String, Image)>,
 }
 
 const BEGIN: &str = "[image #";
 
 impl Images {
     /// Takes an image; returns its mark.
-    pub(super) fn add(&mut self, image: PromptImage) -> String {
+    pub(super) fn add(&mut self, image: Image) -> String {
         let mark = format!("{BEGIN}{}]", self.all.len() + 1);
         self.all.push((mark.clone(), image));
         mark
@@ -22,7 +22,7 @@ impl Images {
 
     /// Takes the images of a text and returns the text with their marks: in the place of the marks that are there, the
     /// others at its end.
-    pub(super) fn put(&mut self, text: &str, images: Vec<PromptImage>) -> String {
+    pub(super) fn put(&mut self, text: &str, images: Vec<Image>) -> String {
         let mut images = images.into_iter();
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -43,7 +43,7 @@ impl Images {
     }
 
     /// Returns the images that marks in a text stand for, in their order.
-    pub(super) fn of(&self, text: &str) -> Vec<PromptImage> {
+    pub(super) fn of(&self, text: &str) -> Vec<Image> {
         let mut found = Vec::new();
         let mut rest = text;
         while let Some((_, mark, after)) = next_mark(rest) {

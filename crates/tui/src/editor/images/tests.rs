@@ -1,7 +1,7 @@
 use super::*;
 
-fn image(data: &str) -> PromptImage {
-    PromptImage { data: data.into(), mime_type: "image/png".into() }
+fn image(data: &str) -> Image {
+    Image { data: data.into(), mime_type: "image/png".into() }
 }
 
 #[test]
