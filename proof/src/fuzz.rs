@@ -193,12 +193,6 @@ pub fn migrate(plan: &Plan) -> Outcome {
     Ok(Done::new(runs, format!("broken old files, {migrated} of them migrated")))
 }
 
-/// Migrates one drawn file of an old version as it is; for the check with planted bugs.
-pub fn migrate_one(seed: u64, number: u64) -> Result<bool, String> {
-    let bytes = mangle::file(seed, number).bytes;
-    if is_old(&bytes) { migrate_file(&bytes) } else { Ok(false) }
-}
-
 fn old_files(seed: u64) -> Pool {
     Pool::new(seed ^ 2, 300, is_old)
 }

@@ -15,6 +15,7 @@
 pub mod attempt;
 pub mod crash;
 pub mod differential;
+pub mod disk_bugs;
 pub mod fuzz;
 pub mod growth;
 pub mod incidents;

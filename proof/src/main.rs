@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         Ok(Some(request)) => run(&request),
         Ok(None) => {
             for part in PARTS {
-                println!("{:<14} {}", part.name, part.rows);
+                println!("{}", part.name);
             }
             ExitCode::SUCCESS
         }

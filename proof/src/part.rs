@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::{crash, differential, fuzz, growth, kills, model, planted, power, suites};
+use crate::{crash, differential, disk_bugs, fuzz, growth, kills, model, planted, power, suites};
 
 /// How much is done.
 #[derive(Debug, Clone, Default)]
@@ -51,40 +51,39 @@ pub type Outcome = Result<Done, String>;
 pub struct Part {
     /// The word for the command line.
     pub name: &'static str,
-    /// The rows of the test plan that it covers.
-    pub rows: &'static str,
     /// Whether the quick mode runs it; what `cargo test` runs anyway it does not.
     pub quick: bool,
     run: fn(&Plan) -> Outcome,
 }
 
-const fn part(name: &'static str, rows: &'static str, quick: bool, run: fn(&Plan) -> Outcome) -> Part {
-    Part { name, rows, quick, run }
+const fn part(name: &'static str, quick: bool, run: fn(&Plan) -> Outcome) -> Part {
+    Part { name, quick, run }
 }
 
 /// Every part, in the order in which they run.
 pub const PARTS: &[Part] = &[
-    part("crash", "D1", true, crash::states),
-    part("faults", "D2", true, crash::faults),
-    part("kills", "D3", true, kills::run),
-    part("power", "D4", false, power::run),
-    part("lying-disk", "D5", true, crash::lying_disk),
-    part("planted", "D6", true, planted::run),
-    part("fuzz-load", "F1", true, fuzz::load),
-    part("fuzz-append", "F1", true, fuzz::append),
-    part("fuzz-migrate", "F1", true, fuzz::migrate),
-    part("fuzz-terminal", "F1, X1", true, fuzz::terminal),
-    part("fuzz-page", "F1, X2", true, fuzz::page),
-    part("model", "P1", true, model::run),
-    part("differential", "P2, M2", false, differential::run),
-    part("sizes", "S1", true, growth::sizes),
-    part("growth", "S2", true, growth::growth),
-    part("processes", "M1, M2, M4", false, suites::processes),
-    part("terminal", "X1", false, suites::terminal),
-    part("page", "X2", false, suites::page),
-    part("paths", "X4", false, suites::paths),
-    part("extensions", "X5", false, suites::extensions),
-    part("turns", "X6", false, suites::turns),
+    part("crash", true, crash::states),
+    part("faults", true, crash::faults),
+    part("kills", true, kills::run),
+    part("power", false, power::run),
+    part("lying-disk", true, crash::lying_disk),
+    part("disk-bugs", true, disk_bugs::run),
+    part("planted", false, planted::run),
+    part("fuzz-load", true, fuzz::load),
+    part("fuzz-append", true, fuzz::append),
+    part("fuzz-migrate", true, fuzz::migrate),
+    part("fuzz-terminal", true, fuzz::terminal),
+    part("fuzz-page", true, fuzz::page),
+    part("model", true, model::run),
+    part("differential", false, differential::run),
+    part("sizes", true, growth::sizes),
+    part("growth", true, growth::growth),
+    part("processes", false, suites::processes),
+    part("terminal", false, suites::terminal),
+    part("page", false, suites::page),
+    part("paths", false, suites::paths),
+    part("extensions", false, suites::extensions),
+    part("turns", false, suites::turns),
 ];
 
 impl Part {
@@ -98,14 +97,14 @@ impl Part {
         let begin = Instant::now();
         let outcome = crate::attempt::attempt(|| (self.run)(plan)).and_then(|outcome| outcome);
         let seconds = begin.elapsed().as_secs_f64();
-        let (name, rows) = (self.name, self.rows);
+        let name = self.name;
         match outcome {
             Ok(Done { count, what }) => {
-                (format!("{name:<14} {rows:<10} ok      {count:>9} {what} ({seconds:.1} s)"), true)
+                (format!("{name:<14} ok      {count:>9} {what} ({seconds:.1} s)"), true)
             }
             Err(reason) => {
                 let seed = plan.seed;
-                (format!("{name:<14} {rows:<10} BROKEN  seed {seed} ({seconds:.1} s)\n{reason}"), false)
+                (format!("{name:<14} BROKEN  seed {seed} ({seconds:.1} s)\n{reason}"), false)
             }
         }
     }

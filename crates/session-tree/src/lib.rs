@@ -83,11 +83,6 @@ mod kind;
 #[cfg(feature = "file")]
 mod naming;
 mod pattern;
-#[cfg(feature = "planted")]
-#[doc(hidden)]
-pub mod planted;
-#[cfg(not(feature = "planted"))]
-mod planted;
 mod query_error;
 mod time;
 

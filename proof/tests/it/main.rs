@@ -6,3 +6,4 @@
 mod crates;
 mod documents;
 mod parts;
+mod patches;

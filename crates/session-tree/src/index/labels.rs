@@ -7,7 +7,6 @@ use hashbrown::{Equivalent, HashMap};
 use crate::id::{EntryId, IdKey};
 use crate::json::{ValueRef, trim_js};
 use crate::kind::Kind;
-use crate::planted::{self, Bug};
 use crate::time::Timestamp;
 
 /// A label as it stands now.
@@ -59,7 +58,6 @@ impl Labels {
             None => {
                 self.by_target.remove(&target);
             }
-            Some(_) if planted::has(Bug::FirstLabelWins) && self.by_target.contains_key(&target) => {}
             Some(text) => {
                 let order = self.by_target.get(&target).map_or(self.next_order, |label| label.order);
                 self.next_order += 1;

@@ -6,15 +6,11 @@ use super::{Index, read_line};
 use crate::journal::ReadAt;
 use crate::json::{self, Doc};
 use crate::kind::Kind;
-use crate::planted::{self, Bug};
 use crate::tree::Node;
 
 impl Index {
     /// Returns the current position that the file asks for: see `docs/format.md`, "The leaf".
     pub(crate) fn leaf(&self, source: &dyn ReadAt) -> io::Result<Option<Node>> {
-        if planted::has(Bug::LeafIsLastLine) {
-            return Ok(self.tree.nodes().next_back());
-        }
         let mut late = Vec::new();
         let mut leaf = None;
         for node in self.tree.nodes().rev() {

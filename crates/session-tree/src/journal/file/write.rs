@@ -8,7 +8,6 @@ use super::{FileJournal, OpenFile, State};
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
 use crate::fs::{Access, FileId, FsFile};
 use crate::journal::{Journal, Locked, ReadAt, VerifyCopy, WriteCopy, copy_range, read_range};
-use crate::planted::{self, Bug};
 
 /// The end of the names of unfinished files.
 const UNFINISHED: &str = ".session-tree.tmp";
@@ -353,9 +352,7 @@ impl Journal for FileJournal {
             }
             Err(source) => {
                 // The kernel may have dropped the pages: asking again would report a success that is none.
-                if !planted::has(Bug::TrustAfterFailedSync) {
-                    self.trouble.poisoned = Some(("sync", source.to_string()));
-                }
+                self.trouble.poisoned = Some(("sync", source.to_string()));
                 Err(Error::Sync { path: self.path.clone(), appended: Vec::new(), source })
             }
         }

@@ -11,7 +11,6 @@ use crate::journal::Overlay;
 use crate::json::{Doc, ValueRef};
 use crate::kind::Kind;
 use crate::line::Traits;
-use crate::planted::{self, Bug};
 use crate::time::Timestamp;
 use crate::tree::{Link, Node, Row, SameId};
 
@@ -137,11 +136,7 @@ impl Session {
         let parent = place.parent();
         let prepared = self.prepare(parent, drafts);
         let begins = drafts.iter().any(Draft::is_conversation);
-        let written = self.write_lines(&prepared.lines, begins || self.writer.has_conversation);
-        if written.is_err() && planted::has(Bug::MemoryBeforeDisk) {
-            self.leaf = self.take_in(self.index.end, parent, drafts, &prepared);
-        }
-        let written = written?;
+        let written = self.write_lines(&prepared.lines, begins || self.writer.has_conversation)?;
         self.writer.has_conversation |= begins;
         let last = match written {
             Written::At(at) => self.take_in(at, parent, drafts, &prepared),
@@ -168,8 +163,7 @@ impl Session {
         let at = self.index.known_end();
         // A tail without line feed is closed off in the same write, never glued to, never removed. It is read before
         // anything is written: what follows must not fail.
-        let is_open = self.index.open_tail || self.index.torn.is_some();
-        let needs_feed = is_open && !planted::has(Bug::GlueToTornTail);
+        let needs_feed = self.index.open_tail || self.index.torn.is_some();
         let tail = self.index.read_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
         let all = if needs_feed { Cow::Owned([b"\n", lines].concat()) } else { Cow::Borrowed(lines) };
         self.journal.append(at, &all, publish)?;
@@ -251,9 +245,7 @@ impl Session {
 
     /// Draws an id that no line of the file has.
     pub(crate) fn free_id(&mut self, drawn: &[EntryId]) -> EntryId {
-        let is_free = |id: &EntryId| {
-            planted::has(Bug::RepeatedIds) || !self.index.tree.holds(id.as_str()) && !drawn.contains(id)
-        };
+        let is_free = |id: &EntryId| !self.index.tree.holds(id.as_str()) && !drawn.contains(id);
         for _ in 0..100 {
             let id = self.writer.ids.entry_id();
             if is_free(&id) {

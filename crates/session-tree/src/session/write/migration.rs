@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::index::{self, Dialect, Index, LineAt, NonEntryKind};
 use crate::journal::{Overlay, ReadAt, copy_range, name_of, read_range};
 use crate::migrate;
-use crate::planted::{self, Bug};
 
 impl Session {
     /// Writes the session in the current version, if it has an older one. Returns where the original is kept.
@@ -171,7 +170,6 @@ fn write_current(index: &Index, source: &dyn ReadAt, out: &mut dyn Write) -> io:
         let (position, len) = index.place_of(line);
         let changed = match line {
             LineAt::NonEntry(gap) if gap.kind == NonEntryKind::Header => migrate::current_header(index),
-            LineAt::NonEntry(_) if planted::has(Bug::MigrationDropsBadLines) => continue,
             LineAt::NonEntry(_) => None,
             LineAt::Row(node) => {
                 let raw = read_range(source, position, len as usize)?;

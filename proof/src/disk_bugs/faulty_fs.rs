@@ -1,6 +1,6 @@
-//! A file system through which a careless engine would see its disk: some calls are left out.
+//! A simulated file system that skips or ignores some calls, one kind at a time.
 //!
-//! A call that is not made and a call that does nothing look the same to the disk, so the engine itself stays as it is.
+//! To the disk, a call that does nothing looks the same as a call that was never made, so the engine stays unchanged.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,48 +10,48 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use session_tree::fs::{Access, Fs, FsFile, Meta};
 use testkit::sim_fs::SimFs;
 
-/// A call that is left out, or whose result is not looked at.
+/// A system call that is skipped, or whose result is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DiskBug {
-    /// Contents are never synced.
+    /// File contents are never synced.
     NoFileSync = 1,
-    /// Names are never synced.
+    /// Directories are never synced.
     NoDirectorySync,
     /// A new file gets its name before its contents are synced.
     NameBeforeContent,
-    /// A file is replaced by writing over it.
+    /// A file is replaced by overwriting it.
     RewriteInPlace,
-    /// The original of a migration is not kept.
-    NothingKept,
-    /// A write that stopped half-way is taken for a whole one.
+    /// A migration does not keep the original.
+    NoBackup,
+    /// A short write is treated as a complete one.
     ShortWriteUnnoticed,
-    /// A write that failed half-way is not taken back.
-    CutNotMade,
-    /// A failing sync is taken for a good one.
-    SyncErrorSwallowed,
+    /// A partial write is not rolled back.
+    NoRollback,
+    /// A failed sync is treated as a successful one.
+    SyncErrorIgnored,
 }
 
-static CHOSEN: AtomicU8 = AtomicU8::new(0);
+static CURRENT: AtomicU8 = AtomicU8::new(0);
 
-pub(super) fn plant(bug: Option<DiskBug>) {
-    CHOSEN.store(bug.map_or(0, |bug| bug as u8), Ordering::Relaxed);
+/// Selects the bug of the whole process, or none.
+pub(super) fn select(bug: Option<DiskBug>) {
+    CURRENT.store(bug.map_or(0, |bug| bug as u8), Ordering::Relaxed);
 }
 
 fn has(bug: DiskBug) -> bool {
-    CHOSEN.load(Ordering::Relaxed) == bug as u8
+    CURRENT.load(Ordering::Relaxed) == bug as u8
 }
 
-/// Shows a disk as the engine with the chosen bug would use it.
+/// Wraps a simulated disk so that the selected bug takes effect.
 pub(super) fn faulty(fs: &SimFs) -> Arc<dyn Fs> {
-    Arc::new(Faulty(fs.clone()))
+    Arc::new(FaultyFs(fs.clone()))
 }
 
 #[derive(Debug)]
-struct Faulty(SimFs);
+struct FaultyFs(SimFs);
 
-impl Faulty {
-    /// Writes what one file holds over another one.
-    fn write_over(&self, from: &Path, to: &Path) -> io::Result<()> {
+impl FaultyFs {
+    fn overwrite(&self, from: &Path, to: &Path) -> io::Result<()> {
         let bytes = self.0.bytes(from).unwrap_or_default();
         let file = self.0.open(to, Access::Append)?;
         file.set_len(0)?;
@@ -60,7 +60,7 @@ impl Faulty {
     }
 }
 
-impl Fs for Faulty {
+impl Fs for FaultyFs {
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn FsFile>> {
         let file = self.0.open(path, access)?;
         Ok(Box::new(FaultyFile { file, is_new: access == Access::CreateNew }))
@@ -84,11 +84,11 @@ impl Fs for Faulty {
 
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
         let is_backup = to.extension().is_some_and(|ending| ending.to_string_lossy().starts_with("bak"));
-        if has(DiskBug::NothingKept) && is_backup { Ok(()) } else { self.0.hard_link(from, to) }
+        if has(DiskBug::NoBackup) && is_backup { Ok(()) } else { self.0.hard_link(from, to) }
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        if has(DiskBug::RewriteInPlace) { self.write_over(from, to) } else { self.0.rename(from, to) }
+        if has(DiskBug::RewriteInPlace) { self.overwrite(from, to) } else { self.0.rename(from, to) }
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
@@ -121,7 +121,7 @@ impl FsFile for FaultyFile {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        if has(DiskBug::CutNotMade) { Ok(()) } else { self.file.set_len(len) }
+        if has(DiskBug::NoRollback) { Ok(()) } else { self.file.set_len(len) }
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -129,7 +129,7 @@ impl FsFile for FaultyFile {
             return Ok(());
         }
         let synced = self.file.sync();
-        if has(DiskBug::SyncErrorSwallowed) { Ok(()) } else { synced }
+        if has(DiskBug::SyncErrorIgnored) { Ok(()) } else { synced }
     }
 
     fn metadata(&self) -> io::Result<Meta> {
