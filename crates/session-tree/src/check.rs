@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, Problem, Severity};
-#[cfg(feature = "file")]
+#[cfg(feature = "fs")]
 use crate::error::Error;
 use crate::error::Result;
 use crate::id::EntryId;
@@ -24,7 +24,7 @@ use facts::Facts;
 pub use fixes::{Fix, Recovered};
 use lines::{BadLine, Survey};
 use pieces::Fused;
-#[cfg(feature = "write")]
+#[cfg(feature = "fs")]
 pub(crate) use pieces::hint;
 
 /// The `customType` of the entry that records a repair.
@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// Checks the session, and who may read its file.
-    #[cfg(feature = "file")]
+    #[cfg(feature = "fs")]
     pub fn check_file(&self, fs: &dyn crate::fs::Fs) -> Result<Report> {
         let mut report = self.check()?;
         let Some(path) = self.file().filter(|_| self.is_saved()) else { return Ok(report) };

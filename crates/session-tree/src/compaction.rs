@@ -5,7 +5,6 @@
 //! A plan is a value: it says what to summarise, what to keep and what the tokens were. Asking a model for the
 //! summary is the application's business; it hands the answer to [`CompactionPlan::summary_text`]. Planning never writes.
 
-#[cfg(feature = "write")]
 mod append;
 mod cut;
 

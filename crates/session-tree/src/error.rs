@@ -399,7 +399,6 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     /// Adds the entries that were appended before a sync failed.
-    #[cfg(feature = "write")]
     pub(crate) fn after_append(self, ids: &[EntryId]) -> Self {
         match self {
             Error::Sync { path, source, .. } => Error::Sync { path, source, appended: ids.to_vec() },

@@ -9,10 +9,14 @@
 mod copy;
 mod create;
 mod fork;
+#[cfg(feature = "fs")]
 mod import;
 mod plan;
 
-pub use create::{Destination, fork_from};
+pub use create::Destination;
+#[cfg(feature = "fs")]
+pub use create::fork_from;
 pub use fork::{ForkPlan, ForkPosition};
+#[cfg(feature = "fs")]
 pub use import::import;
 pub use plan::{Extract, ExtractPlan, PlannedEntry};

@@ -3,7 +3,7 @@
 //! Below the journal. [`RealFs`] is the operating system's; tests put a simulated one here that can crash, fill up
 //! and fail at every step.
 
-#[cfg(any(feature = "sidecar", feature = "catalog"))]
+#[cfg(feature = "fs")]
 mod cache;
 mod real;
 
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::time::Timestamp;
 
 pub use crate::error::LockHolder;
-#[cfg(any(feature = "sidecar", feature = "catalog"))]
+#[cfg(feature = "fs")]
 pub(crate) use cache::replace_cache;
 pub use real::RealFs;
 

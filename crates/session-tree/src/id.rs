@@ -6,7 +6,6 @@
 use std::borrow::{Borrow, Cow};
 use std::fmt;
 
-#[cfg(feature = "write")]
 use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
@@ -177,7 +176,6 @@ pub fn is_valid_session_id(id: &str) -> bool {
 
 /// Makes the id of an entry from texts, so that what is made of the same things has the same bytes. Eight digits as
 /// everywhere; `is_taken` tells which are in use.
-#[cfg(feature = "write")]
 pub(crate) fn derived_id(parts: &[&str], is_taken: impl Fn(&str) -> bool) -> EntryId {
     let mut retry = 0_u32;
     loop {
@@ -192,7 +190,6 @@ pub(crate) fn derived_id(parts: &[&str], is_taken: impl Fn(&str) -> bool) -> Ent
 }
 
 /// Gives the SHA-256 of texts, each ended by a zero byte, in hex digits.
-#[cfg(feature = "write")]
 pub(crate) fn digest<'p>(parts: impl Iterator<Item = &'p [u8]>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -203,11 +200,11 @@ pub(crate) fn digest<'p>(parts: impl Iterator<Item = &'p [u8]>) -> String {
 }
 
 /// Draws ids at random, as pi does: eight hex digits for entries, UUIDv7 for sessions.
-#[cfg(feature = "write")]
+#[cfg(feature = "fs")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RandomIds;
 
-#[cfg(feature = "write")]
+#[cfg(feature = "fs")]
 impl IdSource for RandomIds {
     fn entry_id(&mut self) -> EntryId {
         // The head of a v4: the first digits of a v7 only change about once a minute.

@@ -98,7 +98,7 @@ impl Index {
     }
 
     /// Makes an index of what a sidecar held.
-    #[cfg(feature = "sidecar")]
+    #[cfg(feature = "fs")]
     pub(crate) fn restore(
         header: Header,
         tree: Tree,
@@ -125,7 +125,7 @@ impl Index {
     }
 
     /// The bits that `restore` reads.
-    #[cfg(feature = "sidecar")]
+    #[cfg(feature = "fs")]
     pub(crate) fn flags(&self) -> u64 {
         u64::from(self.uuid_spelling) | u64::from(self.open_tail) << 1 | u64::from(self.byte_order_mark) << 2
     }
@@ -141,7 +141,6 @@ impl Index {
     /// Returns true if new entries spell their ids `uuid`, as the file itself does.
     ///
     /// A file that spells them `id` stays one, also if a stray line has a `uuid`.
-    #[cfg(feature = "write")]
     pub(crate) fn writes_uuids(&self) -> bool {
         match self.dialect {
             Dialect::V2 => self.uuid_spelling,
@@ -379,7 +378,6 @@ impl Index {
     }
 
     /// Reads the bytes after the last line; `None` if they are more than the engine reads.
-    #[cfg(feature = "write")]
     pub(crate) fn read_tail(&self, source: &dyn ReadAt) -> io::Result<Option<Vec<u8>>> {
         match &self.torn {
             Some(torn) => read_bounded(source, torn.start, torn.end - torn.start),

@@ -8,31 +8,25 @@
 
 mod lines;
 mod memory;
-#[cfg(feature = "write")]
 mod source;
 
-#[cfg(feature = "file")]
+#[cfg(feature = "fs")]
 mod file;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-#[cfg(feature = "write")]
 use std::time::Duration;
 
-#[cfg(feature = "write")]
 use crate::error::Loss;
 use crate::error::Result;
 
-#[cfg(feature = "file")]
+#[cfg(feature = "fs")]
 pub use file::FileJournal;
-#[cfg(feature = "write")]
-pub(crate) use file::LockWait;
-#[cfg(any(feature = "sidecar", feature = "catalog"))]
-pub(crate) use file::OpenFile;
+#[cfg(feature = "fs")]
+pub(crate) use file::{LockWait, OpenFile};
 pub(crate) use lines::{Piece, each_line, each_line_while, read_into, read_range};
 pub use memory::MemoryJournal;
-#[cfg(feature = "write")]
 pub(crate) use source::{Overlay, Reader, copy_range};
 
 /// Bytes that can be read at a position.
@@ -67,44 +61,36 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
         None
     }
 
-    /// Returns when the file behind the journal last changed, if there is one: see
-    /// [`Meta::changed`](crate::fs::Meta::changed).
-    #[cfg(feature = "file")]
+    /// Returns when the file behind the journal last changed, if there is one.
     fn changed(&self) -> io::Result<Option<i64>> {
         Ok(None)
     }
 
     /// Waits for the append lock and returns the state under it. Fails with [`Error::Locked`](crate::Error::Locked) if
     /// another program holds the lock for longer than the [limit](Journal::set_lock_wait).
-    #[cfg(feature = "write")]
     fn lock(&mut self) -> Result<Locked>;
 
     /// Sets how long to wait for the append lock. Without effect on journals that no other program can lock.
-    #[cfg(feature = "write")]
     fn set_lock_wait(&mut self, limit: Duration) {
         let _ = limit;
     }
 
     /// Gives the append lock back.
-    #[cfg(feature = "write")]
     fn unlock(&mut self);
 
     /// Writes whole lines at `at`, which must be the length found under the lock. All or nothing: after an error
     /// the journal is as before, or the error says what stayed behind.
     ///
     /// `publish`: the journal has to exist afterwards; one that was held back is created with all its lines.
-    #[cfg(feature = "write")]
     fn append(&mut self, at: u64, lines: &[u8], publish: bool) -> Result<()>;
 
     /// Makes everything durable that was appended.
-    #[cfg(feature = "write")]
     fn sync(&mut self) -> Result<()>;
 
     /// Replaces all bytes in one step, under the lock, keeping the old ones under a name ending in `keep_as`.
     ///
     /// `write` produces the new bytes; `verify` reads them back before they take effect. After an error nothing
     /// has changed. Returns where the old bytes are.
-    #[cfg(feature = "write")]
     fn replace(
         &mut self,
         keep_as: &str,
@@ -116,7 +102,6 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
     fn reopened(&self) -> Result<Box<dyn Journal>>;
 
     /// Saves `lines` beside a journal that was lost, and tells where.
-    #[cfg(feature = "write")]
     fn rescue(&self, lines: &mut dyn io::Read) -> Result<Option<PathBuf>>;
 }
 
@@ -126,15 +111,12 @@ pub(crate) fn name_of(journal: &dyn Journal) -> PathBuf {
 }
 
 /// Produces the new bytes of a journal that is being replaced.
-#[cfg(feature = "write")]
 pub type WriteCopy<'a> = &'a mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>;
 
 /// Checks the new bytes of a journal before they take effect.
-#[cfg(feature = "write")]
 pub type VerifyCopy<'a> = &'a mut dyn FnMut(&dyn ReadAt) -> Result<()>;
 
 /// The state of a journal under its lock.
-#[cfg(feature = "write")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Locked {
     /// The position after the last byte.

@@ -65,14 +65,11 @@
 //!
 //! # Features
 //!
-//! | feature | gives |
+//! | feature | adds |
 //! |---|---|
-//! | `write` (default) | appending, branching, forking, migrating, repairing |
-//! | `catalog` (default) | lists of sessions |
-//! | `sidecar` (default) | fast re-opening of large sessions |
-//! | `patterns` (implied by `catalog`) | `re:` in queries |
-//! | `file` (implied by all) | reading files |
-//! | none | [`Session::from_bytes`]: bytes to tree and context, without files, locks, threads or clocks |
+//! | `fs` (default) | session files: locks, sidecars, migration; the system's clock and random ids |
+//! | `catalog` (default, implies `fs`) | lists of session files |
+//! | none | sessions in memory: read, create, append, branch, merge and write them; the caller gives [clock and ids](Options::with) |
 #![forbid(unsafe_code)]
 
 // Base types.
@@ -80,27 +77,25 @@ mod diagnostic;
 mod error;
 mod id;
 mod kind;
-#[cfg(feature = "file")]
 mod naming;
 mod pattern;
 mod query_error;
 mod time;
 
 // The straight walk: a module uses only modules above it.
-#[cfg(feature = "file")]
+#[cfg(feature = "fs")]
 pub mod fs;
 pub mod journal;
 pub mod json;
-#[cfg(feature = "sidecar")]
+#[cfg(feature = "fs")]
 mod parts;
 mod line;
 mod entry;
 mod tree;
 mod index;
 mod migrate;
-#[cfg(feature = "sidecar")]
+#[cfg(feature = "fs")]
 mod sidecar;
-#[cfg(feature = "write")]
 mod draft;
 mod session;
 mod context;
@@ -121,11 +116,8 @@ mod reference;
 mod navigate;
 // of the session,
 mod check;
-#[cfg(feature = "write")]
 mod extract;
-#[cfg(feature = "write")]
 mod graft;
-#[cfg(feature = "write")]
 mod repair;
 // and of many sessions.
 #[cfg(feature = "catalog")]
@@ -147,34 +139,29 @@ pub use context::{
     convert_to_llm, repair_pairs, replay_system, validate_pairs,
 };
 pub use diagnostic::{Diagnostic, Problem, Severity};
-#[cfg(feature = "write")]
 pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent, spelled_name};
 pub use entry::{
     Block, Body, Content, Ending, Entry, Header, Image, Message, PlainResult, Replacement, Usage,
 };
 pub use error::{Error, LockHolder, Loss, PickRefusal, ReadOnlyReason, Result};
 pub use estimate::{CharsPerToken, ContextEstimate, Estimator, estimate_tokens};
-#[cfg(feature = "write")]
-pub use extract::{
-    Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry, fork_from, import,
-};
+pub use extract::{Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry};
+#[cfg(feature = "fs")]
+pub use extract::{fork_from, import};
 pub use figures::{BranchFigures, BranchRow, Figures, ModelFigures, Share, ToolFigures};
 pub use file_ops::FileOps;
-#[cfg(feature = "write")]
 pub use graft::{
     CHERRY_PICK, Conflict, EarlierMerge, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan,
     MergeRequest, MergeText, Merged, PUSH_PREFIX, PickItem, PickMode, PickPlan, PickRequest, PickWarning,
     PopPlan, Selection, SettingDifference, push_label,
 };
-#[cfg(feature = "write")]
+#[cfg(feature = "fs")]
 pub use id::RandomIds;
 pub use id::{EntryId, IdSource, is_valid_session_id};
 pub use index::{LONGEST_LINE, Label};
 pub use kind::{Kind, Role};
 pub use line::{LEAF_MARKER, STUB, WITHDRAWN};
-#[cfg(feature = "file")]
 pub use naming::{encode_cwd, session_file_name};
-#[cfg(feature = "write")]
 pub use navigate::Navigated;
 pub use navigate::NavigationPlan;
 pub use outline::{
@@ -183,12 +170,12 @@ pub use outline::{
 };
 pub use query_error::QueryError;
 pub use reference::split_reference;
-#[cfg(feature = "write")]
-pub use repair::{RepairPlan, Repaired, RepairedCopy, Salvage, salvage};
+pub use repair::{RepairPlan, Repaired};
+#[cfg(feature = "fs")]
+pub use repair::{RepairedCopy, Salvage, salvage};
 pub use session::{Follower, Options, Session};
-#[cfg(feature = "write")]
 pub use session::{NewHeader, NewSession, SyncPolicy};
-#[cfg(feature = "write")]
+#[cfg(feature = "fs")]
 pub use time::SystemClock;
 pub use time::{Clock, Timestamp};
 pub use transcript::serialize_conversation;

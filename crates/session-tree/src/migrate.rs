@@ -51,7 +51,6 @@ fn keep_one(value: ValueRef<'_>, key: &str, counts: impl Fn(&str) -> bool, edit:
 }
 
 /// Gives the header line as version 3 spells it; `None` if it is spelled so already.
-#[cfg(feature = "write")]
 pub(crate) fn current_header(index: &Index) -> Option<Vec<u8>> {
     let value = index.header.value();
     let outdated = matches!(index.dialect, Dialect::V1 | Dialect::V2);

@@ -6,10 +6,8 @@
 //! changes nothing. Applying it moves the leaf and appends a summary and a label if there are any. Asking people,
 //! extensions and models is the application's business.
 
-#[cfg(feature = "write")]
 use crate::draft::NewBranchSummary;
 use crate::entry::{Body, Content, Image};
-#[cfg(feature = "write")]
 use crate::error::Error;
 use crate::error::Result;
 use crate::id::EntryId;
@@ -48,7 +46,6 @@ pub struct NavigationPlan {
 }
 
 /// What a navigation did.
-#[cfg(feature = "write")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Navigated {
     /// Where the leaf is now: on the label or the summary if one was appended.
@@ -241,7 +238,6 @@ impl Session {
     }
 }
 
-#[cfg(feature = "write")]
 impl Session {
     /// Moves the leaf as planned, and appends a summary of what was left and a label if there are any.
     ///

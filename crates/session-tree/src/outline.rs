@@ -34,14 +34,12 @@ use forest::{Forest, Look, Order};
 use noted::Noted;
 
 pub(crate) use call::answer_above;
-#[cfg(feature = "write")]
 pub(crate) use call::describe as describe_call;
 pub use filter::Filter;
 pub(crate) use marks::Marks;
 pub use query::Query;
 pub use row::{Charset, Fold, Level, OutlineRow, RowShape, RowStyle};
 pub use search::{Search, SearchProgress};
-#[cfg(feature = "write")]
 pub(crate) use text::{clip, one_line};
 pub(crate) use text::{prompt_text, shown_content};
 pub use turn::{TurnStats, TurnWalk};

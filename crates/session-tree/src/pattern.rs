@@ -50,7 +50,7 @@ impl Pattern {
     }
 }
 
-#[cfg(feature = "patterns")]
+#[cfg(feature = "catalog")]
 mod engine {
     use std::ops::Range;
 
@@ -82,7 +82,7 @@ mod engine {
     }
 }
 
-#[cfg(not(feature = "patterns"))]
+#[cfg(not(feature = "catalog"))]
 mod engine {
     use std::ops::Range;
 

@@ -5,7 +5,9 @@
 //! else, a record of the repair and a marker of the leaf, with one write. What appending cannot heal goes into a copy
 //! beside the original, and so does what is left of a file without a header.
 
+#[cfg(feature = "fs")]
 mod copy;
+#[cfg(feature = "fs")]
 mod salvage;
 
 use std::collections::{HashMap, HashSet};
@@ -23,7 +25,9 @@ use crate::session::Session;
 use crate::time::Timestamp;
 use crate::tree::{Node, Tree};
 
+#[cfg(feature = "fs")]
 pub use copy::RepairedCopy;
+#[cfg(feature = "fs")]
 pub use salvage::{Salvage, salvage};
 
 /// What a repair would do; computed without changing anything.
@@ -82,6 +86,7 @@ impl RepairPlan {
     }
 
     /// Returns the ids of all entries that would come back, or get a stub.
+    #[cfg(feature = "fs")]
     fn made(&self) -> HashSet<&str> {
         let mut made = HashSet::new();
         for fix in self.fixes() {

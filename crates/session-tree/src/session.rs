@@ -5,12 +5,14 @@
 
 mod ahead;
 mod cache;
+#[cfg(feature = "fs")]
+mod files;
 mod follow;
 mod options;
 mod read;
-#[cfg(feature = "write")]
 mod write;
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -18,16 +20,15 @@ use crate::diagnostic::Diagnostic;
 use crate::entry::Header;
 use crate::error::{ReadOnlyReason, Result};
 use crate::index::{self, Index};
-use crate::journal::{Journal, MemoryJournal, name_of};
+use crate::journal::{Journal, MemoryJournal, copy_range, name_of};
 use crate::tree::{Node, Tree};
 
 use ahead::ReadAhead;
 use cache::DocCache;
 pub use follow::Follower;
 pub use options::Options;
-#[cfg(feature = "write")]
+#[cfg(feature = "fs")]
 pub(crate) use write::header_line;
-#[cfg(feature = "write")]
 pub use write::{NewHeader, NewSession, SyncPolicy};
 
 /// An open session.
@@ -47,9 +48,14 @@ pub struct Session {
     ahead: Mutex<Vec<ReadAhead>>,
     /// What decoding found odd after loading.
     late_diagnostics: Mutex<Vec<Diagnostic>>,
-    #[cfg(feature = "write")]
     writer: write::Writer,
 }
+
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Session>();
+    is_send_and_sync::<Options>();
+};
 
 impl Session {
     /// Reads a session from bytes, such as the content of a file that came over a network.
@@ -76,7 +82,7 @@ impl Session {
     }
 
     /// Takes an index that a sidecar kept, and reads what was appended since.
-    #[cfg(feature = "sidecar")]
+    #[cfg(feature = "fs")]
     pub(crate) fn load_from(
         journal: Box<dyn Journal>,
         mut index: Index,
@@ -114,7 +120,6 @@ impl Session {
             docs: Mutex::default(),
             ahead: Mutex::default(),
             late_diagnostics: Mutex::default(),
-            #[cfg(feature = "write")]
             writer: write::Writer::default(),
         };
         session.stand_at(leaf);
@@ -124,7 +129,6 @@ impl Session {
     /// Puts the leaf where the file says that it is, or has just been told that it is.
     pub(crate) fn stand_at(&mut self, leaf: Option<Node>) {
         self.leaf = leaf;
-        #[cfg(feature = "write")]
         {
             self.writer.kept_leaf = leaf;
         }
@@ -148,6 +152,12 @@ impl Session {
     /// Returns why the session cannot be written, if it cannot.
     pub fn read_only(&self) -> Option<&ReadOnlyReason> {
         self.read_only.as_ref()
+    }
+
+    /// Writes all lines of the session, byte for byte.
+    pub fn write_to(&self, out: &mut dyn Write) -> Result<()> {
+        copy_range(&*self.journal, 0..self.index.known_end(), out)
+            .map_err(|error| self.io_error("copy", error))
     }
 
     /// Returns the tree of all entries.

@@ -54,11 +54,11 @@ pub trait Clock: Send + Sync {
 }
 
 /// Asks the operating system for the time.
-#[cfg(feature = "write")]
+#[cfg(feature = "fs")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
-#[cfg(feature = "write")]
+#[cfg(feature = "fs")]
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

@@ -8,7 +8,7 @@
 
 mod columns;
 mod links;
-#[cfg(feature = "sidecar")]
+#[cfg(feature = "fs")]
 mod parts;
 mod sorted;
 mod walk;
@@ -30,7 +30,7 @@ use crate::time::Timestamp;
 
 pub(crate) use columns::{Columns, Flags};
 use links::Links;
-#[cfg(feature = "sidecar")]
+#[cfg(feature = "fs")]
 pub(crate) use parts::TREE_PARTS;
 use sorted::SortedIds;
 pub use walk::{Children, Depth};
@@ -427,7 +427,7 @@ impl Tree {
     }
 
     /// Makes one entry with an odd id known.
-    #[cfg(feature = "sidecar")]
+    #[cfg(feature = "fs")]
     fn learn_odd(&mut self, at: u32) {
         let Self { columns, odd_ids, hasher, by_id, .. } = self;
         let value = hash(hasher, &key_in(columns, odd_ids, at));

@@ -1,9 +1,7 @@
 //! What a path gives to a model. The numbers are those of the conformance cases.
 
 mod draw;
-#[cfg(feature = "write")]
 mod editing;
-#[cfg(feature = "write")]
 mod reads;
 mod request;
 mod wire;

@@ -1,22 +1,31 @@
 //! Making the new session.
 
 use std::io;
+#[cfg(feature = "fs")]
 use std::path::{Path, PathBuf};
+#[cfg(feature = "fs")]
 use std::sync::Arc;
 
 use super::plan::{Extract, ExtractPlan};
-use crate::error::{Error, ReadOnlyReason, Result};
+#[cfg(feature = "fs")]
+use crate::error::ReadOnlyReason;
+use crate::error::{Error, Result};
+#[cfg(feature = "fs")]
 use crate::fs::{Access, Fs};
 use crate::index;
-use crate::journal::{FileJournal, name_of};
+#[cfg(feature = "fs")]
+use crate::journal::FileJournal;
+use crate::journal::name_of;
 use crate::session::{NewSession, Options, Session};
 
 /// Where a new session goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
     /// Into this file, which must not exist.
+    #[cfg(feature = "fs")]
     File(PathBuf),
     /// Into this directory, under a name made of its time and its id.
+    #[cfg(feature = "fs")]
     Directory(PathBuf),
     /// Into memory only.
     Memory,
@@ -26,7 +35,9 @@ impl Destination {
     /// Prepares an empty session there; a file is created with its first message.
     pub(super) fn start(self, new: NewSession, options: Options) -> Result<Session> {
         match self {
+            #[cfg(feature = "fs")]
             Destination::File(path) => options.create(path, new),
+            #[cfg(feature = "fs")]
             Destination::Directory(directory) => options.create_in(directory, new),
             Destination::Memory => options.in_memory(new),
         }
@@ -107,6 +118,7 @@ impl Session {
 /// Makes a new session of a whole file: every branch, line by line, in the current version.
 ///
 /// The new session is written at once. The source is only read.
+#[cfg(feature = "fs")]
 pub fn fork_from(
     source: &Path,
     target_cwd: &str,
@@ -114,13 +126,14 @@ pub fn fork_from(
     options: Options,
     id: Option<String>,
 ) -> Result<Session> {
-    let source = open_source(options.fs.clone(), source)?;
+    let source = open_source(options.files.fs.clone(), source)?;
     let plan = source.plan_extract(Extract::All)?;
     let new = NewSession { cwd: target_cwd.to_owned(), id, ..source.as_parent() };
     let session = to.start(new, options)?;
     source.fill(session, &plan, true)
 }
 
+#[cfg(feature = "fs")]
 fn open_source(fs: Arc<dyn Fs>, source: &Path) -> Result<Session> {
     let opened = open_to_read(fs, source);
     opened.map_err(|error| match error {
@@ -133,6 +146,7 @@ fn open_source(fs: Arc<dyn Fs>, source: &Path) -> Result<Session> {
 }
 
 /// Opens a file that is to be copied, without writing to it or locking it.
+#[cfg(feature = "fs")]
 pub(super) fn open_to_read(fs: Arc<dyn Fs>, path: &Path) -> Result<Session> {
     let journal = FileJournal::open(fs, path, Access::Read)?;
     Session::load(Box::new(journal), Some(ReadOnlyReason::Asked))

@@ -23,7 +23,7 @@ const MOST_NAMES: u32 = 10_000;
 /// If the name is taken the copy is called `name-1.jsonl`, and so on; no file is ever replaced. A file that lies in
 /// the directory already stays where it is. A file that spells its ids `uuid` is written in the current version.
 pub fn import(source: &Path, directory: &Path, options: &Options) -> Result<PathBuf> {
-    let fs = &options.fs;
+    let fs = &options.files.fs;
     let session = open_to_read(fs.clone(), source)?;
     let is_old_design = session.index.uuid_spelling;
     if !is_old_design && let Some(stored) = stored_already(fs, &session, directory) {
@@ -80,7 +80,7 @@ impl Session {
             let (position, len) = self.index.place_of(line);
             match line {
                 LineAt::NonEntry(gap) if gap.kind == NonEntryKind::Header => {
-                    out.write_all(&self.plain_header())?
+                    out.write_all(&self.plain_header())?;
                 }
                 LineAt::NonEntry(_) => copy_range(&*self.journal, position..position + u64::from(len), out)?,
                 LineAt::Row(node) => out.write_all(&self.imported_line(node)?)?,

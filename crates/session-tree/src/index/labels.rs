@@ -83,12 +83,12 @@ impl Labels {
     }
 
     /// Returns what `session_info` and oh-my-pi say, as they say it.
-    #[cfg(feature = "sidecar")]
+    #[cfg(feature = "fs")]
     pub(crate) fn names(&self) -> (Option<&str>, Option<&str>) {
         (self.name.as_deref(), self.title.as_deref())
     }
 
-    #[cfg(feature = "sidecar")]
+    #[cfg(feature = "fs")]
     pub(crate) fn set_names(&mut self, name: Option<String>, title: Option<String>) {
         self.name = name;
         self.title = title;

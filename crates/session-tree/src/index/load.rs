@@ -220,7 +220,7 @@ impl Index {
     }
 
     /// Returns true if the last entry in the file is a placeholder.
-    #[cfg(feature = "sidecar")]
+    #[cfg(feature = "fs")]
     pub(crate) fn ends_with_placeholder(&self) -> bool {
         self.tree.last_row().is_some_and(|last| self.tree.is_placeholder(last))
     }

@@ -61,7 +61,6 @@ fn a_first_line_that_is_too_long_is_not_read_into_memory() {
     assert!(matches!(load(&Endless, None), Err(Error::NotASession { .. })));
 }
 
-#[cfg(feature = "write")]
 #[test]
 fn a_torn_tail_that_is_too_long_is_not_read_into_memory() {
     let torn = Some(0..LONGEST_LINE + 1);

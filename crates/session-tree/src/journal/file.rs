@@ -3,9 +3,7 @@
 //! Appends are one write each under a kernel lock on the file itself. Whole-file changes (the first write, a
 //! migration) happen beside the file and take its name in one step.
 
-#[cfg(feature = "write")]
 mod lock;
-#[cfg(feature = "write")]
 mod write;
 
 use std::io;
@@ -15,7 +13,6 @@ use std::sync::Arc;
 use super::{Journal, ReadAt};
 use crate::error::{Error, Result};
 use crate::fs::{Access, FileId, Fs, FsFile};
-#[cfg(feature = "write")]
 pub(crate) use lock::LockWait;
 
 /// A journal in a file.
@@ -26,11 +23,8 @@ pub struct FileJournal {
     state: State,
     protected: bool,
     /// The length that was found when the lock was taken.
-    #[cfg(feature = "write")]
     locked_len: u64,
-    #[cfg(feature = "write")]
     lock_wait: LockWait,
-    #[cfg(feature = "write")]
     trouble: write::Trouble,
 }
 
@@ -71,11 +65,8 @@ impl FileJournal {
             path,
             state,
             protected,
-            #[cfg(feature = "write")]
             locked_len: 0,
-            #[cfg(feature = "write")]
             lock_wait: LockWait::default(),
-            #[cfg(feature = "write")]
             trouble: write::Trouble::default(),
         })
     }
@@ -88,11 +79,8 @@ impl FileJournal {
             path,
             state,
             protected: false,
-            #[cfg(feature = "write")]
             locked_len: 0,
-            #[cfg(feature = "write")]
             lock_wait: LockWait::default(),
-            #[cfg(feature = "write")]
             trouble: write::Trouble::default(),
         }
     }
@@ -120,10 +108,8 @@ impl ReadAt for FileJournal {
 }
 
 /// An open file as bytes that can be read at a position.
-#[cfg(any(feature = "write", feature = "sidecar", feature = "catalog"))]
 pub(crate) struct OpenFile<'f>(pub(crate) &'f dyn FsFile);
 
-#[cfg(any(feature = "write", feature = "sidecar", feature = "catalog"))]
 impl ReadAt for OpenFile<'_> {
     fn len(&self) -> io::Result<u64> {
         self.0.end()
@@ -131,32 +117,6 @@ impl ReadAt for OpenFile<'_> {
 
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read_at(position, buffer)
-    }
-}
-
-#[cfg(not(feature = "write"))]
-impl Journal for FileJournal {
-    fn path(&self) -> Option<&Path> {
-        Some(&self.path)
-    }
-
-    fn exists(&self) -> bool {
-        matches!(self.state, State::Open { .. })
-    }
-
-    fn identity(&self) -> Option<(u64, u64)> {
-        match &self.state {
-            State::Held(_) => None,
-            State::Open { id, .. } => Some((id.device, id.number)),
-        }
-    }
-
-    fn changed(&self) -> io::Result<Option<i64>> {
-        self.change_time()
-    }
-
-    fn reopened(&self) -> Result<Box<dyn Journal>> {
-        self.reopen()
     }
 }
 
@@ -171,7 +131,6 @@ impl FileJournal {
     fn reopen(&self) -> Result<Box<dyn Journal>> {
         let access = if self.protected { Access::Read } else { Access::Append };
         let journal = FileJournal::open(self.fs.clone(), &self.path, access)?;
-        #[cfg(feature = "write")]
         let journal = journal.with_lock_wait(self.lock_wait.clone());
         Ok(Box::new(journal))
     }

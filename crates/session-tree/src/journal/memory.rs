@@ -1,14 +1,10 @@
 //! A journal in memory: for sessions that are never saved, and for bytes that came from elsewhere.
 
-use std::io;
-#[cfg(not(feature = "write"))]
-use std::path::Path;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
-#[cfg(not(feature = "write"))]
-use super::Journal;
-use super::ReadAt;
-#[cfg(not(feature = "write"))]
-use crate::error::Result;
+use super::{Journal, Locked, ReadAt, VerifyCopy, WriteCopy};
+use crate::error::{Error, Result};
 
 /// A journal in memory.
 #[derive(Debug, Clone, Default)]
@@ -38,70 +34,49 @@ impl ReadAt for MemoryJournal {
     }
 }
 
-#[cfg(not(feature = "write"))]
 impl Journal for MemoryJournal {
     fn path(&self) -> Option<&Path> {
         None
     }
 
+    fn lock(&mut self) -> Result<Locked> {
+        Ok(Locked { len: self.bytes.len() as u64, loss: None })
+    }
+
+    fn unlock(&mut self) {}
+
+    fn append(&mut self, _at: u64, lines: &[u8], _publish: bool) -> Result<()> {
+        self.bytes.extend_from_slice(lines);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn replace(
+        &mut self,
+        _keep_as: &str,
+        write: WriteCopy<'_>,
+        verify: VerifyCopy<'_>,
+    ) -> Result<Option<PathBuf>> {
+        let mut copy = Vec::new();
+        write(&mut copy).map_err(|source: io::Error| Error::Io {
+            action: "copy",
+            path: "memory".into(),
+            source,
+        })?;
+        verify(&copy.as_slice())?;
+        self.bytes = copy;
+        Ok(None)
+    }
+
     fn reopened(&self) -> Result<Box<dyn Journal>> {
         Ok(Box::new(self.clone()))
     }
-}
 
-#[cfg(feature = "write")]
-mod write {
-    use std::io::{self, Read};
-    use std::path::{Path, PathBuf};
-
-    use super::MemoryJournal;
-    use crate::error::{Error, Result};
-    use crate::journal::{Journal, Locked, VerifyCopy, WriteCopy};
-
-    impl Journal for MemoryJournal {
-        fn path(&self) -> Option<&Path> {
-            None
-        }
-
-        fn lock(&mut self) -> Result<Locked> {
-            Ok(Locked { len: self.bytes.len() as u64, loss: None })
-        }
-
-        fn unlock(&mut self) {}
-
-        fn append(&mut self, _at: u64, lines: &[u8], _publish: bool) -> Result<()> {
-            self.bytes.extend_from_slice(lines);
-            Ok(())
-        }
-
-        fn sync(&mut self) -> Result<()> {
-            Ok(())
-        }
-
-        fn replace(
-            &mut self,
-            _keep_as: &str,
-            write: WriteCopy<'_>,
-            verify: VerifyCopy<'_>,
-        ) -> Result<Option<PathBuf>> {
-            let mut copy = Vec::new();
-            write(&mut copy).map_err(|source: io::Error| Error::Io {
-                action: "copy",
-                path: "memory".into(),
-                source,
-            })?;
-            verify(&copy.as_slice())?;
-            self.bytes = copy;
-            Ok(None)
-        }
-
-        fn reopened(&self) -> Result<Box<dyn Journal>> {
-            Ok(Box::new(self.clone()))
-        }
-
-        fn rescue(&self, _lines: &mut dyn Read) -> Result<Option<PathBuf>> {
-            Ok(None)
-        }
+    fn rescue(&self, _lines: &mut dyn Read) -> Result<Option<PathBuf>> {
+        Ok(None)
     }
 }
 

@@ -134,7 +134,6 @@ fn the_latest_prompt_is_one_back_whether_it_is_the_leaf_or_has_a_label_behind_it
             let found = session.resolve(reference).map(|node| session.tree().id(node)).unwrap();
             assert_eq!(found, expected, "{reference}, with a label: {with_label}");
         }
-        #[cfg(feature = "write")]
         {
             let pop = session.plan_pop(None).unwrap();
             assert_eq!(pop.new_leaf(), session.tree().node("aaaa0001"));

@@ -66,7 +66,6 @@ impl Session {
     pub(super) fn follow_leaf(&mut self) {
         let holder = |node: Node| self.index.tree.current(node).unwrap_or(node);
         self.leaf = self.leaf.map(holder);
-        #[cfg(feature = "write")]
         {
             self.writer.kept_leaf = self.writer.kept_leaf.map(holder);
         }

@@ -1,22 +1,13 @@
-//! How a session is opened or made.
-
-#[cfg(feature = "file")]
-use std::path::Path;
-#[cfg(feature = "file")]
-use std::sync::Arc;
+//! The settings of a session: clock, ids, durability, memory, and how it is opened from a journal.
 
 use super::Session;
+use super::write::{NewSession, SyncPolicy, Writer};
 use crate::error::Result;
-#[cfg(feature = "file")]
-use crate::error::{Error, ReadOnlyReason};
-#[cfg(feature = "file")]
-use crate::fs::{Access, Fs, RealFs};
-#[cfg(feature = "file")]
-use crate::journal::{FileJournal, Journal};
-#[cfg(feature = "sidecar")]
-use crate::sidecar::{self, Sidecar};
+use crate::id::IdSource;
+use crate::journal::MemoryJournal;
+use crate::time::Clock;
 
-/// How a session is opened or made: which file system, clock and ids it uses, and how careful it is.
+/// The settings of a session, and the functions that open or create one with them.
 ///
 /// ```no_run
 /// use session_tree::{Options, SyncPolicy};
@@ -27,135 +18,105 @@ use crate::sidecar::{self, Sidecar};
 #[derive(Debug)]
 pub struct Options {
     cache_bytes: Option<usize>,
-    #[cfg(feature = "file")]
-    pub(crate) fs: Arc<dyn Fs>,
-    #[cfg(feature = "sidecar")]
-    sidecar_dir: Option<std::path::PathBuf>,
-    #[cfg(feature = "write")]
-    pub(super) writer: super::write::Writer,
-    #[cfg(feature = "write")]
-    pub(super) lock_wait: crate::journal::LockWait,
+    pub(super) writer: Writer,
+    #[cfg(feature = "fs")]
+    pub(crate) files: super::files::FileOptions,
 }
 
-#[cfg_attr(not(feature = "file"), allow(clippy::derivable_impls, reason = "with files there is more to it"))]
+#[cfg(feature = "fs")]
 impl Default for Options {
     fn default() -> Self {
-        Options {
-            cache_bytes: None,
-            #[cfg(feature = "file")]
-            fs: Arc::new(RealFs),
-            #[cfg(feature = "sidecar")]
-            sidecar_dir: None,
-            #[cfg(feature = "write")]
-            writer: super::write::Writer::default(),
-            #[cfg(feature = "write")]
-            lock_wait: crate::journal::LockWait::default(),
-        }
+        Options::with(crate::time::SystemClock, crate::id::RandomIds)
     }
 }
 
 impl Options {
-    /// Starts with the operating system's files, clock and randomness, and syncing at barriers.
+    /// Starts with the operating system's files, clock and random numbers.
+    #[cfg(feature = "fs")]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets how many bytes the decoded lines that a session keeps may take in memory; 64 MiB if not set.
+    /// Starts with the given clock and ids.
+    ///
+    /// ```
+    /// use session_tree::{Clock, EntryId, IdSource, Options, Timestamp};
+    ///
+    /// struct FixedClock;
+    /// impl Clock for FixedClock {
+    ///     fn now(&self) -> Timestamp {
+    ///         Timestamp::from_millis(1_765_241_574_397)
+    ///     }
+    /// }
+    ///
+    /// struct Counter(u32);
+    /// impl IdSource for Counter {
+    ///     fn entry_id(&mut self) -> EntryId {
+    ///         self.0 += 1;
+    ///         EntryId::from(format!("{:08x}", self.0))
+    ///     }
+    ///     fn long_entry_id(&mut self) -> EntryId {
+    ///         self.0 += 1;
+    ///         EntryId::from(format!("{:032x}", self.0))
+    ///     }
+    ///     fn session_id(&mut self) -> String {
+    ///         "session-1".into()
+    ///     }
+    /// }
+    ///
+    /// let mut session = Options::with(FixedClock, Counter(0)).in_memory("/project")?;
+    /// assert_eq!(session.append_user_text("hello")?, "00000001");
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
+    pub fn with(clock: impl Clock + 'static, ids: impl IdSource + 'static) -> Self {
+        Options {
+            cache_bytes: None,
+            writer: Writer { clock: Box::new(clock), ids: Box::new(ids), ..Writer::default() },
+            #[cfg(feature = "fs")]
+            files: super::files::FileOptions::default(),
+        }
+    }
+
+    /// Sets the maximum number of bytes of decoded lines that a session keeps in memory. The default is 64 MiB.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = Some(bytes);
         self
     }
 
-    /// Puts another file system under the session.
-    #[cfg(feature = "file")]
-    pub fn file_system(mut self, fs: Arc<dyn Fs>) -> Self {
-        self.fs = fs;
+    /// Sets when entries are made durable.
+    pub fn sync(mut self, policy: SyncPolicy) -> Self {
+        self.writer.policy = policy;
         self
     }
 
-    /// Keeps the index of large sessions in this directory, so that opening them again takes no time.
-    ///
-    /// What lies there may be deleted whenever it is in the way. The directory must not be the one the sessions
-    /// are in.
-    #[cfg(feature = "sidecar")]
-    pub fn sidecar_dir(mut self, directory: impl Into<std::path::PathBuf>) -> Self {
-        self.sidecar_dir = Some(directory.into());
+    /// Sets the clock that dates new entries.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.writer.clock = Box::new(clock);
         self
     }
 
-    /// Opens a session for reading: not a byte is written, no lock is taken, whatever the file's version.
-    #[cfg(feature = "file")]
-    pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Session> {
-        let journal = FileJournal::open(self.fs.clone(), path.as_ref(), Access::Read)?;
-        self.load(journal, Some(ReadOnlyReason::Asked))
+    /// Sets the source of new ids.
+    pub fn ids(mut self, ids: impl IdSource + 'static) -> Self {
+        self.writer.ids = Box::new(ids);
+        self
     }
 
-    #[cfg(feature = "file")]
-    pub(super) fn load(self, journal: FileJournal, read_only: Option<ReadOnlyReason>) -> Result<Session> {
-        let path = journal.path().map(Path::to_path_buf).unwrap_or_default();
-        if crate::journal::ReadAt::is_empty(&journal).map_err(Error::io("read", &path))? {
-            return Err(Error::NotASession { path, reason: "it is empty" });
-        }
-        let session = self.load_indexed(Box::new(journal), read_only, &path)?;
-        Ok(self.equip(session))
-    }
-
-    #[cfg(all(feature = "file", not(feature = "sidecar")))]
-    fn load_indexed(
-        &self,
-        journal: Box<dyn Journal>,
-        read_only: Option<ReadOnlyReason>,
-        _: &Path,
-    ) -> Result<Session> {
-        Session::load(journal, read_only)
-    }
-
-    /// Loads a session from its sidecar and what came since, or from its journal alone.
-    #[cfg(feature = "sidecar")]
-    fn load_indexed(
-        &self,
-        journal: Box<dyn Journal>,
-        read_only: Option<ReadOnlyReason>,
-        path: &Path,
-    ) -> Result<Session> {
-        let sidecar = self.sidecar_dir.as_deref().and_then(|directory| Sidecar::of(directory, &*journal));
-        let (Some(sidecar), Ok(meta)) = (sidecar, self.fs.metadata(path)) else {
-            return Session::load(journal, read_only);
-        };
-        let stored = sidecar.load(&*self.fs, &*journal, &meta);
-        let stored_end = stored.as_ref().map(|index| index.end);
-        let session = match stored {
-            Some(index) => Session::load_from(journal, index, read_only)?,
-            None => Session::load(journal, read_only)?,
-        };
-        if sidecar::is_outdated(stored_end, session.index.end) {
-            // A cache that cannot be written is no reason to complain.
-            drop(sidecar.store(&*self.fs, &*session.journal, &session.index, &meta));
-        }
-        Ok(session)
+    /// Creates a session that exists in memory only.
+    pub fn in_memory(self, new: impl Into<NewSession>) -> Result<Session> {
+        self.start(Box::new(MemoryJournal::default()), new.into())
     }
 
     /// Reads a session from bytes: see [`Session::from_bytes`].
     pub fn from_bytes(self, bytes: Vec<u8>) -> Result<Session> {
         let session = Session::from_bytes(bytes)?;
-        Ok(self.equip(session))
+        Ok(self.apply_to(session))
     }
 
-    /// Gives a loaded session what it works with.
-    pub(super) fn equip(self, session: Session) -> Session {
+    /// Applies these settings to a session that was loaded or created.
+    pub(super) fn apply_to(self, session: Session) -> Session {
         if let Some(bytes) = self.cache_bytes {
             session.docs().set_limit(bytes);
         }
-        #[cfg(feature = "write")]
-        let session = session.with_writer(self.writer);
-        session
-    }
-}
-
-impl Session {
-    /// Opens a session file for reading: see [`Options::open_read_only`].
-    #[cfg(feature = "file")]
-    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Session> {
-        Options::new().open_read_only(path)
+        session.with_writer(self.writer)
     }
 }

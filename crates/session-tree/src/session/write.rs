@@ -15,17 +15,17 @@ mod migration;
 mod recent;
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::{Error, LockHolder, Result};
-use crate::id::{IdSource, RandomIds};
-use crate::time::{Clock, SystemClock, Timestamp};
+use crate::error::{Error, Result};
+use crate::id::{EntryId, IdSource};
+use crate::time::{Clock, Timestamp};
 use crate::tree::Node;
 
 use super::Session;
 pub use create::NewSession;
-pub(crate) use create::header_line;
+#[cfg(feature = "fs")]
+pub(crate) use create::{check_id, header_line};
 pub use header::NewHeader;
 use recent::RecentLines;
 
@@ -61,8 +61,8 @@ pub(crate) struct Writer {
 impl Default for Writer {
     fn default() -> Self {
         Writer {
-            clock: Box::new(SystemClock),
-            ids: Box::new(RandomIds),
+            clock: Box::<Unset>::default(),
+            ids: Box::<Unset>::default(),
             policy: SyncPolicy::default(),
             unsynced_since: None,
             has_conversation: false,
@@ -72,47 +72,40 @@ impl Default for Writer {
     }
 }
 
+/// The clock and the ids of a session that was opened without [`Options`](super::Options), which is read-only.
+#[derive(Default)]
+struct Unset {
+    count: u64,
+}
+
+impl Clock for Unset {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(0)
+    }
+}
+
+impl IdSource for Unset {
+    fn entry_id(&mut self) -> EntryId {
+        self.count += 1;
+        EntryId::from(format!("{:08x}", self.count))
+    }
+
+    fn long_entry_id(&mut self) -> EntryId {
+        self.count += 1;
+        EntryId::from(format!("{:032x}", self.count))
+    }
+
+    fn session_id(&mut self) -> String {
+        self.long_entry_id().to_string()
+    }
+}
+
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer")
             .field("policy", &self.policy)
             .field("unsynced_since", &self.unsynced_since)
             .finish()
-    }
-}
-
-impl super::Options {
-    /// Sets when entries are made durable.
-    pub fn sync(mut self, policy: SyncPolicy) -> Self {
-        self.writer.policy = policy;
-        self
-    }
-
-    /// Sets the clock that dates new entries.
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.writer.clock = Box::new(clock);
-        self
-    }
-
-    /// Sets where new ids come from.
-    pub fn ids(mut self, ids: impl IdSource + 'static) -> Self {
-        self.writer.ids = Box::new(ids);
-        self
-    }
-}
-
-impl super::Options {
-    /// Sets how long an append waits for another program that holds the lock of the file; 10 s if not set.
-    pub fn lock_wait(mut self, limit: Duration) -> Self {
-        self.lock_wait.limit = limit;
-        self
-    }
-
-    /// Sets a function that is called when an append has waited a second for another program that holds the lock. It gets
-    /// the process that holds the lock, if the system reports it.
-    pub fn on_lock_wait(mut self, notice: impl Fn(Option<&LockHolder>) + Send + Sync + 'static) -> Self {
-        self.lock_wait.notice = Some(Arc::new(notice));
-        self
     }
 }
 

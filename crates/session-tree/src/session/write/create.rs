@@ -1,16 +1,14 @@
-//! Opening for writing, and making new sessions.
+//! Creating sessions.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::{Options, Session};
 use crate::entry::Header;
-use crate::error::{Error, ReadOnlyReason, Result};
-use crate::fs::Access;
+use crate::error::{Error, Result};
 use crate::id::is_valid_session_id;
 use crate::index::Index;
-use crate::journal::{FileJournal, Journal, MemoryJournal};
+use crate::journal::Journal;
 use crate::json::{Doc, write_string};
-use crate::naming::session_file_name;
 use crate::time::Timestamp;
 
 /// What a new session starts with.
@@ -36,94 +34,13 @@ impl From<String> for NewSession {
     }
 }
 
-impl Session {
-    /// Opens a session file for reading and writing: see [`Options::open`].
-    pub fn open(path: impl AsRef<Path>) -> Result<Session> {
-        Options::new().open(path)
-    }
-}
-
 impl Options {
-    /// Opens a session file for reading and writing.
-    ///
-    /// Nothing is written by opening: an old version is migrated, and a torn tail closed off, by the first append.
-    /// A file that may not be written, or that a newer program wrote, is opened read only; [`Session::read_only`]
-    /// tells why.
-    pub fn open(self, path: impl AsRef<Path>) -> Result<Session> {
-        let journal = FileJournal::open(self.fs.clone(), path.as_ref(), Access::Append)?;
-        let journal = journal.with_lock_wait(self.lock_wait.clone());
-        let read_only = journal.is_protected().then_some(ReadOnlyReason::Protected);
-        self.load(journal, read_only)
-    }
-
-    /// Opens a session file, or prepares a new one under this path. An empty file gets its header at once, unless
-    /// the path is a link to it: nothing says then that the file is meant to become a session.
-    pub fn open_or_create(self, path: impl AsRef<Path>, new: impl Into<NewSession>) -> Result<Session> {
-        let path = path.as_ref();
-        match self.fs.metadata(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => self.create(path, new),
-            Ok(meta) if meta.is_file && meta.len == 0 => self.fill_empty(path, new.into()),
-            _ => self.open(path),
-        }
-    }
-
-    /// Prepares a new session under this path. The file is created with the first message.
-    pub fn create(self, path: impl AsRef<Path>, new: impl Into<NewSession>) -> Result<Session> {
-        let now = self.writer.clock.now();
-        self.create_dated(path.as_ref().to_path_buf(), new.into(), now)
-    }
-
-    /// Prepares a new session in a directory, named by its time and id as pi does.
-    pub fn create_in(mut self, directory: impl AsRef<Path>, new: impl Into<NewSession>) -> Result<Session> {
-        let mut new = new.into();
-        let id = new.id.take().unwrap_or_else(|| self.writer.ids.session_id());
-        let now = self.writer.clock.now();
-        check_id(&id)?;
-        let path = directory.as_ref().join(session_file_name(now, &id));
-        new.id = Some(id);
-        self.create_dated(path, new, now)
-    }
-
-    /// Makes a session that lives in memory only.
-    pub fn in_memory(self, new: impl Into<NewSession>) -> Result<Session> {
-        self.start(Box::new(MemoryJournal::default()), new.into())
-    }
-
-    fn create_dated(self, path: PathBuf, new: NewSession, now: Timestamp) -> Result<Session> {
-        let fs = self.fs.clone();
-        if fs.metadata(&path).is_ok() {
-            return Err(Error::Exists { path });
-        }
-        let journal = FileJournal::held(fs, path).with_lock_wait(self.lock_wait.clone());
-        self.start_dated(Box::new(journal), new, now)
-    }
-
-    fn fill_empty(self, path: &Path, new: NewSession) -> Result<Session> {
-        if self.is_link(path)? {
-            return Err(Error::Exists { path: path.into() });
-        }
-        let journal = FileJournal::open(self.fs.clone(), path, Access::Append)?;
-        let journal = journal.with_lock_wait(self.lock_wait.clone());
-        if journal.is_protected() {
-            return Err(Error::ReadOnly { reason: ReadOnlyReason::Protected });
-        }
-        self.start(Box::new(journal), new)
-    }
-
-    /// Tells whether the last name of a path is a link; what leads there may be one.
-    fn is_link(&self, path: &Path) -> Result<bool> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
-        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        let real = |path: &Path| self.fs.canonical(path).map_err(Error::io("open", path));
-        Ok(real(path)? != real(parent)?.join(name))
-    }
-
-    fn start(self, journal: Box<dyn Journal>, new: NewSession) -> Result<Session> {
+    pub(crate) fn start(self, journal: Box<dyn Journal>, new: NewSession) -> Result<Session> {
         let now = self.writer.clock.now();
         self.start_dated(journal, new, now)
     }
 
-    fn start_dated(
+    pub(crate) fn start_dated(
         mut self,
         mut journal: Box<dyn Journal>,
         new: NewSession,
@@ -150,7 +67,7 @@ impl Options {
         // The journal was empty under the lock. Its length now may count what others have appended since.
         let end = line.len() as u64 + 1;
         let session = Session::new(journal, Index::new(header, end), None);
-        Ok(self.equip(session))
+        Ok(self.apply_to(session))
     }
 }
 
@@ -169,7 +86,7 @@ impl Session {
     }
 }
 
-fn check_id(id: &str) -> Result<()> {
+pub(crate) fn check_id(id: &str) -> Result<()> {
     if is_valid_session_id(id) { Ok(()) } else { Err(Error::BadSessionId { id: id.to_owned() }) }
 }
 

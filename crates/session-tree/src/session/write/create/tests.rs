@@ -1,7 +1,8 @@
 use std::io;
+use std::path::PathBuf;
 
 use super::*;
-use crate::journal::{Locked, ReadAt, VerifyCopy, WriteCopy};
+use crate::journal::{Locked, MemoryJournal, ReadAt, VerifyCopy, WriteCopy};
 
 /// A journal to which somebody else appends as soon as the lock is free.
 #[derive(Debug, Default)]
