@@ -117,7 +117,8 @@ mod navigate;
 // of the session,
 mod check;
 mod extract;
-mod graft;
+mod cherry_pick;
+mod merge;
 mod repair;
 // and of many sessions.
 #[cfg(feature = "catalog")]
@@ -132,6 +133,7 @@ pub use catalog::{
     Catalog, Damage, Listing, Progress, Relevance, SUB_AGENT_MARKER, SessionQuery, SessionSummary,
 };
 pub use check::{Fix, REPAIR, Recovered, Report};
+pub use cherry_pick::{CHERRY_PICK, PickItem, PickMode, PickPlan, PickRequest, PickWarning, Selection};
 pub use compaction::{CompactionPlan, CompactionSettings, should_compact};
 pub use comparison::{CommandRun, Comparison, Outcome, Prompt, Side};
 pub use context::{
@@ -150,20 +152,18 @@ pub use extract::{Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, Pla
 pub use extract::{fork_from, import};
 pub use figures::{BranchFigures, BranchRow, Figures, ModelFigures, Share, ToolFigures};
 pub use file_ops::FileOps;
-pub use graft::{
-    CHERRY_PICK, Conflict, EarlierMerge, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan,
-    MergeRequest, MergeText, Merged, PUSH_PREFIX, PickItem, PickMode, PickPlan, PickRequest, PickWarning,
-    PopPlan, Selection, SettingDifference, push_label,
-};
 #[cfg(feature = "fs")]
 pub use id::RandomIds;
 pub use id::{EntryId, IdSource, is_valid_session_id};
 pub use index::{LONGEST_LINE, Label};
 pub use kind::{Kind, Role};
 pub use line::{LEAF_MARKER, STUB, WITHDRAWN};
+pub use merge::{
+    Conflict, EarlierMerge, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan, MergeRequest, MergeText,
+    Merged, SettingDifference,
+};
 pub use naming::{encode_cwd, session_file_name};
-pub use navigate::Navigated;
-pub use navigate::NavigationPlan;
+pub use navigate::{Navigated, NavigationPlan, PUSH_PREFIX, PopPlan, push_label};
 pub use outline::{
     Charset, Filter, Fold, FoldStep, Level, Outline, OutlineOptions, OutlineRow, Query, RowShape, RowStyle,
     Search, SearchProgress, TurnStats, TurnWalk,

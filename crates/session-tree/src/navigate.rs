@@ -6,14 +6,17 @@
 //! changes nothing. Applying it moves the leaf and appends a summary and a label if there are any. Asking people,
 //! extensions and models is the application's business.
 
+mod pop;
+
 use crate::draft::NewBranchSummary;
 use crate::entry::{Body, Content, Image};
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::{Node, Tree};
+
+pub use pop::{PUSH_PREFIX, PopPlan, push_label};
 
 /// What a move of the leaf would do.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ mod export;
 mod extensions;
 mod follow;
 mod forks;
-mod graft;
+mod cherry_pick_and_merge;
 mod hostile;
 mod interactive;
 mod labels;

@@ -4,15 +4,16 @@
 
 mod append;
 mod check;
+mod cherry_pick;
 mod comparison;
 mod crash;
 mod faults;
 mod figures;
 mod fork;
-mod graft;
 mod labels;
 mod layers;
 mod loading;
+mod merge;
 mod migration;
 mod navigation;
 mod outcomes;
@@ -24,6 +25,7 @@ mod pi_list;
 mod pi_summary;
 mod pi_tree;
 mod planted_files;
+mod pop;
 mod processes;
 mod properties;
 mod repair;

@@ -2,6 +2,7 @@
 
 pub(crate) mod live;
 pub(crate) mod recorded;
+pub(crate) mod two_branches;
 
 use proptest::test_runner::{Config, RngSeed};
 use testkit::soak::{is_soak, rounds};

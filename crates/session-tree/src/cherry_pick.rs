@@ -7,15 +7,13 @@
 //! summary. Planning changes nothing; applying appends at the leaf with one write. The source is never changed,
 //! copied tool calls are never run, no file is looked at and no model is asked.
 
-mod digest;
-mod here;
-mod merge;
+mod item;
 mod native;
-mod origin;
-mod pick;
-mod pop;
+mod plan;
+mod provenance;
 mod quote;
 mod selection;
+mod target;
 mod unit;
 mod warning;
 
@@ -29,40 +27,40 @@ use crate::session::Session;
 use crate::time::Timestamp;
 use crate::tree::Node;
 
-pub use merge::{
-    Conflict, EarlierMerge, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan, MergeRequest, MergeText,
-    Merged, SettingDifference,
-};
-pub use origin::CHERRY_PICK;
-pub use pick::{PickItem, PickMode, PickPlan, PickRequest};
-pub use pop::{PUSH_PREFIX, PopPlan, push_label};
+pub use item::PickItem;
+pub use plan::{PickMode, PickPlan, PickRequest};
+pub use provenance::CHERRY_PICK;
+pub(crate) use provenance::session_json;
+pub(crate) use quote::{Attribution, spoken};
 pub use selection::Selection;
+pub(crate) use target::{CommonAncestor, Target, touched};
+pub(crate) use unit::{Unit, units_of};
 pub use warning::PickWarning;
 
 /// Reads messages of a source, with or without the context edits of their path.
-struct Reader<'s> {
-    session: &'s Session,
+pub(crate) struct MessageReader<'s> {
+    pub(crate) session: &'s Session,
     edits: ContextEdits,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> MessageReader<'s> {
     /// Reads what the entries say themselves.
-    fn verbatim(session: &'s Session) -> Self {
+    pub(crate) fn verbatim(session: &'s Session) -> Self {
         Self { session, edits: ContextEdits::default() }
     }
 
     /// Reads what the entries contribute to the context, as edits among `nodes` leave it.
-    fn edited(session: &'s Session, nodes: &[Node]) -> Result<Self> {
+    pub(crate) fn edited(session: &'s Session, nodes: &[Node]) -> Result<Self> {
         Ok(Self { session, edits: path_edits(session, nodes.iter().copied())? })
     }
 
-    fn message(&self, node: Node) -> Result<Option<Message>> {
+    pub(crate) fn message(&self, node: Node) -> Result<Option<Message>> {
         Ok(message_of(&self.session.entry_at(node)?, self.edits.get(node)))
     }
 }
 
 /// Returns the message that a draft will contribute, read as the engine reads the line it becomes.
-fn message_of_draft(draft: &Draft) -> Option<Message> {
+pub(crate) fn message_of_draft(draft: &Draft) -> Option<Message> {
     let (id, timestamp) = (EntryId::from("draft"), Timestamp::from_millis(0));
     let mut line = Vec::new();
     draft.write_line(&mut line, &id, None, timestamp);

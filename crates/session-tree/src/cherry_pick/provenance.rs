@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::here::Here;
-use super::pick::{PickMode, PickRequest};
+use super::plan::{PickMode, PickRequest};
+use super::target::Target;
 use crate::entry::{Body, Entry};
 use crate::error::Result;
 use crate::id::EntryId;
@@ -17,17 +17,17 @@ pub const CHERRY_PICK: &str = "cherry-pick";
 
 /// What all picks of one plan have in common.
 #[derive(Debug, Clone)]
-pub(super) struct Whence {
-    pub(super) session: Json,
-    pub(super) leaf: EntryId,
-    pub(super) common_ancestor: Option<EntryId>,
-    pub(super) note: Option<String>,
+pub(crate) struct Provenance {
+    pub(crate) session: Json,
+    pub(crate) leaf: EntryId,
+    pub(crate) common_ancestor: Option<EntryId>,
+    pub(crate) note: Option<String>,
 }
 
 /// Where one entry of a pick came from.
 #[derive(Debug, Clone)]
-pub(super) struct Origin {
-    whence: Whence,
+pub(crate) struct Origin {
+    provenance: Provenance,
     sources: Vec<EntryId>,
     mode: PickMode,
     usage: Option<Json>,
@@ -35,20 +35,26 @@ pub(super) struct Origin {
     first: Option<Map<String, Json>>,
 }
 
-impl Whence {
-    pub(super) fn of(here: &Here<'_>, source: &Session, tip: Node, end: Node, request: &PickRequest) -> Self {
-        let meeting = here.meeting(source, end);
+impl Provenance {
+    pub(crate) fn of(
+        here: &Target<'_>,
+        source: &Session,
+        tip: Node,
+        end: Node,
+        request: &PickRequest,
+    ) -> Self {
+        let common = here.common_ancestor(source, end);
         Self {
             session: session_json(here.session, source),
             leaf: source.tree().id(tip),
-            common_ancestor: meeting.map(|meeting| source.tree().id(meeting.there)),
+            common_ancestor: common.map(|common| source.tree().id(common.there)),
             note: request.note.clone(),
         }
     }
 }
 
 /// Names a session: by its id, and by its file if that is another one than `here`.
-pub(super) fn session_json(here: &Session, source: &Session) -> Json {
+pub(crate) fn session_json(here: &Session, source: &Session) -> Json {
     let mut session = json!({ "id": source.header().id() });
     if let Some(file) = source.file().filter(|_| here.header().id() != source.header().id()) {
         session["file"] = Json::from(file.to_string_lossy());
@@ -57,11 +63,16 @@ pub(super) fn session_json(here: &Session, source: &Session) -> Json {
 }
 
 impl Origin {
-    pub(super) fn of(whence: &Whence, source: &Session, nodes: &[Node], mode: PickMode) -> Result<Self> {
+    pub(crate) fn of(
+        provenance: &Provenance,
+        source: &Session,
+        nodes: &[Node],
+        mode: PickMode,
+    ) -> Result<Self> {
         let head = nodes.first().map(|node| source.entry_at(*node)).transpose()?;
         let first = head.as_ref().and_then(origin_of).and_then(ValueRef::to_serde);
         Ok(Self {
-            whence: whence.clone(),
+            provenance: provenance.clone(),
             sources: nodes.iter().map(|node| source.tree().id(*node)).collect(),
             mode,
             usage: None,
@@ -72,21 +83,21 @@ impl Origin {
         })
     }
 
-    pub(super) fn with_usage(mut self, usage: Option<ValueRef<'_>>) -> Self {
+    pub(crate) fn with_usage(mut self, usage: Option<ValueRef<'_>>) -> Self {
         self.usage = usage.and_then(ValueRef::to_serde);
         self
     }
 
-    pub(super) fn sources(&self) -> &[EntryId] {
+    pub(crate) fn sources(&self) -> &[EntryId] {
         &self.sources
     }
 
-    pub(super) fn mode(&self) -> PickMode {
+    pub(crate) fn mode(&self) -> PickMode {
         self.mode
     }
 
     /// Writes the note. A pick of a pick keeps the first origin and lists the places it came through.
-    pub(super) fn to_json(&self, picked_at: Timestamp) -> Json {
+    pub(crate) fn to_json(&self, picked_at: Timestamp) -> Json {
         let Some(first) = &self.first else {
             let mut origin = json!({ "v": 1, "kind": CHERRY_PICK });
             extend(&mut origin, self.step(picked_at, true));
@@ -105,17 +116,17 @@ impl Origin {
     fn step(&self, picked_at: Timestamp, is_first: bool) -> Json {
         let ids: Vec<&str> = self.sources.iter().map(EntryId::as_str).collect();
         let mut step = json!({
-            "sourceSession": self.whence.session,
+            "sourceSession": self.provenance.session,
             "sourceEntryIds": ids,
-            "sourceLeafId": self.whence.leaf.as_str(),
+            "sourceLeafId": self.provenance.leaf.as_str(),
         });
         if is_first {
-            step["commonAncestorId"] = self.whence.common_ancestor.as_ref().map(EntryId::as_str).into();
+            step["commonAncestorId"] = self.provenance.common_ancestor.as_ref().map(EntryId::as_str).into();
         }
         step["pickedAt"] = picked_at.to_string().into();
         step["mode"] = self.mode.name().into();
         for (key, value) in
-            [("note", self.whence.note.clone().map(Json::from)), ("originalUsage", self.usage.clone())]
+            [("note", self.provenance.note.clone().map(Json::from)), ("originalUsage", self.usage.clone())]
         {
             if let Some(value) = value {
                 step[key] = value;
@@ -132,7 +143,7 @@ fn extend(object: &mut Json, more: Json) {
 }
 
 /// Returns what an entry notes about where it was picked; none if it is no pick.
-pub(super) fn origin_of(entry: &Entry) -> Option<ValueRef<'_>> {
+pub(crate) fn origin_of(entry: &Entry) -> Option<ValueRef<'_>> {
     let details = match entry.body() {
         Body::CustomMessage { details, .. } => details,
         _ => None,
@@ -142,10 +153,10 @@ pub(super) fn origin_of(entry: &Entry) -> Option<ValueRef<'_>> {
 }
 
 /// The picks on a path, each with the entries that it came from.
-pub(super) struct EarlierPicks(Vec<(EntryId, Vec<String>)>);
+pub(crate) struct EarlierPicks(Vec<(EntryId, Vec<String>)>);
 
 impl EarlierPicks {
-    pub(super) fn on(here: &Here<'_>) -> Result<Self> {
+    pub(crate) fn on(here: &Target<'_>) -> Result<Self> {
         let finder = memchr::memmem::Finder::new(CHERRY_PICK);
         let mut picks = Vec::new();
         for node in here.path.iter().copied() {
@@ -162,7 +173,7 @@ impl EarlierPicks {
     }
 
     /// Returns the earlier pick of an entry.
-    pub(super) fn of(&self, id: &EntryId) -> Option<&EntryId> {
+    pub(crate) fn of(&self, id: &EntryId) -> Option<&EntryId> {
         let mut picks = self.0.iter();
         picks.find(|(_, sources)| sources.iter().any(|source| id == source.as_str())).map(|(pick, _)| pick)
     }

@@ -1,6 +1,6 @@
 //! Selections: which entries of a source are to be picked.
 
-use super::Reader;
+use super::MessageReader;
 use super::unit::units_of;
 use crate::error::{Error, Result};
 use crate::kind::Role;
@@ -62,7 +62,7 @@ fn with_results(source: &Session, entry: Node, below: &[Node]) -> Result<Vec<Nod
     }
     let answers = |node: &Node| tree.role(*node) == Some(Role::Assistant);
     let end = below.iter().skip(1).position(answers).map_or(below.len(), |place| place + 1);
-    let units = units_of(&Reader::verbatim(source), &below[..end])?;
+    let units = units_of(&MessageReader::verbatim(source), &below[..end])?;
     Ok(units.first().map_or_else(|| vec![entry], super::unit::Unit::nodes))
 }
 

@@ -1,9 +1,8 @@
-//! Rules of grafts that are easier to see from the inside.
+//! Groups of calls and results, entries of other sessions, native copies.
 
-use super::digest::turns_of;
-use super::here::Here;
 use super::native;
 use super::quote::clip_line;
+use super::target::Target;
 use super::unit::units_of;
 use super::*;
 
@@ -34,7 +33,7 @@ fn answers(id: &str, parent: &str, call_id: &str) -> String {
 fn drawn(session: &Session) -> Vec<String> {
     let path = session.branch_path(None);
     let id = |node: Node| session.tree().id(node).to_string();
-    let units = units_of(&Reader::verbatim(session), &path).unwrap();
+    let units = units_of(&MessageReader::verbatim(session), &path).unwrap();
     let draw = |unit: &unit::Unit| {
         let results: Vec<String> = unit.calls.iter().map(|call| call.result.map_or("-".into(), id)).collect();
         format!("{}({})", id(unit.head), results.join(" "))
@@ -69,25 +68,13 @@ fn calls_of_one_answer_may_share_their_id() {
 }
 
 #[test]
-fn turns_begin_at_prompts_and_what_comes_before_the_first_is_one_too() {
-    let session = session(&[
-        &entry("a", "none", r#""role":"assistant","content":[]"#),
-        &entry("u", "a", r#""role":"user","content":"one""#),
-        &entry("b", "u", r#""role":"assistant","content":[]"#),
-        &entry("v", "b", r#""role":"user","content":"two""#),
-    ]);
-    let turns = turns_of(&Reader::verbatim(&session), &session.branch_path(None)).unwrap();
-    assert_eq!(turns.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 1]);
-}
-
-#[test]
 fn an_entry_of_another_session_is_the_same_only_if_id_type_and_time_agree() {
     let ours = session(&[&entry("u", "none", r#""role":"user","content":"here""#)]);
     let same = session(&[&entry("u", "none", r#""role":"user","content":"edited elsewhere""#)]);
     let later = session(&[&entry("u", "none", r#""role":"user","content":"x""#).replace(":01.", ":02.")]);
-    let here = Here::of(&ours);
-    assert!(here.twin(&same, same.leaf().unwrap()).is_some());
-    assert!(here.twin(&later, later.leaf().unwrap()).is_none());
+    let here = Target::of(&ours);
+    assert!(here.same_entry(&same, same.leaf().unwrap()).is_some());
+    assert!(here.same_entry(&later, later.leaf().unwrap()).is_none());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use session_tree::{
     MergeRequest, MergeText, Merged, ModelRef, SettingDifference,
 };
 
-use super::{Live, call, ids, line, other, result};
+use crate::support::two_branches::{Live, call, ids, line, other, result};
 
 /// Two branches that part at `a`; the leaf is at `z`.
 const TREE: &str = "
@@ -179,7 +179,7 @@ fn a_branch_on_the_path_is_up_to_date_and_one_ahead_is_fast_forward() {
     let Merged::FastForwarded { leaf, marker: Some(_) } = done else { panic!("{done:?}") };
     assert_eq!(leaf, live.node("x"));
     assert_eq!(live.session.tree().len(), lines + 1, "only the marker was written");
-    let reopened = super::options().open(live.dir.path().join("s.jsonl")).unwrap();
+    let reopened = crate::support::two_branches::options().open(live.dir.path().join("s.jsonl")).unwrap();
     assert_eq!(reopened.leaf_id().unwrap(), "x");
 }
 

@@ -1,8 +1,4 @@
-//! Grafts: what picks, merges and pops append, and what a model reads of it afterwards.
-
-mod merge;
-mod pick;
-mod pop;
+//! Sessions with two branches for the tests of picks, merges and pops, and the lines that a drawing cannot express.
 
 use session_tree::{EntryId, Kind, Message, Node, Options, Session, Timestamp};
 use testkit::clock::TickingClock;
@@ -10,20 +6,20 @@ use testkit::drawing::session_text;
 use testkit::ids::CountingIds;
 
 /// The time of every pick.
-const NOW: i64 = 1_750_000_000_000;
+pub(crate) const NOW: i64 = 1_750_000_000_000;
 
 /// A session that can be written, with the entries of a drawing whose leaf is the last one.
-struct Live {
-    dir: tempfile::TempDir,
-    session: Session,
+pub(crate) struct Live {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) session: Session,
 }
 
 impl Live {
-    fn draw(drawing: &str) -> Self {
+    pub(crate) fn draw(drawing: &str) -> Self {
         Self::of(session_text(drawing))
     }
 
-    fn of(bytes: Vec<u8>) -> Self {
+    pub(crate) fn of(bytes: Vec<u8>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");
         std::fs::write(&path, bytes).unwrap();
@@ -32,18 +28,18 @@ impl Live {
     }
 
     /// Draws a session whose leaf is moved to an entry.
-    fn at(drawing: &str, leaf: &str) -> Self {
+    pub(crate) fn at(drawing: &str, leaf: &str) -> Self {
         let mut live = Self::draw(drawing);
         live.session.branch(leaf).unwrap();
         live
     }
 
-    fn node(&self, id: &str) -> Node {
+    pub(crate) fn node(&self, id: &str) -> Node {
         self.session.node(id).unwrap()
     }
 
     /// Reads the file again, as another process would, with the leaf where it is here.
-    fn reread(&self) -> Session {
+    pub(crate) fn reread(&self) -> Session {
         let mut again = Session::open_read_only(self.dir.path().join("s.jsonl")).unwrap();
         assert!(again.diagnostics().is_empty(), "{:?}", again.diagnostics());
         match self.session.leaf_id() {
@@ -54,47 +50,47 @@ impl Live {
     }
 
     /// What a model reads at the leaf, one `role: text` per message, from the file as it is now.
-    fn llm(&self) -> Vec<String> {
+    pub(crate) fn llm(&self) -> Vec<String> {
         let request = self.reread().build_context().unwrap().to_request();
         request.iter().map(|item| format!("{}: {}", item.message.role(), item.message.text())).collect()
     }
 
-    fn json(&self, id: &EntryId) -> serde_json::Value {
+    pub(crate) fn json(&self, id: &EntryId) -> serde_json::Value {
         self.reread().entry(id.as_str()).unwrap().value().unwrap().to_serde().unwrap()
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         std::fs::read(self.dir.path().join("s.jsonl")).unwrap()
     }
 
-    fn say(&mut self, text: &str) -> EntryId {
+    pub(crate) fn say(&mut self, text: &str) -> EntryId {
         self.session.append_message(&Message::user(text, Timestamp::from_millis(NOW))).unwrap()
     }
 }
 
-fn options() -> Options {
+pub(crate) fn options() -> Options {
     Options::new().clock(TickingClock::new(Timestamp::from_millis(NOW), 0)).ids(CountingIds::default())
 }
 
 /// A drawing of another session: one with another id.
-fn other(drawing: &str) -> Live {
+pub(crate) fn other(drawing: &str) -> Live {
     let text = String::from_utf8(session_text(drawing)).unwrap();
     Live::of(text.replacen("\"id\":\"ses\"", "\"id\":\"elsewhere\"", 1).into_bytes())
 }
 
-fn ids(session: &Session, nodes: &[Node]) -> Vec<String> {
+pub(crate) fn ids(session: &Session, nodes: &[Node]) -> Vec<String> {
     nodes.iter().map(|node| session.tree().id(*node).to_string()).collect()
 }
 
 /// The line of a message entry, for what a drawing has no word for.
-fn line(id: &str, parent: &str, message: &str) -> String {
+pub(crate) fn line(id: &str, parent: &str, message: &str) -> String {
     format!(
         r#"! {{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T01:00:00.000Z","message":{message}}}"#
     )
 }
 
 /// The line of an answer that calls one tool on a file.
-fn call(id: &str, parent: &str, tool: &str, path: &str) -> String {
+pub(crate) fn call(id: &str, parent: &str, tool: &str, path: &str) -> String {
     let call =
         format!(r#"{{"type":"toolCall","id":"call-{id}","name":"{tool}","arguments":{{"path":"{path}"}}}}"#);
     line(
@@ -105,7 +101,7 @@ fn call(id: &str, parent: &str, tool: &str, path: &str) -> String {
 }
 
 /// The line of the result of such a call.
-fn result(id: &str, answer: &str, tool: &str, text: &str) -> String {
+pub(crate) fn result(id: &str, answer: &str, tool: &str, text: &str) -> String {
     line(
         id,
         answer,
@@ -115,6 +111,6 @@ fn result(id: &str, answer: &str, tool: &str, text: &str) -> String {
     )
 }
 
-fn kinds(session: &Session, ids: &[EntryId]) -> Vec<Kind> {
+pub(crate) fn kinds(session: &Session, ids: &[EntryId]) -> Vec<Kind> {
     ids.iter().map(|id| session.tree().kind(session.node(id.as_str()).unwrap())).collect()
 }

@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::Reader;
-use super::here::Here;
+use super::MessageReader;
+use super::target::Target;
 use super::unit::{Call, Unit};
 use crate::context::convert_to_llm;
 use crate::entry::{Block, Message};
@@ -26,21 +26,21 @@ const SHOWN_NAME: usize = 80;
 
 /// How a quote names its origin.
 #[derive(Debug, Clone)]
-pub(super) struct Attribution {
+pub(crate) struct Attribution {
     branch: String,
     /// What the other session is called, if it is another one.
     session: Option<String>,
 }
 
 impl Attribution {
-    pub(super) fn of(here: &Here<'_>, source: &Session, tip: Node) -> Result<Self> {
+    pub(crate) fn of(here: &Target<'_>, source: &Session, tip: Node) -> Result<Self> {
         let is_other = here.session.header().id() != source.header().id();
         let named = || source.name().map_or_else(|| source.header().id().into_owned(), String::from);
         Ok(Self { branch: source.branch_name(tip)?, session: is_other.then(named) })
     }
 
     /// Returns the first line of a quote; `entries` names what is quoted, `changed` the files that changed here.
-    pub(super) fn line(&self, entries: &str, time: Timestamp, changed: &[String]) -> String {
+    pub(crate) fn line(&self, entries: &str, time: Timestamp, changed: &[String]) -> String {
         let branch = clip_line(&self.branch, SHOWN_NAME);
         let session = self
             .session
@@ -59,7 +59,7 @@ impl Attribution {
 }
 
 /// Returns what a unit says: an answer's text with a line for each call, a prompt, a result, a summary.
-pub(super) fn unit_text(reader: &Reader<'_>, unit: &Unit) -> Result<String> {
+pub(crate) fn unit_text(reader: &MessageReader<'_>, unit: &Unit) -> Result<String> {
     let Some(message) = reader.message(unit.head)? else { return Ok(String::new()) };
     Ok(match message.role() {
         Role::Assistant => {
@@ -80,7 +80,7 @@ pub(super) fn unit_text(reader: &Reader<'_>, unit: &Unit) -> Result<String> {
 }
 
 /// Returns what a unit says, with who says it in front; empty if it says nothing.
-pub(super) fn spoken(reader: &Reader<'_>, unit: &Unit) -> Result<String> {
+pub(crate) fn spoken(reader: &MessageReader<'_>, unit: &Unit) -> Result<String> {
     let mut text = unit_text(reader, unit)?;
     let tree = reader.session.tree();
     let role = tree.role(unit.head);
@@ -112,7 +112,7 @@ fn answer_text(message: &Message) -> String {
 }
 
 /// One line per call: the tool, its main argument, how it went, and the beginning of what it returned.
-fn call_lines(reader: &Reader<'_>, answer: &Message, calls: &[Call]) -> Result<Vec<String>> {
+fn call_lines(reader: &MessageReader<'_>, answer: &Message, calls: &[Call]) -> Result<Vec<String>> {
     let blocks = answer.content().blocks().filter_map(|block| match block {
         Block::ToolCall { name, arguments, .. } => Some(describe_call(&name, arguments, None)),
         Block::Text(_) | Block::Image { .. } | Block::Thinking(_) | Block::Other(_) => None,
@@ -150,7 +150,7 @@ fn images_text(message: &Message) -> String {
 }
 
 /// The first characters of a text on one line.
-pub(super) fn clip_line(text: &str, limit: usize) -> String {
+pub(crate) fn clip_line(text: &str, limit: usize) -> String {
     // The text may be long: what is cut off need not be looked at.
     one_line(clip(text.trim_start(), limit)).into_owned()
 }

@@ -5,15 +5,12 @@
 //! Conversations have no lines that could be merged; a merge is a text that somebody can read before it counts.
 //! The text is a digest made here, or one that the caller brings.
 
-mod source;
+mod digest;
+mod incoming;
 
 use serde_json::{Value as Json, json};
 
-use super::digest::{digest, quoted_turns};
-use super::here::{Here, touched};
-use super::message_of_draft;
-use super::origin::session_json;
-use super::quote::Attribution;
+use crate::cherry_pick::{Attribution, Target, message_of_draft, session_json, touched};
 use crate::context::{Context, ModelRef};
 use crate::draft::{Draft, NewBranchSummary};
 use crate::error::{Error, Result};
@@ -23,8 +20,9 @@ use crate::id::EntryId;
 use crate::session::Session;
 use crate::tree::Node;
 
-pub use source::EarlierMerge;
-use source::Incoming;
+use digest::{digest, quoted_turns};
+pub use incoming::EarlierMerge;
+use incoming::Incoming;
 
 /// What a merge is to bring, and how.
 #[derive(Debug, Clone, Default)]
@@ -322,7 +320,7 @@ impl Session {
     ///
     /// [`Error::BadDraft`] if the text that the caller brings is blank.
     pub fn plan_merge(&self, source: &Session, tip: Node, request: &MergeRequest) -> Result<MergePlan> {
-        let here = Here::of(self);
+        let here = Target::of(self);
         let outcome = match self.fast_forward(source, tip).filter(|_| !request.no_fast_forward) {
             Some(outcome) => outcome,
             None => match Incoming::of(&here, source, tip)? {
@@ -383,9 +381,9 @@ impl Session {
         is_ahead.then(|| MergeOutcome::FastForward { to, to_id: tree.id(to) })
     }
 
-    fn plan_text(&self, here: &Here<'_>, incoming: &Incoming<'_>, request: &MergeRequest) -> Result<Merge> {
+    fn plan_text(&self, here: &Target<'_>, incoming: &Incoming<'_>, request: &MergeRequest) -> Result<Merge> {
         let source = incoming.source;
-        let base = incoming.base.map(|meeting| meeting.here);
+        let base = incoming.base.map(|common| common.here);
         let is_other = self.header().id() != source.header().id();
         let ours = here.changed_since(base)?;
         let theirs = touched(source, &incoming.segment)?;

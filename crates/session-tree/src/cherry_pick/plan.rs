@@ -2,15 +2,14 @@
 //!
 //! selection -> units -> **plan** -> entries
 
-mod item;
-
-use super::here::{Here, touched};
-use super::origin::{EarlierPicks, Origin, Whence};
+use super::item::PickItem;
+use super::provenance::{EarlierPicks, Origin, Provenance};
 use super::quote::{Attribution, unit_text};
 use super::selection::{Selected, Selection};
+use super::target::{Target, touched};
 use super::unit::{Unit, units_of};
 use super::warning::PickWarning;
-use super::{Reader, native};
+use super::{MessageReader, native};
 use crate::context::{ModelRef, OpenCalls};
 use crate::draft::Draft;
 use crate::entry::{Body, Content, Entry, Message};
@@ -20,8 +19,6 @@ use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
-
-pub use item::PickItem;
 
 /// What is to be picked, and how.
 ///
@@ -135,14 +132,14 @@ impl Session {
     /// [`Error::NotAnAncestor`] for a range that is none, [`Error::EmptySelection`] if nothing is left. Of a turn
     /// or a range, entries that have no meaning elsewhere are left out with a warning.
     pub fn plan_pick(&self, source: &Session, request: &PickRequest) -> Result<PickPlan> {
-        let here = Here::of(self);
+        let here = Target::of(self);
         let Selected { nodes, tip } = request.selection.resolve(source)?;
         let end = *nodes.last().ok_or(Error::EmptySelection)?;
-        let reader = Reader::verbatim(source);
+        let reader = MessageReader::verbatim(source);
         let mut planner = Planner {
             request,
             attribution: Attribution::of(&here, source, tip)?,
-            whence: Whence::of(&here, source, tip, end, request),
+            provenance: Provenance::of(&here, source, tip, end, request),
             changed: changed_here(&here, source, &nodes, end)?,
             reader: &reader,
             items: Vec::new(),
@@ -198,12 +195,12 @@ impl Session {
 }
 
 /// Lists the files that the selection touched and that were changed on the current branch since the two parted.
-fn changed_here(here: &Here<'_>, source: &Session, nodes: &[Node], end: Node) -> Result<Vec<String>> {
+fn changed_here(here: &Target<'_>, source: &Session, nodes: &[Node], end: Node) -> Result<Vec<String>> {
     let files = touched(source, nodes)?;
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let base = here.meeting(source, end).map(|meeting| meeting.here);
+    let base = here.common_ancestor(source, end).map(|common| common.here);
     let changed = here.changed_since(base)?;
     let touched = files.read_files().into_iter().chain(files.modified_files());
     let mut both: Vec<String> = touched.filter(|file| changed.contains(*file)).map(String::from).collect();
@@ -214,9 +211,9 @@ fn changed_here(here: &Here<'_>, source: &Session, nodes: &[Node], end: Node) ->
 /// A plan in the making.
 struct Planner<'p> {
     request: &'p PickRequest,
-    reader: &'p Reader<'p>,
+    reader: &'p MessageReader<'p>,
     attribution: Attribution,
-    whence: Whence,
+    provenance: Provenance,
     changed: Vec<String>,
     items: Vec<PickItem>,
     warnings: Vec<PickWarning>,
@@ -231,13 +228,13 @@ impl Planner<'_> {
     }
 
     /// Refuses what is here already, or warns if a part of it is or if it is asked for.
-    fn check_presence(&mut self, here: &Here<'_>, nodes: &[Node]) -> Result<()> {
+    fn check_presence(&mut self, here: &Target<'_>, nodes: &[Node]) -> Result<()> {
         let tree = self.source().tree();
         let speaking: Vec<Node> = nodes.iter().copied().filter(|node| !tree.is_bookkeeping(*node)).collect();
         let counted = if speaking.is_empty() { nodes } else { &speaking };
         let present: Vec<EntryId> = counted
             .iter()
-            .filter_map(|node| here.twin(self.source(), *node))
+            .filter_map(|node| here.same_entry(self.source(), *node))
             .map(|node| here.session.tree().id(node))
             .collect();
         let earlier = EarlierPicks::on(here)?;
@@ -346,14 +343,14 @@ impl Planner<'_> {
         };
         let changed: Vec<String> = self.changed.iter().filter(touches).cloned().collect();
         let line = self.attribution.line(&format!("entry {}", entry.id()), entry.timestamp(), &changed);
-        let origin = Origin::of(&self.whence, self.source(), &unit.nodes(), PickMode::Quote)?;
+        let origin = Origin::of(&self.provenance, self.source(), &unit.nodes(), PickMode::Quote)?;
         self.items.push(PickItem::quote(&format!("{line}\n\n{text}"), images, origin));
         Ok(Ok(()))
     }
 
     /// Copies a message as it is.
     fn copy_message(&mut self, entry: &Entry, message: &Message) -> Planned {
-        let origin = Origin::of(&self.whence, self.source(), &[entry.node()], PickMode::Native)?;
+        let origin = Origin::of(&self.provenance, self.source(), &[entry.node()], PickMode::Native)?;
         self.items.push(PickItem::message(native::verbatim(message), origin));
         Ok(Ok(()))
     }
@@ -372,11 +369,11 @@ impl Planner<'_> {
         if !tools.is_empty() {
             self.warnings.push(PickWarning::NativeEffects { tools });
         }
-        let origin = Origin::of(&self.whence, self.source(), &[unit.head], PickMode::Native)?;
+        let origin = Origin::of(&self.provenance, self.source(), &[unit.head], PickMode::Native)?;
         self.items.push(PickItem::message(copy, origin.with_usage(answer.value().get("usage"))));
         for result in unit.calls.iter().filter_map(|call| call.result) {
             if let Some(message) = self.reader.message(result)? {
-                let origin = Origin::of(&self.whence, self.source(), &[result], PickMode::Native)?;
+                let origin = Origin::of(&self.provenance, self.source(), &[result], PickMode::Native)?;
                 self.items.push(PickItem::message(native::verbatim(&message), origin));
             }
         }
@@ -385,7 +382,7 @@ impl Planner<'_> {
 
     /// Copies an entry with all its fields.
     fn copy_entry(&mut self, entry: &Entry) -> Planned {
-        let origin = Origin::of(&self.whence, self.source(), &[entry.node()], PickMode::Native)?;
+        let origin = Origin::of(&self.provenance, self.source(), &[entry.node()], PickMode::Native)?;
         self.items.push(PickItem::copy(entry, origin));
         Ok(Ok(()))
     }
@@ -414,7 +411,7 @@ impl Planner<'_> {
             }
             _ => return Ok(Err(PickRefusal::OwnPath)),
         };
-        let origin = Origin::of(&self.whence, self.source(), &[entry.node()], PickMode::Native)?;
+        let origin = Origin::of(&self.provenance, self.source(), &[entry.node()], PickMode::Native)?;
         self.items.push(PickItem::setting(draft, origin));
         self.warnings.push(warning);
         Ok(Ok(()))
@@ -454,6 +451,6 @@ fn images_of(entry: &Entry) -> Vec<serde_json::Value> {
 }
 
 /// Returns the number of images in what a context shows.
-fn image_count(message: &Message) -> usize {
+pub(super) fn image_count(message: &Message) -> usize {
     Content::of(message.value().get("content")).image_count()
 }

@@ -5,7 +5,7 @@ use session_tree::{
     Error, Kind, ModelRef, PickMode, PickPlan, PickRefusal, PickRequest, PickWarning, Selection, Session,
 };
 
-use super::{Live, call, ids, kinds, line, other, result};
+use crate::support::two_branches::{Live, call, ids, kinds, line, other, result};
 
 /// Two branches: `a` is where they part, `x` ends the other one, the leaf is at `z`.
 const TREE: &str = "

@@ -1,8 +1,6 @@
 //! Digests: a branch told by quoting its turns, without a model.
 
-use super::Reader;
-use super::quote::{Attribution, spoken};
-use super::unit::{Unit, units_of};
+use crate::cherry_pick::{Attribution, MessageReader, Unit, spoken, units_of};
 use crate::error::{Error, Result};
 use crate::estimate::UNITS_PER_TOKEN;
 use crate::kind::Role;
@@ -21,7 +19,7 @@ pub(super) struct Digest {
 
 /// Quotes entries turn by turn; turns in which nothing is said are left out.
 pub(super) fn quoted_turns(
-    reader: &Reader<'_>,
+    reader: &MessageReader<'_>,
     attribution: &Attribution,
     nodes: &[Node],
 ) -> Result<Vec<String>> {
@@ -55,7 +53,7 @@ pub(super) fn digest(blocks: Vec<String>, notes: &[String], budget_tokens: Optio
 }
 
 /// Splits entries at the prompts.
-pub(super) fn turns_of(reader: &Reader<'_>, nodes: &[Node]) -> Result<Vec<Vec<Unit>>> {
+fn turns_of(reader: &MessageReader<'_>, nodes: &[Node]) -> Result<Vec<Vec<Unit>>> {
     let mut turns: Vec<Vec<Unit>> = Vec::new();
     for unit in units_of(reader, nodes)? {
         let is_prompt = reader.session.tree().role(unit.head) == Some(Role::User);
@@ -68,7 +66,7 @@ pub(super) fn turns_of(reader: &Reader<'_>, nodes: &[Node]) -> Result<Vec<Vec<Un
 }
 
 /// Quotes one turn; none if nothing is said in it.
-fn block(reader: &Reader<'_>, attribution: &Attribution, turn: &[Unit]) -> Result<Option<String>> {
+fn block(reader: &MessageReader<'_>, attribution: &Attribution, turn: &[Unit]) -> Result<Option<String>> {
     let mut said = Vec::new();
     for unit in turn {
         said.push(spoken(reader, unit)?);
@@ -113,4 +111,31 @@ fn omission(omitted: usize) -> Option<String> {
 
 fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Session;
+
+    #[test]
+    fn a_turn_starts_at_each_prompt_and_at_the_first_entry() {
+        let message = |id: &str, parent: &str, role: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:01.000Z","message":{{"role":"{role}","content":[]}}}}"#
+            )
+        };
+        let header =
+            r#"{"type":"session","version":3,"id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#;
+        let lines = [
+            header.to_owned(),
+            message("a", "none", "assistant"),
+            message("u", "a", "user"),
+            message("b", "u", "assistant"),
+            message("v", "b", "user"),
+        ];
+        let session = Session::from_bytes(lines.join("\n").into_bytes()).unwrap();
+        let turns = turns_of(&MessageReader::verbatim(&session), &session.branch_path(None)).unwrap();
+        assert_eq!(turns.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 1]);
+    }
 }

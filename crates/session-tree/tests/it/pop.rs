@@ -2,7 +2,7 @@
 
 use session_tree::{Error, NewBranchSummary, PopPlan, push_label};
 
-use super::{Live, ids};
+use crate::support::two_branches::{Live, ids};
 
 const FOUR: &str = "
     u1 user one

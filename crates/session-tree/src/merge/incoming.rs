@@ -1,9 +1,7 @@
 //! The source of a merge: which entries of a branch are new here.
 
-use super::super::Reader;
-use super::super::here::{Here, Meeting};
-use super::super::unit::units_of;
 use crate::branch_summary::Covered;
+use crate::cherry_pick::{CommonAncestor, MessageReader, Target, Unit, units_of};
 use crate::entry::Message;
 use crate::error::Result;
 use crate::file_ops::FileOps;
@@ -25,7 +23,7 @@ pub struct EarlierMerge {
 /// What a source says that is new here.
 pub(super) struct Incoming<'s> {
     pub(super) source: &'s Session,
-    pub(super) base: Option<Meeting>,
+    pub(super) base: Option<CommonAncestor>,
     pub(super) earlier: Option<EarlierMerge>,
     /// The last entry that counts.
     pub(super) leaf: Node,
@@ -38,10 +36,10 @@ pub(super) struct Incoming<'s> {
 
 impl<'s> Incoming<'s> {
     /// Collects what is new; none if nothing is.
-    pub(super) fn of(here: &Here<'_>, source: &'s Session, tip: Node) -> Result<Option<Self>> {
+    pub(super) fn of(here: &Target<'_>, source: &'s Session, tip: Node) -> Result<Option<Self>> {
         let tree = source.tree();
         let Some(leaf) = finished(source, tip)? else { return Ok(None) };
-        let base = here.meeting(source, leaf);
+        let base = here.common_ancestor(source, leaf);
         let path = tree.path(leaf);
         let place = |node: Node| path.iter().position(|other| *other == node);
         let base_place = base.map(|base| base.there).and_then(place);
@@ -56,8 +54,8 @@ impl<'s> Incoming<'s> {
     }
 
     /// Reads the messages as the edits of the branch leave them.
-    pub(super) fn reader(&self) -> Result<Reader<'s>> {
-        Reader::edited(self.source, &self.segment)
+    pub(super) fn reader(&self) -> Result<MessageReader<'s>> {
+        MessageReader::edited(self.source, &self.segment)
     }
 
     fn keep_what_speaks(&mut self) -> Result<()> {
@@ -88,8 +86,8 @@ fn finished(source: &Session, tip: Node) -> Result<Option<Node>> {
     let Some(last) = tree.ancestors(tip).find(is_last_said) else { return Ok(Some(tip)) };
     let path = tree.path(tip);
     let from = path.iter().position(|node| *node == last).unwrap_or_default();
-    let units = units_of(&Reader::verbatim(source), &path[from..])?;
-    if units.first().is_some_and(super::super::unit::Unit::is_open) {
+    let units = units_of(&MessageReader::verbatim(source), &path[from..])?;
+    if units.first().is_some_and(Unit::is_open) {
         let above = source.readable(tree.parent(last));
         return Ok(above.and_then(|above| tree.nearest_conversational(above)));
     }
@@ -101,7 +99,7 @@ fn finished(source: &Session, tip: Node) -> Result<Option<Node>> {
 ///
 /// A merge counted everything above the entry it ended at, so what the two have in common is known here.
 fn earlier_merge(
-    here: &Here<'_>,
+    here: &Target<'_>,
     source: &Session,
     path: &[Node],
     base: Option<usize>,

@@ -1,6 +1,6 @@
 //! Units: what is copied or quoted as one, an answer with the results of its calls or any other entry alone.
 
-use super::Reader;
+use super::MessageReader;
 use crate::context::OpenCalls;
 use crate::entry::{Block, Message};
 use crate::error::Result;
@@ -10,33 +10,33 @@ use crate::tree::Node;
 
 /// An answer with the results of its calls, or any other entry.
 #[derive(Debug, Clone)]
-pub(super) struct Unit {
-    pub(super) head: Node,
+pub(crate) struct Unit {
+    pub(crate) head: Node,
     /// The calls of an answer, in its order.
-    pub(super) calls: Vec<Call>,
+    pub(crate) calls: Vec<Call>,
 }
 
 /// One call and its result, if there is one.
 #[derive(Debug, Clone)]
-pub(super) struct Call {
-    pub(super) id: String,
-    pub(super) result: Option<Node>,
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) result: Option<Node>,
 }
 
 impl Unit {
     /// Returns the entries of the unit: the head, then the results in the order of the calls.
-    pub(super) fn nodes(&self) -> Vec<Node> {
+    pub(crate) fn nodes(&self) -> Vec<Node> {
         std::iter::once(self.head).chain(self.calls.iter().filter_map(|call| call.result)).collect()
     }
 
     /// Tells whether some call has no result.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.calls.iter().any(|call| call.result.is_none())
     }
 }
 
 /// Groups entries of one path, oldest first. A result goes to its call, wherever it stands.
-pub(super) fn units_of(reader: &Reader<'_>, nodes: &[Node]) -> Result<Vec<Unit>> {
+pub(crate) fn units_of(reader: &MessageReader<'_>, nodes: &[Node]) -> Result<Vec<Unit>> {
     let mut units: Vec<Unit> = Vec::new();
     let mut open = OpenCalls::default();
     for node in nodes.iter().copied() {
@@ -63,7 +63,7 @@ pub(super) fn units_of(reader: &Reader<'_>, nodes: &[Node]) -> Result<Vec<Unit>>
 }
 
 /// Returns the id of the call that a result answers.
-pub(super) fn call_id(result: &Message) -> String {
+pub(crate) fn call_id(result: &Message) -> String {
     let id = result.value().get("toolCallId").and_then(ValueRef::as_str);
     id.map_or_else(String::new, Into::into)
 }

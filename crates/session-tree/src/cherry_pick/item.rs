@@ -2,10 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
-use super::super::origin::{CHERRY_PICK, Origin};
-use super::super::unit::call_id;
-use super::super::{message_of_draft, native};
-use super::{PickMode, image_count};
+use super::plan::{PickMode, image_count};
+use super::provenance::{CHERRY_PICK, Origin};
+use super::unit::call_id;
+use super::{message_of_draft, native};
 use crate::context::convert_to_llm;
 use crate::draft::Draft;
 use crate::entry::{Block, Entry, Message};
