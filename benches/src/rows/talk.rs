@@ -96,7 +96,7 @@ async fn turns(url: &str) -> Result<Duration, Failure> {
 async fn one_turn(model: &Arc<dyn Model>, directory: &Path) -> Result<(), Failure> {
     let session = Options::new().create_in(directory, "/project")?;
     let mut agent = Agent::new(session, "/project").with_model(model.clone(), ThinkingLevel::Off);
-    let prompt = Message::user("hi", agent.session().now());
+    let prompt = Message::user("hi").with_time(agent.session().now());
     match agent.prompt(vec![prompt], &Cancel::new()).await? {
         Outcome::Done => Ok(()),
         other => Err(format!("the turn ended otherwise: {other:?}").into()),

@@ -58,7 +58,7 @@ impl CustomMessage {
             value["details"] = details.clone();
         }
         value["timestamp"] = json!(time.as_millis());
-        Ok(Message::from_value(&value)?)
+        Ok(Message::from_serialize(&value)?)
     }
 }
 
@@ -123,7 +123,7 @@ impl AgentHandle {
     ///
     /// # Errors
     ///
-    /// [`session_tree::Error::BadDraft`] if its content is neither a text nor a list of blocks.
+    /// [`session_tree::Error::Invalid`] if its content is neither a text nor a list of blocks.
     pub fn send_message(&self, message: &CustomMessage, options: SendOptions) -> Result<Sent> {
         let spelled = message.to_message(self.session().now())?;
         if options.deliver_as == Some(Delivery::NextTurn) {

@@ -5,7 +5,7 @@ use session_tree::{Message, Timestamp};
 
 /// Takes a message that this crate has put together. An object with a role is always one.
 pub(crate) fn spelled(message: &Json) -> Message {
-    let spelled = Message::from_value(message);
+    let spelled = Message::from_serialize(message);
     debug_assert!(spelled.is_ok(), "an invalid message was put together: {message}");
-    spelled.unwrap_or_else(|_| Message::user("", Timestamp::from_millis(0)))
+    spelled.unwrap_or_else(|_| Message::user("").with_time(Timestamp::from_millis(0)))
 }

@@ -185,7 +185,7 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::DoesNotFit { .. } => vec!["`-m` takes your own words".into()],
         Error::NothingToPop => vec!["name an entry to go back to".into()],
-        Error::BadDraft { .. } => {
+        Error::Invalid { .. } => {
             vec!["`offshoot show SESSION REF --raw` prints an entry as it is stored".into()]
         }
         Error::UnknownEntry { .. } => {

@@ -285,7 +285,7 @@ impl Host {
         }
         let time = self.agent.session().now().as_millis();
         let value = json!({"role": "user", "content": content, "timestamp": time});
-        let message = Message::from_value(&value).map_err(|error| error.to_string())?;
+        let message = Message::from_serialize(&value).map_err(|error| error.to_string())?;
         self.agent.send_user_message(message, deliver_as).map(drop).map_err(|error| error.to_string())
     }
 
@@ -301,7 +301,7 @@ impl Host {
                     // The failure has been reported.
                     CommandRun::Done(None) | CommandRun::Failed(_) => return,
                 };
-                let message = Message::user(&prompt, agent.session().now());
+                let message = Message::user(&prompt).with_time(agent.session().now());
                 drop(agent.prompt(vec![message], cancel).await);
             })
         });

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::error::InvalidReason;
 use crate::id::EntryId;
 
 /// Something odd in a session file, with the place where it stands.
@@ -46,6 +47,13 @@ pub enum Problem {
     NoMessage {
         /// The entry.
         id: EntryId,
+    },
+    /// The message breaks a rule for messages that are written; readers may ignore it or fail.
+    InvalidMessage {
+        /// The entry.
+        id: EntryId,
+        /// The rule.
+        reason: InvalidReason,
     },
     /// The last line was cut off while it was written; its bytes are kept.
     TornTail,
@@ -163,6 +171,7 @@ impl Problem {
             Problem::NotAnObject => "not-an-object",
             Problem::NoId => "no-id",
             Problem::NoMessage { .. } => "no-message",
+            Problem::InvalidMessage { .. } => "invalid-message",
             Problem::TornTail => "torn-tail",
             Problem::MissingLineFeed => "missing-line-feed",
             Problem::Placeholder { .. } => "placeholder",
@@ -213,6 +222,7 @@ impl Problem {
             | Problem::SecondHeader
             | Problem::UuidSpelling
             | Problem::ByteOrderMark
+            | Problem::InvalidMessage { .. }
             | Problem::Mended { .. }
             | Problem::BadTimestamp { .. }
             | Problem::LabelWithoutTarget { .. }
@@ -228,6 +238,9 @@ impl fmt::Display for Problem {
             Problem::NotAnObject => f.write_str("not a JSON object; kept, not shown"),
             Problem::NoId => f.write_str("an object without an id; kept, not part of the tree"),
             Problem::NoMessage { id } => write!(f, "entry {id} carries no message; it keeps its place"),
+            Problem::InvalidMessage { id, reason } => {
+                write!(f, "the message of entry {id} is not valid: {reason}")
+            }
             Problem::TornTail => {
                 f.write_str("the last line was cut off while it was written; its bytes are kept")
             }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde_json::Value as Json;
 
 use crate::entry::{Entry, Message};
-use crate::error::{Error, Result};
+use crate::error::{InvalidReason, Result};
 use crate::id::EntryId;
 use crate::json::{self, ValueRef, write_string};
 use crate::kind::{Kind, Role};
@@ -39,8 +39,8 @@ enum Member {
     Text(String),
     /// A member whose value is the id of the new entry itself.
     OwnId(&'static str),
-    /// An object that gets the time of the new entry as its last member, in milliseconds.
-    Timed(String),
+    /// An object that gets the time of the new entry in milliseconds, between these two parts of its text.
+    Timed(String, String),
 }
 
 /// The names that a session file uses for the ids of its entries and the links between them.
@@ -110,16 +110,26 @@ pub enum NewContent {
 }
 
 impl Draft {
-    /// Drafts a message of the conversation. Summaries have calls of their own.
+    /// Drafts a `message` entry. A message without a time gets that of the entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) if the message lacks what readers of the format rely on, unless it was made with
+    /// [`Message::parse_unchecked`]. Summaries are entries of their own type: see
+    /// [`Session::compact`](crate::Session::compact) and
+    /// [`Session::branch_with_summary`](crate::Session::branch_with_summary).
     pub fn message(message: &Message) -> Result<Self> {
-        let role = message.role();
+        let role = message.check().map_err(|reason| reason.of("message"))?;
         if matches!(role, Role::BranchSummary | Role::CompactionSummary) {
-            let reason = "summaries are appended by branch_with_summary and append_compaction".into();
-            return Err(Error::BadDraft { what: "message", reason });
+            return Err(InvalidReason::Summary.of("message"));
         }
-        let text = std::str::from_utf8(message.raw());
-        let text = text.map_err(|_| Error::BadDraft { what: "message", reason: "it is not UTF-8".into() })?;
-        Ok(Draft { role, ..Draft::new(Kind::Message) }.raw("message", text))
+        Ok(Draft { role, ..Draft::new(Kind::Message) }.member(Member::of_message(message)?))
+    }
+
+    /// Drafts a copy of a message that a session holds, whatever it lacks.
+    pub(crate) fn copied_message(message: &Message) -> Self {
+        let role = message.role();
+        Draft { role, ..Draft::new(Kind::Message) }.raw("message", &message.json())
     }
 
     /// Drafts a change of the thinking level.
@@ -168,11 +178,33 @@ impl Draft {
         Draft::new(Kind::Custom).text("customType", custom_type).json("data", data)
     }
 
-    /// Drafts a message of an extension; `content` is a text or an array of text and image blocks.
-    pub fn custom_message(custom_type: &str, content: &Json, display: bool, details: Option<&Json>) -> Self {
-        let draft =
-            Draft::new(Kind::CustomMessage).text("customType", custom_type).json("content", Some(content));
-        draft.raw("display", if display { "true" } else { "false" }).json("details", details)
+    /// Drafts a message of an extension; `content` is a string or an array of text and image blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) if the content is neither.
+    pub fn custom_message(
+        custom_type: &str,
+        content: &Json,
+        display: bool,
+        details: Option<&Json>,
+    ) -> Result<Self> {
+        let message =
+            Message::custom(custom_type, content.clone()).display(display).details(details.cloned());
+        Draft::custom_entry(&message.build())
+    }
+
+    /// Drafts the `custom_message` entry of a message with the role `custom`.
+    fn custom_entry(message: &Message) -> Result<Self> {
+        message.check().map_err(|reason| reason.of("custom_message"))?;
+        let mut draft = Draft::new(Kind::CustomMessage);
+        for name in ["customType", "content", "display", "details"] {
+            if let Some(value) = message.value().get(name) {
+                let text = std::str::from_utf8(value.raw());
+                draft = draft.raw(name, text.map_err(|_| InvalidReason::NotUtf8.of("custom_message"))?);
+            }
+        }
+        Ok(draft)
     }
 
     /// Drafts a label; no text, or a blank one, clears it.
@@ -223,12 +255,12 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// [`Error::BadDraft`] if the session itself sets the field: `type`, `id`, `parentId`, `timestamp`, `uuid` and
+    /// [`Error::Invalid`](crate::Error::Invalid) if the session itself sets the field: `type`, `id`, `parentId`, `timestamp`, `uuid` and
     /// `parentUuid`. A line with two of them would mean something else to each reader.
     pub fn with_field(mut self, name: &str, value: &Json) -> Result<Self> {
         if ENVELOPE.contains(&name) {
-            let reason = format!("`{name}` is given by the session");
-            return Err(Error::BadDraft { what: self.kind.name().unwrap_or("entry"), reason });
+            let reason = InvalidReason::SetBySession { field: name.to_owned() };
+            return Err(reason.of(self.kind.name().unwrap_or("entry")));
         }
         self.members.retain(|member| !member.is_named(name));
         Ok(self.json(name, Some(value)))
@@ -334,7 +366,7 @@ impl Draft {
     }
 
     fn timed(self, name: &str, message: &Message) -> Self {
-        self.member(Member::timed(name, message))
+        self.member(Member::redated(name, message))
     }
 }
 
@@ -347,24 +379,36 @@ impl Member {
         Member::Text(out)
     }
 
-    /// Takes the time that the message names, if any, out of it.
-    fn timed(name: &str, message: &Message) -> Self {
+    /// The `message` member of an entry.
+    fn of_message(message: &Message) -> Result<Self> {
+        let not_utf8 = |_| InvalidReason::NotUtf8.of("message");
+        if message.value().get("timestamp").is_some() {
+            return Ok(Member::raw("message", std::str::from_utf8(message.raw()).map_err(not_utf8)?));
+        }
+        let (head, tail) = message.around_time();
+        let string = |bytes| String::from_utf8(bytes).map_err(|_| InvalidReason::NotUtf8.of("message"));
+        Ok(Member::Timed(format!("\"message\":{}", string(head)?), string(tail)?))
+    }
+
+    /// A message that gets the time of the entry in place of its own.
+    fn redated(name: &str, message: &Message) -> Self {
         let Some(mut edit) = json::Edit::new(message.value()) else {
             return Member::raw(name, &message.json());
         };
         edit.remove("timestamp");
         let text = String::from_utf8_lossy(&edit.object_text()).into_owned();
+        let head = text.strip_suffix('}').unwrap_or(&text);
+        let comma = if head == "{" { "" } else { "," };
         let mut out = String::new();
         write_string(&mut out, name);
-        out.push(':');
-        out.push_str(text.strip_suffix('}').unwrap_or(&text));
-        Member::Timed(out)
+        Member::Timed(format!("{out}:{head}{comma}"), "}".into())
     }
 
     /// About how many bytes it takes.
     fn room(&self) -> usize {
         match self {
-            Member::Text(text) | Member::Timed(text) => text.len() + 32,
+            Member::Text(text) => text.len() + 32,
+            Member::Timed(head, tail) => head.len() + tail.len() + 32,
             Member::OwnId(name) => name.len() + 32,
         }
     }
@@ -372,7 +416,7 @@ impl Member {
     /// Returns the text that the member holds: its name or, with quotes and value, all of it.
     fn text(&self) -> &str {
         match self {
-            Member::Text(text) | Member::Timed(text) => text,
+            Member::Text(text) | Member::Timed(text, _) => text,
             Member::OwnId(name) => name,
         }
     }
@@ -400,12 +444,10 @@ impl Member {
                 push_text(&mut text, name, id.as_str());
                 out.extend_from_slice(text.as_bytes());
             }
-            Member::Timed(text) => {
-                out.extend_from_slice(text.as_bytes());
-                if !text.ends_with('{') {
-                    out.push(b',');
-                }
-                out.extend_from_slice(format!("\"timestamp\":{}}}", time.as_millis()).as_bytes());
+            Member::Timed(head, tail) => {
+                out.extend_from_slice(head.as_bytes());
+                out.extend_from_slice(format!("\"timestamp\":{}", time.as_millis()).as_bytes());
+                out.extend_from_slice(tail.as_bytes());
             }
         }
     }

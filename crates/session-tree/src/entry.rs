@@ -6,10 +6,12 @@
 //! line lacks or spells oddly is `None`, never an error. Never touches files, clocks or other entries.
 
 mod body;
+mod build;
 mod ending;
 mod message;
 pub(crate) mod result;
 mod usage;
+mod validate;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,10 +22,12 @@ use crate::kind::Kind;
 use crate::time::Timestamp;
 
 pub use body::{Body, Replacement};
+pub use build::{AssistantBuilder, BashBuilder, CustomBuilder, ToolResultBuilder};
 pub use ending::Ending;
-pub use message::{Block, Content, Image, Message};
+pub use message::{Block, Content, Image, Message, StopReason, ToolCall};
 pub use result::PlainResult;
 pub use usage::Usage;
+pub(crate) use validate::{Shape, check_content, check_members, check_message};
 
 /// The first line of a session: metadata, no part of the tree.
 #[derive(Debug, Clone)]

@@ -76,13 +76,13 @@ pub enum Error {
         /// What was given.
         id: String,
     },
-    /// A message, entry or value that is to be written is not valid.
+    /// A message or draft is not valid. Nothing was written.
     #[error("cannot write this {what}: {reason}")]
-    BadDraft {
-        /// What was to be written.
+    Invalid {
+        /// The type of the entry, or `message` or `draft`.
         what: &'static str,
-        /// What is wrong with it.
-        reason: String,
+        /// The rule that it breaks.
+        reason: InvalidReason,
     },
     /// The line of an entry would be longer than readers accept. Nothing was written.
     #[error("the entry takes {length} bytes in the session file, more than the {limit} that a line may have")]
@@ -338,6 +338,84 @@ pub enum PickRefusal {
     /// It has no text and nothing else to copy.
     #[error("it says nothing")]
     Empty,
+}
+
+/// The rule that a message or draft breaks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidReason {
+    /// The text is not JSON.
+    #[error("{reason} at byte {at}")]
+    NotJson {
+        /// The offset of the first byte that does not fit.
+        at: usize,
+        /// The error at that byte.
+        reason: &'static str,
+    },
+    /// The value cannot be serialised to JSON.
+    #[error("it cannot be serialised: {reason}")]
+    NotSerializable {
+        /// The error of the serialiser.
+        reason: String,
+    },
+    /// The text is not UTF-8.
+    #[error("it is not UTF-8")]
+    NotUtf8,
+    /// The value is not a JSON object.
+    #[error("it is not a JSON object")]
+    NotAnObject,
+    /// A required member is missing.
+    #[error("it has no `{field}`")]
+    Missing {
+        /// The name of the member; members of a block are spelled `content[2].text`.
+        field: String,
+    },
+    /// A member has the wrong type.
+    #[error("`{field}` is not {expected}")]
+    WrongType {
+        /// The name of the member.
+        field: String,
+        /// The type that it must have.
+        expected: &'static str,
+    },
+    /// No reader of the format knows the role of the message.
+    #[error("the role `{role}` is unknown")]
+    UnknownRole {
+        /// The role.
+        role: String,
+    },
+    /// No reader of the format knows the type of a block.
+    #[error("the block `content[{index}]` has the unknown type `{kind}`")]
+    UnknownBlock {
+        /// The position of the block.
+        index: usize,
+        /// The type of the block.
+        kind: String,
+    },
+    /// The type of the entry is unknown, or only other programs write it.
+    #[error("the type `{kind}` is not one that is written")]
+    UnknownType {
+        /// The type.
+        kind: String,
+    },
+    /// The session itself sets this member.
+    #[error("`{field}` is set by the session")]
+    SetBySession {
+        /// The name of the member.
+        field: String,
+    },
+    /// The message is a summary, which is an entry of its own type.
+    #[error("a summary is an entry of its own, `branch_summary` or `compaction`")]
+    Summary,
+    /// A required text is blank.
+    #[error("its text is blank")]
+    Blank,
+}
+
+impl InvalidReason {
+    pub(crate) fn of(self, what: &'static str) -> Error {
+        Error::Invalid { what, reason: self }
+    }
 }
 
 /// What happened to a file behind our back.

@@ -53,7 +53,7 @@ pub struct ContextEstimate {
 /// ```
 /// use session_tree::{Message, Timestamp, estimate_tokens};
 ///
-/// assert_eq!(estimate_tokens(&Message::user("abcde", Timestamp::from_millis(0))), 2);
+/// assert_eq!(estimate_tokens(&Message::user("abcde").with_time(Timestamp::from_millis(0))), 2);
 /// ```
 pub fn estimate_tokens(message: &Message) -> u64 {
     let value = message.value();

@@ -34,11 +34,6 @@ macro_rules! names {
                     $($name::$variant => Some($text),)*
                 }
             }
-
-            /// Reads back what `self as u8` gave; an unknown number gives the fallback.
-            pub(crate) fn from_u8(value: u8) -> Self {
-                Self::ALL.get(usize::from(value)).copied().unwrap_or($name::$fallback)
-            }
         }
 
         impl fmt::Display for $name {
@@ -117,7 +112,37 @@ names! {
     }
 }
 
+names! {
+    /// The reason why an answer ended.
+    StopReason, Other, "A reason that the engine does not know.", {
+        /// The model was done.
+        Stop = "stop",
+        /// The answer was cut off at the output limit.
+        Length = "length",
+        /// The model called tools.
+        ToolUse = "toolUse",
+        /// The request failed.
+        Error = "error",
+        /// The user stopped the answer.
+        Aborted = "aborted",
+        /// The service finishes the answer later.
+        Deferred = "deferred",
+    }
+}
+
+impl Role {
+    /// Reads back `self as u8`; an unknown number gives the fallback.
+    pub(crate) fn from_u8(value: u8) -> Self {
+        Self::ALL.get(usize::from(value)).copied().unwrap_or(Role::Other)
+    }
+}
+
 impl Kind {
+    /// Reads back `self as u8`; an unknown number gives the fallback.
+    pub(crate) fn from_u8(value: u8) -> Self {
+        Self::ALL.get(usize::from(value)).copied().unwrap_or(Kind::Opaque)
+    }
+
     /// Tells whether entries of this type only keep books: no conversation hangs on them.
     pub fn is_bookkeeping(self) -> bool {
         match self {

@@ -143,9 +143,10 @@ pub use context::{
 pub use diagnostic::{Diagnostic, Problem, Severity};
 pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent, spelled_name};
 pub use entry::{
-    Block, Body, Content, Ending, Entry, Header, Image, Message, PlainResult, Replacement, Usage,
+    AssistantBuilder, BashBuilder, Block, Body, Content, CustomBuilder, Ending, Entry, Header, Image,
+    Message, PlainResult, Replacement, StopReason, ToolCall, ToolResultBuilder, Usage,
 };
-pub use error::{Error, LockHolder, Loss, PickRefusal, ReadOnlyReason, Result};
+pub use error::{Error, InvalidReason, LockHolder, Loss, PickRefusal, ReadOnlyReason, Result};
 pub use estimate::{CharsPerToken, ContextEstimate, Estimator, estimate_tokens};
 pub use extract::{Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry};
 #[cfg(feature = "fs")]

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use crate::cherry_pick::{Attribution, Target, message_of_draft, session_json, touched};
 use crate::context::{Context, ModelRef};
 use crate::draft::{Draft, NewBranchSummary};
-use crate::error::{Error, Result};
+use crate::error::{Error, InvalidReason, Result};
 use crate::estimate::estimate_tokens;
 use crate::file_ops::FileOps;
 use crate::id::EntryId;
@@ -318,7 +318,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::BadDraft`] if the text that the caller brings is blank.
+    /// [`Error::Invalid`] if the text that the caller brings is blank.
     pub fn plan_merge(&self, source: &Session, tip: Node, request: &MergeRequest) -> Result<MergePlan> {
         let here = Target::of(self);
         let outcome = match self.fast_forward(source, tip).filter(|_| !request.no_fast_forward) {
@@ -336,7 +336,7 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::StalePlan`] if the leaf moved since, other than over entries that keep books;
-    /// [`Error::BadDraft`] if the text is blank.
+    /// [`Error::Invalid`] if the text is blank.
     pub fn apply_merge(&mut self, plan: &MergePlan) -> Result<Merged> {
         if !self.is_still_at(plan.old_leaf.as_ref()) {
             return Err(Error::StalePlan);
@@ -429,7 +429,7 @@ impl Session {
 /// A summary without text would leave no trace in the context.
 fn check_text(text: &str) -> Result<()> {
     match text.trim().is_empty() {
-        true => Err(Error::BadDraft { what: "merge", reason: "its text is blank".into() }),
+        true => Err(Error::Invalid { what: "merge", reason: InvalidReason::Blank }),
         false => Ok(()),
     }
 }

@@ -22,7 +22,7 @@ const LONGEST_RESULT: usize = 2_000;
 /// ```
 /// use session_tree::{Message, Timestamp, serialize_conversation};
 ///
-/// let hello = Message::user("hello", Timestamp::from_millis(0));
+/// let hello = Message::user("hello").with_time(Timestamp::from_millis(0));
 /// assert_eq!(serialize_conversation([&hello]), "[User]: hello");
 /// ```
 pub fn serialize_conversation<'m>(messages: impl IntoIterator<Item = &'m Message>) -> String {

@@ -59,12 +59,12 @@ impl Submission {
 
     fn to_message(&self, now: Timestamp) -> Result<Message> {
         if self.images.is_empty() {
-            return Ok(Message::user(&self.text, now));
+            return Ok(Message::user(&self.text).with_time(now));
         }
         let mut content = vec![json!({"type": "text", "text": self.text})];
         content.extend(images_json(&self.images));
         let message = json!({"role": "user", "content": content, "timestamp": now.as_millis()});
-        Ok(Message::from_value(&message)?)
+        Ok(Message::from_serialize(&message)?)
     }
 }
 

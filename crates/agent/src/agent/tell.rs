@@ -170,7 +170,7 @@ impl Agent {
         let payload = json!({"type": "message_end", "message": message.value().to_serde()});
         let chained = self.patiently(async |own| self.hooks.chain("message_end", payload, own).await, cancel);
         let Some(answer) = chained.await else { return message };
-        let changed = Message::from_value(&answer["message"]).ok();
+        let changed = Message::from_serialize(&answer["message"]).ok();
         changed.filter(|changed| changed.role() == message.role()).unwrap_or(message)
     }
 

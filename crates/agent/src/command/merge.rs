@@ -160,7 +160,7 @@ impl Agent {
     /// # Errors
     ///
     /// [`AgentError::MergeTooLong`] if the text takes more than half of the free context, [`Error::StalePlan`] if the
-    /// leaf has moved, [`Error::BadDraft`] if the text is blank.
+    /// leaf has moved, [`Error::Invalid`] if the text is blank.
     pub async fn merge(&mut self, draft: &MergeDraft, cancel: &Cancel) -> Result<Applied<MergedBranch>> {
         draft.planned_in.check(&self.session())?;
         match &draft.plan.outcome {

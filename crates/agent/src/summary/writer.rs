@@ -135,7 +135,7 @@ impl SummaryWriter<'_> {
     ) -> Result<Option<(String, bool)>, SummaryFailure> {
         let mut stream = self.model.answer(Request {
             system: SYSTEM.to_owned(),
-            messages: vec![Message::user(prompt, self.now)],
+            messages: vec![Message::user(prompt).with_time(self.now)],
             thinking: self.model.spec().clamp(self.thinking),
             ..Request::default()
         });

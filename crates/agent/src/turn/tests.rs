@@ -3,7 +3,7 @@ use session_tree::Timestamp;
 use super::*;
 
 fn message(text: &str) -> Message {
-    Message::user(text, Timestamp::from_millis(0))
+    Message::user(text).with_time(Timestamp::from_millis(0))
 }
 
 fn call(id: &str) -> ToolCall {

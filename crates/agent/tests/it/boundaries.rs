@@ -127,7 +127,7 @@ async fn what_is_said_at_the_end_of_a_turn_is_what_the_model_is_asked() {
     let (handle, mut hooks) = (agent.handle(), Hooks::new());
     once(&mut hooks, "turn_end", move |payload| {
         assert_eq!(payload["context"]["canContinue"], false);
-        let message = Message::user("and tests?", Timestamp::from_millis(5));
+        let message = Message::user("and tests?").with_time(Timestamp::from_millis(5));
         handle.send_user_message(message, Some(Delivery::Steer)).unwrap();
         json!({"continue": true})
     });
@@ -271,7 +271,10 @@ async fn a_message_that_wakes_the_agent_is_told_before_the_start() {
     let mut agent = agent(empty(), &model).with_hooks(hooks);
     let wake = SendOptions { trigger_turn: Some(true), ..SendOptions::default() };
     agent.handle().send_message(&CustomMessage::text("note", "wake up"), wake).unwrap();
-    agent.handle().send_user_message(Message::user("and you", Timestamp::from_millis(5)), None).unwrap();
+    agent
+        .handle()
+        .send_user_message(Message::user("and you").with_time(Timestamp::from_millis(5)), None)
+        .unwrap();
     agent.run_tasks(&Cancel::new()).await;
     assert_eq!(names(&seen), ["before_agent_start", "input", "before_agent_start"]);
     let seen = seen.lock().unwrap();

@@ -177,7 +177,8 @@ async fn what_is_typed_while_the_model_answers_is_heard_too() {
     let model = Scripted::new(vec![Reply::Text("one"), Reply::Text("two"), Reply::Text("three")]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);
     let inbox = agent.inbox();
-    let message = |text: &str| session_tree::Message::user(text, session_tree::Timestamp::from_millis(0));
+    let message =
+        |text: &str| session_tree::Message::user(text).with_time(session_tree::Timestamp::from_millis(0));
     inbox.submit(Delivery::Steer, vec![message("gone"), message("with its file")]);
     inbox.submit(Delivery::Steer, vec![message("typed")]);
     inbox.send(Delivery::Steer, message("sent"));
@@ -298,7 +299,7 @@ async fn a_prompt_of_an_extension_must_say_when_while_the_agent_is_busy() {
     let agent = agent(empty(), &model);
     let handle = agent.handle();
     let mut agent = agent.with_tools(with_tool(move || {
-        let message = || Message::user("and then?", Timestamp::from_millis(5));
+        let message = || Message::user("and then?").with_time(Timestamp::from_millis(5));
         assert!(matches!(handle.send_user_message(message(), None), Err(AgentError::Busy)));
         handle.send_user_message(message(), Some(Delivery::FollowUp)).unwrap();
     }));

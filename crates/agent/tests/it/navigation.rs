@@ -28,7 +28,7 @@ fn answer(text: &str) -> session_tree::Message {
         "model": "mod", "stopReason": "stop", "timestamp": 1,
         "usage": {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2},
     });
-    session_tree::Message::from_value(&value).unwrap()
+    session_tree::Message::from_serialize(&value).unwrap()
 }
 
 fn to(target: &str, summary: SummaryRequest) -> NavigateRequest {
@@ -177,7 +177,7 @@ async fn a_branch_summary_thinks_like_the_session_and_leaves_out_thinking_and_fa
         let message = json!({
             "role": "assistant", "content": content, "provider": "prov", "model": "mod", "stopReason": stop,
         });
-        session_tree::Message::from_value(&message).unwrap()
+        session_tree::Message::from_serialize(&message).unwrap()
     };
     session.append_message(&assistant("a broken reply", "error")).unwrap();
     let hidden = session.append_message(&assistant("a hidden reply", "stop")).unwrap();
@@ -281,7 +281,7 @@ async fn the_next_prompt_goes_on_from_the_new_position() {
     let model = Scripted::new(vec![Reply::Text("again")]);
     let mut agent = agent(walked(), &model);
     go(&mut agent, "00000003", SummaryRequest::Note("tried".into())).await;
-    let text = session_tree::Message::user("second, better", Timestamp::from_millis(9));
+    let text = session_tree::Message::user("second, better").with_time(Timestamp::from_millis(9));
     agent.prompt(vec![text], &Cancel::new()).await.unwrap();
     let asked = model.asked(0);
     assert_eq!(asked.len(), 4);

@@ -198,7 +198,7 @@ pub(crate) fn allow_all() -> Arc<dyn Approver> {
 }
 
 pub(crate) fn prompt(text: &str) -> Vec<Message> {
-    vec![Message::user(text, Timestamp::from_millis(1))]
+    vec![Message::user(text).with_time(Timestamp::from_millis(1))]
 }
 
 /// Spells the path: role and beginning of every message, other entries by their type.

@@ -317,7 +317,7 @@ impl Stage {
     /// Appends a message to the session and gives its id.
     pub(crate) fn append(&self, mut message: Json) -> String {
         message["timestamp"] = json!(1);
-        let message = Message::from_value(&message).unwrap();
+        let message = Message::from_serialize(&message).unwrap();
         self.agent.session().append_message(&message).unwrap().to_string()
     }
 

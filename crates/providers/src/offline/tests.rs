@@ -11,8 +11,10 @@ use session_tree::{Message, Timestamp, serialize_conversation};
 use super::*;
 
 fn told(prompt: &str) -> String {
-    let request =
-        Request { messages: vec![Message::user(prompt, Timestamp::from_millis(0))], ..Request::default() };
+    let request = Request {
+        messages: vec![Message::user(prompt).with_time(Timestamp::from_millis(0))],
+        ..Request::default()
+    };
     let events =
         futures_util::FutureExt::now_or_never(OfflineModel::new().answer(request).collect::<Vec<_>>());
     let mut answer = Answer::default();
@@ -22,7 +24,7 @@ fn told(prompt: &str) -> String {
 }
 
 fn message(value: serde_json::Value) -> Message {
-    Message::from_value(&value).unwrap()
+    Message::from_serialize(&value).unwrap()
 }
 
 fn user(text: &str) -> Message {

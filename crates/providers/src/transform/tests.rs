@@ -20,7 +20,7 @@ fn spec() -> ModelSpec {
 }
 
 fn answer(provider: &str, api: &str, model: &str, content: Json) -> Message {
-    Message::from_value(&json!({
+    Message::from_serialize(&json!({
         "role": "assistant", "provider": provider, "api": api, "model": model, "content": content,
     }))
     .unwrap()
@@ -63,13 +63,13 @@ fn what_another_model_thought_in_secret_is_left_out_and_so_is_an_answer_that_say
     assert_eq!(turns(&spec(), &[answer("x", "a", "m", sealed.clone())]), []);
     assert!(matches!(blocks(answer("p", "a", "m", sealed))[..], [Said::Thinking(_)]));
     assert_eq!(turns(&spec(), &[answer("p", "a", "m", json!([{"type": "text", "text": " "}]))]), []);
-    assert_eq!(turns(&spec(), &[Message::user("", Timestamp::from_millis(0))]), []);
+    assert_eq!(turns(&spec(), &[Message::user("").with_time(Timestamp::from_millis(0))]), []);
 }
 
 #[test]
 fn a_prompt_without_a_visible_character_is_left_out() {
     let said = |content: Json| {
-        let message = Message::from_value(&json!({"role": "user", "content": content})).unwrap();
+        let message = Message::from_serialize(&json!({"role": "user", "content": content})).unwrap();
         turns(&spec(), &[message])
     };
     assert_eq!(said(json!(" \n")), []);
@@ -78,7 +78,7 @@ fn a_prompt_without_a_visible_character_is_left_out() {
         json!([{"type": "text", "text": " "}, {"type": "image", "data": "d", "mimeType": "image/png"}]);
     assert_eq!(said(blocks), [Turn::User(vec![image])]);
     let result = json!({"role": "toolResult", "toolCallId": "c", "content": " \n"});
-    let result = turns(&spec(), &[Message::from_value(&result).unwrap()]);
+    let result = turns(&spec(), &[Message::from_serialize(&result).unwrap()]);
     assert!(
         matches!(&result[..], [Turn::Results(all)] if all[0].text() == " \n"),
         "output stays: {result:?}"
@@ -88,9 +88,9 @@ fn a_prompt_without_a_visible_character_is_left_out() {
 #[test]
 fn results_that_follow_each_other_stand_together() {
     let result = |id: &str| {
-        Message::from_value(&json!({"role": "toolResult", "toolCallId": id, "content": "x"})).unwrap()
+        Message::from_serialize(&json!({"role": "toolResult", "toolCallId": id, "content": "x"})).unwrap()
     };
-    let user = || Message::user("hi", Timestamp::from_millis(0));
+    let user = || Message::user("hi").with_time(Timestamp::from_millis(0));
     let turns = turns(&spec(), &[user(), result("a"), result("b"), user(), result("c")]);
     let shape: Vec<usize> =
         turns.iter().map(|turn| if let Turn::Results(all) = turn { all.len() } else { 0 }).collect();

@@ -64,11 +64,11 @@ pub(super) fn tokens(message: &Json) -> [u64; 4] {
 }
 
 pub(super) fn parsed(message: Json) -> Message {
-    Message::from_value(&message).unwrap()
+    Message::from_serialize(&message).unwrap()
 }
 
 pub(super) fn user(text: &str) -> Message {
-    Message::user(text, Timestamp::from_millis(1))
+    Message::user(text).with_time(Timestamp::from_millis(1))
 }
 
 pub(super) fn result(id: &str, content: Json, is_error: bool) -> Message {

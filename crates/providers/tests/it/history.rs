@@ -13,7 +13,7 @@ use testkit::model_server::{ModelServer, Reply};
 use crate::support::{collect, model, model_like, options, request};
 
 fn message(value: &Json) -> Message {
-    Message::from_value(value).unwrap()
+    Message::from_serialize(value).unwrap()
 }
 
 fn calls(ids: &[&str], model: &str) -> Message {
@@ -119,7 +119,7 @@ async fn a_text_without_an_id_of_the_service_goes_back_as_role_and_content() {
         said("other", "{\"v\":1,\"id\":\"msg_9\"}"),
         said("m", "{\"v\":1,\"id\":\"\"}"),
         said("m", "msg_1"),
-        Message::user("and now?", Timestamp::from_millis(3)),
+        Message::user("and now?").with_time(Timestamp::from_millis(3)),
     ]);
     assert_eq!(collect(&model(&server, Api::OpenAiResponses), request).await.1, None);
     let input = &server.requests()[0].body["input"];
@@ -143,7 +143,7 @@ async fn the_cache_key_is_that_of_the_session() {
             sessions.extend([session.header().id().into_owned(), session.header().id().into_owned()]);
             let mut agent = Agent::new(session, "/w").with_model(model.clone(), ThinkingLevel::Off);
             for _ in 0..2 {
-                let prompt = vec![Message::user("hi", Timestamp::from_millis(1))];
+                let prompt = vec![Message::user("hi").with_time(Timestamp::from_millis(1))];
                 agent.prompt(prompt, &Cancel::new()).await.unwrap();
             }
         }

@@ -26,7 +26,7 @@ fn agent(session: Session, model: &Arc<dyn Model>, cwd: &Path) -> Agent {
 }
 
 async fn say(agent: &mut Agent, text: &str) {
-    let prompt = Message::user(text, Timestamp::from_millis(1));
+    let prompt = Message::user(text).with_time(Timestamp::from_millis(1));
     agent.prompt(vec![prompt], &Cancel::new()).await.unwrap();
 }
 

@@ -19,7 +19,7 @@ async fn ask(server: &ModelServer, api: Api) -> Outcome {
     let mut agent = Agent::new(Options::new().in_memory("/w").unwrap(), "/w")
         .with_model(model(server, api), ThinkingLevel::Off)
         .with_settings(Settings { retry, ..Settings::default() });
-    let prompt = vec![Message::user("hi", Timestamp::from_millis(1))];
+    let prompt = vec![Message::user("hi").with_time(Timestamp::from_millis(1))];
     agent.prompt(prompt, &Cancel::new()).await.unwrap()
 }
 

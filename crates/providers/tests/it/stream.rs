@@ -55,7 +55,7 @@ async fn what_the_model_said_goes_back_to_it_as_it_was() {
         for call in ids {
             let result =
                 json!({"role": "toolResult", "toolCallId": call["id"], "toolName": "read", "content": "ok"});
-            again.messages.push(Message::from_value(&result).unwrap());
+            again.messages.push(Message::from_serialize(&result).unwrap());
         }
         assert_eq!(collect(&model, again).await.1, None);
         let sent = server.requests()[1].body.to_string();

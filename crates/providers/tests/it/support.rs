@@ -58,7 +58,7 @@ pub(crate) fn request(prompt: &str) -> Request {
         ToolSpec { name: "read".into(), description: "Reads.".into(), parameters: json!({"type": "object"}) };
     Request {
         system: "Be brief.".into(),
-        messages: vec![Message::user(prompt, Timestamp::from_millis(1))],
+        messages: vec![Message::user(prompt).with_time(Timestamp::from_millis(1))],
         tools: vec![read],
         thinking: ThinkingLevel::High,
         ..Request::default()

@@ -52,7 +52,7 @@ async fn body_and_headers_are_changed_and_the_response_is_told_in_every_format()
         let mut agent = Agent::new(session, "/w")
             .with_model(model(&server, api), ThinkingLevel::Off)
             .with_hooks(hooks(&seen));
-        let prompt = vec![Message::user("hi", Timestamp::from_millis(1))];
+        let prompt = vec![Message::user("hi").with_time(Timestamp::from_millis(1))];
         assert_eq!(agent.prompt(prompt, &Cancel::new()).await.unwrap(), Outcome::Done);
         let request = &server.requests()[0];
         assert_eq!(request.body["metadata"], json!({"trace": "t1"}), "{}", api.name());

@@ -29,7 +29,7 @@ fn agent(model: Arc<dyn Model>) -> Agent {
 }
 
 async fn say(agent: &mut Agent, text: &str) -> Outcome {
-    let prompt = Message::user(text, Timestamp::from_millis(1));
+    let prompt = Message::user(text).with_time(Timestamp::from_millis(1));
     agent.prompt(vec![prompt], &Cancel::new()).await.unwrap()
 }
 

@@ -6,11 +6,12 @@ use std::ops::Range;
 
 use super::pieces::{self, Fused};
 use crate::diagnostic::{Diagnostic, Problem};
+use crate::entry::{PlainResult, check_content, check_message};
 use crate::id::EntryId;
 use crate::index::{LONGEST_LINE, LineAt};
 use crate::journal::{Piece, each_line, read_range};
 use crate::json::{self, Doc, ValueRef};
-use crate::kind::{Kind, Role};
+use crate::kind::Kind;
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -160,10 +161,30 @@ impl At<'_> {
             let problem = Problem::BadTimestamp { id: tree.id(node) };
             survey.found.push(self.tell(0..line.len() as u64, problem));
         }
-        if tree.role(node) == Some(Role::Other) && !has_message(line) {
-            let problem = Problem::NoMessage { id: tree.id(node) };
+        if let Some(problem) = self.message_problem(node, line) {
             survey.found.push(self.tell(0..line.len() as u64, problem));
         }
+    }
+
+    /// Checks the message of an entry by the rules for messages that are written.
+    fn message_problem(&self, node: Node, line: &[u8]) -> Option<Problem> {
+        let tree = self.session.tree();
+        let content_member = match tree.kind(node) {
+            Kind::Message if PlainResult::read(line).is_none() => "message",
+            Kind::CustomMessage => "content",
+            _ => return None,
+        };
+        let doc = Doc::parse(line).ok()?;
+        let id = tree.id(node);
+        let value = doc.root().get(content_member);
+        let checked = match (tree.kind(node), value) {
+            (Kind::Message, Some(message)) if message.kind() == json::Kind::Object => {
+                check_message(message).map(drop)
+            }
+            (Kind::Message, _) => return Some(Problem::NoMessage { id }),
+            (_, value) => value.map_or(Ok(()), check_content),
+        };
+        checked.err().map(|reason| Problem::InvalidMessage { id, reason })
     }
 
     fn bad_line(&self, line: &[u8], reason: &'static str) -> BadLine {
@@ -205,12 +226,6 @@ fn envelope_of(line: &[u8]) -> Result<Vec<&'static str>, &'static str> {
     let doc = Doc::parse(line).map_err(|error| error.reason)?;
     let count = |key: &str| doc.root().members().filter(|(name, _)| name.is_str(key)).count();
     Ok(ENVELOPE.into_iter().filter(|key| count(key) > 1).collect())
-}
-
-/// Tells whether a line carries an object as its message.
-fn has_message(line: &[u8]) -> bool {
-    let Ok(doc) = Doc::parse(line) else { return false };
-    doc.root().get("message").is_some_and(|message| message.kind() == json::Kind::Object)
 }
 
 /// Gives the body of a message spelled as pi spells it: if that is one JSON value, the line has just these keys.

@@ -104,7 +104,7 @@ impl PickItem {
     pub fn set_text(&mut self, new: &str) -> bool {
         let Planned::Quote { text, images } = &mut self.body else { return false };
         new.clone_into(text);
-        self.message = message_of_draft(&quote_draft(text, images));
+        self.message = quote_draft(text, images).ok().as_ref().and_then(message_of_draft);
         true
     }
 
@@ -137,17 +137,17 @@ impl PickItem {
     pub(super) fn draft(&self, now: Timestamp, ids: &[String]) -> Result<Draft> {
         let origin = self.origin.to_json(now);
         Ok(match &self.body {
-            Planned::Quote { text, images } => quote_draft(text, images).with_field("details", &origin)?,
+            Planned::Quote { text, images } => quote_draft(text, images)?.with_field("details", &origin)?,
             Planned::Requoted(draft) => draft.clone().with_field("details", &origin)?,
             Planned::Message(message) => {
-                Draft::message(&native::with_call_ids(message, ids))?.with_field("origin", &origin)?
+                Draft::copied_message(&native::with_call_ids(message, ids)).with_field("origin", &origin)?
             }
             Planned::Other(draft) => draft.clone().with_field("origin", &origin)?,
         })
     }
 }
 
-fn quote_draft(text: &str, images: &[Json]) -> Draft {
+fn quote_draft(text: &str, images: &[Json]) -> Result<Draft> {
     let content = match images {
         [] => Json::from(text),
         images => {

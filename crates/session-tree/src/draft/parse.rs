@@ -4,27 +4,10 @@
 //! relies on has to be there.
 
 use super::{Draft, ENVELOPE, Member};
-use crate::entry::Message;
-use crate::error::{Error, Result};
+use crate::entry::{Message, Shape, check_content, check_members};
+use crate::error::{InvalidReason, Result};
 use crate::json::{self, Doc, Kind as JsonKind, ValueRef};
-use crate::kind::{Kind, Role};
-
-/// A field that has to be there, and what it has to be.
-type Field = (&'static str, Shape);
-
-/// What a field has to be.
-#[derive(Debug, Clone, Copy)]
-enum Shape {
-    Text,
-    Number,
-    Truth,
-    Object,
-    /// One text, or blocks.
-    Content,
-    Blocks,
-    /// What a context edit puts in the place of a content.
-    Replacement,
-}
+use crate::kind::Kind;
 
 impl Draft {
     /// Reads a draft from an entry as files spell it, without `id`, `parentId` and `timestamp`.
@@ -41,44 +24,48 @@ impl Draft {
     /// # Ok::<(), session_tree::Error>(())
     /// ```
     pub fn parse(text: impl AsRef<[u8]>) -> Result<Self> {
-        let doc = Doc::parse(text.as_ref()).map_err(|error| bad("draft", error.to_string()))?;
+        let doc = Doc::parse(text.as_ref());
+        let doc =
+            doc.map_err(|error| InvalidReason::NotJson { at: error.at, reason: error.reason }.of("draft"))?;
         Self::from_entry(doc.root())
     }
 
     /// Reads a draft from an object; its `parentId` is left to the caller.
     pub fn from_entry(entry: ValueRef<'_>) -> Result<Self> {
         if entry.kind() != JsonKind::Object {
-            return Err(bad("draft", "it is not a JSON object"));
+            return Err(InvalidReason::NotAnObject.of("draft"));
         }
         if let Some(given) =
             ["id", "timestamp", "uuid", "parentUuid"].into_iter().find(|key| entry.get(key).is_some())
         {
-            return Err(bad("draft", format!("`{given}` is given by the session")));
+            return Err(InvalidReason::SetBySession { field: given.to_owned() }.of("draft"));
         }
         let kind = kind_of(entry)?;
         let name = kind.name().unwrap_or("draft");
-        check(entry, name, fields(kind))?;
+        check_members(entry, members(kind)).map_err(|reason| reason.of(name))?;
         let mut draft = Draft::new(kind);
-        if kind == Kind::Message {
-            draft.role = check_message(entry)?;
+        if kind == Kind::CustomMessage {
+            entry.get("content").map_or(Ok(()), check_content).map_err(|reason| reason.of(name))?;
         }
         for (key, value) in entry.members() {
             let key = key.as_str().unwrap_or_default();
-            if !ENVELOPE.contains(&&*key) {
-                draft = draft.member(member(name, &key, value)?);
+            if kind == Kind::Message && key == "message" {
+                let message = Draft::message(&Message::parse(value.raw())?)?;
+                draft.role = message.role;
+                draft.members.extend(message.members);
+            } else if !ENVELOPE.contains(&&*key) {
+                let text = String::from_utf8(json::compact(value.raw()));
+                let text = text.map_err(|_| InvalidReason::NotUtf8.of(name))?;
+                draft = draft.member(Member::raw(&key, &text));
             }
         }
         Ok(draft)
     }
 }
 
-fn bad(what: &'static str, reason: impl Into<String>) -> Error {
-    Error::BadDraft { what, reason: reason.into() }
-}
-
 fn kind_of(entry: ValueRef<'_>) -> Result<Kind> {
     let name = entry.get("type").and_then(ValueRef::as_str);
-    let name = name.ok_or_else(|| bad("draft", "it has no `type`"))?;
+    let name = name.ok_or_else(|| InvalidReason::Missing { field: "type".into() }.of("draft"))?;
     match Kind::from_name(name.as_bytes()) {
         Kind::Opaque
         | Kind::LeafMove
@@ -87,7 +74,7 @@ fn kind_of(entry: ValueRef<'_>) -> Result<Kind> {
         | Kind::ResetBoundary
         | Kind::TitleChange
         | Kind::ModelUsage
-        | Kind::StackSummary => Err(bad("draft", format!("the type `{name}` is not one that is written"))),
+        | Kind::StackSummary => Err(InvalidReason::UnknownType { kind: name.into_owned() }.of("draft")),
         kind @ (Kind::Message
         | Kind::ThinkingLevelChange
         | Kind::ModelChange
@@ -102,21 +89,21 @@ fn kind_of(entry: ValueRef<'_>) -> Result<Kind> {
     }
 }
 
-/// What every reader of the format takes for granted.
-fn fields(kind: Kind) -> &'static [Field] {
-    use Shape::{Content, Number, Object, Replacement, Text, Truth};
+/// The members that every reader of the format relies on.
+fn members(kind: Kind) -> &'static [(&'static str, Shape)] {
+    use Shape::{Bool, Content, Number, Object, Replacement, String};
     match kind {
         Kind::Message => &[("message", Object)],
-        Kind::ThinkingLevelChange => &[("thinkingLevel", Text)],
-        Kind::ModelChange => &[("provider", Text), ("modelId", Text)],
-        Kind::Usage => &[("kind", Text), ("provider", Text), ("model", Text), ("usage", Object)],
-        Kind::Compaction => &[("summary", Text), ("firstKeptEntryId", Text), ("tokensBefore", Number)],
-        Kind::BranchSummary => &[("fromId", Text), ("summary", Text)],
-        Kind::Custom => &[("customType", Text)],
-        Kind::CustomMessage => &[("customType", Text), ("content", Content), ("display", Truth)],
-        Kind::Label => &[("targetId", Text)],
-        Kind::SessionInfo => &[("name", Text)],
-        Kind::ContextEdit => &[("targetId", Text), ("replacement", Replacement)],
+        Kind::ThinkingLevelChange => &[("thinkingLevel", String)],
+        Kind::ModelChange => &[("provider", String), ("modelId", String)],
+        Kind::Usage => &[("kind", String), ("provider", String), ("model", String), ("usage", Object)],
+        Kind::Compaction => &[("summary", String), ("firstKeptEntryId", String), ("tokensBefore", Number)],
+        Kind::BranchSummary => &[("fromId", String), ("summary", String)],
+        Kind::Custom => &[("customType", String)],
+        Kind::CustomMessage => &[("customType", String), ("content", Content), ("display", Bool)],
+        Kind::Label => &[("targetId", String)],
+        Kind::SessionInfo => &[("name", String)],
+        Kind::ContextEdit => &[("targetId", String), ("replacement", Replacement)],
         Kind::Opaque
         | Kind::LeafMove
         | Kind::ModeChange
@@ -126,73 +113,6 @@ fn fields(kind: Kind) -> &'static [Field] {
         | Kind::ModelUsage
         | Kind::StackSummary => &[],
     }
-}
-
-fn check_message(entry: ValueRef<'_>) -> Result<Role> {
-    use Shape::{Blocks, Content, Text};
-    let Some(message) = entry.get("message") else { return Ok(Role::Other) };
-    check(message, "message", &[("role", Text)])?;
-    let role = message.get("role").and_then(ValueRef::as_str).unwrap_or_default();
-    let role = Role::from_name(role.as_bytes());
-    let needed: &[Field] = match role {
-        Role::User | Role::Custom => &[("content", Content)],
-        Role::Assistant => &[("content", Blocks)],
-        Role::ToolResult => &[("toolCallId", Text), ("content", Blocks)],
-        Role::BashExecution => &[("command", Text)],
-        Role::BranchSummary | Role::CompactionSummary => {
-            return Err(bad("message", "a summary is an entry of its own, `branch_summary` or `compaction`"));
-        }
-        Role::System | Role::HookMessage | Role::FileMention | Role::Other => &[],
-    };
-    check(message, "message", needed).map(|()| role)
-}
-
-fn check(object: ValueRef<'_>, what: &'static str, fields: &[Field]) -> Result<()> {
-    for (name, shape) in fields {
-        match object.get(name) {
-            Some(value) if shape.fits(value) => {}
-            Some(_) => return Err(bad(what, format!("`{name}` is not {}", shape.words()))),
-            None => return Err(bad(what, format!("it has no `{name}`"))),
-        }
-    }
-    Ok(())
-}
-
-impl Shape {
-    fn fits(self, value: ValueRef<'_>) -> bool {
-        match self {
-            Shape::Text => value.kind() == JsonKind::String,
-            Shape::Number => value.kind() == JsonKind::Number,
-            Shape::Truth => value.as_bool().is_some(),
-            Shape::Object => value.kind() == JsonKind::Object,
-            Shape::Content => matches!(value.kind(), JsonKind::String | JsonKind::Array),
-            Shape::Blocks => value.kind() == JsonKind::Array,
-            Shape::Replacement => {
-                value.is_null() || value.get("content").is_some_and(|content| Shape::Content.fits(content))
-            }
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Shape::Text => "a text",
-            Shape::Number => "a number",
-            Shape::Truth => "true or false",
-            Shape::Object => "an object",
-            Shape::Content => "a text or a list of blocks",
-            Shape::Blocks => "a list of blocks",
-            Shape::Replacement => "null or an object with `content`",
-        }
-    }
-}
-
-fn member(what: &'static str, key: &str, value: ValueRef<'_>) -> Result<Member> {
-    let text = String::from_utf8(json::compact(value.raw())).map_err(|_| bad(what, "it is not UTF-8"))?;
-    if what == "message" && key == "message" && value.get("timestamp").is_none() {
-        let message = Message::parse(&text)?;
-        return Ok(Member::timed(key, &message));
-    }
-    Ok(Member::raw(key, &text))
 }
 
 #[cfg(test)]
@@ -242,6 +162,9 @@ mod tests {
             r#"{"type":"message","message":{"role":"assistant","content":"hi"}}"#,
             r#"{"type":"message","message":{"role":"branchSummary","summary":"x"}}"#,
             r#"{"type":"context_edit","targetId":"a","replacement":{}}"#,
+            r#"{"type":"message","message":{"role":"tool","content":"x"}}"#,
+            r#"{"type":"message","message":{"role":"toolResult","content":[]}}"#,
+            r#"{"type":"message","message":{"role":"assistant","content":[{"type":"tool_call"}]}}"#,
         ];
         assert_eq!(
             refusals.map(refusal),
@@ -249,15 +172,18 @@ mod tests {
                 "cannot write this draft: it is not a JSON object",
                 "cannot write this draft: unexpected end of text at byte 1",
                 "cannot write this draft: it has no `type`",
-                "cannot write this draft: `id` is given by the session",
+                "cannot write this draft: `id` is set by the session",
                 "cannot write this draft: the type `lable` is not one that is written",
                 "cannot write this draft: the type `leaf` is not one that is written",
                 "cannot write this label: it has no `targetId`",
-                "cannot write this label: `targetId` is not a text",
+                "cannot write this label: `targetId` is not a string",
                 "cannot write this message: it has no `role`",
-                "cannot write this message: `content` is not a list of blocks",
+                "cannot write this message: `content` is not an array of blocks",
                 "cannot write this message: a summary is an entry of its own, `branch_summary` or `compaction`",
                 "cannot write this context_edit: `replacement` is not null or an object with `content`",
+                "cannot write this message: the role `tool` is unknown",
+                "cannot write this message: it has no `toolCallId`",
+                "cannot write this message: the block `content[0]` has the unknown type `tool_call`",
             ]
         );
     }

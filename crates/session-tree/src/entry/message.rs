@@ -1,31 +1,52 @@
-//! Messages: what is said in a conversation, as the JSON objects that files and models exchange.
+//! Messages: the JSON objects that files and models exchange.
 //!
-//! A message keeps the exact text it was read from, often shared with the line it stands in. What a person or a
-//! model reads from it comes through views; what goes back into a file is the text.
+//! A message keeps the exact text it was read from, often shared with the line of its entry. Accessors return views
+//! into that text.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
-use crate::error::{Error, Result};
+use serde_json::Value as Json;
+
+use super::build::{AssistantBuilder, BashBuilder, Blocks, CustomBuilder, ObjectText, ToolResultBuilder};
+use super::usage::Usage;
+use super::validate::check_message;
+use crate::error::{InvalidReason, Result};
 use crate::json::{self, Doc, Edit, Kind as JsonKind, ValueRef};
 use crate::kind::Role;
+pub use crate::kind::StopReason;
 use crate::time::Timestamp;
 
 /// A message of a conversation.
 ///
 /// ```
-/// use session_tree::{Message, Role, Timestamp};
+/// use session_tree::{Message, Role};
 ///
-/// let message = Message::user("Build a CLI", Timestamp::from_millis(1_000));
+/// let message = Message::user("Build a CLI");
 /// assert_eq!(message.role(), Role::User);
 /// assert_eq!(message.text(), "Build a CLI");
-/// assert_eq!(message.json(), r#"{"role":"user","content":"Build a CLI","timestamp":1000}"#);
+/// assert_eq!(message.json(), r#"{"role":"user","content":"Build a CLI"}"#);
 /// ```
+///
+/// A message without a time gets the time of its entry when it is appended.
 #[derive(Clone)]
 pub struct Message {
     doc: Doc,
-    /// Where the message stands in the document: a message read from a session shares the line of its entry.
+    /// The position of the message in the document: a message read from a session shares the line of its entry.
     place: u32,
+    /// True if the caller asked to append the message whatever it holds.
+    is_unchecked: bool,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The id that the result names.
+    pub id: String,
+    /// The name of the tool.
+    pub name: String,
+    /// The arguments; an empty object if the message has none.
+    pub arguments: Json,
 }
 
 impl fmt::Debug for Message {
@@ -34,48 +55,141 @@ impl fmt::Debug for Message {
     }
 }
 
+/// Making messages.
 impl Message {
-    /// Reads a message from a JSON object; white space between its parts is not kept.
-    pub fn parse(text: impl AsRef<[u8]>) -> Result<Self> {
-        let bad = |reason: String| Error::BadDraft { what: "message", reason };
-        let doc = Doc::parse(json::compact(text.as_ref())).map_err(|error| bad(error.to_string()))?;
-        if doc.root().kind() != JsonKind::Object {
-            return Err(bad("it is not a JSON object".into()));
+    /// Makes a prompt of one text.
+    pub fn user(text: impl AsRef<str>) -> Self {
+        ObjectText::new().string("role", "user").string("content", text.as_ref()).message()
+    }
+
+    /// Makes a prompt of a text and images.
+    pub fn user_with_images(text: impl AsRef<str>, images: &[Image]) -> Self {
+        if images.is_empty() {
+            return Self::user(text);
         }
-        Ok(Self::whole(doc))
+        let mut blocks = Blocks::default();
+        blocks.text(text.as_ref());
+        images.iter().for_each(|image| blocks.image(image));
+        ObjectText::new().string("role", "user").raw("content", &blocks.finish()).message()
     }
 
-    /// Makes a message of a JSON value.
-    pub fn from_value(value: &serde_json::Value) -> Result<Self> {
-        Self::parse(value.to_string())
+    /// Starts an answer of a model.
+    pub fn assistant() -> AssistantBuilder {
+        AssistantBuilder::default()
     }
 
-    /// Makes a prompt of plain text.
-    pub fn user(text: &str, time: Timestamp) -> Self {
-        let mut out = String::with_capacity(text.len() + 64);
-        out.push_str("{\"role\":\"user\",\"content\":");
-        json::write_string(&mut out, text);
-        let _ = write!(out, ",\"timestamp\":{}}}", time.as_millis());
-        Self::built(out)
+    /// Starts the result of a tool call; [`ToolCall::result`] is shorter where the call is at hand.
+    pub fn tool_result(call_id: impl Into<String>, tool: impl Into<String>) -> ToolResultBuilder {
+        ToolResultBuilder::new(call_id.into(), tool.into())
     }
 
-    /// Takes a text that this crate has put together.
+    /// Starts a shell command that the user ran.
+    pub fn bash(command: impl Into<String>) -> BashBuilder {
+        BashBuilder::new(command.into())
+    }
+
+    /// Starts a message of an extension; `content` is a text or a JSON array of text and image blocks.
+    pub fn custom(custom_type: impl Into<String>, content: impl Into<Json>) -> CustomBuilder {
+        CustomBuilder::new(custom_type.into(), &content.into())
+    }
+
+    /// Reads a message from JSON text and checks it. White space between its parts is not kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) if the text is not JSON or lacks what readers of the format rely on.
+    pub fn parse(text: impl AsRef<[u8]>) -> Result<Self> {
+        let message = Self::parse_object(text.as_ref())?;
+        check_message(message.value()).map_err(|reason| reason.of("message"))?;
+        Ok(message)
+    }
+
+    /// Makes a message of anything that serialises to one, such as a [`serde_json::Value`], and checks it.
+    ///
+    /// ```
+    /// # use session_tree::Message;
+    /// let message = Message::from_serialize(&serde_json::json!({"role": "user", "content": "hi"}))?;
+    /// assert_eq!(message.text(), "hi");
+    /// assert!(Message::from_serialize(&serde_json::json!({"content": "hi"})).is_err());
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Message::parse`].
+    pub fn from_serialize(value: &impl serde::Serialize) -> Result<Self> {
+        let text = serde_json::to_vec(value)
+            .map_err(|error| InvalidReason::NotSerializable { reason: error.to_string() }.of("message"))?;
+        Self::parse(text)
+    }
+
+    /// Reads a message from JSON text without checking it: any JSON object will do.
+    ///
+    /// Such a message can be appended whatever it holds. Readers of the format may ignore it or fail.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) if the text is not a JSON object.
+    pub fn parse_unchecked(text: impl AsRef<[u8]>) -> Result<Self> {
+        Ok(Self { is_unchecked: true, ..Self::parse_object(text.as_ref())? })
+    }
+
+    fn parse_object(text: &[u8]) -> Result<Self> {
+        let not_json =
+            |error: json::SyntaxError| InvalidReason::NotJson { at: error.at, reason: error.reason };
+        let doc = Doc::parse(json::compact(text)).map_err(|error| not_json(error).of("message"))?;
+        match doc.root().kind() {
+            JsonKind::Object => Ok(Self::whole(doc)),
+            _ => Err(InvalidReason::NotAnObject.of("message")),
+        }
+    }
+
+    /// Returns the same message with this time.
+    #[must_use]
+    pub fn with_time(&self, time: Timestamp) -> Self {
+        let millis = time.as_millis().to_string();
+        if self.value().get("timestamp").is_none() {
+            let (head, tail) = self.around_time();
+            return Self::built([&head, format!("\"timestamp\":{millis}").as_bytes(), &tail].concat());
+        }
+        let Some(mut edit) = Edit::new(self.value()) else { return self.clone() };
+        edit.set("timestamp", millis.as_bytes());
+        Self::built(edit.object_text())
+    }
+
+    /// Splits the text where pi writes the time: behind the stop reason of an answer, at the end of other messages. The
+    /// first part ends with a comma if one is needed.
+    pub(crate) fn around_time(&self) -> (Vec<u8>, Vec<u8>) {
+        let raw = self.raw();
+        let start = self.value().range().start;
+        let stop = self.value().get("stopReason").map(|stop| stop.range().end - start);
+        let (head, tail) = raw.split_at(stop.unwrap_or(raw.len() - 1));
+        let comma: &[u8] = if head == b"{" { b"" } else { b"," };
+        ([head, comma].concat(), tail.to_vec())
+    }
+
+    /// Checks the message by the rules for messages that are written, unless the caller waived them.
+    pub(crate) fn check(&self) -> Result<Role, InvalidReason> {
+        if self.is_unchecked { Ok(self.role()) } else { check_message(self.value()) }
+    }
+
+    /// Makes a message of a text that this crate has put together.
     pub(crate) fn built(text: impl Into<Vec<u8>>) -> Self {
         let doc = Doc::parse(text.into());
         debug_assert!(doc.is_ok(), "the engine built an invalid message");
-        // An empty object is a message without a role: nobody will send it anywhere.
+        // An empty object has no role, so it is never sent to a model.
         Self::whole(doc.unwrap_or_else(|_| empty()))
     }
 
     /// Makes a message of an object inside a larger document, which it shares.
     pub(crate) fn of(value: ValueRef<'_>) -> Self {
         let (doc, place) = value.place();
-        Self { doc: doc.clone(), place }
+        Self { doc: doc.clone(), place, is_unchecked: false }
     }
 
     /// Makes a message of the object at a place of a document, which it shares.
     pub(crate) fn at(doc: &Doc, place: u32) -> Self {
-        Self { doc: doc.clone(), place }
+        Self { doc: doc.clone(), place, is_unchecked: false }
     }
 
     /// Returns the place of the message if it is a part of this document.
@@ -92,9 +206,12 @@ impl Message {
 
     fn whole(doc: Doc) -> Self {
         let place = doc.root().place().1;
-        Self { doc, place }
+        Self { doc, place, is_unchecked: false }
     }
+}
 
+/// Reading messages.
+impl Message {
     /// Returns the role.
     pub fn role(&self) -> Role {
         self.value()
@@ -126,6 +243,56 @@ impl Message {
     /// Returns the text blocks of the content, joined without anything between them.
     pub fn text(&self) -> Cow<'_, str> {
         self.content().text()
+    }
+
+    /// Returns the tool calls of an answer, in their order; other messages have none.
+    pub fn tool_calls(&self) -> Vec<ToolCall> {
+        let call = |block: Block<'_>| match block {
+            Block::ToolCall { id, name, arguments } => Some(ToolCall {
+                id: id.into_owned(),
+                name: name.into_owned(),
+                arguments: arguments
+                    .and_then(ValueRef::to_serde)
+                    .unwrap_or_else(|| Json::Object(serde_json::Map::new())),
+            }),
+            Block::Text(_) | Block::Thinking(_) | Block::Image { .. } | Block::Other(_) => None,
+        };
+        let is_answer = self.role() == Role::Assistant;
+        self.content().blocks().filter(|_| is_answer).filter_map(call).collect()
+    }
+
+    /// Returns the tokens and the cost that the message reports.
+    pub fn usage(&self) -> Option<Usage> {
+        self.value().get("usage").filter(|usage| usage.kind() == JsonKind::Object).map(Usage::of)
+    }
+
+    /// Returns why an answer ended.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.string("stopReason").map(|reason| StopReason::from_name(reason.as_bytes()))
+    }
+
+    /// Returns the error that ended an answer.
+    pub fn error_message(&self) -> Option<Cow<'_, str>> {
+        self.string("errorMessage")
+    }
+
+    /// Returns the id of the call that a tool result answers.
+    pub fn tool_call_id(&self) -> Option<Cow<'_, str>> {
+        self.string("toolCallId")
+    }
+
+    /// Returns true if the message is the result of a tool that failed.
+    pub fn is_error(&self) -> bool {
+        self.value().get("isError").and_then(ValueRef::as_bool).unwrap_or(false)
+    }
+
+    /// Returns the time of the message.
+    pub fn time(&self) -> Option<Timestamp> {
+        self.value().get("timestamp").and_then(ValueRef::as_i64).map(Timestamp::from_millis)
+    }
+
+    fn string(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.value().get(key).and_then(ValueRef::as_str)
     }
 }
 

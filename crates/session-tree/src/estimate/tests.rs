@@ -5,7 +5,7 @@ use crate::compaction::tests::drawing::session;
 use crate::json::Doc;
 
 fn message(text: &str) -> Message {
-    Message::parse(text).unwrap()
+    Message::parse_unchecked(text).unwrap()
 }
 
 fn tokens(text: &str) -> u64 {

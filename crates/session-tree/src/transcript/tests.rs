@@ -3,7 +3,8 @@
 use super::*;
 
 fn text(messages: &[&str]) -> String {
-    let messages: Vec<Message> = messages.iter().map(|text| Message::parse(text).unwrap()).collect();
+    let messages: Vec<Message> =
+        messages.iter().map(|text| Message::parse_unchecked(text).unwrap()).collect();
     serialize_conversation(&messages)
 }
 

@@ -370,3 +370,35 @@ fn a_long_chain_of_damaged_lines_below_a_circle_is_checked_in_one_go() {
     // Stubs would make other programs walk the circle.
     assert_eq!(placeholders.filter(|(_, fix)| fix.is_none()).count(), LINES);
 }
+
+#[test]
+fn messages_that_no_reader_understands_are_reported() {
+    let message = |id: &str, message: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{message}}}"#
+        )
+    };
+    let lines = [
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#
+            .to_owned(),
+        message("a", r#"{"content":"x"}"#),
+        message("b", r#"{"role":"tool","content":"x"}"#),
+        message("c", r#"{"role":"assistant","content":[{"type":"tool_call","id":"1"}]}"#),
+        message("d", r#"{"role":"toolResult","content":[]}"#),
+        message("e", r#"{"role":"user","content":"fine"}"#),
+    ];
+    let session = Session::from_bytes(lines.join("\n").into_bytes()).unwrap();
+    let report = session.check().unwrap();
+    let found: Vec<String> = report.diagnostics.iter().map(|found| found.problem.to_string()).collect();
+    assert_eq!(
+        found,
+        [
+            "the message of entry a is not valid: it has no `role`",
+            "the message of entry b is not valid: the role `tool` is unknown",
+            "the message of entry c is not valid: the block `content[0]` has the unknown type `tool_call`",
+            "the message of entry d is not valid: it has no `toolCallId`",
+            "the last line has no line feed yet",
+        ]
+    );
+    assert_eq!(session.tree().len(), 5, "loading keeps them all");
+}

@@ -14,6 +14,7 @@ mod labels;
 mod layers;
 mod loading;
 mod merge;
+mod messages;
 mod migration;
 mod navigation;
 mod outcomes;

@@ -455,10 +455,10 @@ fn what_a_model_wrote_is_noted_with_its_cost() {
 fn a_blank_text_is_refused() {
     let mut live = Live::draw(TREE);
     let blank = live.session.plan_merge(&live.session, live.node("x"), &text(" \n"));
-    assert!(matches!(blank, Err(Error::BadDraft { .. })), "{blank:?}");
+    assert!(matches!(blank, Err(Error::Invalid { .. })), "{blank:?}");
     let mut plan = plan(&live, "x", &digest());
     plan.merge_mut().unwrap().content.text.clear();
-    assert!(matches!(live.session.apply_merge(&plan), Err(Error::BadDraft { .. })));
+    assert!(matches!(live.session.apply_merge(&plan), Err(Error::Invalid { .. })));
 }
 
 #[test]

@@ -253,8 +253,7 @@ fn a_file_that_spells_ids_uuid_is_continued_in_its_own_spelling() {
         r#"{"type":"session","version":2,"uuid":"ses1","parentUuid":null,"id":"abc","cwd":"/project"}"#;
     let first =
         r#"{"type":"message","uuid":"m1","parentUuid":"ses1","message":{"role":"user","content":"one"}}"#;
-    let second =
-        r#"{"type":"message","uuid":"m2","parentUuid":"m1","message":{"role":"assistant","content":"two"}}"#;
+    let second = r#"{"type":"message","uuid":"m2","parentUuid":"m1","message":{"role":"assistant","content":[{"type":"text","text":"two"}]}}"#;
     let before = text(&[header, first, second]);
     let file = dir.put("s.jsonl", &before);
     let mut session = Session::open(&file).unwrap();

@@ -280,7 +280,7 @@ fn a_plan_made_before_the_leaf_moved_still_moves_but_takes_no_summary() {
     let (_dir, mut session) = live(SIX);
     let plan = session.plan_navigation("u3").unwrap();
     session.append_session_info("a name").unwrap();
-    session.append_message(&Message::user("more", Timestamp::from_millis(0))).unwrap();
+    session.append_message(&Message::user("more").with_time(Timestamp::from_millis(0))).unwrap();
     let len = session.tree().len();
     let refused = session.apply_navigation(&plan, Some(&summary("tried")), None);
     assert!(matches!(refused, Err(Error::StalePlan)), "{refused:?}");

@@ -19,11 +19,11 @@ fn a_file_begins_with_the_first_thing_said_and_holds_all_before_it_32_33_34() {
     session.append_thinking_level_change("high").unwrap();
     session.append_custom_entry("state", None).unwrap();
     let system = json!({"role": "system", "content": "be kind", "timestamp": 0});
-    session.append_message(&Message::from_value(&system).unwrap()).unwrap();
+    session.append_message(&Message::from_serialize(&system).unwrap()).unwrap();
     assert!(dir.names().is_empty(), "nothing was said yet");
     let bash = json!({"role": "bashExecution", "command": "ls", "output": "", "exitCode": 0,
         "cancelled": false, "truncated": false, "timestamp": 0});
-    session.append_message(&Message::from_value(&bash).unwrap()).unwrap();
+    session.append_message(&Message::from_serialize(&bash).unwrap()).unwrap();
     assert_eq!(lines(&file).len(), 6, "the header and all five entries");
     session.append_message(&user("hello")).unwrap();
     assert_eq!(lines(&file).len(), 7);

@@ -304,7 +304,7 @@ impl Step {
                 let content = json!([{"type": "text", "text": text}]);
                 let result = json!({"role": "toolResult", "toolCallId": text, "toolName": "read",
                     "content": content, "isError": false, "timestamp": 0});
-                session.append_message(&session_tree::Message::from_value(&result)?).map(drop)
+                session.append_message(&session_tree::Message::from_serialize(&result)?).map(drop)
             }
             Step::Level(level) => session.append_thinking_level_change(level).map(drop),
             Step::Model(provider, model) => session.append_model_change(provider, model).map(drop),

@@ -572,7 +572,7 @@ proptest! {
             rounds += 1;
         }
         let healed = session.build_context().unwrap().items.len();
-        let new = session.append_message(&Message::user("next", Timestamp::from_millis(0))).unwrap();
+        let new = session.append_message(&Message::user("next").with_time(Timestamp::from_millis(0))).unwrap();
         drop(session);
         let reopened = Session::open(&path).unwrap();
         prop_assert_eq!(reopened.leaf_id(), Some(new.clone()));

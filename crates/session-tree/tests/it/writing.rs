@@ -218,7 +218,7 @@ fn a_failed_sync_reports_the_entry_that_is_in_the_file() {
 fn a_field_of_the_envelope_cannot_be_set_by_a_draft() {
     for name in ["type", "id", "parentId", "timestamp", "uuid", "parentUuid"] {
         let draft = Draft::custom("x", None).with_field(name, &serde_json::json!("y"));
-        assert!(matches!(draft, Err(Error::BadDraft { .. })), "{name}");
+        assert!(matches!(draft, Err(Error::Invalid { .. })), "{name}");
     }
     let draft =
         Draft::custom("x", Some(&serde_json::json!(1))).with_field("data", &serde_json::json!(2)).unwrap();

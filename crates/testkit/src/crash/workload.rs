@@ -403,14 +403,14 @@ fn some_entry(session: &Session, rng: &mut Rng) -> Option<String> {
 
 /// A prompt.
 pub fn user(text: &str) -> Message {
-    Message::user(text, Timestamp::from_millis(0))
+    Message::user(text).with_time(Timestamp::from_millis(0))
 }
 
 /// An answer of a model.
 pub fn assistant(text: &str) -> Message {
     let message = json!({"role": "assistant", "content": [{"type": "text", "text": text}], "api": "api",
         "provider": "prov", "model": "mod", "stopReason": "stop", "timestamp": 0});
-    Message::from_value(&message).unwrap()
+    Message::from_serialize(&message).unwrap()
 }
 
 /// The path of the file, and of what lies beside it.

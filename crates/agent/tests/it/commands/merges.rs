@@ -319,10 +319,10 @@ fn change(session: &mut Session, path: &str) {
     let answer = json!({"role": "assistant", "content": [call], "api": "a", "provider": "p", "model": "m",
         "usage": {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2},
         "stopReason": "toolUse", "timestamp": 1});
-    session.append_message(&Message::from_value(&answer).unwrap()).unwrap();
+    session.append_message(&Message::from_serialize(&answer).unwrap()).unwrap();
     let result = json!({"role": "toolResult", "toolCallId": "c", "toolName": "write",
         "content": [{"type": "text", "text": "ok"}], "isError": false, "timestamp": 1});
-    session.append_message(&Message::from_value(&result).unwrap()).unwrap();
+    session.append_message(&Message::from_serialize(&result).unwrap()).unwrap();
 }
 
 #[tokio::test]

@@ -161,7 +161,7 @@ async fn who_stops_while_extensions_are_asked_stays() {
 #[tokio::test]
 async fn a_new_session_is_empty_and_drops_what_waited_for_the_old_one() {
     let mut desk = Desk::draw(TALK, vec![Reply::Text("fresh")]);
-    let waits = Message::user("for the old one", Timestamp::from_millis(1));
+    let waits = Message::user("for the old one").with_time(Timestamp::from_millis(1));
     for delivery in [Delivery::Steer, Delivery::FollowUp, Delivery::AfterTurn, Delivery::NextTurn] {
         desk.agent.inbox().send(delivery, waits.clone());
     }

@@ -180,6 +180,6 @@ impl Play<'_> {
     fn message(&mut self, message: &Value) -> Result<EntryId, CommandError> {
         let mut message = message.clone();
         message["timestamp"] = json!(self.session.now().as_millis());
-        Ok(self.session.append_message(&Message::from_value(&message)?)?)
+        Ok(self.session.append_message(&Message::from_serialize(&message)?)?)
     }
 }

@@ -7,7 +7,7 @@ use crate::session::{Options, Session};
 use crate::time::Timestamp;
 
 fn user(session: &mut Session, text: &str) -> String {
-    let message = Message::user(text, Timestamp::from_millis(1));
+    let message = Message::user(text).with_time(Timestamp::from_millis(1));
     session.append_message(&message).unwrap().to_string()
 }
 

@@ -5,7 +5,7 @@ use super::draw::draw;
 use crate::entry::Message;
 
 fn message(json: &str) -> Message {
-    Message::parse(json).unwrap()
+    Message::parse_unchecked(json).unwrap()
 }
 
 /// The text of the one block that a message becomes.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::Session;
 use crate::draft::{Draft, Spelling};
-use crate::error::{Error, Loss, Result};
+use crate::error::{Error, InvalidReason, Loss, Result};
 use crate::id::{EntryId, IdKey};
 use crate::index::LONGEST_LINE;
 use crate::journal::Overlay;
@@ -84,7 +84,8 @@ impl Session {
 
     pub(super) fn append_one(&mut self, place: Place, draft: &Draft) -> Result<EntryId> {
         let ids = self.append_at(place, std::slice::from_ref(draft))?;
-        ids.into_iter().next().ok_or(Error::BadDraft { what: "entry", reason: "nothing was appended".into() })
+        // One draft gives one id.
+        ids.into_iter().next().ok_or_else(|| InvalidReason::NotAnObject.of("entry"))
     }
 
     pub(super) fn append_at(&mut self, place: Place, drafts: &[Draft]) -> Result<Vec<EntryId>> {

@@ -21,7 +21,7 @@ impl Session {
     /// Appends a prompt of plain text, dated by the session's clock.
     pub fn append_user_text(&mut self, text: &str) -> Result<EntryId> {
         let now = self.writer.clock.now();
-        self.append_message(&Message::user(text, now))
+        self.append_message(&Message::user(text).with_time(now))
     }
 
     /// Appends a change of the thinking level.
@@ -59,11 +59,7 @@ impl Session {
         display: bool,
         details: Option<&Json>,
     ) -> Result<EntryId> {
-        if !content.is_string() && !content.is_array() {
-            let reason = "its content is neither text nor a list of blocks".into();
-            return Err(Error::BadDraft { what: "custom message", reason });
-        }
-        self.append(&Draft::custom_message(custom_type, content, display, details))
+        self.append(&Draft::custom_message(custom_type, content, display, details)?)
     }
 
     /// Puts a label on an entry, or clears it. The label entry goes below the leaf, not below its target.

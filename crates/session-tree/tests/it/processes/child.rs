@@ -101,7 +101,7 @@ impl Child {
 
     fn append_padded(&mut self, padding: &str) -> bool {
         let text = format!("{} {} {padding}", self.name, self.own.len());
-        let message = Message::user(&text, Timestamp::from_millis(0));
+        let message = Message::user(&text).with_time(Timestamp::from_millis(0));
         let session = self.session();
         let result = session.append_message(&message);
         let foreign = session.take_foreign_entries().unwrap();

@@ -89,6 +89,6 @@ impl Written {
 /// Makes a session with one entry, and returns the id of that.
 pub(super) fn start_session(path: &PathBuf) -> String {
     let mut session = Options::new().create(path, "/project").unwrap();
-    let message = Message::user("start", Timestamp::from_millis(0));
+    let message = Message::user("start").with_time(Timestamp::from_millis(0));
     session.append_message(&message).unwrap().to_string()
 }

@@ -48,13 +48,15 @@ pub(crate) fn in_memory() -> Session {
 }
 
 pub(crate) fn user(text: &str) -> Message {
-    Message::user(text, Timestamp::from_millis(0))
+    Message::user(text).with_time(Timestamp::from_millis(0))
 }
 
 pub(crate) fn assistant(text: &str) -> Message {
     let content = json!([{"type": "text", "text": text}]);
-    Message::from_value(&json!({"role": "assistant", "content": content, "api": "api", "provider": "prov",
-        "model": "mod", "stopReason": "stop", "timestamp": 0}))
+    Message::from_serialize(
+        &json!({"role": "assistant", "content": content, "api": "api", "provider": "prov",
+        "model": "mod", "stopReason": "stop", "timestamp": 0}),
+    )
     .unwrap()
 }
 

@@ -64,7 +64,7 @@ impl Live {
     }
 
     pub(crate) fn say(&mut self, text: &str) -> EntryId {
-        self.session.append_message(&Message::user(text, Timestamp::from_millis(NOW))).unwrap()
+        self.session.append_message(&Message::user(text).with_time(Timestamp::from_millis(NOW))).unwrap()
     }
 }
 
