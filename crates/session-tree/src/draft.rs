@@ -271,11 +271,6 @@ impl Draft {
         self.kind
     }
 
-    /// Returns the role of the message, for a message.
-    pub(crate) fn role(&self) -> Role {
-        self.role
-    }
-
     /// Tells whether the entry begins a conversation, so that the session is worth a file.
     pub(crate) fn is_conversation(&self) -> bool {
         match self.kind {

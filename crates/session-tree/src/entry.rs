@@ -49,11 +49,11 @@ impl Header {
         self.text("id").unwrap_or_default()
     }
 
-    /// Returns the version that the file claims; a file without one has version 1.
+    /// Returns the version of the file. A file without one has version 1; one that is not a number counts as the current
+    /// version, because pi migrates only what compares as smaller.
     pub fn version(&self) -> u64 {
         let Some(value) = self.doc.root().get("version").filter(|value| !value.is_null()) else { return 1 };
-        let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
-        // Whatever is no number is no version that pi would migrate from.
+        let number = value.as_f64().or_else(|| number_of_text(&value.as_str()?));
         number.map_or(3, |number| number.clamp(1.0, 1e9) as u64)
     }
 
@@ -90,6 +90,13 @@ impl Header {
     fn text(&self, key: &str) -> Option<Cow<'_, str>> {
         self.doc.root().get(key).and_then(ValueRef::as_str)
     }
+}
+
+/// Reads a decimal number as JavaScript reads it from a text: blank is 0, words such as `nan` are none.
+fn number_of_text(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    if text.is_empty() { Some(0.0) } else { text.parse().ok().filter(|_| is_decimal) }
 }
 
 /// What every entry says of itself.

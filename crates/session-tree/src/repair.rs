@@ -305,9 +305,9 @@ impl<'s> Lines<'s> {
     ///
     /// The record hangs below the leaf of before, which stays when the repair is taken back.
     fn close(&mut self, mut record: Json, leaf: Option<&EntryId>) -> Option<EntryId> {
-        let id = self.session.free_id(&self.ids);
+        let id = self.session.free_id(&mut self.taken);
         self.take(id.clone());
-        let marker = self.session.free_id(&self.ids);
+        let marker = self.session.free_id(&mut self.taken);
         record["marker"] = marker.as_str().into();
         let before = record.get("leafBefore").and_then(Json::as_str).map(EntryId::from);
         let above = before.as_ref().or(leaf);

@@ -2,6 +2,8 @@
 //!
 //! selection -> units -> **plan** -> entries
 
+use std::collections::HashSet;
+
 use super::item::PickItem;
 use super::provenance::{EarlierPicks, Origin, Provenance};
 use super::quote::{Attribution, unit_text};
@@ -169,7 +171,7 @@ impl Session {
             return Err(Error::StalePlan);
         }
         let now = self.now();
-        let (mut open, mut drawn) = (OpenCalls::default(), Vec::new());
+        let (mut open, mut drawn) = (OpenCalls::default(), HashSet::new());
         let mut drafts = Vec::with_capacity(plan.items.len() + plan.extra.len());
         for item in &plan.items {
             let calls = item.call_ids();
@@ -185,12 +187,10 @@ impl Session {
     /// Draws an id that no other tool call of this session has.
     ///
     /// The number of lines grows with every append, so what was drawn at another time differs in it.
-    fn fresh_call_id(&mut self, drawn: &mut Vec<EntryId>) -> String {
+    fn fresh_call_id(&mut self, drawn: &mut HashSet<EntryId>) -> String {
         let lines = self.tree().row_count();
         let id = self.free_id(drawn);
-        let call_id = format!("pick_{lines:x}_{id}");
-        drawn.push(id);
-        call_id
+        format!("pick_{lines:x}_{id}")
     }
 }
 

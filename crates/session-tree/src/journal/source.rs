@@ -53,7 +53,7 @@ pub(crate) struct Overlay<'j> {
     pub(crate) base: &'j dyn ReadAt,
     /// Where the known bytes begin.
     pub(crate) from: u64,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: &'j [u8],
 }
 
 impl ReadAt for Overlay<'_> {
@@ -63,7 +63,7 @@ impl ReadAt for Overlay<'_> {
 
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match position.checked_sub(self.from) {
-            Some(at) => self.bytes.as_slice().read_at(at, buffer),
+            Some(at) => self.bytes.read_at(at, buffer),
             None => {
                 let room = usize::try_from(self.from - position).unwrap_or(usize::MAX).min(buffer.len());
                 self.base.read_at(position, &mut buffer[..room])

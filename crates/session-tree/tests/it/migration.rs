@@ -351,3 +351,24 @@ fn an_append_that_migrates_goes_below_the_leaf_whatever_a_torn_line_turns_into()
         assert_eq!(context(&session), [leaf.to_string(), id.to_string()]);
     }
 }
+
+#[test]
+fn a_version_that_is_not_a_number_is_not_migrated() {
+    let read = |version: &str| {
+        let header = format!(r#"{{"type":"session","version":{version},"id":"s"}}"#);
+        let message =
+            r#"{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"hi"}}"#;
+        let session = Session::from_bytes(format!("{header}\n{message}\n").into_bytes()).unwrap();
+        let (version, id) = (session.header().version(), session.leaf_id().unwrap());
+        (version, id == "a")
+    };
+    // pi leaves all of these as they are: none of them compares as smaller than 3.
+    for word in [r#""nan""#, r#""NaN""#, r#""inf""#, r#""infinity""#, r#""three""#, "{}"] {
+        assert_eq!(read(word), (3, true), "{word}");
+    }
+    assert_eq!(read(r#"" 2 ""#), (2, true));
+    assert_eq!(read(r#""1e0""#).0, 1);
+    assert_eq!(read(r#""""#).0, 1);
+    assert_eq!(read("-5").0, 1);
+    assert_eq!(read("null").0, 1);
+}

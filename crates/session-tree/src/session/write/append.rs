@@ -1,18 +1,18 @@
 //! One append, from lock to release.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::Hash;
 
 use super::super::Session;
 use crate::draft::{Draft, Spelling};
 use crate::error::{Error, InvalidReason, Loss, Result};
-use crate::id::{EntryId, IdKey};
+use crate::id::EntryId;
 use crate::index::LONGEST_LINE;
 use crate::journal::Overlay;
-use crate::json::{Doc, ValueRef};
-use crate::kind::Kind;
-use crate::line::Traits;
+use crate::json::ValueRef;
 use crate::time::Timestamp;
-use crate::tree::{Link, Node, Row, SameId};
+use crate::tree::Node;
 
 /// Where new entries go.
 #[derive(Debug, Clone, Copy)]
@@ -37,14 +37,6 @@ impl Place {
             Place::Aside(_) => Place::Aside(parent),
         }
     }
-}
-
-/// Where lines that were written are.
-enum Written {
-    /// At this position, and not in the index yet.
-    At(u64),
-    /// In the index already, with whatever came with them.
-    ReadIn(Vec<Node>),
 }
 
 /// Entries that have their ids but are not written yet.
@@ -132,32 +124,29 @@ impl Session {
         }
     }
 
-    /// Writes the lines; the lock is held and the index is up to date.
+    /// Writes the lines of drafts; the lock is held and the index is up to date.
     fn write_locked(&mut self, place: Place, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
-        let parent = place.parent();
-        let prepared = self.prepare(parent, drafts);
+        let prepared = self.prepare(place.parent(), drafts);
         let begins = drafts.iter().any(Draft::is_conversation);
-        let written = self.write_lines(&prepared.lines, begins || self.writer.has_conversation)?;
+        let new = self.write_lines(&prepared.lines, begins || self.writer.has_conversation)?;
         self.writer.has_conversation |= begins;
-        let last = match written {
-            Written::At(at) => self.take_in(at, parent, drafts, &prepared),
-            Written::ReadIn(new) => {
-                let ours: Vec<Option<Node>> =
-                    prepared.ids.iter().map(|id| self.index.tree.node(id.as_str())).collect();
-                self.foreign.extend(new.into_iter().filter(|node| !ours.contains(&Some(*node))));
-                ours.last().copied().flatten().or(parent)
-            }
-        };
+        let ours: Vec<Node> =
+            prepared.ids.iter().filter_map(|id| self.index.tree.node(id.as_str())).collect();
+        if new.len() > ours.len() {
+            let known: HashSet<Node> = ours.iter().copied().collect();
+            self.foreign.extend(new.into_iter().filter(|node| !known.contains(node)));
+        }
         self.writer.recent.note(&prepared.ids, &prepared.lines, &prepared.lengths);
         match place {
-            Place::Under(_) => self.stand_at(last),
+            Place::Under(parent) => self.stand_at(ours.last().copied().or(parent)),
             Place::Aside(_) => self.follow_leaf(),
         }
         Ok((prepared.ids, prepared.time))
     }
 
-    /// Writes whole lines at the end of the journal, with one write.
-    fn write_lines(&mut self, lines: &[u8], publish: bool) -> Result<Written> {
+    /// Writes whole lines at the end of the journal, with one write, and indexes them as loading does. Returns the new
+    /// entries, including those that a program without a lock wrote meanwhile.
+    fn write_lines(&mut self, lines: &[u8], publish: bool) -> Result<Vec<Node>> {
         for line in lines.split(|byte| *byte == b'\n') {
             check_len(line.len() as u64)?;
         }
@@ -167,22 +156,21 @@ impl Session {
         let needs_feed = self.index.open_tail || self.index.torn.is_some();
         let tail = self.index.read_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
         let all = if needs_feed { Cow::Owned([b"\n", lines].concat()) } else { Cow::Borrowed(lines) };
+        let end = at + all.len() as u64;
         self.journal.append(at, &all, publish)?;
-        let expected = at + all.len() as u64;
-        let end = self.journal.len().unwrap_or(expected);
-        if end <= expected && !needs_feed {
-            return Ok(Written::At(at));
-        }
-        let new = if end <= expected {
-            // A tail that is too long for that is read once more from the journal.
-            let (from, tail) = tail.map_or((at, Vec::new()), |tail| (self.index.end, tail));
-            let known = [tail, all.into_owned()].concat();
-            self.index.catch_up(&Overlay { base: &*self.journal, from, bytes: known }, expected)
-        } else {
+        let new = match self.journal.len().unwrap_or(end) {
             // A program that does not lock wrote between our look and our write: our lines are not where we thought.
-            self.index.catch_up(&*self.journal, end)
+            longer if longer > end => self.index.catch_up(&*self.journal, longer),
+            _ => {
+                // A tail that is too long to keep is read once more from the journal.
+                let (from, bytes) = match tail {
+                    Some(tail) if !tail.is_empty() => (self.index.end, Cow::Owned([&tail, &*all].concat())),
+                    Some(_) | None => (at, all),
+                };
+                self.index.catch_up(&Overlay { base: &*self.journal, from, bytes: &bytes }, end)
+            }
         };
-        new.map(Written::ReadIn).map_err(|error| self.io_error("read", error))
+        new.map_err(|error| self.io_error("read", error))
     }
 
     /// Writes the lines that an append would write, with ids that are free now.
@@ -194,9 +182,9 @@ impl Session {
         let time = self.writer.clock.now();
         let mut prepared = Prepared { ids: Vec::new(), lines: Vec::new(), lengths: Vec::new(), time };
         let mut above = parent.map(|parent| self.index.tree.id(parent));
-        let spelling = self.spelling();
+        let (spelling, mut drawn) = (self.spelling(), HashSet::new());
         for draft in drafts {
-            let id = self.free_id(&prepared.ids);
+            let id = self.free_id(&mut drawn);
             let start = prepared.lines.len();
             draft.write_spelled(&mut prepared.lines, &id, above.as_ref(), time, &spelling);
             prepared.lengths.push(prepared.lines.len() - start);
@@ -227,75 +215,35 @@ impl Session {
         let nowhere = self.migrate_before_append(Place::Aside(None), &[])?;
         self.lock_and_catch_up(nowhere, &[])?;
         let time = self.writer.clock.now();
-        let result = compose(self, time).and_then(|lines| self.write_composed(&lines));
+        // Repairs and markers are no reason to create a file.
+        let result = compose(self, time).and_then(|lines| self.write_lines(&lines, false));
         self.journal.unlock();
         result?;
+        self.follow_leaf();
         self.sync_after_append(time)
     }
 
-    fn write_composed(&mut self, lines: &[u8]) -> Result<()> {
-        // What repairs and marks is no reason to create a file.
-        if let Written::At(at) = self.write_lines(lines, false)? {
-            let written = Overlay { base: &*self.journal, from: at, bytes: lines.to_vec() };
-            let end = at + lines.len() as u64;
-            self.index.catch_up(&written, end).map_err(|error| self.io_error("read", error))?;
-        }
-        self.follow_leaf();
-        Ok(())
+    /// Draws an id that neither a line of the file nor one of the `drawn` entries has, and adds it to these.
+    pub(crate) fn free_id(&mut self, drawn: &mut HashSet<EntryId>) -> EntryId {
+        let Self { index, writer, .. } = self;
+        let draw = |tries| if tries < 100 { writer.ids.entry_id() } else { writer.ids.long_entry_id() };
+        draw_free(drawn, draw, |id| index.tree.holds(id.as_str()))
     }
+}
 
-    /// Draws an id that no line of the file has.
-    pub(crate) fn free_id(&mut self, drawn: &[EntryId]) -> EntryId {
-        let is_free = |id: &EntryId| !self.index.tree.holds(id.as_str()) && !drawn.contains(id);
-        for _ in 0..100 {
-            let id = self.writer.ids.entry_id();
-            if is_free(&id) {
-                return id;
-            }
+/// Draws until an id is neither taken nor among those drawn before. `draw` receives the number of failed tries.
+fn draw_free<I: Clone + Eq + Hash>(
+    drawn: &mut HashSet<I>,
+    mut draw: impl FnMut(usize) -> I,
+    is_taken: impl Fn(&I) -> bool,
+) -> I {
+    let mut tries = 0;
+    loop {
+        let id = draw(tries);
+        if !is_taken(&id) && drawn.insert(id.clone()) {
+            return id;
         }
-        loop {
-            let id = self.writer.ids.long_entry_id();
-            if is_free(&id) {
-                return id;
-            }
-        }
-    }
-
-    /// Takes written lines into the index; gives the last entry.
-    fn take_in(
-        &mut self,
-        at: u64,
-        parent: Option<Node>,
-        drafts: &[Draft],
-        prepared: &Prepared,
-    ) -> Option<Node> {
-        let (mut position, mut last) = (at, parent);
-        let mut start = 0;
-        for ((draft, id), length) in drafts.iter().zip(&prepared.ids).zip(&prepared.lengths) {
-            let line = &prepared.lines[start..start + length - 1];
-            let row = Row {
-                position,
-                len: u32::try_from(length - 1).unwrap_or(u32::MAX),
-                kind: draft.kind(),
-                role: draft.role(),
-                traits: traits_of(draft, line),
-                time: Some(prepared.time),
-                placeholder: false,
-            };
-            let link = last.map_or(Link::Root, Link::To);
-            last = Some(self.index.tree.push(row, IdKey::of(id.as_str()), link));
-            if matches!(draft.kind(), Kind::Label | Kind::SessionInfo)
-                && let Ok(doc) = Doc::parse(line)
-            {
-                self.index.labels.note(draft.kind(), doc.root(), prepared.time);
-            }
-            position += *length as u64;
-            start += length;
-        }
-        // The ids were free, so there is nothing to compare.
-        self.index.tree.resolve_links(|_, _| SameId::Other);
-        self.index.end = position;
-        last
+        tries += 1;
     }
 }
 
@@ -306,10 +254,47 @@ fn check_len(length: u64) -> Result<()> {
     Ok(())
 }
 
-fn traits_of(draft: &Draft, line: &[u8]) -> Traits {
-    let is_interesting = matches!(draft.kind(), Kind::Custom) || draft.role() == crate::kind::Role::Assistant;
-    if !is_interesting {
-        return Traits::default();
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::hash::Hasher;
+
+    use super::*;
+
+    thread_local! {
+        static COMPARISONS: Cell<usize> = const { Cell::new(0) };
     }
-    Doc::parse(line).map(|doc| crate::line::head_of(doc.root()).traits).unwrap_or_default()
+
+    #[derive(Debug, Clone, Copy)]
+    struct CountedId(usize);
+
+    impl PartialEq for CountedId {
+        fn eq(&self, other: &Self) -> bool {
+            COMPARISONS.set(COMPARISONS.get() + 1);
+            self.0 == other.0
+        }
+    }
+
+    impl Eq for CountedId {}
+
+    impl Hash for CountedId {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+
+    #[test]
+    fn drawing_many_ids_compares_each_with_few_others() {
+        let (mut drawn, mut next) = (HashSet::new(), 0);
+        for _ in 0..10_000 {
+            // Every id is proposed twice, so half of the proposals have to be refused.
+            let draw = |_| {
+                next += 1;
+                CountedId(next / 2)
+            };
+            draw_free(&mut drawn, draw, |id| id.0 == 0);
+        }
+        assert_eq!(drawn.len(), 10_000);
+        assert!(COMPARISONS.get() < 40_000, "{}", COMPARISONS.get());
+    }
 }

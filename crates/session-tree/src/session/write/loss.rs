@@ -1,6 +1,6 @@
 //! A file that was replaced, deleted or truncated by another program while the session was open.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -103,11 +103,10 @@ impl Session {
         }
         let above = parent.map(|parent| tree.id(parent));
         let spelling = self.spelling();
-        let (mut lines, mut ids) = (Vec::new(), Vec::new());
+        let (mut lines, mut drawn) = (Vec::new(), HashSet::new());
         for (draft, time) in drafts {
-            let id = self.free_id(&ids);
+            let id = self.free_id(&mut drawn);
             draft.write_spelled(&mut lines, &id, above.as_ref(), time, &spelling);
-            ids.push(id);
         }
         lines
     }

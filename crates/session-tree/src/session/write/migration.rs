@@ -74,7 +74,7 @@ impl Session {
         let ended;
         let index = if self.index.torn.is_some() {
             // The line that was cut off gets its end: with an id that can still be read it holds its place in the tree.
-            let feed = Overlay { base: &*source, from: self.index.known_end(), bytes: b"\n".into() };
+            let feed = Overlay { base: &*source, from: self.index.known_end(), bytes: b"\n" };
             ended = index::load(&feed, Some(&path))?;
             &ended
         } else {
