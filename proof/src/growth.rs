@@ -11,7 +11,8 @@ use std::thread;
 
 use offshoot_web::{ExportOptions, write_html, write_markdown};
 use rustix::time::{ClockId, clock_gettime};
-use session_tree::{Catalog, Destination, Options, Outline, OutlineOptions, Session};
+use session_tree::{Catalog, Destination, Options, Session};
+use session_view::{Outline, OutlineOptions};
 use tempfile::TempDir;
 
 use crate::part::{Done, Outcome, Plan};

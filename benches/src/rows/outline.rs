@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use session_tree::{Filter, Outline, OutlineOptions, OutlineRow, Session};
+use session_tree::Session;
+use session_view::{Filter, Outline, OutlineOptions, OutlineRow};
 
 use super::{Bench, against_peer};
 use crate::Failure;

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use session_tree::{Options, Outline, OutlineRow, Session};
+use session_tree::{Options, Session};
+use session_view::{Outline, OutlineRow};
 
 use super::{Bench, NOT_QUICK, outline};
 use crate::Failure;

@@ -128,6 +128,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let prompt = moved.done().and_then(|arrival| arrival.editor_text);
     println!("back at the start, with {:?} to be changed", prompt.unwrap_or_default());
     agent.submit(Submission::typed("and an umbrella?"), &cancel).await?;
-    println!("{} branches", agent.session().tips().len());
+    println!("{} branches", agent.session().tree().tips().len());
     Ok(())
 }

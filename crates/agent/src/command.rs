@@ -113,7 +113,7 @@ impl Agent {
     pub fn resolve(&self, reference: &str) -> Result<Node> {
         let previous = self.history.behind().last().and_then(Option::as_ref);
         let previous = previous.and_then(|id| self.session().tree().node(id.as_str()));
-        Ok(self.session().resolve_from(reference, previous)?)
+        Ok(session_view::resolve_from(&self.session(), reference, previous)?)
     }
 
     /// Returns where the leaf was.

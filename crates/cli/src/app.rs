@@ -236,7 +236,7 @@ fn not_found(wanted: &str) -> CommandError {
 pub(crate) fn resolve(session: &Session, reference: Option<&str>) -> Result<Option<Node>, CommandError> {
     match reference {
         None | Some("leaf" | ".") => Ok(session.leaf()),
-        Some(reference) => Ok(Some(session.resolve(reference)?)),
+        Some(reference) => Ok(Some(session_view::resolve(session, reference)?)),
     }
 }
 

@@ -8,7 +8,8 @@ use std::path::Path;
 use clap::{Arg, ArgMatches, Command, CommandFactory};
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::{ArgValueCompleter, CompleteEnv};
-use session_tree::{Filter, Outline, OutlineOptions, Session, SessionSummary};
+use session_tree::{Session, SessionSummary};
+use session_view::{Filter, Outline, OutlineOptions};
 
 use crate::app::{App, Places};
 use crate::env::Environment;

@@ -38,7 +38,7 @@ use offshoot_tui::chat::item::Look;
 use offshoot_tui::chat::transcript::Transcript;
 use offshoot_tui::keys::{Action, Keymap};
 use offshoot_tui::theme::Theme;
-use session_tree::Charset;
+use session_view::Charset;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::app::App;

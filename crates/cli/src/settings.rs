@@ -20,7 +20,7 @@ use offshoot_tui::keys::Preset;
 use offshoot_tui::theme::Theme;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
-use session_tree::Filter;
+use session_view::Filter;
 
 use crate::error::{CommandError, Failure};
 

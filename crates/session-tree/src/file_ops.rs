@@ -10,9 +10,6 @@ use crate::entry::{Block, Message};
 use crate::json::{self, Kind, ValueRef};
 use crate::kind::Role;
 
-/// The tools that touch files.
-pub(crate) const FILE_TOOLS: [&str; 3] = ["read", "write", "edit"];
-
 /// The files that a part of a conversation touched, by what was done to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileOps {
@@ -25,6 +22,9 @@ pub struct FileOps {
 }
 
 impl FileOps {
+    /// The tools that read or change files.
+    pub const TOOLS: [&str; 3] = ["read", "write", "edit"];
+
     /// Notes the tool calls of an answer, and those that a tool made itself and its result lists.
     pub fn add_message(&mut self, message: &Message) {
         match message.role() {
@@ -42,6 +42,17 @@ impl FileOps {
         }
     }
 
+    /// Returns true if a message is an answer that calls a tool on a file, or the result of such a call.
+    pub fn is_touched_by(message: ValueRef<'_>) -> bool {
+        let [role, content, tool] = message.get_each(["role", "content", "toolName"]);
+        let is_role = |name: &str| role.is_some_and(|role| role.is_str(name));
+        let is_call = |block: &ValueRef<'_>| block.get("type").is_some_and(|kind| kind.is_str("toolCall"));
+        let mut blocks = content.into_iter().flat_map(ValueRef::items);
+        is_role("assistant") && blocks.any(|block| is_file_call(block) && is_call(&block))
+            || is_role("toolResult")
+                && (tool.is_some_and(is_file_tool) || nested_calls(message).any(is_file_call))
+    }
+
     /// Notes the lists that an earlier summary left in its `details`.
     pub fn add_details(&mut self, details: ValueRef<'_>) {
         let list =
@@ -51,7 +62,7 @@ impl FileOps {
     }
 
     /// Adds the files of another part of the conversation.
-    pub(crate) fn merge(&mut self, other: FileOps) {
+    pub fn merge(&mut self, other: FileOps) {
         self.read.extend(other.read);
         self.written.extend(other.written);
         self.edited.extend(other.edited);
@@ -101,7 +112,7 @@ impl FileOps {
     }
 
     /// Adds the calls that a tool made itself and its result lists.
-    pub(crate) fn add_nested_calls(&mut self, result: ValueRef<'_>) {
+    pub fn add_nested_calls(&mut self, result: ValueRef<'_>) {
         for call in nested_calls(result) {
             let name = call.get("name").and_then(ValueRef::as_str).unwrap_or_default();
             self.add_call(&name, call.get("arguments"));
@@ -109,7 +120,7 @@ impl FileOps {
     }
 
     /// Adds the file that a call reads or changes.
-    pub(crate) fn add_call(&mut self, name: &str, arguments: Option<ValueRef<'_>>) {
+    pub fn add_call(&mut self, name: &str, arguments: Option<ValueRef<'_>>) {
         let files = match name {
             "read" => &mut self.read,
             "write" => &mut self.written,
@@ -122,18 +133,21 @@ impl FileOps {
 }
 
 /// The calls that a tool made itself, as its result lists them.
-pub(crate) fn nested_calls(result: ValueRef<'_>) -> impl Iterator<Item = ValueRef<'_>> {
+fn nested_calls(result: ValueRef<'_>) -> impl Iterator<Item = ValueRef<'_>> {
     let calls = result.get("nestedCalls").and_then(|nested| nested.get("calls"));
     calls.into_iter().flat_map(ValueRef::items)
 }
 
-/// Tells whether a call names a file that it reads or changes.
-pub(crate) fn touches_file(call: ValueRef<'_>) -> bool {
+/// Returns true if a call names a file that it reads or changes.
+fn is_file_call(call: ValueRef<'_>) -> bool {
     let [name, arguments] = call.get_each(["name", "arguments"]);
-    let is_file_tool = |name: ValueRef<'_>| FILE_TOOLS.iter().any(|tool| name.is_str(tool));
     let path = || arguments.and_then(|arguments| arguments.get("path"));
     name.is_some_and(is_file_tool)
         && path().is_some_and(|path| path.kind() == Kind::String && !path.is_str(""))
+}
+
+fn is_file_tool(name: ValueRef<'_>) -> bool {
+    FileOps::TOOLS.iter().any(|tool| name.is_str(tool))
 }
 
 /// Sorts by UTF-16 units, the order in which JavaScript sorts text.

@@ -15,6 +15,13 @@ use smol_str::SmolStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(pub(crate) u32);
 
+impl Node {
+    /// Returns the number of the entry in file order, less than [`Tree::node_bound`](crate::Tree::node_bound).
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The id of an entry inside its session; opaque text, cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(SmolStr);

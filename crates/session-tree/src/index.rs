@@ -156,7 +156,7 @@ impl Index {
 
     /// Returns how many rows are known for certain: not those of a reading that failed on its way.
     pub(crate) fn known_rows(&self) -> usize {
-        self.failed_at.unwrap_or_else(|| self.tree.row_count())
+        self.failed_at.unwrap_or_else(|| self.tree.node_bound())
     }
 
     /// Reads what was appended since; gives the new entries. After an error none of them is part of the tree, and
@@ -177,12 +177,12 @@ impl Index {
             return Err(error);
         }
         self.failed_at = None;
-        Ok((before..self.tree.row_count()).filter_map(|at| self.tree.shown(at)).collect())
+        Ok((before..self.tree.node_bound()).filter_map(|at| self.tree.node_at(at)).collect())
     }
 
     /// Takes in the lines behind those that are known.
     fn read_on(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
-        let before = self.tree.row_count();
+        let before = self.tree.node_bound();
         // A tail that was read although it had no line feed yet: only that can follow.
         let from = self.end;
         let scanner = Scanner::default();
@@ -315,7 +315,7 @@ impl Index {
     /// Forgets the labels and names that were taken back.
     fn note_bodies_anew(&mut self, source: &dyn ReadAt) -> io::Result<()> {
         self.labels = Labels::titled(self.labels.title.take());
-        for at in 0..self.tree.row_count() as u32 {
+        for at in 0..self.tree.node_bound() as u32 {
             if !self.tree.is_withdrawn(at) {
                 let place = self.tree.place(Node(at));
                 self.note(Node(at), || read_line(source, place))?;
@@ -339,7 +339,7 @@ impl Index {
         let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
         self.object_lines += usize::from(kind.is_object());
         self.non_entries.push(NonEntryLine {
-            rows: self.tree.row_count() as u32,
+            rows: self.tree.node_bound() as u32,
             position: line.position,
             len,
             kind,
@@ -348,7 +348,7 @@ impl Index {
 
     /// Counts the JSON objects so far, header included: the numbering of version 1.
     fn object_count(&self) -> usize {
-        self.tree.row_count() + self.object_lines
+        self.tree.node_bound() + self.object_lines
     }
 
     /// Finds the entry at a number of version 1, which counts JSON objects and the header as the first.
@@ -369,7 +369,7 @@ impl Index {
             skipped += 1;
         }
         let row = wanted - skipped;
-        ((row as usize) < self.tree.row_count()).then_some(Node(row))
+        ((row as usize) < self.tree.node_bound()).then_some(Node(row))
     }
 
     /// Tells whether lines are used exactly as they stand in the file.

@@ -21,8 +21,9 @@ use std::sync::Arc;
 pub use edit::{Edit, compact};
 pub use parse::validate;
 pub(crate) use parse::value_len;
+pub use text::decode_lossy;
 pub use text::{TextOut, string_len, write_string};
-pub(crate) use text::{decode_lossy, literal, skip_object, skip_string, trim_js};
+pub(crate) use text::{literal, skip_object, skip_string, trim_js};
 
 /// One JSON text with an index of its values.
 ///
@@ -99,7 +100,7 @@ impl Doc {
     }
 
     /// Indexes the JSON value that a text begins with, whatever follows it.
-    pub(crate) fn parse_first(text: &[u8]) -> Result<Self, SyntaxError> {
+    pub fn parse_first(text: &[u8]) -> Result<Self, SyntaxError> {
         let (nodes, end) = parse::index_first(text)?;
         Ok(Self { text: text[..end].into(), nodes })
     }

@@ -56,11 +56,11 @@
 //!
 //! # Where things are
 //!
-//! Modules follow the way of the data: journal (bytes), line, entry, tree, path, context. To the side:
-//! [outlines](Outline) for showing a tree, [branches](Session::branches), [references](Session::resolve) such as `@label`
-//! or `~2`, [compaction](CompactionPlan) and [branch summary](BranchSummaryPlan) plans, [navigation](NavigationPlan),
-//! [figures](Figures) and [comparisons](Comparison), [picks](PickPlan) and [merges](MergePlan), [extraction](ExtractPlan)
-//! of forks, [`Session::check`] and [repair](RepairPlan), the [`Catalog`] of many sessions.
+//! Modules follow the way of the data: journal (bytes), line, entry, tree, path, context. To the side: the
+//! [names of branches](Session::branch_name), [compaction](CompactionPlan) and [branch summary](BranchSummaryPlan) plans,
+//! [navigation](NavigationPlan), [picks](PickPlan) and [merges](MergePlan), [extraction](ExtractPlan) of forks,
+//! [`Session::check`] and [repair](RepairPlan), the [`Catalog`] of many sessions. The crate `session-view` has outlines,
+//! search, statistics, comparisons and short references to entries.
 //! Everything that changes a session exists as a plan first: a value to show, to test, or to throw away.
 //!
 //! # Features
@@ -75,6 +75,7 @@
 // Base types.
 mod diagnostic;
 mod error;
+mod excerpt;
 mod id;
 mod kind;
 mod naming;
@@ -107,11 +108,8 @@ mod estimate;
 mod branch_summary;
 mod compaction;
 // of the tree,
-mod outline;
-mod branches;
-mod figures;
-mod comparison;
-mod reference;
+mod call;
+mod branch;
 // of the path,
 mod navigate;
 // of the session,
@@ -127,7 +125,7 @@ mod catalog;
 pub use branch_summary::{
     Abandoned, BRANCH_SUMMARY_PREAMBLE, BranchSummaryPlan, BranchSummarySettings, branch_summary_text,
 };
-pub use branches::{Branch, HIDDEN_BRANCH};
+pub use call::describe_call;
 #[cfg(feature = "catalog")]
 pub use catalog::{
     Catalog, Damage, Listing, Progress, Relevance, SUB_AGENT_MARKER, SessionQuery, SessionSummary,
@@ -135,7 +133,6 @@ pub use catalog::{
 pub use check::{Fix, REPAIR, Recovered, Report};
 pub use cherry_pick::{CHERRY_PICK, PickItem, PickMode, PickPlan, PickRequest, PickWarning, Selection};
 pub use compaction::{CompactionPlan, CompactionSettings, should_compact};
-pub use comparison::{CommandRun, Comparison, Outcome, Prompt, Side};
 pub use context::{
     Context, ContextItem, LlmMessage, Mark, Mode, ModelRef, OpenCalls, ProjectedItem, Projection,
     convert_to_llm, repair_pairs, replay_system, validate_pairs,
@@ -148,10 +145,10 @@ pub use entry::{
 };
 pub use error::{Error, InvalidReason, LockHolder, Loss, PickRefusal, ReadOnlyReason, Result};
 pub use estimate::{CharsPerToken, ContextEstimate, Estimator, estimate_tokens};
+pub use excerpt::{excerpt, skip_headings};
 pub use extract::{Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry};
 #[cfg(feature = "fs")]
 pub use extract::{fork_from, import};
-pub use figures::{BranchFigures, BranchRow, Figures, ModelFigures, Share, ToolFigures};
 pub use file_ops::FileOps;
 #[cfg(feature = "fs")]
 pub use id::RandomIds;
@@ -165,16 +162,12 @@ pub use merge::{
 };
 pub use naming::{encode_cwd, session_file_name};
 pub use navigate::{Navigated, NavigationPlan, PUSH_PREFIX, PopPlan, push_label};
-pub use outline::{
-    Charset, Filter, Fold, FoldStep, Level, Outline, OutlineOptions, OutlineRow, Query, RowShape, RowStyle,
-    Search, SearchProgress, TurnStats, TurnWalk,
-};
+pub use pattern::Pattern;
 pub use query_error::QueryError;
-pub use reference::split_reference;
 pub use repair::{RepairPlan, Repaired};
 #[cfg(feature = "fs")]
 pub use repair::{RepairedCopy, Salvage, salvage};
-pub use session::{Follower, Options, Session};
+pub use session::{Follower, Options, RawLines, Session};
 pub use session::{NewHeader, NewSession, SyncPolicy};
 #[cfg(feature = "fs")]
 pub use time::SystemClock;

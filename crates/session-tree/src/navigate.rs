@@ -115,7 +115,7 @@ impl Session {
     /// A tip that is a prompt stays the leaf: who switches branches wants to see the branch as it is.
     pub fn plan_switch(&self, target: &str) -> Result<NavigationPlan> {
         let node = self.node(target)?;
-        self.plan_landing(self.newest_tip_below(node).unwrap_or(node), Landing::Exact)
+        self.plan_landing(self.tree().newest_tip_below(node).unwrap_or(node), Landing::Exact)
     }
 
     /// Plans a move to before the first entry; none if the leaf is there. Changes nothing.

@@ -1,18 +1,18 @@
-//! Patterns: regular expressions that a person typed, for the queries of outlines and of lists of sessions.
+//! Regular expressions in queries.
 //!
-//! A base type. A pattern that cannot be understood is no error: it is a pattern that nothing fits, because it is
-//! mostly one that is still being typed. Without the feature `patterns` nothing fits any.
+//! A base type. An invalid pattern is no error: it matches nothing, because it is usually one that is still being typed.
+//! Without the feature `patterns` no pattern matches anything.
 
 use std::ops::Range;
 
 /// A regular expression that ignores case.
 #[derive(Debug, Clone)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     source: String,
     engine: Option<engine::Engine>,
 }
 
-/// Two patterns are equal if they were typed alike.
+/// Patterns are compared by their source.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
         self.source == other.source
@@ -22,14 +22,14 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 impl Pattern {
-    /// Reads a pattern; an empty one fits nothing.
-    pub(crate) fn parse(source: &str) -> Self {
+    /// Reads a pattern; an empty one matches nothing.
+    pub fn parse(source: &str) -> Self {
         let engine = if source.is_empty() { None } else { engine::Engine::compile(source) };
         Self { source: source.to_owned(), engine }
     }
 
-    /// Returns the reason why the pattern fits nothing; `None` if it is valid.
-    pub(crate) fn problem(&self) -> Option<String> {
+    /// Returns the reason why the pattern is invalid; `None` if it is valid.
+    pub fn problem(&self) -> Option<String> {
         match (&self.engine, self.source.is_empty()) {
             (Some(_), _) => None,
             (None, true) => Some("it is empty".to_owned()),
@@ -37,13 +37,13 @@ impl Pattern {
         }
     }
 
-    /// Tells whether some part of a text fits.
-    pub(crate) fn is_in(&self, text: &str) -> bool {
+    /// Returns true if the pattern matches a part of a text.
+    pub fn is_in(&self, text: &str) -> bool {
         self.engine.as_ref().is_some_and(|engine| engine.is_in(text))
     }
 
-    /// Adds the parts of a text that fit, as byte ranges; empty ones are left out.
-    pub(crate) fn find_all(&self, text: &str, found: &mut Vec<Range<usize>>) {
+    /// Adds the byte ranges of all matches in a text to `found`, except for empty ones.
+    pub fn find_all(&self, text: &str, found: &mut Vec<Range<usize>>) {
         if let Some(engine) = &self.engine {
             engine.find_all(text, found);
         }
@@ -86,7 +86,7 @@ mod engine {
 mod engine {
     use std::ops::Range;
 
-    /// There is no value of this type.
+    /// Has no values.
     #[derive(Debug, Clone)]
     pub(super) enum Engine {}
 

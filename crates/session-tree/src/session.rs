@@ -8,6 +8,7 @@ mod cache;
 #[cfg(feature = "fs")]
 mod files;
 mod follow;
+mod lines;
 mod options;
 mod read;
 mod write;
@@ -26,6 +27,7 @@ use crate::tree::{Node, Tree};
 use ahead::ReadAhead;
 use cache::DocCache;
 pub use follow::Follower;
+pub use lines::RawLines;
 pub use options::Options;
 #[cfg(feature = "fs")]
 pub(crate) use write::header_line;

@@ -128,9 +128,9 @@ impl Tree {
 
     /// Returns the entry that holds the id of a row: the row itself, or the later line that took the id over.
     pub(crate) fn current(&self, node: Node) -> Option<Node> {
-        match self.shown(node.0 as usize) {
+        match self.node_at(node.0 as usize) {
             Some(node) => Some(node),
-            None => self.holder(&self.key_at(node.0)).and_then(|at| self.shown(at as usize)),
+            None => self.holder(&self.key_at(node.0)).and_then(|at| self.node_at(at as usize)),
         }
     }
 
@@ -238,15 +238,17 @@ impl Tree {
         self.columns.place(node.0)
     }
 
-    /// Returns the number of rows, counting those that lost their id.
-    pub(crate) fn row_count(&self) -> usize {
+    /// Returns an upper bound for [`Node::index`]: the length of a table with one slot per entry.
+    ///
+    /// Entries that lost their id to a later one keep their slot, so this can be more than [`len`](Tree::len).
+    pub fn node_bound(&self) -> usize {
         self.columns.len()
     }
 
-    /// Returns the row at a place if it is part of the tree.
-    pub(crate) fn shown(&self, at: usize) -> Option<Node> {
-        let node = Node(at as u32);
-        (at < self.columns.len() && !self.has(node, Flags::HIDDEN)).then_some(node)
+    /// Returns the entry with this [index](Node::index); `None` if it is not part of the tree.
+    pub fn node_at(&self, index: usize) -> Option<Node> {
+        let node = Node(index as u32);
+        (index < self.columns.len() && !self.has(node, Flags::HIDDEN)).then_some(node)
     }
 
     /// Returns the last row, part of the tree or not.

@@ -1,11 +1,12 @@
 //! The list of branches: what was tried, how it ended, what it cost; and where to go from here.
 //!
-//! Rows come from the engine ([`Session::branch_table`](session_tree::Session::branch_table)); their numbers are those of
+//! Rows come from the engine ([`session_view::branch_table`](session_tree::session_view::branch_table)); their numbers are those of
 //! the reference `#n`. Hiding a branch takes it from lists, never from the session.
 
 mod draw;
 
-use session_tree::{BranchRow, EntryId, Node};
+use session_tree::{EntryId, Node};
+use session_view::BranchRow;
 
 use crate::dialog::{Answer, Prompt};
 use crate::help::Help;

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use session_tree::Charset;
+use session_view::Charset;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::clean::clean;

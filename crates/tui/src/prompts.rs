@@ -110,7 +110,7 @@ fn prompt_text(session: &Session, node: Node) -> String {
 fn other_branches(session: &Session) -> HashMap<Node, String> {
     let mut names: HashMap<Node, String> = HashMap::new();
     let here: std::collections::HashSet<Node> = session.branch_path(None).into_iter().collect();
-    for branch in session.branches().unwrap_or_default() {
+    for branch in session_view::branches(session).unwrap_or_default() {
         for node in session.tree().ancestors(branch.tip) {
             if here.contains(&node) || names.contains_key(&node) {
                 break;

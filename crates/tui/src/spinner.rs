@@ -13,7 +13,7 @@ pub(crate) fn text(theme: Theme, beat: usize, text: &str) -> String {
 /// Returns the sign of a beat.
 pub(crate) fn sign(theme: Theme, beat: usize) -> &'static str {
     match theme.charset {
-        session_tree::Charset::Unicode => UNICODE[beat % UNICODE.len()],
-        session_tree::Charset::Ascii => ASCII[beat % ASCII.len()],
+        session_view::Charset::Unicode => UNICODE[beat % UNICODE.len()],
+        session_view::Charset::Ascii => ASCII[beat % ASCII.len()],
     }
 }

@@ -5,7 +5,7 @@
 //! backgrounds are fixed. Meaning never depends on colour alone: the plain theme has no colours at all.
 
 use ratatui::style::{Color, Modifier, Style};
-use session_tree::{Charset, RowStyle};
+use session_view::{Charset, RowStyle};
 
 /// The numbers of the colours that every terminal has.
 const BLACK: u8 = 0;

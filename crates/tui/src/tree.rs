@@ -12,7 +12,8 @@ mod line;
 mod preview;
 mod view;
 
-use session_tree::{EntryId, Filter, Node, Outline, OutlineOptions, SearchProgress, Session};
+use session_tree::{EntryId, Node, Session};
+use session_view::{Filter, Outline, OutlineOptions, SearchProgress};
 
 use crate::dialog::{Answer, Prompt};
 use crate::help::Help;
@@ -288,7 +289,7 @@ fn state_of(session: &Session) -> SessionState {
 
 fn counts(session: &Session) -> Vec<String> {
     let name = session.name().filter(|name| !name.is_empty()).map(str::to_owned);
-    let counts = [count(session.tree().len(), "entry"), count(session.tips().len(), "branch")];
+    let counts = [count(session.tree().len(), "entry"), count(session.tree().tips().len(), "branch")];
     name.into_iter().chain(counts).collect()
 }
 

@@ -3,7 +3,8 @@
 //! figures, branches -> **card** -> template
 
 use session_tree::json::write_string;
-use session_tree::{Branch, Figures, Node, Outline, Role, Session, Timestamp};
+use session_tree::{Node, Role, Session, Timestamp};
+use session_view::{Branch, Outline, Stats};
 
 use crate::error::Result;
 use crate::text::{Json, head, money, plural, push_integer, short};
@@ -69,8 +70,8 @@ pub(crate) struct BranchLine {
 
 impl Card {
     /// Reads what the card says; `figures` are those of all entries.
-    pub(crate) fn of(session: &Session, figures: &Figures) -> Result<Self> {
-        let branches = session.branches()?;
+    pub(crate) fn of(session: &Session, figures: &Stats) -> Result<Self> {
+        let branches = session_view::branches(session)?;
         let visible = || branches.iter().filter(|branch| !branch.is_hidden || branch.is_current);
         let current = visible().filter(|branch| branch.is_current);
         let others = visible().filter(|branch| !branch.is_current);
@@ -155,7 +156,7 @@ pub fn title(session: &Session) -> Result<String> {
     Ok(if name.is_empty() { "A session".to_owned() } else { name })
 }
 
-fn when(figures: &Figures, created: Option<Timestamp>) -> String {
+fn when(figures: &Stats, created: Option<Timestamp>) -> String {
     let first = figures.earliest.or(created);
     match (first, figures.latest) {
         (Some(first), Some(latest)) if day(first) != day(latest) => {
@@ -183,7 +184,7 @@ fn clock(time: Timestamp) -> String {
     time.to_string().split('T').nth(1).and_then(|clock| clock.get(..5)).unwrap_or_default().to_owned()
 }
 
-fn facts(figures: &Figures) -> Vec<Fact> {
+fn facts(figures: &Stats) -> Vec<Fact> {
     let fact = |name, value: String, note: String| Fact { name, value, note };
     let failures = counts(&[(figures.failed, "failed"), (figures.aborted, "aborted")]);
     let mut facts = vec![

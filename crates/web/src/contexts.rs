@@ -4,7 +4,8 @@
 //!
 //! Asked for the leaf and for tips, newest first, as long as that is quick.
 
-use session_tree::{Mark, Node, Outline, Session};
+use session_tree::{Mark, Node, Session};
+use session_view::Outline;
 
 use crate::error::Result;
 
@@ -16,7 +17,7 @@ pub(crate) fn starts(session: &Session, all: &Outline) -> Result<Vec<(usize, usi
     let mut found = Vec::new();
     let mut left = BUDGET;
     let leaf = session.leaf();
-    let tips = session.tips_by_activity().into_iter().filter(|tip| Some(*tip) != leaf);
+    let tips = session_view::tips_by_activity(session.tree()).into_iter().filter(|tip| Some(*tip) != leaf);
     for end in leaf.into_iter().chain(tips) {
         if left == 0 {
             break;

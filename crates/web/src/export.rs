@@ -8,10 +8,8 @@
 use std::io::Write;
 
 use session_tree::json::write_string;
-use session_tree::{
-    Body, Entry, Figures, Filter, Kind, Node, Outline, OutlineRow, Role, RowStyle, Session, TurnStats,
-    TurnWalk,
-};
+use session_tree::{Body, Entry, FileOps, Kind, Node, Role, Session};
+use session_view::{Filter, Outline, OutlineRow, RowStyle, Stats, TurnStats, TurnWalk, is_failure};
 
 use crate::bodies::Bodies;
 use crate::card::Card;
@@ -30,7 +28,7 @@ pub(crate) struct Export<'e> {
     parts: Parts<'e>,
     columns: Columns,
     bodies: Bodies,
-    figures: Figures,
+    figures: Stats,
     /// The entries that two filters ask for, which only their bodies tell.
     failures: Vec<Node>,
     files: Vec<Node>,
@@ -53,7 +51,7 @@ impl<'e> Export<'e> {
             parts: Parts::new(out, options.packed, bytes_of(session)),
             columns: Columns::default(),
             bodies: Bodies::default(),
-            figures: Figures::default(),
+            figures: Stats::default(),
             failures: Vec::new(),
             files: Vec::new(),
             turns: Json::new(),
@@ -67,7 +65,7 @@ impl<'e> Export<'e> {
     }
 
     /// Writes rows and bodies of all entries, in the order of the outline, and counts them as they go by.
-    pub(crate) fn entries(&mut self, progress: Progress<'_>) -> Result<&Figures> {
+    pub(crate) fn entries(&mut self, progress: Progress<'_>) -> Result<&Stats> {
         let mut turns = TurnWalk::new(self.session.tree());
         let total = self.all.len();
         for at in 0..total {
@@ -127,7 +125,7 @@ impl<'e> Export<'e> {
         let passed = session.with_plain_result(node, |result| {
             figures.add_plain_result(session, node, &result);
             failures.extend(result.is_error.then_some(node));
-            files.extend(result.touches_files().then_some(node));
+            files.extend(FileOps::TOOLS.contains(&result.tool).then_some(node));
             bodies.next().extend_from_slice(result.message);
             (result.call_id.to_owned(), result.tool.to_owned(), result.is_error)
         });
@@ -139,9 +137,9 @@ impl<'e> Export<'e> {
         self.figures.add(self.session, entry);
         // Prompts neither fail nor touch files.
         if entry.kind() == Kind::Message && self.session.tree().role(entry.node()) != Some(Role::User) {
-            let (failed, touches_files) = entry.failed_and_touches_files();
-            self.failures.extend(failed.then_some(entry.node()));
-            self.files.extend(touches_files.then_some(entry.node()));
+            let message = entry.message();
+            self.failures.extend(message.is_some_and(is_failure).then_some(entry.node()));
+            self.files.extend(message.is_some_and(FileOps::is_touched_by).then_some(entry.node()));
         }
     }
 
@@ -176,7 +174,7 @@ impl<'e> Export<'e> {
         if row.style != RowStyle::Summary {
             return Ok(());
         }
-        let source = self.session.source_of(row.node)?;
+        let source = session_view::source_of(&self.session, row.node)?;
         let Some(source) = source.and_then(|source| self.all.position_of(source)) else { return Ok(()) };
         if !self.links.is_empty() {
             self.links.push(b',');

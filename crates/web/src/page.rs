@@ -7,7 +7,8 @@ use std::io::Write;
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use session_tree::{Extract, Filter, NewHeader, Outline, OutlineOptions, Session, Timestamp};
+use session_tree::{Extract, NewHeader, Session, Timestamp};
+use session_view::{Filter, Outline, OutlineOptions};
 use sha2::{Digest, Sha256};
 
 use crate::card::{self, Card};

@@ -30,7 +30,7 @@ pub fn write_markdown(
     out: &mut dyn Write,
     progress: Progress<'_>,
 ) -> Result<usize> {
-    let card = Card::of(session, &session.figures_of_all()?)?;
+    let card = Card::of(session, &session_view::Stats::of(session)?)?;
     writeln!(out, "# {}\n\n{} {}", card.title, card.when, card.place)?;
     let facts: Vec<String> = card.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
     writeln!(out, "\n{}", facts.join(" · "))?;

@@ -5,8 +5,9 @@
 //! An entry is known in the page by its place in the outline of all entries. Columns say what each row says; a view
 //! lists the rows that a filter shows and how far each is indented. Both come from the engine's outline as they are.
 
+use session_tree::Session;
 use session_tree::json::write_string;
-use session_tree::{Filter, Fold, Level, Outline, OutlineRow, RowShape, RowStyle, Session, TurnStats};
+use session_view::{Filter, Fold, Level, Outline, OutlineRow, RowShape, RowStyle, TurnStats};
 
 use crate::text::{Json, Object, head, list, push_integer, push_number};
 

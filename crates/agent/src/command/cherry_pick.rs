@@ -208,7 +208,7 @@ impl Agent {
     /// Finds the entry that a reference names in another session, or in this one.
     pub(super) fn resolve_in(&self, source: Option<&SharedSession>, reference: &str) -> Result<Node> {
         match source {
-            Some(source) => Ok(source.lock().resolve(reference)?),
+            Some(source) => Ok(session_view::resolve(&source.lock(), reference)?),
             None => self.resolve(reference),
         }
     }

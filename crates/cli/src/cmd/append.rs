@@ -164,7 +164,7 @@ impl Appending {
 
     /// Moves to where a reference points; the next draft goes below it.
     fn go_to(&mut self, reference: &str) -> Result<(), CommandError> {
-        let id = self.session.tree().id(self.session.resolve(reference)?);
+        let id = self.session.tree().id(session_view::resolve(&self.session, reference)?);
         Ok(self.session.branch(id.as_str())?)
     }
 
@@ -200,7 +200,7 @@ impl Appending {
     /// Finds the entry that a field names.
     fn named(&self, entry: ValueRef<'_>, key: &str) -> Result<EntryId, CommandError> {
         let reference = entry.get(key).and_then(ValueRef::as_str).unwrap_or_default();
-        Ok(self.session.tree().id(self.session.resolve(&reference)?))
+        Ok(self.session.tree().id(session_view::resolve(&self.session, &reference)?))
     }
 
     /// Finds the entry that a field names, which has to be on the path that goes on here.

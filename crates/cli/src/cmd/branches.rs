@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use serde_json::{Value as Json, json};
-use session_tree::{BranchRow, Node, Session};
+use session_tree::{Node, Session};
+use session_view::BranchRow;
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -41,7 +42,7 @@ fn rows(
     session: &Session,
     all: bool,
 ) -> Result<impl Iterator<Item = Result<(usize, BranchRow), CommandError>>, CommandError> {
-    let rows = session.each_branch_row()?.enumerate();
+    let rows = session_view::iter_branch_table(session)?.enumerate();
     Ok(rows
         .filter(move |(_, row)| all || !row.as_ref().is_ok_and(|row| row.branch.is_hidden))
         .map(|(at, row)| Ok((at + 1, row?))))
@@ -64,7 +65,7 @@ fn print(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError
     for row in rows(session, all)? {
         let (number, row) = row?;
         shown += 1;
-        let (branch, own) = (&row.branch, &row.figures.own);
+        let (branch, own) = (&row.branch, &row.stats.own);
         let model = own.last_model.as_ref().map(|model| model.model_id.clone());
         let tone = if branch.is_current { Tone::Accent } else { Tone::Plain };
         let cells = [
@@ -111,7 +112,7 @@ struct Numbers {
 
 impl Numbers {
     fn of(session: &Session) -> Self {
-        let tips = session.tips_by_activity();
+        let tips = session_view::tips_by_activity(session.tree());
         let count = tips.len();
         Self { by_tip: tips.into_iter().enumerate().map(|(at, tip)| (tip, at + 1)).collect(), count }
     }
@@ -134,12 +135,12 @@ fn footer(session: &Session, all: usize, hidden: usize) -> String {
 
 fn as_json(session: &Session, number: usize, row: &BranchRow) -> Json {
     let id = |node: Node| session.tree().id(node).to_string();
-    let BranchRow { branch, figures, .. } = row;
-    let model = figures.own.last_model.as_ref();
+    let BranchRow { branch, stats, .. } = row;
+    let model = stats.own.last_model.as_ref();
     json!({
         "ref": format!("branch:{number}"), "number": number, "tipId": branch.tip_id.as_str(), "name": branch.name, "label": branch.label,
         "from": branch.from, "branchPointId": branch.branch_point.map(id), "turns": branch.turns,
-        "entries": branch.entries, "tokens": figures.own.usage.total, "cost": figures.own.usage.cost,
+        "entries": branch.entries, "tokens": stats.own.usage.total, "cost": stats.own.usage.cost,
         "model": model.map(|model| format!("{}/{}", model.provider, model.model_id)),
         "lastActivity": branch.last_activity.to_string(), "isCurrent": branch.is_current,
         "isHidden": branch.is_hidden, "mergedInto": branch.merged_into.map(id),

@@ -3,7 +3,8 @@
 use offshoot_agent::command::{Applied, CherryPick, CherryPickRequest};
 use offshoot_agent::shared::SharedSession;
 use serde_json::json;
-use session_tree::{EntryId, split_reference};
+use session_tree::EntryId;
+use session_view::split_reference;
 
 use super::session_command::{Outcome, Work};
 use crate::app::App;

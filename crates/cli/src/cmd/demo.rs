@@ -5,7 +5,8 @@ mod script;
 use std::path::PathBuf;
 
 use clap::Parser;
-use session_tree::{Charset, Outline, OutlineOptions, Session};
+use session_tree::Session;
+use session_view::{Charset, Outline, OutlineOptions};
 
 use crate::app::{App, file_of};
 use crate::change::quoted;

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 
 use serde_json::{Value as Json, json};
-use session_tree::{CommandRun, Comparison, Node, Outcome, Prompt, Session, Side};
+use session_tree::{Node, Session};
+use session_view::{CommandRun, Comparison, Outcome, Prompt, Side};
 
 use super::stats::usage_json;
 use super::texts::Texts;
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let session = app.open(&args.session)?;
     let none = || Failure::new("the session is before its first entry").hint("name two entries");
     let find = |reference| Ok::<Node, CommandError>(resolve(&session, reference)?.ok_or_else(none)?);
-    let comparison = session.compare(find(Some(&args.one))?, find(args.other.as_deref())?)?;
+    let comparison = session_view::compare(&session, find(Some(&args.one))?, find(args.other.as_deref())?)?;
     match args.json {
         true => app.ui.json(&as_json(&session, &comparison)),
         false => print(&session, &comparison, args.all, &mut app.ui),
@@ -52,7 +53,7 @@ pub(crate) fn print_between(
     other: &str,
     app: &mut App,
 ) -> Result<(), CommandError> {
-    let comparison = session.compare(session.node(one)?, session.node(other)?)?;
+    let comparison = session_view::compare(session, session.node(one)?, session.node(other)?)?;
     print(session, &comparison, false, &mut app.ui)
 }
 
@@ -88,7 +89,7 @@ fn in_both(comparison: &Comparison) -> Vec<(&'static str, &str)> {
 fn print_side(session: &Session, side: &Side, all: bool, ui: &mut Ui) -> Result<(), CommandError> {
     let tree = session.tree();
     let id = tree.id(side.at);
-    let figures = &side.figures;
+    let figures = &side.stats;
     let numbers = format!(
         ": {}, {}, {} tokens, {}",
         count(figures.entries, "entry"),
@@ -167,6 +168,6 @@ fn side_json(session: &Session, side: &Side) -> Json {
         "prompts": side.prompts.iter().map(prompt).collect::<Vec<_>>(),
         "readFiles": side.files.read_files(), "modifiedFiles": side.files.modified_files(),
         "commands": side.commands.iter().map(command).collect::<Vec<_>>(),
-        "usage": usage_json(&side.figures.usage), "endsWith": side.ends_with,
+        "usage": usage_json(&side.stats.usage), "endsWith": side.ends_with,
     })
 }

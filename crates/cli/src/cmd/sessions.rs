@@ -5,7 +5,8 @@ mod threads;
 use std::ops::ControlFlow;
 
 use serde_json::{Value as Json, json};
-use session_tree::{Catalog, Listing, Outline, OutlineOptions, Query, SessionQuery, SessionSummary};
+use session_tree::{Catalog, Listing, SessionQuery, SessionSummary};
+use session_view::{Outline, OutlineOptions, Query};
 
 use self::threads::threaded;
 use crate::app::App;

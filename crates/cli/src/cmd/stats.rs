@@ -1,7 +1,8 @@
 //! `offshoot stats`: the numbers of a session, on this branch and in the whole file.
 
 use serde_json::{Map, Value as Json, json};
-use session_tree::{Figures, Role, Session, Usage};
+use session_tree::{Role, Session, Usage};
+use session_view::Stats;
 
 use crate::app::{App, file_of};
 use crate::error::CommandError;
@@ -16,16 +17,16 @@ pub(crate) struct Args {
 }
 
 /// The numbers of a session.
-struct Stats {
-    branch: Figures,
-    file: Figures,
+struct SessionStats {
+    branch: Stats,
+    file: Stats,
     branches: usize,
     size: u64,
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     args.sessions.each(app, &mut |app, session| {
-        let stats = Stats::of(session)?;
+        let stats = SessionStats::of(session)?;
         match args.sessions.output.json {
             true => app.ui.json(&stats.as_json(session)),
             false => stats.print(session, &mut app.ui),
@@ -35,20 +36,20 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 
 /// Prints the numbers of a session, for the chat.
 pub(crate) fn print_session(session: &Session, app: &mut App) -> Result<(), CommandError> {
-    Stats::of(session)?.print(session, &mut app.ui)
+    SessionStats::of(session)?.print(session, &mut app.ui)
 }
 
-impl Stats {
+impl SessionStats {
     fn of(session: &Session) -> Result<Self, CommandError> {
-        Ok(Stats {
-            branch: session.figures_of_path(session.leaf())?,
-            file: session.figures_of_all()?,
-            branches: session.tips().len(),
+        Ok(SessionStats {
+            branch: Stats::of_path(session, session.leaf())?,
+            file: Stats::of(session)?,
+            branches: session.tree().tips().len(),
             size: session.file().and_then(|file| file.metadata().ok()).map_or(0, |meta| meta.len()),
         })
     }
 
-    fn both(&self) -> [&Figures; 2] {
+    fn both(&self) -> [&Stats; 2] {
         [&self.branch, &self.file]
     }
 
@@ -75,7 +76,7 @@ impl Stats {
 
     fn print_sums(&self, ui: &mut Ui) -> Result<(), CommandError> {
         let both = self.both();
-        let number = |of: fn(&Figures) -> usize| both.map(|figures| thousands(of(figures) as u64));
+        let number = |of: fn(&Stats) -> usize| both.map(|figures| thousands(of(figures) as u64));
         let spent = |of: fn(&Usage) -> u64| both.map(|figures| tokens(of(&figures.usage)));
         let cost = match self.file.usage.is_empty() {
             true => [String::new(), "0".to_owned()],
@@ -87,8 +88,8 @@ impl Stats {
             ("prompts", number(|figures| figures.turns)),
             ("answers", number(|figures| figures.messages(Role::Assistant).count)),
             ("failed answers", number(|figures| figures.failed + figures.aborted)),
-            ("tool calls", number(Figures::tool_calls)),
-            ("tool errors", number(Figures::tool_errors)),
+            ("tool calls", number(Stats::tool_calls)),
+            ("tool errors", number(Stats::tool_errors)),
             ("compactions", number(|figures| figures.compactions)),
             ("branch summaries", number(|figures| figures.branch_summaries)),
             ("bytes", both.map(|figures| bytes(figures.bytes))),
@@ -157,7 +158,7 @@ impl Stats {
     }
 }
 
-fn figures_json(figures: &Figures) -> Json {
+fn figures_json(figures: &Stats) -> Json {
     let tool = |name: &String| {
         let tool = figures.tools[name];
         (name.clone(), json!({"calls": tool.calls, "errors": tool.errors}))

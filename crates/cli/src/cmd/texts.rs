@@ -1,6 +1,7 @@
 //! Entries in a few words, for what commands tell about them.
 
-use session_tree::{Block, Content, Entry, Filter, Node, Outline, OutlineOptions, Session};
+use session_tree::{Block, Content, Entry, Node, Session};
+use session_view::{Filter, Outline, OutlineOptions};
 
 use super::tree::tone;
 use crate::error::CommandError;

@@ -6,9 +6,8 @@ use std::thread;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value as Json, json};
-use session_tree::{
-    Charset, Filter, Kind, Node, Outline, OutlineOptions, OutlineRow, Query, RowStyle, Session, TurnStats,
-};
+use session_tree::{Kind, Node, Session};
+use session_view::{Charset, Filter, Outline, OutlineOptions, OutlineRow, Query, RowStyle, TurnStats};
 
 use super::path;
 use crate::app::App;

@@ -335,7 +335,7 @@ impl Front<'_> {
         let found = match self.desk.agent() {
             Some(agent) => agent.resolve(reference),
             // Only the agent knows the previous position.
-            None => self.desk.read(|session| session.resolve(reference)).map_err(Into::into),
+            None => self.desk.read(|session| session_view::resolve(session, reference)).map_err(Into::into),
         };
         match found {
             Ok(node) => Some(self.desk.read(|session| session.tree().id(node).to_string())),

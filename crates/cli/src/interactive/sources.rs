@@ -91,7 +91,7 @@ pub(crate) fn references(session: Option<&Session>) -> Vec<(String, String)> {
     if let Some(session) = session {
         let labels = session.labels().into_iter();
         found.extend(labels.map(|(node, label)| (format!("@{}", label.text), text_of(session, node))));
-        let branches = session.branches().unwrap_or_default().into_iter().take(MOST_BRANCHES);
+        let branches = session_view::branches(session).unwrap_or_default().into_iter().take(MOST_BRANCHES);
         let named = branches.enumerate().map(|(at, branch)| (format!("branch:{}", at + 1), branch.name));
         found.extend(named.map(|(reference, name)| (reference, shortened(&name, WIDEST))));
         let is_prompt = |node: &Node| session.tree().role(*node) == Some(Role::User);

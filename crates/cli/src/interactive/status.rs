@@ -70,7 +70,7 @@ impl Front<'_> {
         let counted = self.spending.entries;
         let (entries, figures) = self.desk.read(|session| {
             let tree = session.tree();
-            (tree.len(), session.figures(tree.nodes().skip(counted)))
+            (tree.len(), session_view::Stats::of_entries(session, tree.nodes().skip(counted)))
         });
         if let Ok(figures) = figures {
             self.spending.entries = entries;
@@ -96,7 +96,7 @@ impl Front<'_> {
         self.spending.entries = entries;
         self.spending.counting = Some(tokio::task::spawn_blocking(move || {
             let session = options.open_read_only(path).ok()?;
-            let figures = session.figures(session.tree().nodes().take(entries));
+            let figures = session_view::Stats::of_entries(&session, session.tree().nodes().take(entries));
             figures.ok().map(|figures| figures.usage)
         }));
     }
@@ -228,8 +228,8 @@ fn branch_place(session: &Session) -> Option<BranchPlace> {
     // A label or a setting is no place of its own.
     let leaf = session.leaf().and_then(|leaf| session.tree().nearest_conversational(leaf))?;
     // In the order of `#1`, `#2`, …
-    let tips: Vec<Node> = session.tips_by_activity();
-    let tip = session.newest_tip_below(leaf).unwrap_or(leaf);
+    let tips: Vec<Node> = session_view::tips_by_activity(session.tree());
+    let tip = session.tree().newest_tip_below(leaf).unwrap_or(leaf);
     let number = tips.iter().position(|other| *other == tip)? + 1;
     let name = if tips.len() > 1 { session.branch_name(leaf).unwrap_or_default() } else { String::new() };
     Some(BranchPlace { name, number, count: tips.len() })

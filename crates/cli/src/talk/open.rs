@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use session_tree::{Destination, Extract, Session, Severity, fork_from, split_reference};
+use session_tree::{Destination, Extract, Session, Severity, fork_from};
+use session_view::split_reference;
 
 use crate::app::App;
 use crate::change::quoted;
@@ -97,7 +98,7 @@ fn fork(wanted: &str, directory: PathBuf, cwd: &str, app: &App) -> Result<Sessio
     match split_reference(wanted) {
         (Some(session), reference) => {
             let session = app.open(session)?;
-            let at = session.resolve(reference)?;
+            let at = session_view::resolve(&session, reference)?;
             let own = session.header().cwd().map(|own| own.into_owned());
             let to = Destination::Directory(app.catalog()?.project_dir(own.as_deref().unwrap_or(cwd)));
             let plan = session.plan_extract(Extract::Path { at })?;

@@ -256,8 +256,8 @@ fn give_totals(session: &Session) -> Result<(), CommandError> {
             "totalTokens": usage.total, "cost": usage.cost,
         })
     };
-    let branch = session.figures_of_path(session.leaf())?.usage;
-    let file = session.figures_of_all()?.usage;
+    let branch = session_view::Stats::of_path(session, session.leaf())?.usage;
+    let file = session_view::Stats::of(session)?.usage;
     ui::json_line(&json!({
         "type": "session_totals", "sessionId": session.header().id(), "sessionFile": file_of(session),
         "thisBranch": sum(branch), "wholeFile": sum(file),

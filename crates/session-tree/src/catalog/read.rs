@@ -11,7 +11,6 @@ use std::io;
 use std::path::Path;
 
 use super::summary::{Damage, SessionSummary};
-use crate::branches::tips;
 use crate::diagnostic::Severity;
 use crate::entry::{Block, Content, Header};
 use crate::error::{Error, Result};
@@ -140,7 +139,7 @@ fn tell_contents(row: &mut SessionSummary, index: &Index, source: &Source<'_>) -
     let tree = &index.tree;
     row.message_count = tree.nodes().filter(|node| tree.kind(*node) == Kind::Message).count() as u64;
     row.entry_count = tree.len() as u64;
-    row.tip_count = tips(tree).len() as u64;
+    row.tip_count = tree.tips().len() as u64;
     row.first_message = first_prompt(tree, source)?;
     let activity = last_activity(tree, source)?.filter(|time| time.as_millis() > 0);
     row.modified = activity.or(row.created).unwrap_or(row.modified);

@@ -59,12 +59,12 @@ impl<'s> Facts<'s> {
 
     /// For each row, and the place behind the last one, the last good entry before it.
     fn last_good(&self) -> Vec<u32> {
-        let rows = self.tree.row_count();
+        let rows = self.tree.node_bound();
         let mut last = NONE;
         let mut good = Vec::with_capacity(rows + 1);
         for at in 0..rows {
             good.push(last);
-            if self.tree.shown(at).is_some_and(|node| !self.survey.is_damaged(node)) {
+            if self.tree.node_at(at).is_some_and(|node| !self.survey.is_damaged(node)) {
                 last = at as u32;
             }
         }
@@ -90,9 +90,9 @@ impl<'s> Facts<'s> {
 
 /// For each row, part of the tree or not, the row without parent that is above it.
 fn tops(tree: &Tree) -> Vec<u32> {
-    let mut tops = vec![NONE; tree.row_count()];
+    let mut tops = vec![NONE; tree.node_bound()];
     let mut trail = Vec::new();
-    for start in 0..tree.row_count() as u32 {
+    for start in 0..tree.node_bound() as u32 {
         let mut at = start;
         while tops[at as usize] == NONE {
             trail.push(at);
@@ -117,7 +117,7 @@ impl Lineage {
     fn of(tree: &Tree) -> Self {
         let walk = tree.ordered();
         // What is not part of the tree is on no path.
-        let mut spans = vec![(NONE, 0); tree.row_count()];
+        let mut spans = vec![(NONE, 0); tree.node_bound()];
         let mut open: Vec<(Node, u32)> = Vec::new();
         for (at, (node, depth)) in walk.iter().enumerate() {
             while let Some((closed, _)) = open.pop_if(|(_, above)| *above >= *depth) {

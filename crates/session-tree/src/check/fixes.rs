@@ -156,7 +156,7 @@ impl Session {
         let (tree, survey) = (self.tree(), &facts.survey);
         let counts = |node: Node| {
             let is_there = !survey.is_damaged(node) || facts.awaited.contains(&tree.id(node));
-            tree.shown(node.0 as usize).is_some() && is_there
+            tree.node_at(node.0 as usize).is_some() && is_there
         };
         let shown = tree.orphans().filter(|(node, _)| counts(*node));
         let mut found: Vec<Orphan> = shown
@@ -276,7 +276,7 @@ impl Session {
 
     /// The first row at or after a position of the file.
     fn row_at(&self, position: u64) -> Node {
-        let (mut low, mut high) = (0, self.tree().row_count() as u32);
+        let (mut low, mut high) = (0, self.tree().node_bound() as u32);
         while low < high {
             let middle = low + (high - low) / 2;
             if self.tree().place(Node(middle)).0 < position {

@@ -151,7 +151,7 @@ impl At<'_> {
 
     fn look_at_entry(&self, node: Node, line: &[u8], survey: &mut Survey) {
         let tree = self.session.tree();
-        if tree.shown(node.0 as usize).is_none() {
+        if tree.node_at(node.0 as usize).is_none() {
             return;
         }
         if matches!(tree.kind(node), Kind::Label | Kind::Compaction) {

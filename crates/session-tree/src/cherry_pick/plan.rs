@@ -188,7 +188,7 @@ impl Session {
     ///
     /// The number of lines grows with every append, so what was drawn at another time differs in it.
     fn fresh_call_id(&mut self, drawn: &mut HashSet<EntryId>) -> String {
-        let lines = self.tree().row_count();
+        let lines = self.tree().node_bound();
         let id = self.free_id(drawn);
         format!("pick_{lines:x}_{id}")
     }

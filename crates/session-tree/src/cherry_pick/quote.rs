@@ -8,12 +8,14 @@ use std::borrow::Cow;
 use super::MessageReader;
 use super::target::Target;
 use super::unit::{Call, Unit};
+use crate::call::describe_call;
 use crate::context::convert_to_llm;
 use crate::entry::{Block, Message};
 use crate::error::Result;
+use crate::excerpt::{excerpt, single_line};
 use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
-use crate::outline::{clip, describe_call, one_line};
+
 use crate::session::Session;
 use crate::time::Timestamp;
 use crate::tree::Node;
@@ -41,11 +43,11 @@ impl Attribution {
 
     /// Returns the first line of a quote; `entries` names what is quoted, `changed` the files that changed here.
     pub(crate) fn line(&self, entries: &str, time: Timestamp, changed: &[String]) -> String {
-        let branch = clip_line(&self.branch, SHOWN_NAME);
+        let branch = excerpt(&self.branch, SHOWN_NAME);
         let session = self
             .session
             .as_ref()
-            .map_or_else(String::new, |session| format!(" of session {}", clip_line(session, SHOWN_NAME)));
+            .map_or_else(String::new, |session| format!(" of session {}", excerpt(session, SHOWN_NAME)));
         let time = time.to_string();
         let date = time.get(..10).unwrap_or(&time);
         let changed = match changed {
@@ -106,7 +108,7 @@ fn answer_text(message: &Message) -> String {
     let text = message.text();
     let error = message.value().get("errorMessage").and_then(ValueRef::as_str);
     match error.filter(|error| !error.is_empty() && text.trim().is_empty()) {
-        Some(error) => format!("(failed: {})", clip_line(&error, SHOWN_RESULT)),
+        Some(error) => format!("(failed: {})", excerpt(&error, SHOWN_RESULT)),
         None => text.trim().to_owned(),
     }
 }
@@ -130,14 +132,14 @@ fn call_lines(reader: &MessageReader<'_>, answer: &Message, calls: &[Call]) -> R
 
 fn result_line(result: &Message) -> String {
     let tool = result.value().get("toolName").and_then(ValueRef::as_str).unwrap_or(Cow::Borrowed("tool"));
-    format!("[{}] {}", one_line(&tool), outcome(result))
+    format!("[{}] {}", single_line(tool.trim()), outcome(result))
 }
 
 fn outcome(result: &Message) -> String {
     let failed = result.value().get("isError").and_then(ValueRef::as_bool).unwrap_or(false);
     let word = if failed { "error" } else { "ok" };
     let text = result.text();
-    let shown = clip_line(&text, SHOWN_RESULT) + &images_text(result);
+    let shown = excerpt(&text, SHOWN_RESULT) + &images_text(result);
     if shown.is_empty() { word.to_owned() } else { format!("{word}: {}", shown.trim_start()) }
 }
 
@@ -147,10 +149,4 @@ fn images_text(message: &Message) -> String {
         1 => " [1 image]".to_owned(),
         count => format!(" [{count} images]"),
     }
-}
-
-/// The first characters of a text on one line.
-pub(crate) fn clip_line(text: &str, limit: usize) -> String {
-    // The text may be long: what is cut off need not be looked at.
-    one_line(clip(text.trim_start(), limit)).into_owned()
 }

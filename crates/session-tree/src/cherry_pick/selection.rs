@@ -52,7 +52,7 @@ fn tip_of(source: &Session, node: Node) -> Node {
     let current = current
         .and_then(|leaf| tree.nearest_conversational(leaf))
         .filter(|leaf| tree.is_on_path(node, *leaf));
-    current.or_else(|| source.newest_tip_below(node)).unwrap_or(node)
+    current.or_else(|| tree.newest_tip_below(node)).unwrap_or(node)
 }
 
 fn with_results(source: &Session, entry: Node, below: &[Node]) -> Result<Vec<Node>> {

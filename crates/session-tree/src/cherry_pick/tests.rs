@@ -1,10 +1,10 @@
 //! Groups of calls and results, entries of other sessions, native copies.
 
 use super::native;
-use super::quote::clip_line;
 use super::target::Target;
 use super::unit::units_of;
 use super::*;
+use crate::excerpt::excerpt;
 
 fn session(lines: &[&str]) -> Session {
     let header =
@@ -88,5 +88,5 @@ fn a_native_answer_that_only_thought_says_nothing() {
 
 #[test]
 fn long_texts_are_cut_between_characters_and_stay_on_one_line() {
-    assert_eq!(clip_line("  a\nb\tö€x", 5), "a b ö");
+    assert_eq!(excerpt("  a\nb\tö€x", 5), "a b ö");
 }

@@ -41,8 +41,8 @@ impl<P> OpenCalls<P> {
         self.by_id.get_mut(id)?.pop_front()
     }
 
-    /// Tells whether there was a call with this id, waiting or not.
-    pub(crate) fn knows(&self, id: &str) -> bool {
+    /// Returns true if there was a call with this id, waiting or not.
+    pub fn knows(&self, id: &str) -> bool {
         self.by_id.contains_key(id)
     }
 }

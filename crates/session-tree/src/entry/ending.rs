@@ -16,12 +16,12 @@ pub enum Ending {
 
 impl Ending {
     /// Reads the end of an answer.
-    pub(crate) fn of(answer: ValueRef<'_>) -> Self {
+    pub fn of(answer: ValueRef<'_>) -> Self {
         Self::of_reason(answer.get("stopReason"))
     }
 
     /// Reads a `stopReason`.
-    pub(crate) fn of_reason(reason: Option<ValueRef<'_>>) -> Self {
+    pub fn of_reason(reason: Option<ValueRef<'_>>) -> Self {
         let is = |word: &str| reason.is_some_and(|reason| reason.is_str(word));
         match (is("error"), is("aborted")) {
             (true, _) => Ending::Error,

@@ -12,6 +12,7 @@ use super::build::{AssistantBuilder, BashBuilder, Blocks, CustomBuilder, ObjectT
 use super::usage::Usage;
 use super::validate::check_message;
 use crate::error::{InvalidReason, Result};
+use crate::excerpt::excerpt;
 use crate::json::{self, Doc, Edit, Kind as JsonKind, ValueRef};
 use crate::kind::Role;
 pub use crate::kind::StopReason;
@@ -365,9 +366,9 @@ impl<'m> Content<'m> {
         })
     }
 
-    /// Returns at least so many characters of the text behind the blanks it begins with, or all of it: nobody reads
-    /// a megabyte for one line.
-    pub(crate) fn beginning(self, chars: usize) -> Cow<'m, str> {
+    /// Returns at least the first `chars` characters of the text after leading white space, or all of it, without
+    /// decoding a long text as a whole.
+    pub fn beginning(self, chars: usize) -> Cow<'m, str> {
         let first = self.texts().next();
         let of = |bytes| {
             let text = first?.beginning(bytes)?;
@@ -375,6 +376,24 @@ impl<'m> Content<'m> {
         };
         // Enough for plain text; then twice the bytes that the characters can take, for the blanks.
         of(chars + chars / 4).or_else(|| of(8 * chars)).unwrap_or_else(|| self.text())
+    }
+
+    /// Returns the first `limit` characters of the text on one line.
+    pub fn excerpt(self, limit: usize) -> String {
+        excerpt(&self.beginning(limit), limit)
+    }
+
+    /// Returns the [`excerpt`](Content::excerpt) of a prompt; the number of its images if it has no text.
+    pub fn prompt_excerpt(self, limit: usize) -> String {
+        let text = self.excerpt(limit);
+        if !text.is_empty() {
+            return text;
+        }
+        match self.image_count() {
+            0 => text,
+            1 => "[1 image]".to_owned(),
+            count => format!("[{count} images]"),
+        }
     }
 
     /// The values of the text blocks.

@@ -81,3 +81,6 @@ fn cost(cost: ValueRef<'_>) -> f64 {
 fn number(value: Option<ValueRef<'_>>) -> f64 {
     value.and_then(ValueRef::as_f64).filter(|number| (0.0..=LIMIT).contains(number)).unwrap_or(0.0)
 }
+
+#[cfg(test)]
+mod tests;

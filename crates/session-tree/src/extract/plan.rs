@@ -147,7 +147,7 @@ impl<'s> Planner<'s> {
             plan,
             trail: Vec::new(),
             copied: Vec::new(),
-            depth: vec![NOT_TAKEN; tree.row_count()],
+            depth: vec![NOT_TAKEN; tree.node_bound()],
             outside: HashSet::default(),
         }
     }
@@ -256,7 +256,7 @@ impl<'s> Planner<'s> {
             self.plan.entries.sort_unstable_by_key(|entry| entry.node);
             self.plan.left_out.sort_unstable();
         }
-        let mut is_copied = vec![false; self.tree.row_count()];
+        let mut is_copied = vec![false; self.tree.node_bound()];
         for entry in &self.plan.entries {
             is_copied[entry.node.0 as usize] = true;
         }

@@ -55,7 +55,7 @@ impl Index {
     pub(crate) fn lines(&self) -> impl Iterator<Item = LineAt> + '_ {
         let mut gaps = self.non_entries.iter().copied().peekable();
         let mut row = 0_u32;
-        let rows = self.tree.row_count() as u32;
+        let rows = self.tree.node_bound() as u32;
         std::iter::from_fn(move || {
             if let Some(gap) = gaps.next_if(|gap| gap.rows <= row) {
                 return Some(LineAt::NonEntry(gap));

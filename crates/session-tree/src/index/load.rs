@@ -127,7 +127,7 @@ impl Loader {
                         return Ok(ControlFlow::Break(()));
                     }
                     index.take(&line, ended)?;
-                    if index.tree.row_count() == SAMPLE {
+                    if index.tree.node_bound() == SAMPLE {
                         // What the first entries need tells how many there will be; growing step by step costs twice.
                         let expected = len.saturating_sub(index.end) / (index.end / SAMPLE as u64 + 1);
                         index.tree.reserve(usize::try_from(expected + expected / 16).unwrap_or(0));

@@ -28,7 +28,7 @@ impl Index {
         for (copy, first) in self.tree.copies() {
             found.push(self.at(copy, Problem::RepeatedLine { id: self.tree.id(first) }));
         }
-        let is_shown = |node: Node| self.tree.shown(node.0 as usize).is_some();
+        let is_shown = |node: Node| self.tree.node_at(node.0 as usize).is_some();
         for (node, parent) in self.tree.orphans().filter(|(node, _)| is_shown(*node)) {
             found.push(self.at(node, Problem::Orphan { id: self.tree.id(node), parent }));
         }
@@ -60,7 +60,7 @@ impl Index {
     }
 
     fn tail_problem(&self) -> Option<Diagnostic> {
-        let lines = (self.tree.row_count() + self.non_entries.len()) as u64;
+        let lines = (self.tree.node_bound() + self.non_entries.len()) as u64;
         if let Some(torn) = &self.torn {
             return Some(Diagnostic { line: lines + 1, bytes: torn.clone(), problem: Problem::TornTail });
         }

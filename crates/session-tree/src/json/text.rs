@@ -62,8 +62,8 @@ pub(super) fn read_utf8(bytes: &[u8]) -> Cow<'_, str> {
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// Reads a string; lone surrogates and invalid UTF-8 become U+FFFD.
-pub(crate) fn decode_lossy(content: &[u8]) -> String {
+/// Decodes the bytes between the quotes of a JSON string; lone surrogates and invalid UTF-8 become U+FFFD.
+pub fn decode_lossy(content: &[u8]) -> String {
     decode_beginning(content, usize::MAX)
 }
 

@@ -39,7 +39,7 @@ impl Session {
 
     /// Takes in everything up to `len`.
     pub(super) fn catch_up_to(&mut self, len: u64) -> Result<()> {
-        let is_certain = self.index.known_rows() == self.index.tree.row_count();
+        let is_certain = self.index.known_rows() == self.index.tree.node_bound();
         if len == self.index.end && is_certain {
             // Whoever wrote half a line took it back.
             self.index.torn = None;

@@ -1,5 +1,6 @@
 //! Reading entries of an open session.
 
+use std::ops::Range;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{DocCache, ReadAhead, Session};
@@ -12,9 +13,6 @@ use crate::json::Doc;
 use crate::kind::Role;
 use crate::migrate;
 use crate::tree::Node;
-
-/// Longer lines are decoded once and kept.
-const LONGEST_PEEK: usize = 64 << 10;
 
 impl Session {
     /// Finds an entry by its full id.
@@ -179,13 +177,23 @@ impl Session {
         self.index.reads_as_written() && !self.index.tree.is_placeholder(node)
     }
 
-    /// Lets somebody look at a line as it stands instead of decoding it; none if it is known, long, or reads otherwise.
-    pub(crate) fn peek_raw<T>(&self, node: Node, take: impl FnOnce(&[u8]) -> Option<T>) -> Result<Option<T>> {
+    /// Calls `read` with a part of the raw line of an entry, without decoding the line. `range` is cut at its end.
+    ///
+    /// Returns `None` if the bytes are not what [`entry_at`](Session::entry_at) would decode: the line is damaged, or its
+    /// version of the format is migrated on reading.
+    pub fn peek_raw<T>(
+        &self,
+        node: Node,
+        range: Range<u64>,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>> {
         let (position, len) = self.index.tree.place(node);
-        if len as usize > LONGEST_PEEK || !self.stands_as_written(node) || self.known_doc(node).is_some() {
+        let end = range.end.min(u64::from(len)).min(range.start.saturating_add(LONGEST_LINE));
+        let start = range.start.min(end);
+        if !self.stands_as_written(node) {
             return Ok(None);
         }
-        self.with_bytes(position, len as usize, take)
+        self.with_bytes(position + start, (end - start) as usize, read)
     }
 
     /// Forgets what was read and found odd, because other bytes stand there now.
@@ -193,11 +201,6 @@ impl Session {
         self.docs().clear();
         self.ahead.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.late_diagnostics.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    /// Gives the text of an entry as version 3 spells it; none for a line that cannot be parsed.
-    pub(crate) fn doc_at(&self, node: Node) -> Result<Option<Doc>> {
-        self.known_doc(node).map_or_else(|| Ok(self.decoded(node)?.1), |doc| Ok(Some(doc)))
     }
 
     /// Gives the text of an entry that was decoded before.

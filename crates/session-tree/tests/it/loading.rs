@@ -177,7 +177,7 @@ fn what_hangs_below_records_of_progress_is_on_the_path() {
     )));
     assert_eq!(path(&session, Some("u6")), ["u1", "p2", "c3", "a4", "p5", "u6"]);
     assert_eq!(context(&session), ["u1", "a4", "u6"]);
-    assert_eq!(session.tips(), [session.tree().node("u6").unwrap()]);
+    assert_eq!(session.tree().tips(), [session.tree().node("u6").unwrap()]);
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Outcomes of selecting an entry, of moving the leaf, and of forking: one table per question.
 
-use session_tree::{
-    BranchSummarySettings, Destination, Filter, ForkPosition, NewBranchSummary, Outline, OutlineOptions,
-    Session,
-};
+use session_tree::{BranchSummarySettings, Destination, ForkPosition, NewBranchSummary, Session};
 use testkit::drawing::session_text;
 
 use crate::support::live::{Folder, lines, options, shape};
@@ -179,27 +176,5 @@ fn a_move_stays_in_the_file_and_a_fork_makes_a_new_one() {
     }
     for other in ["a2", "c4", "k8", "s8"] {
         assert!(session.plan_fork(other, ForkPosition::Before).is_err(), "{other} is no prompt");
-    }
-}
-
-#[test]
-fn filters_decide_which_types_have_a_row() {
-    let drawing = format!("{EVERY_TYPE}\n    l9<u9 label u3 here\n");
-    let session = Session::from_bytes(session_text(&drawing)).unwrap();
-    let rows = |filter| {
-        let outline = Outline::new(&session, OutlineOptions { filter, ..OutlineOptions::default() });
-        let mut ids: Vec<String> =
-            (0..outline.len()).map(|row| session.tree().id(outline.node(row).unwrap()).to_string()).collect();
-        ids.sort();
-        ids.join(" ")
-    };
-    let table = [
-        (Filter::Default, "a2 b6 c4 k8 m7 r5 s8 u1 u3 u9 w1"),
-        (Filter::UserOnly, "u1 u3 u9"),
-        (Filter::LabeledOnly, "u3"),
-        (Filter::All, "a2 b6 c4 k8 l9 m7 p8 r5 s8 t8 u1 u3 u9 w1 x8"),
-    ];
-    for (filter, expected) in table {
-        assert_eq!(rows(filter), expected, "{filter:?}");
     }
 }

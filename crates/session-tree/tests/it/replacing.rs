@@ -4,9 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use session_tree::{
-    Entry, Error, MergeRequest, NewBranchSummary, PickRequest, Query, Search, Selection, Session,
-};
+use session_tree::{Entry, Error, MergeRequest, NewBranchSummary, PickRequest, Selection, Session};
 use testkit::drawing::session_text;
 use testkit::sim_fs::{Fault, SimFs};
 
@@ -115,17 +113,6 @@ fn a_pick_or_a_merge_that_was_planned_before_the_file_was_replaced_is_refused() 
     assert!(matches!(session.apply_pick(&pick), Err(Error::StalePlan)));
     assert!(matches!(session.apply_merge(&merge), Err(Error::StalePlan)));
     assert_eq!(fs::read(&path).unwrap(), before);
-}
-
-#[test]
-fn a_search_begins_anew_when_there_are_fewer_entries_than_before() {
-    let dir = Folder::new();
-    let (path, mut session) = six(&dir);
-    let mut search = Search::new(&session, Query::parse("five"));
-    without(&path, &["u1", "a2", "u3", "a4"]);
-    session.append_message(&user("more")).unwrap();
-    assert_eq!(search.run(&session).unwrap().hits, 1);
-    assert_eq!(search.hits(&session), [session.tree().node("u5").unwrap()]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use session_tree::BranchRow;
+use session_view::BranchRow;
 
 use super::{BranchList, Mode};
 use crate::clean::clean;
@@ -39,10 +39,10 @@ struct Column(&'static str, usize, usize, fn(&BranchRow, Local) -> String);
 const COLUMNS: [Column; 6] = [
     Column("from", 16, 90, |row, _| left(row.branch.from.as_deref().unwrap_or_default(), 16)),
     Column("turns", 5, 0, |row, _| row.branch.turns.to_string()),
-    Column("tokens", 6, NARROW, |row, _| tokens(row.figures.own.usage.total)),
-    Column("cost", 6, NARROW, |row, _| money(row.figures.own.usage.cost)),
+    Column("tokens", 6, NARROW, |row, _| tokens(row.stats.own.usage.total)),
+    Column("cost", 6, NARROW, |row, _| money(row.stats.own.usage.cost)),
     Column("model", 16, 110, |row, _| {
-        left(row.figures.own.last_model.as_ref().map(|model| model.model_id.as_str()).unwrap_or_default(), 16)
+        left(row.stats.own.last_model.as_ref().map(|model| model.model_id.as_str()).unwrap_or_default(), 16)
     }),
     Column("last", 4, 0, |row, local| age(local.now, row.branch.last_activity)),
 ];

@@ -22,7 +22,7 @@ fn session() -> Session {
 }
 
 fn list() -> BranchList {
-    BranchList::new("Greeter", session().branch_table().unwrap())
+    BranchList::new("Greeter", session_view::branch_table(&session()).unwrap())
 }
 
 fn shown(list: &mut BranchList, width: u16, height: u16) -> String {

@@ -209,7 +209,7 @@ fn every_state_at_every_size() {
 
 #[test]
 fn a_terminal_without_colours_and_letters_shows_the_same_in_ascii() {
-    let ascii = Theme::plain().with_charset(session_tree::Charset::Ascii);
+    let ascii = Theme::plain().with_charset(session_view::Charset::Ascii);
     let shown = screen::at_all_sizes(|columns, rows| shown(&mut everything(ascii), columns, rows));
     assert!(shown.is_ascii(), "{}", shown.chars().filter(|c| !c.is_ascii()).collect::<String>());
     insta::assert_snapshot!("ascii", shown);

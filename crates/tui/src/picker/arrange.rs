@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::iter::successors;
 use std::path::{Path, PathBuf};
 
-use session_tree::{Level, Relevance, SessionQuery, SessionSummary, Timestamp};
+use session_tree::{Relevance, SessionQuery, SessionSummary, Timestamp};
+use session_view::Level;
 
 use super::{SessionPicker, Sort};
 

@@ -4,7 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
-use session_tree::{Level, SessionSummary};
+use session_tree::SessionSummary;
+use session_view::Level;
 
 use super::arrange::Place;
 use super::preview::summary_lines;

@@ -30,8 +30,8 @@ pub struct SessionPreview {
 impl SessionPreview {
     /// Reads the preview of a session.
     pub fn of(session: &Session) -> Result<Self> {
-        let branches = session.branches()?.into_iter().map(|branch| branch.name).collect();
-        let usage = session.figures_of_all()?.usage;
+        let branches = session_view::branches(session)?.into_iter().map(|branch| branch.name).collect();
+        let usage = session_view::Stats::of(session)?.usage;
         let path = session.branch_path(None);
         let items = (0..path.len()).rev().flat_map(|at| items_at(session, &path, at).into_iter().rev());
         let said = items.filter(|item| matches!(item, Item::Prompt { .. } | Item::Text(_)));

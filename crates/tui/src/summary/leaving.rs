@@ -41,7 +41,8 @@ impl Leaving {
         Ok(Some(Self {
             branch: session.branch_name(old_leaf)?,
             turns: plan.abandoned.iter().filter(is_prompt).count(),
-            tool_calls: session.figures(plan.abandoned.iter().copied())?.tool_calls(),
+            tool_calls: session_view::Stats::of_entries(session, plan.abandoned.iter().copied())?
+                .tool_calls(),
             tokens: messages.map(|message| estimate_tokens(&message)).sum(),
             edited: summary.file_ops.modified_files().into_iter().map(str::to_owned).collect(),
             model,

@@ -1,6 +1,7 @@
 //! Actions in the list.
 
-use session_tree::{EntryId, Filter, FoldStep, Node, Outline, Session};
+use session_tree::{EntryId, Node, Session};
+use session_view::{Filter, FoldStep, Outline};
 
 use super::{Mode, Outcome, TreeSelector};
 use crate::dialog::Prompt;
@@ -73,7 +74,7 @@ impl TreeSelector {
     }
 
     fn go_to_source(&mut self, session: &Session, node: Node) {
-        match session.source_of(node) {
+        match session_view::source_of(session, node) {
             Ok(Some(source)) => {
                 self.wanted = Some(source);
                 self.settle();

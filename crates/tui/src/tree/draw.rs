@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use session_tree::{Filter, SearchProgress};
+use session_view::{Filter, SearchProgress};
 
 use super::line::{RowLayout, line};
 use super::view::Pane;

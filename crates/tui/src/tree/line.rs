@@ -2,7 +2,7 @@
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use session_tree::{OutlineRow, RowStyle, TurnStats};
+use session_view::{OutlineRow, RowStyle, TurnStats};
 
 use crate::input::skip_columns;
 use crate::numbers::{count, money, tokens};

@@ -1,9 +1,8 @@
 //! The preview of an entry: its position, its cost, and its whole text as the conversation shows it.
 
 use ratatui::text::Line;
-use session_tree::{
-    Body, Entry, Kind, Node, Outline, Query, Role as MessageRole, Session, TurnStats, Usage, estimate_tokens,
-};
+use session_tree::{Body, Entry, Kind, Node, Role as MessageRole, Session, Usage, estimate_tokens};
+use session_view::{Outline, Query, TurnStats};
 
 use crate::chat::highlight::CodeCache;
 use crate::chat::item::{Item, Look, items_at, rows};

@@ -10,7 +10,8 @@ mod vectors;
 mod walking;
 
 use ratatui::layout::Rect;
-use session_tree::{Filter, Session, Timestamp};
+use session_tree::{Session, Timestamp};
+use session_view::Filter;
 use testkit::drawing::session_text;
 
 use super::{Outcome, Purpose, TreeOptions, TreeSelector};

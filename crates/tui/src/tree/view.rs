@@ -4,7 +4,8 @@
 
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use session_tree::{Fold, Node, OutlineRow, Session};
+use session_tree::{Node, Session};
+use session_view::{Fold, OutlineRow};
 
 use super::{Mode, TreeSelector, preview};
 use crate::layout::{take_bottom, take_rows};

@@ -17,7 +17,8 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
-use session_tree::{Filter, Session, Timestamp};
+use session_tree::{Session, Timestamp};
+use session_view::Filter;
 use testkit::hostile::{Allowed, text as hostile, watch};
 use testkit::rng::Rng;
 
@@ -175,7 +176,7 @@ fn check_dialogs(rng: &mut Rng, keymap: &Keymap) {
 }
 
 fn check_branches(rng: &mut Rng, session: &Session, keymap: &Keymap) {
-    let mut list = BranchList::new(hostile(rng), session.branch_table().unwrap());
+    let mut list = BranchList::new(hostile(rng), session_view::branch_table(&session).unwrap());
     check("branches", |theme, area, buf| list.draw(theme, keymap, local(), area, buf));
     list.update(&Input::Action(Action::BranchSearch));
     list.update(&Input::Paste(hostile(rng)));

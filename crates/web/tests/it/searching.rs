@@ -2,7 +2,7 @@
 
 use offshoot_web::ExportOptions;
 use serde_json::{Value, json};
-use session_tree::{Query, Search};
+use session_view::{Query, Search};
 use testkit::browser::Browser;
 
 use crate::support::{Page, THREE_WAYS, everything, session};

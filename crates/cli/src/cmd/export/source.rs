@@ -89,11 +89,11 @@ fn temporary() -> Result<NamedTempFile, CommandError> {
 
 /// The leaf if it is asked for, else the newest tip at or below an entry.
 fn tip(session: &Session, reference: &str) -> Result<Node, CommandError> {
-    let node = session.resolve(reference)?;
+    let node = session_view::resolve(session, reference)?;
     if session.leaf() == Some(node) {
         return Ok(node);
     }
-    Ok(session.newest_tip_below(node).unwrap_or(node))
+    Ok(session.tree().newest_tip_below(node).unwrap_or(node))
 }
 
 /// Tells what was taken out before anything is written.

@@ -4,7 +4,8 @@ use offshoot_tui::branches::{BranchList, Outcome};
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::crossterm::event::Event;
 use serde_json::json;
-use session_tree::{EntryId, HIDDEN_BRANCH, Session};
+use session_tree::EntryId;
+use session_view::HIDDEN_BRANCH;
 
 use super::super::desk::Then;
 use super::super::front::Front;
@@ -14,7 +15,7 @@ impl Front<'_> {
     /// Lists the branches.
     pub(super) fn branches(&mut self) {
         let name = self.desk.read(|session| session.name().unwrap_or_default().to_owned());
-        match self.desk.read(Session::branch_table) {
+        match self.desk.read(session_view::branch_table) {
             Ok(rows) if rows.is_empty() => {
                 self.tell(Tone::Info, "nothing was said yet, so there are no branches");
             }
@@ -87,7 +88,7 @@ impl Front<'_> {
     /// Reads the list of branches anew, if it is open.
     pub(in super::super) fn refresh_branches(&mut self) {
         let Some(View::Branches(list)) = &mut self.view else { return };
-        if let Ok(rows) = self.desk.read(Session::branch_table) {
+        if let Ok(rows) = self.desk.read(session_view::branch_table) {
             list.set_rows(rows);
         }
     }

@@ -179,7 +179,7 @@ impl<'s> SalvagedLines<'s> {
         if let Some(doc) = self.session.known_doc(node) {
             return Ok(Some(doc.text().to_vec()));
         }
-        if tree.shown(node.0 as usize).is_none() {
+        if tree.node_at(node.0 as usize).is_none() {
             // Copies, and entries that lost their id to a later one.
             return Ok(None);
         }

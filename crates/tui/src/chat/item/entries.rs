@@ -194,7 +194,7 @@ fn result_item(session: &Session, path: &[Node], at: usize, message: &Message) -
 
 /// Finds the call that a result belongs to.
 fn call_above(session: &Session, result: Node, id: &str) -> Option<(String, Json)> {
-    let message = session.entry_at(session.answer_above(result)?).ok()?.to_message()?;
+    let message = session.entry_at(session.tree().answer_above(result)?).ok()?.to_message()?;
     message.content().blocks().find_map(|block| match block {
         Block::ToolCall { id: own, name, arguments } if own == id => {
             Some((name.into_owned(), arguments.and_then(ValueRef::to_serde).unwrap_or_default()))

@@ -173,7 +173,7 @@ fn everything_folded_and_a_leaf_that_is_hidden() {
 #[test]
 fn plain_ascii_where_the_terminal_knows_nothing_else() {
     let mut bench = Bench::new(GREETER).sized(80, 20);
-    bench.theme = Theme::plain().with_charset(session_tree::Charset::Ascii);
+    bench.theme = Theme::plain().with_charset(session_view::Charset::Ascii);
     let shown = bench.shown();
     assert!(shown.is_ascii(), "{shown}");
     insta::assert_snapshot!(shown, @"

@@ -104,7 +104,7 @@ fn every_state_is_the_same_with_colours() {
 
 #[test]
 fn every_state_can_be_shown_in_ascii() {
-    let ascii = Theme::plain().with_charset(session_tree::Charset::Ascii);
+    let ascii = Theme::plain().with_charset(session_view::Charset::Ascii);
     for (name, steps) in STATES {
         let shown = at_all_sizes(ascii, steps);
         assert!(shown.is_ascii(), "{name}: {shown}");

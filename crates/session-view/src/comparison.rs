@@ -1,0 +1,104 @@
+//! Comparisons: what two branches did since they parted.
+//!
+//! A side branch of *tree*: entries, stats, file operations -> **comparison**
+//!
+//! Prompts, files, commands with their outcomes, tokens and cost, and how each side ends. Believes what the entries
+//! say; never looks at a file that they name. Reads, never writes.
+
+mod command;
+mod side;
+
+use std::collections::BTreeSet;
+
+use crate::stats::Stats;
+use session_tree::{FileOps, Node, Result, Session};
+
+pub use command::{CommandRun, Outcome};
+
+/// What two branches did since they parted.
+///
+/// ```
+/// use session_tree::Options;
+///
+/// let mut session = Options::new().in_memory("/project")?;
+/// let start = session.append_user_text("Build a CLI")?;
+/// let one = session.append_user_text("Use Node")?;
+/// session.branch(start.as_str())?;
+/// let other = session.append_user_text("Use Rust")?;
+///
+/// let comparison = session_view::compare(&session, session.node(one.as_str())?, session.node(other.as_str())?)?;
+/// assert_eq!(comparison.base, Some(session.node(start.as_str())?));
+/// assert_eq!(comparison.sides[0].prompts[0].text, "Use Node");
+/// assert_eq!(comparison.sides[1].prompts[0].text, "Use Rust");
+/// # Ok::<(), session_tree::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// The last entry that both paths share; none if they start at different roots.
+    pub base: Option<Node>,
+    /// What each path has after the base, in the order in which they were given.
+    pub sides: [Side; 2],
+    /// The files that both sides read or changed, sorted.
+    pub files_in_both: Vec<String>,
+    /// The files that both sides changed, sorted.
+    pub contested_files: Vec<String>,
+}
+
+/// What one path has after the base. A side whose end is an ancestor of the other's has nothing.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Side {
+    /// Where the path ends.
+    pub at: Node,
+    /// The entries after the base, oldest first.
+    pub entries: Vec<Node>,
+    /// The prompts, oldest first.
+    pub prompts: Vec<Prompt>,
+    /// The files that tools read and changed. What summaries list is not in it: they tell of other places.
+    pub files: FileOps,
+    /// What tools were called for and what the person ran, oldest first.
+    pub commands: Vec<CommandRun>,
+    /// The entries in numbers.
+    pub stats: Stats,
+    /// The beginning of the last answer that has text, on one line.
+    pub ends_with: Option<String>,
+}
+
+/// What a person asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Prompt {
+    /// The entry.
+    pub node: Node,
+    /// The whole text; for a prompt that has only images, how many.
+    pub text: String,
+}
+
+/// Compares what two paths have after the last entry that they share.
+pub fn compare(session: &Session, one: Node, other: Node) -> Result<Comparison> {
+    let tree = session.tree();
+    let sides = [
+        side::read(session, one, tree.abandoned(one, other))?,
+        side::read(session, other, tree.abandoned(other, one))?,
+    ];
+    Ok(Comparison {
+        base: tree.common_ancestor(one, other),
+        files_in_both: in_both(&sides, touched),
+        contested_files: in_both(&sides, changed),
+        sides,
+    })
+}
+
+fn in_both<'s>(sides: &'s [Side; 2], files: impl Fn(&'s FileOps) -> BTreeSet<&'s str>) -> Vec<String> {
+    let (one, other) = (files(&sides[0].files), files(&sides[1].files));
+    one.intersection(&other).map(|file| (*file).to_owned()).collect()
+}
+
+fn touched(files: &FileOps) -> BTreeSet<&str> {
+    files.read.iter().map(String::as_str).chain(changed(files)).collect()
+}
+
+fn changed(files: &FileOps) -> BTreeSet<&str> {
+    files.written.union(&files.edited).map(String::as_str).collect()
+}

@@ -1,0 +1,169 @@
+//! Stats: what a session holds in numbers. Entries, turns, tools, tokens, cost, bytes.
+//!
+//! A side branch of *tree*: entries -> **stats** -> comparison, branch table
+//!
+//! One pass over the entries asked for. Bodies that hold no figure are not read, and no body is kept. Numbers are
+//! those that the file states; nothing is estimated and no price list is known. Reads, never writes.
+
+mod branch;
+mod count;
+
+use std::collections::BTreeMap;
+
+use session_tree::{Entry, Kind, ModelRef, Node, PlainResult, Result, Role, Session, Timestamp, Usage};
+
+pub use branch::{BranchRow, BranchStats, branch_table, iter_branch_table};
+
+/// What a part of a session holds in numbers.
+///
+/// ```
+/// use session_tree::{Options, Role};
+/// use session_view::Stats;
+///
+/// let mut session = Options::new().in_memory("/project")?;
+/// session.append_user_text("Build a CLI")?;
+/// session.append_user_text("Use Rust")?;
+///
+/// let stats = Stats::of(&session)?;
+/// assert_eq!((stats.entries, stats.turns), (2, 2));
+/// assert_eq!(stats.messages(Role::User).count, 2);
+/// # Ok::<(), session_tree::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// How many entries there are.
+    pub entries: usize,
+    /// The bytes of their lines, without line feeds.
+    pub bytes: u64,
+    /// Entries by type, in the order of [`Kind::ALL`]; only types that occur.
+    pub kinds: Vec<(Kind, Share)>,
+    /// Messages by role, in the order of [`Role::ALL`]; only roles that occur.
+    pub roles: Vec<(Role, Share)>,
+    /// How many prompts there are.
+    pub turns: usize,
+    /// How many answers ended in an error.
+    pub failed: usize,
+    /// How many answers were aborted.
+    pub aborted: usize,
+    /// Calls by the name of the tool.
+    pub tools: BTreeMap<String, ToolStats>,
+    /// Tokens and cost of everything that reports any: answers, tool results, usage entries, compactions and branch
+    /// summaries.
+    pub usage: Usage,
+    /// Tokens and cost by `provider/model`. What does not name its model, such as a compaction, is in no part.
+    pub models: BTreeMap<String, ModelStats>,
+    /// The model of the last answer that names one.
+    pub last_model: Option<ModelRef>,
+    /// How many compactions there are.
+    pub compactions: usize,
+    /// How many branch summaries there are, merges included.
+    pub branch_summaries: usize,
+    /// How many of the branch summaries are merges.
+    pub merges: usize,
+    /// The images in messages, and the length of their data in base64.
+    pub images: Share,
+    /// The entries with the longest lines, longest first; at most [`Stats::MOST_LARGEST`].
+    pub largest: Vec<(Node, u64)>,
+    /// The earliest time of an entry.
+    pub earliest: Option<Timestamp>,
+    /// The latest time of an entry.
+    pub latest: Option<Timestamp>,
+}
+
+/// How many there are of something, and how many bytes they take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Share {
+    /// How many.
+    pub count: usize,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// How often a tool was used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolStats {
+    /// How often the model called it.
+    pub calls: usize,
+    /// How many results there are; fewer than calls if a run was cut off.
+    pub results: usize,
+    /// How many of the results are errors.
+    pub errors: usize,
+}
+
+/// What a model was used for.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ModelStats {
+    /// How many answers it gave.
+    pub answers: usize,
+    /// The tokens and the cost of these answers, and of usage entries that name the model.
+    pub usage: Usage,
+}
+
+impl Stats {
+    /// How many entries [`Stats::largest`] holds at the most.
+    pub const MOST_LARGEST: usize = 10;
+
+    /// Counts all entries of all branches.
+    pub fn of(session: &Session) -> Result<Self> {
+        Self::of_entries(session, session.tree().nodes())
+    }
+
+    /// Counts the entries from the root to an entry; nothing if there is none.
+    pub fn of_path(session: &Session, to: Option<Node>) -> Result<Self> {
+        Self::of_entries(session, to.map_or_else(Vec::new, |to| session.tree().path(to)))
+    }
+
+    /// Counts entries, each as often as it is given. The last model is that of the last answer given.
+    pub fn of_entries(session: &Session, nodes: impl IntoIterator<Item = Node>) -> Result<Self> {
+        let mut stats = Self::default();
+        for node in nodes {
+            if stats.count(session, node) {
+                stats.read(&session.entry_at(node)?);
+            }
+        }
+        Ok(stats)
+    }
+
+    /// Counts an entry that the caller has read.
+    pub fn add(&mut self, session: &Session, entry: &Entry) {
+        if self.count(session, entry.node()) {
+            self.read(entry);
+        }
+    }
+
+    /// Counts a tool result that nobody had to decode.
+    pub fn add_plain_result(&mut self, session: &Session, node: Node, result: &PlainResult<'_>) {
+        self.count(session, node);
+        self.count_result(result.tool, result.is_error);
+    }
+
+    /// Returns how many entries of a type there are, and their bytes.
+    pub fn kind(&self, kind: Kind) -> Share {
+        share_of(&self.kinds, &kind)
+    }
+
+    /// Returns how many messages of a role there are, and their bytes.
+    pub fn messages(&self, role: Role) -> Share {
+        share_of(&self.roles, &role)
+    }
+
+    /// Returns how often the model called a tool, whichever.
+    pub fn tool_calls(&self) -> usize {
+        self.tools.values().map(|tool| tool.calls).sum()
+    }
+
+    /// Returns how many tool results are errors, of whichever tool.
+    pub fn tool_errors(&self) -> usize {
+        self.tools.values().map(|tool| tool.errors).sum()
+    }
+}
+
+fn share_of<T: PartialEq>(shares: &[(T, Share)], wanted: &T) -> Share {
+    shares.iter().find(|(name, _)| name == wanted).map_or_else(Share::default, |(_, share)| *share)
+}
+
+#[cfg(test)]
+mod tests;

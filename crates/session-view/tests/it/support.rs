@@ -1,0 +1,11 @@
+//! Settings of property tests.
+
+use proptest::test_runner::{Config, RngSeed};
+use testkit::soak::{is_soak, rounds};
+
+/// Draws the same cases in every run; new ones with `SOAK=1`.
+pub(crate) fn drawn(cases: u32) -> Config {
+    let rng_seed = if is_soak() { RngSeed::Random } else { RngSeed::Fixed(7) };
+    let cases = rounds(cases);
+    Config { cases, max_global_rejects: cases, rng_seed, failure_persistence: None, ..Config::default() }
+}
