@@ -49,7 +49,7 @@ pub fn run(plan: &Plan) -> Outcome {
         let wait = Duration::from_millis(rng.range(20, 1_500));
         let told = |reason| format!("cut {cut} of {} after {wait:?}: {reason}", kind.name);
         // Every other time as the program writes: what was said before a barrier is promised, the rest is not.
-        let policy = if cut % 2 == 0 { SyncPolicy::Always } else { SyncPolicy::Barrier };
+        let policy = if cut % 2 == 0 { SyncPolicy::Always } else { SyncPolicy::Periodic };
         let after = one_cut(&disk, wait, policy).map_err(told)?;
         entries += after.promised;
         if let Some(lost) = after.lost {
@@ -158,11 +158,11 @@ fn write(
     let mut session = Options::new().sync(policy).create(path, "/w").map_err(text)?;
     while !stop.load(Ordering::Relaxed) {
         let mut said = Vec::new();
-        for _ in 0..if policy == SyncPolicy::Barrier { TURN } else { 1 } {
+        for _ in 0..if policy == SyncPolicy::Periodic { TURN } else { 1 } {
             said.push(session.append_user_text("durable").map_err(text)?.to_string());
         }
-        if policy == SyncPolicy::Barrier {
-            session.barrier().map_err(text)?;
+        if policy == SyncPolicy::Periodic {
+            session.sync().map_err(text)?;
         }
         if let Ok(mut ids) = promised.lock() {
             ids.append(&mut said);

@@ -302,7 +302,7 @@ impl Agent {
                     continue;
                 }
                 Effect::Barrier => {
-                    self.session().barrier()?;
+                    self.session().sync()?;
                     continue;
                 }
                 Effect::End(outcome) => {

@@ -201,7 +201,7 @@ impl AgentHandle {
     /// Makes sure that what was appended is on the disk, unless a turn goes on: it does so itself, again and again.
     fn settle(&self, session: &mut Session) -> Result<()> {
         if self.is_idle() {
-            session.barrier()?;
+            session.sync()?;
         }
         Ok(())
     }
@@ -213,7 +213,7 @@ impl AgentHandle {
         let shown = |session: &Session| session.label(node).map(|label| label.text.clone());
         let previous = shown(&session);
         let id = session.append_label_change(target, label)?;
-        session.barrier()?;
+        session.sync()?;
         let label = shown(&session);
         drop(session);
         let target = EntryId::from(target);
@@ -229,7 +229,7 @@ impl AgentHandle {
     pub fn set_session_name(&self, name: &str) -> Result<EntryId> {
         let mut session = self.session();
         let id = session.append_session_info(name)?;
-        session.barrier()?;
+        session.sync()?;
         // As it is spelled in the file, which may differ from what was asked for.
         let name = session.name().map(str::to_owned);
         drop(session);

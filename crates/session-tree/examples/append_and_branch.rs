@@ -8,7 +8,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut session = Options::new().create_in(&directory, "/project")?;
     let question = session.append_user_text("Build a CLI that greets people")?;
     session.append_user_text("Use Node")?;
-    session.barrier()?;
+    session.sync()?;
     show("first try", &session)?;
 
     let summary =

@@ -44,7 +44,7 @@
 //!
 //! # What it promises
 //!
-//! - **Nothing is lost.** An append returns after the line is in the file; [`Session::barrier`] makes it durable. A crash
+//! - **Nothing is lost.** An append returns after the line is in the file; [`Session::sync`] makes it durable. A crash
 //!   at any byte costs at most the line being written. A failed append leaves file and memory as they were.
 //! - **Many writers.** Every append takes a kernel lock for some microseconds, reads what others appended, and draws a
 //!   free id; two writers become two branches. Programs that do not lock are noticed.

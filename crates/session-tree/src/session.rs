@@ -44,7 +44,7 @@ pub struct Session {
     pub(crate) leaf: Option<Node>,
     pub(crate) read_only: Option<ReadOnlyReason>,
     /// Entries that others appended and nobody has asked about yet.
-    foreign: Vec<Node>,
+    appended_by_others: Vec<Node>,
     docs: Mutex<DocCache>,
     /// One window for each thread that reads.
     ahead: Mutex<Vec<ReadAhead>>,
@@ -118,21 +118,21 @@ impl Session {
             index,
             leaf: None,
             read_only: None,
-            foreign: Vec::new(),
+            appended_by_others: Vec::new(),
             docs: Mutex::default(),
             ahead: Mutex::default(),
             late_diagnostics: Mutex::default(),
             writer: write::Writer::default(),
         };
-        session.stand_at(leaf);
+        session.set_leaf(leaf);
         session
     }
 
     /// Puts the leaf where the file says that it is, or has just been told that it is.
-    pub(crate) fn stand_at(&mut self, leaf: Option<Node>) {
+    pub(crate) fn set_leaf(&mut self, leaf: Option<Node>) {
         self.leaf = leaf;
         {
-            self.writer.kept_leaf = leaf;
+            self.writer.persisted_leaf = leaf;
         }
     }
 

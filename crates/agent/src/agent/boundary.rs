@@ -98,7 +98,7 @@ impl Agent {
             self.append_one(entry)?;
         }
         if !proposal.is_empty() {
-            self.session().barrier()?;
+            self.session().sync()?;
         }
         Ok(Ok(()))
     }

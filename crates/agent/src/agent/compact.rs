@@ -171,7 +171,7 @@ impl Agent {
             },
         };
         let id = self.session().append_compaction(&summary)?;
-        self.session().barrier()?;
+        self.session().sync()?;
         if self.hooks.wants("session_compact") {
             let payload = json!({
                 "type": "session_compact", "compactionEntry": entry_json(&self.session(), &id)?,

@@ -271,7 +271,7 @@ impl Agent {
         let old_leaf = self.session().leaf_id();
         let old_label = self.session().label(plan.target).map(|label| label.text.clone());
         let done = self.session().apply_navigation(&plan, summary, label)?;
-        self.session().barrier()?;
+        self.session().sync()?;
         self.note_move(planned.step, old_leaf.clone());
         if done.label_entry.is_some() {
             let (target, old_label) = match &done.summary_entry {

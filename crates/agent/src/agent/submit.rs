@@ -216,7 +216,7 @@ impl Agent {
     pub fn keep_command(&mut self, message: &Message) -> Result<EntryId> {
         let mut session = self.session();
         let id = session.append_message(message)?;
-        session.barrier()?;
+        session.sync()?;
         Ok(id)
     }
 

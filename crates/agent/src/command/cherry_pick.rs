@@ -157,7 +157,7 @@ impl Agent {
             return Ok(Applied::Cancelled(super::CancelledBy::User));
         }
         let entries = self.session().apply_pick(&pick.plan)?;
-        self.session().barrier()?;
+        self.session().sync()?;
         let model = self.apply_copied_settings(&pick.plan);
         if self.hooks.wants("session_cherry_pick") {
             let payload = json!({

@@ -56,7 +56,7 @@ impl Agent {
             return Ok(None);
         }
         let id = self.session().append_label_change(plan.target.as_str(), plan.label.as_deref())?;
-        self.session().barrier()?;
+        self.session().sync()?;
         self.tell_label(&plan.target, plan.label.as_deref(), plan.previous.as_deref(), cancel).await;
         self.tell_news(cancel).await;
         Ok(Some(id))

@@ -196,7 +196,7 @@ impl Agent {
         }
         let merged = self.session().apply_merge(&draft.plan)?;
         let Merged::Appended { entry, extra } = merged else { return Err(Error::StalePlan.into()) };
-        self.session().barrier()?;
+        self.session().sync()?;
         if self.hooks.wants("session_merge") {
             let payload = json!({
                 "type": "session_merge",

@@ -35,7 +35,7 @@ impl Agent {
             return Ok(None);
         }
         let id = self.session().append_session_info(plan.name.as_deref().unwrap_or_default())?;
-        self.session().barrier()?;
+        self.session().sync()?;
         self.tell_name(plan.name.as_deref(), cancel).await;
         self.tell_news(cancel).await;
         Ok(Some(id))

@@ -56,7 +56,7 @@ impl Sync {
     fn policy(self) -> SyncPolicy {
         match self {
             Sync::Always => SyncPolicy::Always,
-            Sync::Barrier => SyncPolicy::Barrier,
+            Sync::Barrier => SyncPolicy::Periodic,
             Sync::Os => SyncPolicy::Os,
         }
     }
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let mut appending = Appending::start(args, app)?;
     let result = appending.read_all(app);
     // What was reported has to be there, whatever came after it.
-    appending.session.barrier()?;
+    appending.session.sync()?;
     let is_worth_telling = appending.taken > 0 && !args.how.dry_run;
     if is_worth_telling || result.is_ok() {
         appending.tell(app)?;

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
     let is_current = version == CURRENT;
     let kept = if args.how.dry_run { None } else { session.migrate()? };
-    session.barrier()?;
+    session.sync()?;
     let kept = kept.map(|kept| kept.display().to_string());
     if is_current && !args.how.json {
         return app.ui.tell(&format!("{file} has version {CURRENT} already"));

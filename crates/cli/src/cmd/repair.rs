@@ -89,7 +89,7 @@ fn repair_here(args: &Args, app: &mut App) -> Result<(), CommandError> {
     } else {
         next = rounds(&mut session, next, args.no_guess, &mut done)?;
     }
-    session.barrier()?;
+    session.sync()?;
     let file = file_of(&session);
     tell_fixes(&done, args.how, app)?;
     if done.fixes.is_empty() && next.needs_copy() {
@@ -170,7 +170,7 @@ fn finish_copy(args: &Args, copy: &Path, done: &mut Done, app: &App) -> Result<u
     let mut session = app.options().open(copy)?;
     let next = plan(&session, args.no_guess)?;
     rounds(&mut session, next, args.no_guess, done)?;
-    session.barrier()?;
+    session.sync()?;
     Ok(session.tree().len())
 }
 
@@ -248,7 +248,7 @@ fn undo(args: &Args, app: &mut App) -> Result<(), CommandError> {
         return Err(Failure::new(format!("no repair of {file} can be taken back")).into());
     };
     let undone = if args.how.dry_run { Repaired::default() } else { session.undo_repair(record.as_str())? };
-    session.barrier()?;
+    session.sync()?;
     let appended: Vec<&str> = undone.appended.iter().map(EntryId::as_str).collect();
     let change = Change::new("took back", "take back", format!("the repair {record} of {file}"))
         .field("action", "undo-repair")

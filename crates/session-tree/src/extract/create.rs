@@ -110,7 +110,7 @@ impl Session {
             session.index.catch_up(&*session.journal, len).map_err(Error::io("read", &path))?;
         }
         let leaf = session.index.leaf(&*session.journal).map_err(Error::io("read", &path))?;
-        session.stand_at(leaf);
+        session.set_leaf(leaf);
         Ok(session)
     }
 }

@@ -32,7 +32,7 @@ pub fn import(source: &Path, directory: &Path, options: &Options) -> Result<Path
     let len = session.journal.len().map_err(Error::io("read", source))?;
     for count in 0..MOST_NAMES {
         let path = directory.join(name(source, count));
-        let mut journal = FileJournal::held(fs.clone(), path.clone());
+        let mut journal = FileJournal::unsaved(fs.clone(), path.clone());
         if fs.metadata(&path).is_ok() {
             continue;
         }

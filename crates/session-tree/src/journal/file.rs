@@ -25,13 +25,13 @@ pub struct FileJournal {
     /// The length that was found when the lock was taken.
     locked_len: u64,
     lock_wait: LockWait,
-    trouble: write::Trouble,
+    write_state: write::WriteState,
 }
 
 #[derive(Debug)]
 enum State {
     /// The file does not exist yet; these lines will be its first.
-    Held(Vec<u8>),
+    Unsaved(Vec<u8>),
     Open {
         file: Box<dyn FsFile>,
         id: FileId,
@@ -67,13 +67,13 @@ impl FileJournal {
             protected,
             locked_len: 0,
             lock_wait: LockWait::default(),
-            trouble: write::Trouble::default(),
+            write_state: write::WriteState::default(),
         })
     }
 
     /// Prepares a file that does not exist yet; it is created when lines are to be published.
-    pub fn held(fs: Arc<dyn Fs>, path: PathBuf) -> Self {
-        let state = State::Held(Vec::new());
+    pub fn unsaved(fs: Arc<dyn Fs>, path: PathBuf) -> Self {
+        let state = State::Unsaved(Vec::new());
         Self {
             fs,
             path,
@@ -81,7 +81,7 @@ impl FileJournal {
             protected: false,
             locked_len: 0,
             lock_wait: LockWait::default(),
-            trouble: write::Trouble::default(),
+            write_state: write::WriteState::default(),
         }
     }
 
@@ -94,14 +94,14 @@ impl FileJournal {
 impl ReadAt for FileJournal {
     fn len(&self) -> io::Result<u64> {
         match &self.state {
-            State::Held(lines) => Ok(lines.len() as u64),
+            State::Unsaved(lines) => Ok(lines.len() as u64),
             State::Open { file, .. } => file.end(),
         }
     }
 
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match &self.state {
-            State::Held(lines) => lines.as_slice().read_at(position, buffer),
+            State::Unsaved(lines) => lines.as_slice().read_at(position, buffer),
             State::Open { file, .. } => file.read_at(position, buffer),
         }
     }
@@ -123,7 +123,7 @@ impl ReadAt for OpenFile<'_> {
 impl FileJournal {
     fn change_time(&self) -> io::Result<Option<i64>> {
         match &self.state {
-            State::Held(_) => Ok(None),
+            State::Unsaved(_) => Ok(None),
             State::Open { file, .. } => file.metadata().map(|meta| Some(meta.changed)),
         }
     }

@@ -167,7 +167,7 @@ pub(super) fn new_file<T>(
     write: WriteCopy<'_>,
     verify: &dyn Fn(&dyn ReadAt) -> Result<T>,
 ) -> Result<T> {
-    let mut journal = FileJournal::held(fs, path.into());
+    let mut journal = FileJournal::unsaved(fs, path.into());
     let mut verified = None;
     journal.replace("", write, &mut |copy| {
         verified = Some(verify(copy)?);

@@ -113,7 +113,7 @@ impl Options {
         if fs.metadata(&path).is_ok() {
             return Err(Error::Exists { path });
         }
-        let journal = FileJournal::held(fs.clone(), path).with_lock_wait(lock_wait.clone());
+        let journal = FileJournal::unsaved(fs.clone(), path).with_lock_wait(lock_wait.clone());
         self.start_dated(Box::new(journal), new, now)
     }
 

@@ -14,25 +14,25 @@ impl Session {
     /// Returns the entries that others appended since this was last asked, in file order.
     ///
     /// Every append looks for them; [`catch_up`](Session::catch_up) looks without appending.
-    pub fn take_foreign_entries(&mut self) -> Result<Vec<Entry>> {
-        let nodes = std::mem::take(&mut self.foreign);
+    pub fn take_appended_by_others(&mut self) -> Result<Vec<Entry>> {
+        let nodes = std::mem::take(&mut self.appended_by_others);
         let entries = nodes.iter().map(|node| self.entry_at(*node)).collect();
         if Result::is_err(&entries) {
             // They are told by the next call.
-            self.foreign = nodes;
+            self.appended_by_others = nodes;
         }
         entries
     }
 
     /// Goes on with another reading of the session, in which entries may stand elsewhere: nothing that came from the
     /// one before stays. What was not told yet is told, and so is what was not known before. Gives the old index.
-    pub(super) fn adopt(&mut self, index: Index, leaf: Option<Node>) -> Index {
+    pub(super) fn replace_index(&mut self, index: Index, leaf: Option<Node>) -> Index {
         let old = std::mem::replace(&mut self.index, index);
-        let untold: HashSet<Node> = std::mem::take(&mut self.foreign).into_iter().collect();
+        let untold: HashSet<Node> = std::mem::take(&mut self.appended_by_others).into_iter().collect();
         let is_told = |id: &EntryId| old.tree.node(id.as_str()).is_some_and(|node| !untold.contains(&node));
         let tree = &self.index.tree;
-        self.foreign = tree.nodes().filter(|node| !is_told(&tree.id(*node))).collect();
-        self.stand_at(leaf);
+        self.appended_by_others = tree.nodes().filter(|node| !is_told(&tree.id(*node))).collect();
+        self.set_leaf(leaf);
         self.forget_lines();
         old
     }
@@ -47,7 +47,7 @@ impl Session {
         }
         let (rows, leaf) = (self.index.known_rows(), self.leaf_id());
         let new = self.index.catch_up(&*self.journal, len).map_err(|error| self.io_error("read", error))?;
-        self.foreign.extend(new);
+        self.appended_by_others.extend(new);
         if self.index.tree.has_withdrawals(rows) {
             // Somebody took a repair back: the leaf may be one of the entries that are gone.
             let known = leaf.and_then(|leaf| self.index.tree.node(leaf.as_str()));
@@ -56,7 +56,7 @@ impl Session {
                 Some(leaf) => Some(leaf),
                 None => asked().map_err(|error| self.io_error("read", error))?,
             };
-            self.stand_at(leaf);
+            self.set_leaf(leaf);
         }
         self.follow_leaf();
         Ok(())
@@ -67,7 +67,7 @@ impl Session {
         let holder = |node: Node| self.index.tree.current(node).unwrap_or(node);
         self.leaf = self.leaf.map(holder);
         {
-            self.writer.kept_leaf = self.writer.kept_leaf.map(holder);
+            self.writer.persisted_leaf = self.writer.persisted_leaf.map(holder);
         }
     }
 
@@ -85,7 +85,7 @@ impl Session {
         if len >= self.index.end && has_news {
             self.catch_up_to(len)?;
         }
-        self.take_foreign_entries()
+        self.take_appended_by_others()
     }
 
     /// Turns the session into a stream of what others append to its file.
@@ -148,7 +148,7 @@ impl Session {
         let index = index::load(&*journal, journal.path())?;
         let leaf = index.leaf(&*journal).map_err(|error| self.io_error("read", error))?;
         self.journal = journal;
-        self.adopt(index, leaf);
-        self.take_foreign_entries()
+        self.replace_index(index, leaf);
+        self.take_appended_by_others()
     }
 }

@@ -29,17 +29,17 @@ pub(crate) use create::{check_id, header_line};
 pub use header::NewHeader;
 use recent::RecentLines;
 
-/// When entries are made durable, that is, safe from a power cut.
+/// The time at which entries are made durable, that is, safe from a power cut.
 ///
-/// Whatever the policy, an entry is in the file when the append returns and survives the death of the process.
+/// With every policy an entry is in the file when the append returns, and survives the death of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SyncPolicy {
     /// Before every append returns.
     Always,
-    /// At [barriers](Session::barrier), at the next append a second later, and at the end.
+    /// When [`Session::sync`] is called, at the first append a second after the last sync, and at the end.
     #[default]
-    Barrier,
-    /// When the operating system gets to it, and at the end.
+    Periodic,
+    /// When [`Session::sync`] is called, when the operating system writes its buffers, and at the end.
     Os,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Writer {
     /// Some entry of a new session begins a conversation, so that it is worth a file.
     pub(super) has_conversation: bool,
     /// Where the leaf was when the file last told, or was told, where it is. Elsewhere it is because somebody moved it.
-    pub(crate) kept_leaf: Option<Node>,
+    pub(crate) persisted_leaf: Option<Node>,
     /// The latest lines that this session wrote.
     pub(super) recent: RecentLines,
 }
@@ -66,7 +66,7 @@ impl Default for Writer {
             policy: SyncPolicy::default(),
             unsynced_since: None,
             has_conversation: false,
-            kept_leaf: None,
+            persisted_leaf: None,
             recent: RecentLines::default(),
         }
     }
@@ -124,30 +124,20 @@ impl Session {
 
     pub(super) fn with_writer(mut self, writer: Writer) -> Self {
         // Where the leaf was found is a matter of the file, not of who writes it.
-        self.writer = Writer { kept_leaf: self.writer.kept_leaf, ..writer };
+        self.writer = Writer { persisted_leaf: self.writer.persisted_leaf, ..writer };
         self
     }
 
-    /// Makes everything durable that was appended so far.
+    /// Makes everything durable that was appended so far: before a request leaves, before a tool starts, after a turn.
     ///
-    /// After a failure nothing more is written: the operating system may have dropped what it could not save, and
-    /// would report success the next time.
+    /// After a failure nothing more is written: the operating system may have dropped the data that it could not write,
+    /// and would report success the next time.
     pub fn sync(&mut self) -> Result<()> {
         if self.writer.unsynced_since.is_some() {
             self.journal.sync()?;
             self.writer.unsynced_since = None;
         }
         Ok(())
-    }
-
-    /// Marks a point at which everything before has to be durable: a request leaves, a tool starts, a turn ends.
-    ///
-    /// Does what [`sync`](Session::sync) does, except under [`SyncPolicy::Os`], where it does nothing.
-    pub fn barrier(&mut self) -> Result<()> {
-        match self.writer.policy {
-            SyncPolicy::Always | SyncPolicy::Barrier => self.sync(),
-            SyncPolicy::Os => Ok(()),
-        }
     }
 
     /// Tells whether everything that was appended is durable.
@@ -165,7 +155,7 @@ impl Session {
         let since = *self.writer.unsynced_since.get_or_insert(now);
         let due = match self.writer.policy {
             SyncPolicy::Always => true,
-            SyncPolicy::Barrier => now.as_millis() - since.as_millis() >= 1000,
+            SyncPolicy::Periodic => now.as_millis() - since.as_millis() >= 1000,
             SyncPolicy::Os => false,
         };
         if due { self.sync() } else { Ok(()) }

@@ -30,8 +30,8 @@ fn nothing_promised_is_lost_when_every_append_syncs() {
 }
 
 #[test]
-fn nothing_promised_is_lost_when_barriers_sync() {
-    survive_all(SyncPolicy::Barrier, 2_000..2_000 + u64::from(rounds(10)), 40_000);
+fn nothing_promised_is_lost_when_the_application_syncs() {
+    survive_all(SyncPolicy::Periodic, 2_000..2_000 + u64::from(rounds(10)), 40_000);
 }
 
 #[test]
@@ -41,9 +41,9 @@ fn nothing_promised_is_lost_when_the_system_syncs() {
 
 #[test]
 fn a_disk_that_lies_about_syncs_is_found_out() {
-    for policy in [SyncPolicy::Always, SyncPolicy::Barrier, SyncPolicy::Os] {
+    for policy in [SyncPolicy::Always, SyncPolicy::Periodic, SyncPolicy::Os] {
         for start in [Start::Fresh, Start::Existing, Start::VersionOne] {
-            let steps = vec![Step::Prompt(10), Step::Barrier, Step::Answer(10), Step::Sync];
+            let steps = vec![Step::Prompt(10), Step::Sync, Step::Answer(10), Step::Sync];
             let workload = Workload { start, steps, seed: 5 };
             let fs = SimFs::new();
             fs.ignore_syncs(true);

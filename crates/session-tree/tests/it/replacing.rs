@@ -59,7 +59,7 @@ fn entries_of_a_file_that_took_the_place_of_ours_are_told() {
     without(&path, &["u1"]);
     let theirs = options().open(&path).unwrap().append_message(&user("theirs")).unwrap();
     session.append_message(&user("ours")).unwrap();
-    assert_eq!(ids(&session.take_foreign_entries().unwrap()), [theirs.as_str()]);
+    assert_eq!(ids(&session.take_appended_by_others().unwrap()), [theirs.as_str()]);
 }
 
 #[test]

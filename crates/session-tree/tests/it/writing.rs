@@ -59,7 +59,7 @@ fn two_sessions_on_one_file_become_two_branches() {
     assert!(all.diagnostics().is_empty());
     assert_eq!(all.entry(c.as_str()).unwrap().parent_id(), Some(&a));
     assert_eq!(other.leaf_id(), Some(b.clone()));
-    assert_eq!(one.take_foreign_entries().unwrap()[0].id(), &b);
+    assert_eq!(one.take_appended_by_others().unwrap()[0].id(), &b);
 }
 
 #[test]

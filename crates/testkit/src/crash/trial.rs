@@ -14,7 +14,7 @@ use crate::rng::Rng;
 use crate::sim_fs::{Fault, SimFs};
 
 /// What is done while a call fails.
-const OPERATIONS: [Step; 14] = [
+const OPERATIONS: [Step; 13] = [
     Step::Prompt(40),
     Step::Answer(300),
     Step::Batch(3),
@@ -23,7 +23,6 @@ const OPERATIONS: [Step; 14] = [
     Step::Label,
     Step::Name,
     Step::Model,
-    Step::Barrier,
     Step::Sync,
     Step::Fork,
     Step::Migrate,
@@ -32,7 +31,7 @@ const OPERATIONS: [Step; 14] = [
 ];
 
 /// How often something is made durable.
-pub const POLICIES: [SyncPolicy; 3] = [SyncPolicy::Always, SyncPolicy::Barrier, SyncPolicy::Os];
+pub const POLICIES: [SyncPolicy; 3] = [SyncPolicy::Always, SyncPolicy::Periodic, SyncPolicy::Os];
 
 fn faults() -> Vec<Fault> {
     let kinds =
@@ -109,7 +108,7 @@ impl Trial {
         let mut rng = Rng::new(7);
         let mut session = opener.open_or_create().unwrap();
         // Something is pending already when a sync fails.
-        if matches!(self.operation, Step::Barrier | Step::Sync) {
+        if matches!(self.operation, Step::Sync) {
             perform(Step::Prompt(10), &mut session, &mut opener, &mut rng).unwrap();
         }
         (session, opener, rng)

@@ -59,9 +59,7 @@ pub enum Step {
     Name,
     /// Changes the model.
     Model,
-    /// Asks for what came before to be durable, as the policy has it.
-    Barrier,
-    /// Asks for what came before to be durable.
+    /// Makes everything before it durable.
     Sync,
     /// Copies the path of an entry into a new session.
     Fork,
@@ -116,7 +114,7 @@ fn drawn_step(rng: &mut Rng) -> Step {
         12 => Step::Label,
         13 => Step::Name,
         14 => Step::Model,
-        15..17 => Step::Barrier,
+        15..17 => Step::Sync,
         17 => Step::Reopen,
         18 => Step::Stranger,
         19 => Step::Migrate,
@@ -337,7 +335,6 @@ pub fn perform(step: Step, session: &mut Session, opener: &mut Opener, rng: &mut
         },
         Step::Name => session.append_session_info("a name").map(drop),
         Step::Model => session.append_model_change("prov", "mod").map(drop),
-        Step::Barrier => session.barrier(),
         Step::Sync => session.sync(),
         Step::Fork => fork(session, opener, rng),
         Step::Migrate => session.migrate().map(drop),

@@ -14,7 +14,7 @@ const UNFINISHED: &str = ".session-tree.tmp";
 
 /// What went wrong so far and is still felt.
 #[derive(Debug, Default)]
-pub(super) struct Trouble {
+pub(super) struct WriteState {
     /// The operation whose failure left the state of the disk unknown, and its error.
     poisoned: Option<(&'static str, String)>,
     /// Directories in which a new name may not have reached the disk yet.
@@ -138,7 +138,7 @@ impl FileJournal {
     /// Makes new names durable; what fails is tried again by the next sync, which tells.
     fn sync_names(&mut self, directories: Vec<PathBuf>) {
         let failed = directories.into_iter().filter(|directory| self.fs.sync_dir(directory).is_err());
-        self.trouble.unsynced_directories = failed.collect();
+        self.write_state.unsynced_directories = failed.collect();
     }
 
     /// Gives a temporary file its final name, which must be free. Where files cannot have two names the final one is
@@ -198,7 +198,7 @@ impl FileJournal {
             Stayed::OnlyOurs if file.set_len(at).is_ok() => {
                 if let Err(error) = file.sync() {
                     // After a power cut the entry could be back although it was reported as not written.
-                    self.trouble.poisoned = Some(("append", error.to_string()));
+                    self.write_state.poisoned = Some(("append", error.to_string()));
                 }
                 return Error::Append { path, source };
             }
@@ -206,7 +206,7 @@ impl FileJournal {
         }
         // Somebody else wrote behind us, or the cut failed: close the fragment off so that nothing is glued to it.
         if !matches!(file.append(b"\n"), Ok(1)) {
-            self.trouble.poisoned = Some(("append", source.to_string()));
+            self.write_state.poisoned = Some(("append", source.to_string()));
         }
         Error::TornAppend { path, source }
     }
@@ -256,7 +256,7 @@ impl FileJournal {
         if self.protected {
             return Err(Error::ReadOnly { reason: ReadOnlyReason::Protected });
         }
-        match &self.trouble.poisoned {
+        match &self.write_state.poisoned {
             Some((operation, cause)) => {
                 Err(Error::Poisoned { path: self.path.clone(), operation, cause: cause.clone() })
             }
@@ -276,7 +276,7 @@ impl Journal for FileJournal {
 
     fn identity(&self) -> Option<(u64, u64)> {
         match &self.state {
-            State::Held(_) => None,
+            State::Unsaved(_) => None,
             State::Open { id, .. } => Some((id.device, id.number)),
         }
     }
@@ -288,7 +288,7 @@ impl Journal for FileJournal {
     fn lock(&mut self) -> Result<Locked> {
         self.check_writable()?;
         let (file, id) = match &self.state {
-            State::Held(lines) => return Ok(Locked { len: lines.len() as u64, loss: None }),
+            State::Unsaved(lines) => return Ok(Locked { len: lines.len() as u64, loss: None }),
             State::Open { file, id } => (file, *id),
         };
         self.take_lock(file.as_ref())?;
@@ -322,7 +322,7 @@ impl Journal for FileJournal {
 
     fn append(&mut self, at: u64, lines: &[u8], publish: bool) -> Result<()> {
         self.check_writable()?;
-        if let State::Held(held) = &mut self.state {
+        if let State::Unsaved(held) = &mut self.state {
             if !publish {
                 held.extend_from_slice(lines);
                 return Ok(());
@@ -343,16 +343,16 @@ impl Journal for FileJournal {
             return Ok(());
         }
         self.check_writable()?;
-        let names = &self.trouble.unsynced_directories;
+        let names = &self.write_state.unsynced_directories;
         let result = file.sync().and_then(|()| names.iter().try_for_each(|name| self.fs.sync_dir(name)));
         match result {
             Ok(()) => {
-                self.trouble.unsynced_directories.clear();
+                self.write_state.unsynced_directories.clear();
                 Ok(())
             }
             Err(source) => {
                 // The kernel may have dropped the pages: asking again would report a success that is none.
-                self.trouble.poisoned = Some(("sync", source.to_string()));
+                self.write_state.poisoned = Some(("sync", source.to_string()));
                 Err(Error::Sync { path: self.path.clone(), appended: Vec::new(), source })
             }
         }
@@ -365,7 +365,7 @@ impl Journal for FileJournal {
         verify: VerifyCopy<'_>,
     ) -> Result<Option<PathBuf>> {
         self.check_writable()?;
-        if let State::Held(_) = &self.state {
+        if let State::Unsaved(_) = &self.state {
             // Nothing that others could see is replaced, so there is nothing to keep.
             return self.create_with(write, verify).map(|()| None);
         }

@@ -14,27 +14,27 @@ use crate::json::ValueRef;
 use crate::time::Timestamp;
 use crate::tree::Node;
 
-/// Where new entries go.
+/// The parent of new entries, and whether the leaf moves.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum InsertAt {
     /// Below this entry, or as a root; the leaf moves onto the new entry.
-    Under(Option<Node>),
+    MoveLeaf(Option<Node>),
     /// Below this entry, without moving the leaf.
-    Aside(Option<Node>),
+    KeepLeaf(Option<Node>),
 }
 
-impl Place {
+impl InsertAt {
     /// The entry that new ones go below.
     pub(super) fn parent(self) -> Option<Node> {
-        let (Place::Under(parent) | Place::Aside(parent)) = self;
+        let (InsertAt::MoveLeaf(parent) | InsertAt::KeepLeaf(parent)) = self;
         parent
     }
 
     /// The same below another entry.
     pub(super) fn at(self, parent: Option<Node>) -> Self {
         match self {
-            Place::Under(_) => Place::Under(parent),
-            Place::Aside(_) => Place::Aside(parent),
+            InsertAt::MoveLeaf(_) => InsertAt::MoveLeaf(parent),
+            InsertAt::KeepLeaf(_) => InsertAt::KeepLeaf(parent),
         }
     }
 }
@@ -60,27 +60,27 @@ impl Session {
     /// - [`Error::TornAppend`]: a part of the line stays in the file as a bad line, which readers skip.
     /// - [`Error::Replaced`]: the file is not the one that was opened. The entry is in the rescue file.
     pub fn append(&mut self, draft: &Draft) -> Result<EntryId> {
-        self.append_one(Place::Under(self.leaf), draft)
+        self.append_one(InsertAt::MoveLeaf(self.leaf), draft)
     }
 
     /// Appends an entry below `parent` (`None`: as a root), and moves the leaf onto it.
     pub fn append_under(&mut self, parent: Option<&str>, draft: &Draft) -> Result<EntryId> {
         let parent = parent.map(|id| self.node(id)).transpose()?;
-        self.append_one(Place::Under(parent), draft)
+        self.append_one(InsertAt::MoveLeaf(parent), draft)
     }
 
     /// Appends several entries, each below the one before, with one write.
     pub fn append_batch(&mut self, drafts: &[Draft]) -> Result<Vec<EntryId>> {
-        self.append_at(Place::Under(self.leaf), drafts)
+        self.append_at(InsertAt::MoveLeaf(self.leaf), drafts)
     }
 
-    pub(super) fn append_one(&mut self, place: Place, draft: &Draft) -> Result<EntryId> {
+    pub(super) fn append_one(&mut self, place: InsertAt, draft: &Draft) -> Result<EntryId> {
         let ids = self.append_at(place, std::slice::from_ref(draft))?;
         // One draft gives one id.
         ids.into_iter().next().ok_or_else(|| InvalidReason::NotAnObject.of("entry"))
     }
 
-    pub(super) fn append_at(&mut self, place: Place, drafts: &[Draft]) -> Result<Vec<EntryId>> {
+    pub(super) fn append_at(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<Vec<EntryId>> {
         self.check_writable()?;
         for draft in drafts {
             // Checked before the lines exist: they may take several times the memory of the drafts.
@@ -108,7 +108,7 @@ impl Session {
 
     /// Takes the lock and reads what others appended. If the file is no longer the one that was opened, goes on
     /// with its successor or saves everything beside it. Gives the place as the current tree knows it.
-    fn lock_and_catch_up(&mut self, place: Place, drafts: &[Draft]) -> Result<Place> {
+    fn lock_and_catch_up(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<InsertAt> {
         let mut place = place;
         loop {
             let (len, loss) = self.lock_journal()?;
@@ -125,7 +125,7 @@ impl Session {
     }
 
     /// Writes the lines of drafts; the lock is held and the index is up to date.
-    fn write_locked(&mut self, place: Place, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
+    fn write_locked(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
         let prepared = self.prepare(place.parent(), drafts);
         let begins = drafts.iter().any(Draft::is_conversation);
         let new = self.write_lines(&prepared.lines, begins || self.writer.has_conversation)?;
@@ -134,12 +134,12 @@ impl Session {
             prepared.ids.iter().filter_map(|id| self.index.tree.node(id.as_str())).collect();
         if new.len() > ours.len() {
             let known: HashSet<Node> = ours.iter().copied().collect();
-            self.foreign.extend(new.into_iter().filter(|node| !known.contains(node)));
+            self.appended_by_others.extend(new.into_iter().filter(|node| !known.contains(node)));
         }
         self.writer.recent.note(&prepared.ids, &prepared.lines, &prepared.lengths);
         match place {
-            Place::Under(parent) => self.stand_at(ours.last().copied().or(parent)),
-            Place::Aside(_) => self.follow_leaf(),
+            InsertAt::MoveLeaf(parent) => self.set_leaf(ours.last().copied().or(parent)),
+            InsertAt::KeepLeaf(_) => self.follow_leaf(),
         }
         Ok((prepared.ids, prepared.time))
     }
@@ -212,7 +212,7 @@ impl Session {
         compose: impl FnOnce(&mut Self, Timestamp) -> Result<Vec<u8>>,
     ) -> Result<()> {
         self.check_writable()?;
-        let nowhere = self.migrate_before_append(Place::Aside(None), &[])?;
+        let nowhere = self.migrate_before_append(InsertAt::KeepLeaf(None), &[])?;
         self.lock_and_catch_up(nowhere, &[])?;
         let time = self.writer.clock.now();
         // Repairs and markers are no reason to create a file.

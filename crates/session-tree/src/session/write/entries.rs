@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::super::Session;
-use super::append::Place;
+use super::append::InsertAt;
 use crate::draft::{Draft, NewBranchSummary, NewContent};
 use crate::entry::Message;
 use crate::error::{Error, Result};
@@ -113,7 +113,7 @@ impl Session {
     ) -> Result<EntryId> {
         let target = target.map(|id| self.node(id)).transpose()?;
         let draft = Draft::branch_summary(self.leaf_id().as_ref(), summary);
-        self.append_one(Place::Under(target), &draft)
+        self.append_one(InsertAt::MoveLeaf(target), &draft)
     }
 }
 

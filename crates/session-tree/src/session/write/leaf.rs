@@ -1,7 +1,7 @@
 //! The durable position of the leaf.
 
 use super::super::Session;
-use super::append::Place;
+use super::append::InsertAt;
 use crate::draft::Draft;
 use crate::error::Result;
 use crate::id::EntryId;
@@ -14,7 +14,7 @@ impl Session {
     /// `None` if none was needed. Who only stayed where others went on from does not pull them back.
     pub fn mark_leaf(&mut self) -> Result<Option<EntryId>> {
         // Who never moved asks nothing of the file.
-        if self.leaf == self.writer.kept_leaf {
+        if self.leaf == self.writer.persisted_leaf {
             return Ok(None);
         }
         let found = self.index.leaf(&*self.journal).map_err(|error| self.io_error("read", error))?;
@@ -22,9 +22,9 @@ impl Session {
             return Ok(None);
         }
         let draft = Draft::leaf_marker(self.leaf_id().as_ref());
-        let id = self.append_one(Place::Aside(self.leaf), &draft)?;
-        self.stand_at(self.leaf);
-        self.barrier().map_err(|error| error.after_append(std::slice::from_ref(&id)))?;
+        let id = self.append_one(InsertAt::KeepLeaf(self.leaf), &draft)?;
+        self.set_leaf(self.leaf);
+        self.sync().map_err(|error| error.after_append(std::slice::from_ref(&id)))?;
         Ok(Some(id))
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use super::super::Session;
-use super::append::Place;
+use super::append::InsertAt;
 use crate::draft::Draft;
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
 use crate::id::EntryId;
@@ -19,7 +19,7 @@ use crate::tree::{Node, Tree};
 impl Session {
     /// If somebody put a new file with the same session in place (a migration, say), goes on with that one.
     /// Gives the place in it; `None` if the session is not there any more.
-    pub(super) fn follow_replacement(&mut self, loss: Loss, place: Place) -> Result<Option<Place>> {
+    pub(super) fn follow_replacement(&mut self, loss: Loss, place: InsertAt) -> Result<Option<InsertAt>> {
         if loss != Loss::Replaced {
             return Ok(None);
         }
@@ -30,12 +30,12 @@ impl Session {
         let (parent, leaf) = (find(place.parent()), find(self.leaf));
         let (Some(parent), Some(leaf), true) = (parent, leaf, same) else { return Ok(None) };
         self.journal = journal;
-        self.adopt(index, leaf);
+        self.replace_index(index, leaf);
         Ok(Some(place.at(parent)))
     }
 
     /// Reads what others appended; gives the place as the tree knows it afterwards.
-    pub(super) fn catch_up_at(&mut self, place: Place, len: u64) -> Result<Place> {
+    pub(super) fn catch_up_at(&mut self, place: InsertAt, len: u64) -> Result<InsertAt> {
         self.catch_up_to(len)?;
         let tree = &self.index.tree;
         let current =
@@ -44,7 +44,7 @@ impl Session {
     }
 
     /// Saves the entries that can still be read, and those that were to be appended, beside the lost file.
-    pub(super) fn rescue(&mut self, loss: Loss, place: Place, drafts: &[Draft]) -> Error {
+    pub(super) fn rescue(&mut self, loss: Loss, place: InsertAt, drafts: &[Draft]) -> Error {
         match self.write_rescue(place, drafts) {
             Ok((rescue, missing)) => {
                 self.read_only = Some(ReadOnlyReason::Lost { what: loss });
@@ -55,7 +55,7 @@ impl Session {
     }
 
     /// Writes the rescue file; gives its path and the number of entries that are lost.
-    fn write_rescue(&mut self, place: Place, drafts: &[Draft]) -> Result<(Option<PathBuf>, u64)> {
+    fn write_rescue(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(Option<PathBuf>, u64)> {
         let lines = self.prepare_lines(place.parent(), drafts);
         let end = self.journal.len().map_err(|error| self.io_error("read", error))?;
         if end >= self.index.known_end() && !self.needs_migration() {

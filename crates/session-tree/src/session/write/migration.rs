@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::super::Session;
-use super::append::Place;
+use super::append::InsertAt;
 use super::loss::same_node;
 use crate::draft::Draft;
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ impl Session {
     /// The new file is written beside the old one, read back and compared, and takes its name in one step.
     pub fn migrate(&mut self) -> Result<Option<PathBuf>> {
         self.check_writable()?;
-        self.migrate_at(Place::Under(self.leaf), &[]).map(|(_, kept)| kept)
+        self.migrate_at(InsertAt::MoveLeaf(self.leaf), &[]).map(|(_, kept)| kept)
     }
 
     /// Returns true if the next append writes the whole file in the current version first.
@@ -31,7 +31,7 @@ impl Session {
     }
 
     /// Migrates before the first append. Gives the place as the tree knows it afterwards.
-    pub(super) fn migrate_before_append(&mut self, place: Place, drafts: &[Draft]) -> Result<Place> {
+    pub(super) fn migrate_before_append(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<InsertAt> {
         if !self.needs_migration() {
             return Ok(place);
         }
@@ -40,7 +40,7 @@ impl Session {
 
     /// Migrates, or continues with the file of another program that has migrated first. If the file is lost, saves its
     /// entries and the drafts.
-    fn migrate_at(&mut self, place: Place, drafts: &[Draft]) -> Result<(Place, Option<PathBuf>)> {
+    fn migrate_at(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(InsertAt, Option<PathBuf>)> {
         let mut place = place;
         // A program that does not lock may write again and again while the copy is made.
         let mut tries = 20;
@@ -68,7 +68,7 @@ impl Session {
         }
     }
 
-    fn migrate_locked(&mut self, version: u32, place: Place) -> Result<(Place, Option<PathBuf>)> {
+    fn migrate_locked(&mut self, version: u32, place: InsertAt) -> Result<(InsertAt, Option<PathBuf>)> {
         let source = self.journal.reopened()?;
         let path = name_of(&*self.journal);
         let ended;
@@ -107,7 +107,7 @@ impl Session {
         };
         let kept = self.journal.replace(&format!("bak-v{version}"), &mut write, &mut verify)?;
         let Some((loaded, parent, leaf)) = loaded else { return Ok((place, kept)) };
-        let old = self.adopt(loaded, leaf);
+        let old = self.replace_index(loaded, leaf);
         self.bring_late_lines(old, &*source)?;
         Ok((place.at(parent), kept))
     }

@@ -41,7 +41,7 @@ fn append(journal: &mut FileJournal, lines: &[u8]) {
 #[test]
 fn a_new_file_appears_whole_or_not_at_all() {
     let fs = disk();
-    let mut journal = FileJournal::held(Arc::new(fs.clone()), PathBuf::from(FILE));
+    let mut journal = FileJournal::unsaved(Arc::new(fs.clone()), PathBuf::from(FILE));
     journal.append(0, b"header\n", false).unwrap();
     assert!(!journal.exists() && fs.paths().is_empty(), "held back until it is published");
     journal.append(7, b"first\n", true).unwrap();
@@ -63,7 +63,7 @@ fn a_new_file_appears_whole_or_not_at_all() {
 fn a_new_file_is_as_durable_as_the_directories_made_for_it() {
     let fs = disk();
     let path = Path::new("/d/e/f/s.jsonl");
-    let mut journal = FileJournal::held(Arc::new(fs.clone()), path.to_path_buf());
+    let mut journal = FileJournal::unsaved(Arc::new(fs.clone()), path.to_path_buf());
     journal.append(0, b"header\n", true).unwrap();
     journal.sync().unwrap();
     for state in fs.crash_states_now(1) {

@@ -104,7 +104,7 @@ impl Child {
         let message = Message::user(&text).with_time(Timestamp::from_millis(0));
         let session = self.session();
         let result = session.append_message(&message);
-        let foreign = session.take_foreign_entries().unwrap();
+        let foreign = session.take_appended_by_others().unwrap();
         self.foreign.extend(foreign.iter().map(|entry| entry.id().to_string()));
         match result {
             Ok(id) => {
