@@ -164,7 +164,7 @@ pub use naming::{encode_cwd, session_file_name};
 pub use navigate::{Navigated, NavigationPlan, PUSH_PREFIX, PopPlan, push_label};
 pub use pattern::Pattern;
 pub use query_error::QueryError;
-pub use repair::{RepairPlan, Repaired};
+pub use repair::{RepairPlan, RepairRounds, Repaired};
 #[cfg(feature = "fs")]
 pub use repair::{RepairedCopy, Salvage, salvage};
 pub use session::{Follower, Options, RawLines, Session};

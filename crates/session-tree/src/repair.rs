@@ -55,13 +55,29 @@ impl Step {
     }
 }
 
-/// What a repair did.
+/// The most rounds of one repair: an entry that comes back can make another fix possible.
+const MAX_ROUNDS: usize = 5;
+
+/// The result of applying one repair plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Repaired {
     /// The entries that were appended, in file order; empty if only a line feed was.
     pub appended: Vec<EntryId>,
-    /// The entry that records the repair: give it to [`Session::undo_repair`]. None if there is nothing to undo.
+    /// The entry that records the repair, for [`Session::undo_repair`]. None if there is nothing to undo.
     pub record: Option<EntryId>,
+}
+
+/// The result of all rounds of a repair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepairRounds {
+    /// The fixes that were applied, in the order of the rounds.
+    pub fixes: Vec<Fix>,
+    /// The entries that were appended, in file order.
+    pub appended: Vec<EntryId>,
+    /// The records of the repairs, one per round, for [`Session::undo_repair`].
+    pub records: Vec<EntryId>,
+    /// The plan for the remaining damage: empty unless only a copy can repair it or the rounds were used up.
+    pub remaining: RepairPlan,
 }
 
 impl RepairPlan {
@@ -110,8 +126,8 @@ impl RepairPlan {
 impl Session {
     /// Plans the repair of what a check of this session found. Changes nothing.
     ///
-    /// After heavy damage an entry that comes back may name another that can then be placed too: check and plan again
-    /// until the plan is empty.
+    /// After heavy damage an entry that comes back may name another that can then be placed too:
+    /// [`Session::repair`] checks and plans again until the plan is empty.
     pub fn plan_repair(&self, report: &Report) -> RepairPlan {
         let mut steps: Vec<Step> = Vec::new();
         let mut seen = HashSet::new();
@@ -150,6 +166,35 @@ impl Session {
             Some(entry) if in_file == self.leaf() => Some(entry.id.clone()),
             _ => self.leaf().and_then(|leaf| tree.ancestors(leaf).find(is_whole)).map(|leaf| tree.id(leaf)),
         }
+    }
+
+    /// Repairs in rounds: applies a plan, checks again and applies the next plan, until appending can repair nothing more.
+    ///
+    /// Later rounds infer only if the first plan does, see [`RepairPlan::without_inferred`].
+    pub fn repair(&mut self, plan: RepairPlan) -> Result<RepairRounds> {
+        let infers = plan.infers;
+        let mut done =
+            RepairRounds { fixes: Vec::new(), appended: Vec::new(), records: Vec::new(), remaining: plan };
+        for _ in 0..MAX_ROUNDS {
+            if done.remaining.is_empty() {
+                break;
+            }
+            let repaired = self.apply_repair(&done.remaining)?;
+            done.fixes.extend(done.remaining.fixes().filter(|fix| !fix.needs_copy()).cloned());
+            done.appended.extend(repaired.appended);
+            done.records.extend(repaired.record);
+            let next = self.plan_repair(&self.check()?);
+            done.remaining = if infers { next } else { next.without_inferred() };
+        }
+        Ok(done)
+    }
+
+    /// Returns the record of the last repair that was not undone.
+    pub fn last_repair(&self) -> Result<Option<EntryId>> {
+        let records = self.repair_records()?;
+        let is_undone = |id: &EntryId| records.iter().any(|other| other.undoes.as_ref() == Some(id));
+        let repairs = records.iter().rev().filter(|record| record.undoes.is_none());
+        Ok(repairs.map(|record| self.tree().id(record.node)).find(|id| !is_undone(id)))
     }
 
     /// Carries out what appending can heal. The original bytes stay; everything new stands behind them.

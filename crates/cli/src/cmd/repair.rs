@@ -1,14 +1,12 @@
 //! `offshoot repair`: heals a session by appending to it, or in a copy.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use session_tree::fs::RealFs;
-use session_tree::json::ValueRef;
-use session_tree::{Body, EntryId, Error, Fix, REPAIR, RepairPlan, Repaired, Session, Severity, salvage};
+use session_tree::{EntryId, Error, Fix, RepairPlan, RepairRounds, Repaired, Session, Severity, salvage};
 
 use super::check::{fix_json, words};
 use crate::app::{App, file_of};
@@ -16,9 +14,6 @@ use crate::change::{Change, Changing, quoted};
 use crate::error::{CommandError, Failure};
 use crate::exporting::free;
 use crate::ui::count;
-
-/// One repair may make another possible, but not for ever.
-const MOST_ROUNDS: usize = 5;
 
 /// Repair a damaged session by appending to it, or in a copy.
 #[derive(Debug, clap::Args)]
@@ -52,26 +47,24 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
 }
 
-/// What all rounds did.
+/// The applied or planned fixes.
 #[derive(Debug, Default)]
 struct Done {
     fixes: Vec<Fix>,
     appended: Vec<EntryId>,
     records: Vec<EntryId>,
-    rounds: usize,
 }
 
 impl Done {
-    fn add(&mut self, plan: &RepairPlan, repaired: Repaired) {
-        self.fixes.extend(plan.fixes().filter(|fix| !fix.needs_copy()).cloned());
-        self.appended.extend(repaired.appended);
-        self.records.extend(repaired.record);
-        self.rounds += 1;
-    }
-
-    fn plan_only(plan: &RepairPlan, with_copy: bool) -> Self {
+    fn planned(plan: &RepairPlan, with_copy: bool) -> Self {
         let fixes = plan.fixes().filter(|fix| with_copy || !fix.needs_copy()).cloned().collect();
         Done { fixes, ..Done::default() }
+    }
+
+    fn add(&mut self, rounds: RepairRounds) {
+        self.fixes.extend(rounds.fixes);
+        self.appended.extend(rounds.appended);
+        self.records.extend(rounds.records);
     }
 }
 
@@ -85,9 +78,11 @@ fn repair_here(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let mut next = plan(&session, args.no_guess)?;
     let mut done = Done::default();
     if args.how.dry_run {
-        done = Done::plan_only(&next, false);
+        done = Done::planned(&next, false);
     } else {
-        next = rounds(&mut session, next, args.no_guess, &mut done)?;
+        let rounds = session.repair(next)?;
+        next = rounds.remaining.clone();
+        done.add(rounds);
     }
     session.sync()?;
     let file = file_of(&session);
@@ -108,25 +103,9 @@ fn repair_here(args: &Args, app: &mut App) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Repairs until nothing more can be done by appending; gives the plan that is left.
-fn rounds(
-    session: &mut Session,
-    first: RepairPlan,
-    no_guess: bool,
-    done: &mut Done,
-) -> Result<RepairPlan, CommandError> {
-    let mut next = first;
-    while !next.is_empty() && done.rounds < MOST_ROUNDS {
-        let repaired = session.apply_repair(&next)?;
-        done.add(&next, repaired);
-        next = plan(session, no_guess)?;
-    }
-    Ok(next)
-}
-
 fn repair_copy(args: &Args, session: &Session, copy: &Path, app: &mut App) -> Result<(), CommandError> {
     let plan = plan(session, args.no_guess)?;
-    let mut done = Done::plan_only(&plan, true);
+    let mut done = Done::planned(&plan, true);
     free(copy)?;
     let entries = if args.how.dry_run {
         session.tree().len()
@@ -169,7 +148,7 @@ fn repair_headless(
 fn finish_copy(args: &Args, copy: &Path, done: &mut Done, app: &App) -> Result<usize, CommandError> {
     let mut session = app.options().open(copy)?;
     let next = plan(&session, args.no_guess)?;
-    rounds(&mut session, next, args.no_guess, done)?;
+    done.add(session.repair(next)?);
     session.sync()?;
     Ok(session.tree().len())
 }
@@ -244,7 +223,7 @@ fn damaged_places(session: &Session) -> Result<usize, CommandError> {
 fn undo(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let mut session = app.open_to_change(&args.session, args.how.dry_run)?;
     let file = file_of(&session);
-    let Some(record) = last_repair(&session)? else {
+    let Some(record) = session.last_repair()? else {
         return Err(Failure::new(format!("no repair of {file} can be taken back")).into());
     };
     let undone = if args.how.dry_run { Repaired::default() } else { session.undo_repair(record.as_str())? };
@@ -256,23 +235,4 @@ fn undo(args: &Args, app: &mut App) -> Result<(), CommandError> {
         .field("appended", appended)
         .session(&session);
     change.tell(app, args.how)
-}
-
-/// Finds the last repair that was not taken back yet.
-fn last_repair(session: &Session) -> Result<Option<EntryId>, CommandError> {
-    let mut undone = HashSet::new();
-    let tree = session.tree();
-    for node in tree.nodes().rev().filter(|node| tree.is_internal(*node)) {
-        let entry = session.entry_at(node)?;
-        let Body::Custom { custom_type: Some(kind), data: Some(data) } = entry.body() else { continue };
-        if kind != REPAIR {
-            continue;
-        }
-        match data.get("undoes").and_then(ValueRef::as_str) {
-            Some(record) => drop(undone.insert(record.into_owned())),
-            None if undone.contains(entry.id().as_str()) => {}
-            None => return Ok(Some(entry.id().clone())),
-        }
-    }
-    Ok(None)
 }

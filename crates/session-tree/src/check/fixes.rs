@@ -85,7 +85,7 @@ struct EarlierRepairs {
 
 /// What the record of a repair says.
 pub(crate) struct RepairRecord {
-    node: Node,
+    pub(crate) node: Node,
     restored: Vec<EntryId>,
     infers: bool,
     /// The record of the repair that this one took back.

@@ -276,17 +276,12 @@ fn view(session: &Session) -> (Vec<String>, Option<String>, Vec<String>) {
     (path, session.leaf().map(id), texts)
 }
 
-/// Repairs until nothing is left to do; gives the records.
+/// Repairs in rounds; returns the records.
 fn heal(session: &mut Session) -> Vec<String> {
-    let mut records = Vec::new();
-    for _ in 0..4 {
-        let plan = session.plan_repair(&session.check().unwrap());
-        if plan.is_empty() {
-            break;
-        }
-        records.extend(session.apply_repair(&plan).unwrap().record.map(|record| record.to_string()));
-    }
-    records
+    let plan = session.plan_repair(&session.check().unwrap());
+    let done = session.repair(plan).unwrap();
+    assert_eq!(session.last_repair().unwrap().as_ref(), done.records.last());
+    done.records.iter().map(ToString::to_string).collect()
 }
 
 /// Takes repairs back, the last one first.
@@ -561,16 +556,9 @@ proptest! {
         prop_assert!(session.build_context().unwrap().items.len() >= messages);
         // Once is enough, but for circles and for lines that took each other's names: what comes back first tells
         // where the rest belongs.
-        let mut rounds = 1;
-        loop {
-            let again = session.plan_repair(&session.check().unwrap());
-            if again.is_empty() {
-                break;
-            }
-            prop_assert!(rounds < 4, "{:?} after {:?}", again, plan);
-            session.apply_repair(&again).unwrap();
-            rounds += 1;
-        }
+        let next = session.plan_repair(&session.check().unwrap());
+        let rest = session.repair(next).unwrap();
+        prop_assert!(rest.remaining.is_empty(), "{:?} after {:?}", rest, plan);
         let healed = session.build_context().unwrap().items.len();
         let new = session.append_message(&Message::user("next").with_time(Timestamp::from_millis(0))).unwrap();
         drop(session);
