@@ -13,7 +13,7 @@
 //! let session = Session::open_read_only("session.jsonl")?;
 //! for (node, depth) in session.tree().ordered() {
 //!     let entry = session.entry_at(node)?;
-//!     println!("{:indent$}{} {}", "", entry.id(), entry.type_name(), indent = depth as usize);
+//!     println!("{}{} {}", " ".repeat(depth as usize), entry.id(), entry.type_name());
 //! }
 //! for message in session.build_context()?.messages() {
 //!     println!("{}: {}", message.role(), message.text());
@@ -59,8 +59,8 @@
 //! Modules follow the way of the data: journal (bytes), line, entry, tree, path, context. To the side: the
 //! [names of branches](Session::branch_name), [compaction](CompactionPlan) and [branch summary](BranchSummaryPlan) plans,
 //! [navigation](NavigationPlan), [picks](PickPlan) and [merges](MergePlan), [extraction](ExtractPlan) of forks,
-//! [`Session::check`] and [repair](RepairPlan), the [`Catalog`] of many sessions. The crate `session-view` has outlines,
-//! search, statistics, comparisons and short references to entries.
+//! [`Session::check`] and [repair](RepairPlan), the [`Catalog`] of many sessions. The crate `session-view` prints trees,
+//! searches in a session, lists and compares branches, counts, and resolves short references to entries.
 //! Everything that changes a session exists as a plan first: a value to show, to test, or to throw away.
 //!
 //! # Features

@@ -39,7 +39,7 @@ pub(crate) enum Scan<'l> {
     Damaged { reason: &'static str, head: Option<Box<Head<'l>>> },
 }
 
-/// The envelope of an entry, and what the outline asks of every entry.
+/// The envelope of an entry and the traits that the index keeps of it.
 #[derive(Debug, Default)]
 pub(crate) struct Head<'l> {
     pub kind: Option<Cow<'l, [u8]>>,

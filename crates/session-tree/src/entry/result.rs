@@ -26,7 +26,7 @@ pub struct PlainResult<'l> {
     pub tool: &'l str,
     /// Whether the tool failed.
     pub is_error: bool,
-    /// The bytes of the message: an object as far as its outline goes. The text in it was not validated.
+    /// The bytes of the message: an object whose ends were checked. The text in it was not validated.
     pub message: &'l [u8],
 }
 
