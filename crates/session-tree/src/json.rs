@@ -7,6 +7,7 @@
 //! stay as they were read; values are views of them. Nothing here recurses, so a hostile text cannot
 //! exhaust the stack. Never touches files, and knows nothing of sessions.
 
+mod cursor;
 mod edit;
 mod number;
 mod parse;
@@ -18,6 +19,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use cursor::Cursor;
 pub use edit::{Edit, compact};
 pub use parse::validate;
 pub(crate) use parse::value_len;
@@ -246,61 +248,43 @@ impl<'d> ValueRef<'d> {
         (node.extra == 0).then_some((u64::from_le_bytes(*bytes) & mask(len), len))
     }
 
-    /// Tells whether this is a string that reads `text`. A lone surrogate equals no text.
+    /// Returns true for a string that reads `text`. A lone surrogate equals no text.
     #[inline]
     pub fn is_str(self, text: &str) -> bool {
-        if self.kind() != Kind::String {
-            return false;
-        }
-        if !self.is_escaped() && self.content() == text.as_bytes() {
-            return true;
-        }
-        // Bytes that differ may still read the same: through an escape, or as replaced invalid UTF-8.
-        let may_match = self.is_escaped() || may_hold_replaced(text);
-        may_match && text::decode_wtf8(self.content()) == text.as_bytes()
+        self.cursor().is_str(text)
     }
 
-    /// The text of a string. Lone surrogates and invalid UTF-8 become U+FFFD.
+    /// Returns the text of a string. Lone surrogates and invalid UTF-8 become U+FFFD.
     pub fn as_str(self) -> Option<Cow<'d, str>> {
-        match self.kind() {
-            Kind::String if self.is_escaped() => Some(Cow::Owned(text::decode_lossy(self.content()))),
-            Kind::String => Some(text::read_utf8(self.content())),
-            _ => None,
-        }
+        self.cursor().as_str()
     }
 
-    /// The first bytes of the text of a string; a character that is cut there may be replaced.
-    pub(crate) fn beginning(self, bytes: usize) -> Option<Cow<'d, str>> {
-        match self.kind() {
-            Kind::String if self.is_escaped() => {
-                Some(Cow::Owned(text::decode_beginning(self.content(), bytes)))
-            }
-            Kind::String => {
-                let content = self.content();
-                Some(text::read_utf8(content.get(..bytes).unwrap_or(content)))
-            }
-            _ => None,
-        }
+    /// Returns the text of a string up to about so many bytes; a character that is cut there may be replaced.
+    pub fn beginning(self, bytes: usize) -> Option<Cow<'d, str>> {
+        self.cursor().beginning(bytes)
     }
 
-    /// The value of a boolean.
+    /// Returns the value of a boolean.
     pub fn as_bool(self) -> Option<bool> {
-        (self.kind() == Kind::Bool).then(|| self.raw() == b"true")
+        self.cursor().as_bool()
     }
 
-    /// The value of a number, as JavaScript reads it; infinite if it is too large.
+    /// Returns the value of a number as JavaScript reads it; infinite if it is too large.
     pub fn as_f64(self) -> Option<f64> {
-        (self.kind() == Kind::Number).then(|| number::to_f64(self.raw()))
+        self.cursor().as_f64()
     }
 
-    /// The value of a number that is integral and fits, however it is spelled (`1.0`, `1e2`).
+    /// Returns the value of a number that is integral and fits, in any spelling (`1.0`, `1e2`).
     ///
     /// Plain digits are read exactly, other spellings with the precision of `f64`.
     pub fn as_i64(self) -> Option<i64> {
-        if self.kind() != Kind::Number {
-            return None;
-        }
-        number::to_i64(self.raw())
+        self.cursor().as_i64()
+    }
+
+    /// Returns a cursor at this value.
+    #[inline]
+    fn cursor(self) -> Cursor<'d> {
+        Cursor::exact(self.raw())
     }
 
     /// The items of an array; nothing for other kinds.
@@ -438,12 +422,6 @@ impl<'d> Siblings<'d> {
         self.next = value.node().behind(self.next);
         Some(value)
     }
-}
-
-/// Tells whether a text may hold U+FFFD, which stands for bytes that are no UTF-8; its first byte tells enough.
-#[inline]
-fn may_hold_replaced(text: &str) -> bool {
-    !text.is_ascii() && text.as_bytes().contains(&0xef)
 }
 
 #[cfg(test)]

@@ -4,8 +4,6 @@
 //! Only the prompt that becomes the title is decoded; of other messages only the time is looked at. Reads, never
 //! writes.
 
-mod activity;
-
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
@@ -17,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::fs::{Access, FileId, Fs, FsFile, Meta};
 use crate::index::{self, Index, LONGEST_LINE, Refusal};
 use crate::journal::{ReadAt, read_range};
-use crate::json::{Doc, ValueRef};
+use crate::json::{Cursor, Doc, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 use crate::tree::{Node, Tree};
@@ -154,7 +152,7 @@ fn last_activity(tree: &Tree, source: &Source<'_>) -> io::Result<Option<Timestam
     let mut latest = None;
     for node in tree.nodes().filter(|node| is_spoken(tree, *node)) {
         let of_entry = (!tree.has_bad_timestamp(node)).then(|| tree.timestamp(node));
-        let of_message = source.line(tree, node)?.and_then(|line| activity::message_time(&line));
+        let of_message = source.line(tree, node)?.and_then(|line| message_time(&line));
         latest = latest.max(of_message.or(of_entry));
     }
     Ok(latest)
@@ -162,6 +160,12 @@ fn last_activity(tree: &Tree, source: &Source<'_>) -> io::Result<Option<Timestam
 
 fn is_spoken(tree: &Tree, node: Node) -> bool {
     matches!(tree.role(node), Some(Role::User | Role::Assistant)) && !tree.is_placeholder(node)
+}
+
+/// Returns the `timestamp` of the message on a line, if it is a number. One that is out of range becomes the nearest time.
+fn message_time(line: &[u8]) -> Option<Timestamp> {
+    let millis = Cursor::new(line).at(&["message", "timestamp"])?.as_f64()?;
+    Some(Timestamp::from_millis(millis as i64))
 }
 
 /// Finds the first prompt with text, on any branch.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::pieces::{self, Fused};
 use crate::diagnostic::{Diagnostic, Problem};
-use crate::entry::{PlainResult, check_content, check_message};
+use crate::entry::{check_content, check_message};
 use crate::id::EntryId;
 use crate::index::{LONGEST_LINE, LineAt};
 use crate::journal::{Piece, each_line, read_range};
@@ -103,16 +103,6 @@ impl Session {
     }
 }
 
-/// Tells whether the message of an entry says twice who speaks. Hardly any line has the word twice.
-fn repeats_role(line: &[u8]) -> bool {
-    if memchr::memmem::find_iter(line, b"\"role\"").nth(1).is_none() {
-        return false;
-    }
-    let Ok(doc) = Doc::parse(line) else { return false };
-    let message = doc.root().get("message");
-    message.into_iter().flat_map(ValueRef::members).filter(|(key, _)| key.is_str("role")).nth(1).is_some()
-}
-
 /// Where a line stands.
 struct At<'s> {
     session: &'s Session,
@@ -130,27 +120,28 @@ impl At<'_> {
             let bytes = from..from + error.error_len().unwrap_or(1) as u64;
             survey.found.push(self.tell(bytes, Problem::InvalidUtf8));
         }
-        match envelope_of(text) {
+        match Doc::parse(text) {
             Err(_) if crate::line::trim(text).is_empty() => {}
-            Err(reason) => {
+            Err(error) => {
                 survey.damaged.extend(self.node);
-                survey.bad.push(self.bad_line(line, reason));
+                survey.bad.push(self.bad_line(line, error.reason));
             }
-            Ok(repeated) => {
+            Ok(doc) => {
                 let Some(node) = self.node else { return };
-                self.look_at_entry(node, line, survey);
-                let role = repeats_role(line).then_some("message.role");
-                for key in repeated.into_iter().chain(role) {
-                    let problem =
-                        Problem::DuplicateKey { id: self.session.tree().id(node), key: key.to_owned() };
+                self.look_at_entry(node, doc.root(), survey);
+                let id = self.session.tree().id(node);
+                let message = doc.root().get("message").filter(|message| has_repeated(*message, "role"));
+                let repeated = ENVELOPE.into_iter().filter(|key| has_repeated(doc.root(), key));
+                for key in repeated.chain(message.map(|_| "message.role")) {
+                    let problem = Problem::DuplicateKey { id: id.clone(), key: key.to_owned() };
                     survey.found.push(self.tell(0..line.len() as u64, problem));
                 }
             }
         }
     }
 
-    fn look_at_entry(&self, node: Node, line: &[u8], survey: &mut Survey) {
-        let tree = self.session.tree();
+    fn look_at_entry(&self, node: Node, entry: ValueRef<'_>, survey: &mut Survey) {
+        let (tree, len) = (self.session.tree(), entry.raw().len() as u64);
         if tree.node_at(node.0 as usize).is_none() {
             return;
         }
@@ -159,32 +150,27 @@ impl At<'_> {
         }
         if tree.has_bad_timestamp(node) {
             let problem = Problem::BadTimestamp { id: tree.id(node) };
-            survey.found.push(self.tell(0..line.len() as u64, problem));
+            survey.found.push(self.tell(0..len, problem));
         }
-        if let Some(problem) = self.message_problem(node, line) {
-            survey.found.push(self.tell(0..line.len() as u64, problem));
+        if let Some(problem) = self.message_problem(node, entry) {
+            survey.found.push(self.tell(0..len, problem));
         }
     }
 
     /// Checks the message of an entry by the rules for messages that are written.
-    fn message_problem(&self, node: Node, line: &[u8]) -> Option<Problem> {
+    fn message_problem(&self, node: Node, entry: ValueRef<'_>) -> Option<Problem> {
         let tree = self.session.tree();
-        let content_member = match tree.kind(node) {
-            Kind::Message if PlainResult::read(line).is_none() => "message",
-            Kind::CustomMessage => "content",
+        let checked = match tree.kind(node) {
+            Kind::Message => {
+                match entry.get("message").filter(|message| message.kind() == json::Kind::Object) {
+                    Some(message) => check_message(message).map(drop),
+                    None => return Some(Problem::NoMessage { id: tree.id(node) }),
+                }
+            }
+            Kind::CustomMessage => entry.get("content").map_or(Ok(()), check_content),
             _ => return None,
         };
-        let doc = Doc::parse(line).ok()?;
-        let id = tree.id(node);
-        let value = doc.root().get(content_member);
-        let checked = match (tree.kind(node), value) {
-            (Kind::Message, Some(message)) if message.kind() == json::Kind::Object => {
-                check_message(message).map(drop)
-            }
-            (Kind::Message, _) => return Some(Problem::NoMessage { id }),
-            (_, value) => value.map_or(Ok(()), check_content),
-        };
-        checked.err().map(|reason| Problem::InvalidMessage { id, reason })
+        checked.err().map(|reason| Problem::InvalidMessage { id: tree.id(node), reason })
     }
 
     fn bad_line(&self, line: &[u8], reason: &'static str) -> BadLine {
@@ -216,33 +202,7 @@ impl At<'_> {
 /// The names every entry has.
 const ENVELOPE: [&str; 4] = ["type", "id", "parentId", "timestamp"];
 
-/// Validates a line; gives the names of the envelope that it has more than once.
-fn envelope_of(line: &[u8]) -> Result<Vec<&'static str>, &'static str> {
-    if let Some(body) = body_of_plain_message(line)
-        && json::validate(body).is_ok()
-    {
-        return Ok(Vec::new());
-    }
-    let doc = Doc::parse(line).map_err(|error| error.reason)?;
-    let count = |key: &str| doc.root().members().filter(|(name, _)| name.is_str(key)).count();
-    Ok(ENVELOPE.into_iter().filter(|key| count(key) > 1).collect())
-}
-
-/// Gives the body of a message spelled as pi spells it: if that is one JSON value, the line has just these keys.
-fn body_of_plain_message(line: &[u8]) -> Option<&[u8]> {
-    let rest = line.strip_prefix(b"{\"type\":\"message\",\"id\":\"")?;
-    let rest = plain_text(rest)?.strip_prefix(b",\"parentId\":")?;
-    let rest = match rest.strip_prefix(b"\"") {
-        Some(rest) => plain_text(rest)?,
-        None => rest.strip_prefix(b"null")?,
-    };
-    let rest = plain_text(rest.strip_prefix(b",\"timestamp\":\"")?)?;
-    rest.strip_prefix(b",\"message\":")?.strip_suffix(b"}")
-}
-
-/// Skips a short string without escapes, and the quote that ends it.
-fn plain_text(text: &[u8]) -> Option<&[u8]> {
-    let end = text.iter().take(64).position(|byte| *byte == b'"')?;
-    let is_plain = text[..end].iter().all(|byte| byte.is_ascii_graphic() && *byte != b'\\');
-    is_plain.then(|| &text[end + 1..])
+/// Returns true if an object has several members of this name.
+fn has_repeated(object: ValueRef<'_>, key: &str) -> bool {
+    object.members().filter(|(name, _)| name.is_str(key)).nth(1).is_some()
 }

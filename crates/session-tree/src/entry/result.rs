@@ -1,151 +1,91 @@
-//! Tool results whose line is spelled as pi spells it, read without a look at what the tool printed.
-//!
-//! Most bytes of a session are output of tools. Whoever passes them on needs to know where the message stands and
-//! how it begins and ends; any other spelling is decoded as every entry is.
+//! Tool results that are passed on without decoding the output of the tool.
 
-use std::ops::Range;
-use std::sync::LazyLock;
+use crate::json::Cursor;
 
-use memchr::memmem::Finder;
-
-/// Short enough to be looked for with wide instructions.
-const START: &[u8] = br#","message":{"role":"toolResult","#;
-const KEY: &[u8] = br#","message":"#;
-/// How far into a line the message is looked for.
-pub(crate) const FRONT: usize = 512;
-static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(START));
-pub(crate) static ORIGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("origin"));
-
-/// A tool result that says one text and nothing that would have to be counted.
+/// A tool result that consists of one text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlainResult<'l> {
-    /// The call that it answers.
+    /// The id of the call.
     pub call_id: &'l str,
     /// The name of the tool.
     pub tool: &'l str,
-    /// Whether the tool failed.
+    /// True if the tool failed.
     pub is_error: bool,
-    /// The bytes of the message: an object whose ends were checked. The text in it was not validated.
+    /// The JSON text of the message. Its escapes were not validated.
     pub message: &'l [u8],
 }
 
 impl<'l> PlainResult<'l> {
-    /// Reads a line; none if it is spelled in any other way.
+    /// Reads the line of an entry. Returns none if the message has any other member than those of a tool result with one
+    /// text, or was copied from elsewhere.
     pub(crate) fn read(line: &'l [u8]) -> Option<Self> {
-        Self::with_ranges(line).map(|(result, _)| result)
+        let [message, origin] = Cursor::new(line).get_each(["message", "origin"]);
+        let (message, None) = (message?, origin) else { return None };
+        let (mut call_id, mut tool, mut is_error) = (None, None, None);
+        for (key, value) in message.members() {
+            let known = match key.content()? {
+                b"role" => value.is_str("toolResult"),
+                b"toolCallId" => call_id.replace(plain(value)?).is_none(),
+                b"toolName" => tool.replace(plain(value)?).is_none(),
+                b"content" => is_one_text(value),
+                b"isError" => is_error.replace(value.as_bool()?).is_none(),
+                b"timestamp" => value.as_f64().is_some(),
+                _ => false,
+            };
+            if !known {
+                return None;
+            }
+        }
+        Some(Self { call_id: call_id?, tool: tool?, is_error: is_error?, message: message.raw() })
     }
-
-    /// Reads a line, and the ranges of its text and of the name of its tool; none if it is spelled in any other way.
-    pub(crate) fn with_ranges(line: &'l [u8]) -> Option<(Self, [Range<usize>; 2])> {
-        const CONTENT: &[u8] = br#"content":[{"type":"text","text":""#;
-        let (call, at) = call(line.get(..FRONT).unwrap_or(line))?;
-        let (is_error, end) = is_error(line)?;
-        let text = line.get(at..end)?.strip_prefix(CONTENT)?.strip_suffix(br#""}],"#)?;
-        let message = &line[call.start + KEY.len()..line.len() - 1];
-        let start = at + CONTENT.len();
-        // Three bytes stand between the name and the next key: `","`.
-        let tool = at - 3 - call.tool.len()..at - 3;
-        let result = Self { call_id: call.id, tool: call.tool, is_error, message };
-        is_one_string(text).then_some((result, [start..start + text.len(), tool]))
-    }
 }
 
-/// What stands at the start of the line of a tool result.
-pub(crate) struct Call<'l> {
-    pub(crate) id: &'l str,
-    pub(crate) tool: &'l str,
-    start: usize,
+/// Returns a string that has neither escapes nor control characters.
+fn plain(value: Cursor<'_>) -> Option<&str> {
+    let content = value.content().filter(|content| !content.contains(&b'\\'))?;
+    std::str::from_utf8(content).ok().filter(|text| !text.contains(char::is_control))
 }
 
-/// Reads id and tool of the call at the start of a line, and tells where the key behind them begins.
-pub(crate) fn call(front: &[u8]) -> Option<(Call<'_>, usize)> {
-    const FIRST: &[u8] = br#""toolCallId":""#;
-    const NEXT: &[u8] = br#"","toolName":""#;
-    let start = FINDER.find(front)?;
-    // Who picked the result from elsewhere wrote so there.
-    if ORIGIN.find(&front[..start]).is_some() {
-        return None;
-    }
-    let (id, rest) = plain(front[start + START.len()..].strip_prefix(FIRST)?)?;
-    let (tool, rest) = plain(rest.strip_prefix(NEXT)?)?;
-    let rest = rest.strip_prefix(b"\",\"")?;
-    Some((Call { id, tool, start }, front.len() - rest.len()))
-}
-
-/// Reads a string without escapes up to its closing quote.
-pub(crate) fn plain(text: &[u8]) -> Option<(&str, &[u8])> {
-    let end = memchr::memchr2(b'"', b'\\', text)?;
-    let string = std::str::from_utf8(&text[..end]).ok().filter(|_| text[end] == b'"')?;
-    (!string.contains(char::is_control)).then_some((string, &text[end..]))
-}
-
-/// Reads `"isError":…,"timestamp":…}}` at the end of a line, and tells where it begins: two brackets, so it is the
-/// message that says so.
-pub(crate) fn is_error(line: &[u8]) -> Option<(bool, usize)> {
-    let rest = before_time(line)?;
-    let ends = |with: &[u8]| rest.ends_with(with).then(|| rest.len() - with.len());
-    let failed = ends(b"\"isError\":true").map(|at| (true, at));
-    failed.or_else(|| ends(b"\"isError\":false").map(|at| (false, at)))
-}
-
-/// Gives what stands before `,"timestamp":…}}` at the end of a line.
-pub(crate) fn before_time(line: &[u8]) -> Option<&[u8]> {
-    let rest = line.strip_suffix(b"}}")?;
-    let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    rest[..rest.len() - digits].strip_suffix(b",\"timestamp\":").filter(|_| digits > 0)
-}
-
-/// Tells whether a text holds no quote that would end it, nor a line break.
-fn is_one_string(text: &[u8]) -> bool {
-    let is_escaped = |at: usize| text[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
-    let mut stops = memchr::memchr2_iter(b'"', b'\r', text);
-    stops.all(|at| text[at] == b'"' && is_escaped(at)) && !is_escaped(text.len())
+/// Returns true for a list of one text block that has no other members.
+fn is_one_text(content: Cursor<'_>) -> bool {
+    let mut blocks = content.items();
+    let (Some(block), None) = (blocks.next(), blocks.next()) else { return false };
+    let [kind, text] = block.get_each(["type", "text"]);
+    let has_control = |text: &[u8]| text.iter().any(|byte| *byte < b' ');
+    kind.is_some_and(|kind| kind.is_str("text"))
+        && text.and_then(Cursor::content).is_some_and(|text| !has_control(text))
+        && block.members().count() == 2
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    #[test]
-    fn the_ranges_of_text_and_tool_are_those_of_the_line() {
-        let (result, [text, tool]) = PlainResult::with_ranges(LINE.as_bytes()).unwrap();
-        assert_eq!((&LINE[tool], result.tool), ("bash", "bash"));
-        assert_eq!(&LINE[text], r#"he said \"no\" \\"#);
-    }
 
     const LINE: &str = r#"{"type":"message","id":"a","parentId":"b","timestamp":"t","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"he said \"no\" \\"}],"isError":true,"timestamp":17}}"#;
 
-    /// Other spellings of the ends of a line, by what they replace.
-    pub(crate) const ODD_ENDS: [(&str, &str); 7] = [
-        ("\"toolCallId\":", "\"toolCallId\": "),
-        ("c1", "c\\u0031"),
-        ("\"isError\":true,\"timestamp\":17}}", "\"details\":{\"isError\":true,\"timestamp\":17}}}"),
-        ("\"isError\":true", "\"isError\":1"),
-        ("17}}", "17},\"origin\":{}}"),
-        ("\"id\":\"a\"", "\"id\":\"a\",\"origin\":{}"),
-        (",\"timestamp\":17", ""),
-    ];
-
-    fn message() -> String {
-        LINE.split_once("\"message\":").unwrap().1.strip_suffix('}').unwrap().to_owned()
-    }
-
     #[test]
-    fn a_line_in_the_spelling_of_pi_tells_its_call_and_passes_its_message() {
-        let result = PlainResult::read(LINE.as_bytes()).unwrap();
-        let message = message();
+    fn a_result_with_one_text_passes_its_message_in_any_order_and_spacing() {
+        let message = LINE.split_once("\"message\":").unwrap().1.strip_suffix('}').unwrap();
         let expected =
             PlainResult { call_id: "c1", tool: "bash", is_error: true, message: message.as_bytes() };
-        assert_eq!(result, expected);
-        assert!(crate::json::Doc::parse(result.message).is_ok());
-        let fine = LINE.replace("\"isError\":true", "\"isError\":false");
-        assert!(!PlainResult::read(fine.as_bytes()).unwrap().is_error);
+        assert_eq!(PlainResult::read(LINE.as_bytes()), Some(expected));
+        assert!(crate::json::Doc::parse(expected.message).is_ok());
+        let spaced = LINE.replace("\"isError\":true", "\"isError\" : false ");
+        assert!(!PlainResult::read(spaced.as_bytes()).unwrap().is_error);
+        let turned =
+            LINE.replace("\"role\":\"toolResult\",", "").replace("17}}", "17,\"role\":\"toolResult\"}}");
+        assert_eq!(PlainResult::read(turned.as_bytes()).map(|result| result.tool), Some("bash"));
     }
 
     #[test]
-    fn any_other_spelling_is_left_to_the_reader_of_the_whole_line() {
-        let odd_texts = [
+    fn a_result_with_anything_else_is_decoded() {
+        for (from, to) in [
+            ("c1", "c\\u0031"),
+            ("\"isError\":true", "\"isError\":1"),
+            ("\"isError\":true,", ""),
+            ("17}}", "17},\"origin\":{}}"),
+            ("\"id\":\"a\"", "\"id\":\"a\",\"origin\":{}"),
             (r#"\\"}]"#, r#"\\"},{"type":"image","data":""}]"#),
             (r#"\\"}]"#, r#"\"}]"#),
             (r#"\"no"#, "\"no"),
@@ -153,8 +93,7 @@ pub(crate) mod tests {
             (r#""}],"isError"#, r#""}],"details":{},"isError"#),
             ("\"type\":\"text\",", "\"type\":\"text\",\"more\":1,"),
             (",\"content\"", ",\"usage\":{},\"content\""),
-        ];
-        for (from, to) in ODD_ENDS.into_iter().chain(odd_texts) {
+        ] {
             let odd = LINE.replace(from, to);
             assert_ne!(odd, LINE);
             assert_eq!(PlainResult::read(odd.as_bytes()), None, "{odd}");

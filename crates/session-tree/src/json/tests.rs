@@ -362,6 +362,38 @@ fn damaged_text() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// Compares a value of a document with one that a cursor found, and all values inside.
+fn same_values(value: ValueRef<'_>, found: Cursor<'_>) -> bool {
+    let mut members = value.members().zip(found.members());
+    value.raw() == found.raw()
+        && value.as_str() == found.as_str()
+        && value.len() == found.items().count() + found.members().count()
+        && value.items().zip(found.items()).all(|(value, found)| same_values(value, found))
+        && members.all(|((key, value), (found_key, found))| {
+            same_values(key, found_key) && same_values(value, found)
+        })
+}
+
+#[test]
+fn a_cursor_takes_the_last_member_of_a_name_in_any_spelling() {
+    let millis = |line: &str| Cursor::new(line.as_bytes()).at(&["message", "timestamp"])?.as_f64();
+    for (line, expected) in [
+        (r#"{"message":{"role":"user","timestamp":5},"origin":{"a":1,"timestamp":7}}"#, Some(5.0)),
+        (r#"{"message":{"timestamp":5,"usage":{"a":"}\"","timestamp":7}}}"#, Some(5.0)),
+        (r#"{"x":{"message":{"timestamp":9}},"message":{"content":"\\","timestamp":5}}"#, Some(5.0)),
+        (r#" { "message" : { "timestamp" : 12 } } "#, Some(12.0)),
+        (r#"{"m\u0065ssage":{"a":[1,{}],"timestamp":1.5e3}}"#, Some(1500.0)),
+        (r#"{"message":{"timestamp":1},"message":{"timestamp":2}}"#, Some(2.0)),
+        (r#"{"message":{"timestamp":1,"timestamp":2}}"#, Some(2.0)),
+        (r#"{"message":{"timestamp":"1"}}"#, None),
+        (r#"{"message":null}"#, None),
+        ("[]", None),
+        ("", None),
+    ] {
+        assert_eq!(millis(line), expected, "{line}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(7), failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -369,6 +401,23 @@ proptest! {
     fn ordinary_documents_read_as_in_serde(value in ordinary_value()) {
         for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
             prop_assert_eq!(doc(&text).root().to_serde(), Some(value.clone()));
+        }
+    }
+
+    #[test]
+    fn a_cursor_finds_the_values_of_a_document(value in ordinary_value()) {
+        for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+            let doc = doc(&text);
+            prop_assert!(same_values(doc.root(), Cursor::new(text.as_bytes())));
+        }
+    }
+
+    #[test]
+    fn a_cursor_in_a_damaged_text_never_panics_and_always_ends(text in damaged_text()) {
+        let mut open = vec![Cursor::new(&text)];
+        while let Some(value) = open.pop() {
+            let _ = (value.as_str(), value.as_f64(), value.as_i64(), value.as_bool());
+            open.extend(value.items().chain(value.members().map(|(_, value)| value)));
         }
     }
 

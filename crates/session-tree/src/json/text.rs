@@ -19,7 +19,20 @@ enum Piece<'d> {
     Lone(u16),
 }
 
-/// Gives the length of the object at the start of `text`, without checking what is inside.
+/// Returns the length of the value at the start of `text`, without checking its content; `None` if there is none, or it
+/// does not end.
+pub(super) fn skip_value(text: &[u8]) -> Option<usize> {
+    match text.first()? {
+        b'"' => skip_string(text),
+        b'{' | b'[' => skip_object(text),
+        _ => {
+            let ends = |byte: &u8| matches!(byte, b',' | b':' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r');
+            Some(text.iter().position(ends).unwrap_or(text.len())).filter(|len| *len > 0)
+        }
+    }
+}
+
+/// Returns the length of the object or array at the start of `text`, without checking its content.
 pub(crate) fn skip_object(text: &[u8]) -> Option<usize> {
     let (mut at, mut depth) = (0, 0_usize);
     loop {
