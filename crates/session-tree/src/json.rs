@@ -101,12 +101,6 @@ impl Doc {
         Ok(Self { text, nodes })
     }
 
-    /// Indexes the JSON value that a text begins with, whatever follows it.
-    pub fn parse_first(text: &[u8]) -> Result<Self, SyntaxError> {
-        let (nodes, end) = parse::index_first(text)?;
-        Ok(Self { text: text[..end].into(), nodes })
-    }
-
     /// The value that the text is.
     pub fn root(&self) -> ValueRef<'_> {
         ValueRef { doc: self, index: 0 }
@@ -283,8 +277,9 @@ impl<'d> ValueRef<'d> {
 
     /// Returns a cursor at this value.
     #[inline]
-    fn cursor(self) -> Cursor<'d> {
-        Cursor::exact(self.raw())
+    pub fn cursor(self) -> Cursor<'d> {
+        let Range { start, end } = self.range();
+        Cursor::at_range(self.doc.text(), start, end)
     }
 
     /// The items of an array; nothing for other kinds.

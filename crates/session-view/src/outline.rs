@@ -8,15 +8,13 @@ mod call;
 mod display;
 mod filter;
 mod forest;
-mod glance;
 mod haystack;
 
 mod body_filter;
+mod peek;
 mod query;
-mod result;
 mod row;
 mod search;
-mod spelling;
 mod text;
 mod turn;
 

@@ -7,7 +7,7 @@
 
 use std::io::Write;
 
-use session_tree::json::write_string;
+use session_tree::json::{ValueRef, write_string};
 use session_tree::{Body, Entry, FileOps, Kind, Node, Role, Session};
 use session_view::{Filter, Outline, OutlineRow, RowStyle, Stats, TurnStats, TurnWalk, is_failure};
 
@@ -138,7 +138,8 @@ impl<'e> Export<'e> {
         // Prompts neither fail nor touch files.
         if entry.kind() == Kind::Message && self.session.tree().role(entry.node()) != Some(Role::User) {
             let message = entry.message();
-            self.failures.extend(message.is_some_and(is_failure).then_some(entry.node()));
+            self.failures
+                .extend(message.map(ValueRef::cursor).is_some_and(is_failure).then_some(entry.node()));
             self.files.extend(message.is_some_and(FileOps::is_touched_by).then_some(entry.node()));
         }
     }

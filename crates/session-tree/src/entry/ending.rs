@@ -1,6 +1,6 @@
 //! How an answer ended, as its `stopReason` says.
 
-use crate::json::ValueRef;
+use crate::json::{Cursor, ValueRef};
 
 /// How a branch ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -17,11 +17,11 @@ pub enum Ending {
 impl Ending {
     /// Reads the end of an answer.
     pub fn of(answer: ValueRef<'_>) -> Self {
-        Self::of_reason(answer.get("stopReason"))
+        Self::of_reason(answer.get("stopReason").map(ValueRef::cursor))
     }
 
     /// Reads a `stopReason`.
-    pub fn of_reason(reason: Option<ValueRef<'_>>) -> Self {
+    pub fn of_reason(reason: Option<Cursor<'_>>) -> Self {
         let is = |word: &str| reason.is_some_and(|reason| reason.is_str(word));
         match (is("error"), is("aborted")) {
             (true, _) => Ending::Error,

@@ -1,6 +1,8 @@
 //! Reads single values out of a text without indexing or validating it.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
 
 use super::{Kind, number, text};
 
@@ -18,37 +20,42 @@ use super::{Kind, number, text};
 /// assert!(role.unwrap().is_str("user"));
 /// assert_eq!(time.unwrap().as_f64(), Some(7.0));
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Cursor<'t> {
-    /// The bytes of the value, without whitespace around them.
     text: &'t [u8],
+    /// The first byte of the value, and the first one behind it.
+    start: usize,
+    end: usize,
 }
 
 impl<'t> Cursor<'t> {
     /// Starts at the value that a text consists of.
     pub fn new(text: &'t [u8]) -> Self {
-        let start = skip_space(text);
-        let end = text
-            .iter()
-            .rposition(|byte| !is_space(*byte))
-            .map_or(start.len(), |last| start.len().saturating_sub(text.len() - 1 - last));
-        Self { text: &start[..end] }
+        let start = skip_space(text, 0, text.len());
+        let end = text.iter().rposition(|byte| !is_space(*byte)).map_or(start, |last| last + 1);
+        Self { text, start, end }
     }
 
-    /// Starts at a value whose exact bytes are known.
+    /// Starts at a value whose place in a text is known.
     #[inline]
-    pub(super) fn exact(text: &'t [u8]) -> Self {
-        Self { text }
+    pub(super) fn at_range(text: &'t [u8], start: usize, end: usize) -> Self {
+        Self { text, start, end }
     }
 
     /// Returns the exact bytes of the value.
+    #[inline]
     pub fn raw(self) -> &'t [u8] {
-        self.text
+        &self.text[self.start..self.end]
+    }
+
+    /// Returns the place of the value in the text.
+    pub fn range(self) -> Range<usize> {
+        self.start..self.end
     }
 
     /// Returns the kind of the value.
     pub fn kind(self) -> Kind {
-        self.text.first().map_or(Kind::Null, |first| Kind::of_first_byte(*first))
+        self.raw().first().map_or(Kind::Null, |first| Kind::of_first_byte(*first))
     }
 
     /// Returns true for `null`.
@@ -79,17 +86,38 @@ impl<'t> Cursor<'t> {
 
     /// Returns the items of an array; none for other kinds.
     pub fn items(self) -> impl Iterator<Item = Self> {
-        let mut rest = self.text.strip_prefix(b"[").unwrap_or_default();
-        std::iter::from_fn(move || take_value(&mut rest))
+        let mut inside = self.inside(Kind::Array);
+        std::iter::from_fn(move || inside.take_value())
     }
 
     /// Returns the members of an object as (key, value), with duplicates; none for other kinds.
     pub fn members(self) -> impl Iterator<Item = (Self, Self)> {
-        let mut rest = self.text.strip_prefix(b"{").unwrap_or_default();
+        let mut inside = self.inside(Kind::Object);
         std::iter::from_fn(move || {
-            let key = take_value(&mut rest).filter(|key| key.kind() == Kind::String)?;
-            Some((key, take_value(&mut rest)?))
+            let key = inside.take_value().filter(|key| key.kind() == Kind::String)?;
+            Some((key, inside.take_value()?))
         })
+    }
+
+    /// Returns the rest of a container behind its opening bracket; empty for other kinds.
+    fn inside(self, kind: Kind) -> Self {
+        let start = if self.kind() == kind { self.start + 1 } else { self.end };
+        Self { start, ..self }
+    }
+
+    /// Takes the next value off the inside of a container, and the comma or colon behind it. Returns none if something
+    /// else stands there, because the text is not JSON then.
+    #[inline]
+    fn take_value(&mut self) -> Option<Self> {
+        let start = skip_space(self.text, self.start, self.end);
+        let end = start + text::skip_value(&self.text[start..self.end])?;
+        let behind = skip_space(self.text, end, self.end);
+        self.start = match self.text[behind..self.end] {
+            [b',' | b':', ..] => behind + 1,
+            [b'}' | b']'] => self.end,
+            _ => return None,
+        };
+        Some(Self { text: self.text, start, end })
     }
 
     /// Returns true for a string that reads `text`. A lone surrogate equals no text.
@@ -118,25 +146,31 @@ impl<'t> Cursor<'t> {
 
     /// Returns the value of a boolean.
     pub fn as_bool(self) -> Option<bool> {
-        (self.kind() == Kind::Bool).then(|| self.text == b"true")
+        (self.kind() == Kind::Bool).then(|| self.raw() == b"true")
     }
 
     /// Returns the value of a number as JavaScript reads it; infinite if it is too large.
     pub fn as_f64(self) -> Option<f64> {
-        (self.kind() == Kind::Number).then(|| number::to_f64(self.text))
+        (self.kind() == Kind::Number).then(|| number::to_f64(self.raw()))
     }
 
     /// Returns the value of a number that is integral and fits, in any spelling (`1.0`, `1e2`).
     ///
     /// Plain digits are read exactly, other spellings with the precision of `f64`.
     pub fn as_i64(self) -> Option<i64> {
-        if self.kind() == Kind::Number { number::to_i64(self.text) } else { None }
+        if self.kind() == Kind::Number { number::to_i64(self.raw()) } else { None }
     }
 
     /// Returns the bytes between the quotes of a string.
     #[inline]
     pub fn content(self) -> Option<&'t [u8]> {
-        self.text.strip_prefix(b"\"")?.strip_suffix(b"\"")
+        self.raw().strip_prefix(b"\"")?.strip_suffix(b"\"")
+    }
+}
+
+impl fmt::Debug for Cursor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(self.raw()))
     }
 }
 
@@ -144,26 +178,13 @@ fn is_escaped(content: &[u8]) -> bool {
     memchr::memchr(b'\\', content).is_some()
 }
 
-/// Takes the next value off the inside of a container, and the comma or colon behind it. Returns none if something else
-/// stands there, because the text is not JSON then.
-fn take_value<'t>(rest: &mut &'t [u8]) -> Option<Cursor<'t>> {
-    let text = skip_space(rest);
-    let (value, behind) = text.split_at_checked(text::skip_value(text)?)?;
-    *rest = match skip_space(behind) {
-        [b',' | b':', rest @ ..] => rest,
-        [b'}' | b']'] => &[],
-        _ => return None,
-    };
-    Some(Cursor { text: value })
-}
-
 #[inline]
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
+/// Returns the position of the next byte that is not whitespace, or `end`.
 #[inline]
-fn skip_space(text: &[u8]) -> &[u8] {
-    let start = text.iter().position(|byte| !is_space(*byte)).unwrap_or(text.len());
-    &text[start..]
+fn skip_space(text: &[u8], from: usize, end: usize) -> usize {
+    text[from..end].iter().position(|byte| !is_space(*byte)).map_or(end, |skipped| from + skipped)
 }

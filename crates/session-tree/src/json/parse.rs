@@ -25,18 +25,8 @@ pub(crate) fn value_len(text: &[u8]) -> Result<usize, SyntaxError> {
 
 /// Lists where the values of one JSON text stand.
 pub(super) fn index(text: &[u8]) -> Result<Arc<[Node]>, SyntaxError> {
-    index_until(text, true).map(|(nodes, _)| nodes)
-}
-
-/// Lists where the values of the JSON text stand that other text follows, and tells where it ends.
-pub(super) fn index_first(text: &[u8]) -> Result<(Arc<[Node]>, usize), SyntaxError> {
-    index_until(text, false)
-}
-
-fn index_until(text: &[u8], is_all: bool) -> Result<(Arc<[Node]>, usize), SyntaxError> {
     let (mut index, mut in_object) = SCRATCH.take();
-    let scanned = scan(text, &mut index, &mut in_object, is_all);
-    let nodes = scanned.map(|end| (Arc::from(index.nodes.as_slice()), end));
+    let nodes = scan(text, &mut index, &mut in_object, true).map(|_| Arc::from(index.nodes.as_slice()));
     if index.nodes.len() <= MOST_KEPT {
         index.nodes.clear();
         index.open.clear();

@@ -2,21 +2,10 @@
 //!
 //! Two filters ask for them. Each entry is read once; what its raw line cannot hold is not decoded.
 
-use std::sync::LazyLock;
-
-use memchr::memmem::{self, Finder};
-
-use super::call;
 use super::filter::Filter;
-use super::haystack::has_odd_escapes;
 use crate::node_set::NodeSet;
-use session_tree::json::{Doc, ValueRef};
+use session_tree::json::{Cursor, Doc};
 use session_tree::{Ending, FileOps, Node, Role, Session, Tree};
-
-/// The tools that touch files, as their names stand in a line.
-static QUOTED: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
-    FileOps::TOOLS.iter().map(|tool| Finder::new(&format!("\"{tool}\"")).into_owned()).collect()
-});
 
 /// The entries that a filter asks for, as far as they were looked at.
 #[derive(Debug, Default)]
@@ -93,42 +82,32 @@ fn may_touch(tree: &Tree, node: Node) -> bool {
     matches!(tree.role(node), Some(Role::Assistant | Role::ToolResult))
 }
 
-/// Tells whether an answer failed or was aborted, a tool returned an error, or a command of the person failed.
-fn failed(role: Role, raw: &[u8]) -> bool {
-    let may_have = match role {
-        Role::Assistant => holds(raw, b"\"error\"") || holds(raw, b"\"aborted\""),
-        Role::ToolResult => {
-            memmem::find_iter(raw, b"\"isError\"").any(|at| !raw[at..].starts_with(b"\"isError\":false"))
-        }
-        _ => true,
-    };
-    (may_have || has_odd_escapes(raw, false)) && asked(raw, is_failure)
+fn failed(_: Role, raw: &[u8]) -> bool {
+    Cursor::new(raw).get("message").is_some_and(is_failure)
 }
 
 /// Returns true for an answer that failed or was aborted, a tool result that is an error, and a shell command that failed.
-pub fn is_failure(message: ValueRef<'_>) -> bool {
-    let role = message.get("role").and_then(ValueRef::as_str);
-    let is_true = |key: &str| message.get(key).and_then(ValueRef::as_bool).unwrap_or(false);
+pub fn is_failure(message: Cursor<'_>) -> bool {
+    let [role, stop_reason, is_error, cancelled, exit_code] =
+        message.get_each(["role", "stopReason", "isError", "cancelled", "exitCode"]);
+    let is_true = |value: Option<Cursor<'_>>| value.and_then(Cursor::as_bool).unwrap_or(false);
+    let role = role.and_then(Cursor::as_str);
     match role.map_or(Role::Other, |role| Role::from_name(role.as_bytes())) {
-        Role::Assistant => Ending::of(message) != Ending::Fine,
-        Role::ToolResult => is_true("isError"),
-        Role::BashExecution => is_true("cancelled") || super::text::exited_badly(message),
+        Role::Assistant => Ending::of_reason(stop_reason) != Ending::Fine,
+        Role::ToolResult => is_true(is_error),
+        Role::BashExecution => is_true(cancelled) || super::text::exited_badly(exit_code),
         _ => false,
     }
 }
 
-/// Tells whether an answer calls a tool that touches files, or a result is that of such a tool.
-fn touches_files(_: Role, raw: &[u8]) -> bool {
-    let may_have = QUOTED.iter().any(|tool| tool.find(raw).is_some());
-    (may_have || has_odd_escapes(raw, false)) && asked(raw, FileOps::is_touched_by)
-}
-
-fn holds(raw: &[u8], part: &[u8]) -> bool {
-    memmem::find(raw, part).is_some()
-}
-
-/// Asks the message of a line.
-fn asked(raw: &[u8], question: impl Fn(ValueRef<'_>) -> bool) -> bool {
-    let doc = Doc::parse(raw);
-    doc.as_ref().ok().and_then(call::message).is_some_and(question)
+/// Returns true for an answer that calls a tool that touches files, and for the result of such a tool.
+fn touches_files(role: Role, raw: &[u8]) -> bool {
+    let Some(message) = Cursor::new(raw).get("message") else { return false };
+    let [tool, nested] = match role {
+        Role::ToolResult => message.get_each(["toolName", "nestedCalls"]),
+        _ => [None, Some(message)],
+    };
+    let is_file_tool = |tool: Cursor<'_>| FileOps::TOOLS.iter().any(|name| tool.is_str(name));
+    let is_touched = |doc: Doc| FileOps::is_touched_by(doc.root());
+    tool.is_some_and(is_file_tool) || nested.is_some() && Doc::parse(message.raw()).is_ok_and(is_touched)
 }

@@ -1,6 +1,6 @@
 //! The call that a tool result belongs to, in one line.
 
-use super::result::call_in;
+use super::peek;
 use session_tree::json::{Doc, ValueRef};
 use session_tree::{Node, Result, Session, describe_call};
 
@@ -12,8 +12,8 @@ pub(super) fn call_of(
     home: Option<&str>,
 ) -> Result<Option<String>> {
     let Some(answer) = session.tree().answer_above(result) else { return Ok(None) };
-    if let Some(call) = call_in(session, answer, call_id)? {
-        return Ok(Some(describe_call(&call.tool, Some(call.arguments.root()), home)));
+    if let Some((tool, arguments)) = peek::call(session, answer, call_id)? {
+        return Ok(Some(describe_call(&tool, arguments.as_ref().map(Doc::root), home)));
     }
     let answer = session.entry_at(answer)?;
     let content = answer.message().and_then(|message| message.get("content"));
@@ -25,9 +25,4 @@ pub(super) fn call_of(
         (is(id, call_id) && is(kind, "toolCall")).then(|| describe_call(&name(), arguments, home))
     };
     Ok(content.into_iter().flat_map(ValueRef::items).find_map(call))
-}
-
-/// Reads the message of a document.
-pub(super) fn message(doc: &Doc) -> Option<ValueRef<'_>> {
-    doc.root().get("message").filter(|message| !message.is_null())
 }

@@ -4,13 +4,13 @@
 //! (a tool result in the exact spelling of pi need not be), so its structure alone decides which strings count; each
 //! of these is then searched in its raw bytes, and decoded only if its escapes leave the answer open.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem;
 
 use super::query::{Field, Term};
-use super::spelling;
-use session_tree::json::{Doc, Kind as JsonKind, ValueRef, decode_lossy};
+use session_tree::json::{Cursor, Kind as JsonKind, decode_lossy};
 use session_tree::{Kind, Role};
 
 /// A line as a search sees it.
@@ -99,7 +99,7 @@ impl Needle {
             && self.is_plain
             && let Some(name) = line.tool_name()
         {
-            return holds(name, &self.term.text);
+            return holds(&name, &self.term.text);
         }
         finder.find(line.low).is_some() || odd()
     }
@@ -166,15 +166,10 @@ impl Line<'_> {
         }
     }
 
-    /// Reads the name of the tool of a result where pi writes it; `None` if the line has to be parsed.
-    fn tool_name(&self) -> Option<&str> {
-        if self.role != Some(Role::ToolResult) {
-            return None;
-        }
-        let (call, behind) = spelling::call(self.raw.get(..spelling::FRONT).unwrap_or(self.raw))?;
-        // The last of several members of a name counts.
-        let is_only = memmem::find(&self.low[behind..], b"\"toolname\"").is_none();
-        is_only.then_some(call.tool)
+    /// Reads the name of the tool of a result.
+    fn tool_name(&self) -> Option<Cow<'_, str>> {
+        let is_result = self.role == Some(Role::ToolResult);
+        Cursor::new(self.raw).at(&["message", "toolName"]).filter(|_| is_result)?.as_str()
     }
 }
 
@@ -197,33 +192,20 @@ fn is_escaped(text: &[u8], at: usize) -> bool {
     text[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Calls `take` with every string of a line that a search looks at, as the range between its quotes.
-pub(super) fn each_text_of_line(line: &Line<'_>, take: &mut dyn FnMut(Place, Range<usize>)) {
-    // Most bytes of a session are output of tools; it need not be parsed to be found.
-    if line.role == Some(Role::ToolResult)
-        && let Some([text, tool]) = spelling::result_ranges(line.raw)
-    {
-        take(Place::Text, text);
-        return take(Place::Tool(None), tool);
-    }
-    let Ok(doc) = Doc::parse(line.raw) else { return };
-    each_text(line, &doc, &mut |place, string| take(place, between_quotes(string)));
-}
-
 /// Returns the range of a string without its quotes.
-pub(super) fn between_quotes(string: ValueRef<'_>) -> Range<usize> {
+pub(super) fn between_quotes(string: Cursor<'_>) -> Range<usize> {
     let range = string.range();
     range.start + 1..range.end - 1
 }
 
 /// Calls `take` with every string of an entry that a search looks at.
-pub(super) fn each_text<'d>(line: &Line<'_>, doc: &'d Doc, take: &mut dyn FnMut(Place, ValueRef<'d>)) {
-    let root = doc.root();
+pub(super) fn each_text<'d>(line: &Line<'d>, take: &mut dyn FnMut(Place, Cursor<'d>)) {
+    let root = Cursor::new(line.raw);
     let mut member =
-        |value: ValueRef<'d>, key: &str| strings(value.get(key), &mut |text| take(Place::Text, text));
+        |value: Cursor<'d>, key: &str| strings(value.get(key), &mut |text| take(Place::Text, text));
     match line.kind {
         Kind::Message => {
-            let Some(message) = super::call::message(doc) else { return };
+            let Some(message) = root.get("message") else { return };
             for key in ["errorMessage", "command", "output", "customType", "summary"] {
                 member(message, key);
             }
@@ -260,10 +242,10 @@ pub(super) fn each_text<'d>(line: &Line<'_>, doc: &'d Doc, take: &mut dyn FnMut(
 }
 
 /// Visits the text blocks of a content, and its calls if it is the content of an answer.
-fn each_block<'d>(content: Option<ValueRef<'d>>, has_calls: bool, take: &mut dyn FnMut(Place, ValueRef<'d>)) {
+fn each_block<'d>(content: Option<Cursor<'d>>, has_calls: bool, take: &mut dyn FnMut(Place, Cursor<'d>)) {
     strings(content, &mut |text| take(Place::Text, text));
     let mut call = 0;
-    for block in content.into_iter().flat_map(ValueRef::items) {
+    for block in content.into_iter().flat_map(Cursor::items) {
         let [kind, text, name, arguments] = block.get_each(["type", "text", "name", "arguments"]);
         let is = |wanted: &str| kind.is_some_and(|kind| kind.is_str(wanted));
         if is("text") {
@@ -279,15 +261,15 @@ fn each_block<'d>(content: Option<ValueRef<'d>>, has_calls: bool, take: &mut dyn
 }
 
 /// Calls `take` with a value if it is a string.
-fn strings<'d>(value: Option<ValueRef<'d>>, take: &mut dyn FnMut(ValueRef<'d>)) {
+fn strings<'d>(value: Option<Cursor<'d>>, take: &mut dyn FnMut(Cursor<'d>)) {
     if let Some(string) = value.filter(|value| value.kind() == JsonKind::String) {
         take(string);
     }
 }
 
 /// Calls `take` with every string inside a value, and the key it stands under.
-fn each_string<'d>(value: ValueRef<'d>, take: &mut dyn FnMut(Option<ValueRef<'d>>, ValueRef<'d>)) {
-    let mut stack: Vec<(Option<ValueRef<'d>>, ValueRef<'d>)> = vec![(None, value)];
+fn each_string<'d>(value: Cursor<'d>, take: &mut dyn FnMut(Option<Cursor<'d>>, Cursor<'d>)) {
+    let mut stack: Vec<(Option<Cursor<'d>>, Cursor<'d>)> = vec![(None, value)];
     while let Some((key, value)) = stack.pop() {
         strings(Some(value), &mut |string| take(key, string));
         stack.extend(value.items().map(|item| (key, item)));
@@ -295,8 +277,8 @@ fn each_string<'d>(value: ValueRef<'d>, take: &mut dyn FnMut(Option<ValueRef<'d>
     }
 }
 
-fn argument(call: usize, key: Option<ValueRef<'_>>) -> Place {
+fn argument(call: usize, key: Option<Cursor<'_>>) -> Place {
     let names_file =
-        |key: ValueRef<'_>| ["path", "file_path", "paths", "files"].iter().any(|name| key.is_str(name));
+        |key: Cursor<'_>| ["path", "file_path", "paths", "files"].iter().any(|name| key.is_str(name));
     if key.is_some_and(names_file) { Place::File(Some(call)) } else { Place::Argument(call) }
 }

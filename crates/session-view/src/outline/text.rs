@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::row::RowStyle;
-use super::{call, glance, result};
-use session_tree::json::ValueRef;
+use super::{call, peek};
+use session_tree::json::{Cursor, ValueRef};
 use session_tree::{
     BRANCH_SUMMARY_PREAMBLE, Body, Content, Entry, Node, Replacement, Result, Role, Session, excerpt,
     skip_headings,
@@ -36,10 +36,10 @@ impl Line {
 /// Tells what an entry is.
 pub(super) fn line_at(session: &Session, node: Node, home: Option<&str>) -> Result<Line> {
     let known = match session.tree().role(node) {
-        Some(Role::ToolResult) => match result::ends_of(session, node)? {
-            Some(ends) => {
-                let (id, tool) = (Some(ends.call_id.as_str()), Some(ends.tool.as_str()));
-                Some(result_line(session, node, id, tool, ends.is_error, home)?)
+        Some(Role::ToolResult) => match peek::tool_result(session, node)? {
+            Some(result) => {
+                let (id, tool) = (Some(result.call_id.as_str()), Some(result.tool.as_str()));
+                Some(result_line(session, node, id, tool, result.is_error, home)?)
             }
             None => None,
         },
@@ -51,7 +51,7 @@ pub(super) fn line_at(session: &Session, node: Node, home: Option<&str>) -> Resu
 
 /// Tells what a prompt or an answer says, if that can be told at a glance.
 fn said_line(session: &Session, node: Node, role: Role) -> Result<Option<Line>> {
-    let said = glance::said_at(session, node, role, SHOWN)?;
+    let said = peek::text(session, node, SHOWN)?;
     let said = said.map(|said| shown(&said)).filter(|said| !said.is_empty());
     Ok(said.map(|said| match role {
         Role::User => Line::new(format!("user: {said}"), RowStyle::User),
@@ -144,7 +144,7 @@ fn message_line(
         Role::ToolResult => return result(session, entry, message, home),
         Role::BashExecution => {
             let command = shown(&message.get("command").and_then(ValueRef::as_str).unwrap_or_default());
-            let failed = exited_badly(message);
+            let failed = exited_badly(message.get("exitCode").map(ValueRef::cursor));
             Line { is_error: failed, ..Line::new(format!("[bash]: {command}"), RowStyle::Tool) }
         }
         Role::System
@@ -157,9 +157,9 @@ fn message_line(
     })
 }
 
-/// Tells whether a command of the person has an exit code that means failure.
-pub(super) fn exited_badly(message: ValueRef<'_>) -> bool {
-    message.get("exitCode").and_then(ValueRef::as_f64).is_some_and(|code| code != 0.0)
+/// Returns true if the exit code of a shell command means failure.
+pub(super) fn exited_badly(code: Option<Cursor<'_>>) -> bool {
+    code.and_then(Cursor::as_f64).is_some_and(|code| code != 0.0)
 }
 
 fn answer(message: ValueRef<'_>, content: Content<'_>) -> Line {

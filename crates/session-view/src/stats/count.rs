@@ -88,7 +88,7 @@ impl Stats {
         let (provider, model) = (text_of(provider), text_of(model));
         self.add_to_model(&provider, &model, 1, usage);
         self.note_model(&provider, &model);
-        match Ending::of_reason(stop) {
+        match Ending::of_reason(stop.map(ValueRef::cursor)) {
             Ending::Fine => {}
             Ending::Error => self.failed += 1,
             Ending::Aborted => self.aborted += 1,

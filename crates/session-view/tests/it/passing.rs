@@ -1,5 +1,6 @@
 //! Who reads every entry once, in the order of the outline, learns what others ask for entry by entry.
 
+use session_tree::json::ValueRef;
 use session_tree::{FileOps, Node, Session};
 use session_view::{Filter, Outline, OutlineOptions, Stats, TurnWalk, is_failure};
 use testkit::corpus::{self, Shape};
@@ -45,7 +46,7 @@ impl Found {
         }
         self.stats.add(session, &entry);
         let message = entry.message();
-        self.failures.extend(message.is_some_and(is_failure).then_some(node));
+        self.failures.extend(message.map(ValueRef::cursor).is_some_and(is_failure).then_some(node));
         self.files.extend(message.is_some_and(FileOps::is_touched_by).then_some(node));
     }
 }

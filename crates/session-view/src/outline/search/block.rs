@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use super::super::haystack::Line;
-use super::super::spelling;
 use super::judge::CallTerms;
 use super::{Search, Work};
-use session_tree::json::Doc;
+use session_tree::json::Cursor;
 use session_tree::{Kind, Node, RawLines, Result, Role, Session, Tree};
 
 /// How many rows are looked at in one go if they are short, or not to be read.
@@ -194,14 +193,9 @@ impl<'b> Near<'b> {
     }
 }
 
-/// Returns the id of the call that a result answers: from its place in pi's spelling, else from the parsed line.
+/// Returns the id of the call that a result answers.
 fn call_id(line: &Line<'_>) -> Option<String> {
-    if let Some((call, _)) = spelling::call(line.raw.get(..spelling::FRONT).unwrap_or(line.raw)) {
-        return Some(call.id.to_owned());
-    }
-    let doc = Doc::parse(line.raw).ok()?;
-    let id = super::super::call::message(&doc)?.get("toolCallId")?.as_str()?;
-    Some(id.into_owned())
+    Some(Cursor::new(line.raw).at(&["message", "toolCallId"])?.as_str()?.into_owned())
 }
 
 fn raw_line(session: &Session, node: Node) -> Result<Vec<u8>> {

@@ -2,12 +2,10 @@
 
 use std::ops::Range;
 
-use super::super::haystack::{
-    Line, Needle, Place, between_quotes, each_text, each_text_of_line, has_odd_escapes,
-};
+use super::super::haystack::{Line, Needle, Place, between_quotes, each_text, has_odd_escapes};
 use super::super::query::{Field, Query, looks_like_id, role_alias};
 use super::super::text::line_at;
-use session_tree::json::{Doc, ValueRef};
+use session_tree::json::Cursor;
 use session_tree::{Kind, Node, Result, Role, Session, Tree};
 
 /// The calls of an answer, in order: the id of each, and the terms it holds.
@@ -125,8 +123,8 @@ impl Judge {
             return 0;
         }
         let mut held = 0;
-        each_text_of_line(line, &mut |place, text| {
-            held |= self.held_by_string(line, place, text, terms & !held);
+        each_text(line, &mut |place, text| {
+            held |= self.held_by_string(line, place, between_quotes(text), terms & !held);
         });
         held
     }
@@ -137,9 +135,8 @@ impl Judge {
         if terms == 0 {
             return Vec::new();
         }
-        let Ok(doc) = Doc::parse(line.raw) else { return Vec::new() };
         let mut held: Vec<u64> = Vec::new();
-        each_text(line, &doc, &mut |place, text| {
+        each_text(line, &mut |place, text| {
             let Some(call) = place.call() else { return };
             held.resize(held.len().max(call + 1), 0);
             held[call] |= self.held_by_string(line, place, between_quotes(text), terms & !held[call]);
@@ -147,7 +144,7 @@ impl Judge {
         if held.iter().all(|bits| *bits == 0) {
             return Vec::new();
         }
-        let ids = call_ids(&doc);
+        let ids = call_ids(line);
         held.resize(ids.len(), 0);
         ids.into_iter().zip(held).collect()
     }
@@ -183,11 +180,11 @@ fn is_readable(field: Field) -> bool {
 }
 
 /// Returns the ids of the calls of an answer, in order; empty where an id is missing.
-fn call_ids(doc: &Doc) -> Vec<String> {
-    let content = super::super::call::message(doc).and_then(|message| message.get("content"));
-    let calls = content.into_iter().flat_map(ValueRef::items).filter_map(|block| {
+fn call_ids(line: &Line<'_>) -> Vec<String> {
+    let content = Cursor::new(line.raw).at(&["message", "content"]);
+    let calls = content.into_iter().flat_map(Cursor::items).filter_map(|block| {
         let [kind, id] = block.get_each(["type", "id"]);
-        let id = || id.and_then(ValueRef::as_str).unwrap_or_default().into_owned();
+        let id = || id.and_then(Cursor::as_str).unwrap_or_default().into_owned();
         kind.is_some_and(|kind| kind.is_str("toolCall")).then(id)
     });
     calls.collect()
