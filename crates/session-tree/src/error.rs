@@ -271,6 +271,12 @@ pub enum Error {
     /// The path already ends with a compaction.
     #[error("Already compacted")]
     AlreadyCompacted,
+    /// A journal that is not a file reported an error.
+    #[error("the storage of the session failed")]
+    Journal {
+        /// The error of the storage.
+        source: io::Error,
+    },
     /// The operating system refused something.
     #[error("cannot {action} {}", path.display())]
     Io {
@@ -294,6 +300,12 @@ pub enum ReadOnlyReason {
     #[error("it has version {version}, this engine writes version 3")]
     NewerVersion {
         /// The version the header names.
+        version: u64,
+    },
+    /// Its version is old, and its storage cannot replace it by the current one.
+    #[error("it has version {version}, and its storage cannot write it in version 3")]
+    OldVersion {
+        /// The version of the session.
         version: u64,
     },
     /// The operating system does not let us write.
@@ -474,6 +486,12 @@ fn appended_text(appended: &[EntryId]) -> String {
 
 /// A result whose error is the engine's.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<io::Error> for Error {
+    fn from(source: io::Error) -> Self {
+        Error::Journal { source }
+    }
+}
 
 impl Error {
     /// Adds the entries that were appended before a sync failed.

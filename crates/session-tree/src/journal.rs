@@ -2,24 +2,25 @@
 //!
 //! **bytes** -> line -> entry -> tree -> path -> context
 //!
-//! Its unit is a line at a position. A position is the number of bytes before the line, counting all lines and
-//! their line feeds; a journal that keeps lines elsewhere than in a file (rows of a database, say) only has to
-//! number them so. Files, memory and, in tests, a simulated disk stand behind the trait.
+//! [`Journal`] is the trait of every storage. [`FileJournal`] and [`MemoryJournal`] implement it here; any other storage can
+//! be passed to [`Options::open_journal`](crate::Options::open_journal) and
+//! [`Options::create_journal`](crate::Options::create_journal). The feature `conformance` adds a test suite for
+//! implementations, `journal::conformance`.
 
+#[cfg(feature = "fs")]
+mod file;
 mod lines;
 mod memory;
 mod source;
 
-#[cfg(feature = "fs")]
-mod file;
-
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::Loss;
-use crate::error::Result;
+use crate::error::{Error, Loss, Result};
+use crate::id::EntryId;
 
 #[cfg(feature = "fs")]
 pub use file::FileJournal;
@@ -34,84 +35,138 @@ pub trait ReadAt {
     /// Returns the position after the last byte.
     fn len(&self) -> io::Result<u64>;
 
-    /// Tells whether there are no bytes.
+    /// Returns true if there are no bytes.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Reads at a position; a short read is normal, zero is the end.
+    /// Reads at a position. A short read is normal; zero means the end.
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize>;
 }
 
 /// The append-only bytes of one session.
 ///
-/// Reading takes no lock. Appending goes: [`lock`](Journal::lock), read what others appended since, then
-/// [`append`](Journal::append) at the length that was found, then [`unlock`](Journal::unlock).
+/// # Contract
+///
+/// **Bytes.** A journal is a sequence of lines, each of which ends with a line feed. A position is the number of bytes before
+/// a line. A storage that keeps lines elsewhere than in a file, such as the rows of a database, numbers them in the same way.
+/// Bytes that were read once never change, except through [`replace`](Journal::replace). Reading takes no lock and may happen
+/// while others append.
+///
+/// **Appending.** The engine calls [`lock`](Journal::lock), reads the lines that others have appended, calls
+/// [`append`](Journal::append) once with the length that `lock` returned, then [`unlock`](Journal::unlock). Between `lock` and
+/// `append` nobody else who takes the lock may append; the lock of one session does not affect others, and ends with its
+/// process. In a database, `lock` begins a transaction and locks the row of the session; `append` inserts the lines and
+/// commits, which may end the lock; `unlock` rolls back what is still open.
+///
+/// **All or nothing.** When `append` returns, all lines can be read by every other handle and survive the death of this
+/// process. After an error none of them is there, except after [`Error::TornAppend`]. A storage that cannot determine the
+/// outcome, for example after a lost connection, repeats the append and uses [`NewLine::id`] to insert no line twice.
+///
+/// **Durability.** When [`sync`](Journal::sync) returns, all appended lines survive a power cut. A storage that commits durably
+/// has nothing to do there.
+///
+/// **Errors.** An [`io::Error`] converts into [`Error`] with `?`. The engine adds the [name](Journal::name) and the operation.
+///
+/// **Optional operations.** Everything with a default may be left out. [`Capabilities`] announces what is there.
 pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
-    /// Returns the file behind the journal, if it is one. The file need not exist yet.
-    fn path(&self) -> Option<&Path>;
+    /// Returns the name of the journal in messages: a path, or a URL without secrets.
+    fn name(&self) -> Cow<'_, str>;
 
-    /// Tells whether the journal can be read by others already. A new one is held back until a conversation begins.
+    /// Returns the file behind the journal, if it is one. The file need not exist yet.
+    fn path(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Returns the optional operations of this journal.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    /// Returns true if others can open the journal. A new session may be kept back until its conversation begins: see
+    /// [`NewLines::publish`].
     fn exists(&self) -> bool {
         true
     }
 
-    /// Returns what tells the file behind the journal from others, if there is one.
-    fn identity(&self) -> Option<(u64, u64)> {
-        None
-    }
-
-    /// Returns when the file behind the journal last changed, if there is one.
-    fn changed(&self) -> io::Result<Option<i64>> {
-        Ok(None)
-    }
-
-    /// Waits for the append lock and returns the state under it. Fails with [`Error::Locked`](crate::Error::Locked) if
-    /// another program holds the lock for longer than the [limit](Journal::set_lock_wait).
+    /// Waits for the lock and returns the state of the journal under it. Fails with [`Error::Locked`] if others hold the lock
+    /// for longer than the [limit](Journal::set_lock_wait).
     fn lock(&mut self) -> Result<Locked>;
 
-    /// Sets how long to wait for the append lock. Without effect on journals that no other program can lock.
+    /// Sets how long `lock` waits. Without effect where nobody else can hold the lock.
     fn set_lock_wait(&mut self, limit: Duration) {
         let _ = limit;
     }
 
-    /// Gives the append lock back.
+    /// Releases the lock, if it is still held.
     fn unlock(&mut self);
 
-    /// Writes whole lines at `at`, which must be the length found under the lock. All or nothing: after an error
-    /// the journal is as before, or the error says what stayed behind.
-    ///
-    /// `publish`: the journal has to exist afterwards; one that was held back is created with all its lines.
-    fn append(&mut self, at: u64, lines: &[u8], publish: bool) -> Result<()>;
+    /// Appends whole lines under the lock.
+    fn append(&mut self, new: &NewLines<'_>) -> Result<()>;
 
-    /// Makes everything durable that was appended.
+    /// Makes all appended lines durable.
     fn sync(&mut self) -> Result<()>;
 
-    /// Replaces all bytes in one step, under the lock, keeping the old ones under a name ending in `keep_as`.
+    /// Replaces all bytes in one step, under the lock. The engine migrates old versions with it.
     ///
-    /// `write` produces the new bytes; `verify` reads them back before they take effect. After an error nothing
-    /// has changed. Returns where the old bytes are.
-    fn replace(
-        &mut self,
-        keep_as: &str,
-        write: WriteCopy<'_>,
-        verify: VerifyCopy<'_>,
-    ) -> Result<Option<PathBuf>>;
+    /// `write` receives the old bytes and produces the new ones; `verify` reads the new bytes before they take effect. The old
+    /// bytes are kept under a name that ends in `keep_as`. After an error nothing has changed.
+    fn replace(&mut self, keep_as: &str, write: WriteCopy<'_>, verify: VerifyCopy<'_>) -> Result<Replaced> {
+        let _ = (keep_as, write, verify);
+        Err(io::Error::from(io::ErrorKind::Unsupported).into())
+    }
 
-    /// Opens what the path of this journal names now, after somebody replaced the file behind it.
-    fn reopened(&self) -> Result<Box<dyn Journal>>;
+    /// Opens the journal that has taken the name of this one, if it is another one now.
+    fn reopened(&self) -> Result<Option<Box<dyn Journal>>> {
+        Ok(None)
+    }
 
-    /// Saves `lines` beside a journal that was lost, and tells where.
-    fn rescue(&self, lines: &mut dyn io::Read) -> Result<Option<PathBuf>>;
+    /// Saves `lines` beside a journal that was lost, and returns the place.
+    fn rescue(&self, lines: &mut dyn io::Read) -> Result<Option<PathBuf>> {
+        let _ = lines;
+        Ok(None)
+    }
 }
 
-/// Returns what errors call a journal: its path, or that it is in memory.
-pub(crate) fn name_of(journal: &dyn Journal) -> PathBuf {
-    journal.path().map_or_else(|| "memory".into(), Path::to_path_buf)
+/// The optional operations of a journal. All are off by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// Nothing can be appended: sessions are opened read-only.
+    pub read_only: bool,
+    /// Every writer takes the lock, so the engine need not look for lines that were written despite it.
+    pub exclusive: bool,
+    /// [`Journal::replace`] works. Without it, sessions of older versions are read-only.
+    pub replace: bool,
 }
 
-/// Produces the new bytes of a journal that is being replaced.
-pub type WriteCopy<'a> = &'a mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>;
+/// Lines to be appended.
+#[derive(Debug, Clone, Copy)]
+pub struct NewLines<'a> {
+    /// The position of the first line: the length of the journal under the lock.
+    pub at: u64,
+    /// The bytes of all lines, to be appended in one step.
+    pub bytes: &'a [u8],
+    /// The same bytes line by line.
+    pub lines: &'a [NewLine<'a>],
+    /// False until the conversation of a new session begins. The journal may keep such lines in memory; with the first append
+    /// that sets it, it has to [exist](Journal::exists) with all lines.
+    pub publish: bool,
+}
+
+/// A line to be appended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewLine<'a> {
+    /// The bytes, with their line feed.
+    pub bytes: &'a [u8],
+    /// The id of the entry; none for the header and for lines that are no entries.
+    pub id: Option<EntryId>,
+    /// The id of the parent; none for a root.
+    pub parent: Option<EntryId>,
+}
+
+/// Produces the new bytes of a journal that is being replaced. It receives the old bytes.
+pub type WriteCopy<'a> = &'a mut dyn FnMut(&dyn ReadAt, &mut dyn io::Write) -> io::Result<()>;
 
 /// Checks the new bytes of a journal before they take effect.
 pub type VerifyCopy<'a> = &'a mut dyn FnMut(&dyn ReadAt) -> Result<()>;
@@ -121,6 +176,37 @@ pub type VerifyCopy<'a> = &'a mut dyn FnMut(&dyn ReadAt) -> Result<()>;
 pub struct Locked {
     /// The position after the last byte.
     pub len: u64,
-    /// What happened to the journal since it was opened, if it is no longer the same.
+    /// The reason why the journal is no longer the one that was opened, if it is not.
     pub loss: Option<Loss>,
+}
+
+/// The result of replacing a journal.
+#[derive(Default)]
+pub struct Replaced {
+    /// The place of the old bytes.
+    pub kept: Option<PathBuf>,
+    /// The old bytes, if a program that takes no lock may still append to them. The engine copies such lines.
+    pub old: Option<Box<dyn ReadAt>>,
+}
+
+impl fmt::Debug for Replaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replaced").field("kept", &self.kept).finish_non_exhaustive()
+    }
+}
+
+/// Returns the path of a journal, or its name, for errors.
+pub(crate) fn name_of(journal: &dyn Journal) -> PathBuf {
+    journal.path().map_or_else(|| PathBuf::from(&*journal.name()), Path::to_path_buf)
+}
+
+/// Adds the operation and the name of the journal to an error that an implementation returned.
+pub(crate) fn with_name(journal: &dyn Journal, action: &'static str, error: Error) -> Error {
+    let Error::Journal { source } = error else { return error };
+    let path = name_of(journal);
+    match action {
+        "append" => Error::Append { path, source },
+        "sync" => Error::Sync { path, appended: Vec::new(), source },
+        action => Error::Io { action, path, source },
+    }
 }

@@ -13,6 +13,7 @@ mod options;
 mod read;
 mod write;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
@@ -31,6 +32,7 @@ pub use lines::RawLines;
 pub use options::Options;
 #[cfg(feature = "fs")]
 pub(crate) use write::header_line;
+pub(crate) use write::split_lines;
 pub use write::{NewHeader, NewSession, SyncPolicy};
 
 /// An open session.
@@ -108,7 +110,7 @@ impl Session {
         let leaf = index.leaf(&*journal).map_err(crate::error::Error::io("read", path))?;
         let read_only = read_only.or_else(|| index.read_only_reason());
         let mut session = Self::new(journal, index, leaf);
-        session.read_only = read_only;
+        session.read_only = read_only.or_else(|| session.cannot_migrate());
         Ok(session)
     }
 
@@ -136,6 +138,11 @@ impl Session {
         }
     }
 
+    /// Returns the location of the session in its storage: a path, or a URL.
+    pub fn location(&self) -> Cow<'_, str> {
+        self.journal.name()
+    }
+
     /// Returns the header.
     pub fn header(&self) -> &Header {
         &self.index.header
@@ -148,7 +155,7 @@ impl Session {
 
     /// Tells whether the session can be found by others: it is in a file that exists.
     pub fn is_saved(&self) -> bool {
-        self.journal.path().is_some() && self.journal.exists()
+        self.journal.exists()
     }
 
     /// Returns why the session cannot be written, if it cannot.

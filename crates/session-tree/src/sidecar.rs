@@ -12,9 +12,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::entry::Header;
-use crate::fs::{Fs, Meta, replace_cache};
+use crate::fs::{FileId, Fs, Meta, replace_cache};
 use crate::index::{Dialect, Index, Labels, NonEntryKind, NonEntryLine};
-use crate::journal::{Journal, read_into, read_range};
+use crate::journal::{ReadAt, read_into, read_range};
 use crate::json::Doc;
 use crate::parts::{Parts, join};
 use crate::time::Timestamp;
@@ -38,13 +38,12 @@ pub(crate) struct Sidecar {
 
 impl Sidecar {
     /// Finds the place of the sidecar of a file; it depends on the file, not on its name.
-    pub(crate) fn of(directory: &Path, journal: &dyn Journal) -> Option<Self> {
-        let (device, number) = journal.identity()?;
-        Some(Sidecar { path: directory.join(format!("{device:x}-{number:x}.index")) })
+    pub(crate) fn of(directory: &Path, FileId { device, number }: FileId) -> Self {
+        Sidecar { path: directory.join(format!("{device:x}-{number:x}.index")) }
     }
 
     /// Reads the index of a journal from its sidecar, if that still fits. What was appended since is not in it.
-    pub(crate) fn load(&self, fs: &dyn Fs, journal: &dyn Journal, meta: &Meta) -> Option<Index> {
+    pub(crate) fn load(&self, fs: &dyn Fs, journal: &dyn ReadAt, meta: &Meta) -> Option<Index> {
         let parts = Parts::open(fs, &self.path, MAGIC, 3 + TREE_PARTS)?;
         let head = parts.bytes(0)?;
         let mut head = Fields(&head);
@@ -72,16 +71,17 @@ impl Sidecar {
     pub(crate) fn store(
         &self,
         fs: &dyn Fs,
-        journal: &dyn Journal,
+        journal: &dyn ReadAt,
         index: &Index,
         meta: &Meta,
+        is_unchanged: impl FnOnce() -> bool,
     ) -> io::Result<()> {
         // A last line that is damaged is a placeholder only while it is the last one.
         if index.torn.is_some() || index.end < WORTH_IT || index.ends_with_placeholder() {
             return Ok(());
         }
         let sum = checksum(journal, index.end)?;
-        if journal.changed()? != Some(meta.changed) {
+        if !is_unchanged() {
             // The index may be older than the bytes that were just read.
             return Ok(());
         }
@@ -121,7 +121,7 @@ fn is_settled(changed: i64, sidecar_changed: i64) -> bool {
 }
 
 /// Returns the checksum of the indexed part of a journal.
-fn checksum(journal: &dyn Journal, end: u64) -> io::Result<u64> {
+fn checksum(journal: &dyn ReadAt, end: u64) -> io::Result<u64> {
     let mut buffer = vec![0; end.min(BLOCK) as usize];
     let (mut at, mut sum) = (0, 0);
     while at < end {

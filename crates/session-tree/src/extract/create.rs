@@ -1,8 +1,9 @@
 //! Making the new session.
 
 use std::io;
+use std::path::Path;
 #[cfg(feature = "fs")]
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 #[cfg(feature = "fs")]
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use crate::fs::{Access, Fs};
 use crate::index;
 #[cfg(feature = "fs")]
 use crate::journal::FileJournal;
-use crate::journal::name_of;
-use crate::session::{NewSession, Options, Session};
+use crate::journal::{Journal, NewLines, ReadAt, name_of};
+use crate::session::{NewSession, Options, Session, split_lines};
 
 /// Where a new session goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,12 +74,24 @@ impl Session {
         self.fill(session, plan, plan.begins_conversation())
     }
 
+    /// Makes a new session of planned entries in any storage, which must be empty; this one stays as it is.
+    pub fn extract_to_journal(
+        &self,
+        plan: &ExtractPlan,
+        journal: impl Journal + 'static,
+        options: Options,
+    ) -> Result<Session> {
+        let session = options.create_journal(journal, self.as_parent())?;
+        self.fill(session, plan, plan.begins_conversation())
+    }
+
     /// Describes a session that comes from this one.
     pub(super) fn as_parent(&self) -> NewSession {
-        let parent_session = self.file().map(|path| {
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-            path.to_string_lossy().into_owned()
-        });
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let parent_session = match self.file() {
+            Some(path) => Some(absolute(path).to_string_lossy().into_owned()),
+            None => self.is_saved().then(|| self.location().into_owned()),
+        };
         NewSession { cwd: self.header().cwd().unwrap_or_default().into_owned(), id: None, parent_session }
     }
 
@@ -86,9 +99,9 @@ impl Session {
     fn fill(&self, mut session: Session, plan: &ExtractPlan, publish: bool) -> Result<Session> {
         let id = session.header().id().into_owned();
         let path = name_of(&*session.journal);
-        if publish || session.file().is_none() {
+        if session.journal.capabilities().replace && (publish || session.file().is_none()) {
             let header = session.header().raw().to_vec();
-            let mut write = |out: &mut dyn io::Write| {
+            let mut write = |_: &dyn ReadAt, out: &mut dyn io::Write| {
                 out.write_all(&header)?;
                 out.write_all(b"\n")?;
                 self.write_planned(plan, &id, out)
@@ -104,8 +117,11 @@ impl Session {
         } else {
             let mut lines = Vec::new();
             self.write_planned(plan, &id, &mut lines).map_err(Error::io("copy", name_of(&*self.journal)))?;
-            let at = session.index.end;
-            session.journal.append(at, &lines, false)?;
+            let new = split_lines(&lines);
+            let (at, _) = session.lock_journal()?;
+            let written = session.append_to_journal(&NewLines { at, bytes: &lines, lines: &new, publish });
+            session.journal.unlock();
+            written?;
             let len = at + lines.len() as u64;
             session.index.catch_up(&*session.journal, len).map_err(Error::io("read", &path))?;
         }

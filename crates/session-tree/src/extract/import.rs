@@ -9,7 +9,7 @@ use super::create::open_to_read;
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::index::{LineAt, NonEntryKind};
-use crate::journal::{FileJournal, Journal, copy_range};
+use crate::journal::{FileJournal, Journal, ReadAt, copy_range};
 use crate::json::{Edit, literal};
 use crate::kind::Kind;
 use crate::session::{Options, Session};
@@ -36,7 +36,7 @@ pub fn import(source: &Path, directory: &Path, options: &Options) -> Result<Path
         if fs.metadata(&path).is_ok() {
             continue;
         }
-        let mut write = |out: &mut dyn Write| {
+        let mut write = |_: &dyn ReadAt, out: &mut dyn Write| {
             if is_old_design {
                 session.write_current_version(out)
             } else {

@@ -1,7 +1,7 @@
 //! A journal in a file.
 //!
-//! Appends are one write each under a kernel lock on the file itself. Whole-file changes (the first write, a
-//! migration) happen beside the file and take its name in one step.
+//! An append is one write under a kernel lock on the file itself. Changes of the whole file (its creation, a migration) are
+//! written to a temporary file, which then takes the name in one step.
 
 mod lock;
 mod write;
@@ -22,7 +22,7 @@ pub struct FileJournal {
     path: PathBuf,
     state: State,
     protected: bool,
-    /// The length that was found when the lock was taken.
+    /// The length of the file when the lock was taken.
     locked_len: u64,
     lock_wait: LockWait,
     write_state: write::WriteState,
@@ -39,7 +39,7 @@ enum State {
 }
 
 impl FileJournal {
-    /// Opens a file that exists. Links are followed once: the journal stays with the file they name now.
+    /// Opens a file that exists. Links are resolved once: the journal stays with the file they name now.
     ///
     /// A file that may not be written is opened for reading.
     pub fn open(fs: Arc<dyn Fs>, path: &Path, access: Access) -> Result<Self> {
@@ -59,21 +59,15 @@ impl FileJournal {
         if !meta.is_file {
             return Err(Error::NotAFile { path });
         }
-        let state = State::Open { file, id: meta.id };
-        Ok(Self {
-            fs,
-            path,
-            state,
-            protected,
-            locked_len: 0,
-            lock_wait: LockWait::default(),
-            write_state: write::WriteState::default(),
-        })
+        Ok(Self { protected, ..Self::with_state(fs, path, State::Open { file, id: meta.id }) })
     }
 
-    /// Prepares a file that does not exist yet; it is created when lines are to be published.
+    /// Prepares a file that does not exist yet. It is created by the first append that publishes its lines.
     pub fn unsaved(fs: Arc<dyn Fs>, path: PathBuf) -> Self {
-        let state = State::Unsaved(Vec::new());
+        Self::with_state(fs, path, State::Unsaved(Vec::new()))
+    }
+
+    fn with_state(fs: Arc<dyn Fs>, path: PathBuf, state: State) -> Self {
         Self {
             fs,
             path,
@@ -85,9 +79,21 @@ impl FileJournal {
         }
     }
 
-    /// Tells whether the file may only be read.
-    pub fn is_protected(&self) -> bool {
-        self.protected
+    /// Returns the identity of the file, which does not depend on its name. None before the file exists.
+    pub(crate) fn file_id(&self) -> Option<FileId> {
+        match &self.state {
+            State::Unsaved(_) => None,
+            State::Open { id, .. } => Some(*id),
+        }
+    }
+
+    fn successor(&self) -> Result<Option<Box<dyn Journal>>> {
+        let access = if self.protected { Access::Read } else { Access::Append };
+        let journal = FileJournal::open(self.fs.clone(), &self.path, access)?;
+        if journal.file_id() == self.file_id() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(journal.with_lock_wait(self.lock_wait.clone()))))
     }
 }
 
@@ -120,19 +126,13 @@ impl ReadAt for OpenFile<'_> {
     }
 }
 
-impl FileJournal {
-    fn change_time(&self) -> io::Result<Option<i64>> {
-        match &self.state {
-            State::Unsaved(_) => Ok(None),
-            State::Open { file, .. } => file.metadata().map(|meta| Some(meta.changed)),
-        }
+impl ReadAt for Box<dyn FsFile> {
+    fn len(&self) -> io::Result<u64> {
+        self.end()
     }
 
-    fn reopen(&self) -> Result<Box<dyn Journal>> {
-        let access = if self.protected { Access::Read } else { Access::Append };
-        let journal = FileJournal::open(self.fs.clone(), &self.path, access)?;
-        let journal = journal.with_lock_wait(self.lock_wait.clone());
-        Ok(Box::new(journal))
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.as_ref().read_at(position, buffer)
     }
 }
 

@@ -1,10 +1,10 @@
-//! A journal in memory: for sessions that are never saved, and for bytes that came from elsewhere.
+//! A journal in memory, for sessions that are never saved and for bytes from elsewhere.
 
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
+use std::io;
 
-use super::{Journal, Locked, ReadAt, VerifyCopy, WriteCopy};
-use crate::error::{Error, Result};
+use super::{Capabilities, Journal, Locked, NewLines, ReadAt, Replaced, VerifyCopy, WriteCopy};
+use crate::error::Result;
 
 /// A journal in memory.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +13,7 @@ pub struct MemoryJournal {
 }
 
 impl MemoryJournal {
-    /// Makes a journal of bytes that are already there.
+    /// Creates a journal that holds these bytes.
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Self { bytes }
     }
@@ -35,8 +35,16 @@ impl ReadAt for MemoryJournal {
 }
 
 impl Journal for MemoryJournal {
-    fn path(&self) -> Option<&Path> {
-        None
+    fn name(&self) -> Cow<'_, str> {
+        "memory".into()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { exclusive: true, replace: true, ..Capabilities::default() }
+    }
+
+    fn exists(&self) -> bool {
+        false
     }
 
     fn lock(&mut self) -> Result<Locked> {
@@ -45,8 +53,8 @@ impl Journal for MemoryJournal {
 
     fn unlock(&mut self) {}
 
-    fn append(&mut self, _at: u64, lines: &[u8], _publish: bool) -> Result<()> {
-        self.bytes.extend_from_slice(lines);
+    fn append(&mut self, new: &NewLines<'_>) -> Result<()> {
+        self.bytes.extend_from_slice(new.bytes);
         Ok(())
     }
 
@@ -54,29 +62,12 @@ impl Journal for MemoryJournal {
         Ok(())
     }
 
-    fn replace(
-        &mut self,
-        _keep_as: &str,
-        write: WriteCopy<'_>,
-        verify: VerifyCopy<'_>,
-    ) -> Result<Option<PathBuf>> {
+    fn replace(&mut self, _keep_as: &str, write: WriteCopy<'_>, verify: VerifyCopy<'_>) -> Result<Replaced> {
         let mut copy = Vec::new();
-        write(&mut copy).map_err(|source: io::Error| Error::Io {
-            action: "copy",
-            path: "memory".into(),
-            source,
-        })?;
+        write(&self.bytes.as_slice(), &mut copy)?;
         verify(&copy.as_slice())?;
         self.bytes = copy;
-        Ok(None)
-    }
-
-    fn reopened(&self) -> Result<Box<dyn Journal>> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn rescue(&self, _lines: &mut dyn Read) -> Result<Option<PathBuf>> {
-        Ok(None)
+        Ok(Replaced::default())
     }
 }
 

@@ -38,7 +38,7 @@ impl Session {
         fs: Arc<dyn Fs>,
         path: &Path,
     ) -> Result<RepairedCopy> {
-        new_file(fs, path, &mut |out| Copier { session: self, plan, out }.copy(), &|copy| {
+        new_file(fs, path, &mut |_, out| Copier { session: self, plan, out }.copy(), &|copy| {
             let found = index::load(copy, Some(path))?;
             let whole = self.tree().nodes().filter(|node| !self.tree().is_placeholder(*node));
             match whole.map(|node| self.tree().id(node)).find(|id| !found.tree.holds(id.as_str())) {

@@ -1,8 +1,9 @@
 //! Salvage: what is left of a file whose header cannot be read. The file itself is never touched.
 
+use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::copy::{RepairedCopy, new_file};
@@ -13,7 +14,7 @@ use crate::fs::{Access, Fs};
 use crate::id::{digest, is_valid_session_id};
 use crate::index::{self, LONGEST_LINE};
 use crate::journal::{
-    FileJournal, Journal, Locked, Piece, ReadAt, VerifyCopy, WriteCopy, copy_range, each_line, read_range,
+    Capabilities, FileJournal, Journal, Locked, NewLines, Piece, ReadAt, copy_range, each_line, read_range,
 };
 use crate::json::{Doc, Kind, ValueRef};
 use crate::kind::Kind as EntryKind;
@@ -80,7 +81,7 @@ impl Salvage {
     pub fn write_to(&self, fs: Arc<dyn Fs>, path: &Path) -> Result<RepairedCopy> {
         let journal = &*self.session.journal;
         let bytes = journal.len().map_err(Error::io("read", path))?;
-        new_file(fs, path, &mut |out| copy_range(journal, 0..bytes, out), &|copy| {
+        new_file(fs, path, &mut |_, out| copy_range(journal, 0..bytes, out), &|copy| {
             let found = index::load(copy, Some(path))?;
             if found.tree.len() != self.session.tree().len() {
                 let reason = format!("{} entries instead of {}", found.tree.len(), self.session.tree().len());
@@ -137,10 +138,18 @@ impl ReadAt for Headed {
     }
 }
 
-/// Reading only: nothing is ever appended to what was salvaged.
+/// Read-only: nothing is ever appended to a salvaged session.
 impl Journal for Headed {
-    fn path(&self) -> Option<&Path> {
-        None
+    fn name(&self) -> Cow<'_, str> {
+        self.source.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { read_only: true, ..Capabilities::default() }
+    }
+
+    fn exists(&self) -> bool {
+        false
     }
 
     fn lock(&mut self) -> Result<Locked> {
@@ -149,24 +158,12 @@ impl Journal for Headed {
 
     fn unlock(&mut self) {}
 
-    fn append(&mut self, _at: u64, _lines: &[u8], _publish: bool) -> Result<()> {
+    fn append(&mut self, _: &NewLines<'_>) -> Result<()> {
         Err(read_only())
     }
 
     fn sync(&mut self) -> Result<()> {
         Ok(())
-    }
-
-    fn replace(&mut self, _: &str, _: WriteCopy<'_>, _: VerifyCopy<'_>) -> Result<Option<PathBuf>> {
-        Err(read_only())
-    }
-
-    fn reopened(&self) -> Result<Box<dyn Journal>> {
-        Err(read_only())
-    }
-
-    fn rescue(&self, _lines: &mut dyn io::Read) -> Result<Option<PathBuf>> {
-        Ok(None)
     }
 }
 

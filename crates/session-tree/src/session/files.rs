@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::options::check_not_empty;
 use super::write::check_id;
 use super::{NewSession, Options, Session};
 use crate::error::{Error, LockHolder, ReadOnlyReason, Result};
 use crate::fs::{Access, Fs, RealFs};
-use crate::journal::{FileJournal, Journal, LockWait, ReadAt};
+use crate::journal::{FileJournal, Journal, LockWait};
 use crate::naming::session_file_name;
 use crate::sidecar::{self, Sidecar};
 use crate::time::Timestamp;
@@ -75,7 +76,7 @@ impl Options {
     /// written, or that a newer program wrote, is opened read-only; [`Session::read_only`] returns the reason.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Session> {
         let journal = self.files.open_journal(path.as_ref(), Access::Append)?;
-        let read_only = journal.is_protected().then_some(ReadOnlyReason::Protected);
+        let read_only = journal.capabilities().read_only.then_some(ReadOnlyReason::Protected);
         self.load_file(journal, read_only)
     }
 
@@ -122,7 +123,7 @@ impl Options {
             return Err(Error::Exists { path: path.into() });
         }
         let journal = self.files.open_journal(path, Access::Append)?;
-        if journal.is_protected() {
+        if journal.capabilities().read_only {
             return Err(Error::ReadOnly { reason: ReadOnlyReason::Protected });
         }
         self.start(Box::new(journal), new)
@@ -138,9 +139,7 @@ impl Options {
 
     fn load_file(self, journal: FileJournal, read_only: Option<ReadOnlyReason>) -> Result<Session> {
         let path = journal.path().map(Path::to_path_buf).unwrap_or_default();
-        if journal.is_empty().map_err(Error::io("read", &path))? {
-            return Err(Error::NotASession { path, reason: "it is empty" });
-        }
+        check_not_empty(&journal)?;
         let session = self.load_indexed(journal, read_only, &path)?;
         Ok(self.apply_to(session))
     }
@@ -153,7 +152,7 @@ impl Options {
         path: &Path,
     ) -> Result<Session> {
         let FileOptions { fs, sidecar_dir, .. } = &self.files;
-        let sidecar = sidecar_dir.as_deref().and_then(|directory| Sidecar::of(directory, &journal));
+        let sidecar = sidecar_dir.as_deref().zip(journal.file_id()).map(|(dir, id)| Sidecar::of(dir, id));
         let (Some(sidecar), Ok(meta)) = (sidecar, fs.metadata(path)) else {
             return Session::load(Box::new(journal), read_only);
         };
@@ -165,7 +164,8 @@ impl Options {
         };
         if sidecar::is_outdated(stored_end, session.index.end) {
             // The sidecar is only a cache: a failure to write it is ignored.
-            drop(sidecar.store(&**fs, &*session.journal, &session.index, &meta));
+            let is_unchanged = || fs.metadata(path).is_ok_and(|now| now == meta);
+            drop(sidecar.store(&**fs, &*session.journal, &session.index, &meta, is_unchanged));
         }
         Ok(session)
     }

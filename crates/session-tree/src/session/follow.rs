@@ -117,10 +117,10 @@ pub struct Follower {
 impl Follower {
     /// Returns the entries that came since the last call.
     pub fn poll(&mut self) -> Result<Vec<Entry>> {
-        if self.session.journal_was_replaced() {
-            return self.session.reload();
+        match self.session.reload_if_replaced()? {
+            Some(entries) => Ok(entries),
+            None => self.session.catch_up(),
         }
-        self.session.catch_up()
     }
 
     /// Returns the session as far as it was read.
@@ -135,20 +135,22 @@ impl Follower {
 }
 
 impl Session {
-    /// Tells whether the path of the session names another file now, or a shorter one.
-    fn journal_was_replaced(&self) -> bool {
-        let Ok(now) = self.journal.reopened() else { return false };
-        let shorter = now.len().is_ok_and(|len| len < self.index.end);
-        shorter || now.identity() != self.journal.identity()
-    }
-
-    /// Reads the session anew from its path; gives the entries that nobody was told of.
-    fn reload(&mut self) -> Result<Vec<Entry>> {
-        let journal = self.journal.reopened()?;
-        let index = index::load(&*journal, journal.path())?;
-        let leaf = index.leaf(&*journal).map_err(|error| self.io_error("read", error))?;
-        self.journal = journal;
+    /// Reads the session from its beginning if its journal was replaced or truncated. Returns the entries that no call has
+    /// returned before.
+    fn reload_if_replaced(&mut self) -> Result<Option<Vec<Entry>>> {
+        // A failure to look is no evidence of a replacement.
+        let successor = self.journal.reopened().unwrap_or_default();
+        let is_truncated = || self.journal.len().is_ok_and(|len| len < self.index.end);
+        if successor.is_none() && !is_truncated() {
+            return Ok(None);
+        }
+        let journal = successor.as_ref().unwrap_or(&self.journal);
+        let index = index::load(&**journal, journal.path())?;
+        let leaf = index.leaf(&**journal).map_err(|error| self.io_error("read", error))?;
+        if let Some(journal) = successor {
+            self.journal = journal;
+        }
         self.replace_index(index, leaf);
-        self.take_appended_by_others()
+        self.take_appended_by_others().map(Some)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::Session;
 use super::write::{NewSession, SyncPolicy, Writer};
-use crate::error::Result;
+use crate::error::{Error, ReadOnlyReason, Result};
 use crate::id::IdSource;
-use crate::journal::MemoryJournal;
+use crate::journal::{Journal, MemoryJournal, name_of};
 use crate::time::Clock;
 
 /// The settings of a session, and the functions that open or create one with them.
@@ -106,6 +106,42 @@ impl Options {
         self.start(Box::new(MemoryJournal::default()), new.into())
     }
 
+    /// Opens a session in any storage, for reading and writing.
+    ///
+    /// ```
+    /// use session_tree::Options;
+    /// use session_tree::journal::MemoryJournal;
+    ///
+    /// let bytes = br#"{"type":"session","version":3,"id":"s1","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#;
+    /// let mut session = Options::new().open_journal(MemoryJournal::from_bytes(bytes.to_vec()))?;
+    /// session.append_user_text("hello")?;
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
+    pub fn open_journal(self, journal: impl Journal + 'static) -> Result<Session> {
+        let read_only = journal.capabilities().read_only.then_some(ReadOnlyReason::Protected);
+        self.load_journal(Box::new(journal), read_only)
+    }
+
+    /// Opens a session in any storage for reading: takes no lock and appends nothing.
+    pub fn open_journal_read_only(self, journal: impl Journal + 'static) -> Result<Session> {
+        self.load_journal(Box::new(journal), Some(ReadOnlyReason::Asked))
+    }
+
+    /// Creates a session in any storage. The journal must be empty.
+    pub fn create_journal(
+        self,
+        journal: impl Journal + 'static,
+        new: impl Into<NewSession>,
+    ) -> Result<Session> {
+        self.start(Box::new(journal), new.into())
+    }
+
+    fn load_journal(self, journal: Box<dyn Journal>, read_only: Option<ReadOnlyReason>) -> Result<Session> {
+        check_not_empty(&*journal)?;
+        let session = Session::load(journal, read_only)?;
+        Ok(self.apply_to(session))
+    }
+
     /// Reads a session from bytes: see [`Session::from_bytes`].
     pub fn from_bytes(self, bytes: Vec<u8>) -> Result<Session> {
         let session = Session::from_bytes(bytes)?;
@@ -118,5 +154,13 @@ impl Options {
             session.docs().set_limit(bytes);
         }
         session.with_writer(self.writer)
+    }
+}
+
+pub(super) fn check_not_empty(journal: &dyn Journal) -> Result<()> {
+    match journal.is_empty() {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(Error::NotASession { path: name_of(journal), reason: "it is empty" }),
+        Err(error) => Err(Error::io("read", name_of(journal))(error)),
     }
 }

@@ -19,10 +19,12 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::id::{EntryId, IdSource};
+use crate::journal::with_name;
 use crate::time::{Clock, Timestamp};
 use crate::tree::Node;
 
 use super::Session;
+pub(crate) use append::split_lines;
 pub use create::NewSession;
 #[cfg(feature = "fs")]
 pub(crate) use create::{check_id, header_line};
@@ -117,7 +119,7 @@ impl Session {
 
     /// Fails with [`Error::Locked`] if another program holds the lock of the file, so that an append would fail as well.
     pub fn check_lock(&mut self) -> Result<()> {
-        self.journal.lock()?;
+        self.lock_journal()?;
         self.journal.unlock();
         Ok(())
     }
@@ -134,7 +136,7 @@ impl Session {
     /// and would report success the next time.
     pub fn sync(&mut self) -> Result<()> {
         if self.writer.unsynced_since.is_some() {
-            self.journal.sync()?;
+            self.journal.sync().map_err(|error| with_name(&*self.journal, "sync", error))?;
             self.writer.unsynced_since = None;
         }
         Ok(())

@@ -52,7 +52,7 @@ impl Setup {
         let session = Session::open_read_only(&self.file).unwrap();
         let fs = crate::fs::RealFs;
         let meta = fs.metadata(&self.file).unwrap();
-        Sidecar::of(&self.dir.path().join("cache"), &*session.journal)?.load(&fs, &*session.journal, &meta)
+        Sidecar::of(&self.dir.path().join("cache"), meta.id).load(&fs, &*session.journal, &meta)
     }
 }
 

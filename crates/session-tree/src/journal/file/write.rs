@@ -1,5 +1,6 @@
 //! Appending to a file, creating it, replacing it.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -7,12 +8,14 @@ use std::path::{Path, PathBuf};
 use super::{FileJournal, OpenFile, State};
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
 use crate::fs::{Access, FileId, FsFile};
-use crate::journal::{Journal, Locked, ReadAt, VerifyCopy, WriteCopy, copy_range, read_range};
+use crate::journal::{
+    Capabilities, Journal, Locked, NewLines, ReadAt, Replaced, VerifyCopy, WriteCopy, copy_range, read_range,
+};
 
 /// The end of the names of unfinished files.
 const UNFINISHED: &str = ".session-tree.tmp";
 
-/// What went wrong so far and is still felt.
+/// The failures that later writes have to take into account.
 #[derive(Debug, Default)]
 pub(super) struct WriteState {
     /// The operation whose failure left the state of the disk unknown, and its error.
@@ -92,11 +95,6 @@ impl FileJournal {
         if is_private && is_unused() && matches!(self.is_name_of(path, file.as_ref()), Ok(true)) {
             drop(self.fs.remove_file(path));
         }
-    }
-
-    /// Creates the file with all lines that were held back.
-    fn publish(&mut self, lines: &[u8]) -> Result<()> {
-        self.create_with(&mut |out| out.write_all(lines), &mut |_| Ok(()))
     }
 
     /// Creates the file with what `write` produces, however much that is: all of it or no file.
@@ -246,7 +244,7 @@ impl FileJournal {
         verify: VerifyCopy<'_>,
     ) -> Result<()> {
         let mut out = io::BufWriter::with_capacity(1 << 20, Appender(file));
-        write(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", path))?;
+        write(self, &mut out).and_then(|()| out.flush()).map_err(Error::io("write", path))?;
         drop(out);
         file.sync().map_err(Error::io("sync", path))?;
         verify(&OpenFile(file))
@@ -266,23 +264,21 @@ impl FileJournal {
 }
 
 impl Journal for FileJournal {
+    fn name(&self) -> Cow<'_, str> {
+        self.path.to_string_lossy()
+    }
+
     fn path(&self) -> Option<&Path> {
         Some(&self.path)
     }
 
+    fn capabilities(&self) -> Capabilities {
+        // Not exclusive: pi appends without a lock.
+        Capabilities { read_only: self.protected, replace: true, ..Capabilities::default() }
+    }
+
     fn exists(&self) -> bool {
         matches!(self.state, State::Open { .. })
-    }
-
-    fn identity(&self) -> Option<(u64, u64)> {
-        match &self.state {
-            State::Unsaved(_) => None,
-            State::Open { id, .. } => Some((id.device, id.number)),
-        }
-    }
-
-    fn changed(&self) -> io::Result<Option<i64>> {
-        self.change_time()
     }
 
     fn lock(&mut self) -> Result<Locked> {
@@ -320,20 +316,21 @@ impl Journal for FileJournal {
         }
     }
 
-    fn append(&mut self, at: u64, lines: &[u8], publish: bool) -> Result<()> {
+    fn append(&mut self, new: &NewLines<'_>) -> Result<()> {
         self.check_writable()?;
-        if let State::Unsaved(held) = &mut self.state {
-            if !publish {
-                held.extend_from_slice(lines);
-                return Ok(());
+        match &mut self.state {
+            State::Unsaved(lines) if !new.publish => {
+                lines.extend_from_slice(new.bytes);
+                Ok(())
             }
-            let all = [held.as_slice(), lines].concat();
-            return self.publish(&all);
-        }
-        let State::Open { file, .. } = &self.state else { return Ok(()) };
-        match write_whole(file.as_ref(), at, lines) {
-            Ok(()) => Ok(()),
-            Err(source) => Err(self.take_back(at, lines, source)),
+            State::Unsaved(lines) => {
+                let all = [lines.as_slice(), new.bytes].concat();
+                self.create_with(&mut |_, out| out.write_all(&all), &mut |_| Ok(()))
+            }
+            State::Open { file, .. } => {
+                let written = write_whole(file.as_ref(), new.at, new.bytes);
+                written.map_err(|source| self.take_back(new.at, new.bytes, source))
+            }
         }
     }
 
@@ -358,16 +355,11 @@ impl Journal for FileJournal {
         }
     }
 
-    fn replace(
-        &mut self,
-        keep_as: &str,
-        write: WriteCopy<'_>,
-        verify: VerifyCopy<'_>,
-    ) -> Result<Option<PathBuf>> {
+    fn replace(&mut self, keep_as: &str, write: WriteCopy<'_>, verify: VerifyCopy<'_>) -> Result<Replaced> {
         self.check_writable()?;
         if let State::Unsaved(_) = &self.state {
             // Nothing that others could see is replaced, so there is nothing to keep.
-            return self.create_with(write, verify).map(|()| None);
+            return self.create_with(write, verify).map(|()| Replaced::default());
         }
         // What the new bytes were made from: a line that came after the lock was taken is not among them.
         let before = self.locked_len;
@@ -397,12 +389,11 @@ impl Journal for FileJournal {
         match renamed {
             Ok(meta) => {
                 let old = std::mem::replace(&mut self.state, State::Open { file: copy, id: meta.id });
-                if let State::Open { file, .. } = old {
-                    // What was kept is as private as what took its place. Whose file it is not cannot change that.
-                    drop(file.make_private());
-                }
                 self.sync_names(vec![directory]);
-                Ok(Some(kept))
+                let State::Open { file, .. } = old else { return Ok(Replaced::default()) };
+                // The old bytes are as private as the new ones. Best effort: we may not own the file.
+                drop(file.make_private());
+                Ok(Replaced { kept: Some(kept), old: Some(Box::new(file)) })
             }
             Err(source) => {
                 drop(self.fs.remove_file(&temporary));
@@ -412,14 +403,16 @@ impl Journal for FileJournal {
         }
     }
 
-    fn reopened(&self) -> Result<Box<dyn Journal>> {
-        self.reopen()
+    fn reopened(&self) -> Result<Option<Box<dyn Journal>>> {
+        self.successor()
     }
 
     fn rescue(&self, lines: &mut dyn Read) -> Result<Option<PathBuf>> {
         let (temporary, file) = self.temporary()?;
         let rescue = self
-            .fill_copy(file.as_ref(), &temporary, &mut |out| io::copy(lines, out).map(drop), &mut |_| Ok(()))
+            .fill_copy(file.as_ref(), &temporary, &mut |_, out| io::copy(lines, out).map(drop), &mut |_| {
+                Ok(())
+            })
             .and_then(|()| self.publish_rescue(&temporary, file.as_ref()));
         drop(self.fs.remove_file(&temporary));
         let rescue = rescue?;

@@ -9,8 +9,9 @@ use crate::draft::{Draft, Spelling};
 use crate::error::{Error, InvalidReason, Loss, Result};
 use crate::id::EntryId;
 use crate::index::LONGEST_LINE;
-use crate::journal::Overlay;
+use crate::journal::{NewLine, NewLines, Overlay, with_name};
 use crate::json::ValueRef;
+use crate::line::{Parent, Scan, Scanner};
 use crate::time::Timestamp;
 use crate::tree::Node;
 
@@ -41,6 +42,7 @@ impl InsertAt {
 
 /// Entries that have their ids but are not written yet.
 struct Prepared {
+    parent: Option<EntryId>,
     ids: Vec<EntryId>,
     lines: Vec<u8>,
     /// The length of each line, with its line feed.
@@ -100,8 +102,8 @@ impl Session {
 
     /// Takes the lock; gives the length of the journal, and what happened to it if it is no longer the one that was
     /// read. Torn bytes are nobody's entry: nothing is lost if they are gone.
-    pub(super) fn lock_journal(&mut self) -> Result<(u64, Option<Loss>)> {
-        let locked = self.journal.lock()?;
+    pub(crate) fn lock_journal(&mut self) -> Result<(u64, Option<Loss>)> {
+        let locked = self.journal.lock().map_err(|error| with_name(&*self.journal, "lock", error))?;
         let is_cut = locked.len < self.index.end;
         Ok((locked.len, locked.loss.or(is_cut.then_some(Loss::Truncated))))
     }
@@ -128,7 +130,8 @@ impl Session {
     fn write_locked(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
         let prepared = self.prepare(place.parent(), drafts);
         let begins = drafts.iter().any(Draft::is_conversation);
-        let new = self.write_lines(&prepared.lines, begins || self.writer.has_conversation)?;
+        let lines = prepared.new_lines();
+        let new = self.write_lines(&prepared.lines, &lines, begins || self.writer.has_conversation)?;
         self.writer.has_conversation |= begins;
         let ours: Vec<Node> =
             prepared.ids.iter().filter_map(|id| self.index.tree.node(id.as_str())).collect();
@@ -136,7 +139,7 @@ impl Session {
             let known: HashSet<Node> = ours.iter().copied().collect();
             self.appended_by_others.extend(new.into_iter().filter(|node| !known.contains(node)));
         }
-        self.writer.recent.note(&prepared.ids, &prepared.lines, &prepared.lengths);
+        self.writer.recent.note(&lines);
         match place {
             InsertAt::MoveLeaf(parent) => self.set_leaf(ours.last().copied().or(parent)),
             InsertAt::KeepLeaf(_) => self.follow_leaf(),
@@ -146,19 +149,26 @@ impl Session {
 
     /// Writes whole lines at the end of the journal, with one write, and indexes them as loading does. Returns the new
     /// entries, including those that a program without a lock wrote meanwhile.
-    fn write_lines(&mut self, lines: &[u8], publish: bool) -> Result<Vec<Node>> {
-        for line in lines.split(|byte| *byte == b'\n') {
-            check_len(line.len() as u64)?;
+    fn write_lines(&mut self, bytes: &[u8], lines: &[NewLine<'_>], publish: bool) -> Result<Vec<Node>> {
+        for line in lines {
+            check_len(line.bytes.len() as u64 - 1)?;
         }
         let at = self.index.known_end();
         // A tail without line feed is closed off in the same write, never glued to, never removed. It is read before
         // anything is written: what follows must not fail.
         let needs_feed = self.index.open_tail || self.index.torn.is_some();
         let tail = self.index.read_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
-        let all = if needs_feed { Cow::Owned([b"\n", lines].concat()) } else { Cow::Borrowed(lines) };
+        let (all, lines) = if needs_feed {
+            let feed = NewLine { bytes: b"\n", id: None, parent: None };
+            (Cow::Owned([b"\n", bytes].concat()), Cow::Owned([&[feed], lines].concat()))
+        } else {
+            (Cow::Borrowed(bytes), Cow::Borrowed(lines))
+        };
         let end = at + all.len() as u64;
-        self.journal.append(at, &all, publish)?;
-        let new = match self.journal.len().unwrap_or(end) {
+        self.append_to_journal(&NewLines { at, bytes: &all, lines: &lines, publish })?;
+        let is_exclusive = self.journal.capabilities().exclusive;
+        let found = if is_exclusive { end } else { self.journal.len().unwrap_or(end) };
+        let new = match found {
             // A program that does not lock wrote between our look and our write: our lines are not where we thought.
             longer if longer > end => self.index.catch_up(&*self.journal, longer),
             _ => {
@@ -173,6 +183,10 @@ impl Session {
         new.map_err(|error| self.io_error("read", error))
     }
 
+    pub(crate) fn append_to_journal(&mut self, new: &NewLines<'_>) -> Result<()> {
+        self.journal.append(new).map_err(|error| with_name(&*self.journal, "append", error))
+    }
+
     /// Writes the lines that an append would write, with ids that are free now.
     pub(super) fn prepare_lines(&mut self, parent: Option<Node>, drafts: &[Draft]) -> Vec<u8> {
         self.prepare(parent, drafts).lines
@@ -180,8 +194,9 @@ impl Session {
 
     fn prepare(&mut self, parent: Option<Node>, drafts: &[Draft]) -> Prepared {
         let time = self.writer.clock.now();
-        let mut prepared = Prepared { ids: Vec::new(), lines: Vec::new(), lengths: Vec::new(), time };
         let mut above = parent.map(|parent| self.index.tree.id(parent));
+        let mut prepared =
+            Prepared { parent: above.clone(), ids: Vec::new(), lines: Vec::new(), lengths: Vec::new(), time };
         let (spelling, mut drawn) = (self.spelling(), HashSet::new());
         for draft in drafts {
             let id = self.free_id(&mut drawn);
@@ -216,7 +231,8 @@ impl Session {
         self.lock_and_catch_up(nowhere, &[])?;
         let time = self.writer.clock.now();
         // Repairs and markers are no reason to create a file.
-        let result = compose(self, time).and_then(|lines| self.write_lines(&lines, false));
+        let composed = compose(self, time);
+        let result = composed.and_then(|lines| self.write_lines(&lines, &split_lines(&lines), false));
         self.journal.unlock();
         result?;
         self.follow_leaf();
@@ -229,6 +245,36 @@ impl Session {
         let draw = |tries| if tries < 100 { writer.ids.entry_id() } else { writer.ids.long_entry_id() };
         draw_free(drawn, draw, |id| index.tree.holds(id.as_str()))
     }
+}
+
+impl Prepared {
+    fn new_lines(&self) -> Vec<NewLine<'_>> {
+        let (mut rest, mut parent) = (self.lines.as_slice(), self.parent.clone());
+        let mut lines = Vec::with_capacity(self.ids.len());
+        for (id, length) in self.ids.iter().zip(&self.lengths) {
+            let (bytes, after) = rest.split_at(*length);
+            rest = after;
+            let id = Some(id.clone());
+            lines.push(NewLine { bytes, id: id.clone(), parent: std::mem::replace(&mut parent, id) });
+        }
+        lines
+    }
+}
+
+/// Splits the bytes of lines, and reads the id and the parent of each.
+pub(crate) fn split_lines(bytes: &[u8]) -> Vec<NewLine<'_>> {
+    let scanner = Scanner::default();
+    let line = |bytes| match scanner.scan(bytes) {
+        Scan::Object(head) if !head.is_header() => {
+            let parent = match &head.parent {
+                Parent::Id(parent) => Some(parent.to_id()),
+                Parent::Absent | Parent::Null => None,
+            };
+            NewLine { bytes, id: head.id.map(|id| id.to_id()), parent }
+        }
+        _ => NewLine { bytes, id: None, parent: None },
+    };
+    bytes.split_inclusive(|byte| *byte == b'\n').map(line).collect()
 }
 
 /// Draws until an id is neither taken nor among those drawn before. `draw` receives the number of failed tries.

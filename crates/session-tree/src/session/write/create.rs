@@ -1,13 +1,11 @@
 //! Creating sessions.
 
-use std::path::Path;
-
 use super::super::{Options, Session};
 use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::id::is_valid_session_id;
 use crate::index::Index;
-use crate::journal::Journal;
+use crate::journal::{Journal, NewLine, NewLines, name_of, with_name};
 use crate::json::{Doc, write_string};
 use crate::time::Timestamp;
 
@@ -52,16 +50,18 @@ impl Options {
         };
         check_id(&id)?;
         let line = header_line(&id, now, &new.cwd, new.parent_session.as_deref());
-        let locked = journal.lock()?;
-        let existing = journal.exists() && journal.path().is_some();
+        let locked = journal.lock().map_err(|error| with_name(&*journal, "lock", error))?;
         let written = if locked.len == 0 {
-            journal.append(0, format!("{line}\n").as_bytes(), existing)
+            let bytes = format!("{line}\n").into_bytes();
+            let header = NewLine { bytes: &bytes, id: None, parent: None };
+            let publish = journal.exists();
+            journal.append(&NewLines { at: 0, bytes: &bytes, lines: &[header], publish })
         } else {
-            // Somebody filled the empty file first.
-            Err(Error::Exists { path: journal.path().map(Path::to_path_buf).unwrap_or_default() })
+            // Another process filled the empty journal first.
+            Err(Error::Exists { path: name_of(&*journal) })
         };
         journal.unlock();
-        written?;
+        written.map_err(|error| with_name(&*journal, "append", error))?;
         let header = Doc::parse(line.as_bytes()).ok().and_then(Header::read);
         let header = header.ok_or(Error::BadSessionId { id })?;
         // The journal was empty under the lock. Its length now may count what others have appended since.
@@ -79,7 +79,7 @@ impl Session {
             return Ok(());
         }
         let at = self.index.end;
-        self.journal.append(at, b"", true)?;
+        self.append_to_journal(&NewLines { at, bytes: b"", lines: &[], publish: true })?;
         self.writer.has_conversation = true;
         self.writer.unsynced_since = Some(self.writer.clock.now());
         self.sync()

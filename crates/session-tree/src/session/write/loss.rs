@@ -23,7 +23,7 @@ impl Session {
         if loss != Loss::Replaced {
             return Ok(None);
         }
-        let Ok(journal) = self.journal.reopened() else { return Ok(None) };
+        let Ok(Some(journal)) = self.journal.reopened() else { return Ok(None) };
         let Ok(index) = index::load(&*journal, journal.path()) else { return Ok(None) };
         let same = index.header.id() == self.index.header.id();
         let find = |node: Option<Node>| same_node(&self.index.tree, node, &index.tree);

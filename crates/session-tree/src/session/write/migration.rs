@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::super::Session;
-use super::append::InsertAt;
+use super::append::{InsertAt, split_lines};
 use super::loss::same_node;
 use crate::draft::Draft;
-use crate::error::{Error, Result};
+use crate::error::{Error, ReadOnlyReason, Result};
 use crate::index::{self, Dialect, Index, LineAt, NonEntryKind};
-use crate::journal::{Overlay, ReadAt, copy_range, name_of, read_range};
+use crate::journal::{NewLines, Overlay, ReadAt, Replaced, copy_range, name_of, read_range, with_name};
 use crate::migrate;
 
 impl Session {
@@ -27,7 +27,14 @@ impl Session {
     /// A file that spells its ids `uuid` is continued in its own spelling instead.
     pub fn needs_migration(&self) -> bool {
         let is_old = matches!(self.index.dialect, Dialect::V1 | Dialect::V2);
-        is_old && self.journal.exists() && !self.index.writes_uuids()
+        is_old && !self.index.writes_uuids()
+    }
+
+    /// Returns the reason why an old session cannot be written, if its storage cannot replace it.
+    pub(crate) fn cannot_migrate(&self) -> Option<ReadOnlyReason> {
+        let version = if self.index.dialect == Dialect::V1 { 1 } else { 2 };
+        let is_fixed = self.needs_migration() && !self.journal.capabilities().replace;
+        is_fixed.then_some(ReadOnlyReason::OldVersion { version })
     }
 
     /// Migrates before the first append. Gives the place as the tree knows it afterwards.
@@ -69,21 +76,20 @@ impl Session {
     }
 
     fn migrate_locked(&mut self, version: u32, place: InsertAt) -> Result<(InsertAt, Option<PathBuf>)> {
-        let source = self.journal.reopened()?;
         let path = name_of(&*self.journal);
         let ended;
         let index = if self.index.torn.is_some() {
             // The line that was cut off gets its end: with an id that can still be read it holds its place in the tree.
-            let feed = Overlay { base: &*source, from: self.index.known_end(), bytes: b"\n" };
+            let feed = Overlay { base: &*self.journal, from: self.index.known_end(), bytes: b"\n" };
             ended = index::load(&feed, Some(&path))?;
             &ended
         } else {
             &self.index
         };
         let written = Cell::new(0);
-        let mut write = |out: &mut dyn Write| {
+        let mut write = |source: &dyn ReadAt, out: &mut dyn Write| {
             let mut summing = Summing { out, sum: 0 };
-            write_current(index, &*source, &mut summing)?;
+            write_current(index, source, &mut summing)?;
             written.set(summing.sum);
             Ok(())
         };
@@ -105,15 +111,18 @@ impl Session {
             loaded = Some((found, parent, leaf));
             Ok(())
         };
-        let kept = self.journal.replace(&format!("bak-v{version}"), &mut write, &mut verify)?;
+        let replaced = self.journal.replace(&format!("bak-v{version}"), &mut write, &mut verify);
+        let Replaced { kept, old } = replaced.map_err(|error| with_name(&*self.journal, "replace", error))?;
         let Some((loaded, parent, leaf)) = loaded else { return Ok((place, kept)) };
-        let old = self.replace_index(loaded, leaf);
-        self.bring_late_lines(old, &*source)?;
+        let old_index = self.replace_index(loaded, leaf);
+        if let Some(old) = old {
+            self.copy_late_lines(old_index, &*old)?;
+        }
         Ok((place.at(parent), kept))
     }
 
-    /// Brings lines over that a program that does not lock wrote to the old file while it lost its name.
-    fn bring_late_lines(&mut self, mut old: Index, source: &dyn ReadAt) -> Result<()> {
+    /// Copies lines that a program without a lock wrote to the old file while it lost its name.
+    fn copy_late_lines(&mut self, mut old: Index, source: &dyn ReadAt) -> Result<()> {
         let len = source.len().unwrap_or(0);
         if len <= old.known_end() {
             return Ok(());
@@ -128,7 +137,8 @@ impl Session {
             lines.push(b'\n');
         }
         let at = self.index.known_end();
-        self.journal.append(at, &lines, true)?;
+        let new = split_lines(&lines);
+        self.append_to_journal(&NewLines { at, bytes: &lines, lines: &new, publish: true })?;
         self.writer.unsynced_since.get_or_insert(self.writer.clock.now());
         self.catch_up_to(at + lines.len() as u64)
     }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::id::EntryId;
+use crate::journal::NewLine;
 
 /// How many bytes of lines are kept.
 const MAX_BYTES: usize = 8 << 20;
@@ -15,13 +16,12 @@ pub(crate) struct RecentLines {
 }
 
 impl RecentLines {
-    /// Keeps lines that were written. `lengths` count the line feeds.
-    pub(super) fn note(&mut self, ids: &[EntryId], lines: &[u8], lengths: &[usize]) {
-        let mut rest = lines;
-        for (id, length) in ids.iter().zip(lengths) {
-            let Some((line, after)) = rest.split_at_checked(*length) else { return };
-            rest = after;
-            self.push(id.clone(), line.strip_suffix(b"\n").unwrap_or(line));
+    /// Keeps entries that were written.
+    pub(super) fn note(&mut self, lines: &[NewLine<'_>]) {
+        for NewLine { bytes, id, .. } in lines {
+            if let Some(id) = id {
+                self.push(id.clone(), bytes.strip_suffix(b"\n").unwrap_or(bytes));
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use session_tree::Options;
 use session_tree::fs::{Access, Fs};
-use session_tree::journal::{FileJournal, Journal};
+use session_tree::journal::{FileJournal, Journal, NewLines, ReadAt};
 use testkit::drawing::session_text;
 use testkit::sim_fs::{CrashKind, SimFs};
 
@@ -32,9 +32,13 @@ fn open(fs: &SimFs) -> FileJournal {
     FileJournal::open(Arc::new(fs.clone()), Path::new(FILE), Access::Append).unwrap()
 }
 
-fn append(journal: &mut FileJournal, lines: &[u8]) {
+fn lines(at: u64, bytes: &[u8], publish: bool) -> NewLines<'_> {
+    NewLines { at, bytes, lines: &[], publish }
+}
+
+fn append(journal: &mut FileJournal, bytes: &[u8]) {
     let locked = journal.lock().unwrap();
-    journal.append(locked.len, lines, true).unwrap();
+    journal.append(&lines(locked.len, bytes, true)).unwrap();
     journal.unlock();
 }
 
@@ -42,9 +46,9 @@ fn append(journal: &mut FileJournal, lines: &[u8]) {
 fn a_new_file_appears_whole_or_not_at_all() {
     let fs = disk();
     let mut journal = FileJournal::unsaved(Arc::new(fs.clone()), PathBuf::from(FILE));
-    journal.append(0, b"header\n", false).unwrap();
+    journal.append(&lines(0, b"header\n", false)).unwrap();
     assert!(!journal.exists() && fs.paths().is_empty(), "held back until it is published");
-    journal.append(7, b"first\n", true).unwrap();
+    journal.append(&lines(7, b"first\n", true)).unwrap();
     journal.sync().unwrap();
     let published = fs.op_count();
     let mut count = 0;
@@ -64,7 +68,7 @@ fn a_new_file_is_as_durable_as_the_directories_made_for_it() {
     let fs = disk();
     let path = Path::new("/d/e/f/s.jsonl");
     let mut journal = FileJournal::unsaved(Arc::new(fs.clone()), path.to_path_buf());
-    journal.append(0, b"header\n", true).unwrap();
+    journal.append(&lines(0, b"header\n", true)).unwrap();
     journal.sync().unwrap();
     for state in fs.crash_states_now(1) {
         assert_eq!(state.fs.bytes(path).as_deref(), Some(&b"header\n"[..]), "a directory above it is lost");
@@ -93,10 +97,11 @@ fn appended_lines_are_there_from_their_sync_on() {
 fn a_replaced_file_is_the_old_or_the_new_one_and_the_old_one_is_kept() {
     let (fs, mut journal) = disk_with(b"old bytes\n");
     journal.lock().unwrap();
-    let kept = journal
-        .replace("bak", &mut |out: &mut dyn Write| out.write_all(b"new, longer bytes\n"), &mut |_| Ok(()))
-        .unwrap()
-        .unwrap();
+    let mut write = |old: &dyn ReadAt, out: &mut dyn Write| {
+        assert_eq!(old.len()?, 10);
+        out.write_all(b"new, longer bytes\n")
+    };
+    let kept = journal.replace("bak", &mut write, &mut |_| Ok(())).unwrap().kept.unwrap();
     journal.unlock();
     let replaced = fs.op_count();
     append(&mut journal, b"more\n");

@@ -1,8 +1,8 @@
+use std::borrow::Cow;
 use std::io;
-use std::path::PathBuf;
 
 use super::*;
-use crate::journal::{Locked, MemoryJournal, ReadAt, VerifyCopy, WriteCopy};
+use crate::journal::{Locked, MemoryJournal, ReadAt};
 
 /// A journal to which somebody else appends as soon as the lock is free.
 #[derive(Debug, Default)]
@@ -22,8 +22,8 @@ impl ReadAt for Busy {
 }
 
 impl Journal for Busy {
-    fn path(&self) -> Option<&Path> {
-        None
+    fn name(&self) -> Cow<'_, str> {
+        "busy".into()
     }
 
     fn lock(&mut self) -> Result<Locked> {
@@ -31,38 +31,21 @@ impl Journal for Busy {
     }
 
     fn unlock(&mut self) {
-        self.0.append(0, THEIRS, false).unwrap();
+        self.0.append(&NewLines { at: 0, bytes: THEIRS, lines: &[], publish: false }).unwrap();
     }
 
-    fn append(&mut self, at: u64, lines: &[u8], publish: bool) -> Result<()> {
-        self.0.append(at, lines, publish)
+    fn append(&mut self, new: &NewLines<'_>) -> Result<()> {
+        self.0.append(new)
     }
 
     fn sync(&mut self) -> Result<()> {
         Ok(())
     }
-
-    fn replace(
-        &mut self,
-        keep_as: &str,
-        write: WriteCopy<'_>,
-        verify: VerifyCopy<'_>,
-    ) -> Result<Option<PathBuf>> {
-        self.0.replace(keep_as, write, verify)
-    }
-
-    fn reopened(&self) -> Result<Box<dyn Journal>> {
-        self.0.reopened()
-    }
-
-    fn rescue(&self, lines: &mut dyn io::Read) -> Result<Option<PathBuf>> {
-        self.0.rescue(lines)
-    }
 }
 
 #[test]
 fn an_entry_that_comes_right_behind_the_header_is_seen() {
-    let mut session = Options::new().start(Box::<Busy>::default(), "/project".into()).unwrap();
+    let mut session = Options::new().create_journal(Busy::default(), "/project").unwrap();
     let seen = session.catch_up().unwrap();
     assert_eq!(seen.iter().map(|entry| entry.id().as_str()).collect::<Vec<_>>(), ["theirs"]);
     assert_eq!(session.line_number(seen[0].node()), 2);
