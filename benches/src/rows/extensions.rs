@@ -64,7 +64,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
 /// Loads the first extensions of a directory.
 async fn loaded(directory: &Path, count: usize) -> Result<Extensions, Failure> {
     let agent = Agent::new(Options::new().in_memory("/project")?, "/project");
-    let host = Arc::new(Host::new(agent.handle(), "/project", "/project/.offshoot"));
+    let host = Arc::new(Host::new(&agent.handle(), "/project", "/project/.offshoot"));
     let mut found = discover::in_directory(directory);
     found.truncate(count);
     let options = LoadOptions { trusted: true, ..LoadOptions::default() };

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use futures_util::stream;
 use offshoot_agent::agent::{Agent, NavigateRequest, Submission};
-use offshoot_agent::cancel::Cancel;
-use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::event::{AgentEvent, Events};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelSpec, Price, Request, StopReason,
@@ -106,28 +105,28 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // `Options::new().create("notes.jsonl", ".")` keeps the conversation in a file.
     let session = Options::new().in_memory(".")?;
-    let mut agent = Agent::new(session, ".")
+    let agent = Agent::new(session, ".")
         .with_model(Arc::new(Forecaster::new()), ThinkingLevel::Off)
         .with_tools(tools)
         .with_approver(Arc::new(permissions))
         .with_hooks(hooks)
-        .with_watcher(Watcher::new(|event| {
-            if let AgentEvent::Message { id, message } = event {
+        .with_events(Events::new(|event| {
+            if let AgentEvent::Message { id, message } = &event.event {
                 println!("{id} {}: {}", message.role(), message.text());
             }
-        }));
+        }))
+        .spawn()?;
 
-    let cancel = Cancel::new();
-    agent.submit(Submission::typed("do I need a coat?"), &cancel).await?;
+    agent.prompt(Submission::typed("do I need a coat?")).await?;
 
     // Back to the first prompt: the next one becomes a branch beside it.
     let first = agent.session().branch_path(None)[0];
     let target = agent.session().tree().id(first).to_string();
-    let moved =
-        agent.navigate_tree(&NavigateRequest { target, ..NavigateRequest::default() }, &cancel).await?;
+    let moved = agent.navigate(NavigateRequest { target, ..NavigateRequest::default() }).await?;
     let prompt = moved.done().and_then(|arrival| arrival.editor_text);
     println!("back at the start, with {:?} to be changed", prompt.unwrap_or_default());
-    agent.submit(Submission::typed("and an umbrella?"), &cancel).await?;
+    agent.prompt(Submission::typed("and an umbrella?")).await?;
     println!("{} branches", agent.session().tree().tips().len());
+    agent.quit().await?;
     Ok(())
 }

@@ -18,24 +18,24 @@ mod work;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use session_tree::{Message, Session};
-use tokio::sync::mpsc;
+use session_tree::{EntryId, Message, Session};
 
 use crate::cancel::Cancel;
 use crate::command::{History, Reload};
 use crate::error::{AgentError, Result};
-use crate::event::{AgentEvent, Watcher};
+use crate::event::{AgentEvent, Events};
 use crate::extension::ExtensionCommand;
-use crate::handle::{AgentHandle, IdleTask};
+use crate::handle::{AgentHandle, AgentState, SystemPrompt};
 use crate::hooks::Hooks;
-pub use crate::inbox::{Delivery, Inbox, Ticket};
 use crate::model::{Model, ThinkingLevel};
+pub use crate::queue::Delivery;
+use crate::queue::{Job, Queue, Taken};
 use crate::secrets::Secrets;
 use crate::settings::Settings;
-use crate::shared::{SessionGuard, SharedSession};
+use crate::shared::{SessionGuard, SharedSession, Source};
 use crate::tools::{SharedTools, ToolBox};
 use crate::turn::{Effect, Input, Moment, Outcome, QueueMode, Turn};
 
@@ -44,8 +44,8 @@ pub use choose::ChosenBy;
 pub(crate) use compact::readable;
 pub use mention::FILE_MESSAGE;
 pub(crate) use navigate::Step;
-pub use navigate::{Arrival, Move, NavigateRequest, SummaryRequest};
-pub use submit::{Submission, Submitted};
+pub use navigate::{Move, NavigateRequest, NavigationResult, SummaryRequest};
+pub use submit::{RanCommand, Submission, Submitted, USER_COMMAND};
 
 /// A coding agent on one session.
 ///
@@ -73,17 +73,20 @@ pub struct Agent {
     pub hooks: Hooks,
     pub(crate) settings: Settings,
     pub(crate) cwd: PathBuf,
-    pub(crate) watcher: Watcher,
+    pub(crate) events: Events,
     pub(crate) turn: Turn,
-    pub(crate) inbox: Inbox,
+    pub(crate) queue: Queue,
     /// What was said since the work on a prompt began.
     said: tell::Said,
-    tasks: (mpsc::UnboundedSender<IdleTask>, mpsc::UnboundedReceiver<IdleTask>),
+    /// The state that handles read.
+    state: Arc<Mutex<AgentState>>,
     pub(crate) commands: Vec<Arc<dyn ExtensionCommand>>,
     /// Where the leaf was.
     pub(crate) history: History,
     /// Loads extensions for another session.
     pub(crate) reload: Option<Reload>,
+    /// True when the thread of the agent is to end.
+    pub(crate) has_quit: bool,
     /// Whether the session was imported, and no tool was called since.
     pub(crate) is_imported: bool,
 }
@@ -102,14 +105,15 @@ impl Agent {
             hooks: Hooks::new(),
             settings: Settings::default(),
             cwd: cwd.into(),
-            watcher: Watcher::default(),
+            events: Events::default(),
             turn: Turn::default(),
-            inbox: Inbox::default(),
+            queue: Queue::default(),
             said: tell::Said::default(),
-            tasks: mpsc::unbounded_channel(),
+            state: Arc::default(),
             commands: Vec::new(),
             history: History::default(),
             reload: None,
+            has_quit: false,
             is_imported: false,
         }
     }
@@ -118,6 +122,7 @@ impl Agent {
     pub fn with_model(mut self, model: Arc<dyn Model>, thinking: ThinkingLevel) -> Self {
         self.thinking = model.spec().clamp(thinking);
         self.model = Some(model);
+        self.publish_state();
         self
     }
 
@@ -125,6 +130,13 @@ impl Agent {
     pub fn with_system(mut self, system: impl Into<String>) -> Self {
         self.system = system.into();
         self
+    }
+
+    /// Replaces the system prompt, if there is another.
+    pub(crate) fn set_system(&mut self, system: Option<SystemPrompt>) {
+        if let Some(system) = system {
+            self.system = system();
+        }
     }
 
     /// Gives the model tools.
@@ -146,6 +158,7 @@ impl Agent {
     /// Sets what commands do not inherit, what tools do not open and what their output does not contain.
     pub fn with_secrets(mut self, secrets: Secrets) -> Self {
         self.secrets = Arc::new(secrets);
+        self.publish_state();
         self
     }
 
@@ -167,9 +180,9 @@ impl Agent {
         self.settings = settings;
     }
 
-    /// Lets somebody watch.
-    pub fn with_watcher(mut self, watcher: Watcher) -> Self {
-        self.watcher = watcher;
+    /// Sets the event stream.
+    pub fn with_events(mut self, events: Events) -> Self {
+        self.events = events;
         self
     }
 
@@ -193,43 +206,60 @@ impl Agent {
         self.thinking
     }
 
-    /// Returns the box for messages that are to be sent while a turn is going on.
-    pub fn inbox(&self) -> Inbox {
-        self.inbox.clone()
-    }
-
-    /// Returns a handle for extensions, and for whoever else wants to do something at any time.
+    /// Returns a handle.
     pub fn handle(&self) -> AgentHandle {
         AgentHandle {
             session: self.session.clone(),
-            inbox: self.inbox.clone(),
-            watcher: self.watcher.clone(),
-            tasks: self.tasks.0.clone(),
+            queue: self.queue.clone(),
+            events: self.events.clone(),
             tools: self.tools.clone(),
+            state: self.state.clone(),
+            source: Source::Agent,
         }
     }
 
-    /// Waits for a task that needs the whole agent; see [`AgentHandle::when_idle`] and [`Agent::run_task`].
-    pub async fn next_task(&mut self) -> IdleTask {
-        loop {
-            // The agent itself holds a sender, so the channel is never closed.
-            if let Some(task) = self.tasks.1.recv().await {
-                return task;
+    /// Updates the state that handles read.
+    pub(crate) fn publish_state(&self) {
+        *self.handle().lock_state() = AgentState {
+            model: self.model.clone(),
+            thinking: self.thinking,
+            commands: self.commands.clone(),
+            previous: self.history.behind().last().cloned().flatten(),
+            secrets: self.secrets.clone(),
+        };
+    }
+
+    /// Runs a job.
+    pub(crate) async fn run_job(&mut self, job: Job, cancel: &Cancel) {
+        let (own, by) = (job.cancel, job.source);
+        let outer = self.queue.begin_job(&own);
+        let (session, from) = {
+            let session = self.session();
+            (session.header().id().into_owned(), session.leaf_id())
+        };
+        {
+            let mut running = (job.run)(self, &own);
+            tokio::select! {
+                biased;
+                () = &mut running => {}
+                () = cancel.cancelled() => {
+                    own.cancel();
+                    running.await;
+                }
             }
         }
-    }
-
-    /// Runs a task.
-    pub async fn run_task(&mut self, IdleTask(task): IdleTask, cancel: &Cancel) {
-        task(self, cancel).await;
         self.tell_news(cancel).await;
+        if self.session().header().id() != session || !self.continues(from.as_ref()) {
+            self.events.emit(AgentEvent::PositionChanged { session, from, by });
+        }
+        self.queue.end_job(outer);
     }
 
-    /// Runs all tasks that wait, and those that they request.
-    pub async fn run_tasks(&mut self, cancel: &Cancel) {
-        while let Ok(task) = self.tasks.1.try_recv() {
-            self.run_task(task, cancel).await;
-        }
+    /// Returns true if the path contains an entry; true without one.
+    fn continues(&self, from: Option<&EntryId>) -> bool {
+        let session = self.session();
+        let from = from.and_then(|id| session.tree().node(id.as_str()));
+        from.is_none_or(|from| session.leaf().is_some_and(|leaf| session.tree().is_on_path(from, leaf)))
     }
 
     /// Sends messages and works until the model has answered, failed for good, or somebody stopped it.
@@ -243,9 +273,9 @@ impl Agent {
         }
         self.until_unlocked(cancel).await?;
         self.watch_context(cancel).await?;
-        let for_now = self.inbox.take(Delivery::NextTurn, QueueMode::All);
-        messages.extend(for_now.into_iter().flat_map(|sent| sent.messages));
-        self.watcher.tell(AgentEvent::AgentStart);
+        let for_now = self.queue.take(Delivery::NextTurn, QueueMode::All);
+        messages.extend(self.heard(for_now, cancel).await);
+        self.events.emit(AgentEvent::AgentStart);
         let outcome = self.run_until_settled(messages, cancel).await;
         self.tell_end_of_work(outcome.as_ref().unwrap_or(&Outcome::Aborted), cancel).await;
         self.tell_news(cancel).await;
@@ -272,9 +302,9 @@ impl Agent {
     /// Works until nobody has anything more to say.
     async fn run_to_the_end(&mut self, mut messages: Vec<Message>, cancel: &Cancel) -> Result<Outcome> {
         loop {
-            self.inbox.open(cancel);
+            self.queue.begin_turn(cancel);
             let outcome = self.run(Input::Begin(messages), cancel).await;
-            self.inbox.close();
+            self.queue.end_turn();
             if outcome.is_err() {
                 // The machine waits for an answer that will not come.
                 self.turn.step(Input::Aborted(Vec::new()));
@@ -315,7 +345,7 @@ impl Agent {
                 Effect::TakeWaiting(moment) => self.take_waiting(moment, cancel).await?,
                 Effect::Wait { delay, attempt, error } => {
                     self.end_turn(cancel).await?;
-                    self.watcher.tell(AgentEvent::RetryStart { attempt, delay, error });
+                    self.events.emit(AgentEvent::RetryStart { attempt, delay, error });
                     match cancel.unless_cancelled(tokio::time::sleep(delay)).await {
                         Some(()) => Input::Waited,
                         None => Input::Aborted(Vec::new()),
@@ -337,7 +367,7 @@ impl Agent {
     async fn take_waiting(&mut self, moment: Moment, cancel: &Cancel) -> Result<Input> {
         let wants_more = self.end_turn(cancel).await?;
         let is_asked = moment == Moment::AfterTools;
-        if !is_asked && !wants_more && !self.inbox.has_unanswered() {
+        if !is_asked && !wants_more && !self.queue.has_unanswered() {
             return Ok(Input::NothingWaits);
         }
         self.watch_context(cancel).await?;
@@ -356,11 +386,12 @@ impl Agent {
         ];
         for (delivery, mode) in queues.into_iter().flatten() {
             while !cancel.is_cancelled() {
-                let sent = self.inbox.take(delivery, mode);
-                if sent.is_empty() {
+                let taken = self.queue.take(delivery, mode);
+                if taken.is_empty() {
                     break;
                 }
-                let messages = self.heard(sent, cancel).await;
+                self.events.emit(AgentEvent::QueueChanged);
+                let messages = self.heard(taken, cancel).await;
                 if !messages.is_empty() {
                     return messages;
                 }
@@ -371,8 +402,8 @@ impl Agent {
 
     /// Appends what was to wait for the end of the turn.
     async fn append_after_turn(&mut self, cancel: &Cancel) -> Result<()> {
-        while let Some(sent) = self.inbox.take(Delivery::AfterTurn, QueueMode::OneAtATime).pop() {
-            for message in sent.messages {
+        for taken in self.queue.take(Delivery::AfterTurn, QueueMode::All) {
+            if let Taken::Message(message) = taken {
                 self.append(message, cancel).await?;
             }
         }

@@ -144,7 +144,7 @@ impl Agent {
     /// Tells whoever watches which extensions failed.
     pub(crate) fn report_hook_failures(&self) {
         for failure in self.hooks.take_failures() {
-            self.watcher.tell(AgentEvent::HookFailed(failure));
+            self.events.emit(AgentEvent::HookFailed(failure));
         }
     }
 
@@ -157,7 +157,7 @@ impl Agent {
                 Ok(draft) => drafts.push(draft),
                 Err(message) => {
                     let (handler, event) = ("extraEntries".to_owned(), event.to_owned());
-                    self.watcher.tell(AgentEvent::HookFailed(HookFailure { handler, event, message }));
+                    self.events.emit(AgentEvent::HookFailed(HookFailure { handler, event, message }));
                 }
             }
         }

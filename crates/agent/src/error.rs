@@ -26,6 +26,9 @@ pub enum AgentError {
     /// A turn is going on, and nobody said when a message is to be sent.
     #[error("the agent is working: say whether the message is to steer it or to follow")]
     Busy,
+    /// The agent has ended, or the request was removed from the queue.
+    #[error("the request was not run: the agent has stopped")]
+    Dropped,
     /// An extension does not want a command of the person to run.
     #[error("the command was not run: {reason}")]
     CommandBlocked {

@@ -1,15 +1,21 @@
-//! What the agent tells whoever watches: a terminal, a script, a machine.
+//! The event stream of an agent: everything that happens, in order, for any number of subscribers.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use session_tree::{EntryId, LockHolder, Message, Timestamp};
+use tokio::sync::mpsc;
 
+use crate::agent::Submission;
+use crate::error::AgentError;
 use crate::hooks::HookFailure;
 use crate::model::{Answer, AnswerEvent, ModelError};
+use crate::shared::Source;
 use crate::tool::{ToolCall, ToolOutput};
 use crate::turn::Outcome;
 
@@ -103,47 +109,123 @@ pub enum AgentEvent {
     HookFailed(HookFailure),
     /// Work on a prompt is over.
     AgentEnd(Outcome),
-    /// Something that an extension wished for could not be done.
+    /// A prompt or a request of an extension failed.
     Failed {
-        /// Why.
-        error: String,
+        /// The error.
+        error: Arc<AgentError>,
+    },
+    /// Prompts that were not sent: the work before them failed or was stopped. A front end puts them back into its editor.
+    Returned {
+        /// The prompts, oldest first.
+        prompts: Vec<Submission>,
+    },
+    /// The queue has changed.
+    QueueChanged,
+    /// The leaf was moved, or another session was opened. An append that follows the leaf is no move.
+    PositionChanged {
+        /// The id of the session before.
+        session: String,
+        /// The leaf before.
+        from: Option<EntryId>,
+        /// The one who moved it.
+        by: Source,
     },
 }
 
-/// Whoever watches.
-#[derive(Clone)]
-pub struct Watcher(Arc<dyn Fn(AgentEvent) + Send + Sync>);
+/// An event and its number in the stream.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// The number of the event, from 0 and without gaps.
+    pub seq: u64,
+    /// The event.
+    pub event: AgentEvent,
+}
 
-impl Watcher {
-    /// Calls a function with everything that happens.
-    pub fn new(watch: impl Fn(AgentEvent) + Send + Sync + 'static) -> Self {
-        Watcher(Arc::new(watch))
+/// The event stream of an agent; clones share it.
+#[derive(Clone, Default)]
+pub struct Events(Arc<Stream>);
+
+#[derive(Default)]
+struct Stream {
+    /// Events that are not delivered yet.
+    pending: Mutex<VecDeque<Event>>,
+    next_seq: AtomicU64,
+    subscribers: Mutex<Vec<Subscriber>>,
+}
+
+/// A subscriber, which stays until it returns false.
+type Subscriber = Box<dyn FnMut(&Event) -> bool + Send>;
+
+impl Events {
+    /// Makes a stream that calls a function for each event.
+    pub fn new(mut on_event: impl FnMut(&Event) + Send + 'static) -> Self {
+        let events = Events::default();
+        events.add(move |event| {
+            on_event(event);
+            true
+        });
+        events
     }
 
-    /// Calls a function with everything that happens, spelled as `--mode json` prints it.
-    pub fn spelled(watch: impl Fn(&Json) + Send + Sync + 'static) -> Self {
-        let answer = Mutex::new(Answer::default());
-        Watcher::new(move |event| {
-            let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
-            watch(&spelled(&event, &mut answer));
-        })
+    /// Makes a stream that calls a function for each event as `--mode json` prints it.
+    pub fn json(mut on_event: impl FnMut(&Json) + Send + 'static) -> Self {
+        let mut answer = Answer::default();
+        Events::new(move |event| on_event(&event.event.to_json_in(&mut answer)))
     }
 
-    /// Tells what happened.
-    pub fn tell(&self, event: AgentEvent) {
-        (self.0)(event);
+    /// Subscribes to all events from now on.
+    pub fn subscribe(&self) -> Subscription {
+        let (send, receive) = mpsc::unbounded_channel();
+        self.add(move |event| send.send(event.clone()).is_ok());
+        Subscription(receive)
+    }
+
+    fn add(&self, subscriber: impl FnMut(&Event) -> bool + Send + 'static) {
+        lock(&self.0.subscribers).push(Box::new(subscriber));
+    }
+
+    /// Sends an event to all subscribers. An event that a subscriber causes follows the one that it receives.
+    pub(crate) fn emit(&self, event: AgentEvent) {
+        {
+            let mut pending = lock(&self.0.pending);
+            let seq = self.0.next_seq.fetch_add(1, Ordering::Relaxed);
+            pending.push_back(Event { seq, event });
+        }
+        // Whoever delivers already delivers this event, too.
+        while !lock(&self.0.pending).is_empty()
+            && let Ok(mut subscribers) = self.0.subscribers.try_lock()
+        {
+            loop {
+                let Some(event) = lock(&self.0.pending).pop_front() else { break };
+                subscribers.retain_mut(|subscriber| subscriber(&event));
+            }
+        }
     }
 }
 
-impl Default for Watcher {
-    fn default() -> Self {
-        Watcher::new(drop)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl fmt::Debug for Watcher {
+impl fmt::Debug for Events {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watcher")
+        f.write_str("Events")
+    }
+}
+
+/// A receiver of events.
+#[derive(Debug)]
+pub struct Subscription(mpsc::UnboundedReceiver<Event>);
+
+impl Subscription {
+    /// Waits for the next event; none when the agent has ended.
+    pub async fn next(&mut self) -> Option<Event> {
+        self.0.recv().await
+    }
+
+    /// Returns the next event if there is one already.
+    pub fn try_next(&mut self) -> Option<Event> {
+        self.0.try_recv().ok()
     }
 }
 
@@ -167,10 +249,30 @@ impl AgentEvent {
             AgentEvent::HookFailed(_) => "extension_error",
             AgentEvent::AgentEnd(_) => "agent_end",
             AgentEvent::Failed { .. } => "error",
+            AgentEvent::Returned { .. } => "prompts_returned",
+            AgentEvent::QueueChanged => "queue_changed",
+            AgentEvent::PositionChanged { .. } => "position_changed",
         }
     }
 
-    /// Returns the event as a line of JSON; see [`Watcher::spelled`] for one that tells the parts of an answer apart.
+    /// Returns the event as JSON. `answer` is the answer so far, which the event may add to: the parts of an answer are
+    /// named after what it consists of.
+    pub fn to_json_in(&self, answer: &mut Answer) -> Json {
+        let mut json = self.to_json();
+        match self {
+            AgentEvent::TurnStart { .. } => *answer = Answer::default(),
+            AgentEvent::Answer(step) => {
+                answer.take(step);
+                if let Some(update) = answer.update_json(step) {
+                    json["assistantMessageEvent"] = update;
+                }
+            }
+            _ => {}
+        }
+        json
+    }
+
+    /// Returns the event as JSON, without the parts of an answer.
     pub fn to_json(&self) -> Json {
         let mut spelled = json!({"type": self.name()});
         if let (Json::Object(spelled), Json::Object(fields)) = (&mut spelled, self.fields()) {
@@ -189,7 +291,15 @@ impl AgentEvent {
                 "turnIndex": index, "message": message.value().to_serde(),
                 "toolResults": results.iter().filter_map(|result| result.value().to_serde()).collect::<Vec<_>>(),
             }),
-            AgentEvent::Failed { error } => json!({"errorMessage": error}),
+            AgentEvent::Failed { error } => json!({"errorMessage": error.to_string()}),
+            AgentEvent::Returned { prompts } => {
+                json!({"prompts": prompts.iter().map(|prompt| &prompt.text).collect::<Vec<_>>()})
+            }
+            AgentEvent::QueueChanged => json!({}),
+            AgentEvent::PositionChanged { session, from, by } => json!({
+                "previousSessionId": session, "previousLeafId": from.as_ref().map(EntryId::as_str),
+                "source": by.name(),
+            }),
             AgentEvent::Answer(AnswerEvent::Begin { response_id }) => json!({"responseId": response_id}),
             AgentEvent::Answer(AnswerEvent::Usage(usage)) => json!({
                 "input": usage.input, "output": usage.output,
@@ -235,22 +345,6 @@ impl AgentEvent {
             }
         }
     }
-}
-
-/// Spells an event. The parts of an answer are named after what it consists of, so the answer grows along.
-fn spelled(event: &AgentEvent, answer: &mut Answer) -> Json {
-    let mut spelled = event.to_json();
-    match event {
-        AgentEvent::TurnStart { .. } => *answer = Answer::default(),
-        AgentEvent::Answer(step) => {
-            answer.take(step);
-            if let Some(update) = answer.update_json(step) {
-                spelled["assistantMessageEvent"] = update;
-            }
-        }
-        _ => {}
-    }
-    spelled
 }
 
 fn output_json(output: &ToolOutput) -> Json {

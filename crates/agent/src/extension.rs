@@ -3,13 +3,17 @@
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
+use session_tree::Message;
+
 use crate::agent::Agent;
 use crate::cancel::Cancel;
+use crate::error::Result;
 use crate::handle::AgentHandle;
 use crate::hooks::Hooks;
 
 /// A running command. A text that it returns is the next prompt.
-pub type CommandFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<String>, String>> + Send + 'a>>;
+pub type CommandFuture<'a> =
+    Pin<Box<dyn Future<Output = std::result::Result<Option<String>, String>> + Send + 'a>>;
 
 /// The completions of the arguments of a command.
 pub type CompletionFuture<'a> = Pin<Box<dyn Future<Output = Vec<String>> + Send + 'a>>;
@@ -78,6 +82,20 @@ impl Agent {
     pub fn install(&mut self, bundle: ExtensionBundle) {
         self.hooks = bundle.hooks;
         self.commands = bundle.commands;
+        self.publish_state();
+    }
+
+    /// Runs the command that a line names, without its slash. A line that names none is a prompt.
+    pub(crate) async fn run_line(&mut self, line: &str, cancel: &Cancel) -> Result<()> {
+        let (name, arguments) = line.split_once(' ').unwrap_or((line, ""));
+        let prompt = match self.run_extension_command(name, arguments, cancel).await {
+            CommandRun::Unknown => format!("/{line}"),
+            CommandRun::Done(Some(prompt)) => prompt,
+            // The failure has been reported.
+            CommandRun::Done(None) | CommandRun::Failed(_) => return Ok(()),
+        };
+        let message = Message::user(&prompt).with_time(self.session().now());
+        self.prompt(vec![message], cancel).await.map(drop)
     }
 
     /// Runs a registered command, and the tasks that it requests while it runs.
@@ -89,16 +107,16 @@ impl Agent {
     ) -> CommandRun {
         let known = numbered(&self.commands).into_iter().find(|(known, _)| known == name);
         let Some((_, command)) = known else { return CommandRun::Unknown };
-        let handle = self.handle();
+        let handle = self.handle().for_extensions();
         let mut running = pin!(command.run(arguments, &handle, cancel));
         let done = loop {
             tokio::select! {
                 biased;
                 done = &mut running => break done,
-                wish = self.next_task() => self.run_task(wish, cancel).await,
+                job = self.queue.next_job() => self.run_job(job, cancel).await,
             }
         };
-        self.run_tasks(cancel).await;
+        self.run_queue(cancel).await;
         match done {
             Ok(prompt) => CommandRun::Done(prompt.filter(|text| !text.trim().is_empty())),
             Err(error) => CommandRun::Failed(error),

@@ -1,21 +1,29 @@
-//! The handle of an agent: what extensions, and programs that embed the agent, do at any time.
+//! The handle of an agent: the one way in which front ends, extensions and embedding programs use it.
 //!
-//! Small changes are made at once, even during a turn. Work that needs the whole agent is an [`IdleTask`]: it waits until
-//! the owner of the agent is idle.
+//! Prompts and [requests](requests) go through the queue, and each request has a reply. Small changes, such as a label,
+//! are made at once, even during a turn. Everything that happens is in the event stream.
 
-use std::fmt;
+mod requests;
+
+pub use requests::SystemPrompt;
+
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Message, Session, Timestamp};
-use tokio::sync::mpsc;
+use session_tree::{Entry, EntryId, Message, Session, Timestamp};
+use tokio::sync::oneshot;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Submission};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
-use crate::event::{AgentEvent, Watcher};
+use crate::event::{AgentEvent, Events, Subscription};
+use crate::extension::ExtensionCommand;
 use crate::hooks::given;
-use crate::inbox::{Delivery, Inbox};
+use crate::model::{Model, ThinkingLevel};
+use crate::queue::{Delivery, Job, JobFuture, Queue, QueueText, Queued};
+use crate::secrets::Secrets;
 use crate::shared::{SessionGuard, SharedSession, Source};
 use crate::tools::{SharedTools, ToolBox};
 
@@ -80,40 +88,175 @@ pub enum Sent {
     Queued,
 }
 
-/// A task that needs the whole agent.
-pub struct IdleTask(pub(crate) Box<TaskFn>);
+/// The state of an agent that every front end shows.
+#[derive(Debug, Clone, Default)]
+pub struct AgentState {
+    /// The model.
+    pub model: Option<Arc<dyn Model>>,
+    /// The thinking level.
+    pub thinking: ThinkingLevel,
+    /// The commands of extensions.
+    pub commands: Vec<Arc<dyn ExtensionCommand>>,
+    /// The previous position of the leaf.
+    pub previous: Option<EntryId>,
+    /// The files that tools do not open, and the texts that are masked.
+    pub secrets: Arc<Secrets>,
+}
 
-type TaskFn = dyn for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> TaskFuture<'a> + Send;
+/// The reply to a request.
+///
+/// A reply need not be awaited: the request runs in any case.
+#[derive(Debug)]
+pub struct Reply<T> {
+    reply: oneshot::Receiver<Result<T>>,
+    cancel: Cancel,
+}
 
-/// A running [`IdleTask`].
-pub type TaskFuture<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+impl<T> Reply<T> {
+    /// Returns a handle that stops the request.
+    pub fn canceller(&self) -> Cancel {
+        self.cancel.clone()
+    }
 
-impl fmt::Debug for IdleTask {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("IdleTask")
+    /// Waits for the reply. If `cancel` is used meanwhile, the request is stopped.
+    pub async fn unless(mut self, cancel: &Cancel) -> Result<T> {
+        tokio::select! {
+            biased;
+            reply = &mut self => return reply,
+            () = cancel.cancelled() => self.cancel.cancel(),
+        }
+        self.await
     }
 }
 
-/// The handle of an agent; clones are the same.
+impl<T> Future for Reply<T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        Pin::new(&mut self.reply).poll(context).map(|reply| reply.unwrap_or(Err(AgentError::Dropped)))
+    }
+}
+
+/// Keeps the prompts in the queue waiting until it is dropped.
+#[derive(Debug)]
+pub struct QueueHold(
+    #[expect(dead_code, reason = "the agent notices when it is dropped")] oneshot::Sender<()>,
+);
+
+/// The handle of an agent; clones are handles of the same agent.
 #[derive(Debug, Clone)]
 pub struct AgentHandle {
     pub(crate) session: SharedSession,
-    /// The messages that wait, and the turn that takes them.
-    pub inbox: Inbox,
-    pub(crate) watcher: Watcher,
-    pub(crate) tasks: mpsc::UnboundedSender<IdleTask>,
+    pub(crate) queue: Queue,
+    pub(crate) events: Events,
     pub(crate) tools: SharedTools,
+    pub(crate) state: Arc<Mutex<AgentState>>,
+    pub(crate) source: Source,
 }
 
 impl AgentHandle {
-    /// Takes the session for one step; see [`SharedSession::lock`].
-    pub fn session(&self) -> SessionGuard<'_> {
-        self.session.lock_as(Source::Extension)
+    /// Returns a handle whose changes are recorded as those of an extension.
+    pub fn for_extensions(&self) -> Self {
+        AgentHandle { source: Source::Extension, ..self.clone() }
     }
 
-    /// Tells whether no turn is going on.
+    /// Locks the session for one step; see [`SharedSession::lock`].
+    pub fn session(&self) -> SessionGuard<'_> {
+        self.session.lock_as(self.source)
+    }
+
+    /// Reads the session, for one step.
+    pub fn read<T>(&self, read: impl FnOnce(&Session) -> T) -> T {
+        read(&self.session())
+    }
+
+    /// Finds the entry that a reference names, also while the agent works; `-` is the previous position.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`session_view::resolve`].
+    pub fn find(&self, reference: &str) -> Result<EntryId> {
+        let previous = self.lock_state().previous.clone();
+        let session = self.session();
+        let previous = previous.and_then(|id| session.tree().node(id.as_str()));
+        let node = session_view::resolve_from(&session, reference, previous)?;
+        Ok(session.tree().id(node))
+    }
+
+    /// Reads the entries that other programs appended to the session file since the last call.
+    pub fn catch_up(&self) -> Result<Vec<Entry>> {
+        let mut session = self.session();
+        Ok(if session.is_saved() { session.catch_up()? } else { Vec::new() })
+    }
+
+    /// In a read-only session, moves the leaf to an entry below it. Returns the length of the path before the move; none
+    /// if nothing was moved.
+    pub fn follow(&self, entry: &EntryId) -> Option<usize> {
+        let mut session = self.session();
+        let (leaf, node) = (session.leaf()?, session.node(entry.as_str()).ok()?);
+        if session.read_only().is_none() || !session.tree().is_on_path(leaf, node) {
+            return None;
+        }
+        let known = session.branch_path(None).len();
+        session.branch(entry.as_str()).ok().map(|()| known)
+    }
+
+    /// Replaces the session by one that only reads the same file.
+    pub fn watch_only(&self, session: Session) {
+        drop(self.session.replace(session));
+    }
+
+    /// Returns the state.
+    pub fn state(&self) -> AgentState {
+        self.lock_state().clone()
+    }
+
+    pub(crate) fn lock_state(&self) -> MutexGuard<'_, AgentState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Subscribes to all events from now on.
+    pub fn subscribe(&self) -> Subscription {
+        self.events.subscribe()
+    }
+
+    /// Returns true if neither a turn nor a request runs.
     pub fn is_idle(&self) -> bool {
-        !self.inbox.is_busy()
+        !self.queue.is_busy()
+    }
+
+    /// Returns true while a turn runs.
+    pub fn has_turn(&self) -> bool {
+        self.queue.has_turn()
+    }
+
+    /// Returns true if messages wait for the turn that runs, or for its end.
+    pub fn has_waiting(&self) -> bool {
+        self.queue.has_waiting()
+    }
+
+    /// Returns the prompts and requests of the user that wait.
+    pub fn queue(&self) -> Vec<Queued> {
+        self.queue.list()
+    }
+
+    /// Queues a prompt: it steers the turn that runs, or follows it. An idle agent begins a turn.
+    pub fn queue_prompt(&self, submission: Submission, delivery: Delivery) {
+        self.queue.add_prompt(delivery, submission);
+        self.events.emit(AgentEvent::QueueChanged);
+    }
+
+    /// Empties the queue: returns the prompts and commands of the user, and drops the requests that the queue shows.
+    /// Their replies are [`AgentError::Dropped`].
+    pub fn take_back(&self) -> Vec<Submission> {
+        let prompts = self.queue.take_back();
+        self.events.emit(AgentEvent::QueueChanged);
+        prompts
+    }
+
+    /// Stops the turn or the request that runs.
+    pub fn abort(&self) {
+        self.queue.abort();
     }
 
     /// Sends a message of an extension.
@@ -127,12 +270,12 @@ impl AgentHandle {
     pub fn send_message(&self, message: &CustomMessage, options: SendOptions) -> Result<Sent> {
         let spelled = message.to_message(self.session().now())?;
         if options.deliver_as == Some(Delivery::NextTurn) {
-            self.inbox.send(Delivery::NextTurn, spelled);
+            self.queue.add_message(Delivery::NextTurn, spelled);
             return Ok(Sent::Queued);
         }
         let late = (options.trigger_turn == Some(false)).then_some(Delivery::AfterTurn);
         let delivery = options.deliver_as.or(late).unwrap_or(Delivery::Steer);
-        let Err(spelled) = self.inbox.send_to_turn(delivery, spelled) else { return Ok(Sent::Queued) };
+        let Err(spelled) = self.queue.add_to_turn(delivery, spelled) else { return Ok(Sent::Queued) };
         if options.trigger_turn == Some(true) {
             self.begin_turn(spelled);
             return Ok(Sent::Queued);
@@ -146,7 +289,7 @@ impl AgentHandle {
         let id = append(&mut session, &message)?;
         self.settle(&mut session)?;
         drop(session);
-        self.watcher.tell(AgentEvent::Message { id: id.clone(), message });
+        self.events.emit(AgentEvent::Message { id: id.clone(), message });
         Ok(id)
     }
 
@@ -156,30 +299,44 @@ impl AgentHandle {
         self.keep(spelled)
     }
 
-    /// Sends what counts as a prompt of the person. While a turn goes on it must be said when it is sent.
+    /// Sends a prompt of an extension. During a turn `deliver_as` is required.
     ///
     /// # Errors
     ///
-    /// [`AgentError::Busy`] if a turn is going on and nobody said when.
-    pub fn send_user_message(&self, message: Message, deliver_as: Option<Delivery>) -> Result<Sent> {
+    /// [`AgentError::Busy`] if a turn runs and `deliver_as` is not given.
+    pub fn send_user_message(&self, message: &Message, deliver_as: Option<Delivery>) -> Result<Sent> {
+        if deliver_as.is_none() && self.queue.has_turn() {
+            return Err(AgentError::Busy);
+        }
+        let (text, images) = (message.text().into_owned(), message.content().images());
+        let submission = Submission { text, images, source: Submission::EXTENSION, ..Submission::default() };
         match deliver_as {
-            Some(Delivery::NextTurn) => self.inbox.send(Delivery::NextTurn, message),
-            Some(delivery) => {
-                if let Err(message) = self.inbox.send_to_turn(delivery, message) {
-                    self.begin_turn(message);
-                }
+            Some(delivery) if delivery == Delivery::NextTurn || self.queue.has_turn() => {
+                self.queue.add_prompt(delivery, submission);
             }
-            None if self.inbox.is_busy() => return Err(AgentError::Busy),
-            None => self.begin_turn(message),
+            _ => self.try_when_idle(move |agent, cancel| {
+                Box::pin(async move { agent.run_prompt(submission, cancel).await.map(drop) })
+            }),
         }
         Ok(Sent::Queued)
     }
 
+    /// Begins a turn with a custom message.
     fn begin_turn(&self, message: Message) {
+        self.try_when_idle(move |agent, cancel| Box::pin(agent.submit_message(message, cancel)));
+    }
+
+    /// Runs a job as soon as the agent is idle. Its error is an event.
+    fn try_when_idle(
+        &self,
+        run: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>>
+        + Send
+        + 'static,
+    ) {
         self.when_idle(move |agent, cancel| {
             Box::pin(async move {
-                if let Err(error) = agent.submit_message(message, cancel).await {
-                    agent.watcher.tell(AgentEvent::Failed { error: error.to_string() });
+                if let Err(error) = run(agent, cancel).await {
+                    agent.events.emit(AgentEvent::Failed { error: Arc::new(error) });
                 }
             })
         });
@@ -200,7 +357,7 @@ impl AgentHandle {
 
     /// Makes sure that what was appended is on the disk, unless a turn goes on: it does so itself, again and again.
     fn settle(&self, session: &mut Session) -> Result<()> {
-        if self.is_idle() {
+        if !self.has_turn() {
             session.sync()?;
         }
         Ok(())
@@ -239,13 +396,62 @@ impl AgentHandle {
         Ok(id)
     }
 
-    /// Runs a task as soon as the agent is idle; see [`Agent::run_task`].
-    pub fn when_idle(
+    /// Runs a job as soon as the agent is idle. It is not shown in the queue.
+    pub(crate) fn when_idle(
         &self,
-        task: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> TaskFuture<'a> + Send + 'static,
+        run: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> JobFuture<'a> + Send + 'static,
     ) {
-        // The agent may be gone during shutdown.
-        drop(self.tasks.send(IdleTask(Box::new(task))));
+        self.add_job(None, Cancel::new(), run);
+    }
+
+    /// Waits in the queue, under a text. The prompts behind it wait until the hold is dropped; requests run meanwhile.
+    pub fn hold(&self, text: QueueText) -> Reply<QueueHold> {
+        let (send, reply) = oneshot::channel();
+        let cancel = Cancel::new();
+        self.add_job(Some(text), cancel.clone(), move |agent, cancel| {
+            Box::pin(async move {
+                let (hold, mut dropped) = oneshot::channel();
+                // Without a receiver the hold is dropped at once.
+                drop(send.send(Ok(QueueHold(hold))));
+                loop {
+                    tokio::select! {
+                        biased;
+                        _ = &mut dropped => break,
+                        () = cancel.cancelled() => break,
+                        job = agent.queue.next_job() => agent.run_job(job, cancel).await,
+                    }
+                }
+            })
+        });
+        self.events.emit(AgentEvent::QueueChanged);
+        Reply { reply, cancel }
+    }
+
+    fn add_job(
+        &self,
+        text: Option<QueueText>,
+        cancel: Cancel,
+        run: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> JobFuture<'a> + Send + 'static,
+    ) {
+        self.queue.add_job(Job { text, source: self.source, cancel, run: Box::new(run) });
+    }
+
+    /// Runs a request as soon as the agent is idle, and replies with its result.
+    pub(crate) fn request<T: Send + 'static>(
+        &self,
+        run: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> Pin<Box<dyn Future<Output = Result<T>> + 'a>>
+        + Send
+        + 'static,
+    ) -> Reply<T> {
+        let (send, reply) = oneshot::channel();
+        let cancel = Cancel::new();
+        self.add_job(None, cancel.clone(), move |agent, cancel| {
+            Box::pin(async move {
+                // The sender of the request need not wait for the reply.
+                drop(send.send(run(agent, cancel).await));
+            })
+        });
+        Reply { reply, cancel }
     }
 }
 

@@ -6,6 +6,7 @@
 //! come from outside, behind traits.
 #![forbid(unsafe_code)]
 
+mod actor;
 pub mod agent;
 pub mod cancel;
 pub mod command;
@@ -14,10 +15,10 @@ pub mod event;
 pub mod extension;
 pub mod handle;
 pub mod hooks;
-pub mod inbox;
 mod message;
 pub mod model;
 pub mod permission;
+pub mod queue;
 pub mod secrets;
 pub mod settings;
 pub mod shared;

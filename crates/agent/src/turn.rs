@@ -12,7 +12,7 @@
 //!                    +------------------------------------------------+
 //! ```
 //!
-//! What people say meanwhile waits in the [inbox](crate::inbox); the machine says when it is to be taken from there.
+//! What people say meanwhile waits in the [inbox](crate::queue); the machine says when it is to be taken from there.
 
 use std::time::Duration;
 

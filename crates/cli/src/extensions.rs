@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::error::{ContextKind, ContextValue};
-use offshoot_agent::agent::Agent;
 use offshoot_agent::command::Reload;
 use offshoot_agent::extension::ExtensionBundle;
+use offshoot_agent::handle::{AgentHandle, Reply, SystemPrompt};
 use offshoot_agent::model::Model;
 use offshoot_agent::system::Instructions;
 use offshoot_extensions::host::{FrontEnd, Host, HostEvent, Mode, Notice};
@@ -28,7 +28,6 @@ use crate::setup::Setup;
 use crate::ui;
 
 pub(crate) use sources::Sources;
-use sources::has_extensions;
 
 // The options that choose extensions. (A documentation comment would replace the help of a command.)
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -125,51 +124,30 @@ impl ExtensionFrontEnd {
 }
 
 impl Extended {
-    /// Loads the extensions for an agent without a terminal and attaches them to it. Returns `None` if there are none.
-    ///
-    /// Nobody can be asked for trust here: extensions of the project are loaded only if `is_approved`. The caller runs
-    /// [`Agent::start`] next, and [`Agent::run_tasks`] and [`Agent::quit`] when the work is done.
-    pub(crate) async fn attach(
-        args: &Args,
-        is_approved: bool,
-        agent: &mut Agent,
-        setup: &Setup,
-        output: ExtensionFrontEnd,
-        app: &mut App,
-    ) -> Result<Option<Self>, CommandError> {
-        let sources = Sources::new(args, setup, is_approved, app)?;
-        if !is_approved && !args.no_extensions && setup.project.as_ref().is_some_and(has_extensions) {
-            app.ui.tell("note: the extensions of this project are not loaded: this run cannot ask whether you trust them")?;
-            app.ui.tell("hint: `--approve` loads them in this run")?;
-        }
-        if sources.is_empty() {
-            return Ok(None);
-        }
-        let extended = Self::new(args, sources, agent, setup, app, output)?;
-        extended.begin(agent).await;
-        Ok(Some(extended))
-    }
-
-    /// Makes the host of extensions; nothing is loaded yet.
+    /// Makes the host of extensions; nothing is loaded yet. Returns `None` if there are no extensions.
     pub(crate) fn new(
         args: &Args,
         sources: Sources,
-        agent: &Agent,
+        agent: &AgentHandle,
         setup: &Setup,
-        app: &App,
         output: ExtensionFrontEnd,
-    ) -> Result<Self, CommandError> {
-        let mut host = Host::new(agent.handle(), &setup.cwd, setup.config_dir());
+        app: &App,
+    ) -> Result<Option<Self>, CommandError> {
+        if sources.is_empty() {
+            return Ok(None);
+        }
+        let state = agent.state();
+        let mut host = Host::new(agent, &setup.cwd, setup.config_dir());
         host.mode = output.mode;
         host.front_end = output.front_end;
         host.is_project_trusted = setup.project.is_some();
-        host.models = models(agent, &setup.providers()?);
+        host.models = models(state.model.clone(), &setup.providers()?);
         host.options = Arc::new(app.options_maker());
-        host.secrets = agent.secrets.clone();
-        host.state().model = agent.model().map(|model| model.spec().clone());
-        host.state().thinking = agent.thinking();
+        host.secrets = state.secrets;
+        host.state().model = state.model.map(|model| model.spec().clone());
+        host.state().thinking = state.thinking;
         let sources = Arc::new(Mutex::new(sources));
-        Ok(Extended { host: Arc::new(host), sources, flags: args.flags.clone() })
+        Ok(Some(Extended { host: Arc::new(host), sources, flags: args.flags.clone() }))
     }
 
     /// Returns the extensions that are loaded.
@@ -177,27 +155,19 @@ impl Extended {
         self.host.tools.extensions()
     }
 
-    /// Sets the system prompt, with what the tools of extensions add to it.
-    pub(crate) fn set_system_prompt(&self, agent: &mut Agent, instructions: Instructions) {
-        let prompt = self.host.tools.system_prompt(&self.host.cwd, instructions);
-        self.host.state().system.clone_from(&prompt);
-        agent.system = prompt;
+    /// Returns a function that makes the system prompt, with the texts of the tools of extensions.
+    pub(crate) fn system_prompt(&self, instructions: Instructions) -> SystemPrompt {
+        let host = self.host.clone();
+        Box::new(move || {
+            let prompt = host.tools.system_prompt(&host.cwd, instructions);
+            host.state().system.clone_from(&prompt);
+            prompt
+        })
     }
 
     /// Looks for extensions elsewhere from now on.
     pub(crate) fn set_sources(&self, sources: Sources) {
         *self.sources.lock().unwrap_or_else(PoisonError::into_inner) = sources;
-    }
-
-    /// Loads extensions and installs them in the agent, now and at every reload.
-    pub(crate) async fn begin(&self, agent: &mut Agent) {
-        let bundle = self.load().await;
-        agent.install(bundle);
-        let own = self.clone();
-        agent.set_reload(Reload::new(move |_| {
-            let own = own.clone();
-            Box::pin(async move { own.load().await })
-        }));
     }
 
     /// Finds and loads extensions; what cannot be loaded is told and left out.
@@ -224,9 +194,24 @@ impl Extended {
     }
 }
 
+/// Starts an agent with its extensions, if it has any.
+pub(crate) fn start(
+    agent: &AgentHandle,
+    extended: Option<&Extended>,
+    instructions: Option<Instructions>,
+) -> Reply<()> {
+    let Some(extended) = extended else { return agent.start(None, None) };
+    let own = extended.clone();
+    let load = Reload::new(move |_| {
+        let own = own.clone();
+        Box::pin(async move { own.load().await })
+    });
+    agent.start(Some(load), instructions.map(|instructions| extended.system_prompt(instructions)))
+}
+
 /// The models that extensions may choose and ask: the agent's, then all whose keys are there.
-fn models(agent: &Agent, providers: &Providers) -> Vec<Arc<dyn Model>> {
-    let mut models: Vec<Arc<dyn Model>> = agent.model().cloned().into_iter().collect();
+fn models(own: Option<Arc<dyn Model>>, providers: &Providers) -> Vec<Arc<dyn Model>> {
+    let mut models: Vec<Arc<dyn Model>> = own.into_iter().collect();
     for available in providers.models().into_iter().filter(|model| model.has_key) {
         let name = available.spec.full_name();
         if !models.iter().any(|model| model.spec().full_name() == name) {

@@ -6,13 +6,13 @@
 
 mod background;
 mod command;
-mod desk;
 mod extensions;
 mod front;
 mod gate;
 mod images;
 mod listen;
 mod outside;
+mod pending;
 mod picking;
 mod presence;
 mod queue;
@@ -30,7 +30,7 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-use offshoot_agent::event::Watcher;
+use offshoot_agent::event::Events;
 use offshoot_agent::permission::Mode;
 use offshoot_agent::tools::ToolBox;
 use offshoot_tui::chat::Chat;
@@ -42,6 +42,7 @@ use session_view::Charset;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::app::App;
+use crate::cmd::spawn;
 use crate::error::CommandError;
 use crate::extensions::Sources;
 use crate::setup::Setup;
@@ -73,21 +74,18 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
         args.extensions.check_flags(None)?;
         args.check_tools(&ToolBox::all())?;
     }
-    let (tell, told) = unbounded_channel();
     let (ask, questions) = unbounded_channel();
     let approver = |permissions| Arc::new(TerminalApprover::new(permissions, ask)) as Arc<_>;
-    // The receiver may be gone during shutdown.
-    let events = tell.clone();
-    let watcher = Watcher::new(move |event| drop(events.send(event)));
-    let agent = args.agent_for(&setup, Mode::AskFor, approver, watcher, app)?;
+    let agent = args.agent_for(&setup, Mode::AskFor, approver, Events::default(), app)?;
+    let agent = spawn(agent)?;
     let (keymap, warnings) = keymap(app, &setup)?;
     app.ui.flush()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::system("start", "the runtime".as_ref(), &error))?;
     let chat = chat(app, &setup, keymap);
     let first = args.first_prompt();
-    let is_kept = runtime.block_on(async {
-        let mut front = Front::new(chat, agent, app, args, setup, (tell, told), questions)?;
+    let is_saved = runtime.block_on(async {
+        let mut front = Front::new(chat, agent.clone(), app, args, setup, questions)?;
         front.open(sources);
         for warning in warnings {
             front.fail(&warning);
@@ -101,18 +99,14 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
         if let Some(text) = introduction {
             front.introduce(text);
         }
-        let (agent, talked) = front.run().await;
-        let mut is_kept = false;
-        if let Some(mut agent) = agent {
-            agent.quit().await;
-            let session = agent.session();
-            is_kept = session.file().is_some() && session.is_saved();
-        }
-        talked.map(|()| is_kept)
+        let talked = front.run().await;
+        agent.quit().await?;
+        let is_saved = agent.read(|session| session.file().is_some() && session.is_saved());
+        talked.map(|()| is_saved)
     });
     // Whoever still reads for the screen may stop in the middle.
     runtime.shutdown_background();
-    is_kept
+    is_saved
 }
 
 /// Chooses the colours: none, those of the settings, or those that suit the terminal.

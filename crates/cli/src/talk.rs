@@ -14,15 +14,16 @@ use std::sync::Arc;
 use clap::parser::ValueSource;
 use offshoot_agent::agent::{Agent, Approver};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::event::Watcher;
+use offshoot_agent::event::Events;
 use offshoot_agent::permission::{Mode as PermissionMode, Permissions};
 use offshoot_agent::settings::{LockWait, Settings};
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
 use session_tree::json::string_len;
-use session_tree::{Error, LONGEST_LINE};
+use session_tree::{Error, LONGEST_LINE, Session};
 
 pub(crate) use mistyped::{closest_command, names_command_after_print};
+use model::Choice;
 pub(crate) use open::damage;
 pub(crate) use say::warn;
 
@@ -119,16 +120,13 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
 }
 
-/// Gives an agent the model of its session or of the settings, or the offline model.
-pub(crate) fn choose_model(agent: &mut Agent, setup: &Setup, app: &mut App) -> Result<(), CommandError> {
-    let choice = {
-        let session = agent.session();
-        model::Args::default().choose(&session, setup, app)?
-    };
-    if let Some((model, level)) = choice {
-        agent.restore_model(model, level);
-    }
-    Ok(())
+/// Returns the model of a session or of the settings, or the offline model, and its thinking level.
+pub(crate) fn choose_model(
+    session: &Session,
+    setup: &Setup,
+    app: &mut App,
+) -> Result<Option<Choice>, CommandError> {
+    model::Args::default().choose(session, setup, app)
 }
 
 /// Waits for some work. Ctrl+C, SIGTERM and SIGHUP stop it: commands that it runs end, and what is done so far stays in
@@ -242,7 +240,7 @@ impl Args {
         setup: &Setup,
         mode: PermissionMode,
         approver: impl FnOnce(Permissions) -> Arc<dyn Approver>,
-        watcher: Watcher,
+        events: Events,
         app: &mut App,
     ) -> Result<Agent, CommandError> {
         let tools = self.tool_box();
@@ -259,7 +257,7 @@ impl Args {
             .with_tools(tools)
             .with_approver(approver(permissions))
             .with_secrets(secrets)
-            .with_watcher(watcher);
+            .with_events(events);
         let agent = match model {
             Some((model, level)) => agent.with_model(model, level),
             None => agent,

@@ -14,11 +14,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use offshoot_agent::agent::ChosenBy;
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::extension::{CommandRun, ExtensionBundle};
 use offshoot_agent::handle::AgentHandle;
-use offshoot_agent::inbox::Delivery;
 use offshoot_agent::model::{Model, ModelSpec, ThinkingLevel};
+use offshoot_agent::queue::Delivery;
 use offshoot_agent::secrets::Secrets;
 use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
@@ -38,8 +38,7 @@ pub type FrontEnd = Arc<dyn Fn(HostEvent) + Send + Sync>;
 
 /// The program around extensions.
 ///
-/// An operation that takes the whole agent waits until the owner of the agent
-/// [runs](offshoot_agent::agent::Agent::run_task) it.
+/// Operations of the agent go through its queue.
 pub struct Host {
     /// The kind of front end. Only [`Mode::Tui`] is asked questions.
     pub mode: Mode,
@@ -212,7 +211,7 @@ impl fmt::Display for Trouble {
 
 impl Host {
     /// Makes a host for an agent, without models and without a front end.
-    pub fn new(agent: AgentHandle, cwd: impl Into<PathBuf>, config_dir: impl Into<PathBuf>) -> Self {
+    pub fn new(agent: &AgentHandle, cwd: impl Into<PathBuf>, config_dir: impl Into<PathBuf>) -> Self {
         let config_dir = config_dir.into();
         let secrets = Secrets::new().denying([config_dir.join("credentials.json")]);
         Host {
@@ -225,7 +224,7 @@ impl Host {
             options: Arc::new(Options::new),
             front_end: Arc::new(|_| ()),
             tools: Tools::new(agent.clone()),
-            agent,
+            agent: agent.for_extensions(),
             state: Mutex::default(),
             next_question: AtomicU64::new(1),
         }
@@ -280,55 +279,33 @@ impl Host {
     /// Sends a prompt in the name of the user. A text that begins with a slash may be a command of an extension.
     pub(crate) fn send_user(&self, content: &Json, deliver_as: Option<Delivery>) -> Result<(), String> {
         if let Some(line) = content.as_str().and_then(|text| text.strip_prefix('/')) {
-            self.run_command(line);
+            drop(self.agent.run_line(line.to_owned()));
             return Ok(());
         }
         let time = self.agent.session().now().as_millis();
         let value = json!({"role": "user", "content": content, "timestamp": time});
         let message = Message::from_serialize(&value).map_err(|error| error.to_string())?;
-        self.agent.send_user_message(message, deliver_as).map(drop).map_err(|error| error.to_string())
-    }
-
-    /// Runs the command of an extension. A line that names no command is a prompt.
-    fn run_command(&self, line: &str) {
-        let line = line.to_owned();
-        self.agent.when_idle(move |agent, cancel| {
-            Box::pin(async move {
-                let (name, arguments) = line.split_once(' ').unwrap_or((&line, ""));
-                let prompt = match agent.run_extension_command(name, arguments, cancel).await {
-                    CommandRun::Unknown => format!("/{line}"),
-                    CommandRun::Done(Some(prompt)) => prompt,
-                    // The failure has been reported.
-                    CommandRun::Done(None) | CommandRun::Failed(_) => return,
-                };
-                let message = Message::user(&prompt).with_time(agent.session().now());
-                drop(agent.prompt(vec![message], cancel).await);
-            })
-        });
+        self.agent.send_user_message(&message, deliver_as).map(drop).map_err(|error| error.to_string())
     }
 
     pub(crate) fn set_thinking(&self, level: ThinkingLevel) {
         self.state().thinking = level;
-        // If it cannot be written, the level counts all the same.
-        self.agent.when_idle(move |agent, _| Box::pin(async move { drop(agent.choose_thinking(level)) }));
+        // The level counts even if it cannot be written.
+        drop(self.agent.choose_thinking(level));
     }
 
     fn set_model(&self, model: Arc<dyn Model>) {
         self.state().model = Some(model.spec().clone());
-        self.agent.when_idle(move |agent, _| Box::pin(async move { drop(agent.choose_model(model)) }));
+        drop(self.agent.choose_model(model, ChosenBy::Name));
     }
 
     /// Takes new registrations: the model gets the tools, the agent the commands.
     pub(crate) fn registered(&self) {
         self.tools.apply();
         let extensions = self.tools.extensions();
-        self.agent.when_idle(move |agent, _| {
-            if !extensions.is_empty() {
-                let hooks = agent.hooks.clone();
-                agent.install(ExtensionBundle { hooks, commands: extensions.commands() });
-            }
-            ready(())
-        });
+        if !extensions.is_empty() {
+            drop(self.agent.set_commands(extensions.commands()));
+        }
         self.send(HostEvent::Registered);
     }
 
@@ -360,22 +337,15 @@ impl Host {
             ("complete", None) => {
                 ready(Err(format!("no model {}/{}", arguments["provider"], arguments["id"])))
             }
-            (name, _) => self.when_idle(name.to_owned(), arguments, cancel),
+            (name, _) => self.perform(name.to_owned(), arguments, cancel),
         }
     }
 
-    /// Performs an operation with the whole agent when it is idle.
-    fn when_idle(&self, name: String, arguments: Json, cancel: Cancel) -> HostFuture<Result<Json, String>> {
-        let (reply, answer) = oneshot::channel();
-        let (options, front_end) = (self.options.clone(), self.front_end.clone());
-        self.agent.when_idle(move |agent, _| {
-            Box::pin(async move {
-                // The extension may have stopped waiting.
-                drop(reply.send(perform::perform(agent, &name, &arguments, options(), &cancel).await));
-            })
-        });
+    /// Performs an operation of the agent.
+    fn perform(&self, name: String, arguments: Json, cancel: Cancel) -> HostFuture<Result<Json, String>> {
+        let (agent, options, front_end) = (self.agent.clone(), self.options.clone(), self.front_end.clone());
         Box::pin(async move {
-            let answer = answer.await.unwrap_or_else(|_| Err("the agent has ended".to_owned()))?;
+            let answer = perform::perform(&agent, &name, &arguments, options(), &cancel).await?;
             // After a move to a prompt its text is in the editor.
             if let Some(text) = answer["editorText"].as_str() {
                 front_end(HostEvent::EditorText(text.to_owned()));

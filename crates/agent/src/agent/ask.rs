@@ -89,7 +89,7 @@ impl Agent {
                     if self.hooks.wants(answer_name(&event)) {
                         self.tell_growth(&answer, &event, model.spec(), cancel).await;
                     }
-                    self.watcher.tell(AgentEvent::Answer(event));
+                    self.events.emit(AgentEvent::Answer(event));
                 }
                 Some(Err(error)) => return (answer, End::Broken(error)),
                 None if answer.stop().is_some() => return (answer, End::Complete),

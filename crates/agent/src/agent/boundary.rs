@@ -14,6 +14,7 @@ use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::handle::CustomMessage;
 use crate::hooks::given;
+use crate::queue::Taken;
 use crate::turn::Outcome;
 
 /// An entry that extensions want to be appended.
@@ -43,7 +44,7 @@ impl Agent {
             self.hooks.report("entries", &event, refused);
         }
         let wants_more = answer["continue"] == true && outcome == COMPLETED && !cancel.is_cancelled();
-        if wants_more && !self.inbox.has_unanswered() && !self.can_be_answered()? {
+        if wants_more && !self.queue.has_unanswered() && !self.can_be_answered()? {
             let reason = "the model is to be asked once more, but there is nothing to answer".to_owned();
             self.hooks.report("continue", &event, reason);
             return Ok(false);
@@ -73,9 +74,19 @@ impl Agent {
         Ok(json!({
             "contextMessages": messages_json(&messages),
             "llmMessages": messages_json(&readable),
-            "pendingMessages": messages_json(&self.inbox.waiting_messages()),
-            "canContinue": can_be_answered(&readable) || self.inbox.has_unanswered(),
+            "pendingMessages": messages_json(&self.pending_messages()),
+            "canContinue": can_be_answered(&readable) || self.queue.has_unanswered(),
         }))
+    }
+
+    /// Returns the messages that wait for the turn or for its end.
+    fn pending_messages(&self) -> Vec<Message> {
+        let now = self.session().now();
+        let message = |taken| match taken {
+            Taken::Message(message) => message,
+            Taken::Prompt(submission) => Message::user(&submission.text).with_time(now),
+        };
+        self.queue.waiting().into_iter().map(message).collect()
     }
 
     /// Tells whether the last word is not the model's own.
@@ -104,7 +115,7 @@ impl Agent {
     }
 
     fn append_one(&mut self, entry: &Proposed) -> Result<()> {
-        let handle = self.handle();
+        let handle = self.handle().for_extensions();
         match entry {
             Proposed::State(draft) => drop(handle.session().append(draft)?),
             Proposed::Message(message) => drop(handle.append_message(message)?),

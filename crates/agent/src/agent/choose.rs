@@ -85,6 +85,7 @@ impl Agent {
     fn use_model(&mut self, model: Arc<dyn Model>, thinking: ThinkingLevel, source: &'static str) {
         let spec = model.spec().clone();
         let previous = self.model.replace(model).map(|previous| previous.spec().clone());
+        self.publish_state();
         if previous.as_ref() != Some(&spec) {
             self.tell_when_idle("model_select", || {
                 json!({
@@ -99,6 +100,7 @@ impl Agent {
     /// Thinks this hard from now on.
     pub(crate) fn think(&mut self, level: ThinkingLevel) {
         let previous = std::mem::replace(&mut self.thinking, level);
+        self.publish_state();
         if previous != level {
             self.tell_when_idle("thinking_level_select", || {
                 json!({

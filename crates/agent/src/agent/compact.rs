@@ -126,7 +126,7 @@ impl Agent {
         reason: &'static str,
         cancel: &Cancel,
     ) -> Result<Applied<EntryId>> {
-        self.watcher.tell(AgentEvent::CompactionStart { reason });
+        self.events.emit(AgentEvent::CompactionStart { reason });
         let mut report = Report::default();
         let result = self.compaction(plan, focus, reason, &mut report, cancel).await;
         let Report { from_extension, warning } = report;
@@ -144,7 +144,7 @@ impl Agent {
             };
             self.tell_of("session_compact_failed", payload, cancel).await;
         }
-        self.watcher.tell(AgentEvent::CompactionEnd { reason, entry, error, warning });
+        self.events.emit(AgentEvent::CompactionEnd { reason, entry, error, warning });
         self.tell_news(cancel).await;
         result
     }
@@ -258,7 +258,7 @@ impl Agent {
             model,
             thinking: self.thinking,
             retry: &self.settings.retry,
-            watcher: &self.watcher,
+            events: &self.events,
             now: self.session().now(),
             cancel,
         }

@@ -46,7 +46,7 @@ impl Agent {
                 return Err(Error::Locked { path, holder, waited }.into());
             }
             if !std::mem::replace(&mut is_reported, true) {
-                self.watcher.tell(AgentEvent::SessionLocked { path, holder });
+                self.events.emit(AgentEvent::SessionLocked { path, holder });
             }
             cancel.unless_cancelled(tokio::time::sleep(PAUSE)).await;
         }

@@ -49,7 +49,7 @@ pub enum SummaryRequest {
 
 /// What came of a navigation that nobody stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Arrival {
+pub struct NavigationResult {
     /// Whether the leaf was moved; if not, it was there already.
     pub moved: bool,
     /// The text of the prompt that was selected, to be edited and sent again.
@@ -117,7 +117,7 @@ impl SummaryRequest {
 }
 
 /// Spells what came of a navigation as extensions read it.
-fn outcome(applied: &Applied<Arrival>) -> &'static str {
+fn outcome(applied: &Applied<NavigationResult>) -> &'static str {
     match applied {
         Applied::Cancelled(CancelledBy::User) => "aborted",
         Applied::Cancelled(CancelledBy::Hook(_)) => "cancelled",
@@ -134,7 +134,7 @@ impl Agent {
         &mut self,
         request: &NavigateRequest,
         cancel: &Cancel,
-    ) -> Result<Applied<Arrival>> {
+    ) -> Result<Applied<NavigationResult>> {
         let planned = self.session().plan_navigation(&request.target);
         match planned {
             Ok(plan) => {
@@ -158,17 +158,17 @@ impl Agent {
     /// # Errors
     ///
     /// [`session_tree::Error::StalePlan`] if the plan is of another session.
-    pub async fn go(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<Arrival>> {
+    pub async fn go(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<NavigationResult>> {
         let target = planned.plan.target_id.clone();
         let result = self.go_if_wanted(planned, cancel).await;
         self.tell_end(target.as_str(), &result, cancel).await;
         result
     }
 
-    async fn go_if_wanted(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<Arrival>> {
+    async fn go_if_wanted(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<NavigationResult>> {
         planned.planned_in.check(&self.session())?;
         if planned.plan.is_noop {
-            return Ok(Applied::Done(Arrival::default()));
+            return Ok(Applied::Done(NavigationResult::default()));
         }
         if planned.summary.needs_model() && self.model.is_none() {
             return Err(AgentError::NoModelForSummary);
@@ -266,7 +266,7 @@ impl Agent {
         summary: Option<&NewBranchSummary>,
         label: Option<&str>,
         cancel: &Cancel,
-    ) -> Result<Applied<Arrival>> {
+    ) -> Result<Applied<NavigationResult>> {
         let plan = planned.plan;
         let old_leaf = self.session().leaf_id();
         let old_label = self.session().label(plan.target).map(|label| label.text.clone());
@@ -284,7 +284,7 @@ impl Agent {
             let payload = self.after_tree(&plan, old_leaf.as_ref(), done.summary_entry.as_ref(), summary)?;
             self.tell("session_tree", &payload, cancel).await;
         }
-        Ok(Applied::Done(Arrival {
+        Ok(Applied::Done(NavigationResult {
             moved: true,
             editor_text: plan.editor_text,
             images: plan.images,
@@ -300,10 +300,11 @@ impl Agent {
             Step::Back(steps) => self.history.go_back(old_leaf, steps),
             Step::Forward(steps) => self.history.go_forward(old_leaf, steps),
         }
+        self.publish_state();
     }
 
     /// Tells how a navigation ended, whatever came of it.
-    async fn tell_end(&self, target: &str, result: &Result<Applied<Arrival>>, cancel: &Cancel) {
+    async fn tell_end(&self, target: &str, result: &Result<Applied<NavigationResult>>, cancel: &Cancel) {
         let payload = || match result {
             Ok(applied) => json!({"targetId": target, "outcome": outcome(applied)}),
             Err(error) => json!({"targetId": target, "outcome": "failed", "error": error.to_string()}),

@@ -3,16 +3,18 @@
 //! input -> before_agent_start -> prompt
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Image, Message, Role, Timestamp};
+use session_tree::{EntryId, Image, Message, Timestamp};
 
 use super::Agent;
 use super::mention::{self, Mentioned};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
+use crate::event::AgentEvent;
 use crate::handle::CustomMessage;
-use crate::inbox::Sent;
+use crate::queue::Taken;
 use crate::secrets::Secrets;
 use crate::tool::ToolPlace;
 use crate::tools::{CommandOutput, UserCommand, command_message, run_user_command};
@@ -32,6 +34,9 @@ pub struct Submission {
 }
 
 impl Submission {
+    /// The source of a prompt that an extension sends.
+    pub(crate) const EXTENSION: &str = "extension";
+
     /// Submits a text that somebody typed.
     pub fn typed(text: impl Into<String>) -> Self {
         Submission { text: text.into(), source: "interactive", ..Submission::default() }
@@ -77,6 +82,18 @@ pub enum Submitted {
     Answered(Outcome),
 }
 
+/// The call id of a command of the user in events; models give none like it.
+pub const USER_COMMAND: &str = "!";
+
+/// A command of the user that has run.
+#[derive(Debug)]
+pub struct RanCommand {
+    /// The command and its output.
+    pub message: Message,
+    /// The entry, or the reason why it could not be appended.
+    pub appended: Result<EntryId>,
+}
+
 impl Agent {
     /// Submits a text, with all that extensions have to say about it.
     ///
@@ -96,14 +113,8 @@ impl Agent {
         self.begin(messages, payload, cancel).await.map(Submitted::Answered)
     }
 
-    /// Works on a message that an extension sent while nothing was going on. A prompt is submitted as if a person had
-    /// typed it.
+    /// Begins a turn with a custom message.
     pub(crate) async fn submit_message(&mut self, message: Message, cancel: &Cancel) -> Result<()> {
-        if message.role() == Role::User {
-            let (text, images) = (message.text().into_owned(), message.content().images());
-            let submission = Submission { text, images, source: "extension", ..Submission::default() };
-            return self.submit(submission, cancel).await.map(drop);
-        }
         let payload = json!({"messageType": "custom", "message": message.value().to_serde()});
         self.begin(vec![message], payload, cancel).await.map(drop)
     }
@@ -141,34 +152,30 @@ impl Agent {
         Some(submission)
     }
 
-    /// Lets extensions hear what was sent to a turn that is going on, as if it had been sent to one that begins.
-    pub(super) async fn heard(&self, sent: Vec<Sent>, cancel: &Cancel) -> Vec<Message> {
-        let mut heard = Vec::with_capacity(sent.len());
-        for Sent { mut messages, source, .. } in sent {
-            let prompt = messages.iter_mut().find(|message| message.role() == Role::User);
-            let is_taken_over = match prompt.filter(|_| self.hooks.wants("input")) {
-                Some(prompt) => !self.rehear(prompt, source, cancel).await,
-                None => false,
+    /// Returns the messages of queued prompts, as far as extensions leave something of them.
+    pub(super) async fn heard(&self, taken: Vec<Taken>, cancel: &Cancel) -> Vec<Message> {
+        let mut messages = Vec::with_capacity(taken.len());
+        for taken in taken {
+            let submission = match taken {
+                Taken::Message(message) => {
+                    messages.push(message);
+                    continue;
+                }
+                Taken::Prompt(submission) => self.input(submission, cancel).await,
             };
-            if !is_taken_over {
-                heard.extend(messages);
+            let Some(submission) = submission else { continue };
+            match submission.to_messages(self.session().now(), &self.cwd, &self.secrets) {
+                Ok(prompt) => messages.extend(prompt),
+                Err(error) => self.return_prompt(submission, error),
             }
         }
-        heard
+        messages
     }
 
-    /// Lets extensions change a prompt; false if one of them took it over.
-    async fn rehear(&self, prompt: &mut Message, source: &'static str, cancel: &Cancel) -> bool {
-        let (text, images) = (prompt.text().into_owned(), prompt.content().images());
-        let told = Submission { text, images, source, ..Submission::default() };
-        let Some(changed) = self.input(told.clone(), cancel).await else { return false };
-        if changed.text != told.text || changed.images != told.images {
-            // What cannot be said like that is said as it was typed.
-            if let Ok(message) = changed.to_message(self.session().now()) {
-                *prompt = message;
-            }
-        }
-        true
+    /// Reports that a prompt was not sent, and returns it to the front end.
+    pub(crate) fn return_prompt(&self, submission: Submission, error: AgentError) {
+        self.events.emit(AgentEvent::Failed { error: Arc::new(error) });
+        self.events.emit(AgentEvent::Returned { prompts: vec![submission] });
     }
 
     /// Lets extensions add messages behind the prompt, and change what the model is told before it.
@@ -191,6 +198,23 @@ impl Agent {
         }
         self.report_hook_failures();
         messages
+    }
+
+    /// Runs a command of the user and appends it with its output. Its output so far is in events with the call id
+    /// [`USER_COMMAND`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Agent::run_command`].
+    pub async fn run_user_command(&mut self, command: &UserCommand, cancel: &Cancel) -> Result<RanCommand> {
+        let events = self.events.clone();
+        let progress = move |output| {
+            events.emit(AgentEvent::ToolUpdate { call_id: USER_COMMAND.to_owned(), output });
+        };
+        let place = ToolPlace { progress: Arc::new(progress), ..self.tool_place(cancel.clone()) };
+        let message = self.run_command(command, &place).await?;
+        let appended = self.keep_command(&message);
+        Ok(RanCommand { message, appended })
     }
 
     /// Runs a command that a person typed behind `!`; extensions may run it in their own way. Appends nothing: see

@@ -45,7 +45,7 @@ impl Agent {
     ) {
         let name = event.name();
         let payload = self.hooks.wants(name).then(|| event.to_json());
-        self.watcher.tell(event);
+        self.events.emit(event);
         if let Some(mut payload) = payload {
             add(&mut payload);
             self.tell(name, &payload, cancel).await;
@@ -114,7 +114,7 @@ impl Agent {
 
     /// Tells that work on a prompt is over.
     pub(super) async fn tell_end_of_work(&mut self, outcome: &Outcome, cancel: &Cancel) {
-        self.watcher.tell(AgentEvent::AgentEnd(outcome.clone()));
+        self.events.emit(AgentEvent::AgentEnd(outcome.clone()));
         let payload = || json!({"aborted": *outcome == Outcome::Aborted});
         self.tell_of("agent_settled", payload, cancel).await;
     }
@@ -141,7 +141,7 @@ impl Agent {
         let outcome = outcome_of(&message);
         let event = AgentEvent::TurnEnd { index, message, results };
         let payload = self.hooks.wants("turn_end").then(|| event.to_json());
-        self.watcher.tell(event);
+        self.events.emit(event);
         let Some(mut payload) = payload else { return Ok(false) };
         payload["messageEntryId"] = answer_id.as_str().into();
         payload["toolResultEntryIds"] = result_ids.iter().map(EntryId::as_str).collect();
@@ -158,7 +158,7 @@ impl Agent {
         let message = self.changed_at_end(message, cancel).await;
         let id = self.when_unlocked(cancel, |session| handle::append(session, &message)).await?;
         self.said.take(&id, &message);
-        self.watcher.tell(AgentEvent::Message { id: id.clone(), message });
+        self.events.emit(AgentEvent::Message { id: id.clone(), message });
         self.tell_news(cancel).await;
         Ok(id)
     }

@@ -172,7 +172,7 @@ impl Agent {
 
     /// Reports a call that may not run, and returns its output for the model.
     fn refused(&self, call: &ToolCall, reason: &str) -> ToolOutput {
-        self.watcher.tell(AgentEvent::ToolRefused { call: call.clone(), reason: reason.to_owned() });
+        self.events.emit(AgentEvent::ToolRefused { call: call.clone(), reason: reason.to_owned() });
         ToolOutput::error(reason)
     }
 

@@ -14,7 +14,7 @@ use session_tree::{
 };
 
 use super::{Applied, CancelledBy, PlannedIn, entry_json};
-use crate::agent::{Agent, Arrival, Move};
+use crate::agent::{Agent, Move, NavigationResult};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::shared::SharedSession;
@@ -85,7 +85,7 @@ pub enum MergedBranch {
     /// Everything the branch says is here already; nothing changed.
     UpToDate,
     /// The leaf moved, because the branch goes on from here.
-    FastForwarded(Arrival),
+    FastForwarded(NavigationResult),
     /// A text was appended.
     Appended {
         /// The branch summary.

@@ -3,7 +3,7 @@
 use session_tree::{PopPlan, push_label};
 
 use super::{Applied, LabelPlan};
-use crate::agent::{Agent, Arrival, Move, SummaryRequest};
+use crate::agent::{Agent, Move, NavigationResult, SummaryRequest};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 
@@ -36,7 +36,7 @@ pub struct Pop {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Popped {
     /// What came of the move.
-    pub arrival: Arrival,
+    pub arrival: NavigationResult,
     /// The prompt that was taken back; it belongs into the input history.
     pub prompt: Option<String>,
     /// The name of the push that it went back to.

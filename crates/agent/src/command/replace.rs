@@ -126,13 +126,13 @@ impl Agent {
             return;
         }
         self.tell_shutdown("reload", None).await;
-        self.load_anew().await;
+        self.load_extensions().await;
         self.tell_start("reload", None, cancel).await;
         self.discover("reload", cancel).await;
         self.tell_news(cancel).await;
     }
 
-    async fn load_anew(&mut self) {
+    pub(crate) async fn load_extensions(&mut self) {
         if let Some(Reload(load)) = self.reload.clone() {
             let loading = load(&self.session());
             let bundle = loading.await;
@@ -189,7 +189,7 @@ impl Agent {
         let old = self.put_session(new);
         let previous = old.file().map(Path::to_path_buf);
         drop(old);
-        self.load_anew().await;
+        self.load_extensions().await;
         self.restore_thinking();
         self.tell_start(reason.name(), previous.as_deref(), cancel).await;
         self.tell_replaced(reason, previous.as_deref(), cancel).await;
@@ -217,8 +217,9 @@ impl Agent {
     /// Changes the session; what waits for the old one is dropped with it.
     fn put_session(&mut self, new: Session) -> Session {
         self.turn = Turn::new(self.settings.retry.clone());
-        self.inbox.clear();
+        self.queue.clear();
         self.history = History::default();
+        self.publish_state();
         self.is_imported = false;
         self.session.replace(new)
     }

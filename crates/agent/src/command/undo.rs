@@ -4,7 +4,7 @@ use session_tree::json::ValueRef;
 use session_tree::{CHERRY_PICK, Entry, EntryId, NavigationPlan, Node, Role};
 
 use super::Applied;
-use crate::agent::{Agent, Arrival, Move};
+use crate::agent::{Agent, Move, NavigationResult};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 
@@ -21,7 +21,7 @@ pub struct Undo {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Undone {
     /// What came of the move.
-    pub arrival: Arrival,
+    pub arrival: NavigationResult,
     /// Where the leaf was: going back, or switching exactly there, brings everything back.
     pub came_from: Option<EntryId>,
 }

@@ -7,7 +7,7 @@ use session_tree::{Message, Timestamp};
 use super::SYSTEM;
 use crate::cancel::Cancel;
 use crate::error::SummaryFailure;
-use crate::event::{AgentEvent, Watcher};
+use crate::event::{AgentEvent, Events};
 use crate::model::{Answer, Model, ModelError, Request, StopReason, ThinkingLevel};
 use crate::turn::RetryPolicy;
 
@@ -22,7 +22,7 @@ pub(crate) struct SummaryWriter<'w> {
     pub(crate) model: &'w dyn Model,
     pub(crate) thinking: ThinkingLevel,
     pub(crate) retry: &'w RetryPolicy,
-    pub(crate) watcher: &'w Watcher,
+    pub(crate) events: &'w Events,
     pub(crate) now: Timestamp,
     pub(crate) cancel: &'w Cancel,
 }
@@ -121,7 +121,7 @@ impl SummaryWriter<'_> {
             };
             let Some(delay) = self.retry.delay(failures, &error) else { return Err(error.into()) };
             failures += 1;
-            self.watcher.tell(AgentEvent::RetryStart { attempt: failures, delay, error });
+            self.events.emit(AgentEvent::RetryStart { attempt: failures, delay, error });
             if self.cancel.unless_cancelled(tokio::time::sleep(delay)).await.is_none() {
                 return Ok(None);
             }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent::{Delivery, Submission};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::event::{AgentEvent, Events};
 use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::hooks::{Handler, HookFuture, Hooks};
 use offshoot_agent::model::ThinkingLevel;
@@ -29,11 +29,11 @@ fn once(hooks: &mut Hooks, event: &str, answer: impl Fn(&Json) -> Json + Send + 
 }
 
 /// Notes which extensions failed, and why.
-fn failures() -> (Watcher, Arc<Mutex<Vec<String>>>) {
+fn failures() -> (Events, Arc<Mutex<Vec<String>>>) {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let into = seen.clone();
-    let watcher = Watcher::new(move |event| {
-        if let AgentEvent::HookFailed(failure) = event {
+    let watcher = Events::new(move |event| {
+        if let AgentEvent::HookFailed(failure) = &event.event {
             into.lock().unwrap().push(format!("{}: {}", failure.event, failure.message));
         }
     });
@@ -100,7 +100,7 @@ async fn a_proposal_is_taken_as_a_whole_or_not_at_all() {
         let (watcher, failures) = failures();
         once(&mut hooks, "turn_end", move |_| json!({"entries": [fine, bad]}));
         let model = Scripted::new(vec![Reply::Text("fine")]);
-        let mut agent = agent(empty(), &model).with_hooks(hooks).with_watcher(watcher);
+        let mut agent = agent(empty(), &model).with_hooks(hooks).with_events(watcher);
         agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
         assert_eq!(path(&agent.session()), ["user: hi", "assistant: fine"]);
         assert_eq!(*failures.lock().unwrap(), [format!("turn_end: {why}")]);
@@ -113,7 +113,7 @@ async fn nobody_is_asked_where_there_is_nothing_to_answer() {
     let (watcher, failures) = failures();
     once(&mut hooks, "turn_end", |_| json!({"continue": true}));
     let model = Scripted::new(vec![Reply::Text("fine")]);
-    let mut agent = agent(empty(), &model).with_hooks(hooks).with_watcher(watcher);
+    let mut agent = agent(empty(), &model).with_hooks(hooks).with_events(watcher);
     agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(model.requests().len(), 1);
     let why = "turn_end: the model is to be asked once more, but there is nothing to answer";
@@ -128,7 +128,7 @@ async fn what_is_said_at_the_end_of_a_turn_is_what_the_model_is_asked() {
     once(&mut hooks, "turn_end", move |payload| {
         assert_eq!(payload["context"]["canContinue"], false);
         let message = Message::user("and tests?").with_time(Timestamp::from_millis(5));
-        handle.send_user_message(message, Some(Delivery::Steer)).unwrap();
+        handle.send_user_message(&message, Some(Delivery::Steer)).unwrap();
         json!({"continue": true})
     });
     agent.with_hooks(hooks).prompt(prompt("hi"), &Cancel::new()).await.unwrap();
@@ -149,7 +149,7 @@ async fn what_waits_is_pending_at_a_boundary_until_it_is_sent() {
     agent.with_hooks(hooks).with_tools(tools).prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     let pending = |told: &Json| told["context"]["pendingMessages"].as_array().unwrap().len();
     assert_eq!(seen.lock().unwrap().iter().map(pending).collect::<Vec<_>>(), [1, 1, 0]);
-    assert!(!handle.inbox.has_waiting());
+    assert!(!handle.has_waiting());
 }
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn work_that_was_stopped_or_failed_is_not_gone_on_with() {
     let model = Scripted::new(vec![call(), Reply::Hangs("hm")]);
     let stopped = agent(empty(), &model);
     let handle = stopped.handle();
-    let mut stopped = stopped.with_hooks(hooks).with_tools(with_tool(move || handle.inbox.abort()));
+    let mut stopped = stopped.with_hooks(hooks).with_tools(with_tool(move || handle.abort()));
     stopped.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(names(&seen), ["turn_end", "agent_settled"], "who was stopped still tells how it ended");
 }
@@ -218,7 +218,7 @@ async fn every_entry_is_told_with_who_appended_it() {
     let (hooks, seen) = noting(&["session_entry"]);
     let model = Scripted::new(vec![call(), Reply::Text("two")]);
     let agent = agent(empty(), &model);
-    let handle = agent.handle();
+    let handle = agent.handle().for_extensions();
     let tools = with_tool(move || drop(handle.append_entry("state", None).unwrap()));
     let mut agent = agent.with_tools(tools).with_hooks(hooks);
     agent.choose_thinking(ThinkingLevel::High).unwrap();
@@ -246,7 +246,7 @@ async fn choosing_what_is_chosen_already_is_no_news() {
     agent.choose_model(model.clone()).unwrap();
     agent.restore_model(Scripted::named("other"), ThinkingLevel::High);
     agent.choose_thinking(ThinkingLevel::High).unwrap();
-    agent.run_tasks(&Cancel::new()).await;
+    agent.run_queue(&Cancel::new()).await;
     assert_eq!(names(&seen), ["model_select", "thinking_level_select"]);
     let seen = seen.lock().unwrap();
     let chosen = (&seen[0]["model"]["id"], &seen[0]["previousModel"]["id"], &seen[0]["source"]);
@@ -273,9 +273,9 @@ async fn a_message_that_wakes_the_agent_is_told_before_the_start() {
     agent.handle().send_message(&CustomMessage::text("note", "wake up"), wake).unwrap();
     agent
         .handle()
-        .send_user_message(Message::user("and you").with_time(Timestamp::from_millis(5)), None)
+        .send_user_message(&Message::user("and you").with_time(Timestamp::from_millis(5)), None)
         .unwrap();
-    agent.run_tasks(&Cancel::new()).await;
+    agent.run_queue(&Cancel::new()).await;
     assert_eq!(names(&seen), ["before_agent_start", "input", "before_agent_start"]);
     let seen = seen.lock().unwrap();
     assert_eq!(
@@ -412,9 +412,9 @@ async fn a_handler_that_assembles_answers_is_sent_each_part_once() {
 async fn whoever_reads_lines_hears_so_too() {
     let lines: Arc<Mutex<Vec<Json>>> = Arc::default();
     let into = lines.clone();
-    let watcher = Watcher::spelled(move |line| into.lock().unwrap().push(line.clone()));
+    let watcher = Events::json(move |line| into.lock().unwrap().push(line.clone()));
     let model = Scripted::new(vec![Reply::Fails("h", overloaded()), Reply::Text("fine")]);
-    let mut agent = agent(empty(), &model).with_watcher(watcher);
+    let mut agent = agent(empty(), &model).with_events(watcher);
     tokio::time::pause();
     agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     let lines = lines.lock().unwrap();

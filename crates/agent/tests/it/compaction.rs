@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::event::{AgentEvent, Events};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::ModelError;
 use offshoot_agent::settings::Settings;
@@ -72,12 +72,12 @@ fn summary_at_leaf(agent: &offshoot_agent::agent::Agent) -> String {
 }
 
 /// Watches for the ends of compactions.
-fn ends() -> (Watcher, Arc<Mutex<Vec<Json>>>) {
+fn ends() -> (Events, Arc<Mutex<Vec<Json>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let into = seen.clone();
-    let watcher = Watcher::new(move |event| {
-        if matches!(event, AgentEvent::CompactionEnd { .. } | AgentEvent::RetryStart { .. }) {
-            into.lock().unwrap().push(event.to_json());
+    let watcher = Events::new(move |event| {
+        if matches!(event.event, AgentEvent::CompactionEnd { .. } | AgentEvent::RetryStart { .. }) {
+            into.lock().unwrap().push(event.event.to_json());
         }
     });
     (watcher, seen)
@@ -93,7 +93,7 @@ async fn a_summary_request_that_fails_for_a_while_is_sent_again() {
         Reply::Text("prefix"),
     ]);
     let (watcher, seen) = ends();
-    let mut agent = talked(&model).await.with_watcher(watcher);
+    let mut agent = talked(&model).await.with_events(watcher);
     let done = agent.compact(None, &Cancel::new()).await.unwrap();
     assert!(matches!(done, Applied::Done(_)));
     assert!(summary_at_leaf(&agent).starts_with("history\n"), "{}", summary_at_leaf(&agent));
@@ -107,7 +107,7 @@ async fn a_summary_request_that_fails_for_a_while_is_sent_again() {
 async fn a_summary_that_reaches_the_output_limit_is_kept_and_said_to_be_incomplete() {
     let model = two_answers(vec![Reply::Cut("half a history"), Reply::Text("prefix")]);
     let (watcher, seen) = ends();
-    let mut agent = talked(&model).await.with_watcher(watcher);
+    let mut agent = talked(&model).await.with_events(watcher);
     agent.compact(None, &Cancel::new()).await.unwrap();
     assert!(summary_at_leaf(&agent).starts_with("half a history\n"), "{}", summary_at_leaf(&agent));
     assert!(seen.lock().unwrap()[0]["warning"].as_str().unwrap().contains("output limit"));
@@ -152,7 +152,7 @@ async fn a_model_that_makes_no_summary_does_not_stop_the_compaction() {
     ] {
         let model = two_answers(vec![reply.clone(); 50]);
         let (watcher, seen) = ends();
-        let mut agent = talked(&model).await.with_watcher(watcher);
+        let mut agent = talked(&model).await.with_events(watcher);
         let done = agent.compact(None, &Cancel::new()).await.unwrap();
         assert!(matches!(done, Applied::Done(_)), "{reply:?}");
         let summary = summary_at_leaf(&agent);
@@ -290,7 +290,7 @@ async fn an_extension_may_cancel_it_or_bring_the_summary() {
 async fn a_long_context_is_compacted_before_the_next_prompt() {
     let model = two_answers(vec![Reply::Text("history"), Reply::Text("prefix"), Reply::Text("three")]);
     let (watcher, seen) = watched();
-    let mut agent = talked(&model).await.with_watcher(watcher);
+    let mut agent = talked(&model).await.with_events(watcher);
     assert!(!seen.lock().unwrap().iter().any(|event| event.starts_with("compaction")));
     // The last answer says how long the context was.
     model.uses(90_000);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::event::{AgentEvent, Events};
 use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::model::{AnswerEvent, AnswerStream, Model, ModelSpec, Request, ThinkingLevel, ToolSpec};
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
@@ -108,7 +108,7 @@ async fn turn(fs: &SimFs) -> Left {
         Scripted::new(vec![Reply::Calls("look", vec![("c1", "count", json!({}))]), Reply::Text("fine")]);
     let model = Arc::new(Watched { script, plug: plug.clone(), asked: AtomicUsize::new(0) });
     let watching = plug.clone();
-    let watcher = Watcher::new(move |event| match event {
+    let watcher = Events::new(move |event| match event.event {
         AgentEvent::Answer(AnswerEvent::BlockDelta { .. }) => watching.pull("2 the answer grows"),
         AgentEvent::ToolEnd { .. } => watching.pull("4 the tool is done"),
         _ => {}
@@ -118,7 +118,7 @@ async fn turn(fs: &SimFs) -> Left {
         .with_model(model, ThinkingLevel::Off)
         .with_tools(counting(&plug))
         .with_approver(allow_all())
-        .with_watcher(watcher);
+        .with_events(watcher);
     agent.prompt(prompt("count it"), &Cancel::new()).await.unwrap();
     plug.pull("6 the turn is over");
     plug.left
@@ -205,8 +205,8 @@ async fn a_full_disk_ends_the_turn_and_not_the_agent() {
     let session = options(&fs).create(FILE, "/w").unwrap();
     let (hooks, seen) = noting(&["agent_start", "turn_end", "agent_end", "agent_settled"]);
     let full = fs.clone();
-    let watcher = Watcher::new(move |event| {
-        if let AgentEvent::ToolEnd { .. } = event {
+    let watcher = Events::new(move |event| {
+        if let AgentEvent::ToolEnd { .. } = event.event {
             // The result of the tool no longer fits.
             full.set_capacity(Some(full.bytes(FILE).map_or(0, |bytes| bytes.len() as u64)));
         }
@@ -216,7 +216,7 @@ async fn a_full_disk_ends_the_turn_and_not_the_agent() {
         .with_tools(counting(&plug))
         .with_approver(allow_all())
         .with_hooks(hooks)
-        .with_watcher(watcher);
+        .with_events(watcher);
     agent.prompt(prompt("count it"), &Cancel::new()).await.unwrap_err();
     let before = path(&options(&fs.killed()).open_read_only(FILE).unwrap());
     assert_eq!(before, ["user: count it", "assistant: look"], "what fitted is there, and nothing else");

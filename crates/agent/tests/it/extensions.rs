@@ -176,13 +176,13 @@ async fn what_is_typed_while_the_model_answers_is_heard_too() {
     });
     let model = Scripted::new(vec![Reply::Text("one"), Reply::Text("two"), Reply::Text("three")]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);
-    let inbox = agent.inbox();
-    let message =
-        |text: &str| session_tree::Message::user(text).with_time(session_tree::Timestamp::from_millis(0));
-    inbox.submit(Delivery::Steer, vec![message("gone"), message("with its file")]);
-    inbox.submit(Delivery::Steer, vec![message("typed")]);
-    inbox.send(Delivery::Steer, message("sent"));
+    let handle = agent.handle();
+    let message = session_tree::Message::user("sent").with_time(session_tree::Timestamp::from_millis(0));
+    handle.queue_prompt(Submission::typed("gone"), Delivery::Steer);
+    handle.queue_prompt(Submission::typed("typed"), Delivery::Steer);
+    handle.send_user_message(&message, Some(Delivery::Steer)).unwrap();
     agent.submit(Submission::typed("hi"), &Cancel::new()).await.unwrap();
+    agent.run_queue(&Cancel::new()).await;
     assert_eq!(model.asked(1)[2..], ["user: typed by interactive"]);
     assert_eq!(model.asked(2)[4..], ["user: sent by extension"]);
 }
@@ -244,12 +244,12 @@ async fn a_message_to_an_idle_agent_is_appended_and_answered_if_it_is_to_be() {
     let handle = agent.handle();
     let sent = handle.send_message(&note("quiet"), SendOptions::default()).unwrap();
     assert!(matches!(sent, Sent::Appended(_)));
-    agent.run_tasks(&Cancel::new()).await;
+    agent.run_queue(&Cancel::new()).await;
     assert_eq!(path(&agent.session()), ["custom_message"]);
 
     let trigger = SendOptions { trigger_turn: Some(true), ..SendOptions::default() };
     assert_eq!(handle.send_message(&note("loud"), trigger).unwrap(), Sent::Queued);
-    agent.run_tasks(&Cancel::new()).await;
+    agent.run_queue(&Cancel::new()).await;
     assert_eq!(path(&agent.session()), ["custom_message", "custom_message", "assistant: one"]);
     assert_eq!(model.asked(0), ["user: quiet", "user: loud"]);
 }
@@ -287,7 +287,7 @@ async fn a_message_for_the_next_turn_goes_with_the_next_prompt() {
     let mut agent = agent(empty(), &model);
     let next = SendOptions { deliver_as: Some(Delivery::NextTurn), trigger_turn: Some(true) };
     agent.handle().send_message(&note("by the way"), next).unwrap();
-    agent.run_tasks(&Cancel::new()).await;
+    agent.run_queue(&Cancel::new()).await;
     assert!(agent.session().tree().is_empty());
     agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(model.asked(0), ["user: hi", "user: by the way"]);
@@ -300,8 +300,8 @@ async fn a_prompt_of_an_extension_must_say_when_while_the_agent_is_busy() {
     let handle = agent.handle();
     let mut agent = agent.with_tools(with_tool(move || {
         let message = || Message::user("and then?").with_time(Timestamp::from_millis(5));
-        assert!(matches!(handle.send_user_message(message(), None), Err(AgentError::Busy)));
-        handle.send_user_message(message(), Some(Delivery::FollowUp)).unwrap();
+        assert!(matches!(handle.send_user_message(&message(), None), Err(AgentError::Busy)));
+        handle.send_user_message(&message(), Some(Delivery::FollowUp)).unwrap();
     }));
     agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(path(&agent.session())[4..], ["user: and then?", "assistant: three"]);
@@ -334,7 +334,7 @@ async fn labels_and_names_of_extensions_are_told_to_the_others() {
     handle.set_session_name(" a\ngreeting ").unwrap();
     assert_eq!(agent.session().name(), Some("a greeting"));
     handle.set_session_name(" ").unwrap();
-    agent.run_tasks(&Cancel::new()).await;
+    agent.run_queue(&Cancel::new()).await;
     assert_eq!(names(&seen), ["session_label", "session_info_changed", "session_info_changed"]);
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0]["label"], "start");
@@ -354,14 +354,8 @@ impl ExtensionCommand for Bookmark {
             if arguments == "fail" {
                 return Err("no such place".to_owned());
             }
-            let (tell, told) = tokio::sync::oneshot::channel();
-            agent.when_idle(move |agent, cancel| {
-                Box::pin(async move {
-                    let outcome = agent.prompt(prompt("from a command"), cancel).await;
-                    tell.send(outcome.is_ok()).unwrap();
-                })
-            });
-            assert!(told.await.unwrap(), "what a command wishes for is granted while it waits");
+            let replied = agent.prompt(Submission::typed("from a command")).await;
+            assert!(replied.is_ok(), "a request of a command runs while the command waits");
             Ok((arguments == "then").then(|| "go on".to_owned()))
         })
     }
@@ -378,7 +372,7 @@ async fn commands_of_extensions_run_by_name_and_have_their_wishes_granted() {
     assert_eq!(names, ["mark", "twice:1", "twice:2"]);
     let cancel = Cancel::new();
     assert_eq!(agent.run_extension_command("mark", "", &cancel).await, CommandRun::Done(None));
-    assert_eq!(path(&agent.session()), ["user: from a command", "assistant: one"]);
+    assert_eq!(path(&agent.session()), ["model_change", "user: from a command", "assistant: one"]);
     let then = agent.run_extension_command("twice:2", "then", &cancel).await;
     assert_eq!(then, CommandRun::Done(Some("go on".into())));
     let failed = agent.run_extension_command("mark", "fail", &cancel).await;
@@ -421,7 +415,7 @@ async fn aborting_through_the_handle_stops_the_turn() {
     let model = Scripted::new(vec![call(), Reply::Hangs("hm")]);
     let agent = agent(empty(), &model);
     let handle = agent.handle();
-    let mut agent = agent.with_tools(with_tool(move || handle.inbox.abort()));
+    let mut agent = agent.with_tools(with_tool(move || handle.abort()));
     let outcome = agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(outcome, Outcome::Aborted);
     assert!(agent.handle().is_idle());

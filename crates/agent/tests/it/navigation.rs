@@ -1,6 +1,6 @@
 //! Moving in the tree: every outcome of the table, and that nothing changes unless all goes well.
 
-use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, SummaryRequest};
+use offshoot_agent::agent::{Agent, NavigateRequest, NavigationResult, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
@@ -35,7 +35,7 @@ fn to(target: &str, summary: SummaryRequest) -> NavigateRequest {
     NavigateRequest { target: target.into(), summary, label: None }
 }
 
-async fn go(agent: &mut Agent, target: &str, summary: SummaryRequest) -> Arrival {
+async fn go(agent: &mut Agent, target: &str, summary: SummaryRequest) -> NavigationResult {
     agent.navigate_tree(&to(target, summary), &Cancel::new()).await.unwrap().done().unwrap()
 }
 
@@ -62,7 +62,7 @@ async fn where_the_leaf_is_nothing_happens_and_nobody_is_asked() {
     let (hooks, seen) = noting();
     let mut agent = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
     let result = go(&mut agent, "00000004", SummaryRequest::Standard).await;
-    assert_eq!(result, Arrival::default());
+    assert_eq!(result, NavigationResult::default());
     assert!(seen.lock().unwrap().is_empty());
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::stream;
 use offshoot_agent::agent::{Agent, Approver};
-use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::event::Events;
 use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelError, ModelSpec, Price, Request,
     StopReason, ThinkingLevel, Usage,
@@ -215,11 +215,15 @@ pub(crate) fn path(session: &Session) -> Vec<String> {
 }
 
 /// Watches, and spells what it sees.
-pub(crate) fn watched() -> (Watcher, Arc<Mutex<Vec<String>>>) {
+pub(crate) fn watched() -> (Events, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let into = seen.clone();
-    let watcher = Watcher::new(move |event: AgentEvent| {
-        let value = event.to_json();
+    let watcher = Events::new(move |event| {
+        let value = event.event.to_json();
+        // Its place depends on when somebody types.
+        if value["type"] == "queue_changed" {
+            return;
+        }
         into.lock().unwrap().push(value["type"].as_str().unwrap().to_owned());
     });
     (watcher, seen)

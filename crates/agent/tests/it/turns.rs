@@ -1,16 +1,16 @@
 //! Turns: what the model sees, what the session keeps, whatever happens in between.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use offshoot_agent::agent::{Approval, Approver, Delivery};
+use offshoot_agent::agent::{Agent, Approval, Approver, Delivery, Submission};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::event::{AgentEvent, Events};
 use offshoot_agent::hooks::Hooks;
-use offshoot_agent::model::{AnswerEvent, ModelError, ToolSpec};
+use offshoot_agent::model::{AnswerEvent, ModelError, ThinkingLevel, ToolSpec};
 use offshoot_agent::settings::Settings;
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use offshoot_agent::tools::ReadyCall;
@@ -18,7 +18,7 @@ use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::{Outcome, RetryPolicy};
 use serde_json::{Value as Json, json};
 
-use crate::support::{Reply, Scripted, agent, empty, overloaded, path, prompt, usage_of, watched};
+use crate::support::{Reply, Scripted, agent, allow_all, empty, overloaded, path, prompt, usage_of, watched};
 
 /// A tool that counts how often it ran and says what it was called with.
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ fn calls(texts: &[&'static str]) -> Reply {
 async fn a_prompt_is_answered_and_both_are_in_the_session() {
     let model = Scripted::new(vec![Reply::Text("hello")]);
     let (watcher, seen) = watched();
-    let mut agent = agent(empty(), &model).with_watcher(watcher);
+    let mut agent = agent(empty(), &model).with_events(watcher);
     let outcome = agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(outcome, Outcome::Done);
     assert_eq!(path(&agent.session()), ["user: hi", "assistant: hello"]);
@@ -243,23 +243,31 @@ async fn extensions_change_what_a_tool_gets_and_gives_or_block_it() {
 async fn messages_that_come_during_a_turn_are_sent_when_their_time_comes() {
     let model = Scripted::new(vec![calls(&["one"]), Reply::Text("first"), Reply::Text("second")]);
     let mut agent = agent(empty(), &model).with_tools(only(Arc::new(Echo::default())));
-    let inbox = agent.inbox();
-    inbox.send(Delivery::FollowUp, prompt("later").remove(0));
-    inbox.send(Delivery::Steer, prompt("sooner").remove(0));
+    let handle = agent.handle();
+    handle.queue_prompt(Submission::typed("later"), Delivery::FollowUp);
+    handle.queue_prompt(Submission::typed("sooner"), Delivery::Steer);
     agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
     assert_eq!(model.asked(1).last().unwrap(), "user: sooner");
     assert_eq!(model.asked(2).last().unwrap(), "user: later");
 }
 
 #[tokio::test]
-async fn what_was_submitted_together_is_sent_together() {
+async fn a_prompt_is_sent_together_with_its_files() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("notes"), "the notes").unwrap();
     let model = Scripted::new(vec![calls(&["one"]), Reply::Text("first"), Reply::Text("second")]);
-    let mut agent = agent(empty(), &model).with_tools(only(Arc::new(Echo::default())));
-    let inbox = agent.inbox();
-    inbox.submit(Delivery::Steer, [prompt("use @notes"), prompt("the notes")].concat());
-    inbox.submit(Delivery::Steer, prompt("more"));
+    let mut agent = Agent::new(empty(), dir.path())
+        .with_model(model.clone(), ThinkingLevel::Off)
+        .with_approver(allow_all())
+        .with_tools(only(Arc::new(Echo::default())));
+    let typed = "use @notes";
+    let with_file = Submission { typed: typed.to_owned(), ..Submission::typed(typed) };
+    agent.handle().queue_prompt(with_file, Delivery::Steer);
+    agent.handle().queue_prompt(Submission::typed("more"), Delivery::Steer);
     agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
-    assert_eq!(model.asked(1)[3..], ["user: use @notes", "user: the notes"]);
+    let asked = model.asked(1);
+    assert_eq!(asked[3], "user: use @notes");
+    assert!(asked[4].contains("the notes") && asked.len() == 5, "{asked:?}");
     assert_eq!(model.asked(2).last().unwrap(), "user: more");
 }
 
@@ -268,30 +276,30 @@ async fn what_waits_can_be_taken_back_as_long_as_the_tools_run() {
     let model = Scripted::new(vec![calls(&["one"]), Reply::Text("hello")]);
     let tool = Arc::new(Echo { hangs: true, ..Echo::default() });
     let agent = agent(empty(), &model).with_tools(only(tool.clone()));
-    let inbox = agent.inbox();
-    let ticket = Arc::new(Mutex::new(None));
-    let (into, typed) = (ticket.clone(), inbox.clone());
     // Somebody types as soon as the answer begins.
-    let watcher = Watcher::new(move |event| {
-        if matches!(event, AgentEvent::Answer(AnswerEvent::Begin { .. })) {
-            into.lock().unwrap().get_or_insert_with(|| typed.submit(Delivery::Steer, prompt("never mind")));
+    let (typist, is_typed) = (agent.handle(), AtomicBool::new(false));
+    let watcher = Events::new(move |event| {
+        let begins = matches!(event.event, AgentEvent::Answer(AnswerEvent::Begin { .. }));
+        if begins && !is_typed.swap(true, Ordering::Relaxed) {
+            typist.queue_prompt(Submission::typed("never mind"), Delivery::Steer);
         }
     });
-    let mut agent = agent.with_watcher(watcher);
+    let mut agent = agent.with_events(watcher);
+    let handle = agent.handle();
     let cancel = Cancel::new();
     let stop = cancel.clone();
     let stopper = tokio::spawn(async move {
         while tool.runs.load(Ordering::Relaxed) == 0 {
             tokio::task::yield_now().await;
         }
-        let ticket = ticket.lock().unwrap().unwrap();
-        assert!(inbox.holds(ticket) && inbox.has_waiting());
-        assert!(inbox.take_back(ticket));
+        assert_eq!(handle.queue()[0].text, "never mind");
+        assert_eq!(handle.take_back()[0].text, "never mind");
+        assert!(handle.queue().is_empty());
         stop.cancel();
     });
     assert_eq!(agent.prompt(prompt("go"), &cancel).await.unwrap(), Outcome::Aborted);
     stopper.await.unwrap();
-    let mut agent = agent.with_watcher(Watcher::default());
+    let mut agent = agent.with_events(Events::default());
     agent.prompt(prompt("again"), &Cancel::new()).await.unwrap();
     assert_eq!(model.requests().len(), 2);
     assert_eq!(model.asked(1).last().unwrap(), "user: again");
@@ -302,7 +310,7 @@ async fn what_a_stopped_turn_did_not_take_waits_for_the_next() {
     let model = Scripted::new(vec![calls(&["one"]), Reply::Text("first"), Reply::Text("second")]);
     let tool = Arc::new(Echo { hangs: true, ..Echo::default() });
     let mut agent = agent(empty(), &model).with_tools(only(tool));
-    agent.inbox().send(Delivery::Steer, prompt("and this").remove(0));
+    agent.handle().queue_prompt(Submission::typed("and this"), Delivery::Steer);
     let cancel = Cancel::new();
     let stop = cancel.clone();
     let stopper = tokio::spawn(async move { stop.cancel() });

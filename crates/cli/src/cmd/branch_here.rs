@@ -27,6 +27,6 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let target = args.at.clone();
     let request = MoveRequest { target, exact: args.exact, summary: args.summary.request() };
-    let planned = work.agent.plan_branch_here(&request)?;
+    let planned = work.agent.plan_branch_here(request).await?;
     go(planned, MoveOutput::Prompt, work).await
 }

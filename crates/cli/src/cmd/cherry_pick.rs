@@ -65,7 +65,7 @@ impl Args {
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let (source, what) = open_source(&args.what, work.app)?;
     let request = CherryPickRequest { what, ..args.request() };
-    let pick = work.agent.plan_cherry_pick(source.as_ref(), &request)?;
+    let pick = work.agent.plan_cherry_pick(source, request).await?;
     apply(pick, work).await
 }
 
@@ -82,7 +82,7 @@ pub(crate) async fn apply(pick: CherryPick, work: &mut Work<'_>) -> Outcome {
     if work.dry_run {
         change = change.preview(text);
     } else {
-        let picked = match work.agent.cherry_pick(pick, work.cancel).await? {
+        let picked = match work.agent.cherry_pick(pick).unless(work.cancel).await? {
             Applied::Done(picked) => picked,
             Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         };

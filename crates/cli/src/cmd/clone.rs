@@ -24,10 +24,10 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let to = work.destination(args.output.output.as_deref())?;
     if !args.all {
-        let plan = work.agent.plan_clone(Some(to))?;
+        let plan = work.agent.plan_clone(Some(to)).await?;
         return fork::apply(plan, ("cloned", "clone"), work).await;
     }
-    let plan = work.agent.plan_clone_all(to.clone())?;
+    let plan = work.agent.plan_clone_all(to.clone()).await?;
     let (old_file, entries) = {
         let session = work.agent.session();
         (file_of(&session), session.tree().len())
@@ -37,7 +37,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let mut effect = Effect::None;
     if !work.dry_run {
         let options = work.app.options();
-        let replaced = match work.agent.clone_all(plan, options, work.cancel).await? {
+        let replaced = match work.agent.clone_all(plan, options).unless(work.cancel).await? {
             Applied::Done(replaced) => replaced,
             Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         };

@@ -21,9 +21,9 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if work.dry_run {
         return Ok(Applied::Done(change.session(&work.agent.session())));
     }
-    work.choose_model()?;
+    work.choose_model().await?;
     let focus = Some(args.focus.join(" ")).filter(|focus| !focus.is_empty());
-    let done = work.agent.compact(focus.as_deref(), work.cancel).await?;
+    let done = work.agent.compact(focus).unless(work.cancel).await?;
     let session = work.agent.session();
     Ok(done.map(|_| {
         let change = change.undo_by_moving(&session, old_leaf.as_ref()).session(&session);

@@ -47,16 +47,16 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let file = args.file.as_ref().or(args.output.as_ref());
     let name = file.cloned().unwrap_or_else(|| file_name(&entry));
     if name.as_os_str() == "-" {
-        return write_out(&ExportRequest { entry, scope, file: name }, work);
+        return write_out(ExportRequest { entry, scope, file: name }, work).await;
     }
     let file = Path::new(&work.app.env.cwd()?).join(&name);
-    let plan = work.agent.plan_export(&ExportRequest { entry, scope, file })?;
+    let plan = work.agent.plan_export(ExportRequest { entry, scope, file }).await?;
     let entries = plan.plan.entries().len();
     let parent = file_of(&work.agent.session());
     let what = format!("{} of {}", count(entries, "entry"), work.session_name());
     let mut made = Made { what, to: Destination::File(name.clone()), ..Made::default() };
     if !work.dry_run {
-        let exported = work.agent.export_branch(&plan, work.app.options())?;
+        let exported = work.agent.export_branch(plan, work.app.options()).await?;
         made.file = Some(name.display().to_string());
         made.id = Some(exported.header().id().into_owned());
     }
@@ -65,8 +65,8 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
 }
 
 /// Writes the lines to standard output.
-fn write_out(request: &ExportRequest, work: &mut Work<'_>) -> Outcome {
-    let plan = work.agent.plan_export(request)?.plan;
+async fn write_out(request: ExportRequest, work: &mut Work<'_>) -> Outcome {
+    let plan = work.agent.plan_export(request).await?.plan;
     let session = work.agent.session();
     let header = work.app.options().new_header(NewSession {
         cwd: session.header().cwd().unwrap_or_default().into_owned(),

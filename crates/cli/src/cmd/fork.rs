@@ -68,17 +68,17 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         check_prompt(&entry, work)?;
     }
     let to = Some(work.destination(args.output.output.as_deref())?);
-    let fork = work.agent.plan_fork(&ForkRequest { entry, position, to, stay: args.stay })?;
+    let fork = work.agent.plan_fork(ForkRequest { entry, position, to, stay: args.stay }).await?;
     apply(fork, ("forked", "fork"), work).await
 }
 
 fn check_prompt(entry: &str, work: &Work<'_>) -> Result<(), CommandError> {
-    let node = work.agent.resolve(entry)?;
+    let id = work.agent.find(entry)?;
     let session = work.agent.session();
-    if session.tree().role(node) == Some(Role::User) {
+    if session.tree().role(session.node(id.as_str())?) == Some(Role::User) {
         return Ok(());
     }
-    let failure = Failure::new(format!("entry {} is not a prompt", session.tree().id(node)));
+    let failure = Failure::new(format!("entry {id} is not a prompt"));
     Err(failure.hint("without `--before` the fork ends at the entry").into())
 }
 
@@ -98,7 +98,7 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
     let mut replaced = Replaced::default();
     if !work.dry_run {
         let options = work.app.options();
-        let forked = match work.agent.fork(fork, options, work.cancel).await? {
+        let forked = match work.agent.fork(fork, options).unless(work.cancel).await? {
             Applied::Done(forked) => forked,
             Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         };

@@ -42,9 +42,9 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         let path = stays.then(|| file.display().to_string());
         return Ok(Applied::Done(change.field("path", path).field("entries", entries).field("id", id)));
     }
-    let planned = work.agent.plan_import(&file, &directory, options)?;
+    let planned = work.agent.plan_import(file.clone(), directory, options).await?;
     let options = work.app.options();
-    let replaced = match work.agent.import(planned, options, work.cancel).await? {
+    let replaced = match work.agent.import(planned, options).unless(work.cancel).await? {
         Applied::Done(replaced) => replaced,
         Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
     };

@@ -45,20 +45,20 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         (false, [.., name]) if name.trim().is_empty() => return Err(usage("a label cannot be empty")),
         (false, [word]) => {
             let shown = LabelRequest { target: Some(word.clone()), label: None };
-            match work.agent.plan_label(&shown) {
+            match work.agent.plan_label(shown).await {
                 Ok(plan) => return Ok(Applied::Done(show(&work.agent.session(), &plan.target)?)),
                 Err(error) if word.starts_with('@') => return Err(error.into()),
                 Err(_) => LabelRequest { target: None, label: Some(word.clone()) },
             }
         }
-        (false, [target, rest @ ..]) => match work.agent.resolve(target) {
+        (false, [target, rest @ ..]) => match work.agent.find(target) {
             Ok(_) => LabelRequest { target: Some(target.clone()), label: Some(rest.join(" ")) },
             // Several words without an entry are one label in the chat; a script means an entry.
             Err(_) if work.is_chat => LabelRequest { target: None, label: Some(args.words.join(" ")) },
             Err(error) => return Err(error.into()),
         },
     };
-    let plan = work.agent.plan_label(&request)?;
+    let plan = work.agent.plan_label(request).await?;
     apply(plan, Replace::Yes, work).await
 }
 
@@ -81,7 +81,7 @@ pub(super) async fn apply(plan: LabelPlan, replace: Replace, work: &mut Work<'_>
         change = change.undo(undo(&work.agent.session(), &plan.target, plan.previous.as_deref()));
     }
     if !work.dry_run {
-        work.agent.label(&plan, work.cancel).await?;
+        work.agent.label(plan.clone()).unless(work.cancel).await?;
     }
     let session = work.agent.session();
     let others = others(&session, &plan);

@@ -73,12 +73,12 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let (source, branch) = open_source(&args.branch, work.app)?;
     let is_summary = args.writes_summary(work.is_chat);
     if is_summary {
-        work.choose_model()?;
+        work.choose_model().await?;
     }
     let request = MergeBranchRequest { branch, ..args.request(work.is_chat) };
-    let mut draft = work.agent.plan_merge(source.as_ref(), &request)?;
+    let mut draft = work.agent.plan_merge(source, request).await?;
     if !work.dry_run {
-        draft = match work.agent.draft_merge(draft, work.cancel).await? {
+        draft = match work.agent.draft_merge(draft).unless(work.cancel).await? {
             Applied::Done(draft) => draft,
             Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         };
@@ -100,7 +100,7 @@ pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
         }
         return Ok(Applied::Done(change.session(&work.agent.session())));
     }
-    let merged = match work.agent.merge(draft, work.cancel).await? {
+    let merged = match work.agent.merge(draft.clone()).unless(work.cancel).await? {
         Applied::Done(merged) => merged,
         Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
     };

@@ -50,7 +50,7 @@ pub(super) enum MoveOutput {
 /// Moves the leaf as planned.
 pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) -> Outcome {
     if planned.summary != SummaryRequest::Skip {
-        work.choose_model()?;
+        work.choose_model().await?;
     }
     let plan = planned.plan.clone();
     let (old_leaf, new_leaf, abandoned, target) = {
@@ -63,7 +63,7 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
     let stays = plan.is_noop || old_leaf == new_leaf;
     let mut summary = None;
     if !work.dry_run && !plan.is_noop {
-        match work.agent.go(planned, work.cancel).await? {
+        match work.agent.go(planned).unless(work.cancel).await? {
             Applied::Done(arrival) => summary = arrival.summary_entry,
             Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         }

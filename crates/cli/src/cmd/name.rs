@@ -27,7 +27,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if args.text.is_empty() && !args.clear {
         return Ok(Applied::Done(show(&work.agent.session())));
     }
-    let plan = work.agent.plan_name(Some(text.as_str()).filter(|_| !args.clear));
+    let plan = work.agent.plan_name(Some(text).filter(|_| !args.clear)).await?;
     if plan.name.is_none() && !args.clear {
         let failure = Failure::new("a name cannot be empty").hint("`--clear` removes the name");
         return Err(CommandError::Usage(failure));
@@ -41,7 +41,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         change = change.undo(undo(&work.agent.session(), plan.previous.as_deref()));
     }
     if !work.dry_run {
-        work.agent.name_session(&plan, work.cancel).await?;
+        work.agent.name_session(plan.clone()).unless(work.cancel).await?;
     }
     if let Some(name) = &plan.name {
         change = change.gives(name.clone());

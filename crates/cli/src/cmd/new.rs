@@ -35,7 +35,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
             let failure = Failure::new("`--here` needs an open session");
             return Err(CommandError::Usage(failure.hint("`offshoot switch SESSION start` does the same")));
         }
-        let planned = work.agent.plan_new_here()?;
+        let planned = work.agent.plan_new_here().await?;
         return go(planned, MoveOutput::Leaf, work).await;
     }
     let cwd = args.cwd.as_deref().map_or_else(|| work.app.env.cwd(), real_directory)?;
@@ -49,7 +49,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let new = NewSession { cwd: cwd.clone(), id: args.id.clone(), parent_session: None };
     let request = NewRequest { new, to: Some(to.clone()), name: args.name.clone() };
     // Planning creates no file yet, and checks the id.
-    let planned = work.agent.plan_new(request, work.app.options())?;
+    let planned = work.agent.plan_new(request, work.app.options()).await?;
     let name = planned.session.name().map(str::to_owned);
     let what = match &name {
         Some(name) => format!("the session `{name}` of {cwd}"),
@@ -58,7 +58,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let mut made = Made { what, to, ..Made::default() };
     let mut effect = Effect::None;
     if !work.dry_run {
-        let replaced = match work.agent.replace_session(planned, work.cancel).await? {
+        let replaced = match work.agent.replace_session(planned).unless(work.cancel).await? {
             Applied::Done(replaced) => replaced,
             Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         };

@@ -36,14 +36,15 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         return Err(CommandError::Usage(failure.hint("`branch-here` moves without a summary")));
     }
     if args.message.is_none() {
-        work.choose_model()?;
+        work.choose_model().await?;
     }
-    let pop = work.agent.plan_pop(&PopRequest {
+    let request = PopRequest {
         target: args.to.clone(),
         note: args.message.clone(),
         focus: args.focus.clone(),
         edit: args.edit,
-    })?;
+    };
+    let pop = work.agent.plan_pop(request).await?;
     let change = {
         let session = work.agent.session();
         let target = pop.plan.new_leaf().map(|node| session.tree().id(node).to_string());
@@ -62,7 +63,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         let change = noted(change, pop.plan.prompt());
         return Ok(Applied::Done(change.session(&work.agent.session())));
     }
-    let popped = match work.agent.pop(pop, work.cancel).await? {
+    let popped = match work.agent.pop(pop).unless(work.cancel).await? {
         Applied::Done(popped) => popped,
         Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
     };

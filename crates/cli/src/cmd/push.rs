@@ -17,7 +17,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
-    let plan = work.agent.plan_push(&args.name.join(" "))?;
+    let plan = work.agent.plan_push(args.name.join(" ")).await?;
     let replace = if args.force { Replace::Yes } else { Replace::No };
     let change = match label::apply(plan, replace, work).await? {
         Applied::Done(change) => change.note("`pop` comes back here and leaves a summary"),

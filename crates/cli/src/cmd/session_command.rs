@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy};
-use offshoot_agent::event::Watcher;
+use offshoot_agent::event::Events;
+use offshoot_agent::handle::AgentHandle;
 use session_tree::{Destination, Session};
 
 use super::SessionCommand;
@@ -27,7 +28,7 @@ pub(crate) type Outcome = Result<Applied<Change>, CommandError>;
 /// The parts that a command works with.
 pub(crate) struct Work<'a> {
     /// The agent; its session is the one to change.
-    pub(crate) agent: &'a mut Agent,
+    pub(crate) agent: &'a AgentHandle,
     /// The other sessions, and the output.
     pub(crate) app: &'a mut App,
     /// True if the command only reports what it would do.
@@ -40,10 +41,14 @@ pub(crate) struct Work<'a> {
 
 impl Work<'_> {
     /// Chooses a model if the agent has none: the one of the session or of the settings, or the offline model.
-    pub(crate) fn choose_model(&mut self) -> Result<(), CommandError> {
-        if self.agent.model().is_none() && !self.is_chat {
-            let setup = Setup::read(self.app, trust::Args::default())?.0;
-            talk::choose_model(self.agent, &setup, self.app)?;
+    pub(crate) async fn choose_model(&mut self) -> Result<(), CommandError> {
+        if self.is_chat || self.agent.state().model.is_some() {
+            return Ok(());
+        }
+        let setup = Setup::read(self.app, trust::Args::default())?.0;
+        let choice = talk::choose_model(&self.agent.session(), &setup, self.app)?;
+        if let Some((model, level)) = choice {
+            self.agent.restore_model(model, Some(level)).await?;
         }
         Ok(())
     }
@@ -175,31 +180,29 @@ impl Options {
         let setup = Setup::read(app, self.trust)?.0;
         // Without a conversation nobody can be asked, so a project's own extensions need `--approve`, as with `-p`.
         let is_approved = self.trust.approves();
+        let sources = Sources::for_one_run(&self.extensions, &setup, is_approved, app)?;
+        let model = match sources.is_empty() {
+            true => None,
+            false => talk::choose_model(&session, &setup, &mut app.capturing(None))?,
+        };
         let mut agent = Agent::new(session, &setup.cwd)
             .with_settings(setup.settings.agent())
             .with_secrets(setup.secrets()?)
-            .with_watcher(Watcher::new(|event| talk::warn(&event)));
-        if !Sources::new(&self.extensions, &setup, is_approved, app)?.is_empty() {
-            talk::choose_model(&mut agent, &setup, &mut app.capturing(None))?;
+            .with_events(Events::new(|event| talk::warn(&event.event)));
+        if let Some((model, level)) = model {
+            agent = agent.with_model(model, level);
         }
+        let agent = spawn(agent)?;
         let outcome = waiting(async |cancel| {
-            Extended::attach(
-                &self.extensions,
-                is_approved,
-                &mut agent,
-                &setup,
-                ExtensionFrontEnd::words(),
-                app,
-            )
-            .await?;
-            agent.start(cancel).await;
-            let mut work = Work { agent: &mut agent, app, dry_run: false, is_chat: false, cancel };
-            let outcome = match work.agent.until_unlocked(cancel).await {
+            let output = ExtensionFrontEnd::words();
+            let extended = Extended::new(&self.extensions, sources, &agent, &setup, output, app)?;
+            extensions::start(&agent, extended.as_ref(), None).await?;
+            let mut work = Work { agent: &agent, app, dry_run: false, is_chat: false, cancel };
+            let outcome = match agent.until_unlocked().unless(cancel).await {
                 Ok(()) => command.run(&mut work).await,
                 Err(error) => Err(error.into()),
             };
-            agent.run_tasks(cancel).await;
-            agent.quit().await;
+            agent.quit().await?;
             outcome
         })?;
         done(outcome?)?.tell(app, self.how)
@@ -208,13 +211,17 @@ impl Options {
 
 /// Returns what a command would do. Asks no extension.
 fn plan(session: Session, command: &SessionCommand, app: &mut App) -> Result<Change, CommandError> {
-    let cwd = app.env.cwd()?;
-    let mut agent = Agent::new(session, cwd);
+    let agent = spawn(Agent::new(session, app.env.cwd()?))?;
     let outcome = waiting(async |cancel| {
-        let mut work = Work { agent: &mut agent, app, dry_run: true, is_chat: false, cancel };
+        let mut work = Work { agent: &agent, app, dry_run: true, is_chat: false, cancel };
         command.run(&mut work).await
     })?;
     done(outcome?)
+}
+
+/// Starts an agent on its own thread.
+pub(crate) fn spawn(agent: Agent) -> Result<AgentHandle, CommandError> {
+    agent.spawn().map_err(|error| CommandError::system("start", "the thread of the agent".as_ref(), &error))
 }
 
 /// Returns what was done; an error if the user or an extension stopped it.

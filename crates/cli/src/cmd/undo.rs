@@ -11,6 +11,6 @@ edited and sent again.")]
 pub(crate) struct Args {}
 
 pub(crate) async fn run(_: &Args, work: &mut Work<'_>) -> Outcome {
-    let planned = work.agent.plan_undo()?.movement;
+    let planned = work.agent.plan_undo().await?.movement;
     go(planned, MoveOutput::Prompt, work).await
 }

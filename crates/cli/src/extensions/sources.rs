@@ -56,6 +56,21 @@ impl Sources {
         Ok(sources)
     }
 
+    /// Finds the extensions for a run that can ask nobody for trust: those of the project are loaded only if
+    /// `is_approved`.
+    pub(crate) fn for_one_run(
+        args: &Args,
+        setup: &Setup,
+        is_approved: bool,
+        app: &mut App,
+    ) -> Result<Self, CommandError> {
+        if !is_approved && !args.no_extensions && setup.project.as_ref().is_some_and(has_extensions) {
+            app.ui.tell("note: the extensions of this project are not loaded: this run cannot ask whether you trust them")?;
+            app.ui.tell("hint: `--approve` loads them in this run")?;
+        }
+        Self::new(args, setup, is_approved, app)
+    }
+
     /// Tells whether there is nothing to load.
     pub(crate) fn is_empty(&self) -> bool {
         let (found, odd) = self.find();
@@ -103,6 +118,6 @@ fn named(paths: &[PathBuf], odd: &mut Vec<String>) -> Vec<Found> {
 }
 
 /// Tells whether a project has extensions.
-pub(super) fn has_extensions(project: &Project) -> bool {
+fn has_extensions(project: &Project) -> bool {
     project.items.iter().any(|item| item.purpose == crate::trust::CODE)
 }

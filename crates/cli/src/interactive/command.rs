@@ -8,7 +8,6 @@ mod label;
 mod model;
 mod session;
 
-use offshoot_agent::agent::Agent;
 use offshoot_agent::command::Applied;
 use offshoot_agent::tools::UserCommand;
 use offshoot_tui::chat::item::Tone;
@@ -17,7 +16,6 @@ use offshoot_tui::help::Help;
 use offshoot_tui::keys::Action;
 use session_tree::{EntryId, Role, Session};
 
-use super::desk::Then;
 use super::front::Front;
 use super::view::{Chosen, View};
 use crate::change::{Change, Effect};
@@ -93,6 +91,9 @@ impl Front<'_> {
                     | ChatCommand::Reload
             ),
         };
+        if !works_always && self.guests.is_loading() {
+            return self.queue_command(text);
+        }
         if !works_always && self.is_refused_now() {
             return self.chat.editor.set_text(text);
         }
@@ -118,11 +119,11 @@ impl Front<'_> {
             ChatCommand::Tree { print: true, .. } => self.print_reading(crate::cmd::print_tree),
             ChatCommand::Tree { at, .. } => self.tree_command(at.as_deref()),
             ChatCommand::Back => {
-                let Some(planned) = self.free_agent().map(|agent| agent.plan_back()) else { return };
+                let planned = self.agent.plan_back();
                 self.start_planned(planned, "back; /forward returns");
             }
             ChatCommand::Forward => {
-                let Some(planned) = self.free_agent().map(|agent| agent.plan_forward()) else { return };
+                let planned = self.agent.plan_forward();
                 self.start_planned(planned, "forward; /back returns");
             }
             ChatCommand::Branches => self.branches(),
@@ -168,14 +169,13 @@ impl Front<'_> {
 
     /// Runs a change of the session and shows its result.
     pub(super) fn start_work(&mut self, change: impl AsyncFnOnce(&mut Work<'_>) -> Outcome + 'static) {
-        let mut app = self.app.capturing(None);
-        self.desk.start(move |mut agent, cancel| async move {
+        let (mut app, agent, cancel) = (self.app.capturing(None), self.agent.clone(), self.leaving.clone());
+        let work = async move {
             let mut work =
-                Work { agent: &mut agent, app: &mut app, dry_run: false, is_chat: true, cancel: &cancel };
-            let outcome = change(&mut work).await;
-            let then: Then = Box::new(move |front| front.finish_command(outcome));
-            (agent, then)
-        });
+                Work { agent: &agent, app: &mut app, dry_run: false, is_chat: true, cancel: &cancel };
+            change(&mut work).await
+        };
+        self.call(work, |front, outcome| front.finish_command(outcome));
     }
 
     fn finish_command(&mut self, outcome: Outcome) {
@@ -220,7 +220,7 @@ impl Front<'_> {
         if let Some(cwd) = replaced.other_cwd {
             self.warn(format!("the session was made in {cwd}; tools work here"));
         }
-        if let Some(damage) = self.desk.read(damage) {
+        if let Some(damage) = self.agent.read(damage) {
             self.warn(damage);
         }
         self.restore_model(replaced.model);
@@ -278,7 +278,7 @@ impl Front<'_> {
         let start = match reference {
             None => None,
             Some(reference) => match self.resolve(reference) {
-                Some(id) => self.desk.read(|session| session.tree().node(&id)),
+                Some(id) => self.agent.read(|session| session.tree().node(&id)),
                 None => return,
             },
         };
@@ -291,7 +291,7 @@ impl Front<'_> {
         read: impl FnOnce(&Session, &mut crate::app::App) -> Result<(), CommandError>,
     ) {
         let mut app = self.app.capturing(Some(usize::from(self.columns)));
-        match self.desk.read(|session| read(session, &mut app)) {
+        match self.agent.read(|session| read(session, &mut app)) {
             Ok(()) => self.print(app.ui.captured().trim_end()),
             Err(error) => self.fail_with(error),
         }
@@ -313,7 +313,7 @@ impl Front<'_> {
                 }
             }
             None => {
-                let last = self.desk.read(last_answer);
+                let last = self.agent.read(last_answer);
                 match last {
                     Some(text) => self.copy_text(&text, "the last answer"),
                     None => self.tell(Tone::Warning, "there is no answer to copy yet"),
@@ -322,23 +322,10 @@ impl Front<'_> {
         }
     }
 
-    /// Returns the agent; reports that something has to wait if it works.
-    pub(super) fn free_agent(&mut self) -> Option<&mut Agent> {
-        if self.is_refused_now() {
-            return None;
-        }
-        self.desk.agent()
-    }
-
     /// Resolves a reference to an id; reports if there is no such entry.
     pub(super) fn resolve(&mut self, reference: &str) -> Option<String> {
-        let found = match self.desk.agent() {
-            Some(agent) => agent.resolve(reference),
-            // Only the agent knows the previous position.
-            None => self.desk.read(|session| session_view::resolve(session, reference)).map_err(Into::into),
-        };
-        match found {
-            Ok(node) => Some(self.desk.read(|session| session.tree().id(node).to_string())),
+        match self.agent.find(reference) {
+            Ok(id) => Some(id.to_string()),
             Err(error) => {
                 self.fail_with(error);
                 None

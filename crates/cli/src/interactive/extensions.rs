@@ -19,7 +19,6 @@ use std::sync::Arc;
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::extension::ExtensionCommand;
-use offshoot_agent::handle::IdleTask;
 use offshoot_agent::tools::ToolBox;
 use offshoot_extensions::Extension;
 use offshoot_extensions::host::{AskedQuestion, HostEvent, Mode, Notice};
@@ -35,10 +34,9 @@ use session_tree::{EntryId, Session};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
-use super::desk::Then;
 use super::front::Front;
 use super::view::{Chosen, View};
-use crate::extensions::{Extended, ExtensionFrontEnd, Sources};
+use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::setup::{LeftOut, Setup};
 use crate::trust::TrustFile;
 
@@ -74,10 +72,10 @@ pub(super) struct Guests {
 /// A change of the chat that an extension requests and the main loop makes.
 pub(super) type ChatUpdate = Box<dyn FnOnce(&mut Front<'_>) + Send>;
 
-/// Where the conversation stands.
+/// A position in a session.
 pub(super) struct Place {
-    session: String,
-    leaf: Option<EntryId>,
+    pub(super) session: String,
+    pub(super) leaf: Option<EntryId>,
 }
 
 impl Guests {
@@ -130,6 +128,11 @@ impl Guests {
         self.tasks.spawn(async move { drop(send.send(Box::new(work.await))) });
     }
 
+    /// Returns true while extensions are loaded.
+    pub(super) fn is_loading(&self) -> bool {
+        self.is_loading
+    }
+
     /// Tells whether there are any.
     pub(super) fn are_there(&self) -> bool {
         self.extended.is_some()
@@ -167,18 +170,18 @@ impl Front<'_> {
         }
         let output = self.guests.output();
         let (args, setup) = (&self.args.extensions, &self.setup);
-        let Some(agent) = self.desk.agent() else { return };
-        let extended = match Extended::new(args, sources, agent, setup, self.app, output) {
-            Ok(extended) => extended,
+        let extended = match Extended::new(args, sources, &self.agent, setup, output, self.app) {
+            Ok(Some(extended)) => extended,
+            Ok(None) => return,
             Err(error) => return self.fail_with(error),
         };
         extended.host.tools.want(self.args.wanted_tools());
         self.guests.extended = Some(extended.clone());
-        self.load(extended, true);
+        self.load(&extended, true);
     }
 
     /// Loads extensions for the first time, or anew.
-    fn load(&mut self, extended: Extended, is_first: bool) {
+    fn load(&mut self, extended: &Extended, is_first: bool) {
         let instructions = match self.args.instructions(&self.setup) {
             Ok(instructions) => instructions,
             Err(error) => return self.fail_with(error),
@@ -188,18 +191,11 @@ impl Front<'_> {
         // Who waits for an extension that does not come to an end can stop it.
         let now = self.now();
         self.chat.working.begin(Activity::Other("Loading extensions…".to_owned()), now);
-        self.desk.start(move |mut agent, cancel| async move {
-            match is_first {
-                true => extended.begin(&mut agent).await,
-                false => agent.reload(&cancel).await,
-            }
-            extended.set_system_prompt(&mut agent, instructions);
-            if is_first {
-                agent.start(&cancel).await;
-            }
-            let then: Then = Box::new(move |front| front.extensions_are_loaded(is_first));
-            (agent, then)
-        });
+        let reply = match is_first {
+            true => extensions::start(&self.agent, Some(extended), Some(instructions)),
+            false => self.agent.reload(Some(extended.system_prompt(instructions))),
+        };
+        self.call(reply, move |front, _| front.extensions_are_loaded(is_first));
     }
 
     fn extensions_are_loaded(&mut self, is_first: bool) {
@@ -255,7 +251,7 @@ impl Front<'_> {
             }
             Some(extended) => {
                 extended.set_sources(sources);
-                self.load(extended, false);
+                self.load(&extended, false);
             }
         }
     }
@@ -315,7 +311,7 @@ impl Front<'_> {
             HostEvent::Close(id) => self.close_dialog(id),
             HostEvent::Loaded => {
                 self.guests.surface.clear();
-                self.guests.seen = self.desk.read(|session| session.tree().len());
+                self.guests.seen = self.agent.read(|session| session.tree().len());
                 self.show_extras();
                 self.guests.unusable.clear();
                 self.know_commands();
@@ -362,38 +358,20 @@ impl Front<'_> {
         }
     }
 
-    /// Does what an extension wished for, now that the agent has time.
-    pub(super) fn run_task(&mut self, wish: IdleTask) {
-        let before = self.place();
-        self.desk.start(move |mut agent, cancel| async move {
-            agent.run_task(wish, &cancel).await;
-            let then: Then = Box::new(move |front| front.granted(&before));
-            (agent, then)
-        });
-    }
-
-    fn granted(&mut self, before: &Place) {
-        if self.guests.running.is_empty() {
-            self.chat.working.end();
-        }
-        self.chat.transcript.finish_all();
-        self.follow_extension(before, "an extension went here; /back returns");
-    }
-
     /// Shows where the conversation stands, if an extension took it elsewhere.
-    fn follow_extension(&mut self, before: &Place, said: &str) {
+    pub(super) fn follow_extension(&mut self, before: &Place, said: &str) {
         let now = self.place();
         if now.session != before.session {
             return self.take_place("another session, opened by an extension");
         }
-        let is_elsewhere = self.desk.read(|session| !goes_on(session, before.leaf.as_ref()));
+        let is_elsewhere = self.agent.read(|session| !goes_on(session, before.leaf.as_ref()));
         if now.leaf != before.leaf && is_elsewhere {
             self.arrive(None, Vec::new(), Some(said));
         }
     }
 
     fn place(&self) -> Place {
-        self.desk
+        self.agent
             .read(|session| Place { session: session.header().id().into_owned(), leaf: session.leaf_id() })
     }
 

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use offshoot_agent::agent::{Agent, Inbox};
-use offshoot_agent::event::AgentEvent;
-use offshoot_agent::handle::IdleTask;
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::event::{AgentEvent, Subscription};
+use offshoot_agent::handle::{AgentHandle, QueueHold};
 use offshoot_agent::model::{ModelSpec, ThinkingLevel};
-use offshoot_agent::secrets::Secrets;
+use offshoot_agent::shared::Source;
+use offshoot_agent::turn::Outcome;
 use offshoot_providers::Providers;
 use offshoot_tui::chat::inline::{self, Inline};
 use offshoot_tui::chat::item::{Item, Tone, items_at};
@@ -29,22 +30,23 @@ use offshoot_tui::summary::Choice;
 use offshoot_tui::time::{Local, Zone};
 use offshoot_tui::tree::TreeSelector;
 use session_tree::{Image, Usage};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
-use super::desk::{Desk, Next, Then};
-use super::extensions::{ChatUpdate, Guests};
+use super::extensions::{ChatUpdate, Guests, Place};
 use super::gate::Asked;
 use super::listen::Listener;
+use super::pending::{Pending, Then};
 use super::picking::Picking;
 use super::presence::Presence;
+use super::queue::{AFTER_STOP, DueTask};
 use super::reader::Found;
 use super::sources::ProjectFiles;
 use super::status::Spending;
 use super::terminal::Terminal;
 use super::view::View;
 use crate::app::App;
-use crate::error::CommandError;
+use crate::error::{CommandError, chain};
 use crate::setup::Setup;
 use crate::signal::Signals;
 use crate::talk;
@@ -59,7 +61,15 @@ const SETTLED: Duration = Duration::from_secs(5);
 /// Everything that is on the screen.
 pub(super) struct Front<'a> {
     pub(super) chat: Chat,
-    pub(super) desk: Desk,
+    pub(super) agent: AgentHandle,
+    /// The events of the agent.
+    events: Subscription,
+    /// The requests whose replies the chat waits for.
+    pub(super) pending: Pending,
+    /// The task of the queue whose turn has come, until it can run.
+    pub(super) due: Option<DueTask>,
+    /// Keeps the queue waiting while a task runs.
+    pub(super) hold: Option<QueueHold>,
     pub(super) app: &'a App,
     pub(super) args: &'a talk::Args,
     /// The extensions, and what they show.
@@ -84,13 +94,10 @@ pub(super) struct Front<'a> {
     pub(super) always: Option<Choice>,
     /// The command that was typed last, until it has succeeded or opened a view.
     submitted: Option<String>,
-    /// Messages and tasks that wait until the agent is idle.
-    pub(super) waiting: VecDeque<super::queue::Waiting>,
-    pub(super) inbox: Inbox,
-    /// The secrets that are masked in files that a prompt names.
-    pub(super) secrets: Arc<Secrets>,
-    /// The task to run as soon as the agent is idle, before the queue and also while a view is open.
-    pub(super) after: Option<Then>,
+    /// Stops the export that runs.
+    pub(super) stop_export: Option<Cancel>,
+    /// Stops the move that the summary dialog has started.
+    pub(super) stop_move: Option<Cancel>,
     /// The model and how hard it thinks, also while the agent works.
     pub(super) model: Option<ModelSpec>,
     pub(super) thinking: ThinkingLevel,
@@ -110,15 +117,14 @@ pub(super) struct Front<'a> {
     was_lent: bool,
     signals: Signals,
     pub(super) inline: Inline,
-    /// Sends events like those of the agent.
-    pub(super) tell: UnboundedSender<AgentEvent>,
-    told: UnboundedReceiver<AgentEvent>,
     questions: UnboundedReceiver<Asked>,
     pub(super) asked: VecDeque<Asked>,
     started: Instant,
     pub(super) moved_at: Option<Duration>,
     looked_at: Duration,
     pub(super) is_over: bool,
+    /// Stops the commands that run when the chat ends.
+    pub(super) leaving: Cancel,
     pub(super) columns: u16,
 }
 
@@ -129,7 +135,6 @@ enum Happened {
     Asked(Option<Asked>),
     Done(Then),
     ChatUpdate(ChatUpdate),
-    Wished(IdleTask),
     Counted(Option<Usage>),
     Found(Found),
     Pasted(Option<Image>),
@@ -142,11 +147,10 @@ impl<'a> Front<'a> {
     /// Takes the terminal over and puts everything together.
     pub(super) fn new(
         chat: Chat,
-        agent: Agent,
+        agent: AgentHandle,
         app: &'a App,
         args: &'a talk::Args,
         setup: Setup,
-        (tell, told): (UnboundedSender<AgentEvent>, UnboundedReceiver<AgentEvent>),
         questions: UnboundedReceiver<Asked>,
     ) -> Result<Self, CommandError> {
         let providers = setup.providers()?;
@@ -157,11 +161,13 @@ impl<'a> Front<'a> {
         Ok(Front {
             keymap: chat.keymap.clone(),
             cwd: setup.cwd.clone(),
-            inbox: agent.inbox(),
-            secrets: Arc::clone(&agent.secrets),
-            model: agent.model().map(|model| model.spec().clone()),
-            thinking: agent.thinking(),
-            desk: Desk::new(agent),
+            events: agent.subscribe(),
+            model: agent.state().model.map(|model| model.spec().clone()),
+            thinking: agent.state().thinking,
+            agent,
+            pending: Pending::default(),
+            due: None,
+            hold: None,
             zone: app.env.zone(),
             chat,
             guests: Guests::new(app.ui.is_plain()),
@@ -177,8 +183,8 @@ impl<'a> Front<'a> {
             tree: None,
             always: None,
             submitted: None,
-            waiting: VecDeque::new(),
-            after: None,
+            stop_export: None,
+            stop_move: None,
             spending: Spending::default(),
             pasting: None,
             files: ProjectFiles::default(),
@@ -189,14 +195,13 @@ impl<'a> Front<'a> {
             was_lent: false,
             signals,
             inline: Inline::default(),
-            tell,
-            told,
             questions,
             asked: VecDeque::new(),
             started: Instant::now(),
             moved_at: None,
             looked_at: Duration::ZERO,
             is_over: false,
+            leaving: Cancel::new(),
             columns,
         })
     }
@@ -206,10 +211,16 @@ impl<'a> Front<'a> {
         self.started.elapsed()
     }
 
-    /// Waits and draws until the person leaves, and gives the agent back, also if the terminal went away.
-    pub(super) async fn run(mut self) -> (Option<Agent>, Result<(), CommandError>) {
+    /// Waits and draws until the user leaves.
+    pub(super) async fn run(mut self) -> Result<(), CommandError> {
         let talked = self.talk().await.and_then(|()| self.say_goodbye());
-        (self.desk.close().await, talked)
+        self.leaving.cancel();
+        self.agent.abort();
+        // A command is not left half done.
+        while self.pending.is_busy() {
+            drop(self.pending.next().await);
+        }
+        talked
     }
 
     async fn talk(&mut self) -> Result<(), CommandError> {
@@ -218,9 +229,8 @@ impl<'a> Front<'a> {
             self.feed_picker();
             let happened = self.wait().await;
             self.take(happened)?;
-            while let Ok(event) = self.told.try_recv() {
-                self.hear(event);
-            }
+            self.hear_events();
+            self.show_queue();
             if std::mem::take(&mut self.was_lent) {
                 self.signals.forget_interrupts().await;
             }
@@ -246,7 +256,7 @@ impl<'a> Front<'a> {
     }
 
     async fn wait(&mut self) -> Happened {
-        let pause = match self.chat.working.moves() || self.desk.is_busy() {
+        let pause = match self.chat.working.moves() || self.is_busy() {
             _ if self.chat.transcript.has_done() => Duration::ZERO,
             _ if self.search_on() => Duration::ZERO,
             _ if self.waits_for_calm() => BEAT,
@@ -257,11 +267,8 @@ impl<'a> Front<'a> {
             biased;
             event = self.terminal.events().next() => Happened::Terminal(event),
             () = self.signals.arrived() => Happened::Signal,
-            next = self.desk.next() => match next {
-                Next::Done(then) => Happened::Done(then),
-                Next::Wished(wish) => Happened::Wished(wish),
-            },
-            event = self.told.recv() => Happened::Told(event),
+            then = self.pending.next() => Happened::Done(then),
+            event = self.events.next() => Happened::Told(event.map(|event| event.event)),
             counted = self.spending.counted() => Happened::Counted(counted),
             image = finished(&mut self.pasting) => Happened::Pasted(image),
             files = self.files.listed() => Happened::Files(files),
@@ -284,16 +291,13 @@ impl<'a> Front<'a> {
             }
             Happened::Done(then) => {
                 // What was told before the end belongs before it.
-                while let Ok(event) = self.told.try_recv() {
-                    self.hear(event);
-                }
+                self.hear_events();
                 self.hear_extensions();
                 then(self);
                 self.refresh();
                 self.pass_keyboard();
             }
             Happened::ChatUpdate(news) => self.take_news(news),
-            Happened::Wished(wish) => self.run_task(wish),
             Happened::Counted(counted) => self.counted(counted),
             Happened::Found(found) => self.found(found),
             Happened::Pasted(image) => self.pasted(image),
@@ -303,8 +307,8 @@ impl<'a> Front<'a> {
         }
         // Questions and tasks wait for a pause in typing.
         self.show_question();
-        self.run_delayed_task();
-        if !self.desk.is_busy() {
+        self.run_due_task();
+        if !self.is_busy() {
             self.submitted = None;
         }
         Ok(())
@@ -336,7 +340,7 @@ impl<'a> Front<'a> {
         let now = self.now();
         self.typed_at = now;
         let sources = super::sources::Known {
-            desk: &self.desk,
+            agent: &self.agent,
             guests: &self.guests,
             providers: &self.providers,
             files: &self.files,
@@ -382,16 +386,48 @@ impl<'a> Front<'a> {
         self.is_over = true;
     }
 
+    /// Takes all events that have arrived.
+    fn hear_events(&mut self) {
+        while let Some(event) = self.events.try_next() {
+            self.hear(event.event);
+        }
+    }
+
     fn hear(&mut self, event: AgentEvent) {
         let now = self.now();
         self.count(&event);
-        if matches!(event, AgentEvent::AgentStart) && self.chat.working.activity() != Some(&Activity::Turn) {
-            self.chat.working.begin(Activity::Turn, now);
+        match event {
+            AgentEvent::AgentStart if self.chat.working.activity() != Some(&Activity::Turn) => {
+                self.chat.working.begin(Activity::Turn, now);
+            }
+            AgentEvent::Returned { prompts } => return self.return_prompts(prompts),
+            AgentEvent::Failed { error } => {
+                return match Arc::try_unwrap(error) {
+                    Ok(error) => self.fail_with(error),
+                    Err(error) => self.fail(&chain(&error)),
+                };
+            }
+            AgentEvent::PositionChanged { session, from, by: Source::Extension } => {
+                return self.follow_extension(
+                    &Place { session, leaf: from },
+                    "an extension went here; /back returns",
+                );
+            }
+            AgentEvent::AgentEnd(ref outcome) => {
+                self.chat.working.end();
+                if *outcome == Outcome::Aborted {
+                    self.tell(Tone::Info, AFTER_STOP);
+                }
+            }
+            _ => {}
         }
+        let is_end = matches!(event, AgentEvent::AgentEnd(_));
         if !self.show_foreign(&event) {
             self.listener.take(event, &mut self.chat, now);
         }
-        self.hand_over();
+        if is_end {
+            self.refresh();
+        }
     }
 
     fn on_time(&mut self) {
@@ -407,14 +443,17 @@ impl<'a> Front<'a> {
 
     /// Makes the position durable, if a move is not followed by an append.
     pub(super) fn keep_position(&mut self) {
-        if self.desk.is_busy() {
+        if self.is_busy() {
             return;
         }
         self.moved_at = None;
-        let is_saved = self.desk.read(|session| session.is_saved() && session.read_only().is_none());
-        let kept = self.desk.agent().filter(|_| is_saved).map(|agent| agent.keep_position());
-        if let Some(Err(error)) = kept {
-            self.fail_with(error);
+        if self.agent.read(|session| session.is_saved() && session.read_only().is_none()) {
+            let reply = self.agent.keep_position();
+            self.call_idle(reply, |front, kept| {
+                if let Err(error) = kept {
+                    front.fail_with(error);
+                }
+            });
         }
     }
 
@@ -465,11 +504,11 @@ impl<'a> Front<'a> {
             None => self.chat.frame(columns, rows, now, None),
             Some(mut view) => {
                 let height = self.view_height(&view, columns, rows);
-                let (desk, keymap, theme) = (&self.desk, &self.keymap, self.chat.theme);
+                let (agent, keymap, theme) = (&self.agent, &self.keymap, self.chat.theme);
                 let local = Local { now: self.app.env.now(), zone: self.zone };
                 let early = self.unasked.filter(|unasked| !unasked.is_over(now));
                 let mut draw = |area: Rect, buf: &mut Buffer| {
-                    super::view::draw(&mut view, desk, theme, keymap, local, beat, area, buf);
+                    super::view::draw(&mut view, agent, theme, keymap, local, beat, area, buf);
                     if let Some(unasked) = early {
                         unasked.draw(theme, keymap, area, buf);
                     }
@@ -486,7 +525,7 @@ impl<'a> Front<'a> {
     fn draw_full_screen(&mut self, columns: u16, rows: u16) -> Result<(), CommandError> {
         let Some(View::Viewer(viewer, path)) = &mut self.view else { return Ok(()) };
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-        let entries = |at| self.desk.read(|session| items_at(session, path, at));
+        let entries = |at| self.agent.read(|session| items_at(session, path, at));
         viewer.draw(&self.keymap, &entries, buffer.area, &mut buffer);
         self.terminal.show_full(true).map_err(broken)?;
         self.write(&inline::screen(&buffer))

@@ -70,7 +70,6 @@ impl Listener {
                 chat.transcript.push(Item::Notice(Tone::Warning, text));
             }
             AgentEvent::AgentEnd(outcome) => self.end(&outcome, chat),
-            AgentEvent::Failed { error } => chat.transcript.push(Item::Notice(Tone::Error, error)),
             _ => {}
         }
     }

@@ -60,7 +60,7 @@ impl Front<'_> {
 
     /// Copies what an entry says.
     pub(super) fn copy_entry(&mut self, id: &str) {
-        match self.desk.read(|session| text_of(session, id)) {
+        match self.agent.read(|session| text_of(session, id)) {
             Some(text) if !text.trim().is_empty() => self.copy_text(&text, "the text"),
             _ => self.tell(Tone::Warning, "there is no text in this entry"),
         }

@@ -11,7 +11,6 @@ use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::picker::{Outcome, Scope, SessionPicker};
 use session_tree::SessionSummary;
 
-use super::desk::Then;
 use super::front::Front;
 use super::presence;
 use super::reader::{Found, Reader};
@@ -52,7 +51,7 @@ impl Front<'_> {
     }
 
     fn session_file(&self) -> Option<PathBuf> {
-        self.desk.read(|session| session.file().map(Path::to_path_buf))
+        self.agent.read(|session| session.file().map(Path::to_path_buf))
     }
 
     fn open_elsewhere(&self, rows: &[SessionSummary]) -> HashSet<PathBuf> {
@@ -137,18 +136,18 @@ impl Front<'_> {
 
     /// Names the open session; only its own agent may write to it.
     fn rename_this(&mut self, picker: &mut SessionPicker, name: &str) {
-        let plan = match self.desk.agent().map(|agent| agent.plan_name(Some(name))) {
-            Some(plan) => plan,
-            None => return picker.set_notice("cannot rename the session while a task runs"),
+        if self.is_busy() {
+            return picker.set_notice("cannot rename the session while a task runs");
+        }
+        let (agent, name) = (self.agent.clone(), name.to_owned());
+        let rename = async move {
+            let plan = agent.plan_name(Some(name)).await?;
+            agent.name_session(plan).await
         };
-        self.desk.start(move |mut agent, cancel| async move {
-            let result = agent.name_session(&plan, &cancel).await;
-            let then: Then = Box::new(move |front| {
-                if let Err(error) = result {
-                    front.fail_with(error);
-                }
-            });
-            (agent, then)
+        self.call(rename, |front, renamed| {
+            if let Err(error) = renamed {
+                front.fail_with(error);
+            }
         });
     }
 

@@ -1,111 +1,111 @@
 //! Prompts and the queue: sent at once, after the tools that run, or when the agent is idle.
 //!
-//! A steering message is also in the agent's inbox as soon as a turn runs; its ticket says whether it is still there. A
-//! follow-up waits only here, because it may be a command. A task, such as a move in the tree, waits only here, too.
+//! Everything that waits is in the queue of the agent. A command or a move that waits holds the queue while
+//! it runs, so that the prompts behind it stay behind it.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
-use offshoot_agent::agent::{Delivery, Submission, Submitted, Ticket};
+use offshoot_agent::agent::{Delivery, Submission, Submitted, USER_COMMAND};
+use offshoot_agent::cancel::Cancel;
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::AgentEvent;
+use offshoot_agent::handle::QueueHold;
+use offshoot_agent::queue::QueueText;
 use offshoot_agent::tools::UserCommand;
-use offshoot_agent::turn::Outcome;
 use offshoot_tui::chat::item::{Item, ShellItem, Tone, item_of};
 use offshoot_tui::chat::working::{Activity, Queued};
 use offshoot_tui::dialog::{self, Question};
 
-use session_tree::{Role, Session};
-
-use super::desk::Then;
 use super::front::Front;
+use super::pending::Then;
 use super::view::{Chosen, View};
+use crate::slash::{self, Line};
 
 /// What can be done after an answer was stopped.
-const AFTER_STOP: &str = "stopped; /undo takes the prompt back, /tree shows everything";
+pub(super) const AFTER_STOP: &str = "stopped; /undo takes the prompt back, /tree shows everything";
 
-/// The call id under which the output of a command of the user arrives; models give none like it.
-const USER_COMMAND: &str = "!";
-
-/// A queued message or task.
-pub(super) struct Waiting {
-    /// The message, or the description of the task.
-    text: String,
-    kind: WaitingKind,
+/// A task whose turn in the queue has come.
+pub(super) struct DueTask {
+    hold: QueueHold,
+    text: QueueText,
+    due: Due,
+    task: Then,
 }
 
-enum WaitingKind {
-    /// A message for the turn that runs, with the agent's handle once the agent has it.
-    Steer(Option<Ticket>),
-    FollowUp,
-    Task(Then),
-}
-
-impl Waiting {
-    fn ticket(&self) -> Option<Ticket> {
-        match self.kind {
-            WaitingKind::Steer(ticket) => ticket,
-            WaitingKind::FollowUp | WaitingKind::Task(_) => None,
-        }
-    }
-
-    fn is_task(&self) -> bool {
-        matches!(self.kind, WaitingKind::Task(_))
-    }
+/// When the user expects a queued task to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    /// As soon as the work that was just stopped has ended.
+    Now,
+    /// At some time: keys that are typed then are not meant for it.
+    Later,
 }
 
 impl Front<'_> {
-    /// Says something to the model: at once, or after the tools that run.
+    /// Sends a prompt: at once, or after the tools that run.
     pub(super) fn say(&mut self, text: &str) {
-        match self.desk.is_busy() {
+        match self.is_busy() {
             _ if self.is_read_only() => self.chat.editor.set_text(text),
-            true => self.enqueue(text, WaitingKind::Steer(None)),
+            true => self.queue_prompt(text, Delivery::Steer),
             false => self.prompt(text),
         }
     }
 
-    /// Says something to the model when all is done.
+    /// Sends a prompt or runs a command when everything else is done.
     pub(super) fn follow_up(&mut self, text: &str) {
-        match self.desk.is_busy() || self.view.is_some() {
-            true => self.enqueue(text, WaitingKind::FollowUp),
+        let is_prompt = matches!(slash::parse(text), Line::Text) && UserCommand::parse(text).is_none();
+        match self.is_busy() || self.view.is_some() {
+            // A prompt behind an open view waits until the view is closed.
+            true if is_prompt && self.is_busy() && !self.guests.is_loading() => {
+                self.queue_prompt(text, Delivery::FollowUp);
+            }
+            true => self.queue_command(text),
             false => self.submit(text),
         }
     }
 
-    fn enqueue(&mut self, text: &str, kind: WaitingKind) {
-        self.waiting.push_back(Waiting { text: text.to_owned(), kind });
-        self.hand_over();
+    fn queue_prompt(&mut self, text: &str, delivery: Delivery) {
+        let submission = self.submission(text);
+        self.agent.queue_prompt(submission, delivery);
     }
 
-    fn show_waiting(&mut self) {
-        let queued = |waiting: &Waiting| Queued {
-            text: waiting.text.clone(),
-            is_follow_up: !matches!(waiting.kind, WaitingKind::Steer(_)),
-        };
-        self.chat.working.queue = self.waiting.iter().map(queued).collect();
+    /// Runs a typed line when everything before it in the queue is done.
+    pub(super) fn queue_command(&mut self, text: &str) {
+        let line = text.to_owned();
+        let task: Then = Box::new(move |front| front.submit(&line));
+        self.queue_task(QueueText::Typed(text.to_owned()), Due::Later, task);
     }
 
-    /// Forgets what the turn that goes on has taken, and hands steering messages over to it.
-    pub(super) fn hand_over(&mut self) {
-        self.waiting.retain(|waiting| waiting.ticket().is_none_or(|ticket| self.inbox.holds(ticket)));
-        while self.inbox.is_busy()
-            && let Some(at) =
-                self.waiting.iter().position(|waiting| matches!(waiting.kind, WaitingKind::Steer(None)))
-        {
-            let text = self.waiting[at].text.clone();
-            match self.submission(&text).to_messages(self.app.env.now(), &self.cwd, &self.secrets) {
-                Ok(messages) => {
-                    let ticket = self.inbox.submit(Delivery::Steer, messages);
-                    self.waiting[at].kind = WaitingKind::Steer(Some(ticket));
-                }
-                Err(error) => {
-                    self.waiting.remove(at);
-                    self.put_into_editor(vec![text]);
-                    self.fail_with(error);
-                }
+    /// Runs a task when everything before it in the queue is done.
+    fn queue_task(&mut self, text: QueueText, due: Due, task: Then) {
+        let held = self.agent.hold(text.clone());
+        self.call_idle(held, move |front, held| {
+            if let Ok(hold) = held {
+                front.due = Some(DueTask { hold, text, due, task });
             }
+        });
+    }
+
+    /// Runs the task whose turn has come, at a pause in typing and when no view is open. Lets the queue go on when the
+    /// task is done.
+    pub(super) fn run_due_task(&mut self) {
+        if self.hold.is_some() && !self.pending.is_busy() && self.view.is_none() {
+            self.hold = None;
         }
-        self.show_waiting();
+        if self.is_over || self.hold.is_some() || self.view.is_some() || self.is_being_typed() {
+            return;
+        }
+        let Some(DueTask { hold, due, task, .. }) = self.due.take() else { return };
+        self.hold = Some(hold);
+        task(self);
+        if self.view.is_some() && due == Due::Later {
+            self.opened_unasked();
+        }
+    }
+
+    /// Shows the queue.
+    pub(super) fn show_queue(&mut self) {
+        let due = self.due.iter().map(|due| (due.text.as_str().to_owned(), None));
+        let queued = self.agent.queue().into_iter().map(|queued| (queued.text, queued.delivery));
+        let shown = |(text, delivery)| Queued { text, is_follow_up: delivery != Some(Delivery::Steer) };
+        self.chat.working.queue = due.chain(queued).map(shown).collect();
     }
 
     /// Makes a prompt of what was typed, with the images and files that it names. Reports files that do not exist.
@@ -118,73 +118,22 @@ impl Front<'_> {
         submission
     }
 
-    /// Runs the next queued message or task if the agent is idle.
-    pub(super) fn go_on(&mut self) {
-        if self.is_over || self.desk.is_busy() {
-            return;
-        }
-        if let Some(then) = self.after.take() {
-            return then(self);
-        }
-        let is_early = self.is_being_typed() && self.waiting.front().is_some_and(Waiting::is_task);
-        if self.view.is_some() || is_early {
-            return;
-        }
-        self.waiting = self.taken_back();
-        let next = self.waiting.pop_front();
-        self.show_waiting();
-        match next {
-            None => {}
-            Some(Waiting { kind: WaitingKind::Task(task), .. }) => {
-                task(self);
-                if self.view.is_some() {
-                    self.opened_unasked();
-                }
-            }
-            Some(message) => self.submit(&message.text),
-        }
-    }
-
-    /// Runs a queued task that had to wait for a pause in typing.
-    pub(super) fn run_delayed_task(&mut self) {
-        if self.waiting.front().is_some_and(Waiting::is_task) {
-            self.go_on();
-        }
-    }
-
-    /// Empties the queue: messages go back into the editor, tasks are dropped.
+    /// Empties the queue: prompts and commands go back into the editor, tasks are dropped.
     pub(super) fn take_back(&mut self) {
-        self.take_back_messages();
-        self.waiting.clear();
-        self.show_waiting();
+        let due = self.due.take().and_then(|due| match due.text {
+            QueueText::Typed(text) => Some(Submission::typed(text)),
+            QueueText::Description(_) => None,
+        });
+        let prompts = due.into_iter().chain(self.agent.take_back()).collect();
+        self.return_prompts(prompts);
     }
 
-    /// Puts queued messages back into the editor; tasks stay queued.
-    fn take_back_messages(&mut self) {
-        let (tasks, messages): (VecDeque<_>, VecDeque<_>) =
-            self.taken_back().into_iter().partition(Waiting::is_task);
-        self.waiting = tasks;
-        self.show_waiting();
-        self.put_into_editor(messages.into_iter().map(|message| message.text).collect());
-    }
-
-    /// Takes the whole queue, also out of the agent's inbox; messages that a turn has taken are left out.
-    fn taken_back(&mut self) -> VecDeque<Waiting> {
-        let mut waiting = std::mem::take(&mut self.waiting);
-        waiting.retain(|waiting| waiting.ticket().is_none_or(|ticket| self.inbox.take_back(ticket)));
-        for waiting in &mut waiting {
-            if let WaitingKind::Steer(ticket) = &mut waiting.kind {
-                *ticket = None;
-            }
-        }
-        waiting
-    }
-
-    /// Puts texts before what is in the editor.
-    fn put_into_editor(&mut self, mut texts: Vec<String>) {
-        if texts.is_empty() {
+    /// Puts prompts before what is in the editor.
+    pub(super) fn return_prompts(&mut self, prompts: Vec<Submission>) {
+        if prompts.is_empty() {
             return;
         }
+        let mut texts: Vec<String> = prompts.into_iter().map(|prompt| prompt.text).collect();
         let draft = self.chat.editor.text();
         if !draft.trim().is_empty() {
             texts.push(draft);
@@ -192,72 +141,45 @@ impl Front<'_> {
         self.chat.editor.set_text(&texts.join("\n\n"));
     }
 
-    /// Stops what is going on; what waits comes back into the editor.
+    /// Stops the work that runs; the queue goes back into the editor.
     pub(super) fn interrupt(&mut self) {
         self.take_back();
         for asked in self.asked.drain(..) {
             asked.give(None);
         }
         self.guests.stop();
-        self.desk.stop();
+        self.stop_export.iter().for_each(Cancel::cancel);
+        self.agent.abort();
     }
 
     /// Begins a turn.
     fn prompt(&mut self, text: &str) {
         let now = self.now();
         let submission = self.submission(text);
-        let text = text.to_owned();
-        let before = self.desk.read(|session| session.tree().len());
         self.chat.working.hush();
         self.chat.working.begin(Activity::Turn, now);
         self.moved_at = None;
-        self.desk.start(|mut agent, cancel| async move {
-            let result = match agent.until_unlocked(&cancel).await.and_then(|()| agent.keep_choice()) {
-                Ok(()) => agent.submit(submission, &cancel).await,
-                Err(error) => Err(error),
-            };
-            let then: Then = Box::new(move |front| front.answered(result, text, before));
-            (agent, then)
-        });
+        let reply = self.agent.prompt(submission);
+        self.call(reply, |front, result| front.answered(result));
     }
 
-    /// Ends a turn. A prompt that is not in the session goes back into the editor.
-    fn answered(&mut self, result: Result<Submitted, AgentError>, text: String, before: usize) {
+    fn answered(&mut self, result: Result<Submitted, AgentError>) {
         self.chat.working.end();
         self.chat.transcript.finish_all();
-        let is_lost = result.is_err() && !self.has_prompt_since(before);
-        match result {
-            Ok(Submitted::Answered(Outcome::Done) | Submitted::Handled) => return,
-            Ok(Submitted::Answered(Outcome::Aborted)) => self.tell(Tone::Info, AFTER_STOP),
-            Ok(Submitted::Answered(Outcome::Failed(_))) => {}
-            Err(error) => self.fail_with(error),
-        }
-        // Queued messages were written for an answer that did not come.
-        self.take_back_messages();
-        if is_lost {
-            // Before the queued messages, as it was typed.
-            self.put_into_editor(vec![text]);
+        if let Err(error) = result {
+            self.fail_with(error);
         }
     }
 
-    /// Returns true if a prompt was appended after the first `before` entries.
-    fn has_prompt_since(&self, before: usize) -> bool {
-        let is_prompt = |session: &Session| {
-            let tree = session.tree();
-            tree.nodes().skip(before).any(|node| tree.role(node) == Some(Role::User))
-        };
-        self.desk.read(is_prompt)
-    }
-
-    /// Runs a command of the person and keeps it in the session.
+    /// Runs a shell command of the user and appends it to the session.
     pub(super) fn run_shell(&mut self, command: UserCommand) {
         let mark = if command.is_private { "!!" } else { "!" };
         let text = format!("{mark}{}", command.command);
         if self.is_read_only() {
             return self.chat.editor.set_text(&text);
         }
-        if self.desk.is_busy() {
-            return self.enqueue(&text, WaitingKind::FollowUp);
+        if self.is_busy() {
+            return self.queue_command(&text);
         }
         let now = self.now();
         self.chat.working.begin(Activity::Shell, now);
@@ -268,43 +190,25 @@ impl Front<'_> {
             ..ShellItem::default()
         }));
         self.listener.calls.push((USER_COMMAND.to_owned(), item));
-        let tell = self.tell.clone();
-        self.desk.start(move |mut agent, cancel| async move {
-            let mut place = agent.tool_place(cancel);
-            place.progress = Arc::new(move |output| {
-                // The receiver may be gone during shutdown.
-                drop(tell.send(AgentEvent::ToolUpdate { call_id: USER_COMMAND.to_owned(), output }));
-            });
-            let ran = agent.run_command(&command, &place).await;
-            let kept = ran.as_ref().map_or(Ok(None), |message| agent.keep_command(message).map(Some));
-            let then: Then = Box::new(move |front| {
-                front.chat.working.end();
-                front.listener.calls.retain(|(_, known)| *known != item);
-                if let Some(ended) = ran.as_ref().ok().and_then(item_of) {
-                    front.chat.transcript.change(item, |item| *item = ended);
-                }
-                front.chat.transcript.finish(item);
-                if let Some(error) = ran.err().or(kept.err()) {
-                    front.fail_with(error);
-                }
-            });
-            (agent, then)
+        let reply = self.agent.run_command(command);
+        self.call(reply, move |front, ran| {
+            front.chat.working.end();
+            front.listener.calls.retain(|(_, known)| *known != item);
+            if let Some(ended) = ran.as_ref().ok().and_then(|ran| item_of(&ran.message)) {
+                front.chat.transcript.change(item, |item| *item = ended);
+            }
+            front.chat.transcript.finish(item);
+            if let Err(error) = ran.and_then(|ran| ran.appended) {
+                front.fail_with(error);
+            }
         });
-    }
-
-    /// Runs `task` now if the agent is idle, else as soon as it is.
-    pub(super) fn when_idle(&mut self, task: Then) {
-        match self.desk.is_busy() {
-            true => self.after = Some(task),
-            false => task(self),
-        }
     }
 
     /// Runs `task`; asks first if that would interrupt running work.
     ///
     /// `what` names the task in the answers, and `stay` runs if the user decides against it.
     pub(super) fn ask_to_interrupt(&mut self, what: &str, task: Then, stay: Then) {
-        if !self.desk.is_busy() {
+        if !self.is_busy() {
             return task(self);
         }
         let title = match self.chat.working.activity() {
@@ -319,27 +223,25 @@ impl Front<'_> {
             dialog::Item::new("Stop it", format!("and {what} now")),
             dialog::Item::new("Stay here", "nothing changes"),
         ];
-        let text = what.to_owned();
+        let text = QueueText::Description(what.to_owned());
         let chosen: Chosen<Option<usize>> = Box::new(move |front, answer| match answer {
-            Some(0) => {
-                front.waiting.push_back(Waiting { text, kind: WaitingKind::Task(task) });
-                front.show_waiting();
-            }
+            Some(0) => front.queue_task(text, Due::Later, task),
             Some(1) => {
                 front.interrupt();
-                front.when_idle(task);
+                front.queue_task(text, Due::Now, task);
             }
             _ => stay(front),
         });
         self.open_view(View::Question(Question::new(title, "", answers), chosen));
     }
 
-    /// Tells that something has to wait until the agent has time; true if it has none.
+    /// Returns true, and reports it, if a command has to wait because something runs.
     pub(super) fn is_refused_now(&mut self) -> bool {
-        if self.desk.is_busy() {
+        let is_busy = self.is_busy();
+        if is_busy {
             let key = self.keymap.name(offshoot_tui::keys::Action::Interrupt).unwrap_or_default();
             self.tell(Tone::Warning, format!("not while something runs; {key} stops it"));
         }
-        self.desk.is_busy()
+        is_busy
     }
 }

@@ -11,7 +11,6 @@ use offshoot_tui::dialog::{Review, ReviewKind, ReviewText, Reviewed};
 use offshoot_tui::numbers::{count, tokens};
 use session_tree::MergeOutcome;
 
-use super::desk::Then;
 use super::front::Front;
 use super::view::View;
 use crate::cmd::cherry_pick::{self, open_source};
@@ -39,21 +38,25 @@ impl Front<'_> {
     /// Plans a cherry-pick and shows it.
     pub(super) fn plan_pick(&mut self, request: CherryPickRequest) {
         match open_source(&request.what, self.app) {
-            Ok((source, what)) => {
-                self.plan_pick_from(source.as_ref(), &CherryPickRequest { what, ..request });
-            }
+            Ok((source, what)) => self.plan_pick_from(source, CherryPickRequest { what, ..request }),
             Err(error) => self.fail_with(error),
         }
     }
 
-    fn plan_pick_from(&mut self, source: Option<&SharedSession>, request: &CherryPickRequest) {
-        let Some(agent) = self.free_agent() else { return };
-        let pick = match agent.plan_cherry_pick(source, request) {
-            Ok(pick) => pick,
-            Err(error) => return self.fail_with(error),
-        };
+    fn plan_pick_from(&mut self, source: Option<SharedSession>, request: CherryPickRequest) {
+        if self.is_refused_now() {
+            return;
+        }
+        let reply = self.agent.plan_cherry_pick(source, request);
+        self.call(reply, |front, planned| match planned {
+            Ok(pick) => front.review_pick(pick),
+            Err(error) => front.fail_with(error),
+        });
+    }
+
+    fn review_pick(&mut self, pick: CherryPick) {
         let (entries, taken) = (count(pick.plan.selected.len(), "entry"), tokens(pick.plan.tokens()));
-        let facts = vec![format!("{entries} · {} · about {taken} tokens", request.mode())];
+        let facts = vec![format!("{entries} · {} · about {taken} tokens", pick.request.mode())];
         let text = ReviewText::Ready(pick.plan.text());
         let review = Review::new(ReviewKind::Pick, facts, pick.warnings.clone(), text);
         self.open_view(View::Review(Box::new(review), Reviewing::Pick(Box::new(pick))));
@@ -62,28 +65,29 @@ impl Front<'_> {
     /// Plans a merge, has its text made, and shows it.
     pub(super) fn plan_merge(&mut self, request: MergeBranchRequest) {
         match open_source(&request.branch, self.app) {
-            Ok((source, branch)) => {
-                self.plan_merge_from(source.as_ref(), &MergeBranchRequest { branch, ..request });
-            }
+            Ok((source, branch)) => self.plan_merge_from(source, MergeBranchRequest { branch, ..request }),
             Err(error) => self.fail_with(error),
         }
     }
 
-    fn plan_merge_from(&mut self, source: Option<&SharedSession>, request: &MergeBranchRequest) {
-        let Some(agent) = self.free_agent() else { return };
-        let planned = match agent.plan_merge(source, request) {
-            Ok(planned) => planned,
-            Err(error) => return self.fail_with(error),
-        };
+    fn plan_merge_from(&mut self, source: Option<SharedSession>, request: MergeBranchRequest) {
+        if self.is_refused_now() {
+            return;
+        }
+        let reply = self.agent.plan_merge(source, request);
+        self.call(reply, |front, planned| match planned {
+            Ok(planned) => front.draft_merge(planned),
+            Err(error) => front.fail_with(error),
+        });
+    }
+
+    fn draft_merge(&mut self, planned: MergeDraft) {
         match &planned.plan.outcome {
             MergeOutcome::UpToDate | MergeOutcome::FastForward { .. } => return self.apply_merge(planned),
             MergeOutcome::Merge(_) => self.open_merge_review(planned.clone(), ReviewText::Waiting),
         }
-        self.desk.start(move |agent, cancel| async move {
-            let drafted = agent.draft_merge(planned, &cancel).await;
-            let then: Then = Box::new(move |front| front.merge_drafted(drafted));
-            (agent, then)
-        });
+        let reply = self.agent.draft_merge(planned);
+        self.call(reply, |front, drafted| front.merge_drafted(drafted));
     }
 
     fn open_merge_review(&mut self, draft: MergeDraft, text: ReviewText) {
@@ -131,7 +135,7 @@ impl Front<'_> {
         match (wanted, reviewing) {
             (Some(Reviewed::Cancel), reviewing) => {
                 if review.is_waiting() && matches!(reviewing, Reviewing::Merge(_)) {
-                    self.desk.stop();
+                    self.agent.abort();
                 }
                 self.tell(Tone::Info, "nothing changed");
             }
@@ -149,10 +153,7 @@ impl Front<'_> {
             }
             (Some(Reviewed::NextMode), Reviewing::Pick(pick)) => {
                 let CherryPick { request, source, .. } = *pick;
-                self.plan_pick_from(
-                    source.as_ref(),
-                    &CherryPickRequest { native: !request.native, ..request },
-                );
+                self.plan_pick_from(source, CherryPickRequest { native: !request.native, ..request });
             }
             (Some(Reviewed::Apply(text)), Reviewing::Merge(mut draft)) => {
                 draft.review(text);
@@ -164,12 +165,12 @@ impl Front<'_> {
                     MergeWith::Digest | MergeWith::Text(_) => MergeWith::default(),
                 };
                 let MergeDraft { request, source, .. } = *draft;
-                self.plan_merge_from(source.as_ref(), &MergeBranchRequest { with, ..request });
+                self.plan_merge_from(source, MergeBranchRequest { with, ..request });
             }
             (Some(Reviewed::Focus(focus)), Reviewing::Merge(draft)) => {
                 let MergeDraft { request, source, .. } = *draft;
                 let with = MergeWith::Summary { focus: Some(focus) };
-                self.plan_merge_from(source.as_ref(), &MergeBranchRequest { with, ..request });
+                self.plan_merge_from(source, MergeBranchRequest { with, ..request });
             }
             (Some(Reviewed::FullDiff), Reviewing::Merge(draft)) => {
                 self.print_diff(&draft.request.branch, None);

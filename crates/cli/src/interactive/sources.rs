@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::model::ThinkingLevel;
 use offshoot_providers::Providers;
 use offshoot_tui::chat::command::Completes;
@@ -10,7 +11,6 @@ use offshoot_tui::chat::completion::{Candidate, Sources};
 use session_tree::{Catalog, Node, Role, Session, SessionSummary};
 use tokio::task::JoinHandle;
 
-use super::desk::Desk;
 use super::extensions::Guests;
 use super::front::{Front, finished};
 use crate::app::App;
@@ -31,7 +31,7 @@ const FILES_STAY: Duration = Duration::from_secs(3);
 
 /// What there is to complete.
 pub(super) struct Known<'a> {
-    pub(super) desk: &'a Desk,
+    pub(super) agent: &'a AgentHandle,
     pub(super) guests: &'a Guests,
     pub(super) providers: &'a Providers,
     pub(super) files: &'a ProjectFiles,
@@ -44,7 +44,7 @@ impl Sources for Known<'_> {
             Completes::Nothing | Completes::Foreign => Vec::new(),
             Completes::Commands => self.guests.offered_commands(),
             Completes::Entries => {
-                let mut found = self.desk.read(|session| references(Some(session)));
+                let mut found = self.agent.read(|session| references(Some(session)));
                 found.push(("-".to_owned(), "the previous position".to_owned()));
                 found.into_iter().map(|(text, what)| candidate(text, what)).collect()
             }

@@ -38,12 +38,10 @@ impl Spending {
 impl Front<'_> {
     /// Looks at the session anew, after something changed.
     pub(super) fn refresh(&mut self) {
-        if let Some(agent) = self.desk.agent() {
-            self.inbox = agent.inbox();
-            self.model = agent.model().map(|model| model.spec().clone());
-            self.thinking = agent.thinking();
-        }
-        let read = self.desk.read(|session| {
+        let state = self.agent.state();
+        self.model = state.model.map(|model| model.spec().clone());
+        self.thinking = state.thinking;
+        let read = self.agent.read(|session| {
             let tokens = session.projected_tokens(session.leaf()).ok();
             (session.name().map(str::to_owned), branch_place(session), tokens)
         });
@@ -68,7 +66,7 @@ impl Front<'_> {
     /// Adds the cost of entries that were not counted yet: answers, summaries, compactions, tool results.
     fn count_new(&mut self) {
         let counted = self.spending.entries;
-        let (entries, figures) = self.desk.read(|session| {
+        let (entries, figures) = self.agent.read(|session| {
             let tree = session.tree();
             (tree.len(), session_view::Stats::of_entries(session, tree.nodes().skip(counted)))
         });
@@ -87,7 +85,7 @@ impl Front<'_> {
     pub(super) fn count_all(&mut self) {
         // What is still counted for another session is not of this one.
         self.spending = Spending::default();
-        let (file, entries) = self.desk.read(|session| {
+        let (file, entries) = self.agent.read(|session| {
             let file = session.file().filter(|_| session.is_saved());
             (file.map(Path::to_path_buf), session.tree().len())
         });
@@ -125,7 +123,7 @@ impl Front<'_> {
     /// Shows others that we have the session open; tells and asks if they have it, too.
     pub(super) fn announce(&mut self) {
         let Ok(state) = self.app.env.state_dir() else { return };
-        let id = self.desk.read(|session| session.header().id().into_owned());
+        let id = self.agent.read(|session| session.header().id().into_owned());
         self.presence.announce(&state, &id);
         self.update_remark();
         if !presence::is_held(&state, &id) {
@@ -149,10 +147,10 @@ impl Front<'_> {
 
     /// Goes on without writing anything.
     fn look_on(&mut self) {
-        let Some(path) = self.desk.read(|session| session.file().map(Path::to_path_buf)) else { return };
+        let Some(path) = self.agent.read(|session| session.file().map(Path::to_path_buf)) else { return };
         match self.app.options().open_read_only(path) {
             Ok(session) => {
-                self.desk.change(|open| *open = session);
+                self.agent.watch_only(session);
                 self.update_remark();
                 self.tell(Tone::Info, READ_ONLY);
             }
@@ -162,7 +160,7 @@ impl Front<'_> {
 
     /// Tells that nothing can be written to this session; true if so.
     pub(super) fn is_read_only(&mut self) -> bool {
-        let is_read_only = self.desk.read(|session| session.read_only().is_some());
+        let is_read_only = self.agent.read(|session| session.read_only().is_some());
         if is_read_only {
             self.tell(Tone::Warning, READ_ONLY);
         }
@@ -173,14 +171,7 @@ impl Front<'_> {
     /// Returns false if the last entry is not below the leaf.
     fn follow(&mut self, appended: &[Entry]) -> bool {
         let Some(last) = appended.last() else { return false };
-        let known = self.desk.change(|session| {
-            let (leaf, node) = (session.leaf()?, session.node(last.id().as_str()).ok()?);
-            if session.read_only().is_none() || !session.tree().is_on_path(leaf, node) {
-                return None;
-            }
-            let known = session.branch_path(None).len();
-            session.branch(last.id().as_str()).ok().map(|()| known)
-        });
+        let known = self.agent.follow(last.id());
         let Some(known) = known else { return false };
         self.print_path_from(known);
         self.refresh();
@@ -190,7 +181,7 @@ impl Front<'_> {
     /// Shows in the footer what is special about the session now.
     pub(super) fn update_remark(&mut self) {
         let (id, is_read_only) =
-            self.desk.read(|session| (session.header().id().into_owned(), session.read_only().is_some()));
+            self.agent.read(|session| (session.header().id().into_owned(), session.read_only().is_some()));
         let is_open_elsewhere = || self.app.env.state_dir().is_ok_and(|state| presence::is_held(&state, &id));
         self.chat.footer.remark = match &self.presence.error {
             Some(error) => Some(error.clone()),
@@ -202,8 +193,7 @@ impl Front<'_> {
 
     /// Takes in what other programs appended to the session.
     pub(super) fn look_for_others(&mut self) {
-        let caught = self.desk.change(|session| session.is_saved().then(|| session.catch_up()));
-        let Some(caught) = caught else { return };
+        let caught = self.agent.catch_up();
         self.presence.error = caught.as_ref().err().map(|error| chain(error));
         match caught {
             Ok(entries) if entries.is_empty() => {}

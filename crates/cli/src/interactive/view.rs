@@ -1,5 +1,6 @@
 //! Views: what has the keyboard instead of the editor, one at a time.
 
+use offshoot_agent::handle::AgentHandle;
 use offshoot_tui::branches::BranchList;
 use offshoot_tui::chat::item::items_at;
 use offshoot_tui::chat::viewer::Viewer;
@@ -17,7 +18,6 @@ use offshoot_tui::time::Local;
 use offshoot_tui::tree::TreeSelector;
 use session_tree::{EntryId, Node};
 
-use super::desk::Desk;
 use super::extensions::Dialog;
 use super::front::Front;
 
@@ -70,7 +70,7 @@ impl View {
 #[expect(clippy::too_many_arguments, reason = "all that views look at, none of it theirs")]
 pub(super) fn draw(
     view: &mut View,
-    desk: &Desk,
+    agent: &AgentHandle,
     theme: Theme,
     keymap: &Keymap,
     local: Local,
@@ -80,7 +80,7 @@ pub(super) fn draw(
 ) {
     match view {
         View::Tree(tree, _) => {
-            desk.read(|session| tree.prepare(session, theme, local, area));
+            agent.read(|session| tree.prepare(session, theme, local, area));
             tree.draw(theme, keymap, area, buf);
         }
         View::Summary(flow) => flow.draw(theme, keymap, beat, area, buf),
@@ -168,7 +168,7 @@ impl Front<'_> {
             self.view = self.behind.pop();
         }
         self.show_question();
-        self.go_on();
+        self.run_due_task();
     }
 
     /// Takes the view that waited for the work that is done now, wherever it is.
@@ -199,7 +199,7 @@ impl Front<'_> {
 
     fn prompts_event(&mut self, mut list: Box<PromptList>, chosen: Chosen<EntryId>, event: &Event) {
         let input = list.input(&self.keymap, event);
-        let answer = input.and_then(|input| self.desk.read(|session| list.update(session, &input)));
+        let answer = input.and_then(|input| self.agent.read(|session| list.update(session, &input)));
         match answer {
             None => self.view = Some(View::Prompts(list, chosen)),
             Some(Answer::Cancelled) => {}
@@ -232,7 +232,7 @@ impl Front<'_> {
 
     fn viewer_event(&mut self, mut viewer: Box<Viewer>, path: Vec<Node>, event: &Event) {
         let input = viewer.input(&self.keymap, event);
-        let entries = |at| self.desk.read(|session| items_at(session, &path, at));
+        let entries = |at| self.agent.read(|session| items_at(session, &path, at));
         if !input.is_some_and(|input| viewer.update(&input, &entries)) {
             self.view = Some(View::Viewer(viewer, path));
         }
@@ -260,7 +260,7 @@ impl Front<'_> {
 
     /// Shows the path in full.
     pub(super) fn open_viewer(&mut self) {
-        let path = self.desk.read(|session| session.branch_path(None));
+        let path = self.agent.read(|session| session.branch_path(None));
         let viewer = Viewer::new(self.chat.transcript.look().clone(), path.len());
         self.open_view(View::Viewer(Box::new(viewer), path));
     }
@@ -269,7 +269,7 @@ impl Front<'_> {
     pub(super) fn search_on(&mut self) -> bool {
         match &mut self.view {
             Some(View::Tree(tree, _)) if tree.is_searching() => {
-                self.desk.read(|session| tree.search_step(session, SEARCHED_AT_ONCE));
+                self.agent.read(|session| tree.search_step(session, SEARCHED_AT_ONCE));
                 true
             }
             _ => false,

@@ -1,8 +1,9 @@
 //! Walking the tree: choosing an entry, choosing a summary of the branch that is left, showing the new position.
 
-use offshoot_agent::agent::{Arrival, Move, NavigateRequest, SummaryRequest};
+use offshoot_agent::agent::{Move, NavigateRequest, NavigationResult, SummaryRequest};
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
+use offshoot_agent::handle::Reply;
 use offshoot_tui::chat::highlight::CodeCache;
 use offshoot_tui::chat::item::{Item, Tone, prompts, rows};
 use offshoot_tui::chat::working::Activity;
@@ -12,9 +13,9 @@ use offshoot_tui::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow};
 use offshoot_tui::tree::{Outcome, Purpose, TreeOptions, TreeSelector};
 use session_tree::{EntryId, Image, Node, Session};
 
-use super::desk::Then;
 use super::extensions::Foreign;
 use super::front::Front;
+use super::pending::Then;
 use super::view::{Chosen, View};
 use crate::error::chain;
 use crate::ui::shortened;
@@ -53,7 +54,7 @@ impl Front<'_> {
         };
         // A tree with a purpose is a new one; the other is kept with its search, filter and folds.
         let kept = if purpose.is_none() { self.tree.take() } else { None };
-        let opened = self.desk.read(|session| match kept {
+        let opened = self.agent.read(|session| match kept {
             Some(mut tree) => {
                 tree.reopen(session, start.or(session.leaf()));
                 Some(tree)
@@ -74,7 +75,7 @@ impl Front<'_> {
         event: &Event,
     ) {
         let input = tree.input(&self.keymap, event);
-        let outcome = input.and_then(|input| self.desk.read(|session| tree.update(session, &input)));
+        let outcome = input.and_then(|input| self.agent.read(|session| tree.update(session, &input)));
         match (outcome, purpose) {
             (None, purpose) => self.view = Some(View::Tree(tree, purpose)),
             (Some(Outcome::Select(id) | Outcome::BranchHere(id)), Some(chosen)) => chosen(self, id),
@@ -117,7 +118,7 @@ impl Front<'_> {
 
     /// Moves to an entry with `go`; asks first if that would interrupt running work, and then `stay` may be chosen.
     pub(super) fn ask_to_go(&mut self, id: EntryId, go: WithEntry, stay: WithEntry) {
-        let what = format!("go to {}", self.desk.read(|session| entry_name(session, &id)));
+        let what = format!("go to {}", self.agent.read(|session| entry_name(session, &id)));
         let task: Then = {
             let id = id.clone();
             Box::new(move |front| go(front, &id))
@@ -146,7 +147,7 @@ impl Front<'_> {
             let leaving = Leaving::of(session, &plan, &told, model)?;
             Ok(summary::Chosen { target: target.clone(), is_noop: plan.is_noop, leaving, always })
         };
-        self.desk.read(plan)
+        self.agent.read(plan)
     }
 
     /// Performs the effect of the summary flow, and keeps it open as long as it is.
@@ -176,16 +177,15 @@ impl Front<'_> {
         }
     }
 
-    /// Stops a move, or drops it if it has not started.
+    /// Stops a move, also one that has not started.
     fn abort_move(&mut self) {
-        match self.after.take() {
-            Some(_) => self.moved(Ok(Applied::Cancelled(CancelledBy::User)), None),
-            None => self.desk.stop(),
+        if let Some(stop) = self.stop_move.take() {
+            stop.cancel();
         }
     }
 
     fn reopen_tree(&mut self, id: &EntryId) {
-        let start = self.desk.read(|session| session.tree().node(id.as_str()));
+        let start = self.agent.read(|session| session.tree().node(id.as_str()));
         self.open_tree(start);
     }
 
@@ -207,45 +207,35 @@ impl Front<'_> {
             Choice::Note(note) => SummaryRequest::Note(note),
         };
         let request = NavigateRequest { target: target.to_string(), summary, label };
-        self.when_idle(Box::new(move |front| {
-            if front.guests.are_there() {
-                // They are asked first, and may take their time.
-                let now = front.now();
-                front.chat.working.begin(Activity::Other("Moving…".to_owned()), now);
-            }
-            front.desk.start(move |mut agent, cancel| async move {
-                let result = agent.navigate_tree(&request, &cancel).await;
-                let then: Then = Box::new(move |front| front.moved(result, None));
-                (agent, then)
-            });
-        }));
+        if self.guests.are_there() {
+            // Extensions are asked first, and may take their time.
+            let now = self.now();
+            self.chat.working.begin(Activity::Other("Moving…".to_owned()), now);
+        }
+        let reply = self.agent.navigate(request);
+        self.stop_move = Some(reply.canceller());
+        self.call(reply, |front, result| front.moved(result, None));
     }
 
     /// Starts a move that a command planned.
-    pub(super) fn start_planned(&mut self, planned: Result<Move, AgentError>, said: &str) {
-        let planned = match planned {
-            Ok(planned) if planned.plan.is_noop => return self.tell(Tone::Info, "Already at this point"),
-            Ok(planned) => planned,
-            Err(error) => return self.fail_with(error),
-        };
-        let said = said.to_owned();
-        self.begin_summary(planned.summary != SummaryRequest::Skip);
-        self.desk.start(move |mut agent, cancel| async move {
-            let result = agent.go(planned, &cancel).await;
-            let then: Then = Box::new(move |front| front.moved(result, Some(&said)));
-            (agent, then)
+    pub(super) fn start_planned(&mut self, planned: Reply<Move>, said: &'static str) {
+        self.call(planned, move |front, planned| match planned {
+            Ok(planned) if planned.plan.is_noop => front.tell(Tone::Info, "Already at this point"),
+            Ok(planned) => {
+                let reply = front.agent.go(planned);
+                front.call(reply, move |front, result| front.moved(result, Some(said)));
+            }
+            Err(error) => front.fail_with(error),
         });
     }
 
-    pub(super) fn begin_summary(&mut self, is_told: bool) {
-        if is_told {
-            let now = self.now();
-            self.chat.working.begin(Activity::Summary, now);
-        }
-    }
-
     /// Shows the result of a move.
-    pub(super) fn moved(&mut self, result: Result<Applied<Arrival>, AgentError>, said: Option<&str>) {
+    pub(super) fn moved(
+        &mut self,
+        result: Result<Applied<NavigationResult>, AgentError>,
+        said: Option<&str>,
+    ) {
+        self.stop_move = None;
         self.chat.working.end();
         let ended = match &result {
             Ok(Applied::Cancelled(CancelledBy::User)) => Ended::Cancelled,
@@ -285,7 +275,7 @@ impl Front<'_> {
     /// Shows the new position.
     pub(super) fn arrive(&mut self, text: Option<&str>, images: Vec<Image>, said: Option<&str>) {
         self.moved_at = Some(self.now());
-        let name = self.desk.read(place_name);
+        let name = self.agent.read(place_name);
         self.show_path(&name);
         self.edit_again(text, images);
         self.tell(Tone::Success, said.unwrap_or("moved; /back returns"));
@@ -302,7 +292,7 @@ impl Front<'_> {
     pub(super) fn show_path(&mut self, title: &str) {
         self.chat.transcript.push(Item::Divider(title.to_owned()));
         self.print_path();
-        let texts = self.desk.read(|session| prompts(session, &session.branch_path(None), PROMPTS));
+        let texts = self.agent.read(|session| prompts(session, &session.branch_path(None), PROMPTS));
         self.chat.editor.set_history(texts);
     }
 
@@ -310,7 +300,7 @@ impl Front<'_> {
     fn print_path(&mut self) {
         let look = self.chat.transcript.look().clone();
         let (columns, guests) = (usize::from(self.columns), &self.guests);
-        let (earlier, parts, mut items) = self.desk.read(|session| {
+        let (earlier, parts, mut items) = self.agent.read(|session| {
             let path = session.branch_path(None);
             // Last item first.
             let mut shown: Vec<Result<Item, Foreign>> = Vec::new();
@@ -350,7 +340,7 @@ impl Front<'_> {
     /// Prints the entries of the path, without the first `known` ones.
     pub(super) fn print_path_from(&mut self, known: usize) {
         let guests = &self.guests;
-        let items = self.desk.read(|session| {
+        let items = self.agent.read(|session| {
             let path = session.branch_path(None);
             (known..path.len()).flat_map(|at| guests.items_at(session, &path, at)).collect::<Vec<_>>()
         });

@@ -10,7 +10,7 @@ use super::front::Front;
 impl Front<'_> {
     /// Tells whether nothing was said in the session yet.
     pub(super) fn is_new(&self) -> bool {
-        self.desk
+        self.agent
             .read(|session| session.build_context().is_ok_and(|context| context.messages().next().is_none()))
     }
 

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use offshoot_agent::agent::Agent;
-use offshoot_agent::error::AgentError;
+use offshoot_agent::agent::{Agent, RanCommand};
 use offshoot_agent::event::AgentEvent;
 use offshoot_agent::secrets::Secrets;
 use offshoot_agent::tools::UserCommand;
@@ -11,6 +10,7 @@ use session_tree::{Message, Session};
 
 use super::{Mode, give_text, waiting};
 use crate::app::App;
+use crate::cmd::spawn;
 use crate::error::{CommandError, Failure};
 
 /// Runs a command, keeps it in the session and gives what it printed.
@@ -22,15 +22,13 @@ pub(super) fn run(
     app: &mut App,
 ) -> Result<(), CommandError> {
     let cwd = PathBuf::from(app.env.cwd()?);
-    let mut agent = Agent::new(session, cwd).with_secrets(secrets);
-    let message = waiting(async |cancel| {
+    let agent = spawn(Agent::new(session, cwd).with_secrets(secrets))?;
+    let RanCommand { message, appended } = waiting(async |cancel| {
         // A command whose result cannot be stored does not run.
-        agent.until_unlocked(cancel).await?;
-        let message = agent.run_command(command, &agent.tool_place(cancel.clone())).await?;
-        agent.until_unlocked(cancel).await?;
-        Ok::<_, AgentError>(message)
+        agent.until_unlocked().unless(cancel).await?;
+        agent.run_command(command.clone()).unless(cancel).await
     })??;
-    let id = agent.keep_command(&message)?;
+    let id = appended?;
     match mode {
         Mode::Json => crate::ui::json_line(&AgentEvent::Message { id, message: message.clone() }.to_json()),
         Mode::Text => give_text(field(&message, "output").trim_end(), app)?,

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use offshoot_agent::agent::{Agent, Approver, Submission, Submitted};
+use offshoot_agent::agent::{Approver, Submission, Submitted};
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::event::{AgentEvent, Event, Events};
 use offshoot_agent::extension::CommandRun;
+use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::hooks::HookFailure;
+use offshoot_agent::model::Answer;
 use offshoot_agent::permission::Mode as PermissionMode;
 use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::Outcome;
@@ -19,9 +21,9 @@ use session_tree::{EntryId, Message, Role, Session, Usage};
 use super::{Args, Mode, give_text, waiting};
 use crate::app::{App, file_of, lock_notice};
 use crate::change::Changing;
-use crate::cmd::{Work, done, print_tree};
+use crate::cmd::{Work, done, print_tree, spawn};
 use crate::error::{CommandError, Failure};
-use crate::extensions::{Extended, ExtensionFrontEnd};
+use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::slash::{self, ChatCommand, Line, Slash};
 use crate::ui;
 
@@ -30,27 +32,26 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
     let setup = args.setup(app)?;
     let approver = |permissions| Arc::new(permissions) as Arc<dyn Approver>;
     let printer = Printer { mode: args.mode, runs_command: Arc::default() };
-    let mut agent = args.agent_for(&setup, PermissionMode::DenyAsking, approver, printer.watcher(), app)?;
+    let agent = args.agent_for(&setup, PermissionMode::DenyAsking, approver, printer.events(), app)?;
+    let agent = spawn(agent)?;
     let instructions = args.instructions(&setup)?;
     let before = agent.session().leaf_id();
+    let sources = Sources::for_one_run(&args.extensions, &setup, args.trust.approves(), app)?;
     let said = waiting(async |cancel| {
-        let (from, is_approved) = (&args.extensions, args.trust.approves());
-        let extended =
-            Extended::attach(from, is_approved, &mut agent, &setup, printer.front_end(), app).await?;
+        let output = printer.front_end();
+        let extended = Extended::new(&args.extensions, sources, &agent, &setup, output, app)?;
         if let Some(extended) = &extended {
             extended.host.tools.want(args.wanted_tools());
-            extended.set_system_prompt(&mut agent, instructions);
         }
+        extensions::start(&agent, extended.as_ref(), Some(instructions)).unless(cancel).await?;
         args.check(extended.as_ref())?;
-        agent.start(cancel).await;
         let typed = args.prompt.join(" ");
         let submission = Submission { typed, ..Submission::typed(text) };
         for file in submission.missing_files(&setup.cwd) {
             ui::words(&format!("warning: {file} does not exist, so nothing was attached for it"));
         }
-        let said = say(&mut agent, submission, is_typed, &printer, app, cancel).await;
-        agent.run_tasks(cancel).await;
-        agent.quit().await;
+        let said = say(&agent, submission, is_typed, &printer, app, cancel).await;
+        agent.quit().await?;
         said
     })??;
     args.give(&agent, before.as_ref(), said, app)
@@ -74,16 +75,15 @@ impl Printer {
         ExtensionFrontEnd::printing(mode, self.runs_command.clone())
     }
 
-    /// Returns a watcher that prints what happens. The text of an answer is printed when it is complete.
-    fn watcher(&self) -> Watcher {
+    /// Returns an event stream that is printed. The text of an answer is printed when it is complete.
+    fn events(&self) -> Events {
         let printer = self.clone();
-        let spelled = match self.mode {
-            Mode::Json => Watcher::spelled(ui::json_line),
-            Mode::Text => Watcher::default(),
-        };
-        Watcher::new(move |event| {
-            printer.warn(&event);
-            spelled.tell(event);
+        let mut answer = Answer::default();
+        Events::new(move |Event { event, .. }| {
+            printer.warn(event);
+            if printer.mode == Mode::Json && !matches!(event, AgentEvent::QueueChanged) {
+                ui::json_line(&event.to_json_in(&mut answer));
+            }
         })
     }
 
@@ -142,7 +142,7 @@ fn is_shown(message: &Message) -> bool {
 
 /// Runs what was said; `None` if it asked no model.
 async fn say(
-    agent: &mut Agent,
+    agent: &AgentHandle,
     said: Submission,
     is_typed: bool,
     printer: &Printer,
@@ -170,9 +170,9 @@ async fn say(
     let line = text.trim_start_matches('/');
     let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     printer.runs_command.store(true, Ordering::Relaxed);
-    let run = agent.run_extension_command(name, arguments, cancel).await;
+    let run = agent.run_extension_command(name.to_owned(), arguments.to_owned()).unless(cancel).await;
     printer.runs_command.store(false, Ordering::Relaxed);
-    match run {
+    match run? {
         CommandRun::Unknown => {
             Err(CommandError::Usage(unknown.hint("a space before the slash makes it a prompt")))
         }
@@ -186,14 +186,14 @@ async fn say(
 /// Runs a command of the program, as `offshoot x` does.
 async fn run_command(
     command: Slash,
-    agent: &mut Agent,
+    agent: &AgentHandle,
     printer: &Printer,
     app: &mut App,
     cancel: &Cancel,
 ) -> Result<(), CommandError> {
     match command {
         Slash::Session(command) => {
-            agent.until_unlocked(cancel).await?;
+            agent.until_unlocked().unless(cancel).await?;
             let mut work = Work { agent, app, dry_run: false, is_chat: false, cancel };
             let change = done(command.run(&mut work).await?)?;
             change.tell(app, Changing { dry_run: false, json: printer.mode == Mode::Json })
@@ -204,13 +204,11 @@ async fn run_command(
 }
 
 async fn submit(
-    agent: &mut Agent,
+    agent: &AgentHandle,
     said: Submission,
     cancel: &Cancel,
 ) -> Result<Option<Outcome>, CommandError> {
-    agent.until_unlocked(cancel).await?;
-    agent.keep_choice()?;
-    match agent.submit(said, cancel).await? {
+    match agent.prompt(said).unless(cancel).await? {
         Submitted::Answered(outcome) => Ok(Some(outcome)),
         Submitted::Handled => Ok(None),
     }
@@ -226,7 +224,7 @@ impl Args {
     /// Gives the answer to what was said since an entry.
     fn give(
         &self,
-        agent: &Agent,
+        agent: &AgentHandle,
         before: Option<&EntryId>,
         said: Option<Outcome>,
         app: &mut App,

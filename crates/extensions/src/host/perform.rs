@@ -1,11 +1,12 @@
 //! Operations of extensions that take the whole agent, and requests to a model beside the conversation.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use futures_util::StreamExt;
-use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, SummaryRequest};
+use offshoot_agent::agent::{NavigateRequest, NavigationResult, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy, ForkRequest, MoveRequest, NewRequest};
+use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -14,7 +15,7 @@ use session_tree::{ForkPosition, Message, NewSession, Options, Timestamp};
 /// Performs an operation with the agent. The answer has the shape that extensions read. Sessions are opened and created
 /// with `options`.
 pub(super) async fn perform(
-    agent: &mut Agent,
+    agent: &AgentHandle,
     name: &str,
     wish: &Json,
     options: Options,
@@ -28,42 +29,39 @@ pub(super) async fn perform(
             let parent_session = wish["parentSession"].as_str().map(str::to_owned);
             let new = NewSession { parent_session, ..NewSession::default() };
             let request = NewRequest { new, ..NewRequest::default() };
-            let planned = agent.plan_new(request, options).map_err(said)?;
-            Ok(cancelled(&agent.replace_session(planned, cancel).await.map_err(said)?))
+            Ok(cancelled(&agent.new_session(request, options).unless(cancel).await.map_err(said)?))
         }
         "switchSession" => {
-            let path = Path::new(wish["path"].as_str().unwrap_or_default());
-            let planned = agent.plan_resume(path, options).map_err(said)?;
-            Ok(cancelled(&agent.replace_session(planned, cancel).await.map_err(said)?))
+            let path = PathBuf::from(wish["path"].as_str().unwrap_or_default());
+            Ok(cancelled(&agent.resume(path, options).unless(cancel).await.map_err(said)?))
         }
         "compact" => {
             let focus = wish["customInstructions"].as_str().map(str::to_owned);
-            match agent.compact(focus.as_deref(), cancel).await.map_err(said)? {
+            match agent.compact(focus).unless(cancel).await.map_err(said)? {
                 Applied::Done(id) => Ok(json!({"entryId": id.to_string()})),
                 Applied::Cancelled(_) => Err("Compaction cancelled".to_owned()),
             }
         }
-        "waitForIdle" => Ok(Json::Null),
+        "waitForIdle" => agent.wait_until_idle().await.map(|()| Json::Null).map_err(said),
         name => Err(format!("no such operation: {name}")),
     }
 }
 
-async fn navigate(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
+async fn navigate(agent: &AgentHandle, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
     let request = NavigateRequest {
         target: wish["targetId"].as_str().unwrap_or_default().to_owned(),
         summary: summary_request(wish),
         label: wish["label"].as_str().map(str::to_owned),
     };
-    let applied = agent.navigate_tree(&request, cancel).await.map_err(said)?;
+    let applied = agent.navigate(request).unless(cancel).await.map_err(said)?;
     navigated(agent, applied)
 }
 
 /// Moves the leaf onto an entry itself, also if it is a prompt.
-async fn branch_in_place(agent: &mut Agent, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
+async fn branch_in_place(agent: &AgentHandle, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
     let target = wish["targetId"].as_str().unwrap_or_default().to_owned();
     let request = MoveRequest { target, exact: true, summary: summary_request(wish) };
-    let planned = agent.plan_branch_here(&request).map_err(said)?;
-    let applied = agent.go(planned, cancel).await.map_err(said)?;
+    let applied = agent.branch_here(request).unless(cancel).await.map_err(said)?;
     navigated(agent, applied)
 }
 
@@ -82,7 +80,7 @@ fn summary_request(wish: &Json) -> SummaryRequest {
 }
 
 /// Spells the result of a navigation. What does not exist is left out.
-fn navigated(agent: &Agent, applied: Applied<Arrival>) -> Result<Json, String> {
+fn navigated(agent: &AgentHandle, applied: Applied<NavigationResult>) -> Result<Json, String> {
     let mut answer = cancelled(&applied);
     answer["aborted"] = (applied.cancelled_by() == Some(&CancelledBy::User)).into();
     let arrival = applied.done().unwrap_or_default();
@@ -96,15 +94,15 @@ fn navigated(agent: &Agent, applied: Applied<Arrival>) -> Result<Json, String> {
     Ok(answer)
 }
 
-async fn fork(agent: &mut Agent, wish: &Json, options: Options, cancel: &Cancel) -> Result<Json, String> {
+async fn fork(agent: &AgentHandle, wish: &Json, options: Options, cancel: &Cancel) -> Result<Json, String> {
     let position = match wish["position"].as_str() {
         Some("at") => Some(ForkPosition::At),
         Some("before") => Some(ForkPosition::Before),
         _ => None,
     };
     let entry = wish["entryId"].as_str().unwrap_or_default();
-    let plan = agent.plan_fork(&ForkRequest { position, ..ForkRequest::at(entry) }).map_err(said)?;
-    let applied = agent.fork(plan, options, cancel).await.map_err(said)?;
+    let request = ForkRequest { position, ..ForkRequest::at(entry) };
+    let applied = agent.fork_at(request, options).unless(cancel).await.map_err(said)?;
     let mut answer = cancelled(&applied);
     if let Applied::Done(forked) = applied {
         if let Some(text) = forked.editor_text {

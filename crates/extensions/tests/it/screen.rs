@@ -83,7 +83,7 @@ async fn without_a_screen_every_question_has_a_harmless_answer() {
     let text = "export default (pi) => pi.on('x', async (e, ctx) => ({ values: [await ctx.ui.select('a', ['b']), await ctx.ui.confirm('a', 'b'),
         await ctx.ui.input('a'), await ctx.ui.editor('a'), await ctx.ui.custom(() => { throw new Error('never'); })].map(String), mode: ctx.mode, hasUI: ctx.hasUI }))";
     let plain = offshoot_agent::agent::Agent::new(crate::support::options().in_memory("/w").unwrap(), "/w");
-    let host = std::sync::Arc::new(offshoot_extensions::host::Host::new(plain.handle(), "/w", "/c"));
+    let host = std::sync::Arc::new(offshoot_extensions::host::Host::new(&plain.handle(), "/w", "/c"));
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("a.ts"), text).unwrap();
     let found = offshoot_extensions::discover::in_directory(home.path());

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::stream;
-use offshoot_agent::agent::{Agent, Arrival, NavigateRequest, Submission, Submitted, SummaryRequest};
+use offshoot_agent::agent::{
+    Agent, NavigateRequest, NavigationResult, Submission, Submitted, SummaryRequest,
+};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::Applied;
 use offshoot_agent::extension::{CommandRun, ExtensionBundle};
@@ -153,7 +155,7 @@ impl Setup {
         let allowed = Arc::new(Permissions::new(permission::Mode::AllowAll));
         let mut agent = agent.with_system("You are a test.").with_approver(allowed);
         let theatre = Arc::new(Theatre::default());
-        let mut host = Host::new(agent.handle(), &project, home.path().join("config"));
+        let mut host = Host::new(&agent.handle(), &project, home.path().join("config"));
         host.mode = if self.has_ui { Mode::Tui } else { Mode::Print };
         host.is_project_trusted = true;
         host.models = vec![shared.clone()];
@@ -278,17 +280,20 @@ impl Stage {
 
     /// Does what extensions have asked of the agent.
     pub(crate) async fn serve(&mut self) {
-        self.agent.run_tasks(&Cancel::new()).await;
+        self.agent.run_queue(&Cancel::new()).await;
     }
 
     /// Waits for the next thing that an extension asks of the agent, and does it.
     pub(crate) async fn serve_one(&mut self) {
-        let wish = self.agent.next_task().await;
-        self.agent.run_task(wish, &Cancel::new()).await;
+        self.agent.run_next(&Cancel::new()).await;
     }
 
     /// Moves the leaf.
-    pub(crate) async fn navigate(&mut self, target: &str, summary: SummaryRequest) -> Applied<Arrival> {
+    pub(crate) async fn navigate(
+        &mut self,
+        target: &str,
+        summary: SummaryRequest,
+    ) -> Applied<NavigationResult> {
         let request = NavigateRequest { target: target.into(), summary, label: None };
         self.agent.navigate_tree(&request, &Cancel::new()).await.unwrap()
     }

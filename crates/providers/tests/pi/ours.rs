@@ -6,7 +6,7 @@ use std::sync::Arc;
 use offshoot_agent::agent::{Agent, Delivery, NavigateRequest, Submission, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith};
-use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::event::{AgentEvent, Events};
 use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::model::{AnswerEvent, Model, ThinkingLevel};
 use offshoot_agent::permission::{Mode, Permissions};
@@ -126,13 +126,13 @@ async fn aborted() -> Desk {
         Reply::answer().text("whole"),
     ]);
     let stop = desk.cancel.clone();
-    desk.agent = desk.agent.with_watcher(Watcher::new(move |event| {
-        if matches!(event, AgentEvent::Answer(AnswerEvent::BlockDelta { .. })) {
+    desk.agent = desk.agent.with_events(Events::new(move |event| {
+        if matches!(event.event, AgentEvent::Answer(AnswerEvent::BlockDelta { .. })) {
             stop.cancel();
         }
     }));
     desk.say("say something").await;
-    desk.agent = desk.agent.with_watcher(Watcher::default());
+    desk.agent = desk.agent.with_events(Events::default());
     desk.cancel = Cancel::new();
     desk.say("go on").await;
     desk

@@ -1,6 +1,6 @@
 //! Commands that move the leaf: switch, branch-here, pop, undo, back and forward.
 
-use offshoot_agent::agent::{Arrival, SummaryRequest};
+use offshoot_agent::agent::{NavigationResult, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy, MoveRequest, PopRequest};
 use serde_json::json;
@@ -23,7 +23,7 @@ fn to(target: &str) -> MoveRequest {
     MoveRequest { target: target.into(), ..MoveRequest::default() }
 }
 
-async fn switch(desk: &mut Desk, request: &MoveRequest) -> Arrival {
+async fn switch(desk: &mut Desk, request: &MoveRequest) -> NavigationResult {
     let planned = desk.agent.plan_switch(request).unwrap();
     desk.agent.go(planned, &Cancel::new()).await.unwrap().done().unwrap()
 }

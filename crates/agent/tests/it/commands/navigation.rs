@@ -1,6 +1,6 @@
 //! Outcomes of navigation that the table of engine.md lists, each with what extensions hear at its end.
 
-use offshoot_agent::agent::{Arrival, NavigateRequest, SummaryRequest};
+use offshoot_agent::agent::{NavigateRequest, NavigationResult, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::hooks::Hooks;
@@ -19,7 +19,7 @@ const TALK: &str = "
     a6<u5 assistant three
 ";
 
-async fn go(desk: &mut Desk, target: &str, summary: SummaryRequest) -> Arrival {
+async fn go(desk: &mut Desk, target: &str, summary: SummaryRequest) -> NavigationResult {
     let request = NavigateRequest { target: target.into(), summary, label: None };
     desk.agent.navigate_tree(&request, &Cancel::new()).await.unwrap().done().unwrap_or_default()
 }
@@ -165,7 +165,7 @@ async fn a_hook_that_throws_is_passed_over_and_told() {
     hooks.on("broken", "session_before_tree", |_, _| Box::pin(async { Err("oops".to_owned()) }));
     let desk = Desk::with_hooks(TALK, vec![], hooks);
     let (watcher, seen) = crate::support::watched();
-    let mut agent = desk.agent.with_watcher(watcher);
+    let mut agent = desk.agent.with_events(watcher);
     let request = NavigateRequest { target: "a2".into(), ..NavigateRequest::default() };
     let applied = agent.navigate_tree(&request, &Cancel::new()).await.unwrap();
     assert!(applied.done().unwrap().moved);

@@ -112,7 +112,7 @@ async fn an_extension_may_change_mode_and_text_and_add_entries() {
     });
     let desk = Desk::with_hooks(TREE, vec![], answering("session_before_cherry_pick", answer));
     let (watcher, seen) = crate::support::watched();
-    let mut desk = Desk { agent: desk.agent.with_watcher(watcher), ..desk };
+    let mut desk = Desk { agent: desk.agent.with_events(watcher), ..desk };
     let done = apply(&mut desk, &native("f")).await;
     assert_eq!(done.entries.len(), 2);
     let [quote, extra] = &desk.appended(TREE)[..] else { panic!("two entries") };

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use offshoot_agent::agent::Delivery;
+use offshoot_agent::agent::{Delivery, Submission};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy, ForkRequest, MoveRequest, NewRequest, Reload, Replaced};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::ThinkingLevel;
 use serde_json::{Value as Json, json};
-use session_tree::{Destination, ForkPosition, Message, Session, Timestamp};
+use session_tree::{Destination, ForkPosition, Session};
 use testkit::drawing::session_text;
 
 use super::{Desk, ids, note_all, open, options, refusing};
@@ -161,9 +161,8 @@ async fn who_stops_while_extensions_are_asked_stays() {
 #[tokio::test]
 async fn a_new_session_is_empty_and_drops_what_waited_for_the_old_one() {
     let mut desk = Desk::draw(TALK, vec![Reply::Text("fresh")]);
-    let waits = Message::user("for the old one").with_time(Timestamp::from_millis(1));
     for delivery in [Delivery::Steer, Delivery::FollowUp, Delivery::AfterTurn, Delivery::NextTurn] {
-        desk.agent.inbox().send(delivery, waits.clone());
+        desk.agent.handle().queue_prompt(Submission::typed("for the old one"), delivery);
     }
     let planned = desk.agent.plan_new(NewRequest::default(), options()).unwrap();
     let replaced = desk.agent.replace_session(planned, &Cancel::new()).await.unwrap().done().unwrap();

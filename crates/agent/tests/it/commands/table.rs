@@ -10,7 +10,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{
     CherryPickRequest, ForkRequest, LabelRequest, MergeBranchRequest, MergeWith, NewRequest,
 };
-use offshoot_agent::event::{AgentEvent, Watcher};
+use offshoot_agent::event::{AgentEvent, Events};
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::hooks::events::{self, EVENTS, fields, name_of};
 use offshoot_agent::model::ThinkingLevel;
@@ -185,7 +185,7 @@ fn choose(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
         desk.agent.choose_model(Scripted::named("another")).unwrap();
         desk.agent.choose_thinking(ThinkingLevel::High).unwrap();
-        desk.agent.run_tasks(&Cancel::new()).await;
+        desk.agent.run_queue(&Cancel::new()).await;
     })
 }
 
@@ -206,11 +206,11 @@ fn trust(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
 }
 
 /// A desk where everything of the table can happen.
-fn desk(hooks: Hooks, watcher: Watcher) -> Desk {
+fn desk(hooks: Hooks, watcher: Events) -> Desk {
     let replies = vec![call(), Reply::Text("fine"), Reply::Text("a summary"), Reply::Text("another")];
     let desk = Desk::without_noter(TREE, replies, hooks);
     let compaction = CompactionSettings { keep_recent_tokens: 1, ..CompactionSettings::default() };
-    let agent = desk.agent.with_tools(with_tool(|| {})).with_watcher(watcher);
+    let agent = desk.agent.with_tools(with_tool(|| {})).with_events(watcher);
     Desk { agent: agent.with_settings(Settings { compaction, ..Settings::default() }), ..desk }
 }
 
@@ -235,7 +235,7 @@ async fn every_event_is_told_where_it_belongs_with_all_its_fields() {
             into.lock().unwrap().push(payload.clone());
             Box::pin(async { Ok(Json::Null) })
         });
-        let mut desk = desk(hooks, Watcher::default());
+        let mut desk = desk(hooks, Events::default());
         skip_call(event, &desk);
         scene(&mut desk).await;
         let seen = seen.lock().unwrap();
@@ -260,7 +260,7 @@ async fn whoever_fails_is_reported_and_everything_goes_on_as_if_nobody_had_liste
     // Guards that fail let nothing through.
     let is_guard = |name: &str| events::event(name).unwrap().failure_blocks;
     for (event, scene) in SCENES.iter().filter(|(event, _)| !is_guard(event)) {
-        let mut plain = desk(Hooks::new(), Watcher::default());
+        let mut plain = desk(Hooks::new(), Events::default());
         skip_call(event, &plain);
         scene(&mut plain).await;
 
@@ -268,9 +268,9 @@ async fn whoever_fails_is_reported_and_everything_goes_on_as_if_nobody_had_liste
         hooks.on("broken", event, |_, _| Box::pin(async { Err("oops".to_owned()) }));
         let failures: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
         let into = failures.clone();
-        let watcher = Watcher::new(move |told| {
-            if let AgentEvent::HookFailed(failure) = told {
-                into.lock().unwrap().push((failure.handler, failure.event));
+        let watcher = Events::new(move |told| {
+            if let AgentEvent::HookFailed(failure) = &told.event {
+                into.lock().unwrap().push((failure.handler.clone(), failure.event.clone()));
             }
         });
         let mut broken = desk(hooks, watcher);
@@ -297,7 +297,7 @@ async fn a_gate_that_says_no_ends_the_asking_and_nothing_has_changed() {
             counter.fetch_add(1, Ordering::Relaxed);
             Box::pin(async { Ok(Json::Null) })
         });
-        let mut desk = desk(hooks, Watcher::default());
+        let mut desk = desk(hooks, Events::default());
         skip_call(event, &desk);
         let before =
             (desk.bytes(), desk.leaf(), desk.agent.session().file().map(std::path::Path::to_path_buf));

@@ -7,15 +7,15 @@ use serde_json::json;
 use session_tree::EntryId;
 use session_view::HIDDEN_BRANCH;
 
-use super::super::desk::Then;
 use super::super::front::Front;
+use super::super::pending::Then;
 use super::super::view::{Chosen, View};
 
 impl Front<'_> {
     /// Lists the branches.
     pub(super) fn branches(&mut self) {
-        let name = self.desk.read(|session| session.name().unwrap_or_default().to_owned());
-        match self.desk.read(session_view::branch_table) {
+        let name = self.agent.read(|session| session.name().unwrap_or_default().to_owned());
+        match self.agent.read(session_view::branch_table) {
             Ok(rows) if rows.is_empty() => {
                 self.tell(Tone::Info, "nothing was said yet, so there are no branches");
             }
@@ -64,7 +64,7 @@ impl Front<'_> {
 
     /// Opens the tree at the end of a branch, to choose what is copied.
     fn pick_from(&mut self, tip: &EntryId) {
-        let start = self.desk.read(|session| session.tree().node(tip.as_str()));
+        let start = self.agent.read(|session| session.tree().node(tip.as_str()));
         let chosen: Chosen<EntryId> = Box::new(|front, id| front.pick(id.as_str()));
         self.choose_entry(start, Some(("Copy which entry here?", "copy it here")), Some(chosen));
     }
@@ -75,7 +75,7 @@ impl Front<'_> {
             return;
         }
         let data = json!({"targetId": tip.as_str(), "hidden": is_hidden});
-        match self.desk.change(|session| session.append_custom_entry(HIDDEN_BRANCH, Some(&data))) {
+        match self.agent.append_entry(HIDDEN_BRANCH, Some(&data)) {
             Ok(_) if is_hidden => {
                 self.tell(Tone::Success, "hidden; a search in the list finds it, x shows it");
             }
@@ -88,7 +88,7 @@ impl Front<'_> {
     /// Reads the list of branches anew, if it is open.
     pub(in super::super) fn refresh_branches(&mut self) {
         let Some(View::Branches(list)) = &mut self.view else { return };
-        if let Ok(rows) = self.desk.read(session_view::branch_table) {
+        if let Ok(rows) = self.agent.read(session_view::branch_table) {
             list.set_rows(rows);
         }
     }

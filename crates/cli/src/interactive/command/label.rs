@@ -16,7 +16,7 @@ impl Front<'_> {
     }
 
     pub(super) fn labels(&mut self) {
-        let labels: Vec<(String, String)> = self.desk.read(|session| {
+        let labels: Vec<(String, String)> = self.agent.read(|session| {
             let labels = session.labels();
             labels
                 .into_iter()

@@ -42,13 +42,15 @@ impl Front<'_> {
             Ok(model) => model,
             Err(error) => return self.fail_with(error),
         };
-        let said = format!("{} answers from now on", model.spec().full_name());
-        match self.free_agent().map(|agent| agent.choose_model_by(model, by)) {
-            Some(Ok(_)) => self.tell(Tone::Success, said),
-            Some(Err(error)) => self.fail_with(error),
-            None => {}
+        if self.is_refused_now() {
+            return;
         }
-        self.refresh();
+        let said = format!("{} answers from now on", model.spec().full_name());
+        let reply = self.agent.choose_model(model, by);
+        self.call(reply, |front, chosen| match chosen {
+            Ok(_) => front.tell(Tone::Success, said),
+            Err(error) => front.fail_with(error),
+        });
     }
 
     /// Lets the model answer that the branch names now. What it names may come from elsewhere: only a model that is set
@@ -57,18 +59,13 @@ impl Front<'_> {
         let Some(named) = named.filter(|named| named.provider != OfflineModel::PROVIDER) else { return };
         let name = format!("{}/{}", named.provider, named.model_id);
         let model = self.providers.model(&name).ok().filter(|model| model.spec().full_name() == name);
-        match (model, self.desk.agent()) {
-            (Some(model), Some(agent)) => {
-                // What the model before could not do, this one may.
-                let thinking = agent.said_thinking().unwrap_or_else(|| agent.thinking());
-                agent.restore_model(model, thinking);
+        match model {
+            Some(model) => {
+                let reply = self.agent.restore_model(model, None);
+                self.call(reply, |_, _| {});
             }
-            (None, Some(_)) => {
-                self.warn(format!("{name} cannot be used here; /model shows what can"));
-            }
-            (_, None) => {}
+            None => self.warn(format!("{name} cannot be used here; /model shows what can")),
         }
-        self.refresh();
     }
 
     /// Goes through the models whose keys are there.
@@ -116,15 +113,18 @@ impl Front<'_> {
     }
 
     fn choose_thinking(&mut self, level: ThinkingLevel) {
-        match self.free_agent().map(|agent| agent.choose_thinking(level)) {
-            Some(Ok(_)) => {
-                self.refresh();
-                let said = format!("thinking: {}", self.thinking.name());
-                self.tell(Tone::Success, said);
-            }
-            Some(Err(error)) => self.fail_with(error),
-            None => {}
+        if self.is_refused_now() {
+            return;
         }
+        let reply = self.agent.choose_thinking(level);
+        self.call(reply, |front, chosen| match chosen {
+            Ok(_) => {
+                front.refresh();
+                let said = format!("thinking: {}", front.thinking.name());
+                front.tell(Tone::Success, said);
+            }
+            Err(error) => front.fail_with(error),
+        });
     }
 
     pub(super) fn cycle_thinking(&mut self) {
@@ -161,12 +161,8 @@ impl Front<'_> {
         let system = self.args.system_prompt(&self.setup)?;
         let settings = self.args.agent_settings(&self.setup);
         self.providers = self.setup.providers()?;
-        self.secrets = Arc::new(self.setup.secrets()?);
-        if let Some(agent) = self.desk.agent() {
-            agent.secrets = Arc::clone(&self.secrets);
-            agent.system = system;
-            agent.set_settings(settings);
-        }
+        let reply = self.agent.configure(settings, Arc::new(self.setup.secrets()?), system);
+        self.call(reply, |_, _| {});
         self.chat.double_escape = self.setup.settings.double_escape();
         // What was printed keeps the names of the old keys.
         let expand_key = keymap.name(Action::ToolsExpand).unwrap_or_default();

@@ -10,7 +10,6 @@ use offshoot_tui::prompts::PromptList;
 use offshoot_web::ExportOptions;
 use session_tree::Session;
 
-use super::super::desk::Then;
 use super::super::front::Front;
 use super::super::view::{Chosen, View};
 use crate::error::{CommandError, Failure, chain};
@@ -25,7 +24,7 @@ impl Front<'_> {
         if in_tree {
             return self.choose_entry(None, Some(("Fork from which entry?", "fork here")), Some(chosen));
         }
-        match self.desk.read(PromptList::open) {
+        match self.agent.read(PromptList::open) {
             Some(list) => self.open_view(View::Prompts(Box::new(list), chosen)),
             None => self.tell(Tone::Info, "nothing was said yet, so there is nothing to fork"),
         }
@@ -34,7 +33,7 @@ impl Front<'_> {
     /// Forks at an entry that the tree chose.
     pub(in super::super) fn fork_at(&mut self, entry: &str) {
         let entry = entry.to_owned();
-        self.when_idle(Box::new(move |front| front.run_words(&["fork", &entry])));
+        self.run_words(&["fork", &entry]);
     }
 
     /// Shows a session that took the place of another.
@@ -61,33 +60,28 @@ impl Front<'_> {
     /// Opens another session, and then runs `command`.
     pub(in super::super) fn open_session(&mut self, path: &Path, command: Option<&'static str>) {
         let options = self.app.options();
-        let planned = match self.free_agent().map(|agent| agent.plan_resume(path, options)) {
-            Some(Ok(planned)) => planned,
-            Some(Err(error)) => return self.fail_with(error),
-            None => return,
-        };
-        self.desk.start(move |mut agent, cancel| async move {
-            let result = agent.replace_session(planned, &cancel).await;
-            let then: Then = Box::new(move |front| match result {
-                Ok(Applied::Done(replaced)) => {
-                    front.take_place("another session");
-                    front.tell(Tone::Success, "opened; the old one is kept");
-                    front.session_replaced(replaced);
-                    if let Some(command) = command {
-                        front.submit(command);
-                    }
+        if self.is_refused_now() {
+            return;
+        }
+        let reply = self.agent.resume(path.to_owned(), options);
+        self.call(reply, move |front, result| match result {
+            Ok(Applied::Done(replaced)) => {
+                front.take_place("another session");
+                front.tell(Tone::Success, "opened; the old one is kept");
+                front.session_replaced(replaced);
+                if let Some(command) = command {
+                    front.submit(command);
                 }
-                Ok(Applied::Cancelled(by)) => front.show_cancelled(&by),
-                Err(error) => front.fail_with(error),
-            });
-            (agent, then)
+            }
+            Ok(Applied::Cancelled(by)) => front.show_cancelled(&by),
+            Err(error) => front.fail_with(error),
         });
     }
 
     /// Writes the session: as a page, as Markdown, or its path as a session file.
     pub(super) fn export(&mut self, file: &str) {
         let (app, file) = (self.app, file.trim_matches(['"', '\'']));
-        let (name, header, saved) = self.desk.read(|session| {
+        let (name, header, saved) = self.agent.read(|session| {
             let leaf = session.leaf().map(|leaf| session.tree().id(leaf).to_string());
             let saved = session.file().filter(|_| session.is_saved()).map(|file| (file.to_path_buf(), leaf));
             (default_name(session), new_header(session, app), saved)
@@ -105,7 +99,7 @@ impl Front<'_> {
                 let never = Cancel::new();
                 let write =
                     |session: &Session| export.write_file(session, &path, false, &mut |_, _| {}, &never);
-                let written = self.desk.read(write);
+                let written = self.agent.read(write);
                 self.exported(&path, written.map(drop));
             }
         }
@@ -115,8 +109,10 @@ impl Front<'_> {
     fn start_export(&mut self, export: Export, path: PathBuf, file: PathBuf, leaf: Option<String>) {
         let (options, now) = (self.app.options(), self.now());
         self.chat.working.begin(Activity::Other(format!("Writing {}", shown(&path))), now);
-        self.desk.start(move |agent, cancel| async move {
-            let (to, stop) = (path.clone(), cancel.clone());
+        let cancel = Cancel::new();
+        self.stop_export = Some(cancel.clone());
+        let (to, stop) = (path.clone(), cancel.clone());
+        let write = async move {
             let writing = tokio::task::spawn_blocking(move || {
                 let mut session = options.open_read_only(file)?;
                 match leaf {
@@ -125,15 +121,15 @@ impl Front<'_> {
                 }
                 export.write_file(&session, &to, false, &mut |_, _| {}, &stop).map(drop)
             });
-            let written = writing.await.unwrap_or_else(|error| Err(Failure::new(chain(&error)).into()));
-            let then: Then = Box::new(move |front| {
-                front.chat.working.end();
-                match cancel.is_cancelled() && written.is_err() {
-                    true => front.tell(Tone::Info, "stopped; nothing was written"),
-                    false => front.exported(&path, written),
-                }
-            });
-            (agent, then)
+            writing.await.unwrap_or_else(|error| Err(Failure::new(chain(&error)).into()))
+        };
+        self.call(write, move |front, written: Result<(), CommandError>| {
+            front.stop_export = None;
+            front.chat.working.end();
+            match cancel.is_cancelled() && written.is_err() {
+                true => front.tell(Tone::Info, "stopped; nothing was written"),
+                false => front.exported(&path, written),
+            }
         });
     }
 

@@ -134,7 +134,7 @@ impl Front<'_> {
         if let Some(at) = self.guests.running.iter().position(|(running, _)| running == name) {
             self.guests.running.remove(at);
         }
-        if self.guests.running.is_empty() && !self.desk.is_busy() {
+        if self.guests.running.is_empty() && !self.is_busy() {
             self.chat.working.end();
         }
         match result {

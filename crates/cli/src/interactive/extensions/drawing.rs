@@ -144,7 +144,7 @@ impl Front<'_> {
         let Some(extended) = &self.guests.extended else { return };
         let draws = extended.loaded().iter().any(|one| !one.registry().entry_renderers.is_empty());
         let guests = &self.guests;
-        let (count, new) = self.desk.read(|session| {
+        let (count, new) = self.agent.read(|session| {
             let count = session.tree().len();
             let nodes = session.tree().nodes().skip(guests.seen).filter(|_| draws);
             let entries = nodes.filter(|node| session.tree().kind(*node) == Kind::Custom);

@@ -1,8 +1,8 @@
 //! The host as script sees it: one arm for each operation that does not take time.
 
 use offshoot_agent::handle::{CustomMessage, SendOptions};
-use offshoot_agent::inbox::Delivery;
 use offshoot_agent::model::{ModelSpec, ThinkingLevel};
+use offshoot_agent::queue::Delivery;
 use offshoot_agent::tools::ToolBox;
 use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
@@ -90,7 +90,7 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
         "setActiveTools" => {
             host.tools.choose(serde_json::from_value(arguments["names"].take()).map_err(said)?);
         }
-        "abort" => host.agent.inbox.abort(),
+        "abort" => host.agent.abort(),
         "shutdown" => host.send(HostEvent::Shutdown),
         _ => return unknown("host", name),
     }
@@ -103,8 +103,8 @@ fn state(host: &Host) -> Answer {
     spelled(json!({
         "model": state.model.as_ref().map(ModelSpec::to_json),
         "thinking": state.thinking.name(),
-        "isIdle": host.agent.is_idle(),
-        "hasPending": host.agent.inbox.has_waiting(),
+        "isIdle": !host.agent.has_turn(),
+        "hasPending": host.agent.has_waiting(),
         "system": state.system,
         "activeTools": active,
         "editorText": state.editor_text,

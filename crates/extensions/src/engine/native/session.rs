@@ -13,7 +13,7 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
     if matches!(name, "appendCustom" | "appendMessage" | "append" | "branchWithSummary") {
         count_sent(shared)?;
     }
-    if matches!(name, "append" | "branch" | "branchWithSummary") && !shared.setting.host.agent.is_idle() {
+    if matches!(name, "append" | "branch" | "branchWithSummary") && shared.setting.host.agent.has_turn() {
         // The turn would go on at another place of the tree than it began.
         return Err("the session cannot be changed like this while a turn is running".to_owned());
     }

@@ -1,0 +1,371 @@
+//! The queue: all work that waits for an agent.
+//!
+//! Prompts and messages wait for a turn, jobs wait until the agent is idle. A front end shows this list, and Esc puts the
+//! prompts in it back into the editor. A prompt and its attachments are one item.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use session_tree::Message;
+use tokio::sync::Notify;
+
+use crate::agent::{Agent, Submission};
+use crate::cancel::Cancel;
+use crate::shared::Source;
+use crate::turn::QueueMode;
+
+/// The time at which a queued message is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// After the tools that run now.
+    Steer,
+    /// When the model has answered.
+    FollowUp,
+    /// When the turn is over; the model is not asked because of it.
+    AfterTurn,
+    /// With the next prompt.
+    NextTurn,
+}
+
+impl Delivery {
+    /// Returns true if the model answers the message in this turn.
+    fn is_answered(self) -> bool {
+        matches!(self, Delivery::Steer | Delivery::FollowUp)
+    }
+}
+
+/// An item of the queue, as front ends show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queued {
+    /// The prompt, or the description of the job.
+    pub text: String,
+    /// The time at which a prompt is sent; none for a job.
+    pub delivery: Option<Delivery>,
+}
+
+/// The queue of an agent; clones share it.
+#[derive(Clone, Default)]
+pub struct Queue(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    state: Mutex<State>,
+    /// Wakes the agent when a job or a prompt arrives.
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// Stops the turn that takes messages; none while no turn runs.
+    turn: Option<Cancel>,
+    /// Stops the job that runs; none while the agent is idle.
+    job: Option<Cancel>,
+    items: Vec<Item>,
+}
+
+/// A queued prompt, message or job.
+enum Item {
+    Prompt(Submission, Delivery),
+    /// A custom message of an extension.
+    Message(Message, Delivery),
+    Job(Job),
+}
+
+/// A message or prompt that a turn takes.
+pub(crate) enum Taken {
+    Prompt(Submission),
+    Message(Message),
+}
+
+impl Taken {
+    fn into_prompt(self) -> Option<Submission> {
+        match self {
+            Taken::Prompt(submission) => Some(submission),
+            Taken::Message(_) => None,
+        }
+    }
+}
+
+/// The text of a job in the queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QueueText {
+    /// A command that the user typed. It goes back into the editor if it is taken back.
+    Typed(String),
+    /// A description of the job.
+    Description(String),
+}
+
+impl QueueText {
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        match self {
+            QueueText::Typed(text) | QueueText::Description(text) => text,
+        }
+    }
+}
+
+/// Work that needs the whole agent.
+pub(crate) struct Job {
+    /// The text that is shown while the job waits; none for one that is not shown.
+    pub(crate) text: Option<QueueText>,
+    pub(crate) source: Source,
+    /// Stops the job.
+    pub(crate) cancel: Cancel,
+    pub(crate) run: Box<JobFn>,
+}
+
+type JobFn = dyn for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> JobFuture<'a> + Send;
+
+/// A running job.
+pub(crate) type JobFuture<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// The work that an idle agent does next.
+pub(crate) enum Next {
+    Job(Job),
+    Prompt(Submission),
+}
+
+impl Queue {
+    /// Queues a prompt.
+    pub(crate) fn add_prompt(&self, delivery: Delivery, submission: Submission) {
+        self.add(Item::Prompt(submission, delivery));
+    }
+
+    /// Queues a custom message.
+    pub(crate) fn add_message(&self, delivery: Delivery, message: Message) {
+        self.add(Item::Message(message, delivery));
+    }
+
+    /// Queues a custom message for the turn that runs; returns it if none runs.
+    pub(crate) fn add_to_turn(&self, delivery: Delivery, message: Message) -> Result<(), Message> {
+        let mut state = self.state();
+        if state.turn.is_none() {
+            return Err(message);
+        }
+        state.items.push(Item::Message(message, delivery));
+        Ok(())
+    }
+
+    /// Queues a job.
+    pub(crate) fn add_job(&self, job: Job) {
+        self.add(Item::Job(job));
+    }
+
+    fn add(&self, item: Item) {
+        self.state().items.push(item);
+        self.0.arrived.notify_one();
+    }
+
+    /// Returns the prompts and jobs of the user.
+    pub fn list(&self) -> Vec<Queued> {
+        self.state().items.iter().filter_map(Item::queued).collect()
+    }
+
+    /// Removes the prompts of the user and returns them.
+    pub(crate) fn take_back_prompts(&self) -> Vec<Submission> {
+        let mut state = self.state();
+        let taken = state.items.extract_if(.., |item| item.is_typed_prompt());
+        taken.filter_map(Item::into_taken).filter_map(Taken::into_prompt).collect()
+    }
+
+    /// Removes the prompts and jobs of the user. Returns the prompts and the commands that were typed.
+    pub(crate) fn take_back(&self) -> Vec<Submission> {
+        let is_of_user = |item: &mut Item| match item {
+            Item::Prompt(..) => item.is_typed_prompt(),
+            Item::Job(job) => job.source == Source::Agent && job.text.is_some(),
+            Item::Message(..) => false,
+        };
+        let typed = |item| match item {
+            Item::Prompt(submission, _) => Some(submission),
+            Item::Job(Job { text: Some(QueueText::Typed(text)), .. }) => Some(Submission::typed(text)),
+            Item::Job(_) | Item::Message(..) => None,
+        };
+        self.state().items.extract_if(.., is_of_user).filter_map(typed).collect()
+    }
+
+    /// Returns true while a turn runs.
+    pub fn has_turn(&self) -> bool {
+        self.state().turn.is_some()
+    }
+
+    /// Returns true while a turn or a job runs.
+    pub fn is_busy(&self) -> bool {
+        let state = self.state();
+        state.turn.is_some() || state.job.is_some()
+    }
+
+    /// Returns true if messages wait for the turn that runs, or for its end.
+    pub fn has_waiting(&self) -> bool {
+        let is_waiting = |delivery| delivery != Delivery::NextTurn;
+        self.state().items.iter().filter_map(Item::delivery).any(is_waiting)
+    }
+
+    /// Returns true if messages wait that the model is to answer.
+    pub(crate) fn has_unanswered(&self) -> bool {
+        self.state().items.iter().filter_map(Item::delivery).any(Delivery::is_answered)
+    }
+
+    /// Returns the texts or messages that wait for the turn that runs, or for its end.
+    pub(crate) fn waiting(&self) -> Vec<Taken> {
+        let state = self.state();
+        let with = |is_answered| {
+            let is_meant = move |item: &&Item| {
+                item.delivery().is_some_and(|delivery| {
+                    delivery != Delivery::NextTurn && delivery.is_answered() == is_answered
+                })
+            };
+            state.items.iter().filter(is_meant).filter_map(Item::taken)
+        };
+        with(true).chain(with(false)).collect()
+    }
+
+    /// Stops the turn or the job that runs.
+    pub fn abort(&self) {
+        let state = self.state();
+        state.turn.iter().chain(&state.job).for_each(Cancel::cancel);
+    }
+
+    pub(crate) fn begin_turn(&self, cancel: &Cancel) {
+        self.state().turn = Some(cancel.clone());
+    }
+
+    /// Ends the turn; the items stay.
+    pub(crate) fn end_turn(&self) {
+        self.state().turn = None;
+    }
+
+    pub(crate) fn begin_job(&self, cancel: &Cancel) -> Option<Cancel> {
+        self.state().job.replace(cancel.clone())
+    }
+
+    pub(crate) fn end_job(&self, outer: Option<Cancel>) {
+        self.state().job = outer;
+    }
+
+    /// Ends the turn and drops all prompts and messages.
+    pub(crate) fn clear(&self) {
+        let mut state = self.state();
+        state.turn = None;
+        state.items.retain(|item| matches!(item, Item::Job(_)));
+    }
+
+    /// Takes the prompts and messages with this delivery, in the order in which they were queued.
+    pub(crate) fn take(&self, delivery: Delivery, mode: QueueMode) -> Vec<Taken> {
+        let max = match mode {
+            QueueMode::OneAtATime => 1,
+            QueueMode::All => usize::MAX,
+        };
+        let mut count = 0;
+        let is_taken = |item: &mut Item| {
+            let fits = item.delivery() == Some(delivery) && count < max;
+            count += usize::from(fits);
+            fits
+        };
+        self.state().items.extract_if(.., is_taken).filter_map(Item::into_taken).collect()
+    }
+
+    /// Waits for the next job that is not shown in the queue.
+    pub(crate) async fn next_job(&self) -> Job {
+        loop {
+            let arrived = self.0.arrived.notified();
+            if let Some(job) = self.try_next_job() {
+                return job;
+            }
+            arrived.await;
+        }
+    }
+
+    /// Returns the next job that is not shown in the queue.
+    fn try_next_job(&self) -> Option<Job> {
+        let is_hidden = |item: &mut Item| matches!(item, Item::Job(job) if job.text.is_none());
+        self.state().items.extract_if(.., is_hidden).next().and_then(Item::into_job)
+    }
+
+    /// Waits for the next job or prompt.
+    pub(crate) async fn next(&self) -> Next {
+        loop {
+            let arrived = self.0.arrived.notified();
+            if let Some(next) = self.try_next() {
+                return next;
+            }
+            arrived.await;
+        }
+    }
+
+    /// Returns the next job or prompt.
+    pub(crate) fn try_next(&self) -> Option<Next> {
+        let is_next = |item: &mut Item| match item {
+            Item::Prompt(_, delivery) => delivery.is_answered(),
+            Item::Job(_) => true,
+            Item::Message(..) => false,
+        };
+        match self.state().items.extract_if(.., is_next).next()? {
+            Item::Prompt(submission, _) => Some(Next::Prompt(submission)),
+            Item::Job(job) => Some(Next::Job(job)),
+            Item::Message(..) => None,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Item {
+    fn delivery(&self) -> Option<Delivery> {
+        match self {
+            Item::Prompt(_, delivery) | Item::Message(_, delivery) => Some(*delivery),
+            Item::Job(_) => None,
+        }
+    }
+
+    /// Returns true for a prompt of the user, false for one of an extension.
+    fn is_typed_prompt(&self) -> bool {
+        matches!(self, Item::Prompt(submission, _) if submission.source != Submission::EXTENSION)
+    }
+
+    fn queued(&self) -> Option<Queued> {
+        match self {
+            Item::Prompt(submission, delivery) if self.is_typed_prompt() => {
+                Some(Queued { text: submission.text.clone(), delivery: Some(*delivery) })
+            }
+            Item::Job(Job { text: Some(text), .. }) => {
+                Some(Queued { text: text.as_str().to_owned(), delivery: None })
+            }
+            Item::Prompt(..) | Item::Job(_) | Item::Message(..) => None,
+        }
+    }
+
+    fn taken(&self) -> Option<Taken> {
+        match self {
+            Item::Prompt(submission, _) => Some(Taken::Prompt(submission.clone())),
+            Item::Message(message, _) => Some(Taken::Message(message.clone())),
+            Item::Job(_) => None,
+        }
+    }
+
+    fn into_taken(self) -> Option<Taken> {
+        match self {
+            Item::Prompt(submission, _) => Some(Taken::Prompt(submission)),
+            Item::Message(message, _) => Some(Taken::Message(message)),
+            Item::Job(_) => None,
+        }
+    }
+
+    fn into_job(self) -> Option<Job> {
+        match self {
+            Item::Job(job) => Some(job),
+            Item::Prompt(..) | Item::Message(..) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Queue").field(&self.list()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;
