@@ -72,11 +72,11 @@ pub fn run(plan: &Plan) -> Outcome {
     }
     let mut unnoticed = Vec::new();
     for patch in PATCHES {
-        let source = read(&workspace_root().join(patch.file))?;
-        let target = copy.source.join(patch.file);
-        write(&target, patch.apply(&source)?.as_bytes())?;
+        let file = copy.source.join(patch.file);
+        let source = read(&file)?;
+        write(&file, patch.apply(&source)?.as_bytes())?;
         let failure = copy.failure(patch.noticed_by, plan.seed);
-        write(&target, source.as_bytes())?;
+        write(&file, source.as_bytes())?;
         if failure?.is_none() {
             unnoticed.push(format!("\"{}\" was not noticed by {:?}", patch.bug, patch.noticed_by));
         }

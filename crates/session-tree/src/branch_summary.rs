@@ -128,6 +128,10 @@ impl Session {
         settings: &BranchSummarySettings,
         estimator: &dyn Estimator,
     ) -> Result<BranchSummaryPlan> {
+        let target = target.into();
+        for node in old.into_iter().chain(target) {
+            self.check_node(node)?;
+        }
         let abandoned = self.abandoned_entries(old, target);
         let mut fitting = Fitting::new(settings.budget(), estimator);
         let Covered { entries: covered, file_ops } =

@@ -68,7 +68,7 @@ pub(crate) fn message_of_draft(draft: &Draft) -> Option<Message> {
     let doc = Doc::parse(line).ok()?;
     let raw = doc.shared_text();
     let envelope = Envelope { id, parent_id: None, kind: draft.kind(), timestamp };
-    let entry = Entry::new(Node(0), envelope, Some(doc), raw);
+    let entry = Entry::new(Node::DETACHED, envelope, Some(doc), raw);
     message_of(&entry, None)
 }
 

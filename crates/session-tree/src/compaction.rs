@@ -120,7 +120,7 @@ impl Session {
         settings: &CompactionSettings,
         estimator: &dyn Estimator,
     ) -> Result<CompactionPlan> {
-        if self.tree().kind(at) == Kind::Compaction {
+        if self.tree().kind(self.check_node(at)?) == Kind::Compaction {
             return Err(Error::AlreadyCompacted);
         }
         let path = self.tree().path(at);

@@ -227,10 +227,13 @@ pub enum Error {
         /// The tokens that are allowed.
         budget: u64,
     },
-    /// The leaf moved since something was planned: a summary would tell of another branch than the one that is left,
-    /// a graft would go elsewhere than shown.
-    #[error("the position changed since this was planned")]
+    /// A plan no longer fits the session: its leaf moved, entries of the plan are gone, its file was replaced, or the plan
+    /// was made for another session.
+    #[error("the session changed since this was planned")]
     StalePlan,
+    /// A node belongs to another session, or to this one before its file was replaced and read again.
+    #[error("the node belongs to another session, or to an earlier state of this one")]
+    StaleNode,
     /// An entry cannot be picked, or not in the way that was asked for.
     #[error("cannot pick entry {id}: {reason}")]
     CannotPick {

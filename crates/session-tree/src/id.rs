@@ -5,20 +5,61 @@
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
-/// A place in a loaded tree; cheap to copy, valid for the session that gave it.
+/// A handle to an entry of a loaded tree; cheap to copy.
 ///
-/// Nodes are numbered in file order, so comparing them compares positions in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Node(pub(crate) u32);
+/// A node belongs to the session that returned it. It becomes stale when that session is read again because its file
+/// was replaced, by a migration for example; entries that are appended leave it valid. For a stale node, and for one
+/// of another session, methods that can fail return [`Error::StaleNode`](crate::Error::StaleNode), and those of
+/// [`Tree`](crate::Tree) answer as if it were an entry without parent, children and content. A node never stands for
+/// another entry than the one it was made for. To keep a place for longer, keep its [`EntryId`].
+///
+/// Nodes of one tree are ordered as their entries are in the file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Node {
+    pub(crate) row: u32,
+    pub(crate) stamp: Stamp,
+}
 
 impl Node {
-    /// Returns the number of the entry in file order, less than [`Tree::node_bound`](crate::Tree::node_bound).
+    /// The node of an entry that is in no tree.
+    pub(crate) const DETACHED: Node = Node { row: 0, stamp: Stamp(NonZeroU32::MIN) };
+
+    /// Returns the number of the entry in file order, less than [`Tree::node_bound`](crate::Tree::node_bound) of its
+    /// tree.
     pub fn index(self) -> usize {
-        self.0 as usize
+        self.row as usize
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Node({})", self.row)
+    }
+}
+
+/// A number that tells apart the trees, and the sessions, of one process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Stamp(NonZeroU32);
+
+impl Stamp {
+    /// Draws a number that was not drawn before, up to four thousand million of them.
+    pub(crate) fn fresh() -> Self {
+        // 1 is the stamp of detached nodes.
+        static NEXT: AtomicU32 = AtomicU32::new(2);
+        let drawn = NEXT.fetch_add(1, Ordering::Relaxed);
+        Stamp(NonZeroU32::new(drawn).unwrap_or(NonZeroU32::MAX))
+    }
+}
+
+impl Default for Stamp {
+    fn default() -> Self {
+        Self::fresh()
     }
 }
 

@@ -317,8 +317,9 @@ impl Index {
         self.labels = Labels::titled(self.labels.title.take());
         for at in 0..self.tree.node_bound() as u32 {
             if !self.tree.is_withdrawn(at) {
-                let place = self.tree.place(Node(at));
-                self.note(Node(at), || read_line(source, place))?;
+                let node = self.tree.node_of_row(at);
+                let place = self.tree.place(node);
+                self.note(node, || read_line(source, place))?;
             }
         }
         Ok(())
@@ -369,7 +370,7 @@ impl Index {
             skipped += 1;
         }
         let row = wanted - skipped;
-        ((row as usize) < self.tree.node_bound()).then_some(Node(row))
+        ((row as usize) < self.tree.node_bound()).then(|| self.tree.node_of_row(row))
     }
 
     /// Tells whether lines are used exactly as they stand in the file.

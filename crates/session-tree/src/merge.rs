@@ -320,6 +320,7 @@ impl Session {
     ///
     /// [`Error::Invalid`] if the text that the caller brings is blank.
     pub fn plan_merge(&self, source: &Session, tip: Node, request: &MergeRequest) -> Result<MergePlan> {
+        source.check_node(tip)?;
         let here = Target::of(self);
         let outcome = match self.fast_forward(source, tip).filter(|_| !request.no_fast_forward) {
             Some(outcome) => outcome,

@@ -23,7 +23,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use smol_str::SmolStr;
 
 pub use crate::id::Node;
-use crate::id::{EntryId, IdKey};
+use crate::id::{EntryId, IdKey, Stamp};
 use crate::kind::{Kind, Role};
 use crate::line::Traits;
 use crate::time::Timestamp;
@@ -73,6 +73,8 @@ pub(crate) enum SameId {
 /// The entries of a session, linked by parent.
 #[derive(Debug, Default)]
 pub struct Tree {
+    /// The stamp of this tree's nodes.
+    stamp: Stamp,
     columns: Columns,
     /// Ids that are not eight lower-case hex digits.
     odd_ids: Vec<SmolStr>,
@@ -118,19 +120,21 @@ impl Tree {
 
     /// Returns the entries in file order.
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + Clone + '_ {
-        (0..self.columns.len() as u32).map(Node).filter(|node| !self.has(*node, Flags::HIDDEN))
+        let is_shown = |row: &u32| self.columns.flags(*row) & Flags::HIDDEN == 0;
+        (0..self.columns.len() as u32).filter(is_shown).map(|row| self.node_of_row(row))
     }
 
     /// Finds an entry by its full id.
     pub fn node(&self, id: &str) -> Option<Node> {
-        self.holder(&IdKey::of(id)).map(Node).filter(|node| !self.has(*node, Flags::HIDDEN))
+        self.holder(&IdKey::of(id)).and_then(|row| self.node_at(row as usize))
     }
 
     /// Returns the entry that holds the id of a row: the row itself, or the later line that took the id over.
     pub(crate) fn current(&self, node: Node) -> Option<Node> {
-        match self.node_at(node.0 as usize) {
+        let row = self.row(node)?;
+        match self.node_at(row as usize) {
             Some(node) => Some(node),
-            None => self.holder(&self.key_at(node.0)).and_then(|at| self.node_at(at as usize)),
+            None => self.holder(&self.key_at(row)).and_then(|at| self.node_at(at as usize)),
         }
     }
 
@@ -147,29 +151,49 @@ impl Tree {
         }
     }
 
-    /// Returns the id of an entry.
+    /// Returns true if a node belongs to this tree, so that it is not stale.
+    pub fn contains(&self, node: Node) -> bool {
+        node.stamp == self.stamp
+    }
+
+    /// Returns the row of a node, unless it is stale. Rows are never removed, so the row exists.
+    pub(crate) fn row(&self, node: Node) -> Option<u32> {
+        self.contains(node).then_some(node.row)
+    }
+
+    /// Makes the nodes of an older reading of the same lines valid for this tree.
+    pub(crate) fn keep_nodes_of(&mut self, older: &Tree) {
+        self.stamp = older.stamp;
+    }
+
+    pub(crate) fn node_of_row(&self, row: u32) -> Node {
+        Node { row, stamp: self.stamp }
+    }
+
+    /// Returns the id of an entry; an empty one for a stale node.
     pub fn id(&self, node: Node) -> EntryId {
-        self.key_at(node.0).to_id()
+        self.row(node).map_or_else(|| EntryId::from(""), |row| self.key_at(row).to_id())
     }
 
     /// Returns the parent of an entry; a root, an orphan and the head of a cut circle have none.
     pub fn parent(&self, node: Node) -> Option<Node> {
-        self.columns.parent(node.0).map(Node)
+        self.columns.parent(self.row(node)?).map(|row| self.node_of_row(row))
     }
 
-    /// Returns the type of an entry.
+    /// Returns the type of an entry; [`Kind::Opaque`] for a stale node.
     pub fn kind(&self, node: Node) -> Kind {
-        self.columns.kind(node.0)
+        self.row(node).map_or(Kind::Opaque, |row| self.columns.kind(row))
     }
 
     /// Returns the role of the message that an entry carries; `None` for other entries.
     pub fn role(&self, node: Node) -> Option<Role> {
-        (self.kind(node) == Kind::Message).then(|| self.columns.role(node.0))
+        let row = self.row(node)?;
+        (self.columns.kind(row) == Kind::Message).then(|| self.columns.role(row))
     }
 
     /// Returns the time of an entry; one without a readable time has that of the entry before it.
     pub fn timestamp(&self, node: Node) -> Timestamp {
-        Timestamp::from_millis(self.columns.time(node.0))
+        Timestamp::from_millis(self.row(node).map_or(0, |row| self.columns.time(row)))
     }
 
     /// Tells whether an entry is a placeholder for a line that could not be read.
@@ -209,33 +233,35 @@ impl Tree {
 
     /// Returns the entries whose parent is not in the file, with the id of that parent.
     pub fn orphans(&self) -> impl Iterator<Item = (Node, EntryId)> + '_ {
-        let is_there = |(node, _): &&(u32, _)| !self.has(Node(*node), Flags::WITHDRAWN);
-        self.waiting.iter().filter(is_there).map(|(node, parent)| (Node(*node), parent.to_id()))
+        let is_there = |(row, _): &&(u32, _)| self.columns.flags(*row) & Flags::WITHDRAWN == 0;
+        self.waiting.iter().filter(is_there).map(|(row, parent)| (self.node_of_row(*row), parent.to_id()))
     }
 
     /// Returns the roots that came from cutting a circle of parents.
     pub fn cut_circles(&self) -> impl Iterator<Item = Node> + '_ {
-        self.cut.iter().copied().map(Node)
+        self.cut.iter().map(|row| self.node_of_row(*row))
     }
 
     /// Returns the entries that lost their id to a later one, with the one that has it now.
     pub(crate) fn moved_ids(&self) -> impl Iterator<Item = (Node, Node)> + '_ {
-        self.shadowed.iter().map(|(old, new)| (Node(*old), Node(*new)))
+        self.shadowed.iter().map(|(old, new)| (self.node_of_row(*old), self.node_of_row(*new)))
     }
 
     /// Returns the lines that stand in the file twice, with the first of the two.
     pub(crate) fn copies(&self) -> impl Iterator<Item = (Node, Node)> + '_ {
-        self.copies.iter().map(|(copy, first)| (Node(*copy), Node(*first)))
+        self.copies.iter().map(|(copy, first)| (self.node_of_row(*copy), self.node_of_row(*first)))
     }
 
     /// Returns the damaged lines whose id could be read, and whether they are part of the tree.
     pub(crate) fn damaged(&self) -> impl Iterator<Item = (Node, bool)> + '_ {
-        self.placeholders.iter().map(|at| (Node(*at), self.columns.flags(*at) & Flags::HIDDEN == 0))
+        self.placeholders
+            .iter()
+            .map(|at| (self.node_of_row(*at), self.columns.flags(*at) & Flags::HIDDEN == 0))
     }
 
     /// Returns where the line of an entry stands.
     pub(crate) fn place(&self, node: Node) -> Place {
-        self.columns.place(node.0)
+        self.row(node).map_or((0, 0), |row| self.columns.place(row))
     }
 
     /// Returns an upper bound for [`Node::index`]: the length of a table with one slot per entry.
@@ -247,13 +273,13 @@ impl Tree {
 
     /// Returns the entry with this [index](Node::index); `None` if it is not part of the tree.
     pub fn node_at(&self, index: usize) -> Option<Node> {
-        let node = Node(index as u32);
-        (index < self.columns.len() && !self.has(node, Flags::HIDDEN)).then_some(node)
+        let row = u32::try_from(index).ok().filter(|_| index < self.columns.len())?;
+        (self.columns.flags(row) & Flags::HIDDEN == 0).then(|| self.node_of_row(row))
     }
 
     /// Returns the last row, part of the tree or not.
     pub(crate) fn last_row(&self) -> Option<Node> {
-        self.columns.len().checked_sub(1).map(|at| Node(at as u32))
+        self.columns.len().checked_sub(1).map(|at| self.node_of_row(at as u32))
     }
 
     /// Tells whether an id is taken, also by a line that is not part of the tree.
@@ -267,7 +293,7 @@ impl Tree {
     }
 
     fn has(&self, node: Node, flag: u16) -> bool {
-        self.columns.flags(node.0) & flag != 0
+        self.row(node).is_some_and(|row| self.columns.flags(row) & flag != 0)
     }
 
     pub(crate) fn key_at(&self, at: u32) -> IdKey<'_> {
@@ -300,7 +326,7 @@ impl Tree {
         if let Some(links) = self.links.get_mut() {
             links.push(at, parent);
         }
-        Node(at)
+        self.node_of_row(at)
     }
 
     fn hide_placeholder(&mut self, at: u32) {
@@ -335,7 +361,7 @@ impl Tree {
     fn resolve(&mut self, at: u32, link: Link<'_>) -> Option<u32> {
         let parent = match link {
             Link::Root => return None,
-            Link::To(node) => return Some(node.0),
+            Link::To(node) => return self.row(node),
             Link::Named(parent) => parent,
         };
         // Nearly every entry hangs below the one written just before it.

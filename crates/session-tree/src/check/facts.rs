@@ -52,9 +52,9 @@ impl<'s> Facts<'s> {
     }
 
     /// Returns the last entry before a row of the tree that can be read.
-    pub(super) fn good_entry_before(&self, row: Node) -> Option<Node> {
+    pub(super) fn good_entry_before(&self, row: usize) -> Option<Node> {
         let good = self.good.get_or_init(|| self.last_good());
-        good.get(row.0 as usize).copied().filter(|at| *at != NONE).map(Node)
+        good.get(row).copied().filter(|at| *at != NONE).map(|at| self.tree.node_of_row(at))
     }
 
     /// For each row, and the place behind the last one, the last good entry before it.
@@ -77,14 +77,14 @@ impl<'s> Facts<'s> {
         if self.tree.cut_circles().next().is_none() {
             return false;
         }
-        self.circling.get_or_init(|| self.below_circles())[node.0 as usize]
+        self.circling.get_or_init(|| self.below_circles())[node.index()]
     }
 
     fn below_circles(&self) -> Vec<bool> {
         let whole = self.tree.cut_circles().filter(|cut| !self.survey.is_damaged(*cut));
         let cut: HashSet<Node> = whole.collect();
         let tops = tops(self.tree);
-        tops.into_iter().map(|top| cut.contains(&Node(top))).collect()
+        tops.into_iter().map(|top| cut.contains(&self.tree.node_of_row(top))).collect()
     }
 }
 
@@ -96,8 +96,8 @@ fn tops(tree: &Tree) -> Vec<u32> {
         let mut at = start;
         while tops[at as usize] == NONE {
             trail.push(at);
-            match tree.parent(Node(at)) {
-                Some(parent) => at = parent.0,
+            match tree.parent(tree.node_of_row(at)) {
+                Some(parent) => at = parent.row,
                 None => tops[at as usize] = at,
             }
         }
@@ -121,20 +121,20 @@ impl Lineage {
         let mut open: Vec<(Node, u32)> = Vec::new();
         for (at, (node, depth)) in walk.iter().enumerate() {
             while let Some((closed, _)) = open.pop_if(|(_, above)| *above >= *depth) {
-                spans[closed.0 as usize].1 = at as u32;
+                spans[closed.index()].1 = at as u32;
             }
-            spans[node.0 as usize].0 = at as u32;
+            spans[node.index()].0 = at as u32;
             open.push((*node, *depth));
         }
         for (closed, _) in open {
-            spans[closed.0 as usize].1 = walk.len() as u32;
+            spans[closed.index()].1 = walk.len() as u32;
         }
         Lineage { spans }
     }
 
     fn is_on_path(&self, ancestor: Node, node: Node) -> bool {
-        let (start, end) = self.spans[ancestor.0 as usize];
-        let (at, _) = self.spans[node.0 as usize];
+        let (start, end) = self.spans[ancestor.index()];
+        let (at, _) = self.spans[node.index()];
         start <= at && at < end
     }
 }

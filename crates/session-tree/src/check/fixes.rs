@@ -156,7 +156,7 @@ impl Session {
         let (tree, survey) = (self.tree(), &facts.survey);
         let counts = |node: Node| {
             let is_there = !survey.is_damaged(node) || facts.awaited.contains(&tree.id(node));
-            tree.node_at(node.0 as usize).is_some() && is_there
+            tree.node_at(node.index()).is_some() && is_there
         };
         let shown = tree.orphans().filter(|(node, _)| counts(*node));
         let mut found: Vec<Orphan> = shown
@@ -275,17 +275,17 @@ impl Session {
     }
 
     /// The first row at or after a position of the file.
-    fn row_at(&self, position: u64) -> Node {
+    fn row_at(&self, position: u64) -> usize {
         let (mut low, mut high) = (0, self.tree().node_bound() as u32);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.tree().place(Node(middle)).0 < position {
+            if self.tree().place(self.tree().node_of_row(middle)).0 < position {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        Node(low)
+        low as usize
     }
 }
 

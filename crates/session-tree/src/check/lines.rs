@@ -142,7 +142,7 @@ impl At<'_> {
 
     fn look_at_entry(&self, node: Node, entry: ValueRef<'_>, survey: &mut Survey) {
         let (tree, len) = (self.session.tree(), entry.raw().len() as u64);
-        if tree.node_at(node.0 as usize).is_none() {
+        if tree.node_at(node.index()).is_none() {
             return;
         }
         if matches!(tree.kind(node), Kind::Label | Kind::Compaction) {

@@ -33,6 +33,10 @@ pub(super) struct Selected {
 impl Selection {
     pub(super) fn resolve(self, source: &Session) -> Result<Selected> {
         let (Selection::Entry(end) | Selection::Turn(end) | Selection::Range { to: end, .. }) = self;
+        source.check_node(end)?;
+        if let Selection::Range { after, .. } = self {
+            source.check_node(after)?;
+        }
         let tip = tip_of(source, end);
         let path = source.tree().path(tip);
         let place = path.iter().position(|node| *node == end).unwrap_or_default();

@@ -65,6 +65,7 @@ impl Session {
     ///
     /// No entry is the place before the first one: nothing is there.
     pub fn projection(&self, at: Option<Node>) -> Result<Projection> {
+        let at = at.map(|at| self.check_node(at)).transpose()?;
         let path = at.map_or_else(Vec::new, |at| self.tree().path(at));
         let Selected { compaction, kept, rest } = self.selected(&path)?;
         let edits = path_edits(self, kept.iter().chain(rest).copied())?;

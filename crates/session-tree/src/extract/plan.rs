@@ -93,6 +93,9 @@ impl Session {
     /// Label entries are left out, because they stand between the entries they divide; the labels themselves are
     /// set anew at the end. What hung below an entry that is left out hangs below that entry's parent.
     pub fn plan_extract(&self, what: Extract) -> Result<ExtractPlan> {
+        if let Extract::Path { at } | Extract::Branch { at } | Extract::Subtree { root: at } = what {
+            self.check_node(at)?;
+        }
         let mut planner = Planner::new(self, what);
         match what {
             Extract::All => planner.take_all(),
@@ -185,7 +188,7 @@ impl<'s> Planner<'s> {
         self.trail.push(node);
         let above = self.copied.partition_point(|(at, _)| *at < depth);
         self.copied.truncate(above);
-        self.depth[node.0 as usize] = depth as u32;
+        self.depth[node.index()] = depth as u32;
         let parent = self.copied.last().map(|(_, node)| *node);
         if self.tree.kind(node) == Kind::Label || self.tree.is_placeholder(node) {
             self.plan.left_out.push(node);
@@ -244,7 +247,7 @@ impl<'s> Planner<'s> {
         if self.outside.contains(&node) {
             return Some(0);
         }
-        let place = self.depth[node.0 as usize];
+        let place = self.depth[node.index()];
         (place != NOT_TAKEN && self.trail.get(place as usize) == Some(&node)).then_some(place as usize)
     }
 
@@ -258,9 +261,9 @@ impl<'s> Planner<'s> {
         }
         let mut is_copied = vec![false; self.tree.node_bound()];
         for entry in &self.plan.entries {
-            is_copied[entry.node.0 as usize] = true;
+            is_copied[entry.node.index()] = true;
         }
-        let labels = self.session.labels().into_iter().filter(|(target, _)| is_copied[target.0 as usize]);
+        let labels = self.session.labels().into_iter().filter(|(target, _)| is_copied[target.index()]);
         self.plan.labels = labels.map(|(target, label)| (target, label.clone())).collect();
         self.plan
     }

@@ -62,15 +62,16 @@ impl Index {
             }
             (row < rows).then(|| {
                 row += 1;
-                LineAt::Row(Node(row - 1))
+                LineAt::Row(self.tree.node_of_row(row - 1))
             })
         })
     }
 
-    /// Returns the number of the line of an entry, counted from 1.
+    /// Returns the number of the line of an entry, counted from 1; 0 for a stale node.
     pub(crate) fn line_number(&self, node: Node) -> u64 {
-        let gaps_before = self.non_entries.partition_point(|gap| gap.rows <= node.0);
-        u64::from(node.0) + gaps_before as u64 + 1
+        let Some(row) = self.tree.row(node) else { return 0 };
+        let lines_before = self.non_entries.partition_point(|line| line.rows <= row);
+        u64::from(row) + lines_before as u64 + 1
     }
 
     /// Returns the position and length of a line, without its line feed.

@@ -75,7 +75,10 @@ impl Index {
         loader.first_has_id = Some(false);
         let read = loader.read(&Beginning { source, len: to }).and_then(|()| loader.finish(source));
         let read = read.and_then(|index| index.map_err(|refusal| refusal.of(None)));
-        *self = read.map_err(io::Error::other)?;
+        let mut index = read.map_err(io::Error::other)?;
+        // The lines that were known have the same rows as before.
+        index.tree.keep_nodes_of(&self.tree);
+        *self = index;
         Ok(())
     }
 }

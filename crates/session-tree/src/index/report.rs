@@ -28,7 +28,7 @@ impl Index {
         for (copy, first) in self.tree.copies() {
             found.push(self.at(copy, Problem::RepeatedLine { id: self.tree.id(first) }));
         }
-        let is_shown = |node: Node| self.tree.node_at(node.0 as usize).is_some();
+        let is_shown = |node: Node| self.tree.node_at(node.index()).is_some();
         for (node, parent) in self.tree.orphans().filter(|(node, _)| is_shown(*node)) {
             found.push(self.at(node, Problem::Orphan { id: self.tree.id(node), parent }));
         }

@@ -60,7 +60,7 @@ impl Session {
     /// [`Error::NothingToPop`] if no target is given and the path has neither.
     pub fn plan_pop(&self, target: Option<Node>) -> Result<PopPlan> {
         if let Some(target) = target {
-            return self.plan_pop_to(target);
+            return self.plan_pop_to(self.check_node(target)?);
         }
         if let Some((place, name)) = self.innermost_push() {
             let navigation = self.plan_exact_navigation(self.tree().id(place).as_str())?;

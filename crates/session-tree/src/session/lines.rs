@@ -59,6 +59,7 @@ impl Session {
         mut read: impl FnMut(RawLines<'_>) -> Result<()>,
     ) -> Result<()> {
         let tree = self.tree();
+        nodes.iter().try_for_each(|node| self.check_node(*node).map(drop))?;
         let mut rest = nodes;
         while !rest.is_empty() {
             let nodes;

@@ -25,7 +25,16 @@ impl Session {
         self.entry_at(self.node(id)?)
     }
 
-    /// Reads the entry at a place of the tree.
+    /// Fails with [`Error::StaleNode`] if a node belongs to another session, or to this one before it was read again.
+    pub(crate) fn check_node(&self, node: Node) -> Result<Node> {
+        if self.index.tree.contains(node) { Ok(node) } else { Err(Error::StaleNode) }
+    }
+
+    /// Reads the entry of a node.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleNode`] if the node belongs to another session, or to this one before it was read again.
     pub fn entry_at(&self, node: Node) -> Result<Entry> {
         let tree = &self.index.tree;
         let (raw, doc) = self.decoded(node)?;
@@ -49,7 +58,7 @@ impl Session {
         if !is_result || !self.stands_as_written(node) {
             return Ok(None);
         }
-        let (position, len) = self.index.tree.place(node);
+        let (position, len) = self.index.tree.place(self.check_node(node)?);
         if u64::from(len) > LONGEST_LINE {
             return Ok(None);
         }
@@ -58,12 +67,14 @@ impl Session {
 
     /// Returns the message that a context shows for an entry, if it is known already.
     pub(crate) fn known_message(&self, node: Node) -> Option<Message> {
-        self.docs().message(node.0)
+        self.docs().message(self.index.tree.row(node)?)
     }
 
     /// Notes which message a context shows for an entry.
     pub(crate) fn note_message(&self, node: Node, message: &Message) {
-        self.docs().note_message(node.0, message);
+        if let Some(row) = self.index.tree.row(node) {
+            self.docs().note_message(row, message);
+        }
     }
 
     /// Reads the current entry; none before the first one.
@@ -95,7 +106,7 @@ impl Session {
         if self.index.labels.is_empty() {
             return None;
         }
-        self.index.labels.get(&self.index.tree.key_at(node.0))
+        self.index.labels.get(&self.index.tree.key_at(self.index.tree.row(node)?))
     }
 
     /// Returns all labels whose target exists, in the order in which the targets were first labelled.
@@ -133,7 +144,7 @@ impl Session {
     /// Reads the exact bytes of the line of an entry, without its line feed.
     pub(crate) fn line_at(&self, node: Node) -> Result<Arc<[u8]>> {
         if self.index.reads_as_written()
-            && let Some(doc) = self.docs().get(node.0)
+            && let Some(doc) = self.known_doc(node)
         {
             return Ok(doc.shared_text());
         }
@@ -141,7 +152,7 @@ impl Session {
     }
 
     fn read_line(&self, node: Node) -> Result<Arc<[u8]>> {
-        let (position, len) = self.index.tree.place(node);
+        let (position, len) = self.index.tree.place(self.check_node(node)?);
         if u64::from(len) > LONGEST_LINE {
             return Ok(Arc::default());
         }
@@ -187,7 +198,7 @@ impl Session {
         range: Range<u64>,
         read: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Result<Option<T>> {
-        let (position, len) = self.index.tree.place(node);
+        let (position, len) = self.index.tree.place(self.check_node(node)?);
         let end = range.end.min(u64::from(len)).min(range.start.saturating_add(LONGEST_LINE));
         let start = range.start.min(end);
         if !self.stands_as_written(node) {
@@ -205,7 +216,7 @@ impl Session {
 
     /// Gives the text of an entry that was decoded before.
     pub(crate) fn known_doc(&self, node: Node) -> Option<Doc> {
-        self.docs().get(node.0)
+        self.docs().get(self.index.tree.row(node)?)
     }
 
     /// Gives the line of an entry, and its text as version 3 spells it; a line that cannot be parsed is reported.
@@ -229,7 +240,7 @@ impl Session {
         let text = current.map_or_else(|| raw.clone(), Arc::from);
         match Doc::parse(text) {
             Ok(doc) => {
-                self.docs().put(node.0, doc.clone());
+                self.docs().put(node.row, doc.clone());
                 Some(doc)
             }
             Err(error) => {

@@ -57,13 +57,19 @@ impl Setup {
 }
 
 fn assert_same(one: &Session, other: &Session) {
-    assert_eq!(one.tree().ordered(), other.tree().ordered());
-    assert_eq!(one.leaf(), other.leaf());
-    assert_eq!(one.labels(), other.labels());
+    assert_eq!(one.leaf_id(), other.leaf_id());
+    let labels = |session: &Session| {
+        let labels = session.labels().into_iter();
+        labels.map(|(node, label)| (node.index(), label.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(one), labels(other));
     assert_eq!(one.diagnostics(), other.diagnostics());
-    for node in one.tree().nodes() {
-        assert_eq!(one.tree().place(node), other.tree().place(node));
-        assert_eq!(other.tree().node(one.tree().id(node).as_str()), Some(node));
+    let (ours, theirs) = (one.tree().ordered(), other.tree().ordered());
+    assert_eq!(ours.len(), theirs.len());
+    for ((node, depth), (other_node, other_depth)) in ours.into_iter().zip(theirs) {
+        assert_eq!((node.index(), depth), (other_node.index(), other_depth));
+        assert_eq!(one.tree().place(node), other.tree().place(other_node));
+        assert_eq!(other.tree().node(one.tree().id(node).as_str()), Some(other_node));
     }
 }
 

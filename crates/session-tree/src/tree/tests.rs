@@ -99,7 +99,7 @@ fn a_later_entry_takes_the_id_over_with_all_children() {
     let tree = tree("a b<a c<b b<a d<b");
     assert_eq!(tree.len(), 4);
     assert_eq!(ordered(&tree), "0a 1b 2c 2d");
-    assert_eq!(tree.node("b"), Some(Node(3)));
+    assert_eq!(tree.node("b"), Some(tree.node_of_row(3)));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_chain_of_a_million_entries_needs_no_stack() {
         }
         tree.resolve_links(|_, _| SameId::Other);
         let leaf = previous.unwrap();
-        (tree.path(leaf).len(), tree.ordered().len(), tree.subtree(Node(0)).len())
+        (tree.path(leaf).len(), tree.ordered().len(), tree.subtree(tree.node_of_row(0)).len())
     };
     let small_stack = std::thread::Builder::new().stack_size(256 * 1024).spawn(run).unwrap();
     assert_eq!(small_stack.join().unwrap(), (1_000_000, 1_000_000, 1_000_000));

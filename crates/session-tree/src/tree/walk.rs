@@ -11,6 +11,7 @@ pub type Depth = u32;
 /// The direct children of an entry, in file order.
 #[derive(Debug, Clone)]
 pub struct Children<'t> {
+    tree: &'t Tree,
     links: &'t Links,
     /// The child that stands right behind its parent.
     behind: Option<u32>,
@@ -22,13 +23,14 @@ impl Iterator for Children<'_> {
     type Item = Node;
 
     fn next(&mut self) -> Option<Node> {
-        let Some(record) = self.record else { return self.behind.take().map(Node) };
-        let (child, next) = self.links.record(record);
-        if self.behind.is_some_and(|behind| behind < child) {
-            return self.behind.take().map(Node);
-        }
-        self.record = next;
-        Some(Node(child))
+        let row = match self.record.map(|record| self.links.record(record)) {
+            Some((child, next)) if self.behind.is_none_or(|behind| behind > child) => {
+                self.record = next;
+                Some(child)
+            }
+            Some(_) | None => self.behind.take(),
+        };
+        row.map(|row| self.tree.node_of_row(row))
     }
 }
 
@@ -36,14 +38,14 @@ impl Tree {
     /// Returns the direct children of an entry, in file order.
     pub fn children(&self, node: Node) -> Children<'_> {
         let links = self.links();
-        let behind = node.0 + 1;
-        let is_child = self.columns.is_shown_child(behind, node.0);
-        Children { links, behind: is_child.then_some(behind), record: links.first(node.0) }
+        let row = self.row(node);
+        let behind = row.map(|row| row + 1).filter(|behind| self.columns.is_shown_child(*behind, behind - 1));
+        Children { tree: self, links, behind, record: row.and_then(|row| links.first(row)) }
     }
 
     /// Returns the entries without a parent in file order: roots, orphans and heads of cut circles.
     pub fn roots(&self) -> impl ExactSizeIterator<Item = Node> + '_ {
-        self.links().roots.iter().copied().map(Node)
+        self.links().roots.iter().map(|row| self.node_of_row(*row))
     }
 
     /// Tells whether an entry has more than one child.
@@ -66,7 +68,11 @@ impl Tree {
 
     /// Returns an entry and its ancestors, nearest first.
     pub fn ancestors(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
-        std::iter::successors(Some(node), |node| self.parent(*node))
+        self.ancestor_rows(node).map(|row| self.node_of_row(row))
+    }
+
+    fn ancestor_rows(&self, node: Node) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(self.row(node), |row| self.columns.parent(*row))
     }
 
     /// Returns the entries from the root to `node`, oldest first.
@@ -83,9 +89,9 @@ impl Tree {
 
     /// Returns the deepest entry that lies on both paths.
     pub fn common_ancestor(&self, one: Node, other: Node) -> Option<Node> {
-        let on_path: hashbrown::HashSet<u32, std::hash::RandomState> =
-            self.ancestors(one).map(|node| node.0).collect();
-        self.ancestors(other).find(|node| on_path.contains(&node.0))
+        let on_path: hashbrown::HashSet<u32, std::hash::RandomState> = self.ancestor_rows(one).collect();
+        let found = self.ancestor_rows(other).find(|row| on_path.contains(row));
+        found.map(|row| self.node_of_row(row))
     }
 
     /// Returns the entries on the path to `old` that are not on the path to `target`, oldest first.
@@ -131,7 +137,7 @@ impl Tree {
     /// Returns `node` and everything below it, in file order.
     pub fn subtree(&self, node: Node) -> Vec<Node> {
         let mut found = Vec::new();
-        let mut stack = vec![node];
+        let mut stack: Vec<Node> = self.contains(node).then_some(node).into_iter().collect();
         while let Some(node) = stack.pop() {
             found.push(node);
             stack.extend(self.children(node));

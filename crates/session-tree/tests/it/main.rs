@@ -15,6 +15,7 @@ mod merge;
 mod messages;
 mod migration;
 mod navigation;
+mod nodes;
 mod outcomes;
 mod persistence;
 mod pi_context;

@@ -179,7 +179,7 @@ impl<'s> SalvagedLines<'s> {
         if let Some(doc) = self.session.known_doc(node) {
             return Ok(Some(doc.text().to_vec()));
         }
-        if tree.node_at(node.0 as usize).is_none() {
+        if tree.node_at(node.index()).is_none() {
             // Copies, and entries that lost their id to a later one.
             return Ok(None);
         }
@@ -206,7 +206,7 @@ impl<'s> SalvagedLines<'s> {
     /// Returns true if these bytes are the line that was indexed: a file may be truncated and then filled again.
     fn is_line_of(&self, node: Node, line: &[u8]) -> bool {
         let index = &self.session.index;
-        let key = index.tree.key_at(node.0).into_owned();
+        let key = index.tree.key_at(node.row).into_owned();
         match line::exact(line) {
             Scan::Object(_) if index.dialect == Dialect::V1 => true,
             Scan::Object(head) => head.id == Some(key),

@@ -12,6 +12,7 @@ use crate::error::{Error, ReadOnlyReason, Result};
 use crate::index::{self, Dialect, Index, LineAt, NonEntryKind};
 use crate::journal::{NewLines, Overlay, ReadAt, Replaced, copy_range, name_of, read_range, with_name};
 use crate::migrate;
+use crate::tree::Node;
 
 impl Session {
     /// Writes the session in the current version, if it has an older one. Returns where the original is kept.
@@ -202,7 +203,8 @@ fn compare(old: &Index, new: &Index) -> Result<(), String> {
     }
     for (one, other) in old.tree.nodes().zip(new.tree.nodes()) {
         let (before, after) = (old.tree.id(one), new.tree.id(other));
-        if before != after || old.tree.parent(one) != new.tree.parent(other) {
+        if before != after || old.tree.parent(one).map(Node::index) != new.tree.parent(other).map(Node::index)
+        {
             return Err(format!("entry {after} stands where {before} was"));
         }
     }
