@@ -118,7 +118,7 @@ fn against(
 pub(crate) fn child(step: &str, file: &Path) -> Result<(), Failure> {
     match step {
         "open" => drop(open::open_and_project(file)?),
-        "context" => drop(Session::open_read_only(file)?.build_context()?),
+        "context" => drop(Session::open_read_only(file)?.context()?),
         "turn" | "stream" => return talk::child(step, &file.to_string_lossy()),
         "export" => export::to_nowhere(file)?,
         "outline" => drop(outline::first_rows(&Session::open_read_only(file)?)?),

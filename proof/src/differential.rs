@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use session_tree::{Options, Session, SyncPolicy};
+use session_tree::{Message, Options, Session, SyncPolicy};
 use testkit::crash::workload::assistant;
 use testkit::mangle;
 
@@ -131,13 +131,13 @@ fn side_by_side(peer: &Peer, count: usize) -> Result<usize, String> {
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = dir.path().join("s.jsonl");
     let mut session = Options::new().sync(SyncPolicy::Os).create(&path, "/w").map_err(text)?;
-    session.append_user_text("start").map_err(text)?;
+    session.append(Message::user("start")).map_err(text)?;
     // The older version writes nothing before there is an answer.
     session.append_message(&assistant("begun")).map_err(text)?;
     let mut theirs = peer.append_to(&path, count)?;
     let mut ours = Vec::new();
     while !theirs.is_done()? || ours.len() < count {
-        ours.push(session.append_user_text("ours").map_err(text)?.to_string());
+        ours.push(session.append(Message::user("ours")).map_err(text)?.to_string());
         std::thread::sleep(std::time::Duration::from_micros(500));
     }
     let theirs = theirs.ids()?;

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use offshoot_web::{ExportOptions, write_html, write_markdown};
 use session_tree::json::{self, Doc, Kind};
-use session_tree::{Options, Session};
+use session_tree::{Message, Options, Session};
 use testkit::clock::TickingClock;
 use testkit::ids::CountingIds;
 use testkit::mangle;
@@ -118,11 +118,14 @@ fn look_around(bytes: &[u8], rng: &mut Rng) -> Result<bool, String> {
     if ordered.len() != tree.len() {
         return Err(format!("{} entries are shown instead of {}", ordered.len(), tree.len()));
     }
-    session.build_context().map_err(|error| format!("no context: {error}"))?.to_request();
+    session.context().map_err(|error| format!("no context: {error}"))?.to_request();
     let all: Vec<_> = tree.nodes().collect();
     if !all.is_empty() {
         let node = *rng.pick(&all);
-        session.context_at(Some(node)).map_err(|error| format!("no context: {error}"))?;
+        session
+            .position_of(node)
+            .and_then(|at| session.context_at(at))
+            .map_err(|error| format!("no context: {error}"))?;
         let entry = session.entry_at(node).map_err(|error| format!("no entry: {error}"))?;
         let raw = entry.raw();
         if !raw.is_empty() && !bytes.windows(raw.len()).any(|window| window == raw) {
@@ -160,7 +163,7 @@ fn append_to(bytes: &[u8]) -> Result<bool, String> {
     let opened = options(&fs).open(PATH);
     let result = opened.and_then(|mut session| {
         let above = session.leaf_id();
-        session.append_user_text("appended").map(|id| (id, above))
+        session.append(Message::user("appended")).map(|id| (id, above))
     });
     // No session, a newer version.
     let Ok((id, above)) = result else { return refused(&fs, bytes) };
@@ -261,7 +264,7 @@ fn shown(session: &Session) -> Result<Shown, String> {
             entries.push(entry.id().to_string());
         }
     }
-    let context = session.build_context().map_err(|error| format!("no context: {error}"))?;
+    let context = session.context().map_err(|error| format!("no context: {error}"))?;
     let texts = context.messages().map(|message| message.text().into_owned()).collect();
     Ok((entries, session.leaf_id().map(|id| id.to_string()), texts))
 }

@@ -11,7 +11,7 @@ use std::thread;
 
 use offshoot_web::{ExportOptions, write_html, write_markdown};
 use rustix::time::{ClockId, clock_gettime};
-use session_tree::{Catalog, Destination, Options, Session};
+use session_tree::{Catalog, Destination, Options, Position, Session};
 use session_view::{Outline, OutlineOptions};
 use tempfile::TempDir;
 
@@ -98,8 +98,8 @@ fn walk(path: &Path, entries: u64) -> Result<(), String> {
     if tree.len() as u64 != entries || shown != entries {
         return Err(format!("{} entries and {shown} rows instead of {entries}", tree.len()));
     }
-    let path = session.branch_path(None).len();
-    let messages = session.build_context().map_err(text)?.items.len();
+    let path = session.branch_path(Position::Leaf).len();
+    let messages = session.context().map_err(text)?.items.len();
     if path != messages {
         return Err(format!("{messages} messages on a path of {path}"));
     }
@@ -137,7 +137,7 @@ fn long_line(dir: &TempDir, bytes: u64) -> Result<(), String> {
     }
     out.write_all(b"\"}}\n").and_then(|()| out.flush()).map_err(text)?;
     let session = Session::open_read_only(&path).map_err(text)?;
-    let context = session.build_context().map_err(text)?;
+    let context = session.context().map_err(text)?;
     let said = context.messages().last().map_or(0, |message| message.text().len() as u64);
     std::fs::remove_file(&path).map_err(text)?;
     let expected = bytes / 1024 * 1024;
@@ -211,7 +211,7 @@ type Work = fn(&Session) -> Result<(), String>;
 
 const WORK: [(&str, Work); 5] = [
     ("load", |_| Ok(())),
-    ("context", |session| session.build_context().map(drop).map_err(text)),
+    ("context", |session| session.context().map(drop).map_err(text)),
     ("tree", |session| {
         session.tree().ordered();
         Ok(())

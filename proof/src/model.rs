@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use session_tree::{
-    Draft, EntryId, FirstKept, NewBranchSummary, NewCompaction, Options, Result as EngineResult, Session,
-    SyncPolicy, Timestamp,
+    Draft, EntryId, KeepFrom, NewBranchSummary, NewCompaction, Options, Position, Result as EngineResult,
+    Session, SyncPolicy, Timestamp,
 };
 use testkit::clock::TickingClock;
 use testkit::crash::workload::{assistant, user};
@@ -145,10 +145,10 @@ impl Machine {
     fn compaction(&mut self, rng: &mut Rng) -> EngineResult<&'static str> {
         let path = self.model.path();
         let kept = if path.is_empty() || rng.below(4) == 0 { None } else { Some(rng.pick(&path).clone()) };
-        let first_kept = kept.clone().map_or(FirstKept::Nothing, |id| FirstKept::Entry(id.into()));
+        let keep = kept.clone().map_or(KeepFrom::Nothing, |id| KeepFrom::Entry(id.into()));
         let new = NewCompaction {
             summary: "so far".into(),
-            first_kept,
+            keep,
             tokens_before: 9,
             details: None,
             usage: None,
@@ -162,7 +162,7 @@ impl Machine {
         let new = NewBranchSummary { summary: "left behind".into(), ..NewBranchSummary::default() };
         self.model.leaf.clone_from(&target);
         self.appended("a summary", Kind::Summary, |session| {
-            session.branch_with_summary(target.as_deref(), &new)
+            session.branch_with_summary(Position::entry_or_start(target), new)
         })
     }
 

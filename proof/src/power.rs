@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use session_tree::{Options, Session, SyncPolicy};
+use session_tree::{Message, Options, Session, SyncPolicy};
 use testkit::rng::Rng;
 
 use crate::part::{Done, Outcome, Plan};
@@ -159,7 +159,7 @@ fn write(
     while !stop.load(Ordering::Relaxed) {
         let mut said = Vec::new();
         for _ in 0..if policy == SyncPolicy::Periodic { TURN } else { 1 } {
-            said.push(session.append_user_text("durable").map_err(text)?.to_string());
+            said.push(session.append(Message::user("durable")).map_err(text)?.to_string());
         }
         if policy == SyncPolicy::Periodic {
             session.sync().map_err(text)?;

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use offshoot_tui::keys::{Action, Input};
-use session_tree::{Catalog, Options, Session, SyncPolicy};
+use session_tree::{Catalog, Message, Options, Position, Session, SyncPolicy};
 
 use crate::Failure;
 use crate::clock::{best, cpu_of, program, wc, whole_program};
@@ -80,13 +80,13 @@ pub(super) fn steps(files: &Files, file: &Path, runs: usize) -> Result<Steps, Fa
 
 /// Goes back to the middle of the path and makes the context there; then forth again.
 fn branch(session: &mut Session) -> Result<Duration, Failure> {
-    let path = session.branch_path(None);
+    let path = session.branch_path(Position::Leaf);
     let id =
         |node: Option<&session_tree::Node>| node.map(|node| session.tree().id(*node)).ok_or("no entries");
     let (middle, leaf) = (id(path.get(path.len() / 2))?, id(path.last())?);
     let time = cpu_of(|| {
         session.branch(middle.as_str())?;
-        Ok(session.build_context()?)
+        Ok(session.context()?)
     })?;
     session.branch(leaf.as_str())?;
     Ok(time)
@@ -96,7 +96,7 @@ fn append(session: &mut Session) -> Result<Duration, Failure> {
     let text = "x".repeat(200);
     let time = cpu_of(|| {
         for _ in 0..APPENDS {
-            session.append_user_text(&text)?;
+            session.append(Message::user(&text))?;
         }
         Ok(())
     })?;

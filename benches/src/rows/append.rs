@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use session_tree::{Options, Session, SyncPolicy};
+use session_tree::{Message, Options, Session, SyncPolicy};
 
 use super::{Bench, NOT_QUICK};
 use crate::Failure;
@@ -52,7 +52,7 @@ pub(crate) fn pairs(
     let line = [b'x'; LINE];
     let (mut ours, mut reference) = (Vec::new(), Vec::new());
     for _ in 0..count {
-        ours.push(wall(|| Ok(session.append_user_text(&text)?))?);
+        ours.push(wall(|| Ok(session.append(Message::user(&text))?))?);
         reference.push(wall(|| write(&mut bare, &line, policy))?);
     }
     Ok((median(ours), median(reference)))
@@ -61,7 +61,7 @@ pub(crate) fn pairs(
 /// Appends an entry without text and returns the length of its line.
 fn empty_line(session: &mut Session, file: &Path) -> Result<usize, Failure> {
     let before = file.metadata()?.len();
-    session.append_user_text("")?;
+    session.append(Message::user(""))?;
     Ok(usize::try_from(file.metadata()?.len() - before)?)
 }
 

@@ -19,7 +19,7 @@ use offshoot_tui::ratatui::buffer::Buffer;
 use offshoot_tui::ratatui::layout::Rect;
 use offshoot_tui::theme::Theme;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
-use session_tree::Session;
+use session_tree::{Position, Session};
 
 use super::{Bench, program};
 use crate::Failure;
@@ -56,7 +56,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
 
 /// Scrolls through the whole conversation and returns the time of the slowest key, with its frame.
 fn slowest_scroll(session: &Session) -> Result<Duration, Failure> {
-    let path = session.branch_path(None);
+    let path = session.branch_path(Position::Leaf);
     let entries = |at| items_at(session, &path, at);
     let keymap = Keymap::default();
     let mut viewer = Viewer::new(Look::new(Theme::dark()), path.len());
@@ -86,7 +86,7 @@ impl Sources for Nothing {
 
 /// Types below a conversation and returns the time of the slowest letter, with its frame.
 fn slowest_letter(session: &Session) -> Result<Duration, Failure> {
-    let path = session.branch_path(None);
+    let path = session.branch_path(Position::Leaf);
     let mut transcript = Transcript::new(Look::new(Theme::dark()));
     for at in 0..path.len() {
         items_at(session, &path, at).into_iter().for_each(|item| transcript.push(item));

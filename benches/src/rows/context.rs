@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use session_tree::{Options, Session, SyncPolicy};
+use session_tree::{Message, Options, Session, SyncPolicy};
 
 use super::Bench;
 use crate::Failure;
@@ -18,8 +18,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     let (first, reference) =
         best_of_pairs(bench.runs, || first_time(&file), || cpu_of(|| with_serde(&bytes)))?;
     let session = Session::open_read_only(&file)?;
-    drop(session.build_context()?);
-    let again = best(bench.runs, || cpu_of(|| Ok(session.build_context()?)))?;
+    drop(session.context()?);
+    let again = best(bench.runs, || cpu_of(|| Ok(session.context()?)))?;
     let after = after_append(bench, &file)?;
     let large = bench.files.one_path(10 * ENTRIES)?;
     let in_large = best(bench.runs, || in_larger_file(&large))?;
@@ -34,7 +34,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
 /// The first context after opening: nothing is decoded before.
 pub(crate) fn first_time(file: &Path) -> Result<Duration, Failure> {
     let session = Session::open_read_only(file)?;
-    cpu_of(|| Ok(session.build_context()?))
+    cpu_of(|| Ok(session.context()?))
 }
 
 /// Decodes every line and keeps what it says, as the engine does.
@@ -46,10 +46,10 @@ fn with_serde(bytes: &[u8]) -> Result<Vec<serde_json::Value>, Failure> {
 fn after_append(bench: &Bench<'_>, file: &Path) -> Result<Duration, Failure> {
     let copy = bench.files.copy(file, "context.jsonl")?;
     let mut session = Options::new().sync(SyncPolicy::Os).open(copy)?;
-    drop(session.build_context()?);
+    drop(session.context()?);
     best(bench.runs, || {
-        session.append_user_text("one more")?;
-        cpu_of(|| Ok(session.build_context()?))
+        session.append(Message::user("one more"))?;
+        cpu_of(|| Ok(session.context()?))
     })
 }
 
@@ -57,5 +57,5 @@ fn after_append(bench: &Bench<'_>, file: &Path) -> Result<Duration, Failure> {
 fn in_larger_file(file: &Path) -> Result<Duration, Failure> {
     let session = Session::open_read_only(file)?;
     let at = session.tree().nodes().nth(ENTRIES - 1);
-    cpu_of(|| Ok(session.context_at(at)?))
+    cpu_of(|| Ok(session.context_at(session.position_of(at)?)?))
 }

@@ -56,6 +56,6 @@ fn one_run(file: &Path) -> Result<[Duration; STEPS.len()], Failure> {
         load,
         cpu_of(|| Ok(session.tree().ordered()))?,
         cpu_of(|| outline::first_rows(&session))?,
-        cpu_of(|| Ok(session.build_context()?))?,
+        cpu_of(|| Ok(session.context()?))?,
     ])
 }

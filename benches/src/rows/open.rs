@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use session_tree::{Projection, Session};
+use session_tree::{Position, Projection, Session};
 
 use super::{Bench, NOT_QUICK, against_peer, peak_memory_of};
 use crate::Failure;
@@ -13,7 +13,7 @@ use crate::table::Line;
 /// Opens a session and finds out which entries speak at its leaf.
 pub(super) fn open_and_project(file: &Path) -> Result<(Session, Projection), Failure> {
     let session = Session::open_read_only(file)?;
-    let projection = session.projection(session.leaf())?;
+    let projection = session.projection(Position::Leaf)?;
     Ok((session, projection))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use session_tree::{Options, Session};
+use session_tree::{Message, Options, Position, Session};
 use session_view::{Outline, OutlineRow};
 
 use super::{Bench, NOT_QUICK, outline};
@@ -52,7 +52,7 @@ fn after_appends(
     drop(open(&copy, directory)?);
     let mut session = Options::new().open(&copy)?;
     for number in 0..ADDED {
-        session.append_user_text(&format!("one more, number {number}"))?;
+        session.append(Message::user(&format!("one more, number {number}")))?;
     }
     drop(session);
     let behind = best(bench.runs, || cpu_of(|| open(&copy, directory)))?;
@@ -62,7 +62,7 @@ fn after_appends(
 
 fn open(file: &Path, sidecars: &Path) -> Result<Session, Failure> {
     let session = Options::new().sidecar_dir(sidecars).open_read_only(file)?;
-    std::hint::black_box(session.projection(session.leaf())?);
+    std::hint::black_box(session.projection(Position::Leaf)?);
     Ok(session)
 }
 

@@ -21,7 +21,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     let ids = deep_ids(&session);
     let count = u32::try_from(ids.len())?;
     let path = best(bench.runs, || {
-        cpu_of(|| Ok(ids.iter().map(|id| session.branch_path(Some(id)).len()).sum::<usize>()))
+        cpu_of(|| Ok(ids.iter().map(|id| session.branch_path(id).len()).sum::<usize>()))
     })? / count;
     let children = best(bench.runs, || cpu_of(|| Ok(count_children(&session, &ids))))? / (count * 100);
     let ordered = best(bench.runs, || cpu_of(|| Ok(ordered_with_labels(&session))))?;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use serde_json::{Value as Json, json};
-use session_tree::{Entry, EntryId, Message, Session, Timestamp};
+use session_tree::{Entry, EntryId, Message, Position, Session, Timestamp};
 use tokio::sync::oneshot;
 
 use crate::agent::{Agent, Submission};
@@ -197,7 +197,7 @@ impl AgentHandle {
         if session.read_only().is_none() || !session.tree().is_on_path(leaf, node) {
             return None;
         }
-        let known = session.branch_path(None).len();
+        let known = session.branch_path(Position::Leaf).len();
         session.branch(entry.as_str()).ok().map(|()| known)
     }
 

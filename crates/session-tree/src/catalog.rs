@@ -5,6 +5,7 @@
 //! read it lists and marks: one bad file never hides another.
 
 mod cache;
+mod continue_in;
 mod find;
 mod listing;
 mod query;

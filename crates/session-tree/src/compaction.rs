@@ -124,7 +124,7 @@ impl Session {
             return Err(Error::AlreadyCompacted);
         }
         let path = self.tree().path(at);
-        let context = self.context_at(Some(at))?;
+        let context = self.context_of(Some(at))?;
         let tokens_before = self.projected(&path, &context.items, estimator).tokens;
         let range = self.work_range(&path)?;
         let rows = self.rows(&range.nodes, &context.items, estimator);

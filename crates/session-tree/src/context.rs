@@ -1,17 +1,17 @@
-//! Context: what a path gives to a model, its messages, model and thinking level.
+//! Context: the messages, the model and the thinking level that a path gives to a model.
 //!
 //! bytes -> line -> entry -> tree -> path -> **context**
 //!
-//! Two steps. A [`Projection`] says which entries of a path speak and in which order, from the index and the few
-//! bodies that decide. A [`Context`] holds their messages, which share the decoded lines of the session. How a
-//! message reads to a model is [`convert_to_llm`]; what makes a list of them acceptable to a provider is
-//! [`repair_pairs`]. Never writes, never asks a clock, never recurses.
+//! Two steps. A [`Projection`] lists the entries of a path that contribute, in their order; it reads the index and only
+//! the bodies that decide. A [`Context`] holds their messages, which share the decoded lines of the session.
+//! [`Context::to_request`] makes a list that providers accept. Never writes and uses no clock.
 
 mod blobs;
 mod convert;
 mod edits;
 mod message;
 mod pairs;
+mod pending;
 mod projection;
 mod repair;
 mod replay;
@@ -20,6 +20,7 @@ mod state;
 use crate::entry::Message;
 use crate::error::Result;
 use crate::json::Doc;
+use crate::position::Position;
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -29,10 +30,10 @@ pub(crate) use message::message_of;
 pub use pairs::OpenCalls;
 pub(crate) use projection::Selected;
 pub use projection::{Mark, ProjectedItem, Projection};
-pub use repair::{repair_pairs, validate_pairs};
+use repair::repair_pairs;
 pub use replay::replay_system;
 
-/// What a path gives to a model.
+/// The messages, the model and the thinking level that a path gives to a model.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// The messages, oldest first, with the entries they come from.
@@ -54,7 +55,7 @@ pub struct ContextItem {
     pub source: Node,
     /// The message.
     pub message: Message,
-    /// Why it is there.
+    /// The reason why it is in the context.
     pub mark: Mark,
 }
 
@@ -72,41 +73,42 @@ pub struct ModelRef {
 pub struct Mode {
     /// The name of the mode.
     pub name: String,
-    /// What the mode keeps, as JSON.
+    /// The data of the mode.
     pub data: Option<Doc>,
 }
 
-/// A message as a model gets it.
-#[derive(Debug, Clone)]
-pub struct LlmMessage {
-    /// The entry that the message comes from.
-    pub source: Node,
-    /// The message: its role is system, user, assistant or tool result.
-    pub message: Message,
-}
-
 impl Session {
-    /// Returns what the path to the leaf gives to a model.
+    /// Returns the messages, the model and the thinking level that the path to the leaf gives to a model.
     ///
     /// ```
-    /// # use session_tree::Session;
-    /// # let bytes = concat!(
-    /// #     r#"{"type":"session","version":3,"id":"s1","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#, "\n",
-    /// #     r#"{"type":"message","id":"a","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"hi"}}"#, "\n",
-    /// # );
-    /// # let session = Session::from_bytes(bytes.into())?;
-    /// let context = session.build_context()?;
+    /// # use session_tree::{Message, Options};
+    /// # let mut session = Options::new().in_memory("/project")?;
+    /// session.append(Message::user("hi"))?;
+    /// let context = session.context()?;
     /// assert_eq!(context.messages().next().unwrap().text(), "hi");
     /// assert_eq!(context.thinking_level, "off");
     /// # Ok::<(), session_tree::Error>(())
     /// ```
-    pub fn build_context(&self) -> Result<Context> {
-        self.context_at(self.leaf())
+    pub fn context(&self) -> Result<Context> {
+        self.context_of(self.leaf())
     }
 
-    /// Returns what the path to an entry gives to a model; no entry is the place before the first one.
-    pub fn context_at(&self, at: Option<Node>) -> Result<Context> {
-        let projection = self.projection(at)?;
+    /// Returns the context of the path to a position.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEntry`](crate::Error::UnknownEntry) if there is no such entry.
+    pub fn context_at(&self, position: impl Into<Position>) -> Result<Context> {
+        self.context_of(self.node_of(&position.into())?)
+    }
+
+    /// Returns the context of the path to the leaf: pi's name for [`Session::context`].
+    pub fn build_context(&self) -> Result<Context> {
+        self.context()
+    }
+
+    pub(crate) fn context_of(&self, at: Option<Node>) -> Result<Context> {
+        let projection = self.projection_of(at)?;
         let settings = state::of_path(self, &projection.path)?;
         Ok(Context {
             items: self.items_of(&projection)?,
@@ -115,14 +117,6 @@ impl Session {
             mode: settings.mode,
             injected_rules: settings.injected_rules,
         })
-    }
-
-    /// Returns the context of the entry with this id, of the last entry in the file if there is none such.
-    ///
-    /// This is how pi answers. [`Session::context_at`] is for callers who know where they are.
-    pub fn context_of(&self, id: Option<&str>) -> Result<Context> {
-        let known = id.and_then(|id| self.tree().node(id));
-        self.context_at(known.or_else(|| self.tree().last()))
     }
 
     /// Reads the messages of a projection.
@@ -147,7 +141,7 @@ impl Session {
         if edit.is_some() {
             return Ok(message_of(&self.entry_at(item.source)?, edit));
         }
-        // What was found once is not looked for again: a context grows by a few messages and is asked for often.
+        // A context grows by a few messages and is built often.
         if let Some(message) = self.known_message(item.source) {
             return Ok(Some(message));
         }
@@ -165,22 +159,13 @@ impl Context {
         self.items.iter().map(|item| &item.message)
     }
 
-    /// Returns the messages as a model reads them; what no model reads is left out.
-    pub fn to_llm(&self) -> Vec<LlmMessage> {
-        let convert = |item: &ContextItem| {
-            let message = convert_to_llm(&item.message)?;
-            Some(LlmMessage { source: item.source, message })
-        };
-        self.items.iter().filter_map(convert).collect()
-    }
-
-    /// Returns the messages as a provider accepts them: every tool call followed by its result, and no image whose
-    /// data is elsewhere.
-    pub fn to_request(&self) -> Vec<LlmMessage> {
-        let mut messages = repair_pairs(self.to_llm());
-        for item in &mut messages {
-            blobs::omit(&mut item.message);
-        }
+    /// Returns the messages as a provider accepts them: each in a role that models read, every tool call followed by its
+    /// result, no image whose data is elsewhere. Messages that no model reads are left out.
+    ///
+    /// [`convert_to_llm`] converts one message and repairs nothing.
+    pub fn to_request(&self) -> Vec<Message> {
+        let mut messages = repair_pairs(self.messages().filter_map(convert_to_llm).collect());
+        messages.iter_mut().for_each(blobs::omit);
         messages
     }
 }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde_json::Value as Json;
 
 use crate::entry::{Entry, Message};
-use crate::error::{InvalidReason, Result};
+use crate::error::{Error, InvalidReason, Result};
 use crate::id::EntryId;
 use crate::json::{self, ValueRef, write_string};
 use crate::kind::{Kind, Role};
@@ -22,7 +22,7 @@ use crate::time::Timestamp;
 /// use session_tree::{Draft, Options};
 ///
 /// let mut session = Options::new().in_memory("/project")?;
-/// let id = session.append(&Draft::custom("my-extension", Some(&serde_json::json!({"step": 1}))))?;
+/// let id = session.append(Draft::custom("my-extension", Some(&serde_json::json!({"step": 1}))))?;
 /// assert_eq!(session.leaf_id(), Some(id));
 /// # Ok::<(), session_tree::Error>(())
 /// ```
@@ -59,43 +59,97 @@ const ENVELOPE: [&str; 6] = ["type", "id", "parentId", "timestamp", "uuid", "par
 const FIRST_KEPT: &str = "firstKeptEntryId";
 const FIRST_KEPT_UUID: &str = "firstKeptEntryUuid";
 
-/// From where a compaction keeps the entries of its path.
+/// The entries before a compaction that stay in the context.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FirstKept {
-    /// From this entry on.
+pub enum KeepFrom {
+    /// The latest prompt of the path and everything after it.
+    LastPrompt,
+    /// An entry of the path and everything after it.
     Entry(EntryId),
-    /// Nothing before the compaction is kept.
+    /// Nothing.
     Nothing,
 }
 
-/// A summary that is to replace older entries of a path.
+impl From<EntryId> for KeepFrom {
+    fn from(id: EntryId) -> Self {
+        KeepFrom::Entry(id)
+    }
+}
+
+/// A compaction that is to be appended.
 #[derive(Debug, Clone)]
 pub struct NewCompaction {
-    /// The summary.
+    /// The summary that replaces the older entries.
     pub summary: String,
-    /// What stays visible.
-    pub first_kept: FirstKept,
-    /// The size of the context before.
+    /// The entries that stay in the context.
+    pub keep: KeepFrom,
+    /// The tokens of the context before the compaction.
     pub tokens_before: u64,
-    /// What the maker of the summary wants to remember.
+    /// Data of the program that made the summary.
     pub details: Option<Json>,
-    /// What the summary cost.
+    /// The tokens and the cost of the summary.
     pub usage: Option<Json>,
-    /// Whether an extension made it.
+    /// True if an extension made the summary.
     pub from_hook: bool,
 }
 
-/// What an abandoned branch did, to be appended at the new position.
+/// A summary of an abandoned branch that is to be appended.
+///
+/// [`Session::branch_with_summary`](crate::Session::branch_with_summary) also accepts the text alone.
 #[derive(Debug, Clone, Default)]
 pub struct NewBranchSummary {
     /// The summary.
     pub summary: String,
-    /// What the maker of the summary wants to remember.
+    /// Data of the program that made the summary.
     pub details: Option<Json>,
-    /// What the summary cost.
+    /// The tokens and the cost of the summary.
     pub usage: Option<Json>,
-    /// Whether an extension made it.
+    /// True if an extension made the summary.
     pub from_hook: bool,
+}
+
+impl From<&str> for NewBranchSummary {
+    fn from(summary: &str) -> Self {
+        Self { summary: summary.to_owned(), ..Self::default() }
+    }
+}
+
+impl From<String> for NewBranchSummary {
+    fn from(summary: String) -> Self {
+        Self { summary, ..Self::default() }
+    }
+}
+
+impl From<&NewBranchSummary> for NewBranchSummary {
+    fn from(new: &NewBranchSummary) -> Self {
+        new.clone()
+    }
+}
+
+/// A message becomes a `message` entry, a message of an extension a `custom_message` entry.
+impl TryFrom<&Message> for Draft {
+    type Error = Error;
+
+    fn try_from(message: &Message) -> Result<Self> {
+        match message.role() {
+            Role::Custom => Draft::custom_entry(message),
+            _ => Draft::message(message),
+        }
+    }
+}
+
+impl TryFrom<Message> for Draft {
+    type Error = Error;
+
+    fn try_from(message: Message) -> Result<Self> {
+        Draft::try_from(&message)
+    }
+}
+
+impl From<&Draft> for Draft {
+    fn from(draft: &Draft) -> Self {
+        draft.clone()
+    }
 }
 
 /// What a context edit puts in the place of its target's content.
@@ -114,7 +168,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the message lacks what readers of the format rely on, unless it was made with
+    /// [`Error::Invalid`] if the message lacks what readers of the format rely on, unless it was made with
     /// [`Message::parse_unchecked`]. Summaries are entries of their own type: see
     /// [`Session::compact`](crate::Session::compact) and
     /// [`Session::branch_with_summary`](crate::Session::branch_with_summary).
@@ -149,12 +203,17 @@ impl Draft {
         draft.json("usage", Some(usage)).optional_text("note", note)
     }
 
-    /// Drafts a compaction. `system_message` is the replayed prompt state of the path, if there is any.
-    pub fn compaction(new: &NewCompaction, system_message: Option<&Message>) -> Self {
+    /// Drafts a compaction that keeps the entries from `first_kept` on. `system_message` is the replayed prompt state of
+    /// the path, if there is any.
+    pub(crate) fn compaction(
+        new: &NewCompaction,
+        first_kept: Option<&EntryId>,
+        system_message: Option<&Message>,
+    ) -> Self {
         let mut draft = Draft::new(Kind::Compaction).text("summary", &new.summary);
-        draft = match &new.first_kept {
-            FirstKept::Entry(id) => draft.text(FIRST_KEPT, id.as_str()),
-            FirstKept::Nothing => draft.member(Member::OwnId(FIRST_KEPT)),
+        draft = match first_kept {
+            Some(id) => draft.text(FIRST_KEPT, id.as_str()),
+            None => draft.member(Member::OwnId(FIRST_KEPT)),
         };
         draft = draft.raw("tokensBefore", &new.tokens_before.to_string());
         draft = draft.json("details", new.details.as_ref()).json("usage", new.usage.as_ref());
@@ -182,7 +241,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the content is neither.
+    /// [`Error::Invalid`] if the content is neither.
     pub fn custom_message(
         custom_type: &str,
         content: &Json,
@@ -255,7 +314,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the session itself sets the field: `type`, `id`, `parentId`, `timestamp`, `uuid` and
+    /// [`Error::Invalid`] if the session itself sets the field: `type`, `id`, `parentId`, `timestamp`, `uuid` and
     /// `parentUuid`. A line with two of them would mean something else to each reader.
     pub fn with_field(mut self, name: &str, value: &Json) -> Result<Self> {
         if ENVELOPE.contains(&name) {

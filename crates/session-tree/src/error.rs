@@ -427,6 +427,13 @@ pub enum InvalidReason {
     Blank,
 }
 
+/// Makes conversions that cannot fail usable where an [`Error`] is expected.
+impl From<std::convert::Infallible> for Error {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
 impl InvalidReason {
     pub(crate) fn of(self, what: &'static str) -> Error {
         Error::Invalid { what, reason: self }

@@ -10,6 +10,7 @@ use crate::entry::{Ending, Message, Usage};
 use crate::error::Result;
 use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
+use crate::position::Position;
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -82,18 +83,13 @@ impl ContextEstimate {
     }
 }
 
-/// Reading.
 impl Session {
-    /// Estimates the tokens of the context at an entry; `None` is the place before the first one.
+    /// Estimates the tokens of the context at a position.
     ///
-    /// What an answer reported counts only if no context edit and no compaction came after it.
-    pub fn projected_tokens(&self, at: Option<Node>) -> Result<u64> {
-        self.projected_estimate(at).map(|estimate| estimate.tokens)
-    }
-
-    /// Estimates the context at an entry as [`Session::projected_tokens`], and tells how.
-    pub fn projected_estimate(&self, at: Option<Node>) -> Result<ContextEstimate> {
-        let context = self.context_at(at)?;
+    /// The usage that an answer reported counts only if no context edit and no compaction came after it.
+    pub fn context_estimate(&self, position: impl Into<Position>) -> Result<ContextEstimate> {
+        let at = self.node_of(&position.into())?;
+        let context = self.context_of(at)?;
         let path = at.map_or_else(Vec::new, |at| self.tree().path(at));
         Ok(self.projected(&path, &context.items, &CharsPerToken))
     }

@@ -1,58 +1,38 @@
-//! The history of an AI conversation as a tree.
+#![cfg_attr(feature = "catalog", doc = include_str!("../README.md"))]
 //!
-//! A **session** is one append-only JSONL file: a header, then entries, each with an `id` and a `parentId`. The **leaf**
-//! is the current position; an append makes a child of it. Moving the leaf back and appending makes a branch. Nothing is
-//! ever edited or deleted. The format is the one of the `pi` coding agent, versions 1 to 3, read and written byte for
-//! byte (`docs/format.md`).
+//! # The model in six words
 //!
-//! # Read a session
+//! A [`Session`] holds **entries**, each with an `id` and a `parentId`. The **leaf** is the current position: an
+//! [append](Session::append) makes a child of it and moves onto it. [`Session::move_to`] moves the leaf back, and the next
+//! append makes a **branch**. The [path](Session::branch_path) from the root to the leaf gives the [`Context`] of a model.
+//! A [`Position`] is an entry, the leaf, or the start of the session. The format is that of the `pi` coding agent, read
+//! and written byte for byte (`docs/format.md`).
 //!
-//! ```no_run
-//! use session_tree::Session;
+//! # Promises
 //!
-//! let session = Session::open_read_only("session.jsonl")?;
-//! for (node, depth) in session.tree().ordered() {
-//!     let entry = session.entry_at(node)?;
-//!     println!("{}{} {}", " ".repeat(depth as usize), entry.id(), entry.type_name());
-//! }
-//! for message in session.build_context()?.messages() {
-//!     println!("{}: {}", message.role(), message.text());
-//! }
-//! # Ok::<(), session_tree::Error>(())
-//! ```
-//!
-//! # Write one
-//!
-//! ```
-//! use session_tree::{NewBranchSummary, Options};
-//!
-//! let mut session = Options::new().in_memory("/project")?;   // or .create_in(directory, "/project")
-//! let first = session.append_user_text("Build a CLI")?;
-//! session.append_user_text("Use Node")?;
-//!
-//! // Go back and try something else; what was left behind is told in one line.
-//! let summary = NewBranchSummary { summary: "tried Node, too slow".into(), ..Default::default() };
-//! session.branch_with_summary(Some(first.as_str()), &summary)?;
-//! session.append_user_text("Use Rust instead")?;
-//!
-//! let texts: Vec<_> = session.build_context()?.to_llm().iter().map(|m| m.message.text().into_owned()).collect();
-//! assert_eq!(texts[0], "Build a CLI");
-//! assert!(texts[1].contains("tried Node, too slow"));
-//! assert_eq!(texts[2], "Use Rust instead");
-//! # Ok::<(), session_tree::Error>(())
-//! ```
-//!
-//! # What it promises
-//!
-//! - **Nothing is lost.** An append returns after the line is in the file; [`Session::sync`] makes it durable. A crash
-//!   at any byte costs at most the line being written. A failed append leaves file and memory as they were.
+//! - **Nothing is lost.** An append returns after the line is in the file; [`Session::sync`] makes it durable. A crash at
+//!   any byte costs at most the line being written. A failed append leaves file and memory as they were.
 //! - **Many writers.** Every append takes a kernel lock for some microseconds, reads what others appended, and draws a
 //!   free id; two writers become two branches. Programs that do not lock are noticed.
-//! - **Reading never writes**, whatever the version or the damage. What is odd in a file is a [`Diagnostic`], not an error.
-//! - **Memory grows with the number of entries**, about fifty bytes each, never with their size. Bodies are read when they
-//!   are asked for. With [`Options::sidecar_dir`] a large session opens again without being read again.
+//! - **Reading never writes**, whatever the version or the damage. Damage is reported as a [`Diagnostic`], not as an error.
+//! - **One set of rules for messages.** Every way to append a message applies them ([`InvalidReason`]);
+//!   [`Message::parse_unchecked`] waives them.
+//! - **Memory grows with the number of entries**, about fifty bytes each, never with their size. Bodies are read on
+//!   demand. With [`Options::sidecar_dir`] a large session is not read again when it is opened again.
 //! - **No surprises.** No global state, no threads but those of [`Listing::complete`], which end with it, no clock or
 //!   randomness but those of [`Options`], no `unsafe`.
+//!
+//! # Names of pi
+//!
+//! A port of a program for pi finds pi's names in Rust case. Each is documented with the name that new programs use:
+//!
+//! | pi | here |
+//! |---|---|
+//! | `append_message`, `append_custom_message` | [`Session::append`] |
+//! | `append_label_change`, `append_session_info` | [`Session::set_label`], [`Session::set_name`] |
+//! | `branch`, `reset_leaf` | [`Session::move_to`] |
+//! | `build_context` | [`Session::context`], [`Session::context_at`] |
+//! | `append_compaction` | [`Session::compact`] |
 //!
 //! # Where things are
 //!
@@ -80,6 +60,7 @@ mod id;
 mod kind;
 mod naming;
 mod pattern;
+mod position;
 mod query_error;
 mod time;
 
@@ -134,11 +115,11 @@ pub use check::{Fix, REPAIR, Recovered, Report};
 pub use cherry_pick::{CHERRY_PICK, PickItem, PickMode, PickPlan, PickRequest, PickWarning, Selection};
 pub use compaction::{CompactionPlan, CompactionSettings, should_compact};
 pub use context::{
-    Context, ContextItem, LlmMessage, Mark, Mode, ModelRef, OpenCalls, ProjectedItem, Projection,
-    convert_to_llm, repair_pairs, replay_system, validate_pairs,
+    Context, ContextItem, Mark, Mode, ModelRef, OpenCalls, ProjectedItem, Projection, convert_to_llm,
+    replay_system,
 };
 pub use diagnostic::{Diagnostic, Problem, Severity};
-pub use draft::{Draft, FirstKept, NewBranchSummary, NewCompaction, NewContent, spelled_name};
+pub use draft::{Draft, KeepFrom, NewBranchSummary, NewCompaction, NewContent, spelled_name};
 pub use entry::{
     AssistantBuilder, BashBuilder, Block, Body, Content, CustomBuilder, Ending, Entry, Header, Image,
     Message, PlainResult, Replacement, StopReason, ToolCall, ToolResultBuilder, Usage,
@@ -163,6 +144,7 @@ pub use merge::{
 pub use naming::{encode_cwd, session_file_name};
 pub use navigate::{Navigated, NavigationPlan, PUSH_PREFIX, PopPlan, push_label};
 pub use pattern::Pattern;
+pub use position::Position;
 pub use query_error::QueryError;
 pub use repair::{RepairPlan, RepairRounds, Repaired};
 #[cfg(feature = "fs")]

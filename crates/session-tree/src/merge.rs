@@ -403,8 +403,8 @@ impl Session {
             files: incoming.files.clone(),
             contested: contested.map(String::from).collect(),
             differences: SettingDifference::between(
-                &self.build_context()?,
-                &source.context_at(Some(incoming.leaf))?,
+                &self.context()?,
+                &source.context_of(Some(incoming.leaf))?,
             ),
             turns: turns.len(),
             omitted_turns: 0,

@@ -13,6 +13,7 @@ use crate::entry::{Body, Content, Image};
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
+use crate::position::Position;
 use crate::session::Session;
 use crate::tree::{Node, Tree};
 
@@ -90,30 +91,30 @@ impl Session {
     /// with the plan. A root that only keeps books means "before everything". Any other entry becomes the leaf.
     ///
     /// ```
-    /// # use session_tree::Options;
+    /// # use session_tree::{Message, Options};
     /// let mut session = Options::new().in_memory("/project")?;
-    /// let prompt = session.append_user_text("Build a CLI")?;
+    /// let prompt = session.append(Message::user("Build a CLI"))?;
     /// session.append_thinking_level_change("high")?;
-    /// session.append_user_text("Now add a flag")?;
+    /// session.append(Message::user("Now add a flag"))?;
     /// let plan = session.plan_navigation(prompt.as_str())?;
     /// assert_eq!(plan.editor_text.as_deref(), Some("Build a CLI"));
     /// assert_eq!(plan.new_leaf, None);
     /// assert_eq!(plan.abandoned.len(), 2);
     /// # Ok::<(), session_tree::Error>(())
     /// ```
-    pub fn plan_navigation(&self, target: &str) -> Result<NavigationPlan> {
+    pub fn plan_navigation(&self, target: impl AsRef<str>) -> Result<NavigationPlan> {
         self.plan_landing(self.node(target)?, Landing::Select)
     }
 
     /// Plans a move onto an entry itself, whatever it is. Changes nothing.
-    pub fn plan_exact_navigation(&self, target: &str) -> Result<NavigationPlan> {
+    pub fn plan_exact_navigation(&self, target: impl AsRef<str>) -> Result<NavigationPlan> {
         self.plan_landing(self.node(target)?, Landing::Exact)
     }
 
     /// Plans a move to the newest tip at or below an entry. Changes nothing.
     ///
     /// A tip that is a prompt stays the leaf: who switches branches wants to see the branch as it is.
-    pub fn plan_switch(&self, target: &str) -> Result<NavigationPlan> {
+    pub fn plan_switch(&self, target: impl AsRef<str>) -> Result<NavigationPlan> {
         let node = self.node(target)?;
         self.plan_landing(self.tree().newest_tip_below(node).unwrap_or(node), Landing::Exact)
     }
@@ -270,8 +271,8 @@ impl Session {
         let before = self.leaf;
         let summary_entry = match summary {
             Some(summary) => {
-                let onto = plan.new_leaf_id.as_ref().map(EntryId::as_str);
-                Some(self.branch_with_summary(onto, summary)?)
+                let target = Position::entry_or_start(plan.new_leaf_id.as_ref());
+                Some(self.branch_with_summary(target, summary)?)
             }
             None => {
                 self.leaf = new_leaf;

@@ -18,13 +18,13 @@ pub use command::{CommandRun, Outcome};
 /// What two branches did since they parted.
 ///
 /// ```
-/// use session_tree::Options;
+/// use session_tree::{Message, Options};
 ///
 /// let mut session = Options::new().in_memory("/project")?;
-/// let start = session.append_user_text("Build a CLI")?;
-/// let one = session.append_user_text("Use Node")?;
+/// let start = session.append(Message::user("Build a CLI"))?;
+/// let one = session.append(Message::user("Use Node"))?;
 /// session.branch(start.as_str())?;
-/// let other = session.append_user_text("Use Rust")?;
+/// let other = session.append(Message::user("Use Rust"))?;
 ///
 /// let comparison = session_view::compare(&session, session.node(one.as_str())?, session.node(other.as_str())?)?;
 /// assert_eq!(comparison.base, Some(session.node(start.as_str())?));

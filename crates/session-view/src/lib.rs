@@ -8,13 +8,13 @@
 //! Everything here reads a session through the public API of the engine and changes nothing.
 //!
 //! ```
-//! use session_tree::Options;
+//! use session_tree::{Options, Message};
 //!
 //! let mut session = Options::new().in_memory("/project")?;
-//! let start = session.append_user_text("Build a CLI")?;
-//! session.append_user_text("Use Node")?;
+//! let start = session.append(Message::user("Build a CLI"))?;
+//! session.append(Message::user("Use Node"))?;
 //! session.branch(start.as_str())?;
-//! session.append_user_text("Use Rust")?;
+//! session.append(Message::user("Use Rust"))?;
 //!
 //! assert_eq!(
 //!     session_view::outline(&session).to_string(),

@@ -17,12 +17,12 @@ pub use branch::{BranchRow, BranchStats, branch_table, iter_branch_table};
 /// What a part of a session holds in numbers.
 ///
 /// ```
-/// use session_tree::{Options, Role};
+/// use session_tree::{Message, Options, Role};
 /// use session_view::Stats;
 ///
 /// let mut session = Options::new().in_memory("/project")?;
-/// session.append_user_text("Build a CLI")?;
-/// session.append_user_text("Use Rust")?;
+/// session.append(Message::user("Build a CLI"))?;
+/// session.append(Message::user("Use Rust"))?;
 ///
 /// let stats = Stats::of(&session)?;
 /// assert_eq!((stats.entries, stats.turns), (2, 2));

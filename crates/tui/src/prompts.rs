@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use session_tree::{EntryId, Node, Role, Session};
+use session_tree::{EntryId, Node, Position, Role, Session};
 
 use crate::dialog::{Answer, Item, SelectList};
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
@@ -31,7 +31,7 @@ pub struct PromptList {
 impl PromptList {
     /// Opens the list on the newest prompt of the current branch; none if the session has no prompt.
     pub fn open(session: &Session) -> Option<Self> {
-        let path = prompts(session, session.branch_path(None).into_iter());
+        let path = prompts(session, session.branch_path(Position::Leaf).into_iter());
         let is_elsewhere = path.is_empty();
         // Before the first prompt only other branches have some.
         let nodes = if is_elsewhere { prompts(session, session.tree().nodes()) } else { path };
@@ -71,7 +71,7 @@ impl PromptList {
     fn toggle_scope(&mut self, session: &Session) {
         let selected = self.list.selected().and_then(|at| self.nodes.get(at)).copied();
         let nodes = match self.shows_all {
-            true => prompts(session, session.branch_path(None).into_iter()),
+            true => prompts(session, session.branch_path(Position::Leaf).into_iter()),
             false => prompts(session, session.tree().nodes()),
         };
         if !nodes.is_empty() {
@@ -109,7 +109,7 @@ fn prompt_text(session: &Session, node: Node) -> String {
 /// Returns the name of the branch of each entry that is not on the current path.
 fn other_branches(session: &Session) -> HashMap<Node, String> {
     let mut names: HashMap<Node, String> = HashMap::new();
-    let here: std::collections::HashSet<Node> = session.branch_path(None).into_iter().collect();
+    let here: std::collections::HashSet<Node> = session.branch_path(Position::Leaf).into_iter().collect();
     for branch in session_view::branches(session).unwrap_or_default() {
         for node in session.tree().ancestors(branch.tip) {
             if here.contains(&node) || names.contains_key(&node) {

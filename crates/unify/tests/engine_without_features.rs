@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
-use session_tree::{Clock, EntryId, IdSource, Options, Session, Timestamp};
+use session_tree::{Clock, EntryId, IdSource, Message, Options, Session, Timestamp};
 
 struct Noon;
 
@@ -31,17 +31,17 @@ impl IdSource for Counter {
 }
 
 fn texts(session: &Session) -> Vec<String> {
-    let context = session.build_context().unwrap();
+    let context = session.context().unwrap();
     context.messages().map(|message| message.text().into_owned()).collect()
 }
 
 #[test]
 fn a_session_in_memory_is_created_branched_written_and_read_again() {
     let mut session = Options::with(Noon, Counter(0)).in_memory("/project").unwrap();
-    let first = session.append_user_text("one").unwrap();
-    session.append_user_text("two").unwrap();
+    let first = session.append(Message::user("one")).unwrap();
+    session.append(Message::user("two")).unwrap();
     session.branch(first.as_str()).unwrap();
-    session.append_user_text("three").unwrap();
+    session.append(Message::user("three")).unwrap();
     assert_eq!(texts(&session), ["one", "three"]);
     assert_eq!(session.now(), Noon.now());
 

@@ -32,7 +32,7 @@ pub(crate) fn starts(session: &Session, all: &Outline) -> Result<Vec<(usize, usi
 
 /// Finds the first entry of a path that is in its context; none if that is where the path begins.
 fn start(session: &Session, end: Node, left: &mut usize) -> Result<Option<Node>> {
-    let projection = session.projection(Some(end))?;
+    let projection = session.projection(session.position_of(end)?)?;
     *left = left.saturating_sub(projection.path.len());
     let is_summary = |mark: Mark| matches!(mark, Mark::Summary | Mark::SystemCheckpoint);
     let Some(summary) = projection.items.iter().find(|item| is_summary(item.mark)) else { return Ok(None) };

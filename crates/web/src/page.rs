@@ -43,7 +43,7 @@ const SCRIPT: &str = concat!(
 /// use session_tree::Options;
 ///
 /// let mut session = Options::new().in_memory("/project")?;
-/// session.append_user_text("Say <b>hello</b>")?;
+/// session.append(Message::user("Say <b>hello</b>"))?;
 /// let mut page = Vec::new();
 /// write_html(&session, &ExportOptions::default(), &mut page, &mut |_, _| {})?;
 /// assert!(String::from_utf8(page)?.contains("Say &#60;b&#62;hello"));

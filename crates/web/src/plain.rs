@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use session_tree::{Entry, Session};
+use session_tree::{Entry, Position, Session};
 
 use crate::card::{Card, minute};
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::{ExportOptions, Progress};
 /// use session_tree::Options;
 ///
 /// let mut session = Options::new().in_memory("/project")?;
-/// session.append_user_text("Say hello")?;
+/// session.append(Message::user("Say hello"))?;
 /// let mut text = Vec::new();
 /// write_markdown(&session, &ExportOptions::default(), &mut text, &mut |_, _| {})?;
 /// assert!(String::from_utf8(text)?.starts_with("# Say hello\n"));
@@ -34,7 +34,7 @@ pub fn write_markdown(
     writeln!(out, "# {}\n\n{} {}", card.title, card.when, card.place)?;
     let facts: Vec<String> = card.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
     writeln!(out, "\n{}", facts.join(" · "))?;
-    let path = session.branch_path(None);
+    let path = session.branch_path(Position::Leaf);
     for (at, node) in path.iter().enumerate() {
         let entry = session.entry_at(*node)?;
         if let Some(said) = Said::of(&entry, options) {

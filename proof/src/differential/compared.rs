@@ -100,12 +100,12 @@ fn said(session: &Session, taken: &Taken) -> HashMap<&'static str, Value> {
     let tree = session.tree();
     let leaf = if taken.leaf_is_last { tree.last() } else { session.leaf() };
     let ids = |nodes: &[Node]| Value::from_iter(nodes.iter().map(|node| tree.id(*node).to_string()));
-    let messages: Vec<String> = match session.context_at(leaf) {
+    let messages: Vec<String> = match session.position_of(leaf).and_then(|at| session.context_at(at)) {
         Ok(context) => context.messages().map(|message| canonical(message.value())).collect(),
         Err(error) => vec![error.to_string()],
     };
     let name = leaf.map(|leaf| tree.id(leaf).to_string());
-    let path = name.as_deref().map_or_else(Vec::new, |name| session.branch_path(Some(name)));
+    let path = name.as_deref().map_or_else(Vec::new, |name| session.branch_path(name));
     let mut said = HashMap::from([
         ("ids", ids(&tree.nodes().collect::<Vec<_>>())),
         ("leaf", name.as_deref().map_or(Value::Null, Value::from)),

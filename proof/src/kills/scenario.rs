@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use session_tree::{Options, Session, SyncPolicy};
+use session_tree::{Message, Options, Session, SyncPolicy};
 use testkit::drawing::session_text;
 
 use super::Left;
@@ -192,7 +192,8 @@ fn is_whole(copy: &Path, before: &Before) -> Result<(), String> {
 fn goes_on(path: &Path, leaf: Option<&str>) -> Result<(), String> {
     let mut session =
         Options::new().sync(SyncPolicy::Os).open(path).map_err(|error| format!("cannot go on: {error}"))?;
-    let id = session.append_user_text("after the kill").map_err(|error| format!("cannot append: {error}"))?;
+    let id =
+        session.append(Message::user("after the kill")).map_err(|error| format!("cannot append: {error}"))?;
     drop(session);
     let found = open(path)?;
     let tree = found.tree();

@@ -214,7 +214,7 @@ impl Model {
             session.labels().into_iter().map(|(node, label)| (name(node), label.text.clone())).collect();
         same("the labels", &labels, &self.labels())?;
         same("the name", &session.name(), &self.name())?;
-        let context = session.build_context().map_err(|error| format!("no context: {error}"))?;
+        let context = session.context().map_err(|error| format!("no context: {error}"))?;
         same("the context", &context.items.iter().map(|item| name(item.source)).collect(), &self.context())
     }
 }
@@ -237,7 +237,7 @@ impl Model {
         same("the number of labels of a fork", &labels.len(), &expected.len())?;
         let found = fork.labels().into_iter().map(|(node, label)| (name(node), label.text.clone())).collect();
         same("the labels of a fork", &found, &expected)?;
-        let context = fork.build_context().map_err(|error| format!("no context: {error}"))?;
+        let context = fork.context().map_err(|error| format!("no context: {error}"))?;
         let found: Vec<String> = context.items.iter().map(|item| name(item.source)).collect();
         same("the context of a fork", &found, &self.context())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use serde_json::{Value as Json, json};
-use session_tree::{Block, Message, Role};
+use session_tree::{Block, Message, Position, Role};
 
 use super::Agent;
 use super::tell::messages_json;
@@ -24,10 +24,10 @@ impl Agent {
     pub fn request(&self) -> Result<Request> {
         let (context, estimate, id) = {
             let session = self.session();
-            let estimate = session.projected_estimate(session.leaf())?;
-            (session.build_context()?, estimate, session.header().id().into_owned())
+            let estimate = session.context_estimate(Position::Leaf)?;
+            (session.context()?, estimate, session.header().id().into_owned())
         };
-        let messages = context.to_request().into_iter().map(|item| item.message);
+        let messages = context.to_request().into_iter();
         Ok(Request {
             system: self.system.clone(),
             messages: messages.filter(|message| message.role() != Role::System).collect(),

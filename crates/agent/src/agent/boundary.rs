@@ -5,7 +5,8 @@
 
 use serde_json::{Value as Json, json};
 use session_tree::{
-    Draft, EntryId, FirstKept, Kind, Message, NewCompaction, NewContent, Role, Session, convert_to_llm,
+    Draft, EntryId, KeepFrom, Kind, Message, NewCompaction, NewContent, Position, Role, Session,
+    convert_to_llm,
 };
 
 use super::Agent;
@@ -22,7 +23,7 @@ enum Proposed {
     State(Draft),
     Message(CustomMessage),
     Edit { target: EntryId, content: NewContent },
-    Compaction { value: Json, first_kept: FirstKept },
+    Compaction { value: Json, keep: KeepFrom },
 }
 
 impl Agent {
@@ -68,7 +69,7 @@ impl Agent {
 
     /// What the model would read now.
     fn boundary_context(&self) -> Result<Json> {
-        let context = self.session().build_context()?;
+        let context = self.session().context()?;
         let messages: Vec<Message> = context.messages().cloned().collect();
         let readable: Vec<Message> = messages.iter().filter_map(convert_to_llm).collect();
         Ok(json!({
@@ -122,10 +123,10 @@ impl Agent {
             Proposed::Edit { target, content } => {
                 handle.session().append_context_edit(target.as_str(), content)?;
             }
-            Proposed::Compaction { value, first_kept } => {
+            Proposed::Compaction { value, keep } => {
                 let new = NewCompaction {
                     summary: value["summary"].as_str().unwrap_or_default().to_owned(),
-                    first_kept: first_kept.clone(),
+                    keep: keep.clone(),
                     tokens_before: self.projected_tokens()?,
                     details: given(value, "details").cloned(),
                     usage: given(value, "usage").cloned(),
@@ -161,7 +162,7 @@ fn can_be_answered(messages: &[Message]) -> bool {
 fn proposed(session: &Session, value: &Json) -> std::result::Result<Proposed, String> {
     let on_path = |field: &str| {
         let id = value[field].as_str().unwrap_or_default();
-        let node = session.tree().node(id).filter(|node| session.branch_path(None).contains(node));
+        let node = session.tree().node(id).filter(|node| session.branch_path(Position::Leaf).contains(node));
         node.ok_or_else(|| format!("`{field}`: no entry `{id}` on the path"))
     };
     match value["type"].as_str() {
@@ -183,11 +184,11 @@ fn proposed(session: &Session, value: &Json) -> std::result::Result<Proposed, St
             Ok(Proposed::Edit { target: tree.id(node), content: new_content(value)? })
         }
         Some("compaction") if value["summary"].is_string() => {
-            let first_kept = match value.get("firstKeptEntryId") {
-                None | Some(Json::Null) => FirstKept::Nothing,
-                Some(_) => FirstKept::Entry(session.tree().id(on_path("firstKeptEntryId")?)),
+            let keep = match value.get("firstKeptEntryId") {
+                None | Some(Json::Null) => KeepFrom::Nothing,
+                Some(_) => KeepFrom::Entry(session.tree().id(on_path("firstKeptEntryId")?)),
             };
-            Ok(Proposed::Compaction { value: value.clone(), first_kept })
+            Ok(Proposed::Compaction { value: value.clone(), keep })
         }
         Some("compaction") => Err("a compaction without summary".to_owned()),
         other => Err(format!("`{}` cannot be appended here", other.unwrap_or("an entry without type"))),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Kind, Node};
+use session_tree::{EntryId, Kind, Node, Position};
 
 use super::Agent;
 use crate::error::Result;
@@ -44,9 +44,9 @@ impl Agent {
     /// Returns how hard a model should think as the path says, if it says anything; the model may be able to do less.
     pub fn said_thinking(&self) -> Option<ThinkingLevel> {
         let session = self.session();
-        let path = session.branch_path(None);
+        let path = session.branch_path(Position::Leaf);
         let is_said = |node: &Node| session.tree().kind(*node) == Kind::ThinkingLevelChange;
-        let context = path.iter().any(is_said).then(|| session.build_context().ok())??;
+        let context = path.iter().any(is_said).then(|| session.context().ok())??;
         ThinkingLevel::from_name(&context.thinking_level)
     }
 
@@ -63,7 +63,7 @@ impl Agent {
     /// Front ends call it before they send what somebody said, so that looking at a session writes nothing.
     pub fn keep_choice(&mut self) -> Result<()> {
         let Some(model) = self.model.clone() else { return Ok(()) };
-        let context = self.session().build_context()?;
+        let context = self.session().context()?;
         let said = context.model.map(|said| (said.provider, said.model_id));
         if said != Some((model.spec().provider.clone(), model.spec().id.clone())) {
             self.write_model(model.spec())?;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 use session_tree::{
-    CompactionPlan, CompactionSettings, EntryId, Error, FirstKept, Message, NewCompaction, NewContent, Node,
-    Role, convert_to_llm, serialize_conversation, should_compact,
+    CompactionPlan, CompactionSettings, EntryId, Error, KeepFrom, Message, NewCompaction, NewContent, Node,
+    Position, Role, convert_to_llm, serialize_conversation, should_compact,
 };
 
 use super::Agent;
@@ -28,7 +28,7 @@ impl Agent {
     pub async fn compact(&mut self, focus: Option<&str>, cancel: &Cancel) -> Result<Applied<EntryId>> {
         let messages = {
             let session = self.session();
-            let path = session.branch_path(None).into_iter();
+            let path = session.branch_path(Position::Leaf).into_iter();
             path.filter(|node| session.tree().role(*node).is_some()).take(2).count()
         };
         if messages < 2 {
@@ -79,13 +79,13 @@ impl Agent {
     /// Guesses how long the context is.
     pub(crate) fn projected_tokens(&self) -> Result<u64> {
         let session = self.session();
-        Ok(session.projected_tokens(session.leaf())?)
+        Ok(session.context_estimate(Position::Leaf)?.tokens)
     }
 
     /// Returns the entries of the path in the shape that extensions see.
     fn path_json(&self) -> Result<Vec<Json>> {
         let session = self.session();
-        entries_json(&session, &session.branch_path(None))
+        entries_json(&session, &session.branch_path(Position::Leaf))
     }
 
     /// Leaves the failed answer out of the context and compacts.
@@ -240,7 +240,7 @@ impl Agent {
         let details = serde_json::from_str(&plan.details_json()).ok();
         Ok(Some(NewCompaction {
             summary: plan.summary_text(history.as_deref(), prefix.as_deref()),
-            first_kept: FirstKept::Entry(plan.first_kept_id.clone()),
+            keep: KeepFrom::Entry(plan.first_kept_id.clone()),
             tokens_before: plan.tokens_before,
             details,
             usage,
@@ -347,7 +347,7 @@ fn from_hook(made: &Json, plan: &CompactionPlan) -> Option<NewCompaction> {
         made["firstKeptEntryId"].as_str().map_or_else(|| plan.first_kept_id.clone(), EntryId::from);
     Some(NewCompaction {
         summary: summary.to_owned(),
-        first_kept: FirstKept::Entry(first_kept),
+        keep: KeepFrom::Entry(first_kept),
         tokens_before: made["tokensBefore"].as_u64().unwrap_or(plan.tokens_before),
         details: given(made, "details").cloned(),
         usage: given(made, "usage").cloned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
-use session_tree::{Message, Role, Timestamp};
+use session_tree::{Message, Position, Role, Timestamp};
 use tokio::sync::mpsc;
 
 use super::Agent;
@@ -76,7 +76,7 @@ impl Agent {
         let tree = session.tree();
         let is_grafted = |node| session.entry_at(node).is_ok_and(|entry| is_grafted(&entry));
         // The result of a call that was copied here is no result of the model's.
-        let mut path = session.branch_path(None).into_iter().rev();
+        let mut path = session.branch_path(Position::Leaf).into_iter().rev();
         let last = path.find(|node| tree.role(*node) == Some(Role::ToolResult) || is_grafted(*node));
         last.is_some_and(is_grafted).then_some(Caution::Grafted)
     }

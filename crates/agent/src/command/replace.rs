@@ -182,7 +182,7 @@ impl Agent {
         cancel: &Cancel,
     ) -> Result<Replaced> {
         // Reads all that can fail before anything is told.
-        let context = new.build_context()?;
+        let context = new.context()?;
         let target = new.file().map(Path::to_path_buf);
         self.tell_shutdown(reason.name(), target.as_deref()).await;
         self.keep_position_if_saved();

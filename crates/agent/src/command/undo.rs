@@ -1,7 +1,7 @@
 //! `/undo`: what was asked or brought last is taken back.
 
 use session_tree::json::ValueRef;
-use session_tree::{CHERRY_PICK, Entry, EntryId, NavigationPlan, Node, Role};
+use session_tree::{CHERRY_PICK, Entry, EntryId, NavigationPlan, Node, Position, Role};
 
 use super::Applied;
 use crate::agent::{Agent, Move, NavigationResult};
@@ -65,7 +65,7 @@ impl Agent {
 
     fn last_prompt(&self) -> Option<Node> {
         let session = self.session();
-        let path = session.branch_path(None);
+        let path = session.branch_path(Position::Leaf);
         path.into_iter().rev().find(|node| session.tree().role(*node) == Some(Role::User))
     }
 

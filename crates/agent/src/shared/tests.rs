@@ -1,4 +1,4 @@
-use session_tree::Options;
+use session_tree::{Message, Options};
 
 use super::*;
 
@@ -6,14 +6,14 @@ use super::*;
 fn clones_see_one_session() {
     let shared = SharedSession::new(Options::new().in_memory("/w").unwrap());
     let other = shared.clone();
-    let id = shared.lock().append_user_text("hi").unwrap();
+    let id = shared.lock().append(Message::user("hi")).unwrap();
     assert_eq!(thread::spawn(move || other.lock().leaf_id()).join().unwrap(), Some(id));
 }
 
 #[test]
 fn what_is_appended_is_noted_with_who_did_it() {
     let shared = SharedSession::new(Options::new().in_memory("/w").unwrap());
-    let said = |text| shared.lock().append_user_text(text).unwrap();
+    let said = |text| shared.lock().append(Message::user(text)).unwrap();
     let (first, second) = (said("a"), said("b"));
     let third = shared.lock_as(Source::Extension).append_custom_entry("state", None).unwrap();
     let fourth = said("c");
@@ -23,7 +23,7 @@ fn what_is_appended_is_noted_with_who_did_it() {
     assert_eq!(news, [(first, agent), (second, agent), (third, extension), (fourth, agent)]);
     assert_eq!(shared.take_news(), []);
     let mut other = Options::new().in_memory("/w").unwrap();
-    other.append_user_text("another session").unwrap();
+    other.append(Message::user("another session")).unwrap();
     drop(shared.replace(other));
     assert_eq!(shared.take_news(), [], "what a session brings along is not new");
 }

@@ -301,7 +301,7 @@ async fn what_is_typed_may_get_images_and_the_whole_request_may_be_changed() {
     let model = Scripted::new(vec![Reply::Text("one")]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);
     agent.submit(Submission::typed("hi"), &Cancel::new()).await.unwrap();
-    let kept = agent.session().build_context().unwrap();
+    let kept = agent.session().context().unwrap();
     assert_eq!(kept.messages().next().unwrap().content().image_count(), 1);
     assert_eq!(
         (model.requests()[0].system.as_str(), model.asked(0)),

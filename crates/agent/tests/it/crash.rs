@@ -15,7 +15,7 @@ use offshoot_agent::model::{AnswerEvent, AnswerStream, Model, ModelSpec, Request
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
-use session_tree::{Options, Session, Timestamp};
+use session_tree::{Message, Options, Session, Timestamp};
 use testkit::clock::TickingClock;
 use testkit::sim_fs::SimFs;
 
@@ -244,7 +244,7 @@ fn what_an_extension_appends_while_nothing_goes_on_survives_a_power_cut() {
     let fs = SimFs::new();
     fs.put_dir("/d").unwrap();
     let mut session = options(&fs).create(FILE, "/w").unwrap();
-    let id = session.append_user_text("hi").unwrap();
+    let id = session.append(Message::user("hi")).unwrap();
     session.sync().unwrap();
     let agent = Agent::new(session, "/w");
     let handle = agent.handle();

@@ -329,7 +329,7 @@ async fn labels_and_names_of_extensions_are_told_to_the_others() {
     let model = Scripted::new(vec![]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);
     let handle = agent.handle();
-    let id = handle.session().append_user_text("hi").unwrap();
+    let id = handle.session().append(Message::user("hi")).unwrap();
     handle.set_label(id.as_str(), Some(" start ")).unwrap();
     handle.set_session_name(" a\ngreeting ").unwrap();
     assert_eq!(agent.session().name(), Some("a greeting"));

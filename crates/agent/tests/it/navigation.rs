@@ -7,7 +7,7 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::hooks::Hooks;
 use offshoot_agent::model::ThinkingLevel;
 use serde_json::json;
-use session_tree::{Session, Timestamp};
+use session_tree::{Message, Session, Timestamp};
 use std::sync::{Arc, Mutex};
 
 use crate::support::{Reply, Scripted, agent, empty, overloaded, path};
@@ -15,9 +15,9 @@ use crate::support::{Reply, Scripted, agent, empty, overloaded, path};
 /// U1 A2 U3 A4, as ids 1 to 4.
 fn walked() -> Session {
     let mut session = empty();
-    session.append_user_text("first").unwrap();
+    session.append(Message::user("first")).unwrap();
     session.append_message(&answer("one")).unwrap();
-    session.append_user_text("second").unwrap();
+    session.append(Message::user("second")).unwrap();
     session.append_message(&answer("two")).unwrap();
     session
 }

@@ -14,7 +14,7 @@ use offshoot_agent::secrets::Secrets;
 use offshoot_agent::tool::{ToolCall, ToolPlace};
 use offshoot_agent::tools::{ReadyCall, ToolBox, UserCommand};
 use serde_json::{Value as Json, json};
-use session_tree::Options;
+use session_tree::{Options, Position};
 
 use crate::support::{Reply, Scripted, prompt};
 
@@ -354,7 +354,7 @@ async fn keys_are_masked_before_output_is_stored_or_sent() {
     agent.keep_command(&message).unwrap();
     let session = agent.session();
     let stored: Vec<String> = session
-        .branch_path(None)
+        .branch_path(Position::Leaf)
         .into_iter()
         .map(|node| {
             String::from_utf8_lossy(session.entry_at(node).unwrap().to_message().unwrap().raw()).into_owned()

@@ -12,7 +12,7 @@ use offshoot_agent::model::{
 };
 use offshoot_agent::permission::{Mode, Permissions};
 use serde_json::{Value as Json, json};
-use session_tree::{Message, Options, Session, Timestamp};
+use session_tree::{Message, Options, Position, Session, Timestamp};
 use testkit::clock::TickingClock;
 use testkit::ids::CountingIds;
 
@@ -203,7 +203,7 @@ pub(crate) fn prompt(text: &str) -> Vec<Message> {
 
 /// Spells the path: role and beginning of every message, other entries by their type.
 pub(crate) fn path(session: &Session) -> Vec<String> {
-    let nodes = session.branch_path(None);
+    let nodes = session.branch_path(Position::Leaf);
     let spell = |node| {
         let entry = session.entry_at(node).unwrap();
         match entry.message().map(|message| Message::parse(message.raw()).unwrap()) {

@@ -218,7 +218,7 @@ impl Appending {
         if entry.get("systemMessage").is_some() {
             return Ok(draft);
         }
-        let context = self.session.build_context()?;
+        let context = self.session.context()?;
         let state = replay_system(context.messages().filter(|message| message.role() == Role::System));
         let Some(mut state) = state.and_then(|state| state.value().to_serde()) else { return Ok(draft) };
         state["timestamp"] = json!(self.now.as_millis());

@@ -1,11 +1,11 @@
 //! `offshoot context`: what a model would get.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 use serde_json::value::RawValue;
 use session_tree::json::ValueRef;
-use session_tree::{Block, Context, Mark, Message, Node, Role, Session, estimate_tokens};
+use session_tree::{
+    Block, Context, ContextItem, Mark, Message, Node, Role, Session, convert_to_llm, estimate_tokens,
+};
 
 use crate::app::{App, resolve};
 use crate::error::CommandError;
@@ -47,7 +47,7 @@ struct JsonModel {
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     args.session.each(app, &mut |app, session| {
-        let context = session.context_at(resolve(session, args.session.at())?)?;
+        let context = session.context_at(session.position_of(resolve(session, args.session.at())?)?)?;
         let items = items(&context, args.llm);
         match args.session.output.json {
             true => app.ui.json(&as_json(context, &items)),
@@ -57,33 +57,20 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 }
 
 fn items(context: &Context, llm: bool) -> Vec<Item> {
-    if llm {
-        let mut marks: HashMap<Node, Mark> = HashMap::with_capacity(context.items.len());
-        for item in &context.items {
-            marks.entry(item.source).or_insert(item.mark);
-        }
-        let messages = context.to_llm().into_iter();
-        return messages
-            .map(|found| Item {
-                mark: word(marks.get(&found.source).copied()),
-                source: found.source,
-                message: found.message,
-            })
-            .collect();
-    }
-    let items = context.items.iter();
-    items
-        .map(|item| Item { source: item.source, message: item.message.clone(), mark: word(Some(item.mark)) })
-        .collect()
+    let item = |item: &ContextItem| {
+        let message = if llm { convert_to_llm(&item.message)? } else { item.message.clone() };
+        Some(Item { source: item.source, message, mark: word(item.mark) })
+    };
+    context.items.iter().filter_map(item).collect()
 }
 
-fn word(mark: Option<Mark>) -> &'static str {
+fn word(mark: Mark) -> &'static str {
     match mark {
-        None | Some(Mark::Plain) => "",
-        Some(Mark::Summary) => "summarised",
-        Some(Mark::Kept) => "kept",
-        Some(Mark::Edited) => "edited",
-        Some(Mark::SystemCheckpoint) => "checkpoint",
+        Mark::Plain => "",
+        Mark::Summary => "summarised",
+        Mark::Kept => "kept",
+        Mark::Edited => "edited",
+        Mark::SystemCheckpoint => "checkpoint",
     }
 }
 

@@ -14,7 +14,7 @@ use offshoot_tui::chat::item::Tone;
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::help::Help;
 use offshoot_tui::keys::Action;
-use session_tree::{EntryId, Role, Session};
+use session_tree::{EntryId, Position, Role, Session};
 
 use super::front::Front;
 use super::view::{Chosen, View};
@@ -336,7 +336,7 @@ impl Front<'_> {
 
 /// The text of the last answer of the path that has any.
 fn last_answer(session: &Session) -> Option<String> {
-    let path = session.branch_path(None);
+    let path = session.branch_path(Position::Leaf);
     let answers = path.into_iter().rev().filter(|node| session.tree().role(*node) == Some(Role::Assistant));
     let texts =
         answers.filter_map(|node| Some(session.entry_at(node).ok()?.to_message()?.text().into_owned()));

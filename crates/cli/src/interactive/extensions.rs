@@ -30,7 +30,7 @@ use offshoot_tui::dialog::{Item as Answer, Question};
 use offshoot_tui::keys::{Chord, Input};
 use offshoot_tui::ratatui::style::Style;
 use offshoot_tui::ratatui::text::Line;
-use session_tree::{EntryId, Session};
+use session_tree::{EntryId, Position, Session};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
@@ -388,7 +388,7 @@ impl Front<'_> {
 /// Tells whether the path goes on from an entry.
 fn goes_on(session: &Session, from: Option<&EntryId>) -> bool {
     let Some(from) = from.and_then(|id| session.tree().node(id.as_str())) else { return true };
-    session.branch_path(None).contains(&from)
+    session.branch_path(Position::Leaf).contains(&from)
 }
 
 /// Reads lines that an extension drew.

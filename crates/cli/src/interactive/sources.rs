@@ -8,7 +8,7 @@ use offshoot_agent::model::ThinkingLevel;
 use offshoot_providers::Providers;
 use offshoot_tui::chat::command::Completes;
 use offshoot_tui::chat::completion::{Candidate, Sources};
-use session_tree::{Catalog, Node, Role, Session, SessionSummary};
+use session_tree::{Catalog, Node, Position, Role, Session, SessionSummary};
 use tokio::task::JoinHandle;
 
 use super::extensions::Guests;
@@ -95,7 +95,7 @@ pub(crate) fn references(session: Option<&Session>) -> Vec<(String, String)> {
         let named = branches.enumerate().map(|(at, branch)| (format!("branch:{}", at + 1), branch.name));
         found.extend(named.map(|(reference, name)| (reference, shortened(&name, WIDEST))));
         let is_prompt = |node: &Node| session.tree().role(*node) == Some(Role::User);
-        let prompts = session.branch_path(None).into_iter().rev().filter(is_prompt).take(PROMPTS);
+        let prompts = session.branch_path(Position::Leaf).into_iter().rev().filter(is_prompt).take(PROMPTS);
         let numbered = prompts.enumerate();
         found.extend(numbered.map(|(nth, node)| (format!("leaf~{}", nth + 1), text_of(session, node))));
     }

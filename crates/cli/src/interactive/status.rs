@@ -7,7 +7,7 @@ use offshoot_tui::chat::footer::{BranchPlace, Footer};
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::dialog::{Item, Question};
 use offshoot_tui::numbers::count;
-use session_tree::{Entry, Node, Role, Session, Usage, estimate_tokens};
+use session_tree::{Entry, Node, Position, Role, Session, Usage, estimate_tokens};
 use tokio::task::JoinHandle;
 
 use super::front::{Front, finished};
@@ -42,7 +42,7 @@ impl Front<'_> {
         self.model = state.model.map(|model| model.spec().clone());
         self.thinking = state.thinking;
         let read = self.agent.read(|session| {
-            let tokens = session.projected_tokens(session.leaf()).ok();
+            let tokens = session.context_estimate(Position::Leaf).ok().map(|estimate| estimate.tokens);
             (session.name().map(str::to_owned), branch_place(session), tokens)
         });
         let footer = &mut self.chat.footer;

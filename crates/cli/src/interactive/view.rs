@@ -16,7 +16,7 @@ use offshoot_tui::summary::SummaryFlow;
 use offshoot_tui::theme::Theme;
 use offshoot_tui::time::Local;
 use offshoot_tui::tree::TreeSelector;
-use session_tree::{EntryId, Node};
+use session_tree::{EntryId, Node, Position};
 
 use super::extensions::Dialog;
 use super::front::Front;
@@ -260,7 +260,7 @@ impl Front<'_> {
 
     /// Shows the path in full.
     pub(super) fn open_viewer(&mut self) {
-        let path = self.agent.read(|session| session.branch_path(None));
+        let path = self.agent.read(|session| session.branch_path(Position::Leaf));
         let viewer = Viewer::new(self.chat.transcript.look().clone(), path.len());
         self.open_view(View::Viewer(Box::new(viewer), path));
     }

@@ -11,7 +11,7 @@ use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::numbers::count;
 use offshoot_tui::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow};
 use offshoot_tui::tree::{Outcome, Purpose, TreeOptions, TreeSelector};
-use session_tree::{EntryId, Image, Node, Session};
+use session_tree::{EntryId, Image, Node, Position, Session};
 
 use super::extensions::Foreign;
 use super::front::Front;
@@ -292,7 +292,8 @@ impl Front<'_> {
     pub(super) fn show_path(&mut self, title: &str) {
         self.chat.transcript.push(Item::Divider(title.to_owned()));
         self.print_path();
-        let texts = self.agent.read(|session| prompts(session, &session.branch_path(None), PROMPTS));
+        let texts =
+            self.agent.read(|session| prompts(session, &session.branch_path(Position::Leaf), PROMPTS));
         self.chat.editor.set_history(texts);
     }
 
@@ -301,7 +302,7 @@ impl Front<'_> {
         let look = self.chat.transcript.look().clone();
         let (columns, guests) = (usize::from(self.columns), &self.guests);
         let (earlier, parts, mut items) = self.agent.read(|session| {
-            let path = session.branch_path(None);
+            let path = session.branch_path(Position::Leaf);
             // Last item first.
             let mut shown: Vec<Result<Item, Foreign>> = Vec::new();
             let (mut height, mut first, mut hidden_parts) = (0, path.len(), 0);
@@ -341,7 +342,7 @@ impl Front<'_> {
     pub(super) fn print_path_from(&mut self, known: usize) {
         let guests = &self.guests;
         let items = self.agent.read(|session| {
-            let path = session.branch_path(None);
+            let path = session.branch_path(Position::Leaf);
             (known..path.len()).flat_map(|at| guests.items_at(session, &path, at)).collect::<Vec<_>>()
         });
         self.push_items(items);
@@ -366,7 +367,7 @@ fn entry_name(session: &Session, id: &EntryId) -> String {
 
 /// Returns a name of the current position: its last prompt.
 fn place_name(session: &Session) -> String {
-    let path = session.branch_path(None);
+    let path = session.branch_path(Position::Leaf);
     match prompts(session, &path, 1).pop() {
         Some(prompt) => format!("now after: {}", shortened(&prompt, 70)),
         None => "now at the start".to_owned(),

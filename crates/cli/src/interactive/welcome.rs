@@ -10,8 +10,7 @@ use super::front::Front;
 impl Front<'_> {
     /// Tells whether nothing was said in the session yet.
     pub(super) fn is_new(&self) -> bool {
-        self.agent
-            .read(|session| session.build_context().is_ok_and(|context| context.messages().next().is_none()))
+        self.agent.read(|session| session.context().is_ok_and(|context| context.messages().next().is_none()))
     }
 
     /// Greets, or shows where an old session stands.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_agent::model::{Model, ThinkingLevel};
 use offshoot_providers::{OfflineModel, Providers};
-use session_tree::{Kind, Session};
+use session_tree::{Kind, Position, Session};
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -67,7 +67,7 @@ fn restored_or_usual(
         Some(name) => providers.model(name),
         None => Ok(providers.default_model()),
     };
-    let said = session.build_context()?.model.filter(|said| said.provider != OfflineModel::PROVIDER);
+    let said = session.context()?.model.filter(|said| said.provider != OfflineModel::PROVIDER);
     let Some(said) = said else { return Ok(usual()?) };
     let name = format!("{}/{}", said.provider, said.model_id);
     let reason = match providers.model(&name) {
@@ -84,9 +84,9 @@ fn restored_or_usual(
 
 /// The thinking level of the path, if the path sets one.
 fn said_level(session: &Session) -> Result<Option<ThinkingLevel>, CommandError> {
-    let path = session.branch_path(None);
+    let path = session.branch_path(Position::Leaf);
     if !path.into_iter().any(|node| session.tree().kind(node) == Kind::ThinkingLevelChange) {
         return Ok(None);
     }
-    Ok(ThinkingLevel::from_name(&session.build_context()?.thinking_level))
+    Ok(ThinkingLevel::from_name(&session.context()?.thinking_level))
 }

@@ -16,7 +16,7 @@ use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::Outcome;
 use offshoot_extensions::host::Mode as HostMode;
 use serde_json::json;
-use session_tree::{EntryId, Message, Role, Session, Usage};
+use session_tree::{EntryId, Message, Position, Role, Session, Usage};
 
 use super::{Args, Mode, give_text, waiting};
 use crate::app::{App, file_of, lock_notice};
@@ -266,7 +266,7 @@ fn give_totals(session: &Session) -> Result<(), CommandError> {
 /// The text of the last answer on the path that came after an entry.
 fn answer_since(session: &Session, before: Option<&EntryId>) -> Result<Option<String>, CommandError> {
     let tree = session.tree();
-    let path = session.branch_path(None);
+    let path = session.branch_path(Position::Leaf);
     let mut since = path.into_iter().rev().take_while(|node| Some(tree.id(*node)) != before.cloned());
     let Some(node) = since.find(|node| tree.role(*node) == Some(Role::Assistant)) else { return Ok(None) };
     let message = session.entry_at(node)?.to_message();

@@ -405,7 +405,7 @@ fn a_move_works_while_somebody_else_appends() {
     let file = home.session(TREE);
     let mut other = session_tree::Session::open(&file).unwrap();
     home.run(&["switch", &file, "a4"]).ok();
-    let mine = other.append_user_text("and I go on").unwrap();
+    let mine = other.append(session_tree::Message::user("and I go on")).unwrap();
     assert_eq!(
         other.tree().parent(other.leaf().unwrap()),
         other.tree().node("u8"),

@@ -58,7 +58,7 @@ async fn checkpoints_follow_the_branch() {
         ]
     );
     stage.says("Restore the checkpoint");
-    let answer = stage.agent.session().branch_path(Some(&here))[1];
+    let answer = stage.agent.session().branch_path(&here)[1];
     let answer = stage.agent.session().tree().id(answer).to_string();
     stage.navigate(&here, SummaryRequest::Skip).await;
     assert_eq!(std::fs::read_to_string(project.join("file")).unwrap(), "first\n");

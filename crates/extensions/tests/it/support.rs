@@ -26,7 +26,7 @@ use offshoot_extensions::discover::{self, Found};
 use offshoot_extensions::host::{Host, Mode, Trouble};
 use offshoot_extensions::{Extension, Extensions, Limits, LoadError, LoadOptions};
 use serde_json::{Value as Json, json};
-use session_tree::{Message, Options, Session, Timestamp};
+use session_tree::{Message, Options, Position, Session, Timestamp};
 use testkit::clock::TickingClock;
 use testkit::ids::CountingIds;
 
@@ -359,7 +359,7 @@ impl Stage {
                 }
             }
         };
-        session.branch_path(None).into_iter().map(spell).collect()
+        session.branch_path(Position::Leaf).into_iter().map(spell).collect()
     }
 }
 

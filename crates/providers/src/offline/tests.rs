@@ -143,11 +143,11 @@ fn a_branch_that_was_left_is_not_the_goal() {
 #[tokio::test]
 async fn a_branch_can_be_merged_without_a_key() {
     let mut session = session_tree::Options::new().in_memory("/w").unwrap();
-    let start = session.append_user_text("Build a CLI").unwrap();
+    let start = session.append(Message::user("Build a CLI")).unwrap();
     work().iter().for_each(|message| drop(session.append_message(message).unwrap()));
     let tip = session.leaf_id().unwrap().to_string();
     session.branch(start.as_str()).unwrap();
-    session.append_user_text("Use a table").unwrap();
+    session.append(Message::user("Use a table")).unwrap();
     let model = std::sync::Arc::new(OfflineModel::new());
     let agent = Agent::new(session, "/w").with_model(model, ThinkingLevel::Off);
     let request = MergeBranchRequest { branch: tip, ..MergeBranchRequest::default() };

@@ -16,7 +16,7 @@ use session_tree::{Session, convert_to_llm};
 /// What we make of a session file, in the shape in which pi is asked.
 pub(crate) fn own_context(file: &Path) -> Json {
     let session = Session::open_read_only(file).unwrap();
-    let context = session.build_context().unwrap();
+    let context = session.context().unwrap();
     let spelled = |message: &session_tree::Message| message.value().to_serde().unwrap();
     let tree = session.tree();
     // Who does not know the marker that keeps our position stands on it, right below that position.

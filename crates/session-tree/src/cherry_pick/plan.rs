@@ -25,18 +25,18 @@ use crate::tree::Node;
 /// What is to be picked, and how.
 ///
 /// ```
-/// use session_tree::{Options, PickRequest, Selection};
+/// use session_tree::{Message, Options, PickRequest, Selection};
 ///
 /// let mut session = Options::new().in_memory("/project")?;
-/// let start = session.append_user_text("Build a CLI")?;
-/// let idea = session.append_user_text("Use channels")?;
+/// let start = session.append(Message::user("Build a CLI"))?;
+/// let idea = session.append(Message::user("Use channels"))?;
 /// session.branch(start.as_str())?;
 ///
 /// let request = PickRequest::new(Selection::Entry(session.node(idea.as_str())?));
 /// let plan = session.plan_pick(&session, &request)?;
 /// assert_eq!(plan.text(), "Use channels");
 /// session.apply_pick(&plan)?;
-/// assert_eq!(session.build_context()?.messages().last().unwrap().text(), "Use channels");
+/// assert_eq!(session.context()?.messages().last().unwrap().text(), "Use channels");
 /// # Ok::<(), session_tree::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::file_ops::FileOps;
 use crate::id::EntryId;
 use crate::kind::Kind;
+use crate::position::Position;
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -26,7 +27,7 @@ pub(crate) struct CommonAncestor {
 
 impl<'s> Target<'s> {
     pub(crate) fn of(session: &'s Session) -> Self {
-        let path = session.branch_path(None);
+        let path = session.branch_path(Position::Leaf);
         let by_id = path.iter().map(|node| (session.tree().id(*node), *node)).collect();
         Self { session, path, by_id }
     }

@@ -31,7 +31,7 @@ fn answers(id: &str, parent: &str, call_id: &str) -> String {
 
 /// The units of the path to the leaf, as `head(result result)`; a call without a result is `-`.
 fn drawn(session: &Session) -> Vec<String> {
-    let path = session.branch_path(None);
+    let path = session.branch_path(crate::Position::Leaf);
     let id = |node: Node| session.tree().id(node).to_string();
     let units = units_of(&MessageReader::verbatim(session), &path).unwrap();
     let draw = |unit: &unit::Unit| {

@@ -9,6 +9,7 @@ use crate::entry::{Body, Entry};
 use crate::error::Result;
 use crate::json::Kind as JsonKind;
 use crate::kind::{Kind, Role};
+use crate::position::Position;
 use crate::session::Session;
 use crate::tree::{Node, Tree};
 
@@ -61,11 +62,12 @@ pub(crate) struct Selected<'p> {
 }
 
 impl Session {
-    /// Returns which entries make up the context of the path to an entry.
-    ///
-    /// No entry is the place before the first one: nothing is there.
-    pub fn projection(&self, at: Option<Node>) -> Result<Projection> {
-        let at = at.map(|at| self.check_node(at)).transpose()?;
+    /// Returns the entries that make up the context of the path to a position.
+    pub fn projection(&self, position: impl Into<Position>) -> Result<Projection> {
+        self.projection_of(self.node_of(&position.into())?)
+    }
+
+    pub(super) fn projection_of(&self, at: Option<Node>) -> Result<Projection> {
         let path = at.map_or_else(Vec::new, |at| self.tree().path(at));
         let Selected { compaction, kept, rest } = self.selected(&path)?;
         let edits = path_edits(self, kept.iter().chain(rest).copied())?;

@@ -3,7 +3,7 @@
 //! Moving in a tree, a kill in the middle of a turn or a compaction between a call and its result leave calls
 //! without results and results without calls. Providers refuse such a list, and every later request with it.
 
-use super::{LlmMessage, OpenCalls};
+use super::OpenCalls;
 use crate::entry::{Ending, Message};
 use crate::json::{ValueRef, literal};
 use crate::kind::Role;
@@ -17,9 +17,9 @@ const NO_RESULT: &str = "No result provided";
 /// - Results stand directly behind their answer, in the order of its calls, wherever they stood before.
 /// - A call without a result gets one that reports an error: `No result provided`.
 ///
-/// What comes out passes [`validate_pairs`]. If nothing would be left, the messages are returned as they are: a
-/// repair must not make an empty request of a conversation.
-pub fn repair_pairs(messages: Vec<LlmMessage>) -> Vec<LlmMessage> {
+/// If nothing would be left, the messages are returned as they are: a repair must not make an empty request of a
+/// conversation.
+pub(super) fn repair_pairs(messages: Vec<Message>) -> Vec<Message> {
     if validate_pairs(&messages) {
         return messages;
     }
@@ -32,18 +32,18 @@ pub fn repair_pairs(messages: Vec<LlmMessage>) -> Vec<LlmMessage> {
 
 /// Tells whether every tool call is followed by its result, every result follows its call, and no answer that
 /// failed is there.
-pub fn validate_pairs(messages: &[LlmMessage]) -> bool {
+pub(super) fn validate_pairs(messages: &[Message]) -> bool {
     let mut rest = messages.iter();
     while let Some(item) = rest.next() {
-        match item.message.role() {
+        match item.role() {
             Role::ToolResult => return false,
-            Role::Assistant if has_failed(&item.message) => return false,
+            Role::Assistant if has_failed(item) => return false,
             Role::Assistant => {
                 let is_answered = |call: Call<'_>| {
-                    let next = rest.next().map(|item| &item.message);
+                    let next = rest.next();
                     next.is_some_and(|next| next.role() == Role::ToolResult && same(call_id(next), call.id))
                 };
-                if !calls(&item.message).all(is_answered) {
+                if !calls(item).all(is_answered) {
                     return false;
                 }
             }
@@ -57,18 +57,18 @@ pub fn validate_pairs(messages: &[LlmMessage]) -> bool {
 type Results = Vec<Vec<Option<usize>>>;
 
 /// Finds for each call its result: the first one behind it that names it, before the same id is used again.
-fn match_results(messages: &[LlmMessage]) -> Results {
+fn match_results(messages: &[Message]) -> Results {
     let mut results: Results = vec![Vec::new(); messages.len()];
     let mut open = OpenCalls::default();
     for (place, item) in messages.iter().enumerate() {
-        match item.message.role() {
+        match item.role() {
             Role::Assistant => {
-                let asked = calls(&item.message).enumerate();
+                let asked = calls(item).enumerate();
                 open.ask(asked.map(|(number, call)| (key(call.id), (place, number))));
-                results[place] = vec![None; calls(&item.message).count()];
+                results[place] = vec![None; calls(item).count()];
             }
             Role::ToolResult => {
-                if let Some((caller, number)) = open.answer(&key(call_id(&item.message))) {
+                if let Some((caller, number)) = open.answer(&key(call_id(item))) {
                     results[caller][number] = Some(place);
                 }
             }
@@ -78,15 +78,15 @@ fn match_results(messages: &[LlmMessage]) -> Results {
     results
 }
 
-fn arranged(messages: &[LlmMessage], results: &Results) -> Vec<LlmMessage> {
+fn arranged(messages: &[Message], results: &Results) -> Vec<Message> {
     let mut out = Vec::with_capacity(messages.len());
     for (item, results) in messages.iter().zip(results) {
-        let role = item.message.role();
-        if role == Role::ToolResult || role == Role::Assistant && has_failed(&item.message) {
+        let role = item.role();
+        if role == Role::ToolResult || role == Role::Assistant && has_failed(item) {
             continue;
         }
         out.push(item.clone());
-        for (call, result) in calls(&item.message).zip(results) {
+        for (call, result) in calls(item).zip(results) {
             let result = result.and_then(|place| messages.get(place)).cloned();
             out.push(result.unwrap_or_else(|| missing_result(item, call)));
         }
@@ -95,7 +95,7 @@ fn arranged(messages: &[LlmMessage], results: &Results) -> Vec<LlmMessage> {
 }
 
 /// Stands in for the result that a call never got; with the time of the answer, because nobody knows another.
-fn missing_result(answer: &LlmMessage, call: Call<'_>) -> LlmMessage {
+fn missing_result(answer: &Message, call: Call<'_>) -> Message {
     let mut out = b"{\"role\":\"toolResult\"".to_vec();
     for (key, value) in [("toolCallId", call.id), ("toolName", call.name)] {
         let value = value.map_or(&b"\"\""[..], ValueRef::raw);
@@ -105,11 +105,11 @@ fn missing_result(answer: &LlmMessage, call: Call<'_>) -> LlmMessage {
     out.extend(
         [b",\"content\":[{\"type\":\"text\",\"text\":", text.as_bytes(), b"}],\"isError\":true"].concat(),
     );
-    if let Some(time) = answer.message.value().get("timestamp") {
+    if let Some(time) = answer.value().get("timestamp") {
         out.extend([b",\"timestamp\":", time.raw()].concat());
     }
     out.push(b'}');
-    LlmMessage { source: answer.source, message: Message::built(out) }
+    Message::built(out)
 }
 
 #[derive(Clone, Copy)]

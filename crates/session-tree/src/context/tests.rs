@@ -9,11 +9,13 @@ mod wire;
 use draw::{draw, ids, ids_at, texts};
 
 use super::Mark;
+use crate::error::Error;
 use crate::kind::Role;
+use crate::position::Position;
 
 #[test]
 fn no_entries_give_nothing_71() {
-    let context = draw("").build_context().unwrap();
+    let context = draw("").context().unwrap();
     assert!(context.items.is_empty());
     assert_eq!(context.thinking_level, "off");
     assert_eq!(context.model, None);
@@ -22,9 +24,9 @@ fn no_entries_give_nothing_71() {
 #[test]
 fn before_the_first_entry_there_is_nothing_71() {
     let session = draw("u1 user hello");
-    let context = session.context_at(None).unwrap();
+    let context = session.context_at(Position::Start).unwrap();
     assert!(context.items.is_empty());
-    assert!(session.projection(None).unwrap().path.is_empty());
+    assert!(session.projection(Position::Start).unwrap().path.is_empty());
 }
 
 #[test]
@@ -76,7 +78,7 @@ fn a_compaction_speaks_first_then_what_it_keeps_then_the_rest_74() {
          a7 assistant",
     );
     assert_eq!(ids(&session), "k5 u3 a4 u6 a7");
-    let projection = session.projection(session.leaf()).unwrap();
+    let projection = session.projection(Position::Leaf).unwrap();
     let marks: Vec<(Role, Mark)> = projection.items.iter().map(|item| (item.role, item.mark)).collect();
     assert_eq!(
         marks,
@@ -176,7 +178,7 @@ fn settings_from_before_a_compaction_still_count_79() {
          k compaction k
          u2 user",
     );
-    assert_eq!(session.build_context().unwrap().thinking_level, "high");
+    assert_eq!(session.context().unwrap().thinking_level, "high");
     assert_eq!(draw::model(&session), "p/m");
 }
 
@@ -188,22 +190,22 @@ fn the_last_thinking_level_on_the_path_counts_and_null_is_off_79() {
            t3<t1 level max
            t4<t2 entry {"type":"thinking_level_change","thinkingLevel":null}"#,
     );
-    let level_at = |id: &str| session.context_of(Some(id)).unwrap().thinking_level;
+    let level_at = |id: &str| session.context_at(id).unwrap().thinking_level;
     assert_eq!(["t1", "t2", "t3", "t4"].map(level_at), ["high", "low", "max", "off"]);
 }
 
 #[test]
-fn an_unknown_leaf_means_the_last_entry_of_the_file_80() {
+fn a_position_that_does_not_exist_has_no_context() {
     let session = draw(
         "u1 user
          a2 assistant
          u3<u1 user",
     );
-    let at = |id: Option<&str>| draw::sources(&session, &session.context_of(id).unwrap());
-    assert_eq!(at(Some("nobody")), "u1 u3");
-    assert_eq!(at(None), "u1 u3");
-    assert_eq!(at(Some("a2")), "u1 a2");
-    assert!(draw("").context_of(Some("nobody")).unwrap().items.is_empty());
+    let at = |position: Position| session.context_at(position).map(|found| draw::sources(&session, &found));
+    assert_eq!(at(Position::Leaf).unwrap(), "u1 u3");
+    assert_eq!(at("a2".into()).unwrap(), "u1 a2");
+    assert_eq!(at(Position::Start).unwrap(), "");
+    assert!(matches!(at("nobody".into()), Err(Error::UnknownEntry { .. })));
 }
 
 #[test]
@@ -235,7 +237,7 @@ fn a_missing_content_is_empty_82() {
            c message {"role":"custom","customType":"x"}
            n entry {"type":"custom_message","customType":"x","content":null,"display":true}"#,
     );
-    let context = session.build_context().unwrap();
+    let context = session.context().unwrap();
     let contents: Vec<String> = context
         .messages()
         .map(|message| {
@@ -255,7 +257,7 @@ fn a_message_entry_without_message_says_nothing() {
            u2 user"#,
     );
     assert_eq!(ids(&session), "u1 u2");
-    assert_eq!(session.projection(session.leaf()).unwrap().items.len(), 2);
+    assert_eq!(session.projection(Position::Leaf).unwrap().items.len(), 2);
 }
 
 #[test]
@@ -279,7 +281,7 @@ fn an_edit_replaces_the_content_and_answers_get_blocks_84() {
            e2 edit u1 {"content":"NU"}
            e3 edit n3 {"content":[{"type":"text","text":"NN"}]}"#,
     );
-    let context = session.build_context().unwrap();
+    let context = session.context().unwrap();
     let content = |place: usize| context.items[place].message.value().get("content").unwrap().js_string();
     assert_eq!(content(0), r#""NU""#);
     assert_eq!(content(1), r#"[{"type":"text","text":"NEW"}]"#);
@@ -339,7 +341,7 @@ fn edits_of_other_entries_can_only_silence_them() {
            e2 edit b1 null"#,
     );
     assert_eq!(ids(&session), "k1 u1 s1");
-    let context = session.build_context().unwrap();
+    let context = session.context().unwrap();
     assert_eq!(context.items[2].mark, Mark::Kept);
     assert!(context.items[2].message.value().get("content").is_none());
 }
@@ -378,7 +380,7 @@ fn system_messages_in_the_kept_range_are_replaced_by_the_checkpoint_88() {
            s3 message {"role":"system","content":"after"}"#,
     );
     assert_eq!(ids(&session), "k k u1 s3");
-    let context = session.build_context().unwrap();
+    let context = session.context().unwrap();
     assert_eq!(context.items[0].mark, Mark::SystemCheckpoint);
     assert_eq!(context.items[0].message.text(), "both");
     assert_eq!(context.items[1].message.role(), Role::CompactionSummary);
@@ -434,7 +436,7 @@ fn a_model_that_oh_my_pi_chose_holds_against_later_answers() {
            a2 assistant"#,
     );
     let model_at = |id: &str| {
-        let model = session.context_of(Some(id)).unwrap().model.unwrap();
+        let model = session.context_at(id).unwrap().model.unwrap();
         format!("{} {}", model.provider, model.model_id)
     };
     assert_eq!(model_at("m2"), "anthropic claude/x");
@@ -451,18 +453,18 @@ fn mode_and_injected_rules_of_oh_my_pi_are_part_of_the_context() {
            i2 entry {"type":"ttsr_injection","injectedRules":["two","three"]}
            d2 entry {"type":"mode_change","mode":"none"}"#,
     );
-    let context = session.context_of(Some("i2")).unwrap();
+    let context = session.context_at("i2").unwrap();
     let mode = context.mode.unwrap();
     assert_eq!(mode.name, "plan");
     assert_eq!(mode.data.unwrap().root().js_string(), r#"{"step":1}"#);
     assert_eq!(context.injected_rules, ["one", "two", "three"]);
-    assert!(session.build_context().unwrap().mode.is_none());
+    assert!(session.context().unwrap().mode.is_none());
 }
 
 #[test]
 fn a_message_is_a_view_of_the_line_it_stands_in() {
     let session = draw(r#"u1 message { "role" : "user", "content" : "x\ud800", "n" : 1.0 }"#);
-    let context = session.build_context().unwrap();
+    let context = session.context().unwrap();
     let message = context.messages().next().unwrap();
     assert_eq!(message.raw(), br#"{ "role" : "user", "content" : "x\ud800", "n" : 1.0 }"#);
     let entry = session.entry("u1").unwrap();
@@ -480,8 +482,8 @@ fn a_path_of_many_entries_needs_little_stack() {
     }
     let build = move || {
         let session = crate::Session::from_bytes(bytes.into_bytes()).unwrap();
-        let projection = session.projection(session.leaf()).unwrap();
-        assert!(session.build_context().unwrap().items.is_empty());
+        let projection = session.projection(Position::Leaf).unwrap();
+        assert!(session.context().unwrap().items.is_empty());
         projection.path.len()
     };
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(build).unwrap();

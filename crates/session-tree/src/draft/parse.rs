@@ -19,8 +19,8 @@ impl Draft {
     /// use session_tree::{Draft, Options};
     ///
     /// let mut session = Options::new().in_memory("/project")?;
-    /// session.append(&Draft::parse(r#"{"type": "message", "message": {"role": "user", "content": "hi"}}"#)?)?;
-    /// assert_eq!(session.build_context()?.messages().next().unwrap().text(), "hi");
+    /// session.append(Draft::parse(r#"{"type": "message", "message": {"role": "user", "content": "hi"}}"#)?)?;
+    /// assert_eq!(session.context()?.messages().next().unwrap().text(), "hi");
     /// # Ok::<(), session_tree::Error>(())
     /// ```
     pub fn parse(text: impl AsRef<[u8]>) -> Result<Self> {
@@ -122,7 +122,7 @@ mod tests {
 
     fn line_of(draft: &str) -> String {
         let mut session = Options::new().in_memory("/w").unwrap();
-        let id = session.append(&Draft::parse(draft).unwrap()).unwrap();
+        let id = session.append(Draft::parse(draft).unwrap()).unwrap();
         String::from_utf8(session.entry(id.as_str()).unwrap().raw().to_vec()).unwrap()
     }
 

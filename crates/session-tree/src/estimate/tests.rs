@@ -19,7 +19,7 @@ fn usage(text: &str) -> u64 {
 /// What the context at the leaf of a drawing takes.
 fn estimated(drawing: &str) -> ContextEstimate {
     let session = session(drawing);
-    session.projected_estimate(session.leaf()).unwrap()
+    session.context_estimate(Position::Leaf).unwrap()
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn answers_that_failed_or_spent_nothing_report_no_usage() {
 fn usage_from_before_a_compaction_or_an_edit_is_not_trusted() {
     let projected = |drawing: &str| {
         let session = session(drawing);
-        session.projected_tokens(session.leaf()).unwrap()
+        session.context_estimate(Position::Leaf).unwrap().tokens
     };
     let answered = "u1 user cccc\n a2 answer 1000 dd";
     assert_eq!(projected(&format!("{answered}\n u3 user cccc")), 1001);
@@ -156,10 +156,10 @@ fn system_messages_count_once_as_what_they_amount_to() {
     ",
     );
     // aaaa, a blank line, bbbb: ten units.
-    assert_eq!(session.projected_tokens(session.leaf()).unwrap(), 4);
+    assert_eq!(session.context_estimate(Position::Leaf).unwrap().tokens, 4);
 }
 
 #[test]
 fn before_the_first_entry_there_are_no_tokens() {
-    assert_eq!(session("u1 user aaaa").projected_tokens(None).unwrap(), 0);
+    assert_eq!(session("u1 user aaaa").context_estimate(Position::Start).unwrap().tokens, 0);
 }

@@ -52,10 +52,10 @@ impl Session {
     /// conversation, otherwise with the first message. The leaf of the new session is its last entry.
     ///
     /// ```
-    /// # use session_tree::{Destination, Options};
+    /// # use session_tree::{Message, Destination, Options};
     /// let mut session = Options::new().in_memory("/project")?;
-    /// let first = session.append_user_text("one")?;
-    /// session.append_user_text("two")?;
+    /// let first = session.append(Message::user("one"))?;
+    /// session.append(Message::user("two"))?;
     /// let fork = session.create_branched_session(first.as_str(), Destination::Memory, Options::new())?;
     /// assert_eq!(fork.leaf_id(), Some(first));
     /// assert_ne!(fork.header().id(), session.header().id());

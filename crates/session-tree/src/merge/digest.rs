@@ -135,7 +135,8 @@ mod tests {
             message("v", "b", "user"),
         ];
         let session = Session::from_bytes(lines.join("\n").into_bytes()).unwrap();
-        let turns = turns_of(&MessageReader::verbatim(&session), &session.branch_path(None)).unwrap();
+        let turns = turns_of(&MessageReader::verbatim(&session), &session.branch_path(crate::Position::Leaf))
+            .unwrap();
         assert_eq!(turns.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 1]);
     }
 }

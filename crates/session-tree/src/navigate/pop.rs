@@ -6,6 +6,7 @@ use crate::draft::NewBranchSummary;
 use crate::error::{Error, Result};
 use crate::kind::{Kind, Role};
 use crate::navigate::{Navigated, NavigationPlan};
+use crate::position::Position;
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -66,7 +67,7 @@ impl Session {
             let navigation = self.plan_exact_navigation(self.tree().id(place).as_str())?;
             return Ok(PopPlan { navigation, push: Some(name) });
         }
-        let path = self.branch_path(None);
+        let path = self.branch_path(Position::Leaf);
         let is_prompt = |node: &&Node| self.tree().role(**node) == Some(Role::User);
         self.plan_pop_to(*path.iter().rev().find(is_prompt).ok_or(Error::NothingToPop)?)
     }

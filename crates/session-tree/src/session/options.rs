@@ -40,7 +40,7 @@ impl Options {
     /// Starts with the given clock and ids.
     ///
     /// ```
-    /// use session_tree::{Clock, EntryId, IdSource, Options, Timestamp};
+    /// use session_tree::{Message, Clock, EntryId, IdSource, Options, Timestamp};
     ///
     /// struct FixedClock;
     /// impl Clock for FixedClock {
@@ -65,7 +65,7 @@ impl Options {
     /// }
     ///
     /// let mut session = Options::with(FixedClock, Counter(0)).in_memory("/project")?;
-    /// assert_eq!(session.append_user_text("hello")?, "00000001");
+    /// assert_eq!(session.append(Message::user("hello"))?, "00000001");
     /// # Ok::<(), session_tree::Error>(())
     /// ```
     pub fn with(clock: impl Clock + 'static, ids: impl IdSource + 'static) -> Self {
@@ -114,7 +114,7 @@ impl Options {
     ///
     /// let bytes = br#"{"type":"session","version":3,"id":"s1","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#;
     /// let mut session = Options::new().open_journal(MemoryJournal::from_bytes(bytes.to_vec()))?;
-    /// session.append_user_text("hello")?;
+    /// session.append(Message::user("hello"))?;
     /// # Ok::<(), session_tree::Error>(())
     /// ```
     pub fn open_journal(self, journal: impl Journal + 'static) -> Result<Session> {

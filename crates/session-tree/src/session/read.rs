@@ -12,16 +12,27 @@ use crate::index::{LONGEST_LINE, Label};
 use crate::json::Doc;
 use crate::kind::Role;
 use crate::migrate;
+use crate::position::Position;
 use crate::tree::Node;
 
 impl Session {
     /// Finds an entry by its full id.
-    pub fn node(&self, id: &str) -> Result<Node> {
+    pub fn node(&self, id: impl AsRef<str>) -> Result<Node> {
+        let id = id.as_ref();
         self.index.tree.node(id).ok_or_else(|| Error::UnknownEntry { id: EntryId::from(id) })
     }
 
+    /// Finds the entry at a position; none at the start of the session.
+    pub(crate) fn node_of(&self, position: &Position) -> Result<Option<Node>> {
+        match position {
+            Position::Leaf => Ok(self.leaf),
+            Position::Entry(id) => self.node(id).map(Some),
+            Position::Start => Ok(None),
+        }
+    }
+
     /// Reads an entry by its full id.
-    pub fn entry(&self, id: &str) -> Result<Entry> {
+    pub fn entry(&self, id: impl AsRef<str>) -> Result<Entry> {
         self.entry_at(self.node(id)?)
     }
 
@@ -82,6 +93,21 @@ impl Session {
         self.leaf.map(|leaf| self.entry_at(leaf)).transpose()
     }
 
+    /// Returns the position of an entry; no entry is the start of the session.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleNode`] if the node belongs to another session, or to this one before it was read again.
+    pub fn position_of(&self, node: impl Into<Option<Node>>) -> Result<Position> {
+        let node = node.into().map(|node| self.check_node(node)).transpose()?;
+        Ok(Position::entry_or_start(node.map(|node| self.index.tree.id(node))))
+    }
+
+    /// Returns the current position: the entry of the leaf, or the start of the session.
+    pub fn position(&self) -> Position {
+        Position::entry_or_start(self.leaf_id())
+    }
+
     /// Returns the id of the current position; none before the first entry.
     pub fn leaf_id(&self) -> Option<EntryId> {
         self.leaf.map(|leaf| self.index.tree.id(leaf))
@@ -92,12 +118,9 @@ impl Session {
         self.index.tree.nodes().map(|node| self.entry_at(node))
     }
 
-    /// Returns the entries from the root to `from`, or to the leaf; empty if there is no such entry.
-    pub fn branch_path(&self, from: Option<&str>) -> Vec<Node> {
-        let end = match from {
-            Some(id) => self.index.tree.node(id),
-            None => self.leaf,
-        };
+    /// Returns the entries from the root to a position; empty if there is no such entry. (`getBranch` in pi.)
+    pub fn branch_path(&self, to: impl Into<Position>) -> Vec<Node> {
+        let end = self.node_of(&to.into()).unwrap_or_default();
         end.map_or_else(Vec::new, |end| self.index.tree.path(end))
     }
 

@@ -87,7 +87,7 @@ fn what_was_appended_since_is_read_from_the_file() {
     let setup = setup();
     setup.open();
     let mut writer = Session::open(&setup.file).unwrap();
-    writer.append_user_text("new").unwrap();
+    writer.append(crate::Message::user("new")).unwrap();
     writer.append_label_change("00000008", Some("there")).unwrap();
     drop(writer);
     assert_same(&Session::open(&setup.file).unwrap(), &setup.open());

@@ -1,6 +1,6 @@
 //! Appending, moving the leaf, branching. The number at the end of a name is that of the conformance case.
 
-use session_tree::{Body, Error, FirstKept, NewBranchSummary, NewCompaction};
+use session_tree::{Body, Error, KeepFrom, NewBranchSummary, NewCompaction, Position};
 
 use crate::support::live::{
     assistant, children, context, field, in_memory, parent, path, roots, shape, user,
@@ -15,7 +15,7 @@ fn a_new_session_has_no_leaf_no_path_and_no_tree_1() {
     let session = in_memory();
     assert_eq!(session.leaf_id(), None);
     assert!(session.leaf_entry().unwrap().is_none());
-    assert!(session.branch_path(None).is_empty());
+    assert!(session.branch_path(Position::Leaf).is_empty());
     assert!(session.tree().is_empty() && session.tree().ordered().is_empty());
 }
 
@@ -54,7 +54,7 @@ fn a_compaction_stands_on_the_path_with_all_it_was_given_5() {
     let answer = session.append_message(&assistant("two")).unwrap();
     let new = NewCompaction {
         summary: "s".into(),
-        first_kept: FirstKept::Entry(prompt.clone()),
+        keep: KeepFrom::Entry(prompt.clone()),
         tokens_before: 1000,
         details: None,
         usage: None,
@@ -147,7 +147,7 @@ fn after_a_reset_the_context_is_empty_and_the_next_entry_is_a_root_12() {
     session.append_message(&assistant("2")).unwrap();
     session.reset_leaf();
     assert_eq!(session.leaf_id(), None);
-    assert!(context(&session).is_empty() && session.branch_path(None).is_empty());
+    assert!(context(&session).is_empty() && session.branch_path(Position::Leaf).is_empty());
     let three = session.append_message(&user("3")).unwrap();
     assert_eq!(parent(&session, &three), None);
     assert_eq!(roots(&session), [one.as_str(), three.as_str()]);
@@ -159,7 +159,7 @@ fn a_branch_summary_hangs_at_the_new_place_and_names_the_old_leaf_13() {
     let one = session.append_message(&user("1")).unwrap();
     session.append_message(&assistant("2")).unwrap();
     let three = session.append_message(&user("3")).unwrap();
-    let summary = session.branch_with_summary(Some(one.as_str()), &summary("x")).unwrap();
+    let summary = session.branch_with_summary(&one, summary("x")).unwrap();
     assert_eq!(parent(&session, &summary), Some(one));
     assert_eq!(field(&session, summary.as_str(), "fromId").as_deref(), Some(three.as_str()));
     let entry = session.entry(summary.as_str()).unwrap();
@@ -174,10 +174,10 @@ fn a_branch_summary_from_and_to_before_the_first_entry_14_15() {
     session.append_message(&user("1")).unwrap();
     let two = session.append_message(&assistant("2")).unwrap();
     session.reset_leaf();
-    let first = session.branch_with_summary(Some(two.as_str()), &summary("y")).unwrap();
+    let first = session.branch_with_summary(&two, summary("y")).unwrap();
     assert_eq!(field(&session, first.as_str(), "fromId").as_deref(), Some("root"));
     assert_eq!(parent(&session, &first), Some(two));
-    let second = session.branch_with_summary(None, &summary("z")).unwrap();
+    let second = session.branch_with_summary(Position::Start, summary("z")).unwrap();
     assert_eq!(parent(&session, &second), None);
     assert_eq!(field(&session, second.as_str(), "fromId").as_deref(), Some(first.as_str()));
     assert_eq!(session.leaf_id(), Some(second));
@@ -187,7 +187,7 @@ fn a_branch_summary_from_and_to_before_the_first_entry_14_15() {
 fn a_branch_summary_at_an_unknown_entry_changes_nothing_16() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
-    let error = session.branch_with_summary(Some("nope"), &summary("x")).unwrap_err();
+    let error = session.branch_with_summary("nope", summary("x")).unwrap_err();
     assert_eq!(error.to_string(), "Entry nope not found");
     assert_eq!(shape(&session), [one.as_str()]);
     assert_eq!(session.leaf_id(), Some(one));
@@ -210,7 +210,7 @@ fn an_unknown_id_has_no_entry_and_an_empty_path_18() {
     session.append_message(&user("1")).unwrap();
     assert!(matches!(session.entry("nope"), Err(Error::UnknownEntry { .. })));
     assert!(session.tree().node("nope").is_none());
-    assert!(session.branch_path(Some("nope")).is_empty());
+    assert!(session.branch_path("nope").is_empty());
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn roots_stand_in_file_order_19() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     session.append_message(&assistant("2")).unwrap();
-    let summary = session.branch_with_summary(None, &summary("x")).unwrap();
+    let summary = session.branch_with_summary(Position::Start, summary("x")).unwrap();
     session.append_message(&user("3")).unwrap();
     assert_eq!(roots(&session), [one.as_str(), summary.as_str()]);
 }

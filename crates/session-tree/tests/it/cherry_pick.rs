@@ -260,7 +260,7 @@ fn settings_apply_here_and_are_announced() {
     live.session.apply_pick(&model).unwrap();
     let request = native(&live, "t");
     pick(&mut live, &request);
-    let context = live.reread().build_context().unwrap();
+    let context = live.reread().context().unwrap();
     assert_eq!((context.model, context.thinking_level.as_str()), (Some(chosen), "high"));
 }
 

@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use session_tree::{Error, Options, SyncPolicy};
+use session_tree::{Error, Options, Position, SyncPolicy};
 use testkit::crash::trial::{Trial, found, shown};
 use testkit::crash::workload::{self, Opener, PATH, STARTS, Start, Workload, set_up, user};
 use testkit::drawing::session_text;
@@ -63,7 +63,7 @@ fn a_full_disk_costs_nothing_but_the_entry_that_did_not_fit() {
         let id = session.append_message(&user("now it fits")).unwrap();
         let reopened = opener.open_or_create().unwrap();
         assert_eq!(reopened.leaf_id(), Some(id));
-        assert_eq!(reopened.branch_path(None).len(), session.branch_path(None).len());
+        assert_eq!(reopened.branch_path(Position::Leaf).len(), session.branch_path(Position::Leaf).len());
         assert!(reopened.diagnostics().is_empty(), "nothing of the failed line stays behind");
     }
 }

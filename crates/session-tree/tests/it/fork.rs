@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use session_tree::{
-    Destination, Error, Extract, ForkPosition, Message, NewHeader, Node, Options, Session, fork_from, import,
+    Destination, Error, Extract, ForkPosition, Message, NewHeader, Node, Options, Position, Session,
+    fork_from, import,
 };
 use testkit::drawing::session_text;
 
@@ -73,7 +74,7 @@ fn a_fork_before_the_first_prompt_is_an_empty_session_without_a_file() {
     let mut fork = source.fork(&plan, Destination::Directory(dir.at("forks")), options()).unwrap();
     assert!(fork.tree().is_empty() && !fork.is_saved());
     assert_eq!(Path::new(&*fork.header().parent_session().unwrap()), source.file().unwrap());
-    fork.append_user_text("another").unwrap();
+    fork.append(Message::user("another")).unwrap();
     assert!(fork.is_saved());
     assert_eq!(lines(fork.file().unwrap()).len(), 2);
 }
@@ -129,14 +130,14 @@ fn labels_are_taken_off_the_path_and_set_anew_at_its_end() {
         fork.labels().into_iter().map(|(n, label)| (fork.tree().id(n), label.text.clone())).collect();
     let labels: Vec<_> = labels.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
     assert_eq!(labels, [("u1", "one"), ("u5", "five"), ("a2", "two")]);
-    let chained: Vec<Node> = fork.branch_path(None)[6..].to_vec();
+    let chained: Vec<Node> = fork.branch_path(Position::Leaf)[6..].to_vec();
     assert_eq!(chained.len(), 3, "the labels hang below the last entry, each below the one before");
     assert_eq!(fork.leaf(), chained.last().copied());
     for (label, source_label) in chained.iter().zip(["l1", "l5", "l2"]) {
         assert_eq!(fork.tree().timestamp(*label), source.tree().timestamp(at(&source, source_label)));
     }
     let context = |session: &Session, leaf: &str| {
-        let context = session.context_of(Some(leaf)).unwrap();
+        let context = session.context_at(leaf).unwrap();
         context.messages().map(|message| message.json().into_owned()).collect::<Vec<_>>()
     };
     assert_eq!(context(&fork, "u5"), context(&source, "u5"));
@@ -217,7 +218,7 @@ fn a_fork_without_conversation_waits_for_one_and_is_then_written_whole() {
     assert_eq!(written.len(), 6);
     let reopened = Session::open(&path).unwrap();
     assert_eq!(shape(&reopened), shape(&fork));
-    assert_eq!(reopened.branch_path(None).len(), 5);
+    assert_eq!(reopened.branch_path(Position::Leaf).len(), 5);
 }
 
 #[test]
@@ -226,7 +227,7 @@ fn after_a_fork_new_entries_go_into_the_fork_only() {
     let source = draw(&dir, "u1 user one\na2<u1 assistant two");
     let before = fs::read(source.file().unwrap()).unwrap();
     let mut fork = source.create_branched_session("a2", to(&dir, "fork.jsonl"), options()).unwrap();
-    fork.append_user_text("more").unwrap();
+    fork.append(Message::user("more")).unwrap();
     assert_eq!(lines(fork.file().unwrap()).len(), 4);
     assert_eq!(fs::read(source.file().unwrap()).unwrap(), before);
     assert_eq!(Session::open(fork.file().unwrap()).unwrap().leaf_id(), fork.leaf_id());
@@ -513,7 +514,7 @@ fn a_newer_version_can_be_forked_into_the_current_one() {
     let source = Session::open(source).unwrap();
     assert!(source.read_only().is_some());
     let mut fork = source.create_branched_session("a2", to(&dir, "fork.jsonl"), options()).unwrap();
-    fork.append_user_text("more").unwrap();
+    fork.append(Message::user("more")).unwrap();
     assert_eq!(fork.header().version(), 3);
 }
 
@@ -525,9 +526,9 @@ fn labels_between_all_entries_cost_nothing_but_their_own_splices() {
     }
     let source = Session::from_bytes(session_text(&drawing)).unwrap();
     let fork = source.create_branched_session("u399", Destination::Memory, options()).unwrap();
-    assert_eq!(fork.branch_path(Some("u399")).len(), 400);
+    assert_eq!(fork.branch_path("u399").len(), 400);
     assert_eq!(fork.labels().len(), 399);
-    assert_eq!(fork.branch_path(None).len(), 799);
+    assert_eq!(fork.branch_path(Position::Leaf).len(), 799);
 }
 
 #[test]
@@ -545,7 +546,7 @@ fn a_fork_behind_a_compaction_has_the_context_of_its_source() {
     );
     let fork = session.create_branched_session("a3", to(&dir, "fork.jsonl"), options()).unwrap();
     let texts = |session: &Session| -> Vec<String> {
-        let context = session.build_context().unwrap();
+        let context = session.context().unwrap();
         context.messages().map(|message| format!("{}: {}", message.role(), message.text())).collect()
     };
     assert_eq!(texts(&fork), texts(&session));

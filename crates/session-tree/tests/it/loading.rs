@@ -254,7 +254,10 @@ fn a_marked_position_is_found_again_by_us_and_by_readers_of_the_last_entry_68() 
     let last = reopened.tree().id(reopened.tree().last().unwrap());
     assert_eq!(last, marker);
     assert_eq!(path(&reopened, Some(last.as_str())), ["u1", "a2", marker.as_str()]);
-    assert_eq!(reopened.context_at(reopened.tree().last()).unwrap().items.len(), 2);
+    assert_eq!(
+        reopened.context_at(reopened.position_of(reopened.tree().last()).unwrap()).unwrap().items.len(),
+        2
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod append;
 mod check;
 mod cherry_pick;
 mod crash;
+mod embedding;
 mod faults;
 mod fork;
 mod labels;

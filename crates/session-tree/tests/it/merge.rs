@@ -309,7 +309,7 @@ fn this_branch_keeps_its_model_and_the_difference_is_mentioned() {
     let text = &merge_of(&plan).content.text;
     assert!(text.starts_with("That branch used the model prov/there; this one keeps its own.\n\n"), "{text}");
     apply(&mut live, &plan);
-    let context = live.reread().build_context().unwrap();
+    let context = live.reread().context().unwrap();
     assert_eq!((context.model, context.thinking_level.as_str()), (Some(model("here")), "off"));
 }
 

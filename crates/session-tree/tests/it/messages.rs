@@ -119,7 +119,7 @@ fn every_way_in_applies_the_same_rules() {
                 r#"{"type":"session","version":3,"id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#,
             );
             let file = Session::from_bytes(bytes.into_bytes()).unwrap();
-            let context = file.build_context().unwrap();
+            let context = file.context().unwrap();
             let loaded = context.messages().next().unwrap();
             if loaded.json() == message.to_string() {
                 assert_eq!(reason(session().append_message(loaded).unwrap_err()), expected, "{message}");

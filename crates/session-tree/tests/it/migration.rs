@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use session_tree::{Draft, Role, Session};
+use session_tree::{Draft, Message, Position, Role, Session};
 
 use crate::support::live::{Folder, context, field, lines, parent, path, roots, shape, user};
 
@@ -267,7 +267,7 @@ fn a_file_that_spells_ids_uuid_is_continued_in_its_own_spelling() {
             .unwrap(),
         )
         .unwrap();
-    session.append_under(None, &Draft::message(&user("another start")).unwrap()).unwrap();
+    session.append_under(Position::Start, user("another start")).unwrap();
     session.branch("m1").unwrap();
     session.mark_leaf().unwrap().unwrap();
     let written = fs::read_to_string(&file).unwrap();
@@ -308,7 +308,7 @@ fn a_stray_line_with_an_id_does_not_hide_the_entries_of_version_1_63() {
     for lines in [[USER, STRAY, ASSISTANT], [STRAY, USER, ASSISTANT], [USER, ASSISTANT, TYPED]] {
         let text = text(&[&[V1], &lines[..]].concat());
         let session = Session::from_bytes(text.into_bytes()).unwrap();
-        assert_eq!(session.branch_path(None).len(), 3, "{lines:?}");
+        assert_eq!(session.branch_path(Position::Leaf).len(), 3, "{lines:?}");
         assert!(context(&session).len() >= 2, "{lines:?}");
     }
 }
@@ -345,7 +345,7 @@ fn an_append_that_migrates_goes_below_the_leaf_whatever_a_torn_line_turns_into()
     let file = dir.put("s.jsonl", text(&[first, V2, damaged, odd]) + torn);
     let mut session = Session::open(&file).unwrap();
     let leaf = session.leaf_id().unwrap();
-    let id = session.append_user_text("next").unwrap();
+    let id = session.append(Message::user("next")).unwrap();
     assert_eq!(session.header().version(), 3);
     for session in [session, Session::open(&file).unwrap()] {
         assert_eq!(context(&session), [leaf.to_string(), id.to_string()]);

@@ -53,8 +53,7 @@ fn assert_stale(session: &Session, node: Node) {
 
     assert_eq!(failure(session.entry_at(node)), "StaleNode");
     assert_eq!(failure(session.branch_name(node)), "StaleNode");
-    assert_eq!(failure(session.context_at(Some(node))), "StaleNode");
-    assert_eq!(failure(session.projection(Some(node))), "StaleNode");
+    assert_eq!(failure(session.position_of(node)), "StaleNode");
     let (leaf, compaction) = (session.leaf(), CompactionSettings::default());
     assert_eq!(failure(session.plan_compaction_at(node, &compaction)), "StaleNode");
     let settings = BranchSummarySettings::default();

@@ -1,6 +1,8 @@
 //! Outcomes of selecting an entry, of moving the leaf, and of forking: one table per question.
 
-use session_tree::{BranchSummarySettings, Destination, ForkPosition, NewBranchSummary, Session};
+use session_tree::{
+    BranchSummarySettings, Destination, ForkPosition, Message, NewBranchSummary, Position, Session,
+};
 use testkit::drawing::session_text;
 
 use crate::support::live::{Folder, lines, options, shape};
@@ -66,7 +68,7 @@ fn what_is_selected_decides_about_the_leaf_and_the_editor() {
         assert_eq!(session.leaf_id().as_ref().map(|id| id.as_str()), leaf, "{selected}");
         assert_eq!(lines(session.file().unwrap()), before, "{selected}: a move alone writes nothing");
         // The next message is a child of the new leaf.
-        let said = session.append_user_text("another try").unwrap();
+        let said = session.append(Message::user("another try")).unwrap();
         let parent = session.entry(said.as_str()).unwrap().parent_id().map(ToString::to_string);
         assert_eq!(parent.as_deref(), leaf, "{selected}");
     }
@@ -90,7 +92,7 @@ fn moving_the_leaf_writes_only_summaries() {
     for (old, target, from, parent) in table {
         session.branch(old).unwrap();
         let summary = NewBranchSummary { summary: "tried".into(), ..NewBranchSummary::default() };
-        let written = session.branch_with_summary(target, &summary).unwrap();
+        let written = session.branch_with_summary(Position::entry_or_start(target), &summary).unwrap();
         assert_eq!(session.leaf_id().unwrap(), written, "the summary is the new leaf");
         let entry = session.entry(written.as_str()).unwrap();
         assert_eq!(entry.parent_id().map(|id| id.as_str()), parent);
@@ -98,7 +100,7 @@ fn moving_the_leaf_writes_only_summaries() {
         assert_eq!(from_id, from);
     }
     session.reset_leaf();
-    let root = session.append_user_text("from scratch").unwrap();
+    let root = session.append(Message::user("from scratch")).unwrap();
     assert_eq!(session.entry(root.as_str()).unwrap().parent_id(), None);
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use session_tree::json::ValueRef;
-use session_tree::{Context, Message, Session};
+use session_tree::{Context, Message, Session, convert_to_llm};
 
 use crate::support::recorded::{Recorded, named, recorded};
 use testkit::canonical::{canonical, canonical_text};
@@ -40,7 +40,9 @@ fn contexts_equal_those_of_pi() {
 
 #[test]
 fn messages_for_the_model_equal_those_of_pi() {
-    assert_equal_answers("llm", |context| list(context.to_llm().iter().map(|item| &item.message)));
+    assert_equal_answers("llm", |context| {
+        list(context.messages().filter_map(convert_to_llm).collect::<Vec<_>>().iter())
+    });
 }
 
 /// Compares one part of all answers. A difference that is not expected fails, and so does one that is gone.
@@ -74,7 +76,11 @@ fn differences(
             continue;
         };
         let at = position.leaf.as_deref().map(|id| named(&session, id).unwrap());
-        let context = if position.is_loaded { session.build_context() } else { session.context_at(at) };
+        let context = if position.is_loaded {
+            session.context()
+        } else {
+            session.context_at(session.position_of(at).unwrap())
+        };
         let (ours, theirs) = (ours(&context.unwrap()), canonical(theirs));
         *compared += 1;
         if ours != theirs {

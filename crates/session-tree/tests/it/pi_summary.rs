@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use session_tree::json::ValueRef;
 use session_tree::{
-    BranchSummaryPlan, BranchSummarySettings, Node, Session, estimate_tokens, serialize_conversation,
+    BranchSummaryPlan, BranchSummarySettings, Message, Node, Session, convert_to_llm, estimate_tokens,
+    serialize_conversation,
 };
 
 use crate::support::recorded::{Position, Recorded, named, recorded};
@@ -45,7 +46,7 @@ fn token_estimates_equal_those_of_pi() {
     assert_equal_answers("tokens", |asked| {
         let theirs = asked.answer.get("tokens").filter(|tokens| tokens.get("crash").is_none())?;
         let theirs: Vec<String> = theirs.items().map(ValueRef::js_string).collect();
-        let context = asked.session.context_at(asked.position).unwrap();
+        let context = asked.session.context_at(asked.session.position_of(asked.position).unwrap()).unwrap();
         let ours: Vec<String> =
             context.messages().map(|message| estimate_tokens(message).to_string()).collect();
         Some((ours.join(" "), theirs.join(" ")))
@@ -56,8 +57,9 @@ fn token_estimates_equal_those_of_pi() {
 fn transcripts_equal_those_of_pi() {
     assert_equal_answers("serialized", |asked| {
         let theirs = asked.answer.get("serialized")?.as_str()?;
-        let messages = asked.session.context_at(asked.position).unwrap().to_llm();
-        Some((serialize_conversation(messages.iter().map(|item| &item.message)), theirs.into_owned()))
+        let context = asked.session.context_at(asked.session.position_of(asked.position).unwrap()).unwrap();
+        let messages: Vec<Message> = context.messages().filter_map(convert_to_llm).collect();
+        Some((serialize_conversation(&messages), theirs.into_owned()))
     });
 }
 

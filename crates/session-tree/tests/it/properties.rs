@@ -7,8 +7,8 @@ use proptest::sample::Index;
 use serde_json::json;
 use session_tree::json::{Doc, ValueRef};
 use session_tree::{
-    BranchSummarySettings, CompactionSettings, Draft, EntryId, Error, Extract, FirstKept, ForkPosition,
-    NewBranchSummary, NewCompaction, NewContent, Options, Session, Timestamp, import,
+    BranchSummarySettings, CompactionSettings, Draft, EntryId, Error, Extract, ForkPosition, KeepFrom,
+    NewBranchSummary, NewCompaction, NewContent, Options, Position, Session, Timestamp, import,
 };
 use testkit::drawing::session_text;
 use testkit::mangle;
@@ -228,7 +228,7 @@ fn append_after_cut(bytes: &[u8], cut: usize) -> Result<(), TestCaseError> {
         let is_same = |new: &&Shown| new.0 == old.0 && (!is_current || new.3 == old.3);
         prop_assert!(after.iter().any(|new| is_same(&new)), "cut at {cut}: {} is gone", old.0);
     }
-    let context = reopened.build_context().unwrap();
+    let context = reopened.context().unwrap();
     let last = context.messages().last().map(|message| message.text().into_owned());
     prop_assert_eq!(last.as_deref(), Some("appended after the cut"));
     Ok(())
@@ -312,10 +312,10 @@ impl Step {
                 session.append_usage(kind, "prov", "mod", &json!({"input": tokens}), None).map(drop)
             }
             Step::Compaction(summary, kept) => {
-                let first_kept = or_none(kept).map_or(FirstKept::Nothing, FirstKept::Entry);
+                let keep = or_none(kept).map_or(KeepFrom::Nothing, KeepFrom::Entry);
                 let new = NewCompaction {
                     summary: summary.clone(),
-                    first_kept,
+                    keep,
                     tokens_before: 7,
                     details: Some(json!({"readFiles": [summary]})),
                     usage: None,
@@ -345,11 +345,11 @@ impl Step {
             }
             Step::Summary(target, summary) => {
                 let new = NewBranchSummary { summary: summary.clone(), ..NewBranchSummary::default() };
-                session.branch_with_summary(or_none(target).as_ref().map(EntryId::as_str), &new).map(drop)
+                session.branch_with_summary(Position::entry_or_start(or_none(target)), new).map(drop)
             }
             Step::Under(target, prompt) => {
                 let draft = Draft::message(&user(prompt))?;
-                session.append_under(or_none(target).as_ref().map(EntryId::as_str), &draft).map(drop)
+                session.append_under(Position::entry_or_start(or_none(target)), draft).map(drop)
             }
             Step::Batch(texts) => {
                 let drafts: session_tree::Result<Vec<Draft>> =
@@ -406,5 +406,5 @@ proptest! {
 }
 
 fn text_of(session: &Session) -> Vec<String> {
-    session.build_context().unwrap().messages().map(|message| message.json().into_owned()).collect()
+    session.context().unwrap().messages().map(|message| message.json().into_owned()).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use session_tree::fs::RealFs;
-use session_tree::{Error, Fix, Message, Options, Repaired, Session, Timestamp, salvage};
+use session_tree::{Error, Fix, Message, Options, Position, Repaired, Session, Timestamp, salvage};
 use testkit::drawing::session_text;
 use testkit::sim_fs::{Fault, SimFs};
 
@@ -37,7 +37,7 @@ fn repair(path: &Path) -> Repaired {
 
 /// How many messages a model would get.
 fn context(path: &Path) -> usize {
-    Session::open_read_only(path).unwrap().build_context().unwrap().items.len()
+    Session::open_read_only(path).unwrap().context().unwrap().items.len()
 }
 
 /// What is left of the tree of a program that skips bad lines and goes on from the last line.
@@ -47,7 +47,7 @@ fn context_elsewhere(path: &Path) -> usize {
     let lines: Vec<Vec<u8>> = text.split(|byte| *byte == b'\n').filter(is_json).map(<[u8]>::to_vec).collect();
     let session = Session::from_bytes(joined(&lines)).unwrap();
     let last = session.tree().last();
-    session.context_at(last).unwrap().items.len()
+    session.context_at(session.position_of(last).unwrap()).unwrap().items.len()
 }
 
 fn leaf(path: &Path) -> String {
@@ -106,12 +106,13 @@ fn the_open_session_sees_its_own_repair_as_a_fresh_one_does() {
     lines[6].truncate(100);
     let path = dir.put("s.jsonl", joined(&lines));
     let mut session = Session::open(&path).unwrap();
-    let path_before: Vec<_> = session.branch_path(None).iter().map(|node| session.tree().id(*node)).collect();
+    let path_before: Vec<_> =
+        session.branch_path(Position::Leaf).iter().map(|node| session.tree().id(*node)).collect();
     let plan = session.plan_repair(&session.check().unwrap());
     session.apply_repair(&plan).unwrap();
     let fresh = Session::open_read_only(&path).unwrap();
     let ids = |session: &Session| {
-        session.branch_path(None).iter().map(|node| session.tree().id(*node)).collect::<Vec<_>>()
+        session.branch_path(Position::Leaf).iter().map(|node| session.tree().id(*node)).collect::<Vec<_>>()
     };
     assert_eq!(ids(&session), path_before);
     assert_eq!(ids(&fresh), path_before);
@@ -223,7 +224,7 @@ fn a_repair_can_be_taken_back_once() {
     let record = session.apply_repair(&plan).unwrap().record.unwrap();
     let repaired = fs::read(&path).unwrap();
     session.undo_repair(record.as_str()).unwrap();
-    assert_eq!(session.build_context().unwrap().items.len(), 10);
+    assert_eq!(session.context().unwrap().items.len(), 10);
     assert_eq!((context(&path), context_elsewhere(&path)), (10, 10));
     assert_eq!(leaf(&path), "000000bd");
     assert!(fs::read(&path).unwrap().starts_with(&repaired));
@@ -270,8 +271,8 @@ fn a_repair_whose_undoing_fails_half_way_can_still_be_undone() {
 fn view(session: &Session) -> (Vec<String>, Option<String>, Vec<String>) {
     let tree = session.tree();
     let id = |node| tree.id(node).to_string();
-    let path = session.branch_path(None).into_iter().map(id).collect();
-    let context = session.build_context().unwrap();
+    let path = session.branch_path(Position::Leaf).into_iter().map(id).collect();
+    let context = session.context().unwrap();
     let texts = context.items.iter().map(|item| item.message.text().into_owned()).collect();
     (path, session.leaf().map(id), texts)
 }
@@ -398,7 +399,7 @@ fn a_file_whose_header_lost_one_byte_is_salvaged_with_everything_in_it() {
             continue;
         }
         let found = salvage(Arc::new(RealFs), &path).unwrap();
-        assert_eq!(found.session().build_context().unwrap().items.len(), 20, "byte {at}");
+        assert_eq!(found.session().context().unwrap().items.len(), 20, "byte {at}");
         let copy = dir.at("copy.jsonl");
         assert_eq!(found.write_to(Arc::new(RealFs), &copy).unwrap().entries, 20, "byte {at}");
         assert_eq!((context(&copy), context_elsewhere(&copy)), (20, 20), "byte {at}");
@@ -545,7 +546,7 @@ proptest! {
         }
         let is_old = session.header().version() < 3;
         let entries = session.tree().nodes().map(|node| session.tree().id(node)).collect::<Vec<_>>();
-        let messages = session.build_context().unwrap().items.len();
+        let messages = session.context().unwrap().items.len();
         session.apply_repair(&plan).unwrap();
         if !is_old {
             prop_assert!(fs::read(&path).unwrap().starts_with(&bytes), "every original byte stays");
@@ -553,19 +554,19 @@ proptest! {
         for id in &entries {
             prop_assert!(session.tree().node(id.as_str()).is_some(), "{id} is gone");
         }
-        prop_assert!(session.build_context().unwrap().items.len() >= messages);
+        prop_assert!(session.context().unwrap().items.len() >= messages);
         // Once is enough, but for circles and for lines that took each other's names: what comes back first tells
         // where the rest belongs.
         let next = session.plan_repair(&session.check().unwrap());
         let rest = session.repair(next).unwrap();
         prop_assert!(rest.remaining.is_empty(), "{:?} after {:?}", rest, plan);
-        let healed = session.build_context().unwrap().items.len();
+        let healed = session.context().unwrap().items.len();
         let new = session.append_message(&Message::user("next").with_time(Timestamp::from_millis(0))).unwrap();
         drop(session);
         let reopened = Session::open(&path).unwrap();
         prop_assert_eq!(reopened.leaf_id(), Some(new.clone()));
         prop_assert!(reopened.tree().node(new.as_str()).is_some());
-        let context = reopened.build_context().unwrap();
+        let context = reopened.context().unwrap();
         prop_assert!(context.items.len() > healed, "{} after {}", context.items.len(), healed);
         prop_assert_eq!(context.items.last().map(|item| item.message.text().into_owned()), Some("next".to_owned()));
     }

@@ -47,7 +47,7 @@ fn seen(session: session_tree::Result<Session>) -> String {
         })
         .collect();
     let context = session
-        .build_context()
+        .context()
         .map(|context| context.messages().map(|message| message.text().into_owned()).collect::<Vec<_>>());
     let labels: Vec<_> = session
         .labels()

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use session_tree::{Draft, Error, LONGEST_LINE, Loss, Node, Options, STUB, Session, SyncPolicy};
+use session_tree::{Draft, Error, LONGEST_LINE, Loss, Node, Options, Position, STUB, Session, SyncPolicy};
 use testkit::sim_fs::{Fault, SimFs};
 
 use crate::support::live::{Folder, lines, path as path_to, shape, user};
@@ -38,7 +38,7 @@ fn who_did_not_move_leaves_no_marker() {
     idle.catch_up().unwrap();
     assert_eq!(idle.mark_leaf().unwrap(), None, "it never moved");
     assert_eq!(Session::open(&path).unwrap().leaf_id(), Some(last));
-    let first = idle.tree().id(idle.branch_path(None)[0]);
+    let first = idle.tree().id(idle.branch_path(Position::Leaf)[0]);
     idle.branch(first.as_str()).unwrap();
     assert!(idle.mark_leaf().unwrap().is_some(), "it moved");
     assert_eq!(idle.mark_leaf().unwrap(), None, "the file knows");
@@ -71,7 +71,7 @@ fn a_deleted_file_is_saved_under_another_name() {
     let error = session.append_message(&user("three")).unwrap_err();
     let Error::Replaced { what: Loss::Deleted, rescue: Some(rescue), .. } = error else { panic!("{error}") };
     assert!(!path.exists());
-    assert_eq!(Session::open(rescue).unwrap().branch_path(None).len(), 3);
+    assert_eq!(Session::open(rescue).unwrap().branch_path(Position::Leaf).len(), 3);
     assert!(matches!(session.append_message(&user("four")), Err(Error::ReadOnly { .. })));
 }
 
@@ -85,7 +85,7 @@ fn a_rescue_keeps_half_a_line_that_was_seen() {
     let error = session.append_message(&user("three")).unwrap_err();
     let Error::Replaced { rescue: Some(rescue), .. } = error else { panic!("{error}") };
     assert!(fs::read_to_string(&rescue).unwrap().starts_with(&format!("{before}\n{{\"type\"")));
-    assert_eq!(Session::open(rescue).unwrap().branch_path(None).len(), 3);
+    assert_eq!(Session::open(rescue).unwrap().branch_path(Position::Leaf).len(), 3);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn after_truncation_the_rescue_file_is_a_session_with_all_that_memory_holds() {
     let (saved, missing, stubs) = rescued(&error);
     assert_eq!((missing, stubs), (0, 0));
     assert_eq!(saved.header().id(), session.header().id());
-    let texts = saved.build_context().unwrap();
+    let texts = saved.context().unwrap();
     let texts: Vec<String> = texts.messages().map(|message| message.text().into_owned()).collect();
     assert_eq!(texts, ["one", "two", "three"]);
     assert_eq!(saved.label(saved.node(last.as_str()).unwrap()).unwrap().text, "here");
@@ -146,7 +146,7 @@ fn after_truncation_lost_entries_are_counted_and_keep_their_places() {
     assert!(error.to_string().ends_with("1 entry is lost"), "{error}");
     let (saved, missing, stubs) = rescued(&error);
     assert_eq!((missing, stubs), (1, 1));
-    assert_eq!(saved.branch_path(None).len(), 3);
+    assert_eq!(saved.branch_path(Position::Leaf).len(), 3);
     assert_eq!(saved.entry(ids[1].as_str()).unwrap().parent_id(), Some(&ids[0]));
     assert_eq!(fs::read_to_string(&path).unwrap(), "something else entirely\n");
 }
@@ -168,7 +168,7 @@ fn an_old_session_that_is_lost_before_its_first_append_is_saved_with_the_new_ent
     let error = session.append_message(&user("two")).unwrap_err();
     let (saved, missing, _) = rescued(&error);
     assert_eq!((missing, saved.header().version()), (0, 3));
-    assert_eq!(saved.branch_path(None).len(), 2);
+    assert_eq!(saved.branch_path(Position::Leaf).len(), 2);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn an_entry_that_readers_would_not_accept_is_refused_before_it_is_written() {
     let draft = Draft::custom("x", Some(&text));
     drop(text);
     for parent in [None, session.leaf_id()] {
-        let error = session.append_under(parent.as_ref().map(|id| id.as_str()), &draft).unwrap_err();
+        let error = session.append_under(Position::entry_or_start(parent), &draft).unwrap_err();
         let Error::EntryTooLong { length, limit: LONGEST_LINE } = error else { panic!("{error}") };
         assert!(length > LONGEST_LINE);
     }
@@ -306,7 +306,7 @@ fn half_a_line_that_its_writer_took_back_is_no_loss() {
     session.append_message(&user("three")).unwrap();
     assert_eq!(dir.names(), ["s.jsonl"], "nothing had to be rescued");
     let again = Session::open(&path).unwrap();
-    assert_eq!((again.branch_path(None).len(), again.diagnostics()), (3, Vec::new()));
+    assert_eq!((again.branch_path(Position::Leaf).len(), again.diagnostics()), (3, Vec::new()));
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn a_file_replaced_by_the_same_session_is_followed() {
     fs::copy(&path, &copy).unwrap();
     fs::rename(&copy, &path).unwrap();
     session.append_message(&user("three")).unwrap();
-    assert_eq!(Session::open(&path).unwrap().branch_path(None).len(), 3);
+    assert_eq!(Session::open(&path).unwrap().branch_path(Position::Leaf).len(), 3);
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn the_leaf_marker_keeps_the_position_and_is_written_only_when_needed() {
     let path = dir.at("s.jsonl");
     let mut session = with_two_messages(&path);
     assert_eq!(session.mark_leaf().unwrap(), None);
-    let first = session.tree().id(session.branch_path(None)[0]);
+    let first = session.tree().id(session.branch_path(Position::Leaf)[0]);
     session.branch(first.as_str()).unwrap();
     let marker = session.mark_leaf().unwrap().unwrap();
     assert_eq!(session.mark_leaf().unwrap(), None);
@@ -423,7 +423,7 @@ fn version_one_is_written_anew_by_the_first_append_and_the_original_is_kept() {
     );
     assert_eq!(now[4], "torn");
     assert_eq!(ids(&Session::open(&path).unwrap())[..2], ids(&read)[..]);
-    assert_eq!(session.branch_path(None).len(), 3);
+    assert_eq!(session.branch_path(Position::Leaf).len(), 3);
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn appending_under_a_given_parent_makes_a_branch_there() {
     let mut session = Options::new().in_memory("/project").unwrap();
     let a = session.append_message(&user("a")).unwrap();
     session.append_message(&user("b")).unwrap();
-    let c = session.append_under(Some(a.as_str()), &Draft::message(&user("c")).unwrap()).unwrap();
+    let c = session.append_under(&a, user("c")).unwrap();
     assert_eq!(session.entry(c.as_str()).unwrap().parent_id(), Some(&a));
     assert_eq!(session.leaf_id(), Some(c));
 }

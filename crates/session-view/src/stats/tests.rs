@@ -6,7 +6,7 @@ use super::*;
 fn the_longest_lines_come_first_and_equal_ones_in_file_order() {
     let mut session = session_tree::Options::new().in_memory("/").unwrap();
     for _ in 0..20 {
-        session.append_user_text("text").unwrap();
+        session.append(session_tree::Message::user("text")).unwrap();
     }
     let nodes: Vec<Node> = session.tree().nodes().collect();
     let mut stats = Stats::default();

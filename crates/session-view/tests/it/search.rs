@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use session_tree::Session;
+use session_tree::{Message, Session};
 use session_view::{Outline, OutlineOptions, Query, Search};
 use testkit::drawing::session_text;
 use testkit::rng::Rng;
@@ -384,7 +384,7 @@ fn a_search_starts_again_if_the_replaced_file_has_fewer_entries() {
     let copy = dir.path().join("copy.jsonl");
     std::fs::write(&copy, session_text("a3 user five\na4<a3 user six")).unwrap();
     std::fs::rename(&copy, &path).unwrap();
-    session.append_user_text("more").unwrap();
+    session.append(Message::user("more")).unwrap();
     assert_eq!(session.tree().len(), 3);
     assert_eq!(search.run(&session).unwrap().hits, 1);
     assert_eq!(search.hits(&session), [session.tree().node("a3").unwrap()]);

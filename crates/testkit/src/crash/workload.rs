@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde_json::json;
 use session_tree::fs::Fs;
 use session_tree::{
-    Body, Destination, Draft, Message, NewBranchSummary, Options, Result, Session, SyncPolicy, Timestamp,
+    Body, Destination, Draft, Message, NewBranchSummary, Options, Position, Result, Session, SyncPolicy,
+    Timestamp,
 };
 
 use crate::clock::TickingClock;
@@ -327,7 +328,7 @@ pub fn perform(step: Step, session: &mut Session, opener: &mut Opener, rng: &mut
             let target = some_entry(session, rng);
             let summary =
                 NewBranchSummary { summary: "what was tried".into(), ..NewBranchSummary::default() };
-            session.branch_with_summary(target.as_deref(), &summary).map(drop)
+            session.branch_with_summary(Position::entry_or_start(target), &summary).map(drop)
         }
         Step::Label => match some_entry(session, rng) {
             Some(target) => session.append_label_change(&target, Some("here")).map(drop),

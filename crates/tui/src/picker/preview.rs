@@ -1,7 +1,7 @@
 //! The preview of a session: its last turns, its branches, its cost.
 
 use ratatui::text::Line;
-use session_tree::{Result, Session, SessionSummary};
+use session_tree::{Position, Result, Session, SessionSummary};
 
 use crate::chat::highlight::CodeCache;
 use crate::chat::item::{Item, Look, items_at, rows};
@@ -32,7 +32,7 @@ impl SessionPreview {
     pub fn of(session: &Session) -> Result<Self> {
         let branches = session_view::branches(session)?.into_iter().map(|branch| branch.name).collect();
         let usage = session_view::Stats::of(session)?.usage;
-        let path = session.branch_path(None);
+        let path = session.branch_path(Position::Leaf);
         let items = (0..path.len()).rev().flat_map(|at| items_at(session, &path, at).into_iter().rev());
         let said = items.filter(|item| matches!(item, Item::Prompt { .. } | Item::Text(_)));
         let mut messages: Vec<Item> = said.take(MESSAGES).collect();

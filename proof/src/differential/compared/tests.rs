@@ -12,7 +12,7 @@ fn answer(drawing: &str, ids: &[&str], leaf: &str, path: &[&str]) -> Value {
     let session = Session::from_bytes(session_text(drawing)).unwrap();
     let messages: Vec<String> = path
         .iter()
-        .flat_map(|id| session.context_of(Some(id)).unwrap().messages().last().cloned())
+        .flat_map(|id| session.context_at(*id).unwrap().messages().last().cloned())
         .map(|message| canonical(message.value()))
         .collect();
     json!({ "ids": ids, "leaf": leaf, "path": path, "context": messages })

@@ -330,12 +330,12 @@ async fn files_that_both_branches_changed_are_listed_and_never_touched() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("both"), "mine").unwrap();
     let mut session = options().in_memory(dir.path().to_str().unwrap()).unwrap();
-    let root = session.append_user_text("go").unwrap();
-    session.append_user_text("there").unwrap();
+    let root = session.append(Message::user("go")).unwrap();
+    session.append(Message::user("there")).unwrap();
     ["both", "only-there"].iter().for_each(|path| change(&mut session, path));
     let tip = session.leaf_id().unwrap().to_string();
     session.branch(root.as_str()).unwrap();
-    session.append_user_text("here").unwrap();
+    session.append(Message::user("here")).unwrap();
     change(&mut session, "both");
 
     let model = crate::support::Scripted::new(vec![Reply::Text("told")]);

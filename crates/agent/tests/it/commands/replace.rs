@@ -96,7 +96,7 @@ async fn a_clone_stands_where_the_session_stands() {
 #[tokio::test]
 async fn a_session_in_memory_forks_in_memory() {
     let mut session = empty();
-    session.append_user_text("one").unwrap();
+    session.append(session_tree::Message::user("one")).unwrap();
     let mut agent = offshoot_agent::agent::Agent::new(session, "/w");
     let clone = agent.plan_clone(None).unwrap();
     assert_eq!(clone.to, Destination::Memory);

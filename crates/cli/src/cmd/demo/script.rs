@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use session_tree::{
-    Clock, EntryId, FirstKept, MergeContent, MergeRequest, Message, NewBranchSummary, NewCompaction, Session,
-    Timestamp,
+    Clock, EntryId, KeepFrom, MergeContent, MergeRequest, Message, NewBranchSummary, NewCompaction, Position,
+    Session, Timestamp,
 };
 
 use crate::error::CommandError;
@@ -55,7 +55,7 @@ pub(super) fn write(session: &mut Session) -> Result<(), CommandError> {
     let summary = "## Goal\nA CLI that greets people\n\n## Progress\n- greet.js works\n\n## Critical Context\n- Node \
                    needs 60 ms to start";
     let summary = NewBranchSummary { summary: summary.into(), ..NewBranchSummary::default() };
-    play.session.branch_with_summary(question.as_ref().map(EntryId::as_str), &summary)?;
+    play.session.branch_with_summary(Position::entry_or_start(question), summary)?;
     let rust = play.prompt("Too slow. Use Rust instead")?;
     play.tool("bash", &json!({"command": "cargo new greeter"}), "error: `cargo` not found", true)?;
     play.tool(
@@ -118,7 +118,7 @@ impl Play<'_> {
     }
 
     fn prompt(&mut self, text: &str) -> Result<EntryId, CommandError> {
-        Ok(self.session.append_user_text(text)?)
+        Ok(self.session.append(Message::user(text))?)
     }
 
     fn prompt_with_picture(&mut self, text: &str) -> Result<EntryId, CommandError> {
@@ -154,7 +154,7 @@ impl Play<'_> {
     fn compact(&mut self, summary: &str, first_kept: EntryId) -> Result<EntryId, CommandError> {
         Ok(self.session.append_compaction(&NewCompaction {
             summary: summary.into(),
-            first_kept: FirstKept::Entry(first_kept),
+            keep: KeepFrom::Entry(first_kept),
             tokens_before: self.spent.into(),
             details: None,
             usage: None,

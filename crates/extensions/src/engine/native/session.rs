@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use session_tree::{Draft, Entry, Kind, NewBranchSummary, Node, Session};
+use session_tree::{Draft, Entry, Kind, NewBranchSummary, Node, Position, Session};
 
 use super::{Answer, count_sent, json as spelled, said, text, unknown};
 use crate::component::given;
@@ -23,7 +23,10 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
 fn of_session(session: &mut Session, name: &str, arguments: &Json) -> Answer {
     match name {
         "entries" => list(session, session.tree().nodes().collect()),
-        "path" => list(session, session.branch_path(arguments["from"].as_str())),
+        "path" => list(
+            session,
+            session.branch_path(arguments["from"].as_str().map_or(Position::Leaf, Position::from)),
+        ),
         "context" => context(session),
         "entry" => entry(session.entry(text(arguments, "id")?).ok().as_ref()),
         "leafId" => spelled(json!(session.leaf_id().map(|id| id.to_string()))),
@@ -34,7 +37,7 @@ fn of_session(session: &mut Session, name: &str, arguments: &Json) -> Answer {
         }
         "labels" => labels(session),
         "facts" => facts(session),
-        "tokens" => spelled(json!(session.projected_tokens(session.leaf()).map_err(said)?)),
+        "tokens" => spelled(json!(session.context_estimate(Position::Leaf).map_err(said)?.tokens)),
         "appendCustom" => {
             id(session.append_custom_entry(text(arguments, "customType")?, given(arguments, "data")))
         }
@@ -72,7 +75,7 @@ fn entry(entry: Option<&Entry>) -> Answer {
 }
 
 fn context(session: &Session) -> Answer {
-    let context = session.build_context().map_err(said)?;
+    let context = session.context().map_err(said)?;
     let messages: Vec<String> = context.messages().map(|message| message.json().into_owned()).collect();
     let model = context.model.map(|model| json!({"provider": model.provider, "modelId": model.model_id}));
     let (level, model) = (json!(context.thinking_level), json!(model));
@@ -107,18 +110,13 @@ fn append(session: &mut Session, arguments: &Json) -> Answer {
     if !matches!(kind, Kind::Custom | Kind::CustomMessage | Kind::Message | Kind::Compaction) {
         return Err(format!("`{}` is no entry that an extension may append", kind.name().unwrap_or("?")));
     }
-    id(match given(arguments, "parent").and_then(Json::as_str) {
-        Some(parent) => session.append_under(Some(parent), &draft),
-        None => session.append(&draft),
-    })
+    let parent = given(arguments, "parent").and_then(Json::as_str);
+    id(session.append_under(parent.map_or(Position::Leaf, Position::from), draft))
 }
 
 /// Moves the leaf onto an entry, or before the first one.
 fn branch(session: &mut Session, arguments: &Json) -> Answer {
-    match arguments["id"].as_str() {
-        Some(target) => session.branch(target).map_err(said)?,
-        None => session.reset_leaf(),
-    }
+    session.move_to(Position::entry_or_start(arguments["id"].as_str())).map_err(said)?;
     spelled(json!(session.leaf_id().map(|id| id.to_string())))
 }
 
@@ -129,7 +127,7 @@ fn branch_with_summary(session: &mut Session, arguments: &Json) -> Answer {
         usage: None,
         from_hook: true,
     };
-    id(session.branch_with_summary(arguments["id"].as_str(), &summary))
+    id(session.branch_with_summary(Position::entry_or_start(arguments["id"].as_str()), summary))
 }
 
 fn id(appended: session_tree::Result<session_tree::EntryId>) -> Answer {

@@ -320,7 +320,7 @@ fn a_line_longer_than_is_ever_read_is_told_and_hides_nobody() {
     assert_eq!(told, [("a", ""), ("b", ""), ("c", "1 damaged line")]);
     let long = crate::Session::open_read_only(place.catalog().project_dir("/w").join("c.jsonl")).unwrap();
     assert_eq!(long.diagnostics()[0].problem.code(), "line-too-long");
-    assert_eq!(long.build_context().unwrap().items.len(), 1);
+    assert_eq!(long.context().unwrap().items.len(), 1);
 }
 
 #[test]

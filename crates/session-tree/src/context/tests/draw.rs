@@ -62,12 +62,12 @@ fn answer(calls: &str, stop: &str) -> String {
 
 /// The entries that the context of the leaf comes from.
 pub(super) fn ids(session: &Session) -> String {
-    sources(session, &session.build_context().unwrap())
+    sources(session, &session.context().unwrap())
 }
 
 /// The entries that the context of an entry comes from.
 pub(super) fn ids_at(session: &Session, id: &str) -> String {
-    sources(session, &session.context_of(Some(id)).unwrap())
+    sources(session, &session.context_at(id).unwrap())
 }
 
 pub(super) fn sources(session: &Session, context: &Context) -> String {
@@ -77,12 +77,12 @@ pub(super) fn sources(session: &Session, context: &Context) -> String {
 
 /// The texts of the context of the leaf.
 pub(super) fn texts(session: &Session) -> String {
-    let context = session.build_context().unwrap();
+    let context = session.context().unwrap();
     context.messages().map(|message| message.text().into_owned()).collect::<Vec<_>>().join("|")
 }
 
 /// The model at the leaf.
 pub(super) fn model(session: &Session) -> String {
-    let model = session.build_context().unwrap().model.unwrap();
+    let model = session.context().unwrap().model.unwrap();
     format!("{}/{}", model.provider, model.model_id)
 }

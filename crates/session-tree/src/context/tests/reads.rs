@@ -29,7 +29,7 @@ fn a_projection_reads_the_bodies_that_decide_and_no_others() {
          a2 assistant
          n1 note hi",
     );
-    assert_eq!(session.projection(session.leaf()).unwrap().items.len(), 4);
+    assert_eq!(session.projection(crate::Position::Leaf).unwrap().items.len(), 4);
     assert_eq!(session.decoded_lines(), 3, "the last compaction, the edit, the branch summary");
 }
 
@@ -42,14 +42,14 @@ fn a_second_context_reads_nothing_again() {
          a1 assistant
          u2 user",
     );
-    session.context_of(Some("a1")).unwrap();
+    session.context_at("a1").unwrap();
     assert_eq!(
         session.decoded_lines(),
         4,
         "the level, the model change that an answer overrides, prompt and answer"
     );
-    session.build_context().unwrap();
+    session.context().unwrap();
     assert_eq!(session.decoded_lines(), 5, "the prompt that is new");
-    session.build_context().unwrap();
+    session.context().unwrap();
     assert_eq!(session.decoded_lines(), 5);
 }

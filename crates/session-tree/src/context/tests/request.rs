@@ -1,22 +1,24 @@
 //! Requests that providers accept, whatever the path looks like.
 
-use super::super::{LlmMessage, repair_pairs, validate_pairs};
+use super::super::convert_to_llm;
+use super::super::repair::{repair_pairs, validate_pairs};
 use super::draw::draw;
+use crate::entry::Message;
 use crate::kind::Role;
 use crate::session::Session;
 
 /// The request at the leaf: `u` a prompt, `a` an answer, `r:id` a result, `r:id!` a result that says there is none.
 fn request(session: &Session) -> String {
-    let request = session.build_context().unwrap().to_request();
+    let request = session.context().unwrap().to_request();
     assert!(validate_pairs(&request));
     shown(&request)
 }
 
-fn shown(messages: &[LlmMessage]) -> String {
-    let show = |item: &LlmMessage| match item.message.role() {
+fn shown(messages: &[Message]) -> String {
+    let show = |item: &Message| match item.role() {
         Role::ToolResult => {
-            let id = item.message.value().get("toolCallId").unwrap().as_str().unwrap().into_owned();
-            let is_missing = item.message.text() == "No result provided";
+            let id = item.value().get("toolCallId").unwrap().as_str().unwrap().into_owned();
+            let is_missing = item.text() == "No result provided";
             format!("r:{id}{}", if is_missing { "!" } else { "" })
         }
         Role::Assistant => "a".into(),
@@ -34,12 +36,11 @@ fn a_call_without_result_gets_one_that_reports_an_error() {
          u2 user",
     );
     assert_eq!(request(&session), "u a r:c1 r:c2! u");
-    let request = session.build_context().unwrap().to_request();
+    let request = session.context().unwrap().to_request();
     assert_eq!(
-        request[3].message.json(),
+        request[3].json(),
         r#"{"role":"toolResult","toolCallId":"c2","toolName":"read","content":[{"type":"text","text":"No result provided"}],"isError":true,"timestamp":7}"#
     );
-    assert_eq!(session.tree().id(request[3].source), "a1");
 }
 
 /// A program that is killed leaves a history that ends anywhere.
@@ -60,7 +61,7 @@ fn a_history_cut_after_any_entry_gives_a_valid_request() {
          a4 assistant",
     );
     for node in session.tree().nodes() {
-        let context = session.context_at(Some(node)).unwrap();
+        let context = session.context_at(session.position_of(node).unwrap()).unwrap();
         let request = context.to_request();
         assert!(validate_pairs(&request), "cut after {}: {}", session.tree().id(node), shown(&request));
         assert!(!request.is_empty());
@@ -144,12 +145,9 @@ fn a_valid_request_stays_as_it_is() {
          r2 result c2
          a2 assistant",
     );
-    let messages = session.build_context().unwrap().to_llm();
+    let messages = session.context().unwrap().messages().filter_map(convert_to_llm).collect::<Vec<_>>();
     let repaired = repair_pairs(messages.clone());
-    let same = messages
-        .iter()
-        .zip(&repaired)
-        .all(|(one, other)| std::ptr::eq(one.message.raw(), other.message.raw()));
+    let same = messages.iter().zip(&repaired).all(|(one, other)| std::ptr::eq(one.raw(), other.raw()));
     assert!(same && messages.len() == repaired.len());
 }
 
@@ -157,7 +155,7 @@ fn a_valid_request_stays_as_it_is() {
 #[test]
 fn a_repair_never_leaves_nothing() {
     let session = draw("a1 failed c1");
-    let request = session.build_context().unwrap().to_request();
+    let request = session.context().unwrap().to_request();
     assert_eq!(shown(&request), "a");
     assert!(!validate_pairs(&request));
     assert!(repair_pairs(Vec::new()).is_empty());
@@ -168,7 +166,7 @@ fn images_whose_data_is_elsewhere_are_left_out() {
     let session = draw(
         r#"u1 message {"role":"user","content":[{"type":"text","text":"see"},{"type":"image","data":"blob:sha256:00","mimeType":"image/png"},{"type":"image","data":"aGk=","mimeType":"image/png"}]}"#,
     );
-    let context = session.build_context().unwrap();
-    assert_eq!(context.to_llm()[0].message.content().image_count(), 2);
-    assert_eq!(context.to_request()[0].message.content().image_count(), 1);
+    let context = session.context().unwrap();
+    assert_eq!(context.messages().next().unwrap().content().image_count(), 2);
+    assert_eq!(context.to_request()[0].content().image_count(), 1);
 }

@@ -121,7 +121,7 @@ fn entries_become_messages_with_their_time() {
            b1 summary left
            k1 compaction n1"#,
     );
-    let context = session.build_context().unwrap();
+    let context = session.context().unwrap();
     let texts: Vec<_> = context.messages().map(|message| message.json().into_owned()).collect();
     assert_eq!(
         texts,

@@ -12,6 +12,7 @@ use crate::index::LONGEST_LINE;
 use crate::journal::{NewLine, NewLines, Overlay, with_name};
 use crate::json::ValueRef;
 use crate::line::{Parent, Scan, Scanner};
+use crate::position::Position;
 use crate::time::Timestamp;
 use crate::tree::Node;
 
@@ -51,7 +52,17 @@ struct Prepared {
 }
 
 impl Session {
-    /// Appends an entry below the leaf, and moves the leaf onto it.
+    /// Appends a message or a [`Draft`] below the leaf, and moves the leaf onto it.
+    ///
+    /// ```
+    /// use session_tree::{Message, Options};
+    ///
+    /// let mut session = Options::new().in_memory("/project")?;
+    /// let prompt = session.append(Message::user("Build a CLI"))?;
+    /// let answer = session.append(Message::assistant().text("Done.").build())?;
+    /// session.append_under(&prompt, Message::assistant().text("Which language?").build())?;   // a second branch
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -61,14 +72,24 @@ impl Session {
     ///   holds its id. The session can still be read; every later append fails with [`Error::Poisoned`].
     /// - [`Error::TornAppend`]: a part of the line stays in the file as a bad line, which readers skip.
     /// - [`Error::Replaced`]: the file is not the one that was opened. The entry is in the rescue file.
-    pub fn append(&mut self, draft: &Draft) -> Result<EntryId> {
-        self.append_one(InsertAt::MoveLeaf(self.leaf), draft)
+    pub fn append(&mut self, new: impl TryInto<Draft, Error: Into<Error>>) -> Result<EntryId> {
+        self.append_one(InsertAt::MoveLeaf(self.leaf), &new.try_into().map_err(Into::into)?)
     }
 
-    /// Appends an entry below `parent` (`None`: as a root), and moves the leaf onto it.
-    pub fn append_under(&mut self, parent: Option<&str>, draft: &Draft) -> Result<EntryId> {
-        let parent = parent.map(|id| self.node(id)).transpose()?;
-        self.append_one(InsertAt::MoveLeaf(parent), draft)
+    /// Appends a message or a [`Draft`] below `parent`, and moves the leaf onto it.
+    ///
+    /// Tasks that share a session name the parent, so that their entries do not chain.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::append`]; [`Error::UnknownEntry`] if there is no such parent.
+    pub fn append_under(
+        &mut self,
+        parent: impl Into<Position>,
+        new: impl TryInto<Draft, Error: Into<Error>>,
+    ) -> Result<EntryId> {
+        let parent = self.node_of(&parent.into())?;
+        self.append_one(InsertAt::MoveLeaf(parent), &new.try_into().map_err(Into::into)?)
     }
 
     /// Appends several entries, each below the one before, with one write.

@@ -1,4 +1,4 @@
-//! The append calls, one per type of entry, with the names that pi's programs use.
+//! One append method per type of entry, with pi's names, and moves of the leaf.
 
 use serde_json::Value as Json;
 
@@ -10,28 +10,23 @@ use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::json::write_string;
 use crate::kind::{Kind, Role};
+use crate::position::Position;
 use crate::tree::Node;
 
 impl Session {
-    /// Appends a message of the conversation.
+    /// Appends a `message` entry, also for a message of an extension: pi's name for [`Session::append`].
     pub fn append_message(&mut self, message: &Message) -> Result<EntryId> {
-        self.append(&Draft::message(message)?)
-    }
-
-    /// Appends a prompt of plain text, dated by the session's clock.
-    pub fn append_user_text(&mut self, text: &str) -> Result<EntryId> {
-        let now = self.writer.clock.now();
-        self.append_message(&Message::user(text).with_time(now))
+        self.append(Draft::message(message)?)
     }
 
     /// Appends a change of the thinking level.
     pub fn append_thinking_level_change(&mut self, level: &str) -> Result<EntryId> {
-        self.append(&Draft::thinking_level_change(level))
+        self.append(Draft::thinking_level_change(level))
     }
 
     /// Appends a change of the model.
     pub fn append_model_change(&mut self, provider: &str, model_id: &str) -> Result<EntryId> {
-        self.append(&Draft::model_change(provider, model_id))
+        self.append(Draft::model_change(provider, model_id))
     }
 
     /// Appends a note of tokens and cost spent outside an answer.
@@ -43,12 +38,12 @@ impl Session {
         usage: &Json,
         note: Option<&str>,
     ) -> Result<EntryId> {
-        self.append(&Draft::usage(kind, provider, model, usage, note))
+        self.append(Draft::usage(kind, provider, model, usage, note))
     }
 
     /// Appends state of an extension; it never reaches a model.
     pub fn append_custom_entry(&mut self, custom_type: &str, data: Option<&Json>) -> Result<EntryId> {
-        self.append(&Draft::custom(custom_type, data))
+        self.append(Draft::custom(custom_type, data))
     }
 
     /// Appends a message of an extension; `content` is a text or an array of text and image blocks.
@@ -59,22 +54,40 @@ impl Session {
         display: bool,
         details: Option<&Json>,
     ) -> Result<EntryId> {
-        self.append(&Draft::custom_message(custom_type, content, display, details)?)
+        self.append(Draft::custom_message(custom_type, content, display, details)?)
     }
 
-    /// Puts a label on an entry, or clears it. The label entry goes below the leaf, not below its target.
-    pub fn append_label_change(&mut self, target: &str, label: Option<&str>) -> Result<EntryId> {
+    /// Labels an entry, or clears its label. The label entry goes below the leaf, not below its target.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEntry`] if there is no such entry; otherwise as [`Session::append`].
+    pub fn set_label<'l>(
+        &mut self,
+        target: impl AsRef<str>,
+        label: impl Into<Option<&'l str>>,
+    ) -> Result<EntryId> {
         let target = self.index.tree.id(self.node(target)?);
-        self.append(&Draft::label(&target, label))
+        self.append(Draft::label(&target, label.into()))
     }
 
-    /// Names the session; an empty name clears it.
+    /// Labels an entry, or clears its label: pi's name for [`Session::set_label`].
+    pub fn append_label_change(&mut self, target: impl AsRef<str>, label: Option<&str>) -> Result<EntryId> {
+        self.set_label(target, label)
+    }
+
+    /// Names the session, or clears its name. Line breaks become spaces.
+    pub fn set_name<'n>(&mut self, name: impl Into<Option<&'n str>>) -> Result<EntryId> {
+        self.append(Draft::session_info(name.into().unwrap_or_default()))
+    }
+
+    /// Names the session; an empty name clears it: pi's name for [`Session::set_name`].
     pub fn append_session_info(&mut self, name: &str) -> Result<EntryId> {
-        self.append(&Draft::session_info(name))
+        self.set_name(name)
     }
 
     /// Replaces what an entry of the active path contributes to the context, from here on.
-    pub fn append_context_edit(&mut self, target: &str, content: &NewContent) -> Result<EntryId> {
+    pub fn append_context_edit(&mut self, target: impl AsRef<str>, content: &NewContent) -> Result<EntryId> {
         let node = self.node(target)?;
         let id = self.index.tree.id(node);
         if !self.leaf.is_some_and(|leaf| self.index.tree.is_on_path(node, leaf)) {
@@ -82,7 +95,7 @@ impl Session {
         }
         let Some(wants_blocks) = self.editable_as_blocks(node) else { return Err(Error::NotEditable { id }) };
         let replacement = replacement_text(content, wants_blocks)?;
-        self.append(&Draft::context_edit(&id, &replacement))
+        self.append(Draft::context_edit(&id, &replacement))
     }
 
     /// Tells whether the content of an entry can be replaced, and if so whether it must be blocks.
@@ -94,25 +107,44 @@ impl Session {
         }
     }
 
-    /// Moves the leaf to an entry. Writes nothing; the next append makes a branch.
-    pub fn branch(&mut self, id: &str) -> Result<()> {
+    /// Moves the leaf. Writes nothing; the next append below an entry that has children makes a branch.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEntry`] if there is no such entry.
+    pub fn move_to(&mut self, position: impl Into<Position>) -> Result<()> {
+        self.leaf = self.node_of(&position.into())?;
+        Ok(())
+    }
+
+    /// Moves the leaf to an entry: pi's name for [`Session::move_to`].
+    pub fn branch(&mut self, id: impl AsRef<str>) -> Result<()> {
         self.leaf = Some(self.node(id)?);
         Ok(())
     }
 
-    /// Moves the leaf before the first entry. Writes nothing; the next append becomes a root.
+    /// Moves the leaf before the first entry: pi's name for [`Session::move_to`] with [`Position::Start`].
     pub fn reset_leaf(&mut self) {
         self.leaf = None;
     }
 
-    /// Moves the leaf to an entry (`None`: before the first one) and appends there what the branch that is left did.
+    /// Moves the leaf and appends there a summary of the branch that it leaves.
+    ///
+    /// ```
+    /// # use session_tree::{Message, Options};
+    /// # let mut session = Options::new().in_memory("/project")?;
+    /// let first = session.append(Message::user("Build a CLI"))?;
+    /// session.append(Message::user("Use Node"))?;
+    /// session.branch_with_summary(&first, "Node was too slow.")?;
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
     pub fn branch_with_summary(
         &mut self,
-        target: Option<&str>,
-        summary: &NewBranchSummary,
+        target: impl Into<Position>,
+        summary: impl Into<NewBranchSummary>,
     ) -> Result<EntryId> {
-        let target = target.map(|id| self.node(id)).transpose()?;
-        let draft = Draft::branch_summary(self.leaf_id().as_ref(), summary);
+        let target = self.node_of(&target.into())?;
+        let draft = Draft::branch_summary(self.leaf_id().as_ref(), &summary.into());
         self.append_one(InsertAt::MoveLeaf(target), &draft)
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use session_tree::json::ValueRef;
-use session_tree::{EntryId, Message, Options, Session, Timestamp};
+use session_tree::{EntryId, Message, Options, Position, Session, Timestamp};
 use testkit::clock::TickingClock;
 use testkit::ids::CountingIds;
 
@@ -76,7 +76,11 @@ pub(crate) fn shape(session: &Session) -> Vec<String> {
 
 /// The ids from the root to an entry, or to the leaf.
 pub(crate) fn path(session: &Session, from: Option<&str>) -> Vec<String> {
-    session.branch_path(from).into_iter().map(|node| session.tree().id(node).to_string()).collect()
+    session
+        .branch_path(from.map_or(Position::Leaf, Position::from))
+        .into_iter()
+        .map(|node| session.tree().id(node).to_string())
+        .collect()
 }
 
 /// The ids of the children of an entry, in file order.
@@ -92,7 +96,7 @@ pub(crate) fn roots(session: &Session) -> Vec<String> {
 
 /// The entries that the context of the leaf comes from.
 pub(crate) fn context(session: &Session) -> Vec<String> {
-    let context = session.build_context().unwrap();
+    let context = session.context().unwrap();
     context.items.iter().map(|item| session.tree().id(item.source).to_string()).collect()
 }
 

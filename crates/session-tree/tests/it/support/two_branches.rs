@@ -51,8 +51,8 @@ impl Live {
 
     /// What a model reads at the leaf, one `role: text` per message, from the file as it is now.
     pub(crate) fn llm(&self) -> Vec<String> {
-        let request = self.reread().build_context().unwrap().to_request();
-        request.iter().map(|item| format!("{}: {}", item.message.role(), item.message.text())).collect()
+        let request = self.reread().context().unwrap().to_request();
+        request.iter().map(|item| format!("{}: {}", item.role(), item.text())).collect()
     }
 
     pub(crate) fn json(&self, id: &EntryId) -> serde_json::Value {

@@ -2,7 +2,7 @@ use super::*;
 use crate::chat::highlight::CodeCache;
 use crate::theme::Theme;
 use serde_json::json;
-use session_tree::Session;
+use session_tree::{Position, Session};
 use testkit::drawing::session_text;
 use testkit::rng::Rng;
 
@@ -18,7 +18,7 @@ fn shown(item: &Item, columns: usize, look: &Look) -> String {
 /// Draws the whole path of a drawing.
 fn path_of(drawing: &str, columns: usize) -> String {
     let session = Session::from_bytes(session_text(drawing)).unwrap();
-    let path = session.branch_path(None);
+    let path = session.branch_path(Position::Leaf);
     let items = (0..path.len()).flat_map(|at| items_at(&session, &path, at));
     items.map(|item| shown(&item, columns, &look())).collect::<Vec<_>>().join("\n\n")
 }
@@ -165,7 +165,7 @@ fn messages_of_extensions_are_purple_and_hidden_ones_do_not_show() {
     let header =
         r#"{"type":"session","version":3,"id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#;
     let session = Session::from_bytes(format!("{header}\n{line}\n").into_bytes()).unwrap();
-    assert_eq!(items_at(&session, &session.branch_path(None), 0), Vec::new());
+    assert_eq!(items_at(&session, &session.branch_path(Position::Leaf), 0), Vec::new());
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_result_shows_the_call_of_its_own_turn_and_no_older_one() {
         message("s", "v", result),
     ];
     let session = Session::from_bytes(session_text(&drawing.join("\n"))).unwrap();
-    let path = session.branch_path(None);
+    let path = session.branch_path(Position::Leaf);
     let title =
         |at: usize| shown(&items_at(&session, &path, at)[0], 60, &look()).lines().next().unwrap().to_owned();
     assert_eq!(title(2), "● bash rm old");
