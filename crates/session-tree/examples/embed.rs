@@ -18,9 +18,7 @@ fn main() -> Result<()> {
     session.compact("Listed the files twice.", KeepFrom::LastPrompt)?;
     session.branch_with_summary(&first, "The listing shows Cargo.toml.")?;
     turn(&mut session, "Read Cargo.toml")?;
-    for (node, depth) in session.tree().ordered() {
-        println!("{:1$}{2}", "", 2 * depth as usize, session.entry_at(node)?.type_name());
-    }
+    print!("{}", session_view::outline(&session));
     session.sync()
 }
 

@@ -303,7 +303,7 @@ impl Draft {
         for (key, value) in entry.value().into_iter().flat_map(ValueRef::members) {
             let name = key.as_str().unwrap_or_default();
             if !ENVELOPE.iter().chain(left_out).any(|other| *other == name) {
-                draft = draft.raw(&name, &String::from_utf8_lossy(&json::compact(value.raw())));
+                draft = draft.raw(&name, &String::from_utf8_lossy(&json::minify(value.raw())));
             }
         }
         draft

@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use cursor::Cursor;
-pub use edit::{Edit, compact};
+pub use edit::{Edit, minify};
 pub use parse::validate;
 pub(crate) use parse::value_len;
 pub use text::decode_lossy;

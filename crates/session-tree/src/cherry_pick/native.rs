@@ -33,7 +33,7 @@ pub(super) fn verbatim(message: &Message) -> Message {
 /// Makes a message that can be written: without white space between its parts, and with what is not UTF-8 replaced,
 /// as every reader of the source replaces it.
 fn clean(text: &[u8]) -> Message {
-    Message::built(String::from_utf8_lossy(&json::compact(text)).into_owned())
+    Message::built(String::from_utf8_lossy(&json::minify(text)).into_owned())
 }
 
 /// Tells whether a prompt or an answer says, shows or calls anything.

@@ -54,7 +54,7 @@ impl Draft {
                 draft.role = message.role;
                 draft.members.extend(message.members);
             } else if !ENVELOPE.contains(&&*key) {
-                let text = String::from_utf8(json::compact(value.raw()));
+                let text = String::from_utf8(json::minify(value.raw()));
                 let text = text.map_err(|_| InvalidReason::NotUtf8.of(name))?;
                 draft = draft.member(Member::raw(&key, &text));
             }

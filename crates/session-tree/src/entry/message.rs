@@ -138,7 +138,7 @@ impl Message {
     fn parse_object(text: &[u8]) -> Result<Self> {
         let not_json =
             |error: json::SyntaxError| InvalidReason::NotJson { at: error.at, reason: error.reason };
-        let doc = Doc::parse(json::compact(text)).map_err(|error| not_json(error).of("message"))?;
+        let doc = Doc::parse(json::minify(text)).map_err(|error| not_json(error).of("message"))?;
         match doc.root().kind() {
             JsonKind::Object => Ok(Self::whole(doc)),
             _ => Err(InvalidReason::NotAnObject.of("message")),

@@ -151,7 +151,7 @@ fn add(members: &mut Vec<u8>, key: &str, value: &[u8]) {
 /// Copies `text` without the whitespace that stands outside strings; all else is untouched.
 ///
 /// A text that is not JSON is copied in the same way, as far as its quotes tell what a string is.
-pub fn compact(text: &[u8]) -> Vec<u8> {
+pub fn minify(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {

@@ -239,7 +239,7 @@ fn a_million_levels_fit_on_a_small_stack() {
             validate(text.as_bytes()).unwrap();
             let doc = doc(&text);
             assert!(doc.root().js_string() == text && doc.root().to_serde().is_none());
-            assert!(compact(text.as_bytes()) == text.as_bytes());
+            assert!(minify(text.as_bytes()) == text.as_bytes());
             assert_eq!(validate(&text.as_bytes()[..text.len() - 1]).unwrap_err().at, text.len() - 1);
         }
     });
@@ -263,12 +263,12 @@ fn serde_values_lose_only_what_serde_cannot_hold() {
 fn compacting_removes_only_whitespace_outside_strings() {
     let text = b" {\t\"a b\" :\r\n [ 1.0 , \"\\\" x \\\\\" , 1e5 ] , \"\xff \" : { } } ";
     assert_eq!(
-        compact(text).escape_ascii().to_string(),
+        minify(text).escape_ascii().to_string(),
         b"{\"a b\":[1.0,\"\\\" x \\\\\",1e5],\"\xff \":{}}".escape_ascii().to_string()
     );
     // Not JSON, but no reason to stop.
-    assert_eq!(compact(b" [ \"a b"), b"[\"a b");
-    assert_eq!(compact(b"\"\\"), b"\"\\");
+    assert_eq!(minify(b" [ \"a b"), b"[\"a b");
+    assert_eq!(minify(b"\"\\"), b"\"\\");
 }
 
 #[test]
@@ -443,7 +443,7 @@ proptest! {
             Ok(doc) => {
                 prop_assert_eq!(validate(&text), Ok(doc.root().kind()));
                 let written = doc.root().js_string();
-                let compacted = Doc::parse(compact(&text)).unwrap();
+                let compacted = Doc::parse(minify(&text)).unwrap();
                 prop_assert_eq!(compacted.root().js_string(), written.clone());
                 prop_assert_eq!(Doc::parse(written.as_bytes()).unwrap().root().js_string(), written);
             }
@@ -452,7 +452,7 @@ proptest! {
 
     #[test]
     fn any_bytes_can_be_compacted(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-        prop_assert!(compact(&bytes).len() <= bytes.len());
+        prop_assert!(minify(&bytes).len() <= bytes.len());
     }
 
     #[test]
@@ -473,7 +473,7 @@ proptest! {
             expected.push(("z".into(), 0));
         }
         let expected: Vec<_> = expected.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
-        let found = String::from_utf8(compact(&edit.document())).unwrap();
+        let found = String::from_utf8(minify(&edit.document())).unwrap();
         prop_assert_eq!(&found, &format!("{{{}}}", expected.join(",")));
         prop_assert!(validate(found.as_bytes()).is_ok());
     }
