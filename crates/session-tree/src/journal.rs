@@ -7,6 +7,8 @@
 //! [`Options::create_journal`](crate::Options::create_journal). The feature `conformance` adds a test suite for
 //! implementations, `journal::conformance`.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 #[cfg(feature = "fs")]
 mod file;
 mod lines;

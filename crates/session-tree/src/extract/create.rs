@@ -81,7 +81,16 @@ impl Session {
         journal: impl Journal + 'static,
         options: Options,
     ) -> Result<Session> {
-        let session = options.create_journal(journal, self.as_parent())?;
+        self.extract_to(plan, Box::new(journal), options)
+    }
+
+    pub(crate) fn extract_to(
+        &self,
+        plan: &ExtractPlan,
+        journal: Box<dyn Journal>,
+        options: Options,
+    ) -> Result<Session> {
+        let session = options.start(journal, self.as_parent())?;
         self.fill(session, plan, plan.begins_conversation())
     }
 
@@ -99,7 +108,9 @@ impl Session {
     fn fill(&self, mut session: Session, plan: &ExtractPlan, publish: bool) -> Result<Session> {
         let id = session.header().id().into_owned();
         let path = name_of(&*session.journal);
-        if session.journal.capabilities().replace && (publish || session.file().is_none()) {
+        // A file is written as a stream before it gets its name; it may be larger than memory.
+        let can_replace = session.journal.capabilities().replace && !session.journal.exists();
+        if can_replace && (publish || session.file().is_none()) {
             let header = session.header().raw().to_vec();
             let mut write = |_: &dyn ReadAt, out: &mut dyn io::Write| {
                 out.write_all(&header)?;

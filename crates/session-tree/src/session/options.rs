@@ -136,7 +136,11 @@ impl Options {
         self.start(Box::new(journal), new.into())
     }
 
-    fn load_journal(self, journal: Box<dyn Journal>, read_only: Option<ReadOnlyReason>) -> Result<Session> {
+    pub(crate) fn load_journal(
+        self,
+        journal: Box<dyn Journal>,
+        read_only: Option<ReadOnlyReason>,
+    ) -> Result<Session> {
         check_not_empty(&*journal)?;
         let session = Session::load(journal, read_only)?;
         Ok(self.apply_to(session))

@@ -9,6 +9,7 @@ mod crash;
 mod embedding;
 mod faults;
 mod fork;
+mod journals;
 mod labels;
 mod layers;
 mod loading;

@@ -1,0 +1,196 @@
+//! A test suite for implementations of [`Journal`], behind the feature `conformance`.
+//!
+//! ```
+//! use session_tree::Result;
+//! use session_tree::journal::conformance::{Storage, run};
+//! use session_tree::journal::{Journal, MemoryJournal};
+//!
+//! struct Memory;
+//!
+//! impl Storage for Memory {
+//!     fn create(&mut self, _name: &str) -> Result<Box<dyn Journal>> {
+//!         Ok(Box::new(MemoryJournal::default()))
+//!     }
+//! }
+//!
+//! run(&mut Memory).unwrap();
+//! ```
+
+mod bytes;
+mod sessions;
+mod sharing;
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Journal, Locked, NewLine, NewLines, ReadAt, read_range};
+use crate::{Clock, EntryId, Error, IdSource, Options, Result, Session, Timestamp};
+
+/// A storage whose journals are tested.
+pub trait Storage {
+    /// Creates an empty journal with this name.
+    fn create(&mut self, name: &str) -> Result<Box<dyn Journal>>;
+
+    /// Opens the journal with this name once more, as another process would. None if journals cannot be shared.
+    fn open(&mut self, name: &str) -> Result<Option<Box<dyn Journal>>> {
+        let _ = name;
+        Ok(None)
+    }
+}
+
+/// A test that failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// The name of the test.
+    pub test: &'static str,
+    /// The reason.
+    pub reason: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.test, self.reason)
+    }
+}
+
+impl StdError for Failure {}
+
+/// Runs all tests on journals of a storage. Returns the number of tests that ran: those of shared journals need
+/// [`Storage::open`].
+///
+/// # Errors
+///
+/// Returns the first test that failed.
+pub fn run(storage: &mut dyn Storage) -> Result<usize, Failure> {
+    let mut count = 0;
+    for (test, function) in bytes::TESTS.iter().chain(sessions::TESTS) {
+        let journal = storage.create(test).map_err(|error| Failure::of(test, &error))?;
+        function(journal).map_err(|error| Failure::of(test, &*error))?;
+        count += 1;
+    }
+    for (test, function) in sharing::TESTS {
+        let first = storage.create(test).map_err(|error| Failure::of(test, &error))?;
+        let mut handles = Handles { storage, name: test };
+        if !handles.can_share(first).map_err(|error| Failure::of(test, &*error))? {
+            break;
+        }
+        function(&mut handles).map_err(|error| Failure::of(test, &*error))?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+impl Failure {
+    fn of(test: &'static str, error: &dyn StdError) -> Self {
+        let mut reason = error.to_string();
+        let mut source = error.source();
+        while let Some(error) = source {
+            reason.push_str(&format!(": {error}"));
+            source = error.source();
+        }
+        Failure { test, reason }
+    }
+}
+
+type Outcome<T = ()> = Result<T, Box<dyn StdError>>;
+
+/// A test of one journal, which is empty at first.
+type JournalTest = (&'static str, fn(Box<dyn Journal>) -> Outcome);
+
+/// A test of a journal that has a header and several handles.
+type SharedTest = (&'static str, fn(&mut Handles<'_>) -> Outcome);
+
+const HEADER: &[u8] =
+    b"{\"type\":\"session\",\"version\":3,\"id\":\"s1\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"cwd\":\"/\"}\n";
+
+/// The handles of one shared journal.
+struct Handles<'s> {
+    storage: &'s mut dyn Storage,
+    name: &'static str,
+}
+
+impl Handles<'_> {
+    /// Writes the header; false if the storage cannot open a second handle.
+    fn can_share(&mut self, mut first: Box<dyn Journal>) -> Outcome<bool> {
+        append(&mut *first, HEADER, None)?;
+        Ok(self.storage.open(self.name)?.is_some())
+    }
+
+    fn open(&mut self) -> Outcome<Box<dyn Journal>> {
+        Ok(self.storage.open(self.name)?.ok_or("the storage opened this journal before, but not now")?)
+    }
+
+    fn session(&mut self) -> Outcome<Session> {
+        Ok(options().load_journal(self.open()?, None)?)
+    }
+}
+
+/// Fails a test with a formatted reason unless a condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($reason:tt)+) => {
+        if !$condition {
+            return Err(format!($($reason)+).into());
+        }
+    };
+}
+use ensure;
+
+/// Takes the lock. A storage may report at once that it is taken, so this tries again.
+fn lock(journal: &mut dyn Journal) -> Outcome<Locked> {
+    let start = Instant::now();
+    loop {
+        match journal.lock() {
+            Err(Error::Locked { .. }) if start.elapsed() < Duration::from_secs(10) => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            locked => return Ok(locked?),
+        }
+    }
+}
+
+/// Appends whole lines under the lock, as the engine does.
+fn append(journal: &mut dyn Journal, bytes: &[u8], id: Option<&str>) -> Outcome {
+    let at = lock(journal)?.len;
+    let line = |bytes| NewLine { bytes, id: id.map(EntryId::from), parent: None };
+    let lines: Vec<NewLine<'_>> = bytes.split_inclusive(|byte| *byte == b'\n').map(line).collect();
+    let appended = journal.append(&NewLines { at, bytes, lines: &lines, publish: true });
+    journal.unlock();
+    Ok(appended?)
+}
+
+fn all_bytes(journal: &dyn ReadAt) -> Outcome<Vec<u8>> {
+    Ok(read_range(journal, 0, usize::try_from(journal.len()?)?)?)
+}
+
+/// A clock that moves one second with each entry, and ids that count.
+struct Counter(u32);
+
+/// The next id of the process, so that two sessions never draw the same one.
+static NEXT: AtomicU32 = AtomicU32::new(1);
+
+impl Clock for Counter {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(1_735_700_000_000 + i64::from(self.0))
+    }
+}
+
+impl IdSource for Counter {
+    fn entry_id(&mut self) -> EntryId {
+        EntryId::from(format!("{:08x}", NEXT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    fn long_entry_id(&mut self) -> EntryId {
+        EntryId::from(format!("{:032x}", NEXT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    fn session_id(&mut self) -> String {
+        "s1".into()
+    }
+}
+
+fn options() -> Options {
+    Options::with(Counter(0), Counter(0))
+}

@@ -1,0 +1,139 @@
+//! Tests of a journal that several handles share.
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::Duration;
+
+use super::{HEADER, Handles, Outcome, SharedTest, all_bytes, append, ensure, lock};
+use crate::{Error, Session};
+
+pub(super) const TESTS: &[SharedTest] = &[
+    ("another handle reads what was appended", visible),
+    ("the lock keeps other handles out", excluding),
+    ("a handle that is dropped releases its lock", dropping),
+    ("lines of many writers are all kept, once", many_writers),
+    ("two sessions become two branches", two_sessions),
+    ("a follower receives the entries of others", following),
+    ("many sessions append to one journal", many_sessions),
+];
+
+fn visible(handles: &mut Handles<'_>) -> Outcome {
+    let (mut one, mut other) = (handles.open()?, handles.open()?);
+    append(&mut *one, b"{\"id\":\"a\"}\n", Some("a"))?;
+    ensure!(all_bytes(&*other)? == all_bytes(&*one)?, "the second handle reads other bytes");
+    append(&mut *other, b"{\"id\":\"b\"}\n", Some("b"))?;
+    let expected = [HEADER, b"{\"id\":\"a\"}\n{\"id\":\"b\"}\n"].concat();
+    ensure!(all_bytes(&*one)? == expected, "the first handle does not read the line of the second");
+    ensure!(all_bytes(&*handles.open()?)? == expected, "a new handle reads other bytes");
+    Ok(())
+}
+
+fn excluding(handles: &mut Handles<'_>) -> Outcome {
+    let (mut one, mut other) = (handles.open()?, handles.open()?);
+    other.set_lock_wait(Duration::from_millis(20));
+    lock(&mut *one)?;
+    let refused = other.lock();
+    ensure!(matches!(refused, Err(Error::Locked { .. })), "a second lock returned {refused:?}");
+    ensure!(all_bytes(&*other)? == HEADER, "a locked journal cannot be read");
+    one.unlock();
+    let locked = lock(&mut *other)?;
+    other.unlock();
+    ensure!(locked.len == HEADER.len() as u64, "the length is {} under the lock", locked.len);
+    Ok(())
+}
+
+fn dropping(handles: &mut Handles<'_>) -> Outcome {
+    let (mut one, mut other) = (handles.open()?, handles.open()?);
+    lock(&mut *one)?;
+    drop(one);
+    append(&mut *other, b"{}\n", None)
+}
+
+fn many_writers(handles: &mut Handles<'_>) -> Outcome {
+    let writers = (0..4).map(|_| handles.open()).collect::<Outcome<Vec<_>>>()?;
+    let results: Vec<Result<(), String>> = thread::scope(|scope| {
+        let write = |(writer, mut journal): (usize, Box<dyn super::Journal>)| {
+            scope.spawn(move || {
+                for count in 0..25 {
+                    let id = format!("{writer}-{count}");
+                    let line = format!("{{\"id\":\"{id}\"}}\n");
+                    append(&mut *journal, line.as_bytes(), Some(&id)).map_err(|error| error.to_string())?;
+                }
+                Ok(())
+            })
+        };
+        let threads: Vec<_> = writers.into_iter().enumerate().map(write).collect();
+        let joined = threads.into_iter().map(|thread| thread.join());
+        joined.map(|result| result.unwrap_or_else(|_| Err("a writer panicked".into()))).collect()
+    });
+    results.into_iter().collect::<Result<(), String>>()?;
+    let bytes = all_bytes(&*handles.open()?)?;
+    let lines: Vec<&[u8]> = bytes[HEADER.len()..].split_inclusive(|byte| *byte == b'\n').collect();
+    let different: BTreeSet<&[u8]> = lines.iter().copied().collect();
+    ensure!(
+        lines.len() == 100 && different.len() == 100,
+        "{} lines, {} different",
+        lines.len(),
+        different.len()
+    );
+    Ok(())
+}
+
+fn two_sessions(handles: &mut Handles<'_>) -> Outcome {
+    let (mut one, mut other) = (handles.session()?, handles.session()?);
+    let root = one.append_user_text("root")?;
+    let seen = other.catch_up()?;
+    ensure!(
+        seen.len() == 1 && *seen[0].id() == root,
+        "the second session does not see the entry of the first"
+    );
+    other.branch(root.as_str())?;
+    let left = one.append_user_text("left")?;
+    let right = other.append_user_text("right")?;
+    ensure!(one.leaf_id() == Some(left) && other.leaf_id() == Some(right.clone()), "a leaf moved");
+    let theirs = other.take_appended_by_others()?;
+    ensure!(theirs.len() == 1, "the append did not take in the entry of the other session");
+    one.catch_up()?;
+    let branches = one.tree().children(one.node(root.as_str())?).count();
+    ensure!(branches == 2, "{branches} branches instead of two");
+    Ok(())
+}
+
+fn following(handles: &mut Handles<'_>) -> Outcome {
+    let mut follower = handles.session()?.follow();
+    let mut writer = handles.session()?;
+    ensure!(follower.poll()?.is_empty(), "entries were reported before there were any");
+    let ids = [writer.append_user_text("one")?, writer.append_user_text("two")?];
+    let seen: Vec<_> = follower.poll()?.iter().map(|entry| entry.id().clone()).collect();
+    ensure!(seen == ids, "{seen:?} instead of {ids:?}");
+    ensure!(follower.poll()?.is_empty(), "entries were reported twice");
+    Ok(())
+}
+
+fn many_sessions(handles: &mut Handles<'_>) -> Outcome {
+    let sessions = (0..4).map(|_| handles.session()).collect::<Outcome<Vec<_>>>()?;
+    thread::scope(|scope| {
+        let threads: Vec<_> =
+            sessions.into_iter().map(|session| scope.spawn(|| append_ten(session))).collect();
+        let joined = threads.into_iter().map(|thread| thread.join());
+        joined
+            .map(|result| result.unwrap_or_else(|_| Err("a writer panicked".into())))
+            .collect::<Result<Vec<()>, String>>()
+    })?;
+    let session = handles.session()?;
+    let (entries, problems) = (session.tree().len(), session.diagnostics());
+    ensure!(entries == 40 && problems.is_empty(), "{entries} entries instead of 40, {problems:?}");
+    Ok(())
+}
+
+fn append_ten(mut session: Session) -> Result<(), String> {
+    let mut count = 0;
+    while count < 10 {
+        match session.append_user_text("text") {
+            Ok(_) => count += 1,
+            Err(Error::Locked { .. }) => thread::sleep(Duration::from_millis(1)),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok(())
+}
