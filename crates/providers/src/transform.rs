@@ -108,7 +108,6 @@ pub(crate) fn turns(spec: &ModelSpec, messages: &[Message]) -> Vec<Turn> {
             | Role::System
             | Role::BranchSummary
             | Role::CompactionSummary
-            | Role::HookMessage
             | Role::FileMention
             | Role::Other => {}
         }

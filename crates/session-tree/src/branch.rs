@@ -98,7 +98,7 @@ impl Session {
         let first = path.into_iter().find(|node| !tree.is_bookkeeping(*node)).unwrap_or(tip);
         // A branch summary describes another branch, so its text is no name for this one.
         let above = tree.parent(first).and_then(|parent| tree.nearest_conversational(parent));
-        match above.filter(|_| matches!(tree.kind(first), Kind::BranchSummary | Kind::StackSummary)) {
+        match above.filter(|_| matches!(tree.kind(first), Kind::BranchSummary)) {
             Some(above) => Ok(format!("after: {}", self.entry_name(above)?)),
             None => self.entry_name(first),
         }

@@ -232,7 +232,7 @@ impl<'s> Fitting<'s> {
 
     /// Tells whether a summary may go over the budget: it stands for much, so a tenth of room is enough.
     fn has_room_for_summary(&self, kind: Kind) -> bool {
-        let is_summary = matches!(kind, Kind::Compaction | Kind::BranchSummary | Kind::StackSummary);
+        let is_summary = matches!(kind, Kind::Compaction | Kind::BranchSummary);
         is_summary && self.budget.is_some_and(|budget| u128::from(self.tokens) * 10 < u128::from(budget) * 9)
     }
 }

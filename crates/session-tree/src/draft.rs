@@ -294,12 +294,7 @@ impl Draft {
     /// What is not UTF-8 is replaced, as every reader of the source replaces it. A line that cannot be read has no
     /// fields.
     pub(crate) fn copy_of(entry: &Entry, left_out: &[&str]) -> Self {
-        let kind = match entry.kind() {
-            // An early spelling that only this engine reads.
-            Kind::StackSummary => Kind::BranchSummary,
-            kind => kind,
-        };
-        let mut draft = Draft::new(kind);
+        let mut draft = Draft::new(entry.kind());
         for (key, value) in entry.value().into_iter().flat_map(ValueRef::members) {
             let name = key.as_str().unwrap_or_default();
             if !ENVELOPE.iter().chain(left_out).any(|other| *other == name) {

@@ -59,7 +59,7 @@ pub struct ContextEstimate {
 pub fn estimate_tokens(message: &Message) -> u64 {
     let value = message.value();
     let units = match message.role() {
-        Role::User | Role::Custom | Role::HookMessage | Role::ToolResult => content_units(value),
+        Role::User | Role::Custom | Role::ToolResult => content_units(value),
         Role::Assistant => answer_units(value),
         Role::BashExecution => units_of(value.get("command")) + units_of(value.get("output")),
         Role::BranchSummary | Role::CompactionSummary => units_of(value.get("summary")),

@@ -36,7 +36,6 @@ impl FileOps {
             | Role::System
             | Role::BranchSummary
             | Role::CompactionSummary
-            | Role::HookMessage
             | Role::FileMention
             | Role::Other => {}
         }

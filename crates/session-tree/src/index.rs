@@ -270,15 +270,11 @@ impl Index {
     }
 
     fn row(&self, line: &Taken<'_>, head: &Head<'_>, placeholder: bool) -> Row {
-        let role = match head.role {
-            Some(Role::HookMessage) if matches!(self.dialect, Dialect::V1 | Dialect::V2) => Role::Custom,
-            role => role.unwrap_or(Role::Other),
-        };
         Row {
             position: line.position,
             len: u32::try_from(line.len()).unwrap_or(u32::MAX),
             kind: head.kind(),
-            role,
+            role: head.role.unwrap_or(Role::Other),
             traits: head.traits,
             time: head.time,
             placeholder,
@@ -327,7 +323,7 @@ impl Index {
 
     fn note(&mut self, node: Node, read: impl FnOnce() -> io::Result<Option<Vec<u8>>>) -> io::Result<()> {
         let kind = self.tree.kind(node);
-        if !matches!(kind, Kind::Label | Kind::SessionInfo | Kind::TitleChange) {
+        if !matches!(kind, Kind::Label | Kind::SessionInfo) {
             return Ok(());
         }
         if let Some(doc) = read()?.and_then(|line| Doc::parse(line).ok()) {

@@ -1,37 +1,48 @@
-//! What entries and messages are called: the closed lists of types and roles the engine understands.
+//! The types of entries, the roles of messages and the reasons why answers end.
 //!
-//! A base type. Everything else in a file is `Opaque` or `Other`: kept, shown, copied, never interpreted.
+//! A base type. Other spellings of a name, by older versions and by oh-my-pi, are mapped here, so that no other module
+//! has to distinguish them. A name that is not listed is `Opaque` or `Other`: kept, shown and copied, never interpreted.
 
 use std::fmt;
 
+/// Declares an enum of names. The numbers are stored in sidecars and never change.
 macro_rules! names {
-    ($(#[$meta:meta])* $name:ident, $fallback:ident, $fallback_doc:literal, { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* }) => {
+    (
+        $(#[$meta:meta])* $name:ident, $fallback:ident, $fallback_doc:literal,
+        { $($(#[$vmeta:meta])* $variant:ident = $number:literal: $text:literal $(| $alias:literal)*,)* }
+    ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum $name {
             #[doc = $fallback_doc]
             $fallback = 0,
-            $($(#[$vmeta])* $variant,)*
+            $($(#[$vmeta])* $variant = $number,)*
         }
 
         impl $name {
-            /// Every value, the fallback first.
-            pub const ALL: &'static [$name] = &[$name::$fallback, $($name::$variant,)*];
-
             /// Reads the name as files spell it; an unknown one gives the fallback.
             pub fn from_name(name: &[u8]) -> Self {
                 match name {
-                    $(x if x == $text.as_bytes() => $name::$variant,)*
+                    $(x if x == $text.as_bytes() $(|| x == $alias.as_bytes())* => $name::$variant,)*
                     _ => $name::$fallback,
                 }
             }
 
-            /// Returns the name as files spell it; `None` for the fallback.
+            /// Returns the name as pi spells it; `None` for the fallback.
             pub fn name(self) -> Option<&'static str> {
                 match self {
                     $name::$fallback => None,
                     $($name::$variant => Some($text),)*
+                }
+            }
+
+            /// Reads back `self as u8`; an unknown number gives the fallback.
+            #[allow(dead_code, reason = "some of these enums are not stored")]
+            pub(crate) fn from_u8(number: u8) -> Self {
+                match number {
+                    $($number => $name::$variant,)*
+                    _ => $name::$fallback,
                 }
             }
         }
@@ -48,41 +59,35 @@ names! {
     /// The type of an entry.
     Kind, Opaque, "A type the engine does not know; a full node of the tree that adds nothing to the context.", {
         /// A message of the conversation.
-        Message = "message",
+        Message = 1: "message",
         /// A change of the thinking level.
-        ThinkingLevelChange = "thinking_level_change",
+        ThinkingLevelChange = 2: "thinking_level_change",
         /// A change of the model.
-        ModelChange = "model_change",
+        ModelChange = 3: "model_change",
         /// Tokens and cost spent outside an answer.
-        Usage = "usage",
+        Usage = 4: "usage" | "model_usage",
         /// A summary that replaces older entries of its path.
-        Compaction = "compaction",
+        Compaction = 5: "compaction",
         /// What an abandoned branch did.
-        BranchSummary = "branch_summary",
+        BranchSummary = 6: "branch_summary" | "stack_summary",
         /// State of an extension; never in the context.
-        Custom = "custom",
+        Custom = 7: "custom",
         /// A message from an extension; in the context.
-        CustomMessage = "custom_message",
+        CustomMessage = 8: "custom_message",
         /// A name put on another entry.
-        Label = "label",
+        Label = 9: "label",
         /// The name of the session.
-        SessionInfo = "session_info",
+        SessionInfo = 10: "session_info" | "title_change",
         /// A replacement of what another entry contributes to the context.
-        ContextEdit = "context_edit",
+        ContextEdit = 11: "context_edit",
         /// A move of the leaf, as the agent-core harness wrote it.
-        LeafMove = "leaf",
+        LeafMove = 12: "leaf",
         /// The mode of oh-my-pi.
-        ModeChange = "mode_change",
+        ModeChange = 13: "mode_change",
         /// Rules that oh-my-pi injected.
-        RuleInjection = "ttsr_injection",
+        RuleInjection = 14: "ttsr_injection",
         /// The point from which oh-my-pi's `/clear` starts afresh.
-        ResetBoundary = "reset_boundary",
-        /// A name of the session, as oh-my-pi spells it.
-        TitleChange = "title_change",
-        /// Tokens and cost, as oh-my-pi's forks spell it.
-        ModelUsage = "model_usage",
-        /// A branch summary, as an early design spelled it.
-        StackSummary = "stack_summary",
+        ResetBoundary = 15: "reset_boundary",
     }
 }
 
@@ -90,25 +95,23 @@ names! {
     /// The role of a message.
     Role, Other, "No role, or one the engine does not know; not sent to a model.", {
         /// What the person said.
-        User = "user",
+        User = 1: "user",
         /// What the model answered.
-        Assistant = "assistant",
+        Assistant = 2: "assistant",
         /// What a tool returned.
-        ToolResult = "toolResult",
+        ToolResult = 3: "toolResult",
         /// A command the person ran.
-        BashExecution = "bashExecution",
+        BashExecution = 4: "bashExecution",
         /// A message of an extension.
-        Custom = "custom",
+        Custom = 5: "custom" | "hookMessage",
         /// Prompt and tools given to the model.
-        System = "system",
+        System = 6: "system",
         /// A branch summary inside a context.
-        BranchSummary = "branchSummary",
+        BranchSummary = 7: "branchSummary",
         /// A compaction summary inside a context.
-        CompactionSummary = "compactionSummary",
-        /// A message of an extension, as version 2 spelled it.
-        HookMessage = "hookMessage",
+        CompactionSummary = 8: "compactionSummary",
         /// Files that oh-my-pi put into the conversation.
-        FileMention = "fileMention",
+        FileMention = 10: "fileMention",
     }
 }
 
@@ -116,34 +119,22 @@ names! {
     /// The reason why an answer ended.
     StopReason, Other, "A reason that the engine does not know.", {
         /// The model was done.
-        Stop = "stop",
+        Stop = 1: "stop",
         /// The answer was cut off at the output limit.
-        Length = "length",
+        Length = 2: "length",
         /// The model called tools.
-        ToolUse = "toolUse",
+        ToolUse = 3: "toolUse",
         /// The request failed.
-        Error = "error",
+        Error = 4: "error",
         /// The user stopped the answer.
-        Aborted = "aborted",
+        Aborted = 5: "aborted",
         /// The service finishes the answer later.
-        Deferred = "deferred",
-    }
-}
-
-impl Role {
-    /// Reads back `self as u8`; an unknown number gives the fallback.
-    pub(crate) fn from_u8(value: u8) -> Self {
-        Self::ALL.get(usize::from(value)).copied().unwrap_or(Role::Other)
+        Deferred = 6: "deferred",
     }
 }
 
 impl Kind {
-    /// Reads back `self as u8`; an unknown number gives the fallback.
-    pub(crate) fn from_u8(value: u8) -> Self {
-        Self::ALL.get(usize::from(value)).copied().unwrap_or(Kind::Opaque)
-    }
-
-    /// Tells whether entries of this type only keep books: no conversation hangs on them.
+    /// Returns true for bookkeeping: labels, names, settings and state, which are no part of the conversation.
     pub fn is_bookkeeping(self) -> bool {
         match self {
             Kind::Label
@@ -154,14 +145,11 @@ impl Kind {
             | Kind::Usage
             | Kind::LeafMove
             | Kind::ModeChange
-            | Kind::RuleInjection
-            | Kind::TitleChange
-            | Kind::ModelUsage => true,
+            | Kind::RuleInjection => true,
             Kind::Opaque
             | Kind::Message
             | Kind::Compaction
             | Kind::BranchSummary
-            | Kind::StackSummary
             | Kind::CustomMessage
             | Kind::ContextEdit
             | Kind::ResetBoundary => false,

@@ -70,7 +70,7 @@ pub mod fs;
 pub mod journal;
 pub mod json;
 #[cfg(feature = "fs")]
-mod parts;
+mod codec;
 mod line;
 mod entry;
 mod tree;

@@ -211,7 +211,7 @@ impl Session {
         }
         match tree.kind(node) {
             Kind::Message => tree.role(node) != Some(Role::System),
-            Kind::Compaction | Kind::BranchSummary | Kind::StackSummary | Kind::CustomMessage => true,
+            Kind::Compaction | Kind::BranchSummary | Kind::CustomMessage => true,
             Kind::Opaque
             | Kind::ThinkingLevelChange
             | Kind::ModelChange
@@ -223,9 +223,7 @@ impl Session {
             | Kind::LeafMove
             | Kind::ModeChange
             | Kind::RuleInjection
-            | Kind::ResetBoundary
-            | Kind::TitleChange
-            | Kind::ModelUsage => false,
+            | Kind::ResetBoundary => false,
         }
     }
 

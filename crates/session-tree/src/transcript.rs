@@ -37,7 +37,6 @@ pub fn serialize_conversation<'m>(messages: impl IntoIterator<Item = &'m Message
             | Role::System
             | Role::BranchSummary
             | Role::CompactionSummary
-            | Role::HookMessage
             | Role::FileMention
             | Role::Other => {}
         }

@@ -194,7 +194,7 @@ impl Notes {
                 Kind::Custom if tree.is_internal(node) && !tree.is_leaf_marker(node) => {
                     notes.take_hide(session, node)?;
                 }
-                Kind::BranchSummary | Kind::StackSummary => notes.take_merge(session, node)?,
+                Kind::BranchSummary => notes.take_merge(session, node)?,
                 _ => {}
             }
         }

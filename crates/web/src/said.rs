@@ -91,7 +91,7 @@ impl Said {
             }
             Role::CompactionSummary => Said::summary("compaction", "Compaction", summary()),
             Role::BranchSummary => Said::summary("summary", SUMMARY, summary()),
-            Role::Custom | Role::HookMessage | Role::FileMention | Role::Other => {
+            Role::Custom | Role::FileMention | Role::Other => {
                 let name = some("customType").unwrap_or_else(|| text("role"));
                 return (is("display") != Some(false))
                     .then(|| Said::new("custom", &name, pieces(content, options)));

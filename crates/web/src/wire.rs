@@ -63,7 +63,7 @@ impl Writer<'_> {
                 self.named("label", label.as_deref());
                 self.object.some("to", target.as_deref());
             }
-            Body::SessionInfo { name: title } | Body::TitleChange { title } => {
+            Body::SessionInfo { name: title } => {
                 self.named("title", title.as_deref());
             }
             Body::ContextEdit { target, replacement } => self.edit(target.as_deref(), replacement),
@@ -78,7 +78,6 @@ impl Writer<'_> {
             | Body::ModeChange { .. }
             | Body::RuleInjection { .. }
             | Body::ResetBoundary
-            | Body::ModelUsage { .. }
             | Body::Opaque { .. } => {
                 self.named("other", Some(&entry.type_name()));
                 self.object.raw("j", entry.value());
@@ -129,7 +128,6 @@ impl Writer<'_> {
                 self.object.raw("gone", message.get("toolsRemoved"));
             }
             Role::Custom
-            | Role::HookMessage
             | Role::BranchSummary
             | Role::CompactionSummary
             | Role::FileMention

@@ -125,7 +125,7 @@ fn body(entry: &Entry, ui: &mut Ui) -> Result<(), CommandError> {
             said(ui, "target", target.as_deref())?;
             said(ui, "label", Some(label.as_deref().unwrap_or("(cleared)")))
         }
-        Body::SessionInfo { name } | Body::TitleChange { title: name } => said(ui, "name", name.as_deref()),
+        Body::SessionInfo { name } => said(ui, "name", name.as_deref()),
         Body::ThinkingLevelChange { level } => said(ui, "thinking level", level.as_deref()),
         Body::ModelChange { provider, model_id, .. } => {
             said(ui, "provider", provider.as_deref())?;
@@ -147,7 +147,6 @@ fn body(entry: &Entry, ui: &mut Ui) -> Result<(), CommandError> {
         | Body::ModeChange { .. }
         | Body::RuleInjection { .. }
         | Body::ResetBoundary
-        | Body::ModelUsage { .. }
         | Body::Opaque { .. } => entry.value().map_or(Ok(()), |value| pretty(value, ui)),
     }
 }

@@ -1,126 +1,122 @@
-//! Finished rows between two runs: one file, disposable, never the truth.
+//! Complete rows of earlier runs, kept in one file that may be deleted at any time.
 //!
-//! A row is used only for the file, length and time of change that it was made from. A cache that is damaged, of another
-//! version or no cache at all reads as an empty one and is made anew. It is written beside itself and takes its name in
-//! one step, so a reader never sees half of one; nobody waits for the disk, since a lost cache costs only time.
-
-mod codec;
+//! A row is used only for the file, length and time of change that it was made from.
 
 use std::collections::HashMap;
 use std::io;
-use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::read::{Fresh, Key};
 use super::summary::{Damage, SessionSummary};
-use crate::fs::{Access, Fs, replace_cache};
-use crate::journal::{OpenFile, read_range};
-use codec::{Reader, Writer};
+use crate::codec::{Codec, Format, encode, fields};
+use crate::fs::{FileId, Fs};
 
-/// Names the format. The number at the end changes with every change of a row.
-const MAGIC: &[u8; 8] = b"stcatlg\x02";
-const PREFIX: usize = MAGIC.len() + 4;
-/// No list of sessions needs more; what is larger is something else.
-const LARGEST: u64 = 256 << 20;
+const FORMAT: Format = Format { name: b"stcatlg\x03", parts: 1 };
 
 /// The rows of earlier runs, and those of this one.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    bytes: Vec<u8>,
-    /// Where the record of each path stands in `bytes`.
-    records: HashMap<String, Record>,
+    /// By the path of the session; rows are decoded when they are used.
+    records: HashMap<String, (Key, Box<[u8]>)>,
     is_changed: bool,
 }
 
-#[derive(Debug, Clone)]
-struct Record {
-    key: Key,
-    row: Range<usize>,
-}
-
 impl Cache {
-    /// Reads a cache; one that cannot be used is empty.
+    /// Reads a cache. One that cannot be read, or has another version, counts as empty and is replaced later.
     pub(super) fn load(fs: &dyn Fs, path: &Path) -> Self {
-        let bytes = read_file(fs, path).unwrap_or_default();
-        match index(&bytes) {
-            Some(records) => Self { bytes, records, is_changed: false },
-            None => Self::default(),
-        }
+        let records: Option<Vec<(String, Key, Box<[u8]>)>> =
+            FORMAT.open(fs, path).and_then(|parts| parts.decode(0));
+        let records = records.unwrap_or_default().into_iter();
+        Self { records: records.map(|(path, key, row)| (path, (key, row))).collect(), is_changed: false }
     }
 
-    /// Returns the row of a file that is still as it was.
+    /// Returns the row of a file that has not changed.
     pub(super) fn get(&self, path: &Path, key: Key) -> Option<SessionSummary> {
-        let record = self.records.get(path.to_str()?).filter(|record| record.key == key)?;
-        codec::read_row(&mut Reader(self.bytes.get(record.row.clone())?), path, key.len)
+        let (_, row) = self.records.get(path.to_str()?).filter(|(known, _)| *known == key)?;
+        let row = SessionSummary::read(&mut &**row)?;
+        Some(SessionSummary { path: path.to_path_buf(), size: key.len, is_complete: true, ..row })
     }
 
     /// Keeps a row. A file that could not be read is tried again next time.
     pub(super) fn put(&mut self, fresh: &Fresh) {
         let Some(path) = fresh.row.path.to_str() else { return };
-        if matches!(fresh.row.damage, Some(Damage::Unreadable { .. })) {
-            return;
+        if !matches!(fresh.row.damage, Some(Damage::Unreadable { .. })) {
+            self.records.insert(path.to_owned(), (fresh.key, encode(&fresh.row).into()));
+            self.is_changed = true;
         }
-        let start = self.bytes.len();
-        codec::write_row(&mut Writer(&mut self.bytes), &fresh.row);
-        let record = Record { key: fresh.key, row: start..self.bytes.len() };
-        self.records.insert(path.to_owned(), record);
-        self.is_changed = true;
     }
 
-    /// Writes the rows that `keep` wants, if any is new.
+    /// Writes the rows of the paths that `keep` accepts, if any row is new.
     pub(super) fn save(&self, fs: &dyn Fs, path: &Path, keep: impl Fn(&Path) -> bool) -> io::Result<()> {
         if !self.is_changed {
             return Ok(());
         }
-        replace_cache(fs, path, &self.encode(keep))
-    }
-
-    fn encode(&self, keep: impl Fn(&Path) -> bool) -> Vec<u8> {
-        let mut paths: Vec<&String> = self.records.keys().filter(|path| keep(Path::new(path))).collect();
-        paths.sort_unstable();
-        let mut out = vec![0; PREFIX];
-        for path in paths {
-            let record = &self.records[path];
-            let mut writer = Writer(&mut out);
-            writer.text(path);
-            writer.u64(record.key.file.device);
-            writer.u64(record.key.file.number);
-            writer.u64(record.key.len);
-            writer.u64(record.key.changed.cast_unsigned());
-            writer.bytes(&self.bytes[record.row.clone()]);
+        let mut records: Vec<(String, Key, Box<[u8]>)> = Vec::with_capacity(self.records.len());
+        for (path, (key, row)) in self.records.iter().filter(|(path, _)| keep(Path::new(path))) {
+            records.push((path.clone(), *key, row.clone()));
         }
-        let sum = crc32c::crc32c(&out[PREFIX..]);
-        out[..MAGIC.len()].copy_from_slice(MAGIC);
-        out[MAGIC.len()..PREFIX].copy_from_slice(&sum.to_le_bytes());
-        out
+        records.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        FORMAT.save(fs, path, &[encode(&records)])
     }
 }
 
-/// Finds the records; `None` if the bytes are no cache of ours.
-fn index(bytes: &[u8]) -> Option<HashMap<String, Record>> {
-    let payload = bytes.strip_prefix(MAGIC)?;
-    let (sum, payload) = payload.split_first_chunk()?;
-    if crc32c::crc32c(payload) != u32::from_le_bytes(*sum) {
-        return None;
-    }
-    let mut records = HashMap::new();
-    let mut reader = Reader(payload);
-    while !reader.0.is_empty() {
-        let path = reader.text()?;
-        let file = crate::fs::FileId { device: reader.u64()?, number: reader.u64()? };
-        let key = Key { file, len: reader.u64()?, changed: reader.u64()?.cast_signed() };
-        let row = reader.bytes()?;
-        let end = bytes.len() - reader.0.len();
-        records.insert(path, Record { key, row: end - row.len()..end });
-    }
-    Some(records)
+fields! {
+    FileId { device, number }
+    Key { file, len, changed }
 }
 
-fn read_file(fs: &dyn Fs, path: &Path) -> io::Result<Vec<u8>> {
-    let file = fs.open(path, Access::Read)?;
-    let meta = file.metadata()?;
-    if !meta.is_file || meta.len > LARGEST {
-        return Err(io::ErrorKind::InvalidData.into());
+impl Codec for SessionSummary {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.id.write(out);
+        self.cwd.write(out);
+        self.name.write(out);
+        self.parent_session.write(out);
+        self.created.write(out);
+        self.modified.write(out);
+        self.message_count.write(out);
+        self.first_message.write(out);
+        self.entry_count.write(out);
+        self.tip_count.write(out);
+        self.is_sub_agent.write(out);
+        self.damage.write(out);
     }
-    read_range(&OpenFile(&*file), 0, meta.len as usize)
+
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            path: PathBuf::new(),
+            size: 0,
+            is_complete: true,
+            id: Codec::read(bytes)?,
+            cwd: Codec::read(bytes)?,
+            name: Codec::read(bytes)?,
+            parent_session: Codec::read(bytes)?,
+            created: Codec::read(bytes)?,
+            modified: Codec::read(bytes)?,
+            message_count: Codec::read(bytes)?,
+            first_message: Codec::read(bytes)?,
+            entry_count: Codec::read(bytes)?,
+            tip_count: Codec::read(bytes)?,
+            is_sub_agent: Codec::read(bytes)?,
+            damage: Codec::read(bytes)?,
+        })
+    }
+}
+
+impl Codec for Damage {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Damage::NotASession { reason } => (1_u8, reason.to_string()).write(out),
+            Damage::Unreadable { reason } => (2_u8, reason.clone()).write(out),
+            Damage::Lines { count } => (3_u8, *count).write(out),
+        }
+    }
+
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        Some(match u8::read(bytes)? {
+            1 => Damage::NotASession { reason: String::read(bytes)?.into() },
+            2 => Damage::Unreadable { reason: Codec::read(bytes)? },
+            3 => Damage::Lines { count: Codec::read(bytes)? },
+            _ => return None,
+        })
+    }
 }

@@ -286,10 +286,8 @@ impl Planner<'_> {
         }
         match entry.kind() {
             Kind::Message => self.plan_message(unit, &entry),
-            Kind::CustomMessage | Kind::BranchSummary | Kind::StackSummary if is_silent(&entry) => {
-                Ok(Err(PickRefusal::Empty))
-            }
-            Kind::CustomMessage | Kind::BranchSummary | Kind::StackSummary => self.copy_entry(&entry),
+            Kind::CustomMessage | Kind::BranchSummary if is_silent(&entry) => Ok(Err(PickRefusal::Empty)),
+            Kind::CustomMessage | Kind::BranchSummary => self.copy_entry(&entry),
             Kind::Compaction if self.request.mode == Some(PickMode::Native) => {
                 Ok(Err(PickRefusal::Compaction))
             }
@@ -298,12 +296,9 @@ impl Planner<'_> {
             Kind::Custom if self.source().tree().is_internal(unit.head) => Ok(Err(PickRefusal::Bookkeeping)),
             Kind::Custom if !self.request.with_state => Ok(Err(PickRefusal::State)),
             Kind::Custom => self.copy_state(&entry),
-            Kind::Label
-            | Kind::SessionInfo
-            | Kind::Usage
-            | Kind::LeafMove
-            | Kind::TitleChange
-            | Kind::ModelUsage => Ok(Err(PickRefusal::Bookkeeping)),
+            Kind::Label | Kind::SessionInfo | Kind::Usage | Kind::LeafMove => {
+                Ok(Err(PickRefusal::Bookkeeping))
+            }
             Kind::ContextEdit | Kind::ModeChange | Kind::RuleInjection | Kind::ResetBoundary => {
                 Ok(Err(PickRefusal::OwnPath))
             }
@@ -320,9 +315,7 @@ impl Planner<'_> {
             Role::Assistant if mode == Some(PickMode::Native) => self.copy_group(unit),
             Role::ToolResult if mode == Some(PickMode::Native) => Ok(Err(PickRefusal::LoneResult)),
             Role::User | Role::Assistant | Role::ToolResult => self.quote(unit, entry),
-            Role::BashExecution | Role::Custom | Role::HookMessage | Role::FileMention => {
-                self.copy_message(entry, &message)
-            }
+            Role::BashExecution | Role::Custom | Role::FileMention => self.copy_message(entry, &message),
             Role::System => Ok(Err(PickRefusal::OwnPath)),
             Role::BranchSummary | Role::CompactionSummary | Role::Other => Ok(Err(PickRefusal::Unknown)),
         }

@@ -74,7 +74,7 @@ pub(crate) fn unit_text(reader: &MessageReader<'_>, unit: &Unit) -> Result<Strin
         Role::BranchSummary | Role::CompactionSummary => {
             message.value().get("summary").and_then(ValueRef::as_str).unwrap_or_default().into_owned()
         }
-        Role::User | Role::Custom | Role::HookMessage | Role::BashExecution | Role::FileMention => {
+        Role::User | Role::Custom | Role::BashExecution | Role::FileMention => {
             convert_to_llm(&message).map_or_else(String::new, |message| message.text().into_owned())
         }
         Role::System | Role::Other => String::new(),

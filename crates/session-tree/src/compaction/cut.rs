@@ -55,24 +55,14 @@ fn can_begin_with(row: &Row) -> bool {
     row.message.as_ref().is_some_and(|message| match message.role() {
         Role::Assistant | Role::CompactionSummary => true,
         Role::ToolResult | Role::System | Role::Other => false,
-        Role::User
-        | Role::BashExecution
-        | Role::Custom
-        | Role::BranchSummary
-        | Role::HookMessage
-        | Role::FileMention => true,
+        Role::User | Role::BashExecution | Role::Custom | Role::BranchSummary | Role::FileMention => true,
     })
 }
 
 /// Tells whether a row begins a turn.
 fn begins_turn(row: &Row) -> bool {
     row.message.as_ref().is_some_and(|message| match message.role() {
-        Role::User
-        | Role::BashExecution
-        | Role::Custom
-        | Role::BranchSummary
-        | Role::HookMessage
-        | Role::FileMention => true,
+        Role::User | Role::BashExecution | Role::Custom | Role::BranchSummary | Role::FileMention => true,
         Role::Assistant | Role::CompactionSummary | Role::ToolResult | Role::System | Role::Other => false,
     })
 }

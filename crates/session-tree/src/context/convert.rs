@@ -20,7 +20,7 @@ pub fn convert_to_llm(message: &Message) -> Option<Message> {
     let value = message.value();
     match message.role() {
         Role::System | Role::User | Role::Assistant | Role::ToolResult => Some(message.clone()),
-        Role::Custom | Role::HookMessage => Some(custom_to_user(value)),
+        Role::Custom => Some(custom_to_user(value)),
         Role::BranchSummary => Some(summary_to_user(value, BRANCH_SUMMARY_BEGIN, BRANCH_SUMMARY_END)),
         Role::CompactionSummary => {
             Some(summary_to_user(value, COMPACTION_SUMMARY_BEGIN, COMPACTION_SUMMARY_END))

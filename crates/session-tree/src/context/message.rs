@@ -41,7 +41,7 @@ fn unedited(entry: &Entry) -> Option<Message> {
     match entry.kind() {
         Kind::Message => stored_message(entry.message()?),
         Kind::CustomMessage => Some(custom_message(value)),
-        Kind::BranchSummary | Kind::StackSummary => branch_summary(value),
+        Kind::BranchSummary => branch_summary(value),
         Kind::Compaction => Some(compaction_summary(value)),
         Kind::Opaque
         | Kind::ThinkingLevelChange
@@ -54,9 +54,7 @@ fn unedited(entry: &Entry) -> Option<Message> {
         | Kind::LeafMove
         | Kind::ModeChange
         | Kind::RuleInjection
-        | Kind::ResetBoundary
-        | Kind::TitleChange
-        | Kind::ModelUsage => None,
+        | Kind::ResetBoundary => None,
     }
 }
 
@@ -77,7 +75,6 @@ fn stored_message(value: ValueRef<'_>) -> Option<Message> {
         | Role::Custom
         | Role::BranchSummary
         | Role::CompactionSummary
-        | Role::HookMessage
         | Role::FileMention => message,
     })
 }

@@ -128,9 +128,7 @@ impl Session {
                 role => role,
             },
             Kind::CustomMessage => Some(Role::Custom),
-            Kind::BranchSummary | Kind::StackSummary => {
-                message_of_summary(&self.entry_at(node)?).then_some(Role::BranchSummary)
-            }
+            Kind::BranchSummary => message_of_summary(&self.entry_at(node)?).then_some(Role::BranchSummary),
             Kind::Opaque
             | Kind::ThinkingLevelChange
             | Kind::ModelChange
@@ -143,9 +141,7 @@ impl Session {
             | Kind::LeafMove
             | Kind::ModeChange
             | Kind::RuleInjection
-            | Kind::ResetBoundary
-            | Kind::TitleChange
-            | Kind::ModelUsage => None,
+            | Kind::ResetBoundary => None,
         })
     }
 }

@@ -67,14 +67,13 @@ fn kind_of(entry: ValueRef<'_>) -> Result<Kind> {
     let name = entry.get("type").and_then(ValueRef::as_str);
     let name = name.ok_or_else(|| InvalidReason::Missing { field: "type".into() }.of("draft"))?;
     match Kind::from_name(name.as_bytes()) {
-        Kind::Opaque
-        | Kind::LeafMove
-        | Kind::ModeChange
-        | Kind::RuleInjection
-        | Kind::ResetBoundary
-        | Kind::TitleChange
-        | Kind::ModelUsage
-        | Kind::StackSummary => Err(InvalidReason::UnknownType { kind: name.into_owned() }.of("draft")),
+        // Other spellings of a type are read, never written.
+        kind if kind.name() != Some(&name) => {
+            Err(InvalidReason::UnknownType { kind: name.into_owned() }.of("draft"))
+        }
+        Kind::Opaque | Kind::LeafMove | Kind::ModeChange | Kind::RuleInjection | Kind::ResetBoundary => {
+            Err(InvalidReason::UnknownType { kind: name.into_owned() }.of("draft"))
+        }
         kind @ (Kind::Message
         | Kind::ThinkingLevelChange
         | Kind::ModelChange
@@ -104,14 +103,7 @@ fn members(kind: Kind) -> &'static [(&'static str, Shape)] {
         Kind::Label => &[("targetId", String)],
         Kind::SessionInfo => &[("name", String)],
         Kind::ContextEdit => &[("targetId", String), ("replacement", Replacement)],
-        Kind::Opaque
-        | Kind::LeafMove
-        | Kind::ModeChange
-        | Kind::RuleInjection
-        | Kind::ResetBoundary
-        | Kind::TitleChange
-        | Kind::ModelUsage
-        | Kind::StackSummary => &[],
+        Kind::Opaque | Kind::LeafMove | Kind::ModeChange | Kind::RuleInjection | Kind::ResetBoundary => &[],
     }
 }
 

@@ -61,10 +61,6 @@ pub enum Body<'e> {
     RuleInjection { rules: Vec<Cow<'e, str>> },
     /// From here on oh-my-pi starts afresh.
     ResetBoundary,
-    /// The name of the session, as oh-my-pi spells it.
-    TitleChange { title: Text<'e> },
-    /// Tokens and cost, as oh-my-pi's forks spell it.
-    ModelUsage { usage: Option<ValueRef<'e>> },
     /// A type the engine does not know.
     Opaque { value: ValueRef<'e> },
     /// A line that could not be read.
@@ -110,7 +106,7 @@ impl<'e> Body<'e> {
                 from_hook: from_hook(value),
                 system_message: some("systemMessage"),
             },
-            Kind::BranchSummary | Kind::StackSummary => Body::BranchSummary {
+            Kind::BranchSummary => Body::BranchSummary {
                 from_id: text("fromId"),
                 summary: text("summary"),
                 details: some("details"),
@@ -127,7 +123,7 @@ impl<'e> Body<'e> {
             Kind::Label => {
                 Body::Label { target: text("targetId"), label: text("label").filter(|l| !l.is_empty()) }
             }
-            Kind::SessionInfo => Body::SessionInfo { name: text("name") },
+            Kind::SessionInfo => Body::SessionInfo { name: text("name").or_else(|| text("title")) },
             Kind::ContextEdit => {
                 Body::ContextEdit { target: text("targetId"), replacement: replacement(value) }
             }
@@ -143,8 +139,6 @@ impl<'e> Body<'e> {
                     .collect(),
             },
             Kind::ResetBoundary => Body::ResetBoundary,
-            Kind::TitleChange => Body::TitleChange { title: text("title") },
-            Kind::ModelUsage => Body::ModelUsage { usage: some("usage") },
             Kind::Opaque => Body::Opaque { value },
         }
     }

@@ -76,7 +76,7 @@ pub(crate) fn check_message(message: ValueRef<'_>) -> Result<Role, InvalidReason
     let name = message.get("role").and_then(ValueRef::as_str).unwrap_or_default();
     let role = Role::from_name(name.as_bytes());
     let members: &[(&str, Shape)] = match role {
-        Role::User | Role::Custom | Role::HookMessage | Role::System => &[("content", Content)],
+        Role::User | Role::Custom | Role::System => &[("content", Content)],
         Role::Assistant => &[("content", Blocks)],
         Role::ToolResult => &[("toolCallId", String), ("content", Blocks)],
         Role::BashExecution => &[("command", String)],

@@ -109,7 +109,7 @@ impl Session {
     /// A branch summary has to say where it came from; the early design did not store that.
     fn imported_line(&self, node: Node) -> io::Result<Vec<u8>> {
         let line = self.current(node)?;
-        if !matches!(self.tree().kind(node), Kind::BranchSummary | Kind::StackSummary) {
+        if !matches!(self.tree().kind(node), Kind::BranchSummary) {
             return Ok(line);
         }
         let Ok(doc) = crate::json::Doc::parse(line.as_slice()) else { return Ok(line) };

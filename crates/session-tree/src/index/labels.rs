@@ -45,8 +45,11 @@ impl Labels {
                 let Some(target) = text("targetId") else { return };
                 self.set(&target, text("label").as_deref(), time);
             }
+            // oh-my-pi's title is the name only as long as nothing else gives one.
+            Kind::SessionInfo if text("type").as_deref() == Some("title_change") => {
+                self.title = text("title").map(|title| title.into_owned());
+            }
             Kind::SessionInfo => self.name = text("name").map(|name| trim_js(&name).to_owned()),
-            Kind::TitleChange => self.title = text("title").map(|title| title.into_owned()),
             _ => {}
         }
     }
@@ -82,16 +85,22 @@ impl Labels {
         self.by_target.is_empty()
     }
 
-    /// Returns what `session_info` and oh-my-pi say, as they say it.
+    /// Returns the name that `session_info` gives and the title of oh-my-pi.
     #[cfg(feature = "fs")]
-    pub(crate) fn names(&self) -> (Option<&str>, Option<&str>) {
-        (self.name.as_deref(), self.title.as_deref())
+    pub(crate) fn names(&self) -> (Option<String>, Option<String>) {
+        (self.name.clone(), self.title.clone())
     }
 
+    /// Makes labels from a sidecar. `labels` are in the order in which their targets were first labelled.
     #[cfg(feature = "fs")]
-    pub(crate) fn set_names(&mut self, name: Option<String>, title: Option<String>) {
-        self.name = name;
-        self.title = title;
+    pub(crate) fn restore(
+        name: Option<String>,
+        title: Option<String>,
+        labels: &[(String, String, Timestamp)],
+    ) -> Self {
+        let mut restored = Labels { name, title, ..Labels::default() };
+        labels.iter().for_each(|(target, text, set_at)| restored.set(target, Some(text), *set_at));
+        restored
     }
 
     pub(crate) fn name(&self) -> Option<&str> {

@@ -137,3 +137,40 @@ fn a_session_that_was_changed_in_place_is_read_anew() {
     fs::File::options().write(true).open(&setup.file).unwrap().set_modified(later).unwrap();
     assert!(setup.stored().is_none());
 }
+
+#[test]
+fn a_sound_sidecar_of_another_version_is_replaced() {
+    let setup = setup();
+    let first = setup.open();
+    let path = setup.sidecar();
+    let ours = fs::read(&path).unwrap();
+    for version in [0, ours[7] - 1, ours[7] + 1, 0xff] {
+        let mut other = ours.clone();
+        other[7] = version;
+        fs::write(&path, other).unwrap();
+        assert!(setup.stored().is_none(), "version {version}");
+        assert_same(&first, &setup.open());
+        assert!(fs::read(&path).unwrap() == ours, "version {version}: written again");
+    }
+}
+
+#[test]
+fn the_numbers_that_sidecars_store_for_kinds_and_roles_are_pinned() {
+    use crate::kind::{Kind, Role};
+    let kinds = [
+        Kind::Opaque,
+        Kind::Message,
+        Kind::Usage,
+        Kind::BranchSummary,
+        Kind::SessionInfo,
+        Kind::ResetBoundary,
+    ];
+    assert_eq!(kinds.map(|kind| kind as u8), [0, 1, 4, 6, 10, 15]);
+    let roles = [Role::Other, Role::User, Role::ToolResult, Role::Custom, Role::FileMention];
+    assert_eq!(roles.map(|role| role as u8), [0, 1, 3, 5, 10]);
+    for number in 0..=u8::MAX {
+        let (kind, role) = (Kind::from_u8(number), Role::from_u8(number));
+        assert!(kind as u8 == number || kind == Kind::Opaque);
+        assert!(role as u8 == number || role == Role::Other);
+    }
+}

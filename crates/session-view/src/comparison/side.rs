@@ -66,7 +66,6 @@ impl Reader<'_> {
             | Role::System
             | Role::BranchSummary
             | Role::CompactionSummary
-            | Role::HookMessage
             | Role::FileMention
             | Role::Other => {}
         }

@@ -150,7 +150,6 @@ impl FilterInput<'_> {
             Kind::CustomMessage
             | Kind::Compaction
             | Kind::BranchSummary
-            | Kind::StackSummary
             | Kind::ResetBoundary
             | Kind::Opaque => true,
             Kind::Label
@@ -162,9 +161,7 @@ impl FilterInput<'_> {
             | Kind::Usage
             | Kind::LeafMove
             | Kind::ModeChange
-            | Kind::RuleInjection
-            | Kind::TitleChange
-            | Kind::ModelUsage => false,
+            | Kind::RuleInjection => false,
         }
     }
 

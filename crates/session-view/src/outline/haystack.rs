@@ -174,7 +174,7 @@ impl Line<'_> {
 }
 
 fn is_summary(kind: Kind) -> bool {
-    matches!(kind, Kind::Compaction | Kind::BranchSummary | Kind::StackSummary)
+    matches!(kind, Kind::Compaction | Kind::BranchSummary)
 }
 
 /// Tells whether a hit starts inside an escape (`\nfoo` does not hold `nfoo`, `\u001b` not `001b`).
@@ -218,7 +218,7 @@ pub(super) fn each_text<'d>(line: &Line<'d>, take: &mut dyn FnMut(Place, Cursor<
             member(root, "customType");
             each_block(root.get("content"), false, take);
         }
-        Kind::Compaction | Kind::BranchSummary | Kind::StackSummary => {
+        Kind::Compaction | Kind::BranchSummary => {
             member(root, "summary");
             let Some(details) = root.get("details") else { return };
             for list in ["readFiles", "modifiedFiles"].into_iter().filter_map(|key| details.get(key)) {
@@ -229,15 +229,14 @@ pub(super) fn each_text<'d>(line: &Line<'d>, take: &mut dyn FnMut(Place, Cursor<
         Kind::ThinkingLevelChange => member(root, "thinkingLevel"),
         Kind::Custom => member(root, "customType"),
         Kind::Label => member(root, "label"),
-        Kind::SessionInfo => member(root, "name"),
-        Kind::TitleChange => member(root, "title"),
+        Kind::SessionInfo => ["name", "title"].into_iter().for_each(|key| member(root, key)),
         Kind::ModeChange => member(root, "mode"),
         Kind::Usage => member(root, "kind"),
         Kind::Opaque => member(root, "type"),
         Kind::ContextEdit => {
             each_block(root.get("replacement").and_then(|new| new.get("content")), false, take);
         }
-        Kind::LeafMove | Kind::RuleInjection | Kind::ResetBoundary | Kind::ModelUsage => {}
+        Kind::LeafMove | Kind::RuleInjection | Kind::ResetBoundary => {}
     }
 }
 

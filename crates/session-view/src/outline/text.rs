@@ -105,7 +105,6 @@ pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Resu
         }
         Body::Label { label, .. } => Line::muted(format!("[label: {}]", name(label, "(cleared)"))),
         Body::SessionInfo { name } => title(name),
-        Body::TitleChange { title: name } => title(name),
         Body::ContextEdit { target, replacement } => {
             let what = match replacement {
                 Replacement::Omit => "omit",
@@ -118,7 +117,6 @@ pub(super) fn line(session: &Session, entry: &Entry, home: Option<&str>) -> Resu
         | Body::ModeChange { .. }
         | Body::RuleInjection { .. }
         | Body::ResetBoundary
-        | Body::ModelUsage { .. }
         | Body::Opaque { .. } => Line::muted(format!("[{}]", shown(&entry.type_name()))),
     })
 }
@@ -149,7 +147,6 @@ fn message_line(
         }
         Role::System
         | Role::Custom
-        | Role::HookMessage
         | Role::BranchSummary
         | Role::CompactionSummary
         | Role::FileMention

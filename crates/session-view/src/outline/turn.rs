@@ -87,8 +87,7 @@ pub(super) fn stats(session: &Session, prompt: Node, active: &NodeSet) -> Result
     let mut at = next(tree, prompt, active);
     while let Some(node) = at.filter(|node| !is_prompt(node)) {
         let is_answer = tree.role(node) == Some(Role::Assistant);
-        if is_answer || matches!(tree.kind(node), Kind::Compaction | Kind::BranchSummary | Kind::StackSummary)
-        {
+        if is_answer || matches!(tree.kind(node), Kind::Compaction | Kind::BranchSummary) {
             stats.add(&session.entry_at(node)?);
         }
         at = next(tree, node, active);

@@ -21,7 +21,7 @@ impl Stats {
         }
         self.turns += usize::from(role == Some(Role::User));
         self.compactions += usize::from(kind == Kind::Compaction);
-        self.branch_summaries += usize::from(matches!(kind, Kind::BranchSummary | Kind::StackSummary));
+        self.branch_summaries += usize::from(matches!(kind, Kind::BranchSummary));
         self.note_size(node, bytes);
         self.earliest = self.earliest.into_iter().chain([time]).min();
         self.latest = self.latest.max(Some(time));
@@ -36,7 +36,7 @@ impl Stats {
             Body::Message(Some(message)) => self.read_message(message),
             Body::CustomMessage { content, .. } => self.read_images(content),
             Body::Compaction { usage, .. } | Body::BranchSummary { usage, .. } => self.add_usage(usage),
-            Body::Usage { usage, .. } | Body::ModelUsage { usage } => {
+            Body::Usage { usage, .. } => {
                 self.add_usage(usage);
                 if let (Some(value), Some(usage)) = (entry.value(), usage) {
                     let [provider, model] = value.get_each(["provider", "model"]).map(text_of);
@@ -54,7 +54,6 @@ impl Stats {
             | Body::ModeChange { .. }
             | Body::RuleInjection { .. }
             | Body::ResetBoundary
-            | Body::TitleChange { .. }
             | Body::Opaque { .. }
             | Body::Placeholder => {}
         }
@@ -65,7 +64,7 @@ impl Stats {
         match role.and_then(ValueRef::as_str).map_or(Role::Other, |role| Role::from_name(role.as_bytes())) {
             Role::Assistant => self.read_answer(message, content),
             Role::ToolResult => self.read_result(message, content),
-            Role::User | Role::Custom | Role::HookMessage => self.read_images(content),
+            Role::User | Role::Custom => self.read_images(content),
             Role::BashExecution
             | Role::System
             | Role::BranchSummary
@@ -175,12 +174,7 @@ fn add_share<T: Copy>(shares: &mut Vec<(T, Share)>, name: T, number: impl Fn(T) 
 fn has_figures(kind: Kind, role: Option<Role>) -> bool {
     match kind {
         Kind::Message => !matches!(role, Some(Role::BashExecution | Role::System | Role::FileMention)),
-        Kind::CustomMessage
-        | Kind::Usage
-        | Kind::ModelUsage
-        | Kind::Compaction
-        | Kind::BranchSummary
-        | Kind::StackSummary => true,
+        Kind::CustomMessage | Kind::Usage | Kind::Compaction | Kind::BranchSummary => true,
         Kind::Opaque
         | Kind::ThinkingLevelChange
         | Kind::ModelChange
@@ -191,8 +185,7 @@ fn has_figures(kind: Kind, role: Option<Role>) -> bool {
         | Kind::LeafMove
         | Kind::ModeChange
         | Kind::RuleInjection
-        | Kind::ResetBoundary
-        | Kind::TitleChange => false,
+        | Kind::ResetBoundary => false,
     }
 }
 

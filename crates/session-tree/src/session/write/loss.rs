@@ -96,7 +96,7 @@ impl Session {
                 }),
             );
         }
-        if lost(&[Kind::SessionInfo, Kind::TitleChange])
+        if lost(&[Kind::SessionInfo])
             && let Some(name) = self.name()
         {
             drafts.push((Draft::session_info(name), self.writer.clock.now()));

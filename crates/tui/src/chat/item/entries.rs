@@ -61,8 +61,6 @@ pub fn items_at(session: &Session, path: &[Node], at: usize) -> Vec<Item> {
         | Body::ModeChange { .. }
         | Body::RuleInjection { .. }
         | Body::ResetBoundary
-        | Body::TitleChange { .. }
-        | Body::ModelUsage { .. }
         | Body::Placeholder => Vec::new(),
     }
 }
@@ -94,12 +92,9 @@ pub fn item_of(message: &Message) -> Option<Item> {
         }
         Role::BashExecution => Some(Item::Shell(shell_item(message))),
         Role::Assistant | Role::ToolResult | Role::System => None,
-        Role::Custom
-        | Role::HookMessage
-        | Role::FileMention
-        | Role::BranchSummary
-        | Role::CompactionSummary
-        | Role::Other => custom(message),
+        Role::Custom | Role::FileMention | Role::BranchSummary | Role::CompactionSummary | Role::Other => {
+            custom(message)
+        }
     }
 }
 
