@@ -1,7 +1,7 @@
 //! Tests of sessions in a journal.
 
 use super::{Journal, JournalTest, Outcome, all_bytes, append, ensure, options};
-use crate::{Extract, ReadOnlyReason, Session};
+use crate::{Extract, Message, ReadOnlyReason, Session};
 
 pub(super) const TESTS: &[JournalTest] = &[
     ("a session is created, branched and read again", round_trip),
@@ -16,10 +16,10 @@ fn texts(session: &Session) -> Outcome<Vec<String>> {
 
 fn round_trip(journal: Box<dyn Journal>) -> Outcome {
     let mut session = options().start(journal, "/project".into())?;
-    let first = session.append_user_text("one")?;
-    session.append_user_text("two")?;
+    let first = session.append(Message::user("one"))?;
+    session.append(Message::user("two"))?;
     session.branch(first.as_str())?;
-    session.append_user_text("three")?;
+    session.append(Message::user("three"))?;
     session.append_label_change(first.as_str(), Some("start"))?;
     session.sync()?;
     ensure!(texts(&session)? == ["one", "three"], "the context is {:?}", texts(&session)?);
@@ -34,12 +34,12 @@ fn round_trip(journal: Box<dyn Journal>) -> Outcome {
 
 fn copying(journal: Box<dyn Journal>) -> Outcome {
     let mut source = options().in_memory("/project")?;
-    source.append_user_text("one")?;
-    source.append_user_text("two")?;
+    source.append(Message::user("one"))?;
+    source.append(Message::user("two"))?;
     let plan = source.plan_extract(Extract::All)?;
     let mut copy = source.extract_to(&plan, journal, options())?;
     ensure!(texts(&copy)? == ["one", "two"], "the context of the copy is {:?}", texts(&copy)?);
-    copy.append_user_text("three")?;
+    copy.append(Message::user("three"))?;
     ensure!(texts(&copy)? == ["one", "two", "three"], "the copy cannot be continued");
     Ok(())
 }
@@ -60,7 +60,7 @@ fn old_version(mut journal: Box<dyn Journal>) -> Outcome {
         ensure!(reason == Some(&ReadOnlyReason::OldVersion { version: 1 }), "read-only because {reason:?}");
         return Ok(());
     }
-    session.append_user_text("two")?;
+    session.append(Message::user("two"))?;
     ensure!(
         texts(&session)? == ["one", "two"],
         "the migrated session has the context {:?}",
@@ -74,7 +74,7 @@ fn old_version(mut journal: Box<dyn Journal>) -> Outcome {
 fn reading(mut journal: Box<dyn Journal>) -> Outcome {
     append(&mut *journal, super::HEADER, None)?;
     let mut session = options().load_journal(journal, Some(ReadOnlyReason::Asked))?;
-    ensure!(session.append_user_text("one").is_err(), "an entry was appended");
+    ensure!(session.append(Message::user("one")).is_err(), "an entry was appended");
     ensure!(all_bytes(&*session.journal)? == super::HEADER, "bytes were appended");
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{HEADER, Handles, Outcome, SharedTest, all_bytes, append, ensure, lock};
-use crate::{Error, Session};
+use crate::{Error, Message, Session};
 
 pub(super) const TESTS: &[SharedTest] = &[
     ("another handle reads what was appended", visible),
@@ -81,15 +81,15 @@ fn many_writers(handles: &mut Handles<'_>) -> Outcome {
 
 fn two_sessions(handles: &mut Handles<'_>) -> Outcome {
     let (mut one, mut other) = (handles.session()?, handles.session()?);
-    let root = one.append_user_text("root")?;
+    let root = one.append(Message::user("root"))?;
     let seen = other.catch_up()?;
     ensure!(
         seen.len() == 1 && *seen[0].id() == root,
         "the second session does not see the entry of the first"
     );
     other.branch(root.as_str())?;
-    let left = one.append_user_text("left")?;
-    let right = other.append_user_text("right")?;
+    let left = one.append(Message::user("left"))?;
+    let right = other.append(Message::user("right"))?;
     ensure!(one.leaf_id() == Some(left) && other.leaf_id() == Some(right.clone()), "a leaf moved");
     let theirs = other.take_appended_by_others()?;
     ensure!(theirs.len() == 1, "the append did not take in the entry of the other session");
@@ -103,7 +103,7 @@ fn following(handles: &mut Handles<'_>) -> Outcome {
     let mut follower = handles.session()?.follow();
     let mut writer = handles.session()?;
     ensure!(follower.poll()?.is_empty(), "entries were reported before there were any");
-    let ids = [writer.append_user_text("one")?, writer.append_user_text("two")?];
+    let ids = [writer.append(Message::user("one"))?, writer.append(Message::user("two"))?];
     let seen: Vec<_> = follower.poll()?.iter().map(|entry| entry.id().clone()).collect();
     ensure!(seen == ids, "{seen:?} instead of {ids:?}");
     ensure!(follower.poll()?.is_empty(), "entries were reported twice");
@@ -129,7 +129,7 @@ fn many_sessions(handles: &mut Handles<'_>) -> Outcome {
 fn append_ten(mut session: Session) -> Result<(), String> {
     let mut count = 0;
     while count < 10 {
-        match session.append_user_text("text") {
+        match session.append(Message::user("text")) {
             Ok(_) => count += 1,
             Err(Error::Locked { .. }) => thread::sleep(Duration::from_millis(1)),
             Err(error) => return Err(error.to_string()),
