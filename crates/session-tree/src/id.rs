@@ -32,6 +32,7 @@ impl Node {
 
     /// Returns the number of the entry in file order, less than [`Tree::node_bound`](crate::Tree::node_bound) of its
     /// tree.
+    #[inline]
     pub fn index(self) -> usize {
         self.row as usize
     }

@@ -39,6 +39,7 @@ macro_rules! names {
 
             /// Reads back `self as u8`; an unknown number gives the fallback.
             #[allow(dead_code, reason = "some of these enums are not stored")]
+            #[inline]
             pub(crate) fn from_u8(number: u8) -> Self {
                 match number {
                     $($number => $name::$variant,)*
@@ -135,6 +136,7 @@ names! {
 
 impl Kind {
     /// Returns true for bookkeeping: labels, names, settings and state, which are no part of the conversation.
+    #[inline]
     pub fn is_bookkeeping(self) -> bool {
         match self {
             Kind::Label

@@ -152,11 +152,13 @@ impl Tree {
     }
 
     /// Returns true if a node belongs to this tree, so that it is not stale.
+    #[inline]
     pub fn contains(&self, node: Node) -> bool {
         node.stamp == self.stamp
     }
 
     /// Returns the row of a node, unless it is stale. Rows are never removed, so the row exists.
+    #[inline]
     pub(crate) fn row(&self, node: Node) -> Option<u32> {
         self.contains(node).then_some(node.row)
     }
@@ -166,6 +168,7 @@ impl Tree {
         self.stamp = older.stamp;
     }
 
+    #[inline]
     pub(crate) fn node_of_row(&self, row: u32) -> Node {
         Node { row, stamp: self.stamp }
     }
@@ -176,42 +179,50 @@ impl Tree {
     }
 
     /// Returns the parent of an entry; a root, an orphan and the head of a cut circle have none.
+    #[inline]
     pub fn parent(&self, node: Node) -> Option<Node> {
         self.columns.parent(self.row(node)?).map(|row| self.node_of_row(row))
     }
 
     /// Returns the type of an entry; [`Kind::Opaque`] for a stale node.
+    #[inline]
     pub fn kind(&self, node: Node) -> Kind {
         self.row(node).map_or(Kind::Opaque, |row| self.columns.kind(row))
     }
 
     /// Returns the role of the message that an entry carries; `None` for other entries.
+    #[inline]
     pub fn role(&self, node: Node) -> Option<Role> {
         let row = self.row(node)?;
         (self.columns.kind(row) == Kind::Message).then(|| self.columns.role(row))
     }
 
     /// Returns the time of an entry; one without a readable time has that of the entry before it.
+    #[inline]
     pub fn timestamp(&self, node: Node) -> Timestamp {
         Timestamp::from_millis(self.row(node).map_or(0, |row| self.columns.time(row)))
     }
 
     /// Tells whether an entry is a placeholder for a line that could not be read.
+    #[inline]
     pub fn is_placeholder(&self, node: Node) -> bool {
         self.has(node, Flags::PLACEHOLDER)
     }
 
     /// Tells whether an entry only keeps books: labels, names, settings and state, and our own leaf markers.
+    #[inline]
     pub fn is_bookkeeping(&self, node: Node) -> bool {
         self.kind(node).is_bookkeeping()
     }
 
     /// Tells whether an answer has text that is not blank.
+    #[inline]
     pub fn has_text(&self, node: Node) -> bool {
         self.has(node, Flags::HAS_TEXT)
     }
 
     /// Tells whether an answer without text ended in an error, an abort or at the length limit.
+    #[inline]
     pub fn ended_badly(&self, node: Node) -> bool {
         self.has(node, Flags::ENDED_BADLY)
     }
@@ -267,14 +278,16 @@ impl Tree {
     /// Returns an upper bound for [`Node::index`]: the length of a table with one slot per entry.
     ///
     /// Entries that lost their id to a later one keep their slot, so this can be more than [`len`](Tree::len).
+    #[inline]
     pub fn node_bound(&self) -> usize {
         self.columns.len()
     }
 
     /// Returns the entry with this [index](Node::index); `None` if it is not part of the tree.
+    #[inline]
     pub fn node_at(&self, index: usize) -> Option<Node> {
-        let row = u32::try_from(index).ok().filter(|_| index < self.columns.len())?;
-        (self.columns.flags(row) & Flags::HIDDEN == 0).then(|| self.node_of_row(row))
+        let flags = self.columns.flags_at(index)?;
+        (flags & Flags::HIDDEN == 0).then(|| self.node_of_row(index as u32))
     }
 
     /// Returns the last row, part of the tree or not.
@@ -292,6 +305,7 @@ impl Tree {
         self.nodes().next_back()
     }
 
+    #[inline]
     fn has(&self, node: Node, flag: u16) -> bool {
         self.row(node).is_some_and(|row| self.columns.flags(row) & flag != 0)
     }

@@ -42,6 +42,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.tag.len()
     }
@@ -84,12 +85,14 @@ impl Columns {
         (self.position[at as usize], self.len[at as usize])
     }
 
+    #[inline]
     pub(crate) fn parent(&self, at: u32) -> Option<u32> {
         let parent = self.parent[at as usize];
         (parent != NONE).then_some(parent)
     }
 
     /// Tells whether a row exists, is part of the tree, and hangs below `parent`.
+    #[inline]
     pub(crate) fn is_shown_child(&self, at: u32, parent: u32) -> bool {
         self.parent.get(at as usize) == Some(&parent) && self.flags(at) & Flags::HIDDEN == 0
     }
@@ -102,20 +105,30 @@ impl Columns {
         self.id[at as usize]
     }
 
+    #[inline]
     pub(crate) fn time(&self, at: u32) -> i64 {
         self.time[at as usize]
     }
 
+    #[inline]
     pub(crate) fn kind(&self, at: u32) -> Kind {
         Kind::from_u8(self.tag[at as usize] as u8)
     }
 
+    #[inline]
     pub(crate) fn role(&self, at: u32) -> Role {
         Role::from_u8((self.tag[at as usize] >> 8) as u8)
     }
 
+    #[inline]
     pub(crate) fn flags(&self, at: u32) -> u16 {
         (self.tag[at as usize] >> 16) as u16
+    }
+
+    /// Returns the flags of an entry; `None` behind the last one.
+    #[inline]
+    pub(crate) fn flags_at(&self, index: usize) -> Option<u16> {
+        self.tag.get(index).map(|tag| (tag >> 16) as u16)
     }
 
     pub(crate) fn set_flag(&mut self, at: u32, flag: u16) {

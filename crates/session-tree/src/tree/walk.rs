@@ -22,6 +22,7 @@ pub struct Children<'t> {
 impl Iterator for Children<'_> {
     type Item = Node;
 
+    #[inline]
     fn next(&mut self) -> Option<Node> {
         let row = match self.record.map(|record| self.links.record(record)) {
             Some((child, next)) if self.behind.is_none_or(|behind| behind > child) => {
@@ -36,6 +37,7 @@ impl Iterator for Children<'_> {
 
 impl Tree {
     /// Returns the direct children of an entry, in file order.
+    #[inline]
     pub fn children(&self, node: Node) -> Children<'_> {
         let links = self.links();
         let row = self.row(node);

@@ -129,14 +129,17 @@ impl FilterInput<'_> {
     pub(super) fn shows(&self, filter: Filter, node: Node) -> bool {
         match filter {
             Filter::All => true,
-            Filter::Default => self.is_conversation(node),
-            Filter::NoTools => self.tree.role(node) != Some(Role::ToolResult) && self.is_conversation(node),
+            Filter::Default => self.is_conversation(node, self.tree.role(node)),
+            Filter::NoTools => {
+                let role = self.tree.role(node);
+                role != Some(Role::ToolResult) && self.is_conversation(node, role)
+            }
             Filter::UserOnly => self.is_prompt(node),
             Filter::LabeledOnly => self.labelled.has(node),
             Filter::Turns => self.is_prompt(node) || self.labelled.has(node),
             Filter::Branches => self.landmarks.has(node),
             Filter::Errors => self.noted.has(node) || self.tree.is_placeholder(node),
-            Filter::Files => self.noted.has(node) && self.is_conversation(node),
+            Filter::Files => self.noted.has(node) && self.is_conversation(node, self.tree.role(node)),
         }
     }
 
@@ -144,30 +147,39 @@ impl FilterInput<'_> {
         self.tree.role(node) == Some(Role::User)
     }
 
-    fn is_conversation(&self, node: Node) -> bool {
-        match self.tree.kind(node) {
-            Kind::Message => self.tree.role(node) != Some(Role::Assistant) || self.is_answer(node),
-            Kind::CustomMessage
-            | Kind::Compaction
-            | Kind::BranchSummary
-            | Kind::ResetBoundary
-            | Kind::Opaque => true,
-            Kind::Label
-            | Kind::Custom
-            | Kind::ModelChange
-            | Kind::ThinkingLevelChange
-            | Kind::SessionInfo
-            | Kind::ContextEdit
-            | Kind::Usage
-            | Kind::LeafMove
-            | Kind::ModeChange
-            | Kind::RuleInjection => false,
+    fn is_conversation(&self, node: Node, role: Option<Role>) -> bool {
+        match role {
+            Some(Role::Assistant) => self.is_answer(node),
+            Some(_) => true,
+            None => is_shown(self.tree.kind(node)),
         }
     }
 
     /// Answers that only call tools or only think are shown at the leaf alone.
     fn is_answer(&self, node: Node) -> bool {
         self.tree.has_text(node) || self.tree.ended_badly(node) || self.leaf == Some(node)
+    }
+}
+
+/// Returns true for types of entries that are part of the conversation.
+fn is_shown(kind: Kind) -> bool {
+    match kind {
+        Kind::Message
+        | Kind::CustomMessage
+        | Kind::Compaction
+        | Kind::BranchSummary
+        | Kind::ResetBoundary
+        | Kind::Opaque => true,
+        Kind::Label
+        | Kind::Custom
+        | Kind::ModelChange
+        | Kind::ThinkingLevelChange
+        | Kind::SessionInfo
+        | Kind::ContextEdit
+        | Kind::Usage
+        | Kind::LeafMove
+        | Kind::ModeChange
+        | Kind::RuleInjection => false,
     }
 }
 
