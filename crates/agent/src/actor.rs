@@ -15,7 +15,7 @@ use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::event::AgentEvent;
 use crate::handle::AgentHandle;
-use crate::queue::Next;
+use crate::queue::{Next, Queue};
 use crate::turn::Outcome;
 
 impl Agent {
@@ -37,6 +37,8 @@ impl Agent {
 
     /// Works off the queue until the agent is told to quit.
     async fn serve(mut self) {
+        // Also if a request panics, the queue is closed and its replies do not hang.
+        let _close = CloseOnDrop(self.queue.clone());
         while !self.has_quit {
             self.run_next(&Cancel::new()).await;
         }
@@ -93,6 +95,15 @@ impl Agent {
         self.until_unlocked(cancel).await?;
         self.keep_choice()?;
         self.submit(submission, cancel).await
+    }
+}
+
+/// Closes a queue when it is dropped.
+struct CloseOnDrop(Queue);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 

@@ -3,7 +3,6 @@
 //! What is to be done comes from the [turn machine](crate::turn); this does it. The session is the only state that
 //! counts: whatever happens, the next start goes on from what is in the file.
 
-mod approval;
 mod ask;
 mod boundary;
 mod choose;
@@ -23,6 +22,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use session_tree::{EntryId, Message, Session};
 
+use crate::approval::{Approvals, Approver, RulesThenAsk};
 use crate::cancel::Cancel;
 use crate::command::{History, Reload};
 use crate::error::{AgentError, Result};
@@ -31,6 +31,7 @@ use crate::extension::ExtensionCommand;
 use crate::handle::{AgentHandle, AgentState, SystemPrompt};
 use crate::hooks::Hooks;
 use crate::model::{Model, ThinkingLevel};
+use crate::permission::Permissions;
 pub use crate::queue::Delivery;
 use crate::queue::{Job, Queue, Taken};
 use crate::secrets::Secrets;
@@ -39,7 +40,6 @@ use crate::shared::{SessionGuard, SharedSession, Source};
 use crate::tools::{SharedTools, ToolBox};
 use crate::turn::{Effect, Input, Moment, Outcome, QueueMode, Turn};
 
-pub use approval::{Approval, Approver};
 pub use choose::ChosenBy;
 pub(crate) use compact::readable;
 pub use mention::FILE_MESSAGE;
@@ -67,6 +67,7 @@ pub struct Agent {
     pub system: String,
     tools: SharedTools,
     approver: Option<Arc<dyn Approver>>,
+    approvals: Approvals,
     /// Variables that commands do not inherit, files that tools do not open, and text that their output does not contain.
     pub secrets: Arc<Secrets>,
     /// The handlers of events.
@@ -101,6 +102,7 @@ impl Agent {
             system: String::new(),
             tools: SharedTools::default(),
             approver: None,
+            approvals: Approvals::default(),
             secrets: Arc::default(),
             hooks: Hooks::new(),
             settings: Settings::default(),
@@ -153,6 +155,13 @@ impl Agent {
     pub fn with_approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);
         self
+    }
+
+    /// Sets the rules about tool calls. A call that they do not decide about is sent to the front end that
+    /// [registered](AgentHandle::approvals); without one it is refused.
+    pub fn with_permissions(self, permissions: Permissions) -> Self {
+        let approver = RulesThenAsk::new(permissions, self.approvals.clone());
+        self.with_approver(Arc::new(approver))
     }
 
     /// Sets what commands do not inherit, what tools do not open and what their output does not contain.
@@ -214,6 +223,7 @@ impl Agent {
             events: self.events.clone(),
             tools: self.tools.clone(),
             state: self.state.clone(),
+            approvals: self.approvals.clone(),
             source: Source::Agent,
         }
     }

@@ -13,9 +13,10 @@ use std::task::{Context, Poll};
 
 use serde_json::{Value as Json, json};
 use session_tree::{Entry, EntryId, Message, Position, Session, Timestamp};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::agent::{Agent, Submission};
+use crate::approval::{ApprovalRequest, Approvals};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, Events, Subscription};
@@ -151,6 +152,7 @@ pub struct AgentHandle {
     pub(crate) events: Events,
     pub(crate) tools: SharedTools,
     pub(crate) state: Arc<Mutex<AgentState>>,
+    pub(crate) approvals: Approvals,
     pub(crate) source: Source,
 }
 
@@ -213,6 +215,11 @@ impl AgentHandle {
 
     pub(crate) fn lock_state(&self) -> MutexGuard<'_, AgentState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Registers as the front end that approves tool calls, in place of the one before.
+    pub fn approvals(&self) -> mpsc::UnboundedReceiver<ApprovalRequest> {
+        self.approvals.register()
     }
 
     /// Subscribes to all events from now on.

@@ -8,6 +8,7 @@
 
 mod actor;
 pub mod agent;
+pub mod approval;
 pub mod cancel;
 pub mod command;
 pub mod error;

@@ -10,15 +10,17 @@
 
 mod command;
 mod rule;
+mod similar;
 mod words;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use self::command::is_risky_program;
+use self::command::is_risky_program;
 use self::rule::{Match, Target};
 pub use self::rule::{Rule, RuleError};
+pub(crate) use self::similar::always_rule;
 use crate::secrets::{Protection, Secrets};
 use crate::tool::Effect;
 use crate::tools::{ReadyCall, ResolvedPath, is_own_output, paths};

@@ -62,6 +62,8 @@ struct State {
     /// Stops the job that runs; none while the agent is idle.
     job: Option<Cancel>,
     items: Vec<Item>,
+    /// True when the agent has ended; nothing is queued then.
+    is_closed: bool,
 }
 
 /// A queued prompt, message or job.
@@ -153,8 +155,21 @@ impl Queue {
     }
 
     fn add(&self, item: Item) {
-        self.state().items.push(item);
-        self.0.arrived.notify_one();
+        let mut state = self.state();
+        if !state.is_closed {
+            state.items.push(item);
+            self.0.arrived.notify_one();
+        }
+    }
+
+    /// Drops everything that waits, and everything that is queued later.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        (state.is_closed, state.turn, state.job) = (true, None, None);
+        // Dropping a job may run code that looks at the queue.
+        let items = std::mem::take(&mut state.items);
+        drop(state);
+        drop(items);
     }
 
     /// Returns the prompts and jobs of the user.

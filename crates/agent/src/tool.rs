@@ -149,6 +149,12 @@ impl ToolOutput {
         ToolOutput { is_error: true, ..ToolOutput::text(text) }
     }
 
+    /// Returns all text blocks, one per line.
+    pub fn all_text(&self) -> String {
+        let texts = self.content.iter().filter_map(|block| block.get("text").and_then(Json::as_str));
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
     /// Adds details.
     pub fn with_details(mut self, details: Json) -> Self {
         self.details = Some(details);

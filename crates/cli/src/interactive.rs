@@ -8,7 +8,6 @@ mod background;
 mod command;
 mod extensions;
 mod front;
-mod gate;
 mod images;
 mod listen;
 mod outside;
@@ -28,7 +27,6 @@ mod welcome;
 
 use std::fs;
 use std::io;
-use std::sync::Arc;
 
 use offshoot_agent::event::Events;
 use offshoot_agent::permission::Mode;
@@ -39,7 +37,6 @@ use offshoot_tui::chat::transcript::Transcript;
 use offshoot_tui::keys::{Action, Keymap};
 use offshoot_tui::theme::Theme;
 use session_view::Charset;
-use tokio::sync::mpsc::unbounded_channel;
 
 use crate::app::App;
 use crate::cmd::spawn;
@@ -48,7 +45,6 @@ use crate::extensions::Sources;
 use crate::setup::Setup;
 use crate::talk;
 use front::Front;
-use gate::TerminalApprover;
 
 pub(crate) use sources::references;
 pub(crate) use terminal::is_there as is_possible;
@@ -74,9 +70,7 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
         args.extensions.check_flags(None)?;
         args.check_tools(&ToolBox::all())?;
     }
-    let (ask, questions) = unbounded_channel();
-    let approver = |permissions| Arc::new(TerminalApprover::new(permissions, ask)) as Arc<_>;
-    let agent = args.agent_for(&setup, Mode::AskFor, approver, Events::default(), app)?;
+    let agent = args.agent_for(&setup, Mode::AskFor, Events::default(), app)?;
     let agent = spawn(agent)?;
     let (keymap, warnings) = keymap(app, &setup)?;
     app.ui.flush()?;
@@ -85,7 +79,7 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
     let chat = chat(app, &setup, keymap);
     let first = args.first_prompt();
     let is_saved = runtime.block_on(async {
-        let mut front = Front::new(chat, agent.clone(), app, args, setup, questions)?;
+        let mut front = Front::new(chat, agent.clone(), app, args, setup)?;
         front.open(sources);
         for warning in warnings {
             front.fail(&warning);

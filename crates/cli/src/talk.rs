@@ -12,10 +12,10 @@ use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 
 use clap::parser::ValueSource;
-use offshoot_agent::agent::{Agent, Approver};
+use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::Events;
-use offshoot_agent::permission::{Mode as PermissionMode, Permissions};
+use offshoot_agent::permission::Mode as PermissionMode;
 use offshoot_agent::settings::{LockWait, Settings};
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
@@ -239,7 +239,6 @@ impl Args {
         &self,
         setup: &Setup,
         mode: PermissionMode,
-        approver: impl FnOnce(Permissions) -> Arc<dyn Approver>,
         events: Events,
         app: &mut App,
     ) -> Result<Agent, CommandError> {
@@ -255,7 +254,7 @@ impl Args {
             .with_settings(self.agent_settings(setup))
             .with_system(system)
             .with_tools(tools)
-            .with_approver(approver(permissions))
+            .with_permissions(permissions)
             .with_secrets(secrets)
             .with_events(events);
         let agent = match model {

@@ -9,7 +9,7 @@ use session_tree::{Message, Position, Role, Timestamp};
 use tokio::sync::mpsc;
 
 use super::Agent;
-use super::approval::{Approval, without_approver};
+use crate::approval::{Approval, without_approver};
 use crate::cancel::Cancel;
 use crate::command::is_grafted;
 use crate::event::AgentEvent;

@@ -38,7 +38,7 @@ const RISKY: &str = "awk bun chattr chgrp chmod chown crontab curl dd deno docke
 
 /// Tells whether a rule that allows this program would allow too much: it deletes, gains rights, reaches other machines,
 /// or runs what it is given.
-pub fn is_risky_program(word: &str) -> bool {
+pub(super) fn is_risky_program(word: &str) -> bool {
     let name = program(word);
     let runs_others = WRAPPERS.contains(&name) || SHELLS.contains(&name);
     runs_others || RISKY.split(' ').any(|risky| risky == name) || name.starts_with("mkfs.") || name == "."

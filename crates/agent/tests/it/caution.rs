@@ -3,7 +3,8 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use offshoot_agent::agent::{Agent, Approval, Approver};
+use offshoot_agent::agent::Agent;
+use offshoot_agent::approval::{Approval, Approver};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{CherryPickRequest, MergeBranchRequest, MergeWith};
 use offshoot_agent::permission::Caution;

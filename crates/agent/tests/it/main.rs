@@ -3,6 +3,7 @@
 
 mod boundaries;
 mod caution;
+mod client;
 mod commands;
 mod compaction;
 mod crash;

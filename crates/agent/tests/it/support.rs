@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use futures_util::stream;
-use offshoot_agent::agent::{Agent, Approver};
+use offshoot_agent::agent::Agent;
+use offshoot_agent::approval::Approver;
 use offshoot_agent::event::Events;
 use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockEnd, BlockStart, Model, ModelError, ModelSpec, Price, Request,

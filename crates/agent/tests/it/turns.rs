@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use offshoot_agent::agent::{Agent, Approval, Approver, Delivery, Submission};
+use offshoot_agent::agent::{Agent, Delivery, Submission};
+use offshoot_agent::approval::{Approval, Approver};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{AgentEvent, Events};

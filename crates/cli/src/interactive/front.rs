@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
+use offshoot_agent::approval::ApprovalRequest;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::{AgentEvent, Subscription};
 use offshoot_agent::handle::{AgentHandle, QueueHold};
@@ -34,7 +35,6 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
 use super::extensions::{ChatUpdate, Guests, Place};
-use super::gate::Asked;
 use super::listen::Listener;
 use super::pending::{Pending, Then};
 use super::picking::Picking;
@@ -117,8 +117,8 @@ pub(super) struct Front<'a> {
     was_lent: bool,
     signals: Signals,
     pub(super) inline: Inline,
-    questions: UnboundedReceiver<Asked>,
-    pub(super) asked: VecDeque<Asked>,
+    approvals: UnboundedReceiver<ApprovalRequest>,
+    pub(super) asked: VecDeque<ApprovalRequest>,
     started: Instant,
     pub(super) moved_at: Option<Duration>,
     looked_at: Duration,
@@ -132,7 +132,7 @@ pub(super) struct Front<'a> {
 enum Happened {
     Terminal(Option<std::io::Result<Event>>),
     Told(Option<AgentEvent>),
-    Asked(Option<Asked>),
+    Asked(Option<ApprovalRequest>),
     Done(Then),
     ChatUpdate(ChatUpdate),
     Counted(Option<Usage>),
@@ -151,7 +151,6 @@ impl<'a> Front<'a> {
         app: &'a App,
         args: &'a talk::Args,
         setup: Setup,
-        questions: UnboundedReceiver<Asked>,
     ) -> Result<Self, CommandError> {
         let providers = setup.providers()?;
         // Before the terminal changes, so that no signal leaves it that way.
@@ -162,6 +161,7 @@ impl<'a> Front<'a> {
             keymap: chat.keymap.clone(),
             cwd: setup.cwd.clone(),
             events: agent.subscribe(),
+            approvals: agent.approvals(),
             model: agent.state().model.map(|model| model.spec().clone()),
             thinking: agent.state().thinking,
             agent,
@@ -195,7 +195,6 @@ impl<'a> Front<'a> {
             was_lent: false,
             signals,
             inline: Inline::default(),
-            questions,
             asked: VecDeque::new(),
             started: Instant::now(),
             moved_at: None,
@@ -272,7 +271,7 @@ impl<'a> Front<'a> {
             counted = self.spending.counted() => Happened::Counted(counted),
             image = finished(&mut self.pasting) => Happened::Pasted(image),
             files = self.files.listed() => Happened::Files(files),
-            asked = self.questions.recv() => Happened::Asked(asked),
+            asked = self.approvals.recv() => Happened::Asked(asked),
             news = self.guests.next() => Happened::ChatUpdate(news),
             found = self.picking.found() => Happened::Found(found),
             () = tokio::time::sleep(pause) => Happened::Time,

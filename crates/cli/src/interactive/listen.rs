@@ -10,7 +10,6 @@ use offshoot_tui::chat::Chat;
 use offshoot_tui::chat::item::{Item, ShellItem, Tone, ToolItem, ToolState, ending, item_of};
 use offshoot_tui::chat::transcript::{ItemId, Transcript};
 use offshoot_tui::chat::working::Activity;
-use serde_json::Value as Json;
 use session_tree::{Message, Role};
 
 use crate::app::lock_notice;
@@ -151,7 +150,7 @@ impl Listener {
         let Some((_, id)) = self.calls.iter().find(|(known, _)| known == call_id) else { return };
         transcript.change(*id, |item| match item {
             Item::Tool(ToolItem { output: shown, .. }) | Item::Shell(ShellItem { output: shown, .. }) => {
-                *shown = text_of(output);
+                *shown = output.all_text();
             }
             _ => {}
         });
@@ -175,7 +174,7 @@ impl Listener {
         transcript.change(id, |item| {
             if let Item::Tool(tool) = item {
                 tool.arguments = call.arguments.clone();
-                tool.output = text_of(output);
+                tool.output = output.all_text();
                 tool.diff =
                     output.details.as_ref().and_then(|details| details["diff"].as_str()).map(str::to_owned);
                 tool.images = output.content.iter().filter(|block| block["type"] == "image").count();
@@ -200,10 +199,4 @@ impl Listener {
             chat.transcript.push(Item::Notice(Tone::Error, error.to_string()));
         }
     }
-}
-
-/// Returns the text of what a tool returned.
-pub(super) fn text_of(output: &ToolOutput) -> String {
-    let texts = output.content.iter().filter_map(|block| block.get("text").and_then(Json::as_str));
-    texts.collect::<Vec<_>>().join("\n")
 }

@@ -144,9 +144,7 @@ impl Front<'_> {
     /// Stops the work that runs; the queue goes back into the editor.
     pub(super) fn interrupt(&mut self) {
         self.take_back();
-        for asked in self.asked.drain(..) {
-            asked.give(None);
-        }
+        self.asked.clear();
         self.guests.stop();
         self.stop_export.iter().for_each(Cancel::cancel);
         self.agent.abort();

@@ -1,11 +1,12 @@
 //! Views: what has the keyboard instead of the editor, one at a time.
 
+use offshoot_agent::approval::{ApprovalAnswer, ApprovalRequest};
 use offshoot_agent::handle::AgentHandle;
 use offshoot_tui::branches::BranchList;
 use offshoot_tui::chat::item::items_at;
 use offshoot_tui::chat::viewer::Viewer;
 use offshoot_tui::crossterm::event::Event;
-use offshoot_tui::dialog::{Answer, Approval, Decided, Question, Review, SelectList};
+use offshoot_tui::dialog::{Answer, Approval, Decided, Item, Question, Review, SelectList};
 use offshoot_tui::help::Help;
 use offshoot_tui::keys::{Keymap, Screen};
 use offshoot_tui::picker::SessionPicker;
@@ -95,6 +96,18 @@ pub(super) fn draw(
         View::Extension(dialog) => dialog.draw(theme, keymap, area, buf),
         View::Viewer(..) => {}
     }
+}
+
+/// Returns the question whether a tool call may run.
+fn question(request: &ApprovalRequest) -> Approval {
+    let mut answers = vec![Item::new("Yes", "this time")];
+    if let Some(rule) = &request.rule {
+        answers.push(Item::new("Always", format!("{rule}, until you leave")));
+    }
+    answers.push(Item::new("No", ""));
+    let no = Item::new("No, and", "tell the model why");
+    let title = format!("May {} do this?", request.tool);
+    Approval::new(title, &request.about, &request.diff, answers, no)
 }
 
 /// Returns the height of a long list: half of the screen, and its frame.
@@ -252,8 +265,15 @@ impl Front<'_> {
             return;
         }
         let Some(asked) = self.asked.pop_front() else { return };
-        let question = asked.question();
-        let chosen: Chosen<Option<Decided>> = Box::new(move |_, decided| asked.give(decided));
+        let question = question(&asked);
+        let chosen: Chosen<Option<Decided>> = Box::new(move |_, decided| {
+            let answer = match decided {
+                Some(Decided { answer: 0, .. }) => ApprovalAnswer::Yes,
+                Some(Decided { answer: 1, .. }) if asked.rule.is_some() => ApprovalAnswer::Always,
+                decided => ApprovalAnswer::No(decided.map(|decided| decided.reason).unwrap_or_default()),
+            };
+            asked.answer(answer);
+        });
         self.view = Some(View::Approval(Box::new(question), chosen));
         self.opened_unasked();
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use offshoot_agent::agent::{Approver, Submission, Submitted};
+use offshoot_agent::agent::{Submission, Submitted};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::{AgentEvent, Event, Events};
 use offshoot_agent::extension::CommandRun;
@@ -30,9 +30,8 @@ use crate::ui;
 /// Says something to the model, or runs the command of an extension that it names, and gives the answer.
 pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Result<(), CommandError> {
     let setup = args.setup(app)?;
-    let approver = |permissions| Arc::new(permissions) as Arc<dyn Approver>;
     let printer = Printer { mode: args.mode, runs_command: Arc::default() };
-    let agent = args.agent_for(&setup, PermissionMode::DenyAsking, approver, printer.events(), app)?;
+    let agent = args.agent_for(&setup, PermissionMode::DenyAsking, printer.events(), app)?;
     let agent = spawn(agent)?;
     let instructions = args.instructions(&setup)?;
     let before = agent.session().leaf_id();

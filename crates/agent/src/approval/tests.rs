@@ -1,13 +1,15 @@
 use std::fs;
 
+use std::path::Path;
+
 use futures_util::FutureExt;
-use offshoot_agent::cancel::Cancel;
-use offshoot_agent::tool::{ToolCall, ToolPlace};
-use offshoot_agent::tools::{ReadyCall, ToolBox};
-use serde_json::{Value as Json, json};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use serde_json::json;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::*;
+use crate::cancel::Cancel;
+use crate::tool::{ToolCall, ToolPlace};
+use crate::tools::ToolBox;
 
 fn ready(cwd: &Path, tool: &str, arguments: Json) -> ReadyCall {
     let call = ToolCall { id: "1".into(), name: tool.into(), arguments };
@@ -80,16 +82,16 @@ fn always_never_offers_to_write_the_whole_project() {
 
 struct Approving {
     dir: tempfile::TempDir,
-    approver: TerminalApprover,
-    questions: UnboundedReceiver<Asked>,
+    approver: RulesThenAsk,
+    requests: UnboundedReceiver<ApprovalRequest>,
 }
 
 fn world(rules: &[(Decision, &str)]) -> Approving {
     let mut permissions = Permissions::new(Mode::AskFor);
     rules.iter().for_each(|(decision, text)| permissions.rules.push(Rule::parse(*decision, text).unwrap()));
-    let (ask, questions) = unbounded_channel();
-    let dir = tempfile::tempdir().unwrap();
-    Approving { dir, approver: TerminalApprover::new(permissions, ask), questions }
+    let (dir, approvals) = (tempfile::tempdir().unwrap(), Approvals::default());
+    let requests = approvals.register();
+    Approving { dir, approver: RulesThenAsk::new(permissions, approvals), requests }
 }
 
 impl Approving {
@@ -98,21 +100,21 @@ impl Approving {
         &mut self,
         tool: &str,
         arguments: Json,
-        decide: impl FnOnce(&Asked) -> Option<Decided>,
+        decide: impl FnOnce(&ApprovalRequest) -> ApprovalAnswer,
     ) -> Approval {
         let ready = ready(self.dir.path(), tool, arguments);
         let request = &ready;
         let answer = async {
-            let asked = self.questions.recv().await.unwrap();
-            let decided = decide(&asked);
-            asked.give(decided);
+            let asked = self.requests.recv().await.unwrap();
+            let answer = decide(&asked);
+            asked.answer(answer);
         };
         tokio::join!(self.approver.approve(request), answer).0
     }
 }
 
-fn decided(answer: usize, reason: &str) -> Option<Decided> {
-    Some(Decided { answer, reason: reason.to_owned() })
+fn no() -> ApprovalAnswer {
+    ApprovalAnswer::No(String::new())
 }
 
 #[tokio::test]
@@ -126,7 +128,7 @@ async fn a_question_shows_the_change_and_takes_a_reason() {
             assert_eq!(asked.diff, " 1 one\n-2 two\n+2 2");
             assert!(asked.about.starts_with("it changes ") && asked.about.ends_with("src/a.txt"));
             assert_eq!(asked.rule.as_ref().unwrap().to_string(), "write(src/**)");
-            decided(3, "keep the words")
+            ApprovalAnswer::No("keep the words".to_owned())
         })
         .await;
     assert_eq!(approval, Approval::No("declined by the user: keep the words".to_owned()));
@@ -134,15 +136,15 @@ async fn a_question_shows_the_change_and_takes_a_reason() {
     let approval = world
         .ask("write", write, |asked| {
             assert_eq!(asked.diff, "+1 a\n+2 b");
-            decided(0, "")
+            ApprovalAnswer::Yes
         })
         .await;
     assert_eq!(approval, Approval::Yes);
     assert_eq!(
-        world.ask("edit", edit.clone(), |_| None).await,
+        world.ask("edit", edit.clone(), |_| no()).await,
         Approval::No("declined by the user".to_owned())
     );
-    assert_eq!(world.ask("edit", edit.clone(), |_| decided(1, "")).await, Approval::Yes);
+    assert_eq!(world.ask("edit", edit.clone(), |_| ApprovalAnswer::Always).await, Approval::Yes);
     let ready = ready(world.dir.path(), "edit", edit);
     let again = world.approver.approve(&ready).now_or_never();
     assert_eq!(again, Some(Approval::Yes), "always");
@@ -168,7 +170,7 @@ async fn a_question_names_every_file_whatever_rule_asks_it() {
         .ask("write", write, |asked| {
             assert_eq!(asked.about, format!("asked because of the rule `write(a.txt)`\n{changes}"));
             assert_eq!(asked.rule, None);
-            None
+            no()
         })
         .await;
     // A link is shown with the path that it leads to.
@@ -179,7 +181,7 @@ async fn a_question_names_every_file_whatever_rule_asks_it() {
         .ask("write", json!({"path": "link", "content": ""}), |asked| {
             assert_eq!(asked.about, format!("link\nit changes {}", real.display()));
             assert_eq!(asked.rule, None);
-            None
+            no()
         })
         .await;
 }
@@ -191,7 +193,18 @@ async fn places_of_secrets_are_asked_about_each_time() {
         .ask("read", json!({"path": ".ssh/id_rsa"}), |asked| {
             assert!(asked.about.contains("may hold secrets"), "{}", asked.about);
             assert_eq!(asked.rule, None);
-            None
+            no()
         })
         .await;
+}
+
+#[tokio::test]
+async fn without_a_front_end_a_call_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let approver = RulesThenAsk::new(Permissions::new(Mode::AskFor), Approvals::default());
+    let Approval::No(reason) = approver.approve(&ready(dir.path(), "bash", json!({"command": "make"}))).await
+    else {
+        panic!("it was allowed");
+    };
+    assert!(reason.ends_with("the user cannot be asked"), "{reason}");
 }

@@ -1,0 +1,227 @@
+//! Approval of tool calls: rules decide, or a front end is asked.
+//!
+//! [`ReadyCall`] -> rules -> **[`ApprovalRequest`]** -> front end -> [`Approval`] -> run it, or report the refusal
+
+use std::fmt;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value as Json;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::permission::{Decision, Mode, Permissions, Reason, Rule, Verdict, always_rule};
+use crate::tool::{Effect, Preview};
+use crate::tools::ReadyCall;
+
+/// Decides which tool calls may run.
+pub trait Approver: fmt::Debug + Send + Sync {
+    /// Decides about one call.
+    fn approve<'a>(&'a self, call: &'a ReadyCall) -> ApprovalFuture<'a>;
+}
+
+/// A decision that may have to wait for the user.
+pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = Approval> + Send + 'a>>;
+
+/// Whether a tool call may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Approval {
+    /// It may.
+    Yes,
+    /// It may not; the model gets the reason.
+    No(String),
+}
+
+/// Rules without a user: a call that they do not allow is refused.
+impl Approver for Permissions {
+    fn approve<'a>(&'a self, call: &'a ReadyCall) -> ApprovalFuture<'a> {
+        Box::pin(std::future::ready(approval_of(&self.judge_call(call))))
+    }
+}
+
+/// Decides about a call of an agent that has no approver: reading inside the working directory is allowed.
+pub(crate) fn without_approver(call: &ReadyCall) -> Approval {
+    approval_of(&Permissions::new(Mode::DenyAsking).judge_call(call))
+}
+
+fn approval_of(verdict: &Verdict) -> Approval {
+    match verdict.decision {
+        Decision::Allow => Approval::Yes,
+        Decision::Ask | Decision::Deny => Approval::No(format!("not allowed: {}", verdict.reason)),
+    }
+}
+
+/// A tool call that the rules do not decide about.
+#[derive(Debug)]
+pub struct ApprovalRequest {
+    /// The name of the tool.
+    pub tool: String,
+    /// The arguments of the call.
+    pub arguments: Json,
+    /// The paths that the tool will open, with links followed.
+    pub paths: Vec<PathBuf>,
+    /// The effect of the call in words, in full, and the reason for asking if it is not obvious.
+    pub about: String,
+    /// The change that an edit or a write would make; empty for other calls.
+    pub diff: String,
+    /// The rule that [`ApprovalAnswer::Always`] adds; none if that would allow too much.
+    pub rule: Option<Rule>,
+    answer: oneshot::Sender<ApprovalAnswer>,
+}
+
+/// The answer to an [`ApprovalRequest`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ApprovalAnswer {
+    /// The call may run.
+    Yes,
+    /// This call and similar ones may run, until the agent ends.
+    Always,
+    /// The call may not run. The model gets the reason, unless it is empty.
+    No(String),
+}
+
+impl ApprovalRequest {
+    /// Returns true if the answer is no longer needed: the call was stopped.
+    pub fn is_over(&self) -> bool {
+        self.answer.is_closed()
+    }
+
+    /// Answers the request. Dropping a request refuses the call.
+    pub fn answer(self, answer: ApprovalAnswer) {
+        // The call may have been stopped.
+        drop(self.answer.send(answer));
+    }
+}
+
+/// The front end that approves calls, if there is one; clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Approvals(Arc<Mutex<Option<mpsc::UnboundedSender<ApprovalRequest>>>>);
+
+impl Approvals {
+    /// Sends requests here from now on.
+    pub(crate) fn register(&self) -> mpsc::UnboundedReceiver<ApprovalRequest> {
+        let (send, receive) = mpsc::unbounded_channel();
+        *self.sender() = Some(send);
+        receive
+    }
+
+    /// Sends a request; false if no front end takes it.
+    fn send(&self, request: ApprovalRequest) -> bool {
+        self.sender().as_ref().is_some_and(|sender| sender.send(request).is_ok())
+    }
+
+    fn sender(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<ApprovalRequest>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Rules, and a front end that is asked about the calls that they do not decide about.
+pub(crate) struct RulesThenAsk {
+    permissions: Mutex<Permissions>,
+    approvals: Approvals,
+}
+
+impl RulesThenAsk {
+    pub(crate) fn new(permissions: Permissions, approvals: Approvals) -> Self {
+        RulesThenAsk { permissions: Mutex::new(permissions), approvals }
+    }
+
+    fn permissions(&self) -> MutexGuard<'_, Permissions> {
+        self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn ask(&self, call: &ReadyCall, reason: Reason) -> Approval {
+        let diff = match call.preview().await {
+            Preview::Nothing => String::new(),
+            Preview::Diff(diff) => diff,
+            // A call that would change nothing needs no approval.
+            Preview::Fails(output) => return Approval::No(output.all_text()),
+        };
+        let rule = self.rule(call, &reason);
+        let (answer, answered) = oneshot::channel();
+        let request = ApprovalRequest {
+            tool: call.call.name.clone(),
+            arguments: call.call.arguments.clone(),
+            paths: call.place.paths.iter().filter_map(|path| path.real().map(PathBuf::from)).collect(),
+            about: about(call, &reason),
+            diff,
+            rule: rule.clone(),
+            answer,
+        };
+        if !self.approvals.send(request) {
+            return Approval::No(format!("not allowed: {reason}, and the user cannot be asked"));
+        }
+        match answered.await {
+            Ok(ApprovalAnswer::Yes) => Approval::Yes,
+            Ok(ApprovalAnswer::Always) => {
+                self.permissions().rules.extend(rule);
+                Approval::Yes
+            }
+            Ok(ApprovalAnswer::No(reason)) if !reason.is_empty() => {
+                Approval::No(format!("declined by the user: {reason}"))
+            }
+            Ok(ApprovalAnswer::No(_)) | Err(_) => Approval::No("declined by the user".to_owned()),
+        }
+    }
+
+    /// Returns the rule that would allow this call and similar ones; none if the user would still be asked.
+    fn rule(&self, call: &ReadyCall, reason: &Reason) -> Option<Rule> {
+        // A call that is shown out of caution is allowed already; places of secrets are asked about each time.
+        let rule =
+            always_rule(call).filter(|_| !matches!(reason, Reason::Caution(_) | Reason::OpensSecrets(_)))?;
+        let mut permissions = self.permissions().clone();
+        permissions.rules.push(rule.clone());
+        (permissions.judge_call(call).decision == Decision::Allow).then_some(rule)
+    }
+}
+
+impl fmt::Debug for RulesThenAsk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RulesThenAsk")
+    }
+}
+
+impl Approver for RulesThenAsk {
+    fn approve<'a>(&'a self, call: &'a ReadyCall) -> ApprovalFuture<'a> {
+        let verdict = self.permissions().judge_call(call);
+        match verdict.decision {
+            Decision::Allow | Decision::Deny => Box::pin(std::future::ready(approval_of(&verdict))),
+            Decision::Ask => Box::pin(self.ask(call, verdict.reason)),
+        }
+    }
+}
+
+/// Describes what would happen, in full, and why the user is asked if that is not obvious.
+fn about(call: &ReadyCall, reason: &Reason) -> String {
+    let without_rules = Permissions::new(Mode::AskFor).judge_call(call).reason;
+    let what = what(&call.effect, &without_rules);
+    match reason {
+        Reason::Rule(_) => format!("asked because of {reason}\n{what}"),
+        Reason::MayConcern(_) | Reason::Caution(_) | Reason::OpensSecrets(_)
+            if !what.contains(&reason.to_string()) =>
+        {
+            format!("asked because {reason}\n{what}")
+        }
+        _ => what,
+    }
+}
+
+/// What would happen: the whole command, or every path as the model wrote it and where it leads.
+fn what(effect: &Effect, without_rules: &Reason) -> String {
+    let paths = match effect {
+        Effect::Runs(text) | Effect::Other(text) => return text.clone(),
+        Effect::Reads(paths) | Effect::Writes(paths) => paths,
+    };
+    match (paths.as_slice(), without_rules) {
+        ([path], Reason::Writes(real) | Reason::ReadsOutside(real)) if real.ends_with(path) => {
+            without_rules.to_string()
+        }
+        _ => {
+            let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            format!("{}\n{without_rules}", paths.join("\n"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! The rule that "always allow" adds: it allows a call and harmless calls like it, never more.
+
+use std::path::{Component, Path};
+
+use super::{Decision, Rule, is_risky_program};
+use crate::tool::Effect;
+use crate::tools::ReadyCall;
+
+/// Returns a rule that would allow this call and similar ones; none where such a rule would allow too much.
+pub(crate) fn always_rule(request: &ReadyCall) -> Option<Rule> {
+    let text = match &request.effect {
+        Effect::Runs(command) => format!("bash({})", similar_commands(command)?),
+        Effect::Writes(_) => format!("write({})", similar_files(request)?),
+        Effect::Reads(paths) => format!("read({})", paths.first()?.display()),
+        Effect::Other(_) => request.call.name.clone(),
+    };
+    Rule::parse(Decision::Allow, &text).ok()
+}
+
+/// Programs that only show something harmless, whatever they are called with.
+const HARMLESS: &[&str] = &["date", "echo", "false", "ls", "pwd", "sleep", "true", "wc", "which"];
+
+/// Commands of programs that build or test a project, or show its state.
+const HARMLESS_COMMANDS: &[(&str, &[&str])] = &[
+    ("cargo", &["bench", "build", "check", "clippy", "doc", "fmt", "metadata", "test", "tree"]),
+    ("git", &["blame", "diff", "log", "ls-files", "rev-parse", "show", "status"]),
+    ("go", &["build", "fmt", "test", "vet"]),
+    ("npm", &["ls", "test"]),
+];
+
+/// Returns the pattern of commands that are like this one: with other arguments if that is harmless, else the command
+/// itself. None for a command that is not plain, or that deletes, gains rights or runs other programs.
+fn similar_commands(command: &str) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " -_./+:,=@%".contains(c);
+    if !command.chars().all(is_plain) {
+        return None;
+    }
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let program = *words.first()?;
+    if program.contains('=') || words.iter().any(|word| is_risky_program(word)) {
+        return None;
+    }
+    let has_harmless = |command: &str| {
+        HARMLESS_COMMANDS.iter().any(|(name, commands)| *name == program && commands.contains(&command))
+    };
+    Some(match words.get(1) {
+        _ if HARMLESS.contains(&program) => format!("{program} *"),
+        Some(command) if has_harmless(command) => format!("{program} {command} *"),
+        // Most other commands of git change the history or the working tree.
+        _ if program == "git" => return None,
+        _ => words.join(" "),
+    })
+}
+
+/// Returns the pattern of files that are like the one that is written: all in its directory, or the file itself at the
+/// top of the project. None outside of the project, for a hidden file and in a hidden directory.
+fn similar_files(request: &ReadyCall) -> Option<String> {
+    let [path] = &request.place.paths[..] else { return None };
+    let project = request.place.cwd.canonicalize().ok()?;
+    let inside = path.real()?.strip_prefix(project).ok()?;
+    let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
+    if inside.components().any(is_hidden) || inside.to_string_lossy().contains(['*', '?', '[', '{', '(', ')'])
+    {
+        return None;
+    }
+    match inside.parent().filter(|parent| *parent != Path::new("")) {
+        Some(parent) => Some(format!("{}/**", parent.display())),
+        None => Some(format!("./{}", inside.display())),
+    }
+}
