@@ -16,7 +16,7 @@ use crate::diagnostic::{Diagnostic, Problem, Severity};
 #[cfg(feature = "fs")]
 use crate::error::Error;
 use crate::error::Result;
-use crate::id::EntryId;
+use crate::id::{EntryId, Stamp};
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -47,6 +47,8 @@ pub struct Report {
     fixes: Vec<Option<Fix>>,
     /// The entries whose lines cannot be read.
     pub(crate) damaged: Vec<Node>,
+    /// The state of the tree that was checked.
+    pub(crate) tree: Stamp,
 }
 
 impl Report {
@@ -78,6 +80,7 @@ impl Report {
             bad_lines: survey.bad.len() as u64,
             fixes,
             damaged: survey.damaged.clone(),
+            tree: session.tree().stamp(),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::entry::{Body, Entry, Message};
 use crate::error::{Error, Result};
 use crate::estimate::{CharsPerToken, Estimator};
 use crate::file_ops::FileOps;
-use crate::id::EntryId;
+use crate::id::{EntryId, Stamp};
 use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
@@ -51,10 +51,11 @@ pub fn should_compact(tokens: u64, context_window: u64, settings: &CompactionSet
 /// What a compaction would do.
 #[derive(Debug, Clone)]
 pub struct CompactionPlan {
+    session: Stamp,
+    /// The end of the path that the plan was made for.
+    pub leaf: EntryId,
     /// The first entry of the path that stays in the context.
-    pub first_kept: Node,
-    /// The id of that entry, as the compaction stores it.
-    pub first_kept_id: EntryId,
+    pub first_kept: EntryId,
     /// The messages that the summary replaces, with their entries, oldest first.
     pub messages_to_summarize: Vec<(Node, Message)>,
     /// The beginning of the turn that the cut goes through, to be summarised apart; empty if it goes through none.
@@ -133,7 +134,7 @@ impl Session {
         // A context edit can take the previous summary out of the context; then there is nothing to continue.
         let is_there = |previous: &Entry| context.items.iter().any(|item| item.source == previous.node());
         let previous = range.previous.filter(is_there);
-        self.plan_of(rows, &cut, tokens_before, previous.as_ref()).ok_or(Error::NothingToCompact)
+        self.plan_of(at, rows, &cut, tokens_before, previous.as_ref()).ok_or(Error::NothingToCompact)
     }
 
     /// Finds the entries that a compaction chooses from: those that are in the context, without the summary.
@@ -160,6 +161,7 @@ impl Session {
     /// Makes a plan of a cut; none if nothing lies before it.
     fn plan_of(
         &self,
+        at: Node,
         rows: Vec<Row>,
         cut: &Cut,
         tokens_before: u64,
@@ -181,8 +183,9 @@ impl Session {
         }
         let previous_summary = previous.and_then(|previous| continued(previous, &mut file_ops));
         Some(CompactionPlan {
-            first_kept,
-            first_kept_id: self.tree().id(first_kept),
+            session: self.stamp,
+            leaf: self.tree().id(at),
+            first_kept: self.tree().id(first_kept),
             messages_to_summarize: history,
             turn_prefix: prefix,
             turn_start,

@@ -16,7 +16,7 @@ use crate::draft::{Draft, NewBranchSummary};
 use crate::error::{Error, InvalidReason, Result};
 use crate::estimate::estimate_tokens;
 use crate::file_ops::FileOps;
-use crate::id::EntryId;
+use crate::id::{EntryId, Stamp};
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -53,9 +53,10 @@ impl Default for MergeContent {
     }
 }
 
-/// What a merge would do.
+/// A planned merge.
 #[derive(Debug, Clone)]
 pub struct MergePlan {
+    session: Stamp,
     /// The leaf when the plan was made.
     pub old_leaf: Option<EntryId>,
     /// What would happen.
@@ -69,10 +70,8 @@ pub enum MergeOutcome {
     UpToDate,
     /// The leaf would move: nothing was said here since the source went on from here.
     FastForward {
-        /// Where it would go.
-        to: Node,
-        /// The id of that entry.
-        to_id: EntryId,
+        /// The new leaf.
+        to: EntryId,
     },
     /// A text would be appended.
     Merge(Box<Merge>),
@@ -84,13 +83,11 @@ pub enum MergeOutcome {
 pub struct Merge {
     /// The name of the branch that is merged.
     pub branch: String,
-    /// The deepest entry on both paths, as a place of this session.
-    pub base: Option<Node>,
-    /// The id of that entry.
-    pub base_id: Option<EntryId>,
+    /// The deepest entry on both paths.
+    pub base: Option<EntryId>,
     /// The last entry of the source that counts.
     pub source_leaf: EntryId,
-    /// The entries of the source that say something and are new, as places of the source, oldest first.
+    /// The new entries of the source that have content, as nodes of the source, oldest first.
     pub entries: Vec<Node>,
     /// The entries of this session since the base, oldest first.
     pub target_entries: Vec<Node>,
@@ -239,7 +236,7 @@ impl Merge {
         if let Some(session) = &self.source_session {
             merge["sourceSession"] = session.clone();
         }
-        merge["baseId"] = self.base_id.as_ref().map(EntryId::as_str).into();
+        merge["baseId"] = self.base.as_ref().map(EntryId::as_str).into();
         merge["sourceEntryCount"] = self.entries.len().into();
         merge["mode"] = self.content.mode.name().into();
         merge["contestedFiles"] = self.contested.clone().into();
@@ -329,22 +326,21 @@ impl Session {
                 None => MergeOutcome::UpToDate,
             },
         };
-        Ok(MergePlan { old_leaf: self.leaf_id(), outcome })
+        Ok(MergePlan { session: self.stamp, old_leaf: self.leaf_id(), outcome })
     }
 
     /// Does what was planned: moves the leaf and makes the move durable, or appends the text.
     ///
     /// # Errors
     ///
-    /// [`Error::StalePlan`] if the leaf moved since, other than over entries that keep books;
+    /// [`Error::StalePlan`] if the plan was made for another session, or the leaf moved since other than over
+    /// bookkeeping entries;
     /// [`Error::Invalid`] if the text is blank.
     pub fn apply_merge(&mut self, plan: &MergePlan) -> Result<Merged> {
-        if !self.is_still_at(plan.old_leaf.as_ref()) {
-            return Err(Error::StalePlan);
-        }
+        self.check_plan_at(plan.session, plan.old_leaf.as_ref())?;
         match &plan.outcome {
             MergeOutcome::UpToDate => Ok(Merged::UpToDate),
-            MergeOutcome::FastForward { to_id, .. } => self.move_forward(to_id),
+            MergeOutcome::FastForward { to } => self.move_forward(to),
             MergeOutcome::Merge(merge) => {
                 check_text(&merge.content.text)?;
                 let drafts: Vec<Draft> =
@@ -359,7 +355,7 @@ impl Session {
 
     fn move_forward(&mut self, to: &EntryId) -> Result<Merged> {
         let before = self.leaf;
-        let leaf = self.node(to.as_str())?;
+        let leaf = self.tree().node(to.as_str()).ok_or(Error::StalePlan)?;
         self.leaf = Some(leaf);
         let marker = self.mark_leaf().inspect_err(|_| self.leaf = before)?;
         Ok(Merged::FastForwarded { leaf, marker })
@@ -379,7 +375,7 @@ impl Session {
             return Some(MergeOutcome::UpToDate);
         }
         let is_ahead = here.is_none_or(|here| tree.is_on_path(here, to));
-        is_ahead.then(|| MergeOutcome::FastForward { to, to_id: tree.id(to) })
+        is_ahead.then(|| MergeOutcome::FastForward { to: tree.id(to) })
     }
 
     fn plan_text(&self, here: &Target<'_>, incoming: &Incoming<'_>, request: &MergeRequest) -> Result<Merge> {
@@ -394,8 +390,7 @@ impl Session {
         let turns = quoted_turns(&reader, &attribution, &incoming.entries)?;
         let mut merge = Merge {
             branch: source.branch_name(incoming.leaf)?,
-            base,
-            base_id: base.map(|base| self.tree().id(base)),
+            base: base.map(|base| self.tree().id(base)),
             source_leaf: source.tree().id(incoming.leaf),
             entries: incoming.entries.clone(),
             target_entries: here.since(base).to_vec(),

@@ -2,57 +2,54 @@
 //!
 //! session -> **plan** -> apply
 //!
-//! A plan says where the leaf would go, what would be left behind and what belongs into the editor; making one
-//! changes nothing. Applying it moves the leaf and appends a summary and a label if there are any. Asking people,
-//! extensions and models is the application's business.
+//! A plan contains the new position of the leaf, the entries that would be abandoned and the text for the editor; making
+//! one changes nothing. Applying it moves the leaf, and appends a summary and a label if they are given. The application
+//! asks people, extensions and models.
 
 mod pop;
 
 use crate::draft::NewBranchSummary;
 use crate::entry::{Body, Content, Image};
 use crate::error::{Error, Result};
-use crate::id::EntryId;
+use crate::id::{EntryId, Stamp};
 use crate::kind::{Kind, Role};
 use crate::position::Position;
 use crate::session::Session;
-use crate::tree::{Node, Tree};
+use crate::tree::Node;
 
 pub use pop::{PUSH_PREFIX, PopPlan, push_label};
 
-/// What a move of the leaf would do.
+/// A planned move of the leaf.
+///
+/// Entries are named by their ids, so a plan outlives a reload of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NavigationPlan {
     /// The entry that was selected.
-    pub target: Node,
-    /// Its id.
-    pub target_id: EntryId,
-    /// Where the leaf is.
-    pub old_leaf: Option<Node>,
-    /// The id of that entry.
-    pub old_leaf_id: Option<EntryId>,
-    /// Where the leaf would go; `None` is before the first entry.
-    pub new_leaf: Option<Node>,
-    /// The id of that entry, by which it is found if the file was replaced meanwhile.
-    pub new_leaf_id: Option<EntryId>,
-    /// The text of the prompt that was selected, to be edited and sent again.
+    pub target: EntryId,
+    /// The leaf when the plan was made.
+    pub old_leaf: Option<EntryId>,
+    /// The leaf after the move; `None` is before the first entry.
+    pub new_leaf: Option<EntryId>,
+    /// The text of the selected prompt, to be edited and sent again.
     pub editor_text: Option<String>,
-    /// The images of that prompt.
+    /// The images of the selected prompt.
     pub images: Vec<Image>,
     /// The deepest entry on both paths.
-    pub common_ancestor: Option<Node>,
-    /// The entries that would be left behind, oldest first.
+    pub common_ancestor: Option<EntryId>,
+    /// The abandoned entries, oldest first.
     pub abandoned: Vec<Node>,
-    /// Some abandoned entry says something, so a summary can be made of them.
+    /// True if some abandoned entry has content for a summary.
     pub can_summarize: bool,
-    /// The leaf is there already: applying the plan does nothing, whatever else is asked for.
+    /// True if the leaf is already there: applying the plan does nothing.
     pub is_noop: bool,
+    session: Stamp,
 }
 
-/// What a navigation did.
+/// The result of a navigation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Navigated {
-    /// Where the leaf is now: on the label or the summary if one was appended.
+    /// The new leaf: the label or the summary if one was appended.
     pub new_leaf: Option<Node>,
     /// The branch summary that was appended.
     pub summary_entry: Option<EntryId>,
@@ -70,12 +67,6 @@ enum Landing {
 }
 
 impl NavigationPlan {
-    /// Lets the leaf go to an entry, or before the first one.
-    pub(crate) fn land_on(&mut self, tree: &Tree, node: Option<Node>) {
-        self.new_leaf = node;
-        self.new_leaf_id = node.map(|node| tree.id(node));
-    }
-
     /// Returns the types of the entries that applying the plan would append, in order; a move alone writes nothing.
     pub fn would_write(&self, with_summary: bool, with_label: bool) -> Vec<Kind> {
         let summary = (with_summary && !self.is_noop).then_some(Kind::BranchSummary);
@@ -87,8 +78,8 @@ impl NavigationPlan {
 impl Session {
     /// Plans a move to an entry that was selected. Changes nothing.
     ///
-    /// A prompt (a user's or an extension's message) is taken back: the leaf goes to its parent and the text comes
-    /// with the plan. A root that only keeps books means "before everything". Any other entry becomes the leaf.
+    /// A prompt (a message of a user or an extension) is taken back: the leaf goes to its parent, and the plan contains
+    /// the text. A root that is a bookkeeping entry means "before everything". Any other entry becomes the leaf.
     ///
     /// ```
     /// # use session_tree::{Message, Options};
@@ -113,7 +104,7 @@ impl Session {
 
     /// Plans a move to the newest tip at or below an entry. Changes nothing.
     ///
-    /// A tip that is a prompt stays the leaf: who switches branches wants to see the branch as it is.
+    /// A tip that is a prompt becomes the leaf: switching shows the branch as it is.
     pub fn plan_switch(&self, target: impl AsRef<str>) -> Result<NavigationPlan> {
         let node = self.node(target)?;
         self.plan_landing(self.tree().newest_tip_below(node).unwrap_or(node), Landing::Exact)
@@ -122,48 +113,44 @@ impl Session {
     /// Plans a move to before the first entry; none if the leaf is there. Changes nothing.
     pub fn plan_reset(&self) -> Option<NavigationPlan> {
         let leaf = self.leaf()?;
+        let root = self.tree().path(leaf).first().copied()?;
+        let mut plan = self.unmoved_plan(root);
+        plan.new_leaf = None;
+        plan.common_ancestor = None;
+        plan.abandoned = self.tree().path(leaf);
+        plan.can_summarize = plan.abandoned.iter().any(|node| self.has_content(*node));
+        plan.is_noop = false;
+        Some(plan)
+    }
+
+    /// Returns a plan that leaves the leaf where it is.
+    fn unmoved_plan(&self, target: Node) -> NavigationPlan {
         let tree = self.tree();
-        let root = tree.path(leaf).first().copied()?;
-        let abandoned = self.abandoned_entries(Some(leaf), None).entries;
-        Some(NavigationPlan {
-            target: root,
-            target_id: tree.id(root),
-            old_leaf: Some(leaf),
-            old_leaf_id: Some(tree.id(leaf)),
-            new_leaf: None,
-            new_leaf_id: None,
+        let common = self.leaf().and_then(|leaf| tree.common_ancestor(leaf, target));
+        NavigationPlan {
+            target: tree.id(target),
+            old_leaf: self.leaf_id(),
+            new_leaf: self.leaf_id(),
             editor_text: None,
             images: Vec::new(),
-            common_ancestor: None,
-            can_summarize: abandoned.iter().any(|node| self.says_something(*node)),
-            abandoned,
-            is_noop: false,
-        })
+            common_ancestor: common.map(|node| tree.id(node)),
+            abandoned: Vec::new(),
+            can_summarize: false,
+            is_noop: true,
+            session: self.stamp,
+        }
     }
 
     fn plan_landing(&self, target: Node, landing: Landing) -> Result<NavigationPlan> {
         let tree = self.tree();
-        let is_noop = self.is_there(target, landing);
-        let mut plan = NavigationPlan {
-            target,
-            target_id: tree.id(target),
-            old_leaf: self.leaf(),
-            old_leaf_id: self.leaf_id(),
-            new_leaf: self.leaf(),
-            new_leaf_id: self.leaf_id(),
-            editor_text: None,
-            images: Vec::new(),
-            common_ancestor: self.leaf().and_then(|leaf| tree.common_ancestor(leaf, target)),
-            abandoned: Vec::new(),
-            can_summarize: false,
-            is_noop,
-        };
-        if is_noop {
+        let mut plan = self.unmoved_plan(target);
+        if self.is_there(target, landing) {
             return Ok(plan);
         }
+        plan.is_noop = false;
         plan.abandoned = self.leaf().map_or_else(Vec::new, |leaf| tree.abandoned(leaf, target));
-        plan.can_summarize = plan.abandoned.iter().any(|node| self.says_something(*node));
-        plan.land_on(tree, self.readable(Some(target)));
+        plan.can_summarize = plan.abandoned.iter().any(|node| self.has_content(*node));
+        plan.new_leaf = self.readable_id(Some(target));
         if landing == Landing::Select {
             self.land_by_selection(target, &mut plan)?;
         }
@@ -174,17 +161,23 @@ impl Session {
         let tree = self.tree();
         let is_prompt = tree.role(target) == Some(Role::User) || tree.kind(target) == Kind::CustomMessage;
         if is_prompt && !tree.is_placeholder(target) {
-            let (text, images) = self.prompt(target)?;
-            plan.editor_text = Some(text);
-            plan.images = images;
-            plan.land_on(tree, self.readable(tree.parent(target)));
+            self.take_back(target, plan)?;
         } else if tree.parent(target).is_none() && tree.is_bookkeeping(target) {
-            plan.land_on(tree, None);
+            plan.new_leaf = None;
         }
         Ok(())
     }
 
-    /// Tells whether the leaf is at the target already, apart from entries that only keep books.
+    /// Plans to move before a prompt, with its content in the editor.
+    fn take_back(&self, prompt: Node, plan: &mut NavigationPlan) -> Result<()> {
+        let (text, images) = self.prompt(prompt)?;
+        plan.editor_text = Some(text);
+        plan.images = images;
+        plan.new_leaf = self.readable_id(self.tree().parent(prompt));
+        Ok(())
+    }
+
+    /// Returns true if the leaf is already at the target, apart from bookkeeping entries.
     fn is_there(&self, target: Node, landing: Landing) -> bool {
         let tree = self.tree();
         if self.leaf() == Some(target) {
@@ -193,18 +186,22 @@ impl Session {
         let here = self.leaf().and_then(|leaf| tree.nearest_conversational(leaf));
         match landing {
             Landing::Select => tree.nearest_conversational(target) == here,
-            // Who asks for an entry that keeps books means that very entry.
+            // A bookkeeping entry that is asked for by name is itself the target.
             Landing::Exact => here == Some(target),
         }
     }
 
-    /// Returns the nearest entry at or above `node` whose line can be read: others cannot be built upon.
+    fn readable_id(&self, node: Option<Node>) -> Option<EntryId> {
+        self.readable(node).map(|node| self.tree().id(node))
+    }
+
+    /// Returns the nearest entry at or above `node` whose line can be read; nothing is appended below the others.
     pub(crate) fn readable(&self, node: Option<Node>) -> Option<Node> {
         let tree = self.tree();
         node.and_then(|node| tree.ancestors(node).find(|node| !tree.is_placeholder(*node)))
     }
 
-    fn says_something(&self, node: Node) -> bool {
+    fn has_content(&self, node: Node) -> bool {
         let tree = self.tree();
         if tree.is_placeholder(node) {
             return false;
@@ -241,35 +238,37 @@ impl Session {
 }
 
 impl Session {
-    /// Moves the leaf as planned, and appends a summary of what was left and a label if there are any.
+    /// Moves the leaf as planned, and appends a summary of the abandoned branch and a label if they are given.
     ///
     /// The label goes onto the summary, or onto the target if there is no summary; its entry becomes the leaf. A
     /// summary without text counts as none. A move alone writes nothing: see [`mark_leaf`](Session::mark_leaf).
     ///
-    /// The leaf may have moved since the plan was made. Where it goes does not depend on where it is, so a plain
-    /// move is done all the same; a summary is refused, because it tells of another branch than the one that would
-    /// be left, unless the leaf only moved over entries that keep books.
+    /// # Errors
+    ///
+    /// [`Error::StalePlan`] if the plan was made for another session or its entries are gone. If the leaf moved since,
+    /// other than over bookkeeping entries, a plain move is still done as planned, but a summary is refused because it
+    /// describes another branch, and so is a plan that found the leaf in place.
     pub fn apply_navigation(
         &mut self,
         plan: &NavigationPlan,
         summary: Option<&NewBranchSummary>,
         label: Option<&str>,
     ) -> Result<Navigated> {
+        self.check_plan(plan.session)?;
+        let summary = summary.filter(|summary| !summary.summary.is_empty());
+        if plan.is_noop || summary.is_some() {
+            self.check_plan_at(plan.session, plan.old_leaf.as_ref())?;
+        }
         if plan.is_noop {
             return Ok(Navigated { new_leaf: self.leaf(), summary_entry: None, label_entry: None });
         }
-        // The tree may have been read anew since: the entries of the plan must still be there.
-        self.node(plan.target_id.as_str())?;
         let find = |id: &EntryId| self.tree().node(id.as_str()).ok_or(Error::StalePlan);
-        let new_leaf = plan.new_leaf_id.as_ref().map(find).transpose()?;
-        let summary = summary.filter(|summary| !summary.summary.is_empty());
-        if summary.is_some() && !self.is_still_at(plan.old_leaf_id.as_ref()) {
-            return Err(Error::StalePlan);
-        }
+        find(&plan.target)?;
+        let new_leaf = plan.new_leaf.as_ref().map(find).transpose()?;
         let before = self.leaf;
         let summary_entry = match summary {
             Some(summary) => {
-                let target = Position::entry_or_start(plan.new_leaf_id.as_ref());
+                let target = Position::entry_or_start(plan.new_leaf.as_ref());
                 Some(self.branch_with_summary(target, summary)?)
             }
             None => {
@@ -278,13 +277,19 @@ impl Session {
             }
         };
         let label = label.map(str::trim).filter(|label| !label.is_empty());
-        let labelled = summary_entry.as_ref().unwrap_or(&plan.target_id);
+        let labelled = summary_entry.as_ref().unwrap_or(&plan.target);
         let label_entry =
             label.map(|label| self.append_label_change(labelled.as_str(), Some(label))).transpose();
         if label_entry.is_err() && summary_entry.is_none() {
             self.leaf = before;
         }
         Ok(Navigated { label_entry: label_entry?, summary_entry, new_leaf: self.leaf() })
+    }
+
+    /// Fails with [`Error::StalePlan`] if a plan was made for another session or another leaf.
+    pub(crate) fn check_plan_at(&self, session: Stamp, leaf: Option<&EntryId>) -> Result<()> {
+        self.check_plan(session)?;
+        if self.is_still_at(leaf) { Ok(()) } else { Err(Error::StalePlan) }
     }
 
     /// Returns true if the leaf is still at the entry where it was when something was planned, apart from bookkeeping

@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 use crate::check::{Fix, REPAIR, Recovered, Report};
 use crate::draft::{Draft, Spelling};
 use crate::error::{Error, Result};
-use crate::id::EntryId;
+use crate::id::{EntryId, Stamp};
 use crate::journal::read_range;
 use crate::json::ValueRef;
 use crate::line::{STUB, WITHDRAWN};
@@ -30,9 +30,11 @@ pub use copy::RepairedCopy;
 #[cfg(feature = "fs")]
 pub use salvage::{Salvage, salvage};
 
-/// What a repair would do; computed without changing anything.
+/// A planned repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepairPlan {
+    /// The state of the tree that was checked: the plan contains positions in its file.
+    tree: Stamp,
     steps: Vec<Step>,
     leaf: Option<EntryId>,
     /// Conclusions are part of it.
@@ -146,7 +148,7 @@ impl Session {
             }
         }
         let leaf = self.leaf_after_repair(report, &steps);
-        RepairPlan { steps, leaf, infers: true }
+        RepairPlan { tree: report.tree, steps, leaf, infers: true }
     }
 
     /// Where one would go on if the file had never been damaged: where the session is, unless the last entry of
@@ -199,8 +201,13 @@ impl Session {
 
     /// Carries out what appending can heal. The original bytes stay; everything new stands behind them.
     ///
-    /// Steps that somebody else has carried out meanwhile are left out.
+    /// Steps that another session has carried out meanwhile are skipped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StalePlan`] if another session was checked, or this one before it was read again.
     pub fn apply_repair(&mut self, plan: &RepairPlan) -> Result<Repaired> {
+        self.check_repair(plan)?;
         let mut done = Repaired::default();
         if plan.is_empty() {
             return Ok(done);
@@ -252,6 +259,10 @@ impl Session {
 
     fn settle_on(&mut self, leaf: Option<&EntryId>) {
         self.leaf = leaf.and_then(|leaf| self.tree().node(leaf.as_str()));
+    }
+
+    fn check_repair(&self, plan: &RepairPlan) -> Result<()> {
+        if self.tree().stamp() == plan.tree { Ok(()) } else { Err(Error::StalePlan) }
     }
 
     fn read_recovered(&self, plan: &RepairPlan) -> Result<HashMap<EntryId, Vec<u8>>> {

@@ -21,6 +21,7 @@ use std::sync::Mutex;
 use crate::diagnostic::Diagnostic;
 use crate::entry::Header;
 use crate::error::{ReadOnlyReason, Result};
+use crate::id::Stamp;
 use crate::index::{self, Index};
 use crate::journal::{Journal, MemoryJournal, copy_range, name_of};
 use crate::tree::{Node, Tree};
@@ -41,6 +42,8 @@ pub use write::{NewHeader, NewSession, SyncPolicy};
 /// journal when they are asked for, and kept for a while.
 #[derive(Debug)]
 pub struct Session {
+    /// Tells this session apart from all others of the process, for the plans that are made for it.
+    pub(crate) stamp: Stamp,
     pub(crate) journal: Box<dyn Journal>,
     pub(crate) index: Index,
     pub(crate) leaf: Option<Node>,
@@ -116,6 +119,7 @@ impl Session {
 
     pub(crate) fn new(journal: Box<dyn Journal>, index: Index, leaf: Option<Node>) -> Self {
         let mut session = Self {
+            stamp: Stamp::fresh(),
             journal,
             index,
             leaf: None,

@@ -163,6 +163,10 @@ impl Tree {
         self.contains(node).then_some(node.row)
     }
 
+    pub(crate) fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
     /// Makes the nodes of an older reading of the same lines valid for this tree.
     pub(crate) fn keep_nodes_of(&mut self, older: &Tree) {
         self.stamp = older.stamp;

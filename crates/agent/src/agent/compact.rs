@@ -170,7 +170,7 @@ impl Agent {
                 None => return Ok(Applied::Cancelled(CancelledBy::User)),
             },
         };
-        let id = self.session().append_compaction(&summary)?;
+        let id = self.session().apply_compaction(plan, &summary)?;
         self.session().sync()?;
         if self.hooks.wants("session_compact") {
             let payload = json!({
@@ -240,7 +240,7 @@ impl Agent {
         let details = serde_json::from_str(&plan.details_json()).ok();
         Ok(Some(NewCompaction {
             summary: plan.summary_text(history.as_deref(), prefix.as_deref()),
-            keep: KeepFrom::Entry(plan.first_kept_id.clone()),
+            keep: KeepFrom::Entry(plan.first_kept.clone()),
             tokens_before: plan.tokens_before,
             details,
             usage,
@@ -290,7 +290,7 @@ impl Agent {
         };
         let settings = &self.settings.compaction;
         json!({
-            "firstKeptEntryId": plan.first_kept_id.as_str(),
+            "firstKeptEntryId": plan.first_kept.as_str(),
             "messagesToSummarize": list(&plan.messages_to_summarize),
             "turnPrefixMessages": list(&plan.turn_prefix),
             "isSplitTurn": plan.is_split_turn(),
@@ -343,8 +343,7 @@ pub(crate) fn readable(messages: &[(Node, Message)]) -> Vec<Message> {
 /// Takes a summary that an extension made; one without text is none.
 fn from_hook(made: &Json, plan: &CompactionPlan) -> Option<NewCompaction> {
     let summary = made["summary"].as_str().filter(|summary| !summary.is_empty())?;
-    let first_kept =
-        made["firstKeptEntryId"].as_str().map_or_else(|| plan.first_kept_id.clone(), EntryId::from);
+    let first_kept = made["firstKeptEntryId"].as_str().map_or_else(|| plan.first_kept.clone(), EntryId::from);
     Some(NewCompaction {
         summary: summary.to_owned(),
         keep: KeepFrom::Entry(first_kept),

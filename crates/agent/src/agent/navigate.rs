@@ -6,8 +6,8 @@
 
 use serde_json::{Value as Json, json};
 use session_tree::{
-    BranchSummaryPlan, BranchSummarySettings, EntryId, Image, NavigationPlan, NewBranchSummary, Node,
-    Session, branch_summary_text, serialize_conversation,
+    BranchSummaryPlan, BranchSummarySettings, EntryId, Image, NavigationPlan, NewBranchSummary, Session,
+    branch_summary_text, serialize_conversation,
 };
 
 use super::Agent;
@@ -69,8 +69,8 @@ pub struct Move {
     pub summary: SummaryRequest,
     /// A label for the summary, or for the target if there is none.
     pub label: Option<String>,
-    /// The summary tells what is left by going here.
-    pub(crate) told_from: Option<Node>,
+    /// The entry up to which the abandoned branch is summarised; `None` is before the first entry.
+    pub(crate) summary_target: Option<EntryId>,
     /// What becomes of the history.
     pub(crate) step: Step,
     pub(crate) planned_in: PlannedIn,
@@ -91,7 +91,7 @@ impl Move {
     /// Makes a move that tells nothing of what is left.
     pub(crate) fn new(session: &Session, plan: NavigationPlan) -> Self {
         Move {
-            told_from: Some(plan.target),
+            summary_target: Some(plan.target.clone()),
             plan,
             summary: SummaryRequest::Skip,
             label: None,
@@ -159,7 +159,7 @@ impl Agent {
     ///
     /// [`session_tree::Error::StalePlan`] if the plan is of another session.
     pub async fn go(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<NavigationResult>> {
-        let target = planned.plan.target_id.clone();
+        let target = planned.plan.target.clone();
         let result = self.go_if_wanted(planned, cancel).await;
         self.tell_end(target.as_str(), &result, cancel).await;
         result
@@ -174,8 +174,13 @@ impl Agent {
             return Err(AgentError::NoModelForSummary);
         }
         let settings = self.branch_summary_settings();
-        let (old_leaf, told_from) = (planned.plan.old_leaf, planned.told_from);
-        let covered = self.session().plan_branch_summary(old_leaf, told_from, &settings)?;
+        let covered = {
+            let session = self.session();
+            let node = |id: &EntryId| session.node(id.as_str());
+            let old_leaf = planned.plan.old_leaf.as_ref().map(node).transpose()?;
+            let target = planned.summary_target.as_ref().map(node).transpose()?;
+            session.plan_branch_summary(old_leaf, target, &settings)?
+        };
         let gate = self.before_tree(&planned, &covered, cancel).await?;
         if let Some(name) = gate.cancelled_by {
             return Ok(Applied::Cancelled(CancelledBy::Hook(name)));
@@ -210,16 +215,15 @@ impl Agent {
             return Ok(Gate::default());
         }
         let plan = &planned.plan;
-        let id = |node| self.session().tree().id(node).to_string();
         let (instructions, replace) = planned.summary.instructions();
         let payload = json!({
             "type": "session_before_tree",
-            "targetId": plan.target_id.as_str(),
+            "targetId": plan.target.as_str(),
             "model": self.model_json(),
             "preparation": {
-                "targetId": plan.target_id.as_str(),
-                "oldLeafId": plan.old_leaf.map(id),
-                "commonAncestorId": plan.common_ancestor.map(id),
+                "targetId": plan.target.as_str(),
+                "oldLeafId": plan.old_leaf.as_ref().map(EntryId::as_str),
+                "commonAncestorId": plan.common_ancestor.as_ref().map(EntryId::as_str),
                 "entriesToSummarize": entries_json(&self.session(), &covered.covered)?,
                 "userWantsSummary": planned.summary != SummaryRequest::Skip,
                 "customInstructions": instructions,
@@ -269,14 +273,18 @@ impl Agent {
     ) -> Result<Applied<NavigationResult>> {
         let plan = planned.plan;
         let old_leaf = self.session().leaf_id();
-        let old_label = self.session().label(plan.target).map(|label| label.text.clone());
+        let old_label = {
+            let session = self.session();
+            let target = session.tree().node(plan.target.as_str());
+            target.and_then(|target| session.label(target)).map(|label| label.text.clone())
+        };
         let done = self.session().apply_navigation(&plan, summary, label)?;
         self.session().sync()?;
         self.note_move(planned.step, old_leaf.clone());
         if done.label_entry.is_some() {
             let (target, old_label) = match &done.summary_entry {
                 Some(summary) => (summary, None),
-                None => (&plan.target_id, old_label.as_deref()),
+                None => (&plan.target, old_label.as_deref()),
             };
             self.tell_label(target, label.map(str::trim), old_label, cancel).await;
         }
@@ -324,7 +332,7 @@ impl Agent {
             "type": "session_tree",
             "newLeafId": self.session().leaf_id().map(|id| id.to_string()),
             "oldLeafId": old_leaf.map(EntryId::as_str),
-            "targetId": plan.target_id.as_str(),
+            "targetId": plan.target.as_str(),
             "editorText": plan.editor_text,
             "cancelled": false,
             "aborted": false,

@@ -165,8 +165,8 @@ impl Agent {
         draft.planned_in.check(&self.session())?;
         match &draft.plan.outcome {
             MergeOutcome::UpToDate => Ok(Applied::Done(MergedBranch::UpToDate)),
-            MergeOutcome::FastForward { to_id, .. } => {
-                let planned = self.plan_forward_move(draft, to_id)?;
+            MergeOutcome::FastForward { to } => {
+                let planned = self.plan_forward_move(draft, to)?;
                 Ok(self.go(planned, cancel).await?.map(MergedBranch::FastForwarded))
             }
             MergeOutcome::Merge(_) if cancel.is_cancelled() => Ok(Applied::Cancelled(CancelledBy::User)),

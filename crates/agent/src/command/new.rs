@@ -45,6 +45,6 @@ impl Agent {
     /// [`AgentError::NothingBehind`] if the leaf is before the first entry already.
     pub fn plan_new_here(&self) -> Result<Move> {
         let plan = self.session().plan_reset().ok_or(AgentError::NothingBehind)?;
-        Ok(Move { told_from: None, ..Move::new(&self.session(), plan) })
+        Ok(Move { summary_target: None, ..Move::new(&self.session(), plan) })
     }
 }

@@ -60,7 +60,7 @@ impl Agent {
         // The prompt is taken back too, so the summary tells of it.
         let movement = Move {
             summary: summary.clone(),
-            told_from: plan.new_leaf(),
+            summary_target: plan.new_leaf().cloned(),
             ..Move::new(&self.session(), plan.navigation.clone())
         };
         Ok(Pop { plan, summary, edit: request.edit, movement })

@@ -86,7 +86,8 @@ fn check_prompt(entry: &str, work: &Work<'_>) -> Result<(), CommandError> {
 pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work: &mut Work<'_>) -> Outcome {
     let (old_file, entries) = {
         let session = work.agent.session();
-        let path = fork.plan.target.map(|at| session.plan_extract(Extract::Path { at })).transpose()?;
+        let target = fork.plan.target.as_ref().map(|id| session.node(id.as_str())).transpose()?;
+        let path = target.map(|at| session.plan_extract(Extract::Path { at })).transpose()?;
         (file_of(&session), path.map_or(0, |path| path.entries().len()))
     };
     let (plan, to, stay) = (fork.plan.clone(), fork.to.clone(), fork.stay);

@@ -124,8 +124,8 @@ fn described(draft: &MergeDraft) -> Change {
         MergeOutcome::UpToDate => {
             return Change::new("merged", "merge", "nothing: already up to date").field("action", "none");
         }
-        MergeOutcome::FastForward { to_id, .. } => {
-            return Change::new("moved", "move", format!("to {to_id}: that branch continues this one"));
+        MergeOutcome::FastForward { to } => {
+            return Change::new("moved", "move", format!("to {to}: that branch continues this one"));
         }
         MergeOutcome::Merge(merge) => merge,
     };
@@ -137,7 +137,7 @@ fn described(draft: &MergeDraft) -> Change {
     let what = format!("{turns} of \"{}\", {size}", merge.branch);
     Change::new("merged", "merge", what)
         .field("branch", merge.branch.clone())
-        .field("baseId", merge.base_id.as_ref().map(ToString::to_string))
+        .field("baseId", merge.base.as_ref().map(ToString::to_string))
         .field("sourceLeafId", merge.source_leaf.to_string())
         .field("text", draft.text())
         .field("tokens", merge.tokens())

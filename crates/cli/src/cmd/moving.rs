@@ -55,9 +55,9 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
     let plan = planned.plan.clone();
     let (old_leaf, new_leaf, abandoned, target) = {
         let session = work.agent.session();
-        let abandoned = session.abandoned_entries(session.leaf(), plan.new_leaf).entries.len();
-        let new_leaf = plan.new_leaf.map(|node| session.tree().id(node));
-        (session.leaf_id(), new_leaf, abandoned, place(&session, plan.new_leaf)?)
+        let new_leaf = plan.new_leaf.as_ref().map(|id| session.node(id.as_str())).transpose()?;
+        let abandoned = session.abandoned_entries(session.leaf(), new_leaf).entries.len();
+        (session.leaf_id(), plan.new_leaf.clone(), abandoned, place(&session, new_leaf)?)
     };
     // The leaf may be the parent of the prompt that is taken back.
     let stays = plan.is_noop || old_leaf == new_leaf;

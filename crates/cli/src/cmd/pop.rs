@@ -47,7 +47,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let pop = work.agent.plan_pop(request).await?;
     let change = {
         let session = work.agent.session();
-        let target = pop.plan.new_leaf().map(|node| session.tree().id(node).to_string());
+        let target = pop.plan.new_leaf().map(ToString::to_string);
         let target = target.unwrap_or_else(|| "the start".to_owned());
         let left = pop.plan.abandoned().len();
         Change::new("went", "go", format!("back to {target}, {} left behind", count(left, "entry")))

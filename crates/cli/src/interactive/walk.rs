@@ -143,7 +143,8 @@ impl Front<'_> {
         let settings = self.setup.settings.agent().branch_summary;
         let plan = |session: &Session| -> Result<summary::Chosen, AgentError> {
             let plan = session.plan_navigation(target.as_str())?;
-            let told = session.plan_branch_summary(plan.old_leaf, Some(plan.target), &settings)?;
+            let target_node = session.node(target.as_str())?;
+            let told = session.plan_branch_summary(session.leaf(), target_node, &settings)?;
             let leaving = Leaving::of(session, &plan, &told, model)?;
             Ok(summary::Chosen { target: target.clone(), is_noop: plan.is_noop, leaving, always })
         };

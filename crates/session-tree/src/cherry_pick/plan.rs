@@ -16,7 +16,7 @@ use crate::context::{ModelRef, OpenCalls};
 use crate::draft::Draft;
 use crate::entry::{Body, Content, Entry, Message};
 use crate::error::{Error, PickRefusal, Result};
-use crate::id::EntryId;
+use crate::id::{EntryId, Stamp};
 use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
@@ -88,12 +88,13 @@ impl PickMode {
     }
 }
 
-/// What a pick would append.
+/// A planned pick.
 #[derive(Debug, Clone)]
 pub struct PickPlan {
+    session: Stamp,
     /// The leaf when the plan was made.
     pub old_leaf: Option<EntryId>,
-    /// The selected entries, as places of the source, oldest first.
+    /// The selected entries, as nodes of the source, oldest first.
     pub selected: Vec<Node>,
     /// The tip of the branch that they are taken from.
     pub source_leaf: EntryId,
@@ -152,6 +153,7 @@ impl Session {
             planner.add(&unit)?;
         }
         planner.finish(PickPlan {
+            session: self.stamp,
             old_leaf: self.leaf_id(),
             selected: nodes,
             source_leaf: source.tree().id(tip),
@@ -165,11 +167,10 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::StalePlan`] if the leaf moved since, other than over entries that keep books.
+    /// [`Error::StalePlan`] if the plan was made for another session, or the leaf moved since other than over
+    /// bookkeeping entries.
     pub fn apply_pick(&mut self, plan: &PickPlan) -> Result<Vec<EntryId>> {
-        if !self.is_still_at(plan.old_leaf.as_ref()) {
-            return Err(Error::StalePlan);
-        }
+        self.check_plan_at(plan.session, plan.old_leaf.as_ref())?;
         let now = self.now();
         let (mut open, mut drawn) = (OpenCalls::default(), HashSet::new());
         let mut drafts = Vec::with_capacity(plan.items.len() + plan.extra.len());

@@ -1,5 +1,6 @@
 //! Appending a compaction, with the state of prompt and tools that its path has.
 
+use super::CompactionPlan;
 use crate::context::replay_system;
 use crate::draft::{Draft, KeepFrom, NewCompaction};
 use crate::error::{Error, Result};
@@ -41,6 +42,24 @@ impl Session {
         let new =
             NewCompaction { summary, keep, tokens_before, details: None, usage: None, from_hook: false };
         self.append_compaction(&new)
+    }
+
+    /// Appends a planned compaction: `new` is usually made from the plan's first kept entry and
+    /// [summary text](super::CompactionPlan::summary_text).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StalePlan`] if the plan was made for another session, or the leaf left the
+    /// planned path.
+    pub fn apply_compaction(&mut self, plan: &CompactionPlan, new: &NewCompaction) -> Result<EntryId> {
+        self.check_plan(plan.session)?;
+        let planned = self.tree().node(plan.leaf.as_str());
+        let is_below =
+            planned.zip(self.leaf()).is_some_and(|(planned, leaf)| self.tree().is_on_path(planned, leaf));
+        if !is_below {
+            return Err(Error::StalePlan);
+        }
+        self.append_compaction(new)
     }
 
     /// Appends a compaction. If the path has system messages, their replayed state is stored with it.

@@ -17,7 +17,7 @@ fn plan(session: &Session, tokens: u64) -> String {
     };
     let list = |messages: &[(Node, Message)]| ids(session, messages.iter().map(|(node, _)| node));
     assert_eq!(plan.is_split_turn(), !plan.turn_prefix.is_empty());
-    format!("{} | {} | {}", plan.first_kept_id, list(&plan.messages_to_summarize), list(&plan.turn_prefix))
+    format!("{} | {} | {}", plan.first_kept, list(&plan.messages_to_summarize), list(&plan.turn_prefix))
 }
 
 const TWO_TURNS: &str = "
@@ -210,7 +210,7 @@ fn another_estimator_moves_the_cut() {
     }
     let session = session(TWO_TURNS);
     let plan = session.plan_compaction_with(session.leaf().unwrap(), &keep(20), &Ten).unwrap();
-    assert_eq!(plan.first_kept_id, "u3");
+    assert_eq!(plan.first_kept, "u3");
     assert_eq!(plan.tokens_before, 40);
 }
 
@@ -236,7 +236,7 @@ fn the_files_of_summarised_messages_end_up_in_text_and_details() {
     "#,
     );
     let plan = session.plan_compaction(&keep(7)).unwrap();
-    assert_eq!(plan.first_kept_id, "u5");
+    assert_eq!(plan.first_kept, "u5");
     let text = "new\n\n<read-files>\nn.rs\nold.rs\nr.rs\n</read-files>\n\n<modified-files>\ne.rs\nm.rs\n</modified-files>";
     assert_eq!(plan.summary_text(Some("new"), None), text);
     let details = r#"{"readFiles":["n.rs","old.rs","r.rs"],"modifiedFiles":["e.rs","m.rs"]}"#;

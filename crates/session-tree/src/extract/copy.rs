@@ -23,6 +23,7 @@ impl Session {
     /// Writes the lines of a planned extract below a header, which
     /// [`Options::new_header`](crate::Options::new_header) makes, to wherever they are wanted.
     pub fn write_extract(&self, plan: &ExtractPlan, header: &NewHeader, out: &mut dyn Write) -> Result<()> {
+        self.check_extract(plan)?;
         let written = out.write_all(header.line().as_bytes()).and_then(|()| out.write_all(b"\n"));
         let written =
             written.and_then(|()| self.write_planned(plan, &header.id, out)).and_then(|()| out.flush());

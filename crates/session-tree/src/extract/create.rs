@@ -69,7 +69,13 @@ impl Session {
     /// Makes a new session of planned entries; this one stays as it is.
     ///
     /// The new file appears whole or not at all, and never in the place of another one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StalePlan`] if the plan was made for another session or before this one was read again, or if it
+    /// covers the whole session and entries were appended since.
     pub fn extract(&self, plan: &ExtractPlan, to: Destination, options: Options) -> Result<Session> {
+        self.check_extract(plan)?;
         let session = to.start(self.as_parent(), options)?;
         self.fill(session, plan, plan.begins_conversation())
     }

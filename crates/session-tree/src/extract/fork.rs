@@ -4,10 +4,9 @@ use super::create::Destination;
 use super::plan::Extract;
 use crate::entry::Image;
 use crate::error::{Error, Result};
-use crate::id::EntryId;
+use crate::id::{EntryId, Stamp};
 use crate::kind::Role;
 use crate::session::{Options, Session};
-use crate::tree::Node;
 
 /// Where a fork ends in relation to the entry it is made at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,11 +18,12 @@ pub enum ForkPosition {
     At,
 }
 
-/// Where a fork would start.
+/// A planned fork.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForkPlan {
+    session: Stamp,
     /// The last entry of the fork; `None`: it starts empty.
-    pub target: Option<Node>,
+    pub target: Option<EntryId>,
     /// The text of the prompt the fork was made before.
     pub editor_text: Option<String>,
     /// The images of that prompt.
@@ -38,13 +38,17 @@ impl Session {
         let not_a_prompt = || Error::NotAPrompt { id: EntryId::from(entry) };
         let node = self.tree().node(entry).ok_or_else(not_a_prompt)?;
         let plan = match position {
-            ForkPosition::At => ForkPlan { target: Some(node), editor_text: None, images: Vec::new() },
+            ForkPosition::At => {
+                let target = Some(self.tree().id(node));
+                ForkPlan { session: self.stamp, target, editor_text: None, images: Vec::new() }
+            }
             ForkPosition::Before => {
                 if self.tree().role(node) != Some(Role::User) || self.tree().is_placeholder(node) {
                     return Err(not_a_prompt());
                 }
                 let (text, images) = self.prompt(node)?;
-                ForkPlan { target: self.tree().parent(node), editor_text: Some(text), images }
+                let target = self.tree().parent(node).map(|parent| self.tree().id(parent));
+                ForkPlan { session: self.stamp, target, editor_text: Some(text), images }
             }
         };
         let is_unsaved = self.file().is_some() && !self.is_saved();
@@ -57,9 +61,17 @@ impl Session {
     /// Makes the session that a fork was planned for: the path to its target, or an empty session.
     ///
     /// The file is written at once if the fork has a conversation, otherwise with its first message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StalePlan`] if the plan was made for another session, or its target is gone.
     pub fn fork(&self, plan: &ForkPlan, to: Destination, options: Options) -> Result<Session> {
-        match plan.target {
-            Some(at) => self.extract(&self.plan_extract(Extract::Path { at })?, to, options),
+        self.check_plan(plan.session)?;
+        match &plan.target {
+            Some(target) => {
+                let at = self.tree().node(target.as_str()).ok_or(Error::StalePlan)?;
+                self.extract(&self.plan_extract(Extract::Path { at })?, to, options)
+            }
             None => to.start(self.as_parent(), options),
         }
     }

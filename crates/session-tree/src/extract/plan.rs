@@ -4,7 +4,8 @@ use hashbrown::HashSet;
 use std::hash::RandomState;
 
 use crate::entry::Body;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::id::Stamp;
 use crate::index::Label;
 use crate::kind::{Kind, Role};
 use crate::session::Session;
@@ -32,9 +33,13 @@ pub enum Extract {
     All,
 }
 
-/// What an extract would copy, and what it would change on the way.
+/// A planned extract: the entries that would be copied, and the changes of their links.
 #[derive(Debug, Clone)]
 pub struct ExtractPlan {
+    /// The state of the tree that the plan was made from.
+    tree: Stamp,
+    /// The end of the indexed part of the journal: later lines are not part of the plan.
+    end: u64,
     pub(super) what: Extract,
     pub(super) entries: Vec<PlannedEntry>,
     pub(super) labels: Vec<(Node, Label)>,
@@ -115,6 +120,14 @@ impl Session {
         }
         Ok(planner.finish())
     }
+
+    /// Fails with [`Error::StalePlan`] if a plan was made for another session or before this one was read again, or if
+    /// a whole session grew since.
+    pub(super) fn check_extract(&self, plan: &ExtractPlan) -> Result<()> {
+        let is_fresh = self.tree().stamp() == plan.tree;
+        let has_grown = plan.what == Extract::All && self.index.end != plan.end;
+        if is_fresh && !has_grown { Ok(()) } else { Err(Error::StalePlan) }
+    }
 }
 
 /// Walks over the selected entries, parents first, and notes for each what becomes of it.
@@ -137,6 +150,8 @@ const NOT_TAKEN: u32 = u32::MAX;
 impl<'s> Planner<'s> {
     fn new(session: &'s Session, what: Extract) -> Self {
         let plan = ExtractPlan {
+            tree: session.tree().stamp(),
+            end: session.index.end,
             what,
             entries: Vec::new(),
             labels: Vec::new(),

@@ -1,16 +1,15 @@
-//! Pops: back to where a piece of work began, with a summary of it.
-//!
-//! A pop is a navigation that always leaves something behind. A push is a label on the place to come back to.
+//! Pop: a navigation back to the start of a piece of work, with a summary of it. A push labels that start.
 
 use crate::draft::NewBranchSummary;
 use crate::error::{Error, Result};
+use crate::id::EntryId;
 use crate::kind::{Kind, Role};
 use crate::navigate::{Navigated, NavigationPlan};
 use crate::position::Position;
 use crate::session::Session;
 use crate::tree::Node;
 
-/// What the label of a push begins with.
+/// The prefix of the label of a push.
 pub const PUSH_PREFIX: &str = "⤓";
 
 /// Returns the label that a push puts on the leaf.
@@ -22,19 +21,19 @@ pub fn push_label(name: &str) -> String {
     format!("{PUSH_PREFIX}{}", name.trim())
 }
 
-/// What a pop would do.
+/// A planned pop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PopPlan {
-    /// The move: where it goes, and the text of the prompt that is taken back.
+    /// The move, with the text of the prompt that is taken back.
     pub navigation: NavigationPlan,
     /// The name of the push that it goes back to.
     pub push: Option<String>,
 }
 
 impl PopPlan {
-    /// Returns where the leaf would go; `None` is before the first entry.
-    pub fn new_leaf(&self) -> Option<Node> {
-        self.navigation.new_leaf
+    /// Returns the leaf after the pop; `None` is before the first entry.
+    pub fn new_leaf(&self) -> Option<&EntryId> {
+        self.navigation.new_leaf.as_ref()
     }
 
     /// Returns the text of the prompt that is taken back; it belongs into the input history.
@@ -76,7 +75,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::StalePlan`] if the leaf moved since, other than over entries that keep books.
+    /// [`Error::StalePlan`] as for [`Session::apply_navigation`].
     pub fn apply_pop(&mut self, plan: &PopPlan, summary: &NewBranchSummary) -> Result<Navigated> {
         self.apply_navigation(&plan.navigation, Some(summary), None)
     }
@@ -85,28 +84,26 @@ impl Session {
         let tree = self.tree();
         let mut navigation = self.plan_navigation(tree.id(target).as_str())?;
         if navigation.is_noop && tree.role(target) == Some(Role::User) {
-            // Navigation leaves an unanswered prompt alone; who pops takes it back.
-            let (text, images) = self.prompt(target)?;
-            navigation.editor_text = Some(text);
-            navigation.images = images;
-            navigation.land_on(tree, self.readable(tree.parent(target)));
+            // Navigation stays on an unanswered prompt; a pop takes it back.
+            self.take_back(target, &mut navigation)?;
             navigation.is_noop = false;
         }
         if !navigation.is_noop {
-            navigation.abandoned = self.abandoned_entries(self.leaf(), navigation.new_leaf).entries;
-            let plan = self.plan_branch_summary(self.leaf(), navigation.new_leaf, &Default::default())?;
+            let new_leaf = navigation.new_leaf.as_ref().and_then(|id| tree.node(id.as_str()));
+            navigation.abandoned = self.abandoned_entries(self.leaf(), new_leaf).entries;
+            let plan = self.plan_branch_summary(self.leaf(), new_leaf, &Default::default())?;
             navigation.can_summarize = !plan.is_empty();
         }
         Ok(PopPlan { navigation, push: None })
     }
 
-    /// Finds the push nearest to the leaf that nobody came back to yet.
+    /// Finds the push nearest to the leaf that was not popped yet.
     fn innermost_push(&self) -> Option<(Node, String)> {
         let tree = self.tree();
-        // What is said next on the path, seen from the place that is looked at.
+        // The conversational entry below `node` on the path.
         let mut next = None;
         for node in tree.ancestors(self.leaf()?) {
-            // Who came back left a summary there.
+            // An earlier pop left a summary there.
             let is_left = next.is_some_and(|next| !self.is_return(next));
             let name = self.label(node).and_then(|label| label.text.strip_prefix(PUSH_PREFIX));
             if let (Some(name), true) = (name, is_left) {
@@ -119,7 +116,7 @@ impl Session {
         None
     }
 
-    /// Tells whether an entry summarises a branch that was left for the place above it.
+    /// Returns true if an entry summarises a branch that was abandoned for the entry above it.
     fn is_return(&self, node: Node) -> bool {
         if self.tree().kind(node) != Kind::BranchSummary {
             return false;

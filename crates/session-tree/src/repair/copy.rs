@@ -38,6 +38,7 @@ impl Session {
         fs: Arc<dyn Fs>,
         path: &Path,
     ) -> Result<RepairedCopy> {
+        self.check_repair(plan)?;
         new_file(fs, path, &mut |_, out| Copier { session: self, plan, out }.copy(), &|copy| {
             let found = index::load(copy, Some(path))?;
             let whole = self.tree().nodes().filter(|node| !self.tree().is_placeholder(*node));

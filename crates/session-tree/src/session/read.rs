@@ -7,7 +7,7 @@ use super::{DocCache, ReadAhead, Session};
 use crate::diagnostic::{Diagnostic, Problem};
 use crate::entry::{Entry, Envelope, Message, PlainResult};
 use crate::error::{Error, Result};
-use crate::id::EntryId;
+use crate::id::{EntryId, Stamp};
 use crate::index::{LONGEST_LINE, Label};
 use crate::json::Doc;
 use crate::kind::Role;
@@ -34,6 +34,11 @@ impl Session {
     /// Reads an entry by its full id.
     pub fn entry(&self, id: impl AsRef<str>) -> Result<Entry> {
         self.entry_at(self.node(id)?)
+    }
+
+    /// Fails with [`Error::StalePlan`] if a plan was made for another session.
+    pub(crate) fn check_plan(&self, session: Stamp) -> Result<()> {
+        if self.stamp == session { Ok(()) } else { Err(Error::StalePlan) }
     }
 
     /// Fails with [`Error::StaleNode`] if a node belongs to another session, or to this one before it was read again.

@@ -70,7 +70,7 @@ fn a_fork_before_the_first_prompt_is_an_empty_session_without_a_file() {
     let dir = Folder::new();
     let source = draw(&dir, "u1 user one\na2<u1 assistant two");
     let plan = source.plan_fork("u1", ForkPosition::Before).unwrap();
-    assert_eq!((plan.target, plan.editor_text.as_deref()), (None, Some("one")));
+    assert_eq!((plan.target.clone(), plan.editor_text.as_deref()), (None, Some("one")));
     let mut fork = source.fork(&plan, Destination::Directory(dir.at("forks")), options()).unwrap();
     assert!(fork.tree().is_empty() && !fork.is_saved());
     assert_eq!(Path::new(&*fork.header().parent_session().unwrap()), source.file().unwrap());
@@ -88,7 +88,7 @@ fn only_a_prompt_can_be_forked_before_and_any_entry_at() {
         assert_eq!(error.to_string(), "Invalid entry ID for forking");
     }
     let plan = source.plan_fork("a2", ForkPosition::At).unwrap();
-    assert_eq!((plan.target, plan.editor_text), (Some(at(&source, "a2")), None));
+    assert_eq!((plan.target, plan.editor_text), (Some("a2".into()), None));
 }
 
 #[test]

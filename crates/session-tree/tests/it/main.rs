@@ -32,5 +32,6 @@ mod properties;
 mod repair;
 mod replacing;
 mod sidecars;
+mod stale_plans;
 mod support;
 mod writing;

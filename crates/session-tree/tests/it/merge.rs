@@ -169,7 +169,7 @@ fn a_branch_on_the_path_is_up_to_date_and_one_ahead_is_fast_forward() {
     assert!(is_up_to_date(&plan(&live, "u", &digest())));
     assert!(is_up_to_date(&plan(&live, "a", &digest())));
     let ahead = plan(&live, "x", &digest());
-    assert!(matches!(&ahead.outcome, MergeOutcome::FastForward { to_id, .. } if *to_id == "x"));
+    assert!(matches!(&ahead.outcome, MergeOutcome::FastForward { to } if *to == "x"));
     let lines = live.session.tree().len();
     let done = live.session.apply_merge(&ahead).unwrap();
     let Merged::FastForwarded { leaf, marker: Some(_) } = done else { panic!("{done:?}") };
@@ -381,8 +381,8 @@ fn a_fork_is_merged_back_from_where_it_left() {
     let plan = live.session.plan_merge(&fork.session, fork.node("f"), &digest()).unwrap();
     let merge = merge_of(&plan);
     assert_eq!(
-        (ids(&fork.session, &merge.entries), merge.base),
-        (vec!["f".to_owned()], Some(live.node("z")))
+        (ids(&fork.session, &merge.entries), merge.base.clone()),
+        (vec!["f".to_owned()], Some("z".into()))
     );
     let entry = apply(&mut live, &plan);
     let noted = live.json(&entry)["details"]["merge"].clone();
@@ -402,7 +402,7 @@ fn a_session_that_shares_nothing_is_merged_without_a_base() {
     let source = other("v user far\ny<v assistant away");
     let mut live = Live::draw(TREE);
     let plan = live.session.plan_merge(&source.session, source.node("y"), &digest()).unwrap();
-    assert_eq!((merge_of(&plan).base, merge_of(&plan).entries.len()), (None, 2));
+    assert_eq!((merge_of(&plan).base.clone(), merge_of(&plan).entries.len()), (None, 2));
     assert_eq!(merge_of(&plan).target_entries.len(), 3);
     let entry = apply(&mut live, &plan);
     assert_eq!(live.json(&entry)["details"]["merge"]["baseId"], json!(null));

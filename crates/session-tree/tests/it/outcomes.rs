@@ -31,10 +31,6 @@ fn open(dir: &Folder, drawing: &str) -> Session {
     session
 }
 
-fn id(session: &Session, node: Option<session_tree::Node>) -> Option<String> {
-    node.map(|node| session.tree().id(node).to_string())
-}
-
 #[test]
 fn what_is_selected_decides_about_the_leaf_and_the_editor() {
     // selected, new leaf, text in the editor
@@ -61,7 +57,7 @@ fn what_is_selected_decides_about_the_leaf_and_the_editor() {
         let mut session = open(&dir, EVERY_TYPE);
         let before = lines(session.file().unwrap());
         let plan = session.plan_navigation(selected).unwrap();
-        assert_eq!(id(&session, plan.new_leaf).as_deref(), leaf, "{selected}");
+        assert_eq!(plan.new_leaf.as_ref().map(|id| id.as_str()), leaf, "{selected}");
         assert_eq!(plan.editor_text.as_deref(), editor, "{selected}");
         let done = session.apply_navigation(&plan, None, None).unwrap();
         assert_eq!(done.summary_entry, None, "{selected}");

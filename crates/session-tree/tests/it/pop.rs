@@ -21,15 +21,15 @@ fn push(live: &mut Live, name: &str) {
     live.session.append_label_change(leaf.as_str(), Some(&push_label(name))).unwrap();
 }
 
-fn new_leaf(live: &Live, plan: &PopPlan) -> Option<String> {
-    plan.new_leaf().map(|node| live.session.tree().id(node).to_string())
+fn new_leaf(plan: &PopPlan) -> Option<String> {
+    plan.new_leaf().map(ToString::to_string)
 }
 
 #[test]
 fn a_pop_takes_back_the_last_prompt_and_leaves_a_summary_of_it() {
     let mut live = Live::draw(FOUR);
     let plan = live.session.plan_pop(None).unwrap();
-    assert_eq!(new_leaf(&live, &plan).as_deref(), Some("a2"));
+    assert_eq!(new_leaf(&plan).as_deref(), Some("a2"));
     assert_eq!(plan.prompt(), Some("three"));
     assert_eq!(ids(&live.session, plan.abandoned()), ["u3", "a4"]);
     assert!(plan.navigation.can_summarize);
@@ -45,7 +45,7 @@ fn a_pop_takes_back_the_last_prompt_and_leaves_a_summary_of_it() {
 fn a_prompt_without_an_answer_is_taken_back_too() {
     let mut live = Live::draw("u1 user one\na2<u1 assistant two\nu3<a2 user three");
     let plan = live.session.plan_pop(None).unwrap();
-    assert_eq!((new_leaf(&live, &plan).as_deref(), plan.prompt()), (Some("a2"), Some("three")));
+    assert_eq!((new_leaf(&plan).as_deref(), plan.prompt()), (Some("a2"), Some("three")));
     assert_eq!(ids(&live.session, plan.abandoned()), ["u3"]);
     live.session.apply_pop(&plan, &summary("nothing came of it")).unwrap();
     assert_eq!(live.llm().len(), 3);
@@ -58,7 +58,7 @@ fn a_pop_to_an_entry_follows_the_rules_of_selection() {
     assert_eq!((to_root.new_leaf(), to_root.prompt()), (None, Some("one")));
     assert_eq!(to_root.abandoned().len(), 4);
     let to_answer = live.session.plan_pop(Some(live.node("a2"))).unwrap();
-    assert_eq!((new_leaf(&live, &to_answer).as_deref(), to_answer.prompt()), (Some("a2"), None));
+    assert_eq!((new_leaf(&to_answer).as_deref(), to_answer.prompt()), (Some("a2"), None));
     assert!(live.session.plan_pop(Some(live.node("a4"))).unwrap().navigation.is_noop);
 }
 
@@ -75,7 +75,7 @@ fn pops_return_to_pushes_from_the_inside_out_and_then_turn_by_turn() {
     assert_eq!(inner.abandoned().len(), 2, "the label and the detail");
     let back = live.session.apply_pop(&inner, &summary("did the detail")).unwrap();
     let outer = live.session.plan_pop(None).unwrap();
-    assert_eq!((outer.push.as_deref(), new_leaf(&live, &outer).as_deref()), (Some("outer"), Some("a2")));
+    assert_eq!((outer.push.as_deref(), new_leaf(&outer).as_deref()), (Some("outer"), Some("a2")));
     live.session.apply_pop(&outer, &summary("did the work")).unwrap();
     let next = live.session.plan_pop(None).unwrap();
     assert_eq!((next.push, next.navigation.editor_text.as_deref()), (None, Some("one")));

@@ -135,7 +135,7 @@ fn the_latest_prompt_is_one_back_whether_it_is_the_leaf_or_has_a_label_behind_it
             assert_eq!(found, expected, "{reference}, with a label: {with_label}");
         }
         let pop = session.plan_pop(None).unwrap();
-        assert_eq!(pop.new_leaf(), session.tree().node("aaaa0001"));
+        assert_eq!(pop.new_leaf(), Some(&session_tree::EntryId::from("aaaa0001")));
     }
 }
 

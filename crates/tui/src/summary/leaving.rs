@@ -32,14 +32,14 @@ impl Leaving {
         summary: &BranchSummaryPlan,
         model: Option<String>,
     ) -> Result<Option<Self>> {
-        let (Some(old_leaf), true) = (plan.old_leaf, plan.can_summarize && !summary.is_empty()) else {
+        let (Some(old_leaf), true) = (&plan.old_leaf, plan.can_summarize && !summary.is_empty()) else {
             return Ok(None);
         };
         let tree = session.tree();
         let is_prompt = |node: &&Node| tree.role(**node) == Some(Role::User);
         let messages = plan.abandoned.iter().filter_map(|node| session.entry_at(*node).ok()?.to_message());
         Ok(Some(Self {
-            branch: session.branch_name(old_leaf)?,
+            branch: session.branch_name(session.node(old_leaf.as_str())?)?,
             turns: plan.abandoned.iter().filter(is_prompt).count(),
             tool_calls: session_view::Stats::of_entries(session, plan.abandoned.iter().copied())?
                 .tool_calls(),

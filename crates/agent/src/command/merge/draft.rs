@@ -67,7 +67,7 @@ impl Agent {
             Ok(json!({
                 "type": EVENT,
                 "preparation": {
-                    "baseId": merge.base_id.as_ref().map(EntryId::as_str),
+                    "baseId": merge.base.as_ref().map(EntryId::as_str),
                     "sourceLeafId": merge.source_leaf.as_str(),
                     "sourceEntries": entries_json(there, &merge.entries)?,
                     "targetEntries": entries_json(here, &merge.target_entries)?,
@@ -122,13 +122,14 @@ impl Agent {
             let leaf = source.node(merge.source_leaf.as_str())?;
             let start = match &merge.earlier {
                 Some(earlier) => Some(&earlier.source_leaf),
-                None => merge.base_id.as_ref(),
+                None => merge.base.as_ref(),
             };
             let start = start.and_then(|id| source.tree().node(id.as_str()));
             let mut there = source.plan_branch_summary(Some(leaf), start, &settings)?;
             let counted: HashSet<_> = merge.entries.iter().copied().collect();
             there.messages.retain(|(node, _)| counted.contains(node));
-            Ok((there, here.plan_branch_summary(here.leaf(), merge.base, &settings)?))
+            let base = merge.base.as_ref().map(|id| here.node(id.as_str())).transpose()?;
+            Ok((there, here.plan_branch_summary(here.leaf(), base, &settings)?))
         })
     }
 }

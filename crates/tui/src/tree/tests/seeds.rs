@@ -159,7 +159,7 @@ fn a_selection_goes_where_the_tables_say() {
     let session = Session::from_bytes(session_text(SESSION)).unwrap();
     for (name, target, leaf, text) in table {
         let plan = session.plan_navigation(target).unwrap();
-        let new_leaf = plan.new_leaf_id.as_ref().map(|id| id.as_str());
+        let new_leaf = plan.new_leaf.as_ref().map(|id| id.as_str());
         assert_eq!((new_leaf, plan.editor_text.as_deref()), (leaf, text), "{name}");
     }
     // 002: selecting the current leaf does nothing.
