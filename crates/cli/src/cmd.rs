@@ -33,7 +33,7 @@ mod name;
 mod new;
 mod path;
 mod pop;
-mod push;
+pub(crate) mod push;
 mod repair;
 mod session_command;
 mod sessions;

@@ -10,10 +10,10 @@ use super::session_command::{Outcome, Work};
 pub(crate) struct Args {
     /// A name for it.
     #[arg(value_name = "NAME")]
-    name: Vec<String>,
+    pub(crate) name: Vec<String>,
     /// Replace the label that the entry has.
     #[arg(long, short)]
-    force: bool,
+    pub(crate) force: bool,
 }
 
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {

@@ -12,6 +12,7 @@ use offshoot_agent::command::Applied;
 use offshoot_agent::tools::UserCommand;
 use offshoot_tui::chat::item::Tone;
 use offshoot_tui::chat::working::Activity;
+use offshoot_tui::dialog::{Item, Question};
 use offshoot_tui::help::Help;
 use offshoot_tui::keys::Action;
 use session_tree::{EntryId, Position, Role, Session};
@@ -19,7 +20,7 @@ use session_tree::{EntryId, Position, Role, Session};
 use super::front::Front;
 use super::view::{Chosen, View};
 use crate::change::{Change, Effect};
-use crate::cmd::{Outcome, SessionCommand, Work};
+use crate::cmd::{Outcome, SessionCommand, Work, push};
 use crate::error::CommandError;
 use crate::slash::{self, ChatCommand, Line, Slash};
 use crate::talk::damage;
@@ -110,8 +111,30 @@ impl Front<'_> {
             }
             SessionCommand::CherryPick(args) => self.plan_pick(args.request()),
             SessionCommand::Merge(args) if !args.no_review => self.plan_merge(args.request(true)),
+            SessionCommand::Push(args) if !args.force => self.ask_to_push(args.clone()),
             _ => self.run_session_command(command),
         }
+    }
+
+    /// Labels this position; asks first if another label would be replaced.
+    fn ask_to_push(&mut self, args: push::Args) {
+        let reply = self.agent.plan_push(args.name.join(" "));
+        self.call(reply, move |front, plan| {
+            let previous = match plan {
+                Ok(plan) if plan.is_noop() => None,
+                Ok(plan) => plan.previous,
+                Err(error) => return front.fail_with(error),
+            };
+            let push = |force| SessionCommand::Push(push::Args { force, ..args });
+            let Some(previous) = previous else { return front.run_session_command(push(false)) };
+            let answers = vec![Item::new("Replace it", ""), Item::new("Keep it", "nothing changes")];
+            let title = format!("This entry has the label `{previous}` already");
+            let chosen: Chosen<Option<usize>> = Box::new(move |front, answer| match answer {
+                Some(0) => front.run_session_command(push(true)),
+                _ => front.tell(Tone::Info, "nothing changed"),
+            });
+            front.open_view(View::Question(Question::new(title, "", answers), chosen));
+        });
     }
 
     fn chat_command(&mut self, command: ChatCommand) {

@@ -80,6 +80,26 @@ fn closing_a_view_after_a_change_of_size_restores_the_last_screenful() {
 }
 
 #[test]
+fn a_change_of_size_leaves_no_old_frames() {
+    let (_home, mut screen) = numbered(100, 24);
+    screen.send("a draft");
+    screen.wait_for("› a draft");
+    for (columns, rows) in [(60, 24), (100, 24), (70, 12), (120, 30), (40, 24), (100, 24)] {
+        screen.resize(columns, rows);
+        let shown = screen.wait_until("one frame in the new size", |shown| {
+            shown.lines().any(|line| line.starts_with('─') && line.chars().count() == usize::from(columns))
+                && shown.matches("› a draft").count() == 1
+        });
+        assert_eq!(shown.matches("› a draft").count(), 1, "{columns}x{rows}:\n{shown}");
+        let shown = numbers(&shown);
+        assert!(shown.windows(2).all(|pair| pair[1] == pair[0] + 1), "{columns}x{rows}: {shown:?}");
+    }
+    screen.send("\x15");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
 fn an_answer_of_very_many_blocks_opens_and_the_program_can_be_left() {
     const BLOCKS: usize = 160_000;
     let (home, _server, mut screen) = talking(&["One."]);

@@ -50,6 +50,27 @@ fn a_command_that_fails_stays_in_the_editor() {
 }
 
 #[test]
+fn push_asks_before_it_replaces_a_label() {
+    let (home, _server, mut screen) = talking(&["Here."]);
+    screen.ask("hello", "Here.");
+    screen.say("/label good");
+    screen.wait_for("labelled");
+    let labels = |home| session(home).1.into_iter().filter(|entry| entry["type"] == "label").count();
+    for (answer, expected) in [("2", 1), ("1", 2)] {
+        screen.say("/push better");
+        screen.wait_for("has the label `good` already");
+        screen.answer(answer);
+        screen.wait_without("has the label `good` already");
+        if expected == 2 {
+            screen.wait_for("labelled");
+        }
+        assert_eq!(labels(&home), expected);
+    }
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+}
+
+#[test]
 fn undo_twice_takes_two_prompts_back() {
     let (home, server, mut screen) = talking(&["One.", "Two."]);
     screen.ask("the first", "One.");
