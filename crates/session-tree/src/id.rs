@@ -8,7 +8,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 use smol_str::SmolStr;
 
 /// A handle to an entry of a loaded tree; cheap to copy.
@@ -238,9 +238,9 @@ pub(crate) fn derived_id(parts: &[&str], is_taken: impl Fn(&str) -> bool) -> Ent
     }
 }
 
-/// Gives the SHA-256 of texts, each ended by a zero byte, in hex digits.
+/// Returns the SHA-256 of texts, each followed by a zero byte, in hex digits.
 pub(crate) fn digest<'p>(parts: impl Iterator<Item = &'p [u8]>) -> String {
-    let mut hash = Sha256::new();
+    let mut hash = Hash::new();
     for part in parts {
         hash.update(part);
         hash.update([0]);
@@ -248,7 +248,7 @@ pub(crate) fn digest<'p>(parts: impl Iterator<Item = &'p [u8]>) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Draws ids at random, as pi does: eight hex digits for entries, UUIDv7 for sessions.
+/// Random ids as pi writes them: eight hex digits for entries, UUIDs of version 7 for sessions.
 #[cfg(feature = "fs")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RandomIds;
@@ -256,17 +256,63 @@ pub struct RandomIds;
 #[cfg(feature = "fs")]
 impl IdSource for RandomIds {
     fn entry_id(&mut self) -> EntryId {
-        // The head of a v4: the first digits of a v7 only change about once a minute.
-        let mut buffer = uuid::Uuid::encode_buffer();
-        let text = uuid::Uuid::new_v4().simple().encode_lower(&mut buffer);
-        EntryId::from(text.get(..8).unwrap_or_default())
+        hex_id(random() as u32)
     }
 
     fn long_entry_id(&mut self) -> EntryId {
-        EntryId::from(uuid::Uuid::new_v4().to_string())
+        EntryId::from(uuid(4, random()))
     }
 
     fn session_id(&mut self) -> String {
-        uuid::Uuid::now_v7().to_string()
+        use crate::time::{Clock, SystemClock};
+        let millis = SystemClock.now().as_millis().cast_unsigned();
+        uuid(7, u128::from(millis) << 80 | random() >> 48)
+    }
+}
+
+/// Returns random bits: the standard library seeds the keys of its hash tables from the operating system, and gives each
+/// new hasher other keys.
+#[cfg(feature = "fs")]
+fn random() -> u128 {
+    use std::hash::{BuildHasher, RandomState};
+    let number = || u128::from(RandomState::new().hash_one(0));
+    number() << 64 | number()
+}
+
+/// Spells a number as a UUID of a version.
+#[cfg(feature = "fs")]
+fn uuid(version: u128, bits: u128) -> String {
+    let bits = bits & !(0xf << 76) & !(3 << 62) | version << 76 | 2 << 62;
+    let hex = format!("{bits:032x}");
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+#[cfg(all(test, feature = "fs"))]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn random_ids_differ_and_are_spelled_as_uuids() {
+        let entries: HashSet<EntryId> = (0..10_000).map(|_| RandomIds.entry_id()).collect();
+        assert!(entries.len() > 9_990, "{} of 10,000 ids differ", entries.len());
+        assert!(entries.iter().all(|id| matches!(IdKey::of(id.as_str()), IdKey::Hex(_))));
+        for first in 0..16 {
+            let digit = char::from_digit(first, 16).unwrap();
+            assert!(entries.iter().any(|id| id.as_str().starts_with(digit)), "none starts with {digit}");
+        }
+        let long: HashSet<EntryId> = (0..10_000).map(|_| RandomIds.long_entry_id()).collect();
+        assert_eq!(long.len(), 10_000);
+        let shape = |id: &str| {
+            let dashes: Vec<usize> = id.match_indices('-').map(|(at, _)| at).collect();
+            (id.len(), dashes, id[14..15].to_owned(), "89ab".contains(&id[19..20]))
+        };
+        let expected = |version: &str| (36, vec![8, 13, 18, 23], version.to_owned(), true);
+        assert_eq!(shape(RandomIds.long_entry_id().as_str()), expected("4"));
+        let (one, other) = (RandomIds.session_id(), RandomIds.session_id());
+        assert_eq!(shape(&one), expected("7"));
+        assert_ne!(one, other);
+        assert!(one[..8] >= *"0193", "the first digits are the time: {one}");
     }
 }

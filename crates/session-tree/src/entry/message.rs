@@ -118,7 +118,7 @@ impl Message {
     /// # Errors
     ///
     /// As [`Message::parse`].
-    pub fn from_serialize(value: &impl serde::Serialize) -> Result<Self> {
+    pub fn from_serialize(value: &impl serde_core::Serialize) -> Result<Self> {
         let text = serde_json::to_vec(value)
             .map_err(|error| InvalidReason::NotSerializable { reason: error.to_string() }.of("message"))?;
         Self::parse(text)

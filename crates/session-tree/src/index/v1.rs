@@ -1,6 +1,6 @@
 //! Ids for entries of version 1, which have none.
 
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 /// Gives the id of the object at `index` (the header is 0): the same in every process that reads the file.
 pub(super) fn entry_id(session_id: &str, index: usize, is_taken: impl Fn(&str) -> bool) -> String {
@@ -15,7 +15,7 @@ pub(super) fn entry_id(session_id: &str, index: usize, is_taken: impl Fn(&str) -
 }
 
 fn candidate(session_id: &str, index: usize, retry: u32) -> String {
-    let mut hash = Sha256::new();
+    let mut hash = Hash::new();
     hash.update(session_id.as_bytes());
     hash.update([0]);
     hash.update(index.to_string().as_bytes());

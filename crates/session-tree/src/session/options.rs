@@ -109,7 +109,7 @@ impl Options {
     /// Opens a session in any storage, for reading and writing.
     ///
     /// ```
-    /// use session_tree::Options;
+    /// use session_tree::{Message, Options};
     /// use session_tree::journal::MemoryJournal;
     ///
     /// let bytes = br#"{"type":"session","version":3,"id":"s1","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#;
