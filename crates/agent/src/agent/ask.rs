@@ -129,7 +129,7 @@ impl Agent {
 
 /// Reads messages that extensions answered; what is none is left out.
 fn read_messages(list: &Json) -> Option<Vec<Message>> {
-    Some(list.as_array()?.iter().filter_map(|value| Message::from_serialize(value).ok()).collect())
+    Some(list.as_array()?.iter().filter_map(|value| Message::parse_unchecked(value.to_string()).ok()).collect())
 }
 
 /// How a stream ended.

@@ -144,7 +144,7 @@ fn request(context: &Json, options: &Json) -> Request {
     let level = options["reasoning"].as_str().or_else(|| options["reasoningEffort"].as_str());
     Request {
         system: context["systemPrompt"].as_str().unwrap_or_default().to_owned(),
-        messages: messages.filter_map(|message| Message::from_serialize(message).ok()).collect(),
+        messages: messages.filter_map(|message| Message::parse_unchecked(message.to_string()).ok()).collect(),
         tools: tools.filter_map(|tool| ToolSpec::deserialize(tool).ok()).collect(),
         thinking: level.and_then(ThinkingLevel::from_name).unwrap_or_default(),
         max_output: options["maxTokens"].as_u64(),

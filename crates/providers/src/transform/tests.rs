@@ -20,10 +20,10 @@ fn spec() -> ModelSpec {
 }
 
 fn answer(provider: &str, api: &str, model: &str, content: Json) -> Message {
-    Message::from_serialize(&json!({
+    let message = json!({
         "role": "assistant", "provider": provider, "api": api, "model": model, "content": content,
-    }))
-    .unwrap()
+    });
+    Message::parse_unchecked(message.to_string()).unwrap()
 }
 
 fn blocks(message: Message) -> Vec<Said> {
@@ -78,7 +78,7 @@ fn a_prompt_without_a_visible_character_is_left_out() {
         json!([{"type": "text", "text": " "}, {"type": "image", "data": "d", "mimeType": "image/png"}]);
     assert_eq!(said(blocks), [Turn::User(vec![image])]);
     let result = json!({"role": "toolResult", "toolCallId": "c", "content": " \n"});
-    let result = turns(&spec(), &[Message::from_serialize(&result).unwrap()]);
+    let result = turns(&spec(), &[Message::parse_unchecked(result.to_string()).unwrap()]);
     assert!(
         matches!(&result[..], [Turn::Results(all)] if all[0].text() == " \n"),
         "output stays: {result:?}"
@@ -88,7 +88,7 @@ fn a_prompt_without_a_visible_character_is_left_out() {
 #[test]
 fn results_that_follow_each_other_stand_together() {
     let result = |id: &str| {
-        Message::from_serialize(&json!({"role": "toolResult", "toolCallId": id, "content": "x"})).unwrap()
+        Message::tool_result(id, "read").text("x").build()
     };
     let user = || Message::user("hi").with_time(Timestamp::from_millis(0));
     let turns = turns(&spec(), &[user(), result("a"), result("b"), user(), result("c")]);

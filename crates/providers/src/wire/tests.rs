@@ -64,7 +64,7 @@ pub(super) fn tokens(message: &Json) -> [u64; 4] {
 }
 
 pub(super) fn parsed(message: Json) -> Message {
-    Message::from_serialize(&message).unwrap()
+    Message::parse_unchecked(message.to_string()).unwrap()
 }
 
 pub(super) fn user(text: &str) -> Message {

@@ -13,7 +13,7 @@ use testkit::model_server::{ModelServer, Reply};
 use crate::support::{collect, model, model_like, options, request};
 
 fn message(value: &Json) -> Message {
-    Message::from_serialize(value).unwrap()
+    Message::parse_unchecked(value.to_string()).unwrap()
 }
 
 fn calls(ids: &[&str], model: &str) -> Message {

@@ -164,7 +164,7 @@ fn emit(shared: &Shared, arguments: &Json) -> Result<(), String> {
 
 fn messages(arguments: &Json) -> Vec<Message> {
     let list = arguments["messages"].as_array().into_iter().flatten();
-    list.filter_map(|value| Message::from_serialize(value).ok()).collect()
+    list.filter_map(|value| Message::parse_unchecked(value.to_string()).ok()).collect()
 }
 
 fn convert(arguments: &Json) -> Answer {
