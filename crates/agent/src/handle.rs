@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use session_tree::{Entry, EntryId, Message, Position, Session, Timestamp};
 use tokio::sync::{mpsc, oneshot};
 
@@ -60,14 +60,10 @@ impl CustomMessage {
 
     /// Spells it as a message of a conversation.
     pub(crate) fn to_message(&self, time: Timestamp) -> Result<Message> {
-        let mut value = json!({
-            "role": "custom", "customType": self.custom_type, "content": self.content, "display": self.display,
-        });
-        if let Some(details) = &self.details {
-            value["details"] = details.clone();
-        }
-        value["timestamp"] = json!(time.as_millis());
-        Ok(Message::from_serialize(&value)?)
+        let message = Message::custom(&self.custom_type, self.content.clone()).display(self.display);
+        let message = message.details(self.details.clone()).time(time).build();
+        // Checked now: the message may be queued before it is appended.
+        Ok(Message::parse(message.raw())?)
     }
 }
 
@@ -293,7 +289,7 @@ impl AgentHandle {
     /// Appends a message, and tells whoever watches.
     fn keep(&self, message: Message) -> Result<EntryId> {
         let mut session = self.session();
-        let id = append(&mut session, &message)?;
+        let id = session.append(&message)?;
         self.settle(&mut session)?;
         drop(session);
         self.events.emit(AgentEvent::Message { id: id.clone(), message });
@@ -460,15 +456,4 @@ impl AgentHandle {
         });
         Reply { reply, cancel }
     }
-}
-
-/// Appends a message; those of extensions are entries of their own kind.
-pub(crate) fn append(session: &mut Session, message: &Message) -> Result<EntryId> {
-    if message.role() != session_tree::Role::Custom {
-        return Ok(session.append_message(message)?);
-    }
-    let value = message.value().to_serde().unwrap_or_default();
-    let custom_type = value["customType"].as_str().unwrap_or_default();
-    let display = value["display"].as_bool().unwrap_or(true);
-    Ok(session.append_custom_message(custom_type, &value["content"], display, value.get("details"))?)
 }

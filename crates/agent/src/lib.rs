@@ -16,7 +16,6 @@ pub mod event;
 pub mod extension;
 pub mod handle;
 pub mod hooks;
-mod message;
 pub mod model;
 pub mod permission;
 pub mod queue;

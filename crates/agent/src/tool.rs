@@ -47,16 +47,7 @@ pub trait Tool: fmt::Debug + Send + Sync {
     fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a>;
 }
 
-/// One call of a tool.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolCall {
-    /// The id that its result names.
-    pub id: String,
-    /// The name of the tool.
-    pub name: String,
-    /// What it is called with.
-    pub arguments: Json,
-}
+pub use session_tree::ToolCall;
 
 /// What a tool call would do to the world.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use serde_json::{Value as Json, json};
-use session_tree::{Block, Message, Position, Role};
+use session_tree::{Message, Position, Role};
 
 use super::Agent;
 use super::tell::messages_json;
@@ -14,7 +14,6 @@ use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, answer_name};
 use crate::model::{Answer, Model, ModelError, Request, StopReason, Tap};
-use crate::tool::ToolCall;
 use crate::turn::Input;
 
 impl Agent {
@@ -62,7 +61,7 @@ impl Agent {
             End::Complete => {
                 let is_cut = answer.stop() == Some(StopReason::Length);
                 let message = answer.into_message(spec, now);
-                let calls = calls_of(&message);
+                let calls = message.tool_calls();
                 Input::Answered { message, calls, is_cut }
             }
             End::Broken(error) => {
@@ -129,7 +128,12 @@ impl Agent {
 
 /// Reads messages that extensions answered; what is none is left out.
 fn read_messages(list: &Json) -> Option<Vec<Message>> {
-    Some(list.as_array()?.iter().filter_map(|value| Message::parse_unchecked(value.to_string()).ok()).collect())
+    Some(
+        list.as_array()?
+            .iter()
+            .filter_map(|value| Message::parse_unchecked(value.to_string()).ok())
+            .collect(),
+    )
 }
 
 /// How a stream ended.
@@ -137,21 +141,4 @@ enum End {
     Complete,
     Broken(ModelError),
     Stopped,
-}
-
-/// The tool calls of an answer, in their order.
-fn calls_of(message: &Message) -> Vec<ToolCall> {
-    let blocks = message.content().blocks();
-    blocks
-        .filter_map(|block| match block {
-            Block::ToolCall { id, name, arguments } => Some(ToolCall {
-                id: id.into_owned(),
-                name: name.into_owned(),
-                arguments: arguments
-                    .and_then(session_tree::json::ValueRef::to_serde)
-                    .unwrap_or_else(|| json!({})),
-            }),
-            Block::Text(_) | Block::Thinking(_) | Block::Image { .. } | Block::Other(_) => None,
-        })
-        .collect()
 }

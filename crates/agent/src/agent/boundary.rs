@@ -92,7 +92,7 @@ impl Agent {
 
     /// Tells whether the last word is not the model's own.
     pub(super) fn can_be_answered(&self) -> Result<bool> {
-        Ok(can_be_answered(&self.request()?.messages))
+        Ok(self.session().needs_answer()?)
     }
 
     /// Appends what was proposed if all of it can be; otherwise says why not.

@@ -55,21 +55,15 @@ impl Submission {
     pub fn to_messages(&self, now: Timestamp, cwd: &Path, secrets: &Secrets) -> Result<Vec<Message>> {
         let Mentioned { files, images } = mention::read(&self.typed, cwd, secrets);
         let images = [self.images.as_slice(), &images].concat();
-        let mut messages = vec![Submission { images, ..self.clone() }.to_message(now)?];
+        let mut messages = vec![Submission { images, ..self.clone() }.to_message(now)];
         for file in files {
             messages.push(file.to_message(now)?);
         }
         Ok(messages)
     }
 
-    fn to_message(&self, now: Timestamp) -> Result<Message> {
-        if self.images.is_empty() {
-            return Ok(Message::user(&self.text).with_time(now));
-        }
-        let mut content = vec![json!({"type": "text", "text": self.text})];
-        content.extend(images_json(&self.images));
-        let message = json!({"role": "user", "content": content, "timestamp": now.as_millis()});
-        Ok(Message::from_serialize(&message)?)
+    fn to_message(&self, now: Timestamp) -> Message {
+        Message::user_with_images(&self.text, &self.images).with_time(now)
     }
 }
 

@@ -13,7 +13,6 @@ use crate::cancel::Cancel;
 use crate::command::entry_at_json;
 use crate::error::Result;
 use crate::event::{AgentEvent, answer_name};
-use crate::handle;
 use crate::model::{Answer, AnswerEvent, ModelSpec};
 use crate::turn::Outcome;
 
@@ -156,7 +155,7 @@ impl Agent {
             self.tell_of("message_start", payload, cancel).await;
         }
         let message = self.changed_at_end(message, cancel).await;
-        let id = self.when_unlocked(cancel, |session| handle::append(session, &message)).await?;
+        let id = self.when_unlocked(cancel, |session| Ok(session.append(&message)?)).await?;
         self.said.take(&id, &message);
         self.events.emit(AgentEvent::Message { id: id.clone(), message });
         self.tell_news(cancel).await;

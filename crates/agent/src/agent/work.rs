@@ -14,7 +14,6 @@ use crate::cancel::Cancel;
 use crate::command::is_grafted;
 use crate::event::AgentEvent;
 use crate::hooks::given;
-use crate::message::spelled;
 use crate::permission::Caution;
 use crate::tool::{ToolCall, ToolOutput, ToolPlace};
 use crate::tools::ReadyCall;
@@ -193,15 +192,7 @@ impl Agent {
     }
 }
 
-/// Makes the message of a tool result, in the spelling of pi.
 fn result_message(call: &ToolCall, output: &ToolOutput, time: Timestamp) -> Message {
-    let mut message = json!({
-        "role": "toolResult", "toolCallId": call.id, "toolName": call.name, "content": output.content,
-    });
-    if let Some(details) = &output.details {
-        message["details"] = details.clone();
-    }
-    message["isError"] = Json::Bool(output.is_error);
-    message["timestamp"] = json!(time.as_millis());
-    spelled(&message)
+    let result = output.content.iter().fold(call.answer(), |result, block| result.block(block));
+    result.details(output.details.clone()).is_error(output.is_error).time(time).build()
 }

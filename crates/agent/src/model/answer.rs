@@ -5,7 +5,6 @@ use session_tree::{Message, Timestamp};
 
 use super::event::{AnswerEvent, BlockStart, StopReason, Usage};
 use super::spec::ModelSpec;
-use crate::message::spelled;
 
 /// An answer while it grows.
 ///
@@ -127,43 +126,25 @@ impl Answer {
     }
 
     fn message(self, model: &ModelSpec, time: Timestamp, stop: &str, error: Option<&str>) -> Message {
-        let content: Vec<Json> =
-            self.blocks.iter().filter_map(|block| block.stored(error.is_some())).collect();
-        let cost = model.cost(&self.usage);
-        let total = plain(cost.iter().sum());
-        let [input, output, read, write] = cost.map(plain);
-        let mut message = json!({
-            "role": "assistant",
-            "content": content,
-            "api": model.api,
-            "provider": model.provider,
-            "model": model.id,
-            "usage": {
-                "input": self.usage.input,
-                "output": self.usage.output,
-                "cacheRead": self.usage.cache_read,
-                "cacheWrite": self.usage.cache_write,
-                "totalTokens": self.usage.total(),
-                "cost": {
-                    "input": input, "output": output, "cacheRead": read, "cacheWrite": write, "total": total,
-                },
-            },
-            "stopReason": stop,
-        });
+        let blocks = self.blocks.iter().filter_map(|block| block.stored(error.is_some()));
+        let message = blocks.fold(Message::assistant(), |message, block| message.block(&block));
+        let Usage { input, output, cache_read, cache_write } = self.usage;
+        let usage = session_tree::Usage { input, output, cache_read, cache_write, ..Default::default() };
+        let mut message = message
+            .api(&model.api)
+            .model(&model.provider, &model.id)
+            .usage(usage)
+            .cost(model.cost(&self.usage))
+            .stop_reason(session_tree::StopReason::from_name(stop.as_bytes()))
+            .time(time);
         if let Some(error) = error {
-            message["errorMessage"] = json!(error);
+            message = message.error_message(error);
         }
         if let Some(id) = self.response_id {
-            message["responseId"] = json!(id);
+            message = message.response_id(id);
         }
-        message["timestamp"] = json!(time.as_millis());
-        spelled(&message)
+        message.build()
     }
-}
-
-/// Spells a number as pi does: without a fraction if it has none.
-fn plain(number: f64) -> Json {
-    serde_json::from_str(&number.to_string()).unwrap_or_default()
 }
 
 impl Block {

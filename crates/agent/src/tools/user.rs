@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
 use session_tree::{Message, Timestamp};
 
 use super::output::Tail;
 use super::shell::{self, End};
-use crate::message::spelled;
 use crate::tool::{ToolOutput, ToolPlace};
 
 /// A command that a user typed.
@@ -83,20 +81,13 @@ pub async fn run_user_command(command: &UserCommand, place: &ToolPlace, now: Tim
     command_message(command, &output, now)
 }
 
-/// Makes the `bashExecution` message of a command, in the spelling of pi.
+/// Makes the `bashExecution` message of a command.
 pub(crate) fn command_message(command: &UserCommand, output: &CommandOutput, now: Timestamp) -> Message {
-    let mut message = json!({"role": "bashExecution", "command": command.command, "output": output.text});
-    if let Some(code) = output.exit_code {
-        message["exitCode"] = json!(code);
+    let message = Message::bash(&command.command).output(&output.text).exit_code(output.exit_code).time(now);
+    let message = message.cancelled(output.is_cancelled).truncated(output.is_cut);
+    let message = message.exclude_from_context(command.is_private);
+    match &output.full {
+        Some(path) => message.full_output_path(path.to_string_lossy()).build(),
+        None => message.build(),
     }
-    message["cancelled"] = json!(output.is_cancelled);
-    message["truncated"] = json!(output.is_cut);
-    if let Some(path) = &output.full {
-        message["fullOutputPath"] = json!(path.to_string_lossy());
-    }
-    if command.is_private {
-        message["excludeFromContext"] = json!(true);
-    }
-    message["timestamp"] = json!(now.as_millis());
-    spelled(&message)
 }

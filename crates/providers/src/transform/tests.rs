@@ -87,9 +87,7 @@ fn a_prompt_without_a_visible_character_is_left_out() {
 
 #[test]
 fn results_that_follow_each_other_stand_together() {
-    let result = |id: &str| {
-        Message::tool_result(id, "read").text("x").build()
-    };
+    let result = |id: &str| Message::tool_result(id, "read").text("x").build();
     let user = || Message::user("hi").with_time(Timestamp::from_millis(0));
     let turns = turns(&spec(), &[user(), result("a"), result("b"), user(), result("c")]);
     let shape: Vec<usize> =

@@ -53,7 +53,9 @@ async fn what_the_model_said_goes_back_to_it_as_it_was() {
         let ids: Vec<_> = said.value().to_serde().unwrap()["content"].as_array().unwrap()[2..].to_vec();
         again.messages.push(said);
         for call in ids {
-            again.messages.push(Message::tool_result(call["id"].as_str().unwrap(), "read").text("ok").build());
+            again
+                .messages
+                .push(Message::tool_result(call["id"].as_str().unwrap(), "read").text("ok").build());
         }
         assert_eq!(collect(&model, again).await.1, None);
         let sent = server.requests()[1].body.to_string();

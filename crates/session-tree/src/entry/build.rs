@@ -271,8 +271,8 @@ impl ToolResultBuilder {
     }
 
     /// Sets data for programs; no model reads it.
-    pub fn details(mut self, details: Json) -> Self {
-        self.details = Some(details);
+    pub fn details(mut self, details: impl Into<Option<Json>>) -> Self {
+        self.details = details.into();
         self
     }
 
