@@ -11,7 +11,7 @@ pub(super) const TESTS: &[JournalTest] = &[
 ];
 
 fn texts(session: &Session) -> Outcome<Vec<String>> {
-    Ok(session.build_context()?.messages().map(|message| message.text().into_owned()).collect())
+    Ok(session.context()?.messages().map(|message| message.text().into_owned()).collect())
 }
 
 fn round_trip(journal: Box<dyn Journal>) -> Outcome {
