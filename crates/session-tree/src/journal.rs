@@ -118,6 +118,15 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
         Err(io::Error::from(io::ErrorKind::Unsupported).into())
     }
 
+    /// Returns the bytes from a position on, up to the end or to the end of some line before it, in one request. None without
+    /// [`Capabilities::changes`].
+    ///
+    /// The engine then asks for these where it would ask for the length and read: to follow a session, and under the lock.
+    fn changes(&self, since: u64) -> io::Result<Option<Vec<u8>>> {
+        let _ = since;
+        Ok(None)
+    }
+
     /// Opens the journal that has taken the name of this one, if it is another one now.
     fn reopened(&self) -> Result<Option<Box<dyn Journal>>> {
         Ok(None)
@@ -140,6 +149,8 @@ pub struct Capabilities {
     pub exclusive: bool,
     /// [`Journal::replace`] works. Without it, sessions of older versions are read-only.
     pub replace: bool,
+    /// [`Journal::changes`] works.
+    pub changes: bool,
 }
 
 /// Lines to be appended.

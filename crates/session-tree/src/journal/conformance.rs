@@ -20,8 +20,10 @@ mod bytes;
 mod sessions;
 mod sharing;
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
+use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -71,9 +73,14 @@ pub fn run(storage: &mut dyn Storage) -> Result<usize, Failure> {
         function(journal).map_err(|error| Failure::of(test, &*error))?;
         count += 1;
     }
-    for (test, function) in sharing::TESTS {
-        let first = storage.create(test).map_err(|error| Failure::of(test, &error))?;
-        let mut handles = Handles { storage, name: test };
+    // Once with the optional operations of the storage, once without them: the results must be the same.
+    for (hides_options, (test, function)) in
+        [false, true].into_iter().flat_map(|hides| sharing::TESTS.iter().map(move |test| (hides, test)))
+    {
+        let name =
+            if hides_options { format!("{test}, without optional operations") } else { (*test).to_owned() };
+        let first = storage.create(&name).map_err(|error| Failure::of(test, &error))?;
+        let mut handles = Handles { storage, name, hides_options };
         if !handles.can_share(first).map_err(|error| Failure::of(test, &*error))? {
             break;
         }
@@ -109,22 +116,69 @@ const HEADER: &[u8] =
 /// The handles of one shared journal.
 struct Handles<'s> {
     storage: &'s mut dyn Storage,
-    name: &'static str,
+    name: String,
+    hides_options: bool,
 }
 
 impl Handles<'_> {
     /// Writes the header; false if the storage cannot open a second handle.
     fn can_share(&mut self, mut first: Box<dyn Journal>) -> Outcome<bool> {
         append(&mut *first, HEADER, None)?;
-        Ok(self.storage.open(self.name)?.is_some())
+        Ok(self.storage.open(&self.name)?.is_some())
     }
 
     fn open(&mut self) -> Outcome<Box<dyn Journal>> {
-        Ok(self.storage.open(self.name)?.ok_or("the storage opened this journal before, but not now")?)
+        let journal =
+            self.storage.open(&self.name)?.ok_or("the storage opened this journal before, but not now")?;
+        Ok(if self.hides_options { Box::new(Plain(journal)) } else { journal })
     }
 
     fn session(&mut self) -> Outcome<Session> {
         Ok(options().load_journal(self.open()?, None)?)
+    }
+}
+
+/// A journal without its optional operations.
+#[derive(Debug)]
+struct Plain(Box<dyn Journal>);
+
+impl ReadAt for Plain {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(position, buffer)
+    }
+}
+
+impl Journal for Plain {
+    fn name(&self) -> Cow<'_, str> {
+        self.0.name()
+    }
+
+    fn exists(&self) -> bool {
+        self.0.exists()
+    }
+
+    fn lock(&mut self) -> Result<Locked> {
+        self.0.lock()
+    }
+
+    fn set_lock_wait(&mut self, limit: Duration) {
+        self.0.set_lock_wait(limit);
+    }
+
+    fn unlock(&mut self) {
+        self.0.unlock();
+    }
+
+    fn append(&mut self, new: &NewLines<'_>) -> Result<()> {
+        self.0.append(new)
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.0.sync()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::id::EntryId;
 use crate::index::{self, Index};
-use crate::journal::name_of;
+use crate::journal::{Overlay, name_of};
 use crate::tree::Node;
 
 impl Session {
@@ -37,19 +37,38 @@ impl Session {
         old
     }
 
-    /// Takes in everything up to `len`.
+    /// Indexes everything up to `len`.
     pub(super) fn catch_up_to(&mut self, len: u64) -> Result<()> {
+        let changes = if len > self.index.end { self.changes()? } else { None };
+        let is_enough = |bytes: &Vec<u8>| self.index.end + bytes.len() as u64 >= len;
+        self.catch_up_with(changes.filter(is_enough), len)
+    }
+
+    /// Returns the bytes after the last indexed line, if the journal can return them in one request.
+    fn changes(&self) -> Result<Option<Vec<u8>>> {
+        if !self.journal.capabilities().changes {
+            return Ok(None);
+        }
+        self.journal.changes(self.index.end).map_err(|error| self.io_error("read", error))
+    }
+
+    fn catch_up_with(&mut self, changes: Option<Vec<u8>>, len: u64) -> Result<()> {
         let is_certain = self.index.known_rows() == self.index.tree.node_bound();
         if len == self.index.end && is_certain {
-            // Whoever wrote half a line took it back.
+            // The torn line was removed by its writer.
             self.index.torn = None;
             return Ok(());
         }
         let (rows, leaf) = (self.index.known_rows(), self.leaf_id());
-        let new = self.index.catch_up(&*self.journal, len).map_err(|error| self.io_error("read", error))?;
+        let from = self.index.end;
+        let new = match &changes {
+            Some(bytes) => self.index.catch_up(&Overlay { base: &*self.journal, from, bytes }, len),
+            None => self.index.catch_up(&*self.journal, len),
+        };
+        let new = new.map_err(|error| self.io_error("read", error))?;
         self.appended_by_others.extend(new);
         if self.index.tree.has_withdrawals(rows) {
-            // Somebody took a repair back: the leaf may be one of the entries that are gone.
+            // A repair was undone: the leaf may be one of the entries that are gone.
             let known = leaf.and_then(|leaf| self.index.tree.node(leaf.as_str()));
             let asked = || self.index.leaf(&*self.journal);
             let leaf = match known {
@@ -66,24 +85,26 @@ impl Session {
     pub(super) fn follow_leaf(&mut self) {
         let holder = |node: Node| self.index.tree.current(node).unwrap_or(node);
         self.leaf = self.leaf.map(holder);
-        {
-            self.writer.persisted_leaf = self.writer.persisted_leaf.map(holder);
-        }
+        self.writer.persisted_leaf = self.writer.persisted_leaf.map(holder);
     }
 
     pub(crate) fn io_error(&self, action: &'static str, source: std::io::Error) -> Error {
         Error::Io { action, path: name_of(&*self.journal), source }
     }
 
-    /// Reads what others appended since, without writing or locking; gives the new entries in file order.
+    /// Reads the entries that others have appended since, without writing or locking, and returns them in file order.
     ///
-    /// The leaf stays where it is: somebody else's append moves nobody.
+    /// The leaf stays where it is.
     pub fn catch_up(&mut self) -> Result<Vec<Entry>> {
-        let len = self.journal.len().map_err(|error| self.io_error("read", error))?;
+        let changes = self.changes()?;
+        let len = match &changes {
+            Some(bytes) => self.index.end + bytes.len() as u64,
+            None => self.journal.len().map_err(|error| self.io_error("read", error))?,
+        };
         // A whole line may take as many bytes as the torn one that it replaces.
         let has_news = len != self.index.known_end() || self.index.torn.is_some();
         if len >= self.index.end && has_news {
-            self.catch_up_to(len)?;
+            self.catch_up_with(changes, len)?;
         }
         self.take_appended_by_others()
     }
@@ -140,7 +161,8 @@ impl Session {
     fn reload_if_replaced(&mut self) -> Result<Option<Vec<Entry>>> {
         // A failure to look is no evidence of a replacement.
         let successor = self.journal.reopened().unwrap_or_default();
-        let is_truncated = || self.journal.len().is_ok_and(|len| len < self.index.end);
+        let is_exclusive = self.journal.capabilities().exclusive;
+        let is_truncated = || !is_exclusive && self.journal.len().is_ok_and(|len| len < self.index.end);
         if successor.is_none() && !is_truncated() {
             return Ok(None);
         }

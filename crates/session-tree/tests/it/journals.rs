@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use session_tree::Result;
@@ -52,19 +53,19 @@ impl Storage for Memory {
 fn files_pass_the_suite() {
     let directory = tempfile::tempdir().unwrap();
     let count = run(&mut Files { fs: Arc::new(RealFs), directory: directory.path().into() }).unwrap();
-    assert_eq!(count, 19);
+    assert_eq!(count, 27);
 }
 
 #[test]
 fn the_simulated_disk_passes_the_suite() {
     let fs = SimFs::new();
     fs.put_dir("/d").unwrap();
-    assert_eq!(run(&mut Files { fs: Arc::new(fs), directory: "/d".into() }).unwrap(), 19);
+    assert_eq!(run(&mut Files { fs: Arc::new(fs), directory: "/d".into() }).unwrap(), 27);
 }
 
 #[test]
 fn memory_passes_the_tests_of_one_handle() {
-    assert_eq!(run(&mut Memory).unwrap(), 12);
+    assert_eq!(run(&mut Memory).unwrap(), 13);
 }
 
 #[test]
@@ -74,6 +75,94 @@ fn a_map_of_sixty_lines_passes_the_suite() {
     let (_, journal) = source.split_once("/// The lines of a session").unwrap();
     let (journal, _) = journal.split_once("#[derive(Default)]\nstruct Maps").unwrap();
     assert!(journal.lines().count() <= 60, "{}", journal.lines().count());
+}
+
+/// Files that return their changes in one request, as a database would.
+struct WithChanges {
+    files: Files,
+    requests: Arc<AtomicUsize>,
+}
+
+impl WithChanges {
+    fn wrap(&self, journal: Box<dyn Journal>) -> Box<dyn Journal> {
+        Box::new(ChangesJournal(journal, self.requests.clone()))
+    }
+}
+
+impl Storage for WithChanges {
+    fn create(&mut self, name: &str) -> Result<Box<dyn Journal>> {
+        let journal = self.files.create(name)?;
+        Ok(self.wrap(journal))
+    }
+
+    fn open(&mut self, name: &str) -> Result<Option<Box<dyn Journal>>> {
+        let journal = self.files.open(name)?;
+        Ok(journal.map(|journal| self.wrap(journal)))
+    }
+}
+
+#[derive(Debug)]
+struct ChangesJournal(Box<dyn Journal>, Arc<AtomicUsize>);
+
+impl ReadAt for ChangesJournal {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(position, buffer)
+    }
+}
+
+impl Journal for ChangesJournal {
+    fn name(&self) -> Cow<'_, str> {
+        self.0.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let mut capabilities = Capabilities::default();
+        capabilities.exclusive = true;
+        capabilities.changes = true;
+        capabilities
+    }
+
+    fn lock(&mut self) -> Result<Locked> {
+        self.0.lock()
+    }
+
+    fn set_lock_wait(&mut self, limit: Duration) {
+        self.0.set_lock_wait(limit);
+    }
+
+    fn unlock(&mut self) {
+        self.0.unlock();
+    }
+
+    fn append(&mut self, new: &NewLines<'_>) -> Result<()> {
+        self.0.append(new)
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.0.sync()
+    }
+
+    fn changes(&self, since: u64) -> io::Result<Option<Vec<u8>>> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        let mut bytes = vec![0; usize::try_from(self.0.len()?.saturating_sub(since)).unwrap()];
+        let count = self.0.read_at(since, &mut bytes)?;
+        bytes.truncate(count);
+        Ok(Some(bytes))
+    }
+}
+
+#[test]
+fn a_storage_that_returns_changes_passes_the_suite_and_is_asked_for_them() {
+    let fs = SimFs::new();
+    fs.put_dir("/d").unwrap();
+    let requests = Arc::new(AtomicUsize::new(0));
+    let files = Files { fs: Arc::new(fs), directory: "/d".into() };
+    assert_eq!(run(&mut WithChanges { files, requests: requests.clone() }).unwrap(), 27);
+    assert!(requests.load(Ordering::Relaxed) > 10, "{requests:?}");
 }
 
 /// A mistake that an implementation could make.

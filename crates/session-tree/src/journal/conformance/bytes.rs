@@ -12,6 +12,7 @@ pub(super) const TESTS: &[JournalTest] = &[
     ("the lock can be released and taken again", locking),
     ("sync can be called at any time", syncing),
     ("replace changes everything or nothing", replacing),
+    ("changes are the bytes after a position, or none", changing),
 ];
 
 fn empty(mut journal: Box<dyn Journal>) -> Outcome {
@@ -148,5 +149,22 @@ fn replacing(mut journal: Box<dyn Journal>) -> Outcome {
         all_bytes(&*journal)? == [&new[..], b"{}\n"].concat(),
         "nothing can be appended after a replacement"
     );
+    Ok(())
+}
+
+fn changing(mut journal: Box<dyn Journal>) -> Outcome {
+    append(&mut *journal, HEADER, None)?;
+    append(&mut *journal, b"{}\n", None)?;
+    let all = all_bytes(&*journal)?;
+    for since in [0, HEADER.len(), HEADER.len() + 1, all.len()] {
+        let changes = journal.changes(since as u64)?;
+        if !journal.capabilities().changes {
+            ensure!(changes.is_none(), "`changes` works, but is not among the capabilities");
+            continue;
+        }
+        let changes = changes.ok_or("`changes` is among the capabilities, but returned none")?;
+        let is_right = all[since..].starts_with(&changes) && changes.is_empty() == all[since..].is_empty();
+        ensure!(is_right, "the changes since {since} are other bytes");
+    }
     Ok(())
 }
