@@ -18,7 +18,7 @@ pub use crate::error::LockHolder;
 pub(crate) use cache::replace_cache;
 pub use real::RealFs;
 
-/// How a file is opened.
+/// The mode in which a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// For reading.
@@ -29,7 +29,7 @@ pub enum Access {
     CreateNew,
 }
 
-/// What tells one file from another, whatever its name.
+/// The identity of a file, which does not depend on its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId {
     /// The device.
@@ -38,7 +38,7 @@ pub struct FileId {
     pub number: u64,
 }
 
-/// What the file system says of a file.
+/// The metadata of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meta {
     /// The length in bytes.
@@ -47,11 +47,11 @@ pub struct Meta {
     pub modified: Timestamp,
     /// The time of the last change of the bytes or of anything else, in nanoseconds since 1970. Programs cannot set it.
     pub changed: i64,
-    /// Which file it is.
+    /// The identity of the file.
     pub id: FileId,
-    /// Whether it is a regular file.
+    /// True for a regular file.
     pub is_file: bool,
-    /// Whether it is a directory.
+    /// True for a directory.
     pub is_dir: bool,
     /// The permission bits; 0o600 where the system has none.
     pub mode: u32,
@@ -62,10 +62,10 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// Opens a file. Never waits for the other side of a pipe, never follows a link when it creates.
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn FsFile>>;
 
-    /// Tells what a path names, following links.
+    /// Returns the metadata of the file that a path names, following links.
     fn metadata(&self, path: &Path) -> io::Result<Meta>;
 
-    /// Resolves links, so that a file stays the one it was when a link is turned elsewhere.
+    /// Resolves links, so that a later change of a link has no effect.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
     /// Lists a directory.
@@ -74,10 +74,10 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// Creates a directory and its parents, private to their owner.
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
 
-    /// Gives a file a second name; fails if that name exists.
+    /// Adds a second name to a file; fails if that name exists.
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Renames a file, replacing what has the new name.
+    /// Renames a file, replacing any file with the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a name.
@@ -86,28 +86,28 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// Makes names in a directory durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// Returns the bytes that are left where `path` lies.
+    /// Returns the number of free bytes on the file system of `path`.
     fn free_space(&self, path: &Path) -> io::Result<u64>;
 }
 
 /// An open file.
 pub trait FsFile: Send + Sync + fmt::Debug {
-    /// Reads at a position; a short read is normal, zero is the end.
+    /// Reads at a position. A short read is normal; zero means the end.
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Writes at the end with one call to the system; a short write is possible.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Cuts the file to a length.
+    /// Truncates the file to a length.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
     /// Makes the contents durable.
     fn sync(&self) -> io::Result<()>;
 
-    /// Tells the state of the file.
+    /// Returns the metadata of the file.
     fn metadata(&self) -> io::Result<Meta>;
 
-    /// Tells where the file ends: its length.
+    /// Returns the length of the file.
     fn end(&self) -> io::Result<u64> {
         self.metadata().map(|meta| meta.len)
     }
@@ -115,7 +115,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// Makes the file private to its owner.
     fn make_private(&self) -> io::Result<()>;
 
-    /// Takes the exclusive lock if it is free; the lock dies with its process.
+    /// Takes the exclusive lock if it is free. The lock ends with its process.
     fn try_lock(&self) -> io::Result<bool>;
 
     /// Returns the process that holds the lock, if the system reports it.
@@ -123,6 +123,6 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     fn unlock(&self) -> io::Result<()>;
 }

@@ -1,7 +1,6 @@
-//! Ids: the name of an entry inside its session, its place in a loaded tree, the name of a session, and where new ones
-//! come from.
+//! Ids of entries and sessions, the sources of new ones, and nodes, the handles of entries in a loaded tree.
 //!
-//! A base type: every step of the walk uses it, it uses nothing.
+//! A base type.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -123,7 +122,7 @@ impl fmt::Debug for EntryId {
     }
 }
 
-/// An id on its way into the index: the number behind eight lower-case hex digits, or any other text.
+/// An id as a key of the index: the number of eight lower-case hex digits, or any other text.
 ///
 /// Nearly all ids are of the first kind; as numbers they need no memory of their own and compare in one step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -197,21 +196,21 @@ fn hex_id(number: u32) -> EntryId {
     EntryId::from(std::str::from_utf8(&text).unwrap_or_default())
 }
 
-/// Where the ids of new entries and new sessions come from.
+/// The source of ids for new entries and new sessions.
 ///
-/// The session asks again while an entry id is taken, so a source need not remember what it gave.
+/// The session draws again while an entry id is taken, so a source need not remember its ids.
 pub trait IdSource: Send + Sync {
     /// Proposes the id of a new entry.
     fn entry_id(&mut self) -> EntryId;
 
-    /// Proposes a longer entry id, asked for when many short ones were taken.
+    /// Proposes a longer entry id, after many short ones were taken.
     fn long_entry_id(&mut self) -> EntryId;
 
-    /// Gives the id of a new session.
+    /// Returns the id of a new session.
     fn session_id(&mut self) -> String;
 }
 
-/// Tells whether `id` may name a session that we create: letters and digits, with `.`, `_`, `-` inside.
+/// Returns true if `id` is valid for a new session: letters and digits, with `.`, `_`, `-` inside.
 ///
 /// The id becomes part of a file name, so anything that could leave its directory is refused.
 pub fn is_valid_session_id(id: &str) -> bool {
@@ -223,8 +222,7 @@ pub fn is_valid_session_id(id: &str) -> bool {
         && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
 }
 
-/// Makes the id of an entry from texts, so that what is made of the same things has the same bytes. Eight digits as
-/// everywhere; `is_taken` tells which are in use.
+/// Derives the id of an entry from texts, so that the same input gives the same bytes. It has eight digits and is not taken.
 pub(crate) fn derived_id(parts: &[&str], is_taken: impl Fn(&str) -> bool) -> EntryId {
     let mut retry = 0_u32;
     loop {

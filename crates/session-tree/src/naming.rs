@@ -1,12 +1,12 @@
-//! Names on disk: of the directory of a project, and of a session file.
+//! Names of session directories and session files, as in pi.
 //!
-//! A base type: pi's conventions, used by whoever makes or looks for files.
+//! A base type.
 
 use crate::time::Timestamp;
 
 /// Returns the name of the directory that holds the sessions of a working directory.
 ///
-/// Different working directories can get the same name; the header of each session tells them apart.
+/// Different working directories can get the same name; the header of each session has the real one.
 ///
 /// ```
 /// # use session_tree::encode_cwd;
@@ -31,7 +31,7 @@ pub fn session_file_name(created: Timestamp, id: &str) -> String {
     format!("{}_{id}.jsonl", created.to_string().replace([':', '.'], "-"))
 }
 
-/// Tells whether two spellings name the same working directory, as far as their text tells.
+/// Returns true if two texts name the same working directory. Links are not resolved.
 #[cfg(feature = "catalog")]
 pub(crate) fn same_cwd(one: &str, other: &str) -> bool {
     parts(one).eq(parts(other))
@@ -40,7 +40,7 @@ pub(crate) fn same_cwd(one: &str, other: &str) -> bool {
 /// The parts of a path without empty ones and single dots.
 #[cfg(feature = "catalog")]
 fn parts(path: &str) -> impl Iterator<Item = &str> {
-    // Only where a path cannot begin with a slash is the other one a separator too.
+    // On Windows, where paths do not begin with a slash, a backslash is a separator too.
     let windows = !path.starts_with('/');
     let pieces = path.split(move |c| c == '/' || windows && c == '\\');
     pieces.filter(|part| !part.is_empty() && *part != ".")

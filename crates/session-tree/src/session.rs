@@ -1,7 +1,6 @@
 //! A session: a header, its entries and a leaf, kept in one file or in memory.
 //!
-//! The one owner of change. This file holds what reading needs; how a session is opened, extended and moved lies
-//! in the modules beside it.
+//! The only owner of changes. The modules below it open sessions, read entries, append, and follow other writers.
 
 mod ahead;
 mod cache;
@@ -39,7 +38,7 @@ pub use write::{NewHeader, NewSession, SyncPolicy};
 /// An open session.
 ///
 /// Reading methods take `&self`. The tree they walk is an index in memory; the bodies of entries are read from the
-/// journal when they are asked for, and kept for a while.
+/// journal when they are used, and cached.
 #[derive(Debug)]
 pub struct Session {
     /// Tells this session apart from all others of the process, for the plans that are made for it.
@@ -48,12 +47,12 @@ pub struct Session {
     pub(crate) index: Index,
     pub(crate) leaf: Option<Node>,
     pub(crate) read_only: Option<ReadOnlyReason>,
-    /// Entries that others appended and nobody has asked about yet.
+    /// Entries that others appended and that were not returned yet.
     appended_by_others: Vec<Node>,
     docs: Mutex<DocCache>,
     /// One window for each thread that reads.
     ahead: Mutex<Vec<ReadAhead>>,
-    /// What decoding found odd after loading.
+    /// Problems that were found by decoding lines after loading.
     late_diagnostics: Mutex<Vec<Diagnostic>>,
     writer: write::Writer,
 }
@@ -88,7 +87,7 @@ impl Session {
         Self::with_index(journal, index, read_only)
     }
 
-    /// Takes an index that a sidecar kept, and reads what was appended since.
+    /// Continues with the index of a sidecar, and reads the lines that were appended since.
     #[cfg(feature = "fs")]
     pub(crate) fn load_from(
         journal: Box<dyn Journal>,
@@ -134,7 +133,7 @@ impl Session {
         session
     }
 
-    /// Puts the leaf where the file says that it is, or has just been told that it is.
+    /// Moves the leaf to the position that the journal records.
     pub(crate) fn set_leaf(&mut self, leaf: Option<Node>) {
         self.leaf = leaf;
         {
@@ -157,12 +156,12 @@ impl Session {
         self.journal.path()
     }
 
-    /// Tells whether the session can be found by others: it is in a file that exists.
+    /// Returns true if others can open the session.
     pub fn is_saved(&self) -> bool {
         self.journal.exists()
     }
 
-    /// Returns why the session cannot be written, if it cannot.
+    /// Returns the reason why the session cannot be written, if it cannot.
     pub fn read_only(&self) -> Option<&ReadOnlyReason> {
         self.read_only.as_ref()
     }

@@ -1,6 +1,6 @@
-//! Points in time as session files spell them: UTC with milliseconds.
+//! Timestamps as in session files: UTC with milliseconds.
 //!
-//! A base type. Reading the system's clock is left to a [`Clock`] that the application hands in.
+//! A base type. The current time comes from a [`Clock`].
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// Makes a timestamp from milliseconds since 1970 UTC.
+    /// Creates a timestamp from milliseconds since 1970 UTC.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
@@ -32,7 +32,7 @@ impl Timestamp {
         parse_canonical(text.as_bytes()).or_else(|| parse_other(text))
     }
 
-    /// Reads the time from the raw bytes of a line; anything that is no time gives `None`.
+    /// Reads a time from the raw bytes of a line.
     pub(crate) fn parse_bytes(text: &[u8]) -> Option<Self> {
         parse_canonical(text).or_else(|| parse_other(std::str::from_utf8(text).ok()?))
     }

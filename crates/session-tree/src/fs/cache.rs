@@ -1,13 +1,13 @@
-//! Writing a cache: a file whose loss costs time and nothing else.
+//! Writing cache files, which can be rebuilt at any time.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Access, Fs, FsFile};
 
-/// Puts a file of these bytes in the place of another, in one step.
+/// Writes a file, or replaces it, in one step.
 ///
-/// No sync: a cache that did not survive a power cut fails its checksums and is made anew.
+/// No sync: a cache that was damaged by a power cut fails its checksums and is rebuilt.
 pub(crate) fn replace_cache(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         fs.create_dir_all(directory)?;
@@ -20,7 +20,7 @@ pub(crate) fn replace_cache(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> io::Resul
     written
 }
 
-/// Creates a file under a name that nobody else is using.
+/// Creates a temporary file beside `path`.
 fn create_beside(fs: &dyn Fs, path: &Path) -> io::Result<(PathBuf, Box<dyn FsFile>)> {
     let mut tries = 0;
     loop {

@@ -76,7 +76,7 @@ impl Fs for RealFs {
 fn harden(options: &mut OpenOptions, access: Access) {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;
-    // A pipe planted under the name of a session must not hang us.
+    // Opening a pipe that has the name of a session must not block.
     let mut flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
     if access == Access::CreateNew {
         flags |= OFlags::NOFOLLOW;
@@ -85,8 +85,7 @@ fn harden(options: &mut OpenOptions, access: Access) {
     options.custom_flags(flags.bits().cast_signed());
 }
 
-/// The mode asked for at creation is only an upper bound; the umask may have taken bits that we need. A file that
-/// somebody else made may have any.
+/// Sets the mode of a file to 0600. The mode requested at creation is only an upper bound: the umask may clear bits.
 fn make_private(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     if file.metadata()?.permissions().mode() & 0o777 != 0o600 {
@@ -165,7 +164,7 @@ impl FsFile for RealFile {
         match self.0.try_lock() {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
-            // Some network file systems have no locks; foreign appends are still noticed by length.
+            // Some network file systems have no locks. Appends by others are still detected by the length.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
             Err(TryLockError::Error(error)) => Err(error),
         }

@@ -7,24 +7,23 @@ use memchr::memchr;
 
 use super::ReadAt;
 
-/// Small enough to stay in the processor's cache, large enough that calls to the system do not count.
+/// Fits into the processor's cache, and needs few system calls.
 const BUFFER: usize = 256 * 1024;
-/// What is kept of the two ends of a line that does not fit into the buffer.
+/// The bytes kept from the two ends of a line that does not fit into the buffer.
 const HEAD: usize = 64 * 1024;
 const TAIL: usize = 4 * 1024;
 
-/// A line as it comes by: all of it, or both ends of a very long one.
+/// A line, or both ends of a very long one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Piece<'b> {
     Whole(&'b [u8]),
     Ends { head: &'b [u8], tail: &'b [u8], len: u64 },
 }
 
-/// What is done with a line: where it starts, its bytes without line feed, and whether a line feed follows.
+/// A function that receives the position of a line, its bytes without line feed, and whether a line feed follows.
 type TakeLine<'t> = &'t mut dyn FnMut(u64, Piece<'_>, bool) -> io::Result<ControlFlow<()>>;
 
-/// Calls `take` with every line between two positions: where it starts, its bytes without line feed, and whether
-/// a line feed follows.
+/// Calls `take` with the position of every line in a range, its bytes without line feed, and whether a line feed follows.
 pub(crate) fn each_line(
     source: &dyn ReadAt,
     from: u64,
@@ -36,10 +35,10 @@ pub(crate) fn each_line(
     })
 }
 
-/// As [`each_line`], until `take` breaks off: nothing behind is read then.
+/// Works as [`each_line`] until `take` breaks; nothing after that line is read.
 ///
-/// While a line longer than the buffer is skipped, `goes_on` is asked with the position reached; after `false` the line
-/// is given up, and nothing behind is read either.
+/// While a line longer than the buffer is skipped, `goes_on` is called with the position reached; `false` ends the
+/// reading.
 pub(crate) fn each_line_while(
     source: &dyn ReadAt,
     from: u64,
@@ -75,12 +74,12 @@ pub(crate) fn each_line_while(
         let read = reader.fill(filled)?;
         if read == 0 {
             if filled > 0 {
-                // Nothing follows, whatever it answers.
+                // The last line: its answer has no effect.
                 let _ = take(reader.at - filled as u64, Piece::Whole(&reader.buffer[..filled]), false)?;
             }
             return Ok(());
         }
-        // Only the new part can hold a line feed, but a whole search of a partial line is cheap enough.
+        // Only the new part can contain a line feed, but searching all of a partial line is cheap enough.
         filled += read;
     }
 }
@@ -91,7 +90,7 @@ fn buffer_size(span: u64) -> usize {
 
 struct Reader<'s> {
     source: &'s dyn ReadAt,
-    /// The position after what was read.
+    /// The position after the bytes that were read.
     at: u64,
     to: u64,
     buffer: Vec<u8>,
@@ -116,7 +115,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Handles a buffer full of one unfinished line: keeps its ends and reads on until the line feed.
+    /// Reads the rest of a line that fills the buffer, and keeps its two ends.
     fn long_line(
         &mut self,
         filled: usize,
@@ -148,14 +147,14 @@ impl Reader<'_> {
     }
 }
 
-/// Reads exactly the bytes between two positions.
+/// Reads exactly `len` bytes at a position.
 pub(crate) fn read_range(source: &dyn ReadAt, position: u64, len: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; len];
     read_into(source, position, &mut bytes)?;
     Ok(bytes)
 }
 
-/// Reads exactly as many bytes as there is room for.
+/// Fills a buffer with the bytes at a position.
 pub(crate) fn read_into(source: &dyn ReadAt, position: u64, bytes: &mut [u8]) -> io::Result<()> {
     let mut filled = 0;
     while filled < bytes.len() {

@@ -1,14 +1,14 @@
-//! Other views of a journal: from front to back, and with an end that is known without reading it.
+//! Other views of a journal: as a stream, and with an end that is already in memory.
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
 use super::ReadAt;
 
-/// How many bytes are copied at once.
-const MOST_AT_ONCE: usize = 1 << 20;
+/// The number of bytes that are copied at once.
+const MAX_BUFFER: usize = 1 << 20;
 
-/// Reads a part of a journal from front to back; a journal that ends before is an error.
+/// Reads a part of a journal as a stream. A journal that ends earlier is an error.
 pub(crate) struct Reader<'j, R: ReadAt + ?Sized> {
     source: &'j R,
     left: Range<u64>,
@@ -36,7 +36,7 @@ impl<R: ReadAt + ?Sized> Read for Reader<'_, R> {
 /// Copies a part of a journal.
 pub(crate) fn copy_range(source: &dyn ReadAt, part: Range<u64>, out: &mut dyn Write) -> io::Result<()> {
     let len = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
-    let mut buffer = vec![0; len.min(MOST_AT_ONCE)];
+    let mut buffer = vec![0; len.min(MAX_BUFFER)];
     let mut reader = Reader::new(source, part);
     loop {
         match reader.read(&mut buffer) {
@@ -48,10 +48,10 @@ pub(crate) fn copy_range(source: &dyn ReadAt, part: Range<u64>, out: &mut dyn Wr
     }
 }
 
-/// A journal whose end is known without reading it.
+/// A journal whose end is already in memory.
 pub(crate) struct Overlay<'j> {
     pub(crate) base: &'j dyn ReadAt,
-    /// Where the known bytes begin.
+    /// The position of the bytes in memory.
     pub(crate) from: u64,
     pub(crate) bytes: &'j [u8],
 }

@@ -1,14 +1,14 @@
-//! Reading ahead: whoever walks the file in order gets many lines for one call to the system.
+//! Read-ahead: reading lines in file order takes one system call for many of them.
 //!
-//! Holds nothing but bytes of whole lines, which never change in an append-only file.
+//! Only bytes of whole lines are kept; they never change in an append-only file.
 
 use std::io;
 
 use crate::journal::{ReadAt, read_into, read_range};
 
-/// How much is read ahead.
+/// The number of bytes that are read ahead.
 const WINDOW: usize = 64 << 10;
-/// How far apart two reads may lie to count as a walk: who skips more than that wants few of the bytes.
+/// The largest distance between two reads that count as sequential.
 const STEP: u64 = 16 << 10;
 
 /// The bytes around the last read.
@@ -26,7 +26,7 @@ impl ReadAhead {
         position.wrapping_sub(self.at) < STEP || self.held(position, 1).is_some()
     }
 
-    /// Gives the bytes of a piece to `take`; `end` is the position after the last whole line.
+    /// Calls `take` with the bytes of a range. `end` is the position after the last whole line.
     pub(super) fn read<T>(
         &mut self,
         source: &dyn ReadAt,
@@ -45,7 +45,7 @@ impl ReadAhead {
         self.held(position, len).map(take).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Reads a window into the memory of the one before.
+    /// Reads a window, reusing the buffer.
     fn fill(&mut self, source: &dyn ReadAt, position: u64, len: usize) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.resize(len, 0);

@@ -1,24 +1,24 @@
-//! Decoded lines that are likely to be asked for again.
+//! A cache of decoded lines.
 
 use hashbrown::HashMap;
 
 use crate::entry::Message;
 use crate::json::Doc;
 
-/// Documents by row, in two generations: what is not asked for while one generation fills up is forgotten.
+/// Documents by row, in two generations: those that are not used while one generation fills up are dropped.
 #[derive(Debug)]
 pub(super) struct DocCache {
-    young: HashMap<u32, Known>,
-    old: HashMap<u32, Known>,
+    young: HashMap<u32, CachedLine>,
+    old: HashMap<u32, CachedLine>,
     young_bytes: usize,
     limit: usize,
 }
 
 /// A decoded line.
 #[derive(Debug, Clone)]
-struct Known {
+struct CachedLine {
     doc: Doc,
-    /// Where the message stands that a context shows, once somebody has looked.
+    /// The place of the message that a context shows, if it was determined.
     message: Option<u32>,
 }
 
@@ -29,7 +29,7 @@ impl Default for DocCache {
 }
 
 impl DocCache {
-    /// Sets how many bytes decoded lines may take, at the most.
+    /// Sets the maximum size of all decoded lines in bytes.
     pub(super) fn set_limit(&mut self, bytes: usize) {
         self.limit = bytes / 2;
     }
@@ -49,7 +49,7 @@ impl DocCache {
         Some(Message::at(&known.doc, known.message?))
     }
 
-    /// Notes which message a context shows for a row; one that is no part of the line is not kept.
+    /// Records the message that a context shows for a row, if it is a part of the line.
     pub(super) fn note_message(&mut self, row: u32, message: &Message) {
         if let Some(known) = self.known(row) {
             known.message = message.place_in(&known.doc);
@@ -57,7 +57,7 @@ impl DocCache {
     }
 
     pub(super) fn put(&mut self, row: u32, doc: Doc) {
-        self.keep(row, Known { doc, message: None });
+        self.keep(row, CachedLine { doc, message: None });
     }
 
     pub(super) fn clear(&mut self) {
@@ -66,7 +66,7 @@ impl DocCache {
         self.young_bytes = 0;
     }
 
-    fn known(&mut self, row: u32) -> Option<&mut Known> {
+    fn known(&mut self, row: u32) -> Option<&mut CachedLine> {
         if !self.young.contains_key(&row) {
             let known = self.old.remove(&row)?;
             self.keep(row, known);
@@ -74,7 +74,7 @@ impl DocCache {
         self.young.get_mut(&row)
     }
 
-    fn keep(&mut self, row: u32, known: Known) {
+    fn keep(&mut self, row: u32, known: CachedLine) {
         let size = known.doc.memory();
         if size > self.limit {
             return;

@@ -1,4 +1,4 @@
-//! Seeing what others append.
+//! Entries that other processes append.
 
 use std::collections::HashSet;
 
@@ -11,27 +11,28 @@ use crate::journal::{Overlay, name_of};
 use crate::tree::Node;
 
 impl Session {
-    /// Returns the entries that others appended since this was last asked, in file order.
+    /// Returns the entries that others appended since the last call, in file order.
     ///
     /// Every append looks for them; [`catch_up`](Session::catch_up) looks without appending.
     pub fn take_appended_by_others(&mut self) -> Result<Vec<Entry>> {
         let nodes = std::mem::take(&mut self.appended_by_others);
         let entries = nodes.iter().map(|node| self.entry_at(*node)).collect();
         if Result::is_err(&entries) {
-            // They are told by the next call.
+            // The next call returns them.
             self.appended_by_others = nodes;
         }
         entries
     }
 
-    /// Goes on with another reading of the session, in which entries may stand elsewhere: nothing that came from the
-    /// one before stays. What was not told yet is told, and so is what was not known before. Gives the old index.
+    /// Replaces the index by one that was read from the beginning, and returns the old one. Entries that are new, or were not
+    /// returned yet, count as appended by others.
     pub(super) fn replace_index(&mut self, index: Index, leaf: Option<Node>) -> Index {
         let old = std::mem::replace(&mut self.index, index);
-        let untold: HashSet<Node> = std::mem::take(&mut self.appended_by_others).into_iter().collect();
-        let is_told = |id: &EntryId| old.tree.node(id.as_str()).is_some_and(|node| !untold.contains(&node));
+        let unreported: HashSet<Node> = std::mem::take(&mut self.appended_by_others).into_iter().collect();
+        let is_reported =
+            |id: &EntryId| old.tree.node(id.as_str()).is_some_and(|node| !unreported.contains(&node));
         let tree = &self.index.tree;
-        self.appended_by_others = tree.nodes().filter(|node| !is_told(&tree.id(*node))).collect();
+        self.appended_by_others = tree.nodes().filter(|node| !is_reported(&tree.id(*node))).collect();
         self.set_leaf(leaf);
         self.forget_lines();
         old
@@ -41,7 +42,7 @@ impl Session {
     pub(super) fn catch_up_to(&mut self, len: u64) -> Result<()> {
         let changes = if len > self.index.end { self.changes()? } else { None };
         let is_enough = |bytes: &Vec<u8>| self.index.end + bytes.len() as u64 >= len;
-        self.catch_up_with(changes.filter(is_enough), len)
+        self.catch_up_with(changes.filter(is_enough).as_deref(), len)
     }
 
     /// Returns the bytes after the last indexed line, if the journal can return them in one request.
@@ -52,7 +53,7 @@ impl Session {
         self.journal.changes(self.index.end).map_err(|error| self.io_error("read", error))
     }
 
-    fn catch_up_with(&mut self, changes: Option<Vec<u8>>, len: u64) -> Result<()> {
+    fn catch_up_with(&mut self, changes: Option<&[u8]>, len: u64) -> Result<()> {
         let is_certain = self.index.known_rows() == self.index.tree.node_bound();
         if len == self.index.end && is_certain {
             // The torn line was removed by its writer.
@@ -61,7 +62,7 @@ impl Session {
         }
         let (rows, leaf) = (self.index.known_rows(), self.leaf_id());
         let from = self.index.end;
-        let new = match &changes {
+        let new = match changes {
             Some(bytes) => self.index.catch_up(&Overlay { base: &*self.journal, from, bytes }, len),
             None => self.index.catch_up(&*self.journal, len),
         };
@@ -104,20 +105,20 @@ impl Session {
         // A whole line may take as many bytes as the torn one that it replaces.
         let has_news = len != self.index.known_end() || self.index.torn.is_some();
         if len >= self.index.end && has_news {
-            self.catch_up_with(changes, len)?;
+            self.catch_up_with(changes.as_deref(), len)?;
         }
         self.take_appended_by_others()
     }
 
-    /// Turns the session into a stream of what others append to its file.
+    /// Turns the session into a follower, which returns the entries that others append.
     pub fn follow(self) -> Follower {
         Follower { session: self }
     }
 }
 
-/// Watches the file of a session for entries that others append.
+/// A session that is polled for the entries that others append.
 ///
-/// Polling is left to the application: it knows its own clock, event loop and file watcher.
+/// The application decides when to poll.
 ///
 /// ```no_run
 /// # use session_tree::Session;
@@ -136,7 +137,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Returns the entries that came since the last call.
+    /// Returns the entries that were appended since the last call.
     pub fn poll(&mut self) -> Result<Vec<Entry>> {
         match self.session.reload_if_replaced()? {
             Some(entries) => Ok(entries),
@@ -144,12 +145,12 @@ impl Follower {
         }
     }
 
-    /// Returns the session as far as it was read.
+    /// Returns the session.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Gives the session back.
+    /// Returns the session and ends the following.
     pub fn into_session(self) -> Session {
         self.session
     }

@@ -63,8 +63,8 @@ impl Session {
         Ok(Entry::new(node, envelope, doc, raw))
     }
 
-    /// Gives a tool result to `take` as its line has it, without decoding it; none if this is another entry, or one
-    /// that is spelled in another way than pi does.
+    /// Calls `take` with the raw line of a tool result, without decoding it. Returns none for other entries, and for lines
+    /// that are spelled in another way than pi spells them.
     pub fn with_plain_result<T>(
         &self,
         node: Node,
@@ -86,7 +86,7 @@ impl Session {
         self.docs().message(self.index.tree.row(node)?)
     }
 
-    /// Notes which message a context shows for an entry.
+    /// Records the message that a context shows for an entry.
     pub(crate) fn note_message(&self, node: Node, message: &Message) {
         if let Some(row) = self.index.tree.row(node) {
             self.docs().note_message(row, message);
@@ -148,10 +148,9 @@ impl Session {
         self.index.labels.name()
     }
 
-    /// Returns everything odd that was found in the file so far, in file order.
+    /// Returns the problems that were found in the file so far, in file order.
     ///
-    /// Loading looks at the shape of every line; bodies are looked at when they are first used. `check` looks at
-    /// everything.
+    /// Loading checks the shape of every line; bodies are checked when they are first used. `check` checks everything.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = self.index.diagnostics();
         found.extend(self.late_diagnostics.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
@@ -159,7 +158,7 @@ impl Session {
         found
     }
 
-    /// Returns the number of the line on which an entry stands, counted from 1.
+    /// Returns the line number of an entry, counted from 1.
     pub fn line_number(&self, node: Node) -> u64 {
         self.index.line_number(node)
     }
@@ -187,22 +186,22 @@ impl Session {
         self.with_bytes(position, len as usize, |line| line.into())
     }
 
-    /// Gives a piece of the journal to `take`; pieces that are read in the order of the file come cheaply.
+    /// Calls `take` with a range of the journal. Ranges that are read in file order are cheap.
     pub(crate) fn with_bytes<T>(
         &self,
         position: u64,
         len: usize,
         take: impl FnOnce(&[u8]) -> T,
     ) -> Result<T> {
-        // Lent out, not locked: `take` may read from the session itself, and then does so without the window.
-        let mut ahead = self.lend_ahead(position);
+        // Taken out instead of locked: `take` may read from the session itself, and then uses another window.
+        let mut ahead = self.take_window(position);
         let read = ahead.read(&*self.journal, (position, len), self.index.end, take);
         self.ahead.lock().unwrap_or_else(PoisonError::into_inner).push(ahead);
         read.map_err(|source| self.io_error("read", source))
     }
 
-    /// Takes the window that was used near a position, else the one that was used last.
-    fn lend_ahead(&self, position: u64) -> ReadAhead {
+    /// Takes the window that was used near a position, or else any other.
+    fn take_window(&self, position: u64) -> ReadAhead {
         let mut idle = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         match idle.iter().position(|ahead| ahead.is_near(position)) {
             Some(at) => idle.swap_remove(at),
@@ -210,8 +209,7 @@ impl Session {
         }
     }
 
-    /// Tells whether the line of an entry can be looked at as it stands: it needs no migration and is not damaged, as far
-    /// as its ends tell.
+    /// Returns true if the raw line of an entry can be used: it needs no migration, and its ends are not damaged.
     pub(crate) fn stands_as_written(&self, node: Node) -> bool {
         self.index.reads_as_written() && !self.index.tree.is_placeholder(node)
     }
@@ -235,19 +233,19 @@ impl Session {
         self.with_bytes(position + start, (end - start) as usize, read)
     }
 
-    /// Forgets what was read and found odd, because other bytes stand there now.
+    /// Drops everything that was read, because the journal has other bytes now.
     pub(super) fn forget_lines(&self) {
         self.docs().clear();
         self.ahead.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.late_diagnostics.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Gives the text of an entry that was decoded before.
+    /// Returns the cached text of an entry.
     pub(crate) fn known_doc(&self, node: Node) -> Option<Doc> {
         self.docs().get(self.index.tree.row(node)?)
     }
 
-    /// Gives the line of an entry, and its text as version 3 spells it; a line that cannot be parsed is reported.
+    /// Returns the line of an entry, and its text in version 3. Reports a line that cannot be parsed.
     fn decoded(&self, node: Node) -> Result<(Arc<[u8]>, Option<Doc>)> {
         match self.known_doc(node) {
             Some(doc) if self.index.reads_as_written() => Ok((doc.shared_text(), Some(doc))),
@@ -287,14 +285,14 @@ impl Session {
         }
     }
 
-    /// Returns how many lines were decoded and are kept.
+    /// Returns the number of cached lines.
     #[cfg(test)]
     pub(crate) fn decoded_lines(&self) -> usize {
         self.docs().len()
     }
 
     pub(super) fn docs(&self) -> MutexGuard<'_, DocCache> {
-        // A panic while the cache was held cannot have left it wrong: it only ever holds whole documents.
+        // A panic cannot have left the cache inconsistent: it holds only whole documents.
         self.docs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

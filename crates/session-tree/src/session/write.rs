@@ -2,8 +2,8 @@
 //!
 //! draft -> **entry** -> **bytes**
 //!
-//! An append is: take the lock, catch up with what others appended, give the entry an id that is free, write one
-//! whole line, release. Memory follows the disk: it changes after the line is written, never before.
+//! An append takes the lock, reads the lines that others appended, draws a free id, writes one whole line, and releases the
+//! lock. Memory changes only after the line is written.
 
 mod append;
 mod create;
@@ -50,11 +50,11 @@ pub(crate) struct Writer {
     pub(super) clock: Box<dyn Clock>,
     pub(super) ids: Box<dyn IdSource>,
     pub(super) policy: SyncPolicy,
-    /// When the oldest entry was written that is not durable yet.
+    /// The time of the oldest entry that is not durable yet.
     pub(super) unsynced_since: Option<Timestamp>,
-    /// Some entry of a new session begins a conversation, so that it is worth a file.
+    /// True if an entry of a new session begins a conversation, so that its file is created.
     pub(super) has_conversation: bool,
-    /// Where the leaf was when the file last told, or was told, where it is. Elsewhere it is because somebody moved it.
+    /// The leaf that the journal records. A different leaf was moved since.
     pub(crate) persisted_leaf: Option<Node>,
     /// The latest lines that this session wrote.
     pub(super) recent: RecentLines,
@@ -125,7 +125,7 @@ impl Session {
     }
 
     pub(super) fn with_writer(mut self, writer: Writer) -> Self {
-        // Where the leaf was found is a matter of the file, not of who writes it.
+        // The recorded leaf belongs to the journal, not to the settings.
         self.writer = Writer { persisted_leaf: self.writer.persisted_leaf, ..writer };
         self
     }
@@ -142,17 +142,17 @@ impl Session {
         Ok(())
     }
 
-    /// Tells whether everything that was appended is durable.
+    /// Returns true if everything that was appended is durable.
     pub fn is_durable(&self) -> bool {
         self.writer.unsynced_since.is_none()
     }
 
-    /// Asks the clock that dates new entries, for messages that carry a time of their own.
+    /// Returns the time of the clock that dates new entries, for messages with a time of their own.
     pub fn now(&self) -> Timestamp {
         self.writer.clock.now()
     }
 
-    /// Syncs after an append as the policy asks for.
+    /// Syncs after an append if the policy requires it.
     fn sync_after_append(&mut self, now: Timestamp) -> Result<()> {
         let since = *self.writer.unsynced_since.get_or_insert(now);
         let due = match self.writer.policy {
@@ -174,7 +174,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         if self.read_only.is_none() {
-            // Nobody is left to tell; who wants to know calls `sync` first.
+            // Errors cannot be reported here; callers that need them call `sync` before.
             drop(self.sync());
         }
     }

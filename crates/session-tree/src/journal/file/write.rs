@@ -12,7 +12,7 @@ use crate::journal::{
     Capabilities, Journal, Locked, NewLines, ReadAt, Replaced, VerifyCopy, WriteCopy, copy_range, read_range,
 };
 
-/// The end of the names of unfinished files.
+/// The suffix of unfinished files.
 const UNFINISHED: &str = ".session-tree.tmp";
 
 /// The failures that later writes have to take into account.
@@ -58,7 +58,7 @@ impl FileJournal {
         }
     }
 
-    /// Locks a new file; false if another process took it for a leftover before it was locked.
+    /// Locks a new file. Returns false if another process removed it as a leftover before it was locked.
     fn keep_in_use(&self, path: &Path, file: &dyn FsFile) -> io::Result<bool> {
         Ok(file.try_lock()? && self.is_name_of(path, file)?)
     }
@@ -97,21 +97,20 @@ impl FileJournal {
         }
     }
 
-    /// Creates the file with what `write` produces, however much that is: all of it or no file.
+    /// Creates the file with the bytes that `write` produces: all of them, or no file.
     fn create_with(&mut self, write: WriteCopy<'_>, verify: VerifyCopy<'_>) -> Result<()> {
         let directory = self.directory().to_path_buf();
         let new_names = self.directories_to_sync();
         self.fs.create_dir_all(&directory).map_err(Error::io("create", &directory))?;
         let (temporary, file) = self.temporary()?;
-        // Asked for now: once the file has its name there must be nothing left that can fail.
+        // Read now: nothing may fail after the file has its name.
         let id = file.metadata().map(|meta| meta.id).map_err(Error::io("create", &self.path));
         let result = id.and_then(|id| {
             self.fill_copy(file.as_ref(), &temporary, write, verify)?;
             let other = self.publish_as(&self.path, &temporary, file.as_ref())?;
             Ok(other.unwrap_or((file, id)))
         });
-        // Its work is done, or it failed: the temporary name goes either way. If it stays it is clutter, and no
-        // reason to fail: no list shows it.
+        // The temporary name is removed in any case. A failure leaves clutter that no list shows.
         drop(self.fs.remove_file(&temporary));
         let (file, id) = result?;
         drop(file.unlock());
@@ -133,14 +132,14 @@ impl FileJournal {
         found
     }
 
-    /// Makes new names durable; what fails is tried again by the next sync, which tells.
+    /// Makes new names durable. Directories that fail are synced again by the next `sync`, which reports the error.
     fn sync_names(&mut self, directories: Vec<PathBuf>) {
         let failed = directories.into_iter().filter(|directory| self.fs.sync_dir(directory).is_err());
         self.write_state.unsynced_directories = failed.collect();
     }
 
-    /// Gives a temporary file its final name, which must be free. Where files cannot have two names the final one is
-    /// created directly and returned.
+    /// Links a temporary file to its final name, which must be free. Without support for hard links the final file is created
+    /// directly and returned.
     fn publish_as(
         &self,
         path: &Path,
@@ -172,7 +171,7 @@ impl FileJournal {
         }
     }
 
-    /// Gives a temporary file the first name for rescued sessions that is free.
+    /// Links a temporary file to the first free name for rescued sessions.
     fn publish_rescue(&self, temporary: &Path, file: &dyn FsFile) -> Result<PathBuf> {
         let stem = self.path.file_stem().unwrap_or_default();
         for count in 1..10_000 {
@@ -187,22 +186,22 @@ impl FileJournal {
         Err(Error::Exists { path: self.path.clone() })
     }
 
-    /// Takes back a write that failed half-way, as far as that can be done without touching bytes of others.
-    fn take_back(&mut self, at: u64, lines: &[u8], source: io::Error) -> Error {
+    /// Removes the bytes of a failed write, unless another program wrote after them.
+    fn undo_append(&mut self, at: u64, lines: &[u8], source: io::Error) -> Error {
         let path = self.path.clone();
         let State::Open { file, .. } = &self.state else { return Error::Append { path, source } };
-        match what_stayed(file.as_ref(), at, lines) {
-            Stayed::Nothing => return Error::Append { path, source },
-            Stayed::OnlyOurs if file.set_len(at).is_ok() => {
+        match remainder_of(file.as_ref(), at, lines) {
+            Remainder::Nothing => return Error::Append { path, source },
+            Remainder::OnlyOurs if file.set_len(at).is_ok() => {
                 if let Err(error) = file.sync() {
-                    // After a power cut the entry could be back although it was reported as not written.
+                    // After a power cut the entry could reappear although it was reported as not written.
                     self.write_state.poisoned = Some(("append", error.to_string()));
                 }
                 return Error::Append { path, source };
             }
-            Stayed::OnlyOurs | Stayed::Unknown => {}
+            Remainder::OnlyOurs | Remainder::Unknown => {}
         }
-        // Somebody else wrote behind us, or the cut failed: close the fragment off so that nothing is glued to it.
+        // Another program wrote after the fragment, or truncating failed: end the line so that no later line continues it.
         if !matches!(file.append(b"\n"), Ok(1)) {
             self.write_state.poisoned = Some(("append", source.to_string()));
         }
@@ -311,7 +310,7 @@ impl Journal for FileJournal {
 
     fn unlock(&mut self) {
         if let State::Open { file, .. } = &self.state {
-            // The lock dies with the descriptor at the latest.
+            // Ignored: closing the descriptor releases the lock.
             drop(file.unlock());
         }
     }
@@ -329,7 +328,7 @@ impl Journal for FileJournal {
             }
             State::Open { file, .. } => {
                 let written = write_whole(file.as_ref(), new.at, new.bytes);
-                written.map_err(|source| self.take_back(new.at, new.bytes, source))
+                written.map_err(|source| self.undo_append(new.at, new.bytes, source))
             }
         }
     }
@@ -348,7 +347,7 @@ impl Journal for FileJournal {
                 Ok(())
             }
             Err(source) => {
-                // The kernel may have dropped the pages: asking again would report a success that is none.
+                // The kernel may have dropped the pages, and would report success for the next sync.
                 self.write_state.poisoned = Some(("sync", source.to_string()));
                 Err(Error::Sync { path: self.path.clone(), appended: Vec::new(), source })
             }
@@ -358,10 +357,10 @@ impl Journal for FileJournal {
     fn replace(&mut self, keep_as: &str, write: WriteCopy<'_>, verify: VerifyCopy<'_>) -> Result<Replaced> {
         self.check_writable()?;
         if let State::Unsaved(_) = &self.state {
-            // Nothing that others could see is replaced, so there is nothing to keep.
+            // There is no old file to keep.
             return self.create_with(write, verify).map(|()| Replaced::default());
         }
-        // What the new bytes were made from: a line that came after the lock was taken is not among them.
+        // The new bytes are made from these; a line that was written after the lock was taken is not among them.
         let before = self.locked_len;
         let needed = before + before / 10;
         let available = self.fs.free_space(self.directory()).unwrap_or(u64::MAX);
@@ -378,8 +377,8 @@ impl Journal for FileJournal {
             }
         };
         let directory = self.directory().to_path_buf();
-        // The second name must be on disk before the first one changes its meaning. The copy has been locked since it
-        // was created: a writer that waits for the lock of the old file finds the new one locked too, until we are done.
+        // The second name must be durable before the first one names the new file. The copy has been locked since it
+        // was created: a writer that waits for the lock of the old file finds the new one locked too.
         let renamed = self
             .fs
             .sync_dir(&directory)
@@ -424,13 +423,12 @@ impl Journal for FileJournal {
 impl FileJournal {
     fn unchanged(&self, len: u64) -> io::Result<()> {
         let State::Open { file, .. } = &self.state else { return Ok(()) };
-        // A program that does not lock may have written meanwhile.
+        // A program without a lock may have appended.
         if file.end()? == len { Ok(()) } else { Err(io::ErrorKind::ResourceBusy.into()) }
     }
 }
 
-/// Writes lines with one call if the system takes them all. A system that takes a part reports why only when the rest is
-/// written too.
+/// Writes lines with one system call if possible. After a short write the next call reports the reason.
 fn write_whole(file: &dyn FsFile, at: u64, lines: &[u8]) -> io::Result<()> {
     let mut rest = lines;
     let mut stalls = 0;
@@ -449,32 +447,32 @@ fn write_whole(file: &dyn FsFile, at: u64, lines: &[u8]) -> io::Result<()> {
         }
         let expected = at + (lines.len() - rest.len()) as u64;
         if file.end()? != expected {
-            // A program that does not lock writes at the same time: the rest would not follow its beginning.
+            // A program without a lock wrote at the same time: the rest would not follow the beginning.
             return Err(io::Error::new(io::ErrorKind::WriteZero, "another program wrote at the same time"));
         }
     }
     Ok(())
 }
 
-/// What a failed write left at the end of a file.
-enum Stayed {
+/// The bytes that a failed write left at the end of a file.
+enum Remainder {
     Nothing,
-    /// A beginning of what was to be written, and nothing behind it.
+    /// A part of the new bytes, and nothing after it.
     OnlyOurs,
     Unknown,
 }
 
-fn what_stayed(file: &dyn FsFile, at: u64, lines: &[u8]) -> Stayed {
+fn remainder_of(file: &dyn FsFile, at: u64, lines: &[u8]) -> Remainder {
     let len = file.end();
     let extra = len.ok().and_then(|len| len.checked_sub(at)).and_then(|extra| usize::try_from(extra).ok());
-    let Some(extra) = extra else { return Stayed::Unknown };
+    let Some(extra) = extra else { return Remainder::Unknown };
     if extra == 0 {
-        return Stayed::Nothing;
+        return Remainder::Nothing;
     }
     let found = || read_range(&OpenFile(file), at, extra);
     match lines.get(..extra) {
-        Some(ours) if found().is_ok_and(|found| found == ours) => Stayed::OnlyOurs,
-        _ => Stayed::Unknown,
+        Some(ours) if found().is_ok_and(|found| found == ours) => Remainder::OnlyOurs,
+        _ => Remainder::Unknown,
     }
 }
 
@@ -490,7 +488,7 @@ impl Write for Appender<'_> {
     }
 }
 
-/// Copies all that a file holds to the end of another one, and makes it durable.
+/// Appends the bytes of one file to another, and makes them durable.
 fn copy_all(from: &dyn FsFile, to: &dyn FsFile) -> io::Result<()> {
     let source = OpenFile(from);
     copy_range(&source, 0..source.len()?, &mut Appender(to))?;

@@ -26,13 +26,13 @@ pub(super) enum InsertAt {
 }
 
 impl InsertAt {
-    /// The entry that new ones go below.
+    /// Returns the parent of the new entries.
     pub(super) fn parent(self) -> Option<Node> {
         let (InsertAt::MoveLeaf(parent) | InsertAt::KeepLeaf(parent)) = self;
         parent
     }
 
-    /// The same below another entry.
+    /// Returns the same with another parent.
     pub(super) fn at(self, parent: Option<Node>) -> Self {
         match self {
             InsertAt::MoveLeaf(_) => InsertAt::MoveLeaf(parent),
@@ -121,16 +121,16 @@ impl Session {
         Ok(ids)
     }
 
-    /// Takes the lock; gives the length of the journal, and what happened to it if it is no longer the one that was
-    /// read. Torn bytes are nobody's entry: nothing is lost if they are gone.
+    /// Takes the lock. Returns the length of the journal, and the kind of loss if it is no longer the one that was read. Torn
+    /// bytes belong to no entry: their removal is no loss.
     pub(crate) fn lock_journal(&mut self) -> Result<(u64, Option<Loss>)> {
         let locked = self.journal.lock().map_err(|error| with_name(&*self.journal, "lock", error))?;
         let is_cut = locked.len < self.index.end;
         Ok((locked.len, locked.loss.or(is_cut.then_some(Loss::Truncated))))
     }
 
-    /// Takes the lock and reads what others appended. If the file is no longer the one that was opened, goes on
-    /// with its successor or saves everything beside it. Gives the place as the current tree knows it.
+    /// Takes the lock and reads the lines that others appended. If the file is no longer the one that was opened, continues
+    /// with its successor, or saves everything beside it. Returns the place in the current tree.
     fn lock_and_catch_up(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<InsertAt> {
         let mut place = place;
         loop {
@@ -169,14 +169,14 @@ impl Session {
     }
 
     /// Writes whole lines at the end of the journal, with one write, and indexes them as loading does. Returns the new
-    /// entries, including those that a program without a lock wrote meanwhile.
+    /// entries, including those that a program without a lock wrote at the same time.
     fn write_lines(&mut self, bytes: &[u8], lines: &[NewLine<'_>], publish: bool) -> Result<Vec<Node>> {
         for line in lines {
             check_len(line.bytes.len() as u64 - 1)?;
         }
         let at = self.index.known_end();
-        // A tail without line feed is closed off in the same write, never glued to, never removed. It is read before
-        // anything is written: what follows must not fail.
+        // A tail without line feed is ended by the same write; it is never continued or removed. It is read before anything is
+        // written, because nothing may fail afterwards.
         let needs_feed = self.index.open_tail || self.index.torn.is_some();
         let tail = self.index.read_tail(&*self.journal).map_err(|error| self.io_error("read", error))?;
         let (all, lines) = if needs_feed {
@@ -190,7 +190,7 @@ impl Session {
         let is_exclusive = self.journal.capabilities().exclusive;
         let found = if is_exclusive { end } else { self.journal.len().unwrap_or(end) };
         let new = match found {
-            // A program that does not lock wrote between our look and our write: our lines are not where we thought.
+            // A program without a lock wrote before this append, so the lines have other positions.
             longer if longer > end => self.index.catch_up(&*self.journal, longer),
             _ => {
                 // A tail that is too long to keep is read once more from the journal.
@@ -239,10 +239,10 @@ impl Session {
         Spelling::Uuid { header: uuid.map(Cow::into_owned) }
     }
 
-    /// Appends whole lines with one write, and reads them in as the lines of others are read. The leaf stays.
+    /// Appends whole lines with one write, and indexes them like lines of others. The leaf stays.
     ///
-    /// `compose` writes the lines, ids and parents included, under the lock and knowing all that is in the file. If it
-    /// fails nothing is written.
+    /// `compose` produces the lines with their ids and parents, under the lock and after catching up. If it fails, nothing is
+    /// written.
     pub(crate) fn append_composed(
         &mut self,
         compose: impl FnOnce(&mut Self, Timestamp) -> Result<Vec<u8>>,

@@ -9,14 +9,14 @@ use crate::journal::{Journal, NewLine, NewLines, name_of, with_name};
 use crate::json::{Doc, write_string};
 use crate::time::Timestamp;
 
-/// What a new session starts with.
+/// The properties of a new session.
 #[derive(Debug, Clone, Default)]
 pub struct NewSession {
     /// The working directory of the conversation.
     pub cwd: String,
-    /// Its id; drawn if there is none.
+    /// The id; a new one is drawn by default.
     pub id: Option<String>,
-    /// Where it was forked from.
+    /// The session from which it was forked.
     pub parent_session: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl Options {
         written.map_err(|error| with_name(&*journal, "append", error))?;
         let header = Doc::parse(line.as_bytes()).ok().and_then(Header::read);
         let header = header.ok_or(Error::BadSessionId { id })?;
-        // The journal was empty under the lock. Its length now may count what others have appended since.
+        // The journal was empty under the lock; others may have appended since.
         let end = line.len() as u64 + 1;
         let session = Session::new(journal, Index::new(header, end), None);
         Ok(self.apply_to(session))
@@ -72,7 +72,7 @@ impl Options {
 }
 
 impl Session {
-    /// Creates the file of a session that is held back, whatever it contains.
+    /// Creates the file of a session that has no conversation yet.
     pub fn save(&mut self) -> Result<()> {
         self.check_writable()?;
         if self.journal.exists() {

@@ -1,19 +1,19 @@
-//! The header of a session that is written elsewhere than into a journal.
+//! The header of a session that is not written to a journal.
 
 use super::super::Options;
 use super::create::{NewSession, header_line};
 use crate::time::Timestamp;
 
-/// What stands in the header of a new session.
+/// The header of a new session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewHeader {
-    /// The id; two files with one id confuse every search.
+    /// The id, which should be unique among all sessions.
     pub id: String,
     /// The working directory of the conversation.
     pub cwd: String,
-    /// Where the session was forked from.
+    /// The session from which it was forked.
     pub parent_session: Option<String>,
-    /// When the session was made.
+    /// The time of creation.
     pub time: Timestamp,
 }
 
@@ -25,8 +25,7 @@ impl NewHeader {
 }
 
 impl Options {
-    /// Makes the header of a new session, for those who write it themselves: see
-    /// [`Session::write_extract`](crate::Session::write_extract).
+    /// Creates the header of a new session, for [`Session::write_extract`](crate::Session::write_extract).
     pub fn new_header(mut self, new: impl Into<NewSession>) -> NewHeader {
         let NewSession { cwd, id, parent_session } = new.into();
         let id = id.unwrap_or_else(|| self.writer.ids.session_id());

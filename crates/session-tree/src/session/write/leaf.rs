@@ -7,13 +7,12 @@ use crate::error::Result;
 use crate::id::EntryId;
 
 impl Session {
-    /// Makes the current position durable, if the leaf was moved and a reader of the file would find another one.
+    /// Records the position of the leaf, if it was moved and a reader of the file would find another one.
     ///
     /// Appends a marker below the leaf; the leaf itself stays where it is. Other programs that read the format
     /// take the last entry as the position and so end up on the same branch. Returns the id of the marker, or
-    /// `None` if none was needed. Who only stayed where others went on from does not pull them back.
+    /// `None` if none was needed. If the leaf never moved, no marker is written.
     pub fn mark_leaf(&mut self) -> Result<Option<EntryId>> {
-        // Who never moved asks nothing of the file.
         if self.leaf == self.writer.persisted_leaf {
             return Ok(None);
         }

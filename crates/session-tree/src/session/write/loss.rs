@@ -17,8 +17,8 @@ use crate::migrate;
 use crate::tree::{Node, Tree};
 
 impl Session {
-    /// If somebody put a new file with the same session in place (a migration, say), goes on with that one.
-    /// Gives the place in it; `None` if the session is not there any more.
+    /// Continues with the file that has replaced this one, for example after a migration. Returns the place in it; `None` if it
+    /// is not the same session.
     pub(super) fn follow_replacement(&mut self, loss: Loss, place: InsertAt) -> Result<Option<InsertAt>> {
         if loss != Loss::Replaced {
             return Ok(None);
@@ -34,7 +34,7 @@ impl Session {
         Ok(Some(place.at(parent)))
     }
 
-    /// Reads what others appended; gives the place as the tree knows it afterwards.
+    /// Reads the lines that others appended. Returns the place in the new tree.
     pub(super) fn catch_up_at(&mut self, place: InsertAt, len: u64) -> Result<InsertAt> {
         self.catch_up_to(len)?;
         let tree = &self.index.tree;
@@ -54,7 +54,7 @@ impl Session {
         }
     }
 
-    /// Writes the rescue file; gives its path and the number of entries that are lost.
+    /// Writes the rescue file. Returns its path and the number of lost entries.
     fn write_rescue(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(Option<PathBuf>, u64)> {
         let lines = self.prepare_lines(place.parent(), drafts);
         let end = self.journal.len().map_err(|error| self.io_error("read", error))?;
@@ -112,7 +112,7 @@ impl Session {
     }
 }
 
-/// The lines of a session whose file lost a part, as far as the file or memory still holds them.
+/// The lines of a session whose file lost a part, from the rest of the file and from memory.
 ///
 /// A line that is lost becomes a stub with its id and parent, so that the entries below it keep their places. All lines
 /// are in the current version.
@@ -122,7 +122,7 @@ struct SalvagedLines<'s> {
     end: u64,
     lines: Box<dyn Iterator<Item = LineAt> + 's>,
     recent: HashMap<&'s EntryId, &'s [u8]>,
-    /// The line that is being read, and how much of it was.
+    /// The current line, and the number of its bytes that were read.
     line: Vec<u8>,
     at: usize,
     /// The number of entries that are lost.

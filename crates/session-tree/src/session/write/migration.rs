@@ -15,7 +15,7 @@ use crate::migrate;
 use crate::tree::Node;
 
 impl Session {
-    /// Writes the session in the current version, if it has an older one. Returns where the original is kept.
+    /// Writes the session in the current version, if it has an older one. Returns the path of the original.
     ///
     /// The new file is written beside the old one, read back and compared, and takes its name in one step.
     pub fn migrate(&mut self) -> Result<Option<PathBuf>> {
@@ -38,7 +38,7 @@ impl Session {
         is_fixed.then_some(ReadOnlyReason::OldVersion { version })
     }
 
-    /// Migrates before the first append. Gives the place as the tree knows it afterwards.
+    /// Migrates before the first append. Returns the place in the new tree.
     pub(super) fn migrate_before_append(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<InsertAt> {
         if !self.needs_migration() {
             return Ok(place);
@@ -50,7 +50,7 @@ impl Session {
     /// entries and the drafts.
     fn migrate_at(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(InsertAt, Option<PathBuf>)> {
         let mut place = place;
-        // A program that does not lock may write again and again while the copy is made.
+        // A program without a lock may append while the copy is made.
         let mut tries = 20;
         loop {
             let version = match self.index.dialect {
@@ -80,7 +80,7 @@ impl Session {
         let path = name_of(&*self.journal);
         let ended;
         let index = if self.index.torn.is_some() {
-            // The line that was cut off gets its end: with an id that can still be read it holds its place in the tree.
+            // The torn line gets a line feed: if its id can be read, it keeps its place in the tree.
             let feed = Overlay { base: &*self.journal, from: self.index.known_end(), bytes: b"\n" };
             ended = index::load(&feed, Some(&path))?;
             &ended
@@ -89,7 +89,7 @@ impl Session {
         };
         let written = Cell::new(0);
         let mut write = |source: &dyn ReadAt, out: &mut dyn Write| {
-            let mut summing = Summing { out, sum: 0 };
+            let mut summing = ChecksumWriter { out, sum: 0 };
             write_current(index, source, &mut summing)?;
             written.set(summing.sum);
             Ok(())
@@ -105,7 +105,7 @@ impl Session {
             let found = index::load(copy, Some(&path))?;
             let failed = |reason| Error::Verify { path: path.clone(), reason };
             compare(index, &found).map_err(failed)?;
-            // A line that was cut off and has an end now may be an entry of its own and move the rows behind it.
+            // A torn line that now has an end may be an entry and shift the rows after it.
             let [Some(parent), Some(leaf)] = held.map(|node| same_node(tree, node, &found.tree)) else {
                 return Err(failed("the position is not in it".into()));
             };
@@ -145,18 +145,18 @@ impl Session {
     }
 }
 
-/// Tells whether a replacement was given up because the file grew meanwhile.
+/// Returns true if the replacement failed because the file grew.
 fn is_busy(error: &Error) -> bool {
     matches!(error, Error::Io { action: "replace", source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
 }
 
-/// Sums up what is written, so that the copy can be compared with it without being kept in memory.
-struct Summing<'o> {
+/// Computes the checksum of the written bytes, so that the copy can be verified without keeping it in memory.
+struct ChecksumWriter<'o> {
     out: &'o mut dyn Write,
     sum: u32,
 }
 
-impl Write for Summing<'_> {
+impl Write for ChecksumWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.sum = crc32c::crc32c_append(self.sum, &bytes[..written]);
@@ -168,14 +168,14 @@ impl Write for Summing<'_> {
     }
 }
 
-/// Sums up what stands in a copy.
+/// Computes the checksum of a copy.
 fn sum_of(copy: &dyn ReadAt) -> io::Result<u32> {
-    let mut summing = Summing { out: &mut io::sink(), sum: 0 };
+    let mut summing = ChecksumWriter { out: &mut io::sink(), sum: 0 };
     copy_range(copy, 0..copy.len()?, &mut summing)?;
     Ok(summing.sum)
 }
 
-/// Writes every line of a session as version 3 spells it; bad lines and blank ones stay as they are.
+/// Writes every line of a session in version 3. Bad and blank lines stay as they are.
 fn write_current(index: &Index, source: &dyn ReadAt, out: &mut dyn Write) -> io::Result<()> {
     for line in index.lines() {
         let (position, len) = index.place_of(line);

@@ -1,11 +1,11 @@
-//! The latest lines that a session wrote, kept in memory: they can be saved if the file is lost.
+//! The latest lines that a session wrote, kept in memory for the case that the file is lost.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::id::EntryId;
 use crate::journal::NewLine;
 
-/// How many bytes of lines are kept.
+/// The maximum size of all lines in bytes.
 const MAX_BYTES: usize = 8 << 20;
 
 /// The latest lines that a session wrote, oldest first.

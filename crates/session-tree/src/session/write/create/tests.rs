@@ -4,7 +4,7 @@ use std::io;
 use super::*;
 use crate::journal::{Locked, MemoryJournal, ReadAt};
 
-/// A journal to which somebody else appends as soon as the lock is free.
+/// A journal to which another writer appends as soon as the lock is free.
 #[derive(Debug, Default)]
 struct Busy(MemoryJournal);
 
