@@ -51,11 +51,17 @@ fn plain(value: Cursor<'_>) -> Option<&str> {
 fn is_one_text(content: Cursor<'_>) -> bool {
     let mut blocks = content.items();
     let (Some(block), None) = (blocks.next(), blocks.next()) else { return false };
-    let [kind, text] = block.get_each(["type", "text"]);
     let has_control = |text: &[u8]| text.iter().any(|byte| *byte < b' ');
-    kind.is_some_and(|kind| kind.is_str("text"))
-        && text.and_then(Cursor::content).is_some_and(|text| !has_control(text))
-        && block.members().count() == 2
+    let mut members = block.members();
+    let (Some((kind_key, kind)), Some((text_key, text)), None) =
+        (members.next(), members.next(), members.next())
+    else {
+        return false;
+    };
+    kind_key.is_str("type")
+        && kind.is_str("text")
+        && text_key.is_str("text")
+        && text.content().is_some_and(|text| !has_control(text))
 }
 
 #[cfg(test)]
