@@ -65,23 +65,28 @@ impl<'t> Cursor<'t> {
 
     /// Returns the value of the member `key` of an object; the last one if there are several.
     pub fn get(self, key: &str) -> Option<Self> {
-        self.members().filter(|(name, _)| name.is_str(key)).last().map(|(_, value)| value)
+        self.at(&[key])
     }
 
     /// Returns the value at a path of keys.
     pub fn at(self, path: &[&str]) -> Option<Self> {
-        path.iter().try_fold(self, |value, key| value.get(key))
+        let [found] = self.find([path]);
+        found
     }
 
-    /// Returns the values of several members of an object, found in one pass over it.
+    /// Returns the values of several members of an object.
     pub fn get_each<const N: usize>(self, keys: [&str; N]) -> [Option<Self>; N] {
+        self.find(std::array::from_fn(|at| std::slice::from_ref(&keys[at])))
+    }
+
+    /// Returns the values at several paths of keys, at most 64, found in one pass over the text.
+    pub fn find<const N: usize>(self, paths: [&[&str]; N]) -> [Option<Self>; N] {
+        const { assert!(N <= 64, "a bit set has 64 bits") };
         let mut found = [None; N];
-        for (name, value) in self.members() {
-            if let Some(at) = keys.iter().position(|key| name.is_str(key)) {
-                found[at] = Some(value);
-            }
+        if self.kind() == Kind::Object {
+            find_members(&self.text[..self.end], self.start, &paths, (u64::MAX, 0), &mut found);
         }
-        found
+        found.map(|range| range.map(|(start, end)| Self { start, end, ..self }))
     }
 
     /// Returns the items of an array; none for other kinds.
@@ -181,6 +186,48 @@ fn is_escaped(content: &[u8]) -> bool {
 #[inline]
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Finds the values at `paths`, of which those in the bit set `open` lead to the object at `at` with their first `depth`
+/// keys. Returns the position behind the object; `None` if it does not end.
+fn find_members(
+    text: &[u8],
+    at: usize,
+    paths: &[&[&str]],
+    (open, depth): (u64, usize),
+    found: &mut [Option<(usize, usize)>],
+) -> Option<usize> {
+    let mut at = skip_space(text, at + 1, text.len());
+    while *text.get(at)? != b'}' {
+        let key = Cursor { text, start: at, end: at + text::skip_string(&text[at..])? };
+        at = skip_space(text, key.end, text.len());
+        at = skip_space(text, at + usize::from(*text.get(at)? == b':'), text.len());
+        let (start, mut inner) = (at, 0);
+        for (number, path) in paths.iter().enumerate() {
+            if open & 1 << number != 0 && path.get(depth).is_some_and(|name| key.is_str(name)) {
+                // The last of several members of a name counts.
+                found[number] = None;
+                inner |= 1 << number;
+            }
+        }
+        let goes_on = |number: &usize| inner & 1 << number != 0 && paths[*number].len() > depth + 1;
+        at = match text.get(at) == Some(&b'{') && (0..paths.len()).any(|number| goes_on(&number)) {
+            true => find_members(text, at, paths, (inner, depth + 1), found)?,
+            false => at + text::skip_value(&text[at..])?,
+        };
+        for (number, path) in paths.iter().enumerate().filter(|(number, _)| inner & 1 << number != 0) {
+            if path.len() == depth + 1 {
+                found[number] = Some((start, at));
+            }
+        }
+        at = skip_space(text, at, text.len());
+        match text.get(at)? {
+            b',' => at = skip_space(text, at + 1, text.len()),
+            b'}' => {}
+            _ => return None,
+        }
+    }
+    Some(at + 1)
 }
 
 /// Returns the position of the next byte that is not whitespace, or `end`.

@@ -375,6 +375,20 @@ fn same_values(value: ValueRef<'_>, found: Cursor<'_>) -> bool {
 }
 
 #[test]
+fn a_cursor_finds_several_paths_in_one_pass() {
+    let found = |text: &str| {
+        let [outer, inner, deep, other] =
+            Cursor::new(text.as_bytes()).find([&["a"], &["a", "b"], &["a", "b", "c"], &["b"]]);
+        [outer, inner, deep, other].map(|value| value.map_or(String::new(), |value| format!("{value:?}")))
+    };
+    assert_eq!(found(r#"{"a":{"b":{"c":1}},"b":2}"#), [r#"{"b":{"c":1}}"#, r#"{"c":1}"#, "1", "2"]);
+    assert_eq!(found(r#"{"a":{"b":{"c":1}},"a":{"x":0}}"#), [r#"{"x":0}"#, "", "", ""]);
+    assert_eq!(found(r#"{"c":{"b":1},"a":{"c":3},"b":[{"b":4}]}"#), [r#"{"c":3}"#, "", "", r#"[{"b":4}]"#]);
+    assert_eq!(found(r#"{"a":"\\","b":"\\\""}"#), [r#""\\""#, "", "", r#""\\\"""#]);
+    assert_eq!(found(r#"{"a":{"b":5},"b":"#), [r#"{"b":5}"#, "5", "", ""]);
+}
+
+#[test]
 fn a_cursor_takes_the_last_member_of_a_name_in_any_spelling() {
     let millis = |line: &str| Cursor::new(line.as_bytes()).at(&["message", "timestamp"])?.as_f64();
     for (line, expected) in [
@@ -417,6 +431,7 @@ proptest! {
         let mut open = vec![Cursor::new(&text)];
         while let Some(value) = open.pop() {
             let _ = (value.as_str(), value.as_f64(), value.as_i64(), value.as_bool());
+            let _ = value.find([&["a"], &["a", "b"], &["b", "a", "c"]]);
             open.extend(value.items().chain(value.members().map(|(_, value)| value)));
         }
     }

@@ -205,14 +205,22 @@ pub(super) fn each_text<'d>(line: &Line<'d>, take: &mut dyn FnMut(Place, Cursor<
         |value: Cursor<'d>, key: &str| strings(value.get(key), &mut |text| take(Place::Text, text));
     match line.kind {
         Kind::Message => {
-            let Some(message) = root.get("message") else { return };
-            for key in ["errorMessage", "command", "output", "customType", "summary"] {
-                member(message, key);
+            let [error, command, output, custom_type, summary, tool, content] = root.find([
+                &["message", "errorMessage"],
+                &["message", "command"],
+                &["message", "output"],
+                &["message", "customType"],
+                &["message", "summary"],
+                &["message", "toolName"],
+                &["message", "content"],
+            ]);
+            for text in [error, command, output, custom_type, summary] {
+                strings(text, &mut |text| take(Place::Text, text));
             }
             if line.role == Some(Role::ToolResult) {
-                strings(message.get("toolName"), &mut |name| take(Place::Tool(None), name));
+                strings(tool, &mut |name| take(Place::Tool(None), name));
             }
-            each_block(message.get("content"), line.role == Some(Role::Assistant), take);
+            each_block(content, line.role == Some(Role::Assistant), take);
         }
         Kind::CustomMessage => {
             member(root, "customType");

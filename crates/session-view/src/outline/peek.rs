@@ -25,7 +25,15 @@ pub(super) fn tool_result(session: &Session, node: Node) -> Result<Option<ToolRe
 }
 
 fn read_tool_result(line: &[u8]) -> Option<ToolResult> {
-    let [call_id, tool, is_error] = own_message(line)?.get_each(["toolCallId", "toolName", "isError"]);
+    let [origin, call_id, tool, is_error] = Cursor::new(line).find([
+        &["origin"],
+        &["message", "toolCallId"],
+        &["message", "toolName"],
+        &["message", "isError"],
+    ]);
+    if origin.is_some() {
+        return None;
+    }
     Some(ToolResult {
         call_id: call_id?.as_str()?.into_owned(),
         tool: tool?.as_str()?.into_owned(),
@@ -43,7 +51,7 @@ pub(super) fn call(session: &Session, answer: Node, call_id: &str) -> Result<Opt
 
 fn read_call(line: &[u8], call_id: &str) -> Option<(String, Option<Doc>)> {
     let is = |value: Option<Cursor<'_>>, text| value.is_some_and(|value| value.is_str(text));
-    own_message(line)?.get("content")?.items().find_map(|block| {
+    own_content(line)?.items().find_map(|block| {
         let [kind, id, name, arguments] = block.get_each(["type", "id", "name", "arguments"]);
         if !is(kind, "toolCall") || !is(id, call_id) {
             return None;
@@ -63,7 +71,7 @@ pub(super) fn text(session: &Session, node: Node, chars: usize) -> Result<Option
 }
 
 fn read_text(line: &[u8], chars: usize) -> Option<String> {
-    let content = own_message(line)?.get("content")?;
+    let content = own_content(line)?;
     let mut all = String::new();
     for text in content
         .beginning(8 * chars)
@@ -88,10 +96,11 @@ fn block_text(block: Cursor<'_>, chars: usize) -> Option<Cow<'_, str>> {
     text.filter(|_| kind.is_some_and(|kind| kind.is_str("text")))?.beginning(8 * chars)
 }
 
-/// Returns the message of a line; none if it was copied from another branch, because rows show its origin then.
-fn own_message(line: &[u8]) -> Option<Cursor<'_>> {
-    let [message, origin] = Cursor::new(line).get_each(["message", "origin"]);
-    message.filter(|_| origin.is_none())
+/// Returns the content of the message of a line; `None` if it was copied from another branch, because rows show its origin
+/// then.
+fn own_content(line: &[u8]) -> Option<Cursor<'_>> {
+    let [content, origin] = Cursor::new(line).find([&["message", "content"], &["origin"]]);
+    content.filter(|_| origin.is_none())
 }
 
 #[cfg(test)]
