@@ -1,4 +1,4 @@
-//! One entry: the envelope every entry has, and the body that tells entries apart; and the header of a session.
+//! One entry: the envelope, which all entries have, and the body of its type; and the header of a session.
 //!
 //! bytes -> line -> **entry** -> tree -> path -> context
 //!
@@ -36,7 +36,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads a header; `None` if the text is none.
+    /// Reads a header; `None` for any other object.
     pub(crate) fn read(doc: Doc) -> Option<Self> {
         let root = doc.root();
         let is_header = root.get("type").is_some_and(|kind| kind.is_str("session"));
@@ -92,14 +92,14 @@ impl Header {
     }
 }
 
-/// Reads a decimal number as JavaScript reads it from a text: blank is 0, words such as `nan` are none.
+/// Reads a decimal number as JavaScript reads it from a text: blank is 0, and words such as `nan` are not numbers.
 fn number_of_text(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     if text.is_empty() { Some(0.0) } else { text.parse().ok().filter(|_| is_decimal) }
 }
 
-/// What every entry says of itself.
+/// The fields that every entry has.
 #[derive(Debug, Clone)]
 pub(crate) struct Envelope {
     pub(crate) id: EntryId,
@@ -116,12 +116,12 @@ pub struct Entry {
     /// `None`: the line cannot be read, the entry is a placeholder.
     pub(crate) doc: Option<Doc>,
     pub(crate) raw: Arc<[u8]>,
-    /// Where the message of a message entry stands in the document: everybody asks for it.
+    /// The place of the message of a message entry in the document, because nearly every reader needs it.
     message: Option<u32>,
 }
 
 impl Entry {
-    /// Makes an entry of its document and of what the index knows of it.
+    /// Makes an entry from its document and its row in the index.
     pub(crate) fn new(node: Node, envelope: Envelope, doc: Option<Doc>, raw: Arc<[u8]>) -> Self {
         let root = doc.as_ref().filter(|_| envelope.kind == Kind::Message).map(Doc::root);
         let message = root.and_then(|root| root.get("message")).filter(|message| !message.is_null());
@@ -160,7 +160,7 @@ impl Entry {
         self.envelope.timestamp
     }
 
-    /// Tells whether the line could not be read.
+    /// Returns true if the line could not be read.
     pub fn is_placeholder(&self) -> bool {
         self.doc.is_none()
     }

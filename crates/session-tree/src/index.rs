@@ -45,7 +45,7 @@ pub(crate) enum Dialect {
     Newer(u64),
 }
 
-/// Everything that one pass over a journal tells.
+/// The result of one pass over a journal.
 #[derive(Debug)]
 pub(crate) struct Index {
     pub(crate) header: Header,
@@ -130,7 +130,7 @@ impl Index {
         u64::from(self.uuid_spelling) | u64::from(self.open_tail) << 1 | u64::from(self.byte_order_mark) << 2
     }
 
-    /// Why the session must not be written, if its own bytes say so.
+    /// Returns why the session must not be written, if its version forbids it.
     pub(crate) fn read_only_reason(&self) -> Option<ReadOnlyReason> {
         match self.dialect {
             Dialect::Newer(version) => Some(ReadOnlyReason::NewerVersion { version }),
@@ -165,11 +165,11 @@ impl Index {
         let before = self.known_rows();
         let known = (self.end, self.open_tail, self.torn.clone(), self.non_entries.len());
         let read = match self.failed_at {
-            Some(_) => self.read_anew(source, to),
+            Some(_) => self.reload(source, to),
             None => self.read_on(source, to),
         };
         if let Err(error) = read {
-            // Who asks again finds that there is more to read.
+            // Roll back so that a retry reads the same lines again.
             (self.end, self.open_tail, self.torn) = (known.0, known.1, known.2);
             self.non_entries.truncate(known.3);
             self.tree.hide_from(before);
@@ -180,25 +180,25 @@ impl Index {
         Ok((before..self.tree.node_bound()).filter_map(|at| self.tree.node_at(at)).collect())
     }
 
-    /// Takes in the lines behind those that are known.
+    /// Indexes the lines behind those that are known.
     fn read_on(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
         let before = self.tree.node_bound();
         // A tail that was read although it had no line feed yet: only that can follow.
         let from = self.end;
         let scanner = Scanner::default();
         each_line(source, from, to, &mut |position, piece, ended| {
-            let taken = Taken { source, scanner: &scanner, position, piece };
+            let taken = IncomingLine { source, scanner: &scanner, position, piece };
             self.take(&taken, ended)
         })?;
         if self.tree.has_withdrawals(before) {
-            // What was taken back may have been linked to: the file from its beginning tells best who is whose child.
-            return self.read_anew(source, to);
+            // Entries may hang below a withdrawn line, so the links are made again from the beginning of the file.
+            return self.reload(source, to);
         }
         self.resolve_links(source)
     }
 
     /// Takes one line into the index.
-    fn take(&mut self, line: &Taken<'_>, ended: bool) -> io::Result<()> {
+    fn take(&mut self, line: &IncomingLine<'_>, ended: bool) -> io::Result<()> {
         if self.open_tail && line.len() == 0 && ended {
             // The line feed of a line that was already read.
             self.open_tail = false;
@@ -235,7 +235,7 @@ impl Index {
         Ok(())
     }
 
-    fn take_object(&mut self, line: &Taken<'_>, head: Head<'_>) -> io::Result<()> {
+    fn take_object(&mut self, line: &IncomingLine<'_>, head: Head<'_>) -> io::Result<()> {
         self.uuid_spelling |= head.uuid_spelling;
         let row = self.row(line, &head, false);
         if self.dialect == Dialect::V1 {
@@ -255,8 +255,8 @@ impl Index {
         self.note_body(line, node)
     }
 
-    /// A damaged line keeps its place if its id can be read and nobody else has it.
-    fn take_damaged(&mut self, line: &Taken<'_>, reason: &'static str, head: Option<Box<Head<'_>>>) {
+    /// A damaged line keeps its place in the tree if its id can be read.
+    fn take_damaged(&mut self, line: &IncomingLine<'_>, reason: &'static str, head: Option<Box<Head<'_>>>) {
         match head.map(|head| *head) {
             Some(mut head) if self.dialect != Dialect::V1 && head.id.is_some() => {
                 let row = self.row(line, &head, true);
@@ -269,7 +269,7 @@ impl Index {
         }
     }
 
-    fn row(&self, line: &Taken<'_>, head: &Head<'_>, placeholder: bool) -> Row {
+    fn row(&self, line: &IncomingLine<'_>, head: &Head<'_>, placeholder: bool) -> Row {
         Row {
             position: line.position,
             len: u32::try_from(line.len()).unwrap_or(u32::MAX),
@@ -290,7 +290,7 @@ impl Index {
         }
     }
 
-    /// Makes new entries known, compares lines that have one id.
+    /// Resolves the links of new entries, and compares lines that have the same id.
     fn resolve_links(&mut self, source: &dyn ReadAt) -> io::Result<()> {
         let mut result = Ok(());
         self.tree.resolve_links(|earlier, later| match compare(source, earlier, later) {
@@ -304,12 +304,12 @@ impl Index {
     }
 
     /// Labels and names are few and count for the whole file: they are read at once.
-    fn note_body(&mut self, line: &Taken<'_>, node: Node) -> io::Result<()> {
+    fn note_body(&mut self, line: &IncomingLine<'_>, node: Node) -> io::Result<()> {
         self.note(node, || line.read_whole())
     }
 
-    /// Forgets the labels and names that were taken back.
-    fn note_bodies_anew(&mut self, source: &dyn ReadAt) -> io::Result<()> {
+    /// Reads labels and names again, without those that were withdrawn.
+    fn reread_labels(&mut self, source: &dyn ReadAt) -> io::Result<()> {
         self.labels = Labels::titled(self.labels.title.take());
         for at in 0..self.tree.node_bound() as u32 {
             if !self.tree.is_withdrawn(at) {
@@ -332,7 +332,7 @@ impl Index {
         Ok(())
     }
 
-    fn add_non_entry(&mut self, line: &Taken<'_>, kind: NonEntryKind) {
+    fn add_non_entry(&mut self, line: &IncomingLine<'_>, kind: NonEntryKind) {
         let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
         self.object_lines += usize::from(kind.is_object());
         self.non_entries.push(NonEntryLine {
@@ -369,7 +369,7 @@ impl Index {
         ((row as usize) < self.tree.node_bound()).then(|| self.tree.node_of_row(row))
     }
 
-    /// Tells whether lines are used exactly as they stand in the file.
+    /// Returns true if lines are used exactly as they stand in the file.
     pub(crate) fn reads_as_written(&self) -> bool {
         matches!(self.dialect, Dialect::V3 | Dialect::Newer(_)) && !self.uuid_spelling
     }
@@ -395,7 +395,7 @@ fn read_bounded(source: &dyn ReadAt, position: u64, len: u64) -> io::Result<Opti
     read_range(source, position, len as usize).map(Some)
 }
 
-/// Compares two lines that have one id.
+/// Compares two lines that have the same id.
 fn compare(source: &dyn ReadAt, earlier: Place, later: Place) -> io::Result<SameId> {
     let Some(line) = read_line(source, later)? else { return Ok(SameId::Other) };
     if json::validate(&line).is_err() {
@@ -415,15 +415,15 @@ fn dialect_of(header: &Header) -> Dialect {
     }
 }
 
-/// A line on its way into the index.
-struct Taken<'l> {
+/// A line that is being indexed.
+struct IncomingLine<'l> {
     source: &'l dyn ReadAt,
     scanner: &'l Scanner,
     position: u64,
     piece: Piece<'l>,
 }
 
-impl<'l> Taken<'l> {
+impl<'l> IncomingLine<'l> {
     fn len(&self) -> u64 {
         match self.piece {
             Piece::Whole(line) => line.len() as u64,

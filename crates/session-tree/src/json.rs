@@ -5,7 +5,7 @@
 //! Accepts exactly the texts that JavaScript's `JSON.parse` accepts after decoding UTF-8: lone
 //! surrogates, duplicate keys, `1e400`, invalid UTF-8 inside strings and any depth of nesting. The bytes
 //! stay as they were read; values are views of them. Nothing here recurses, so a hostile text cannot
-//! exhaust the stack. Never touches files, and knows nothing of sessions.
+//! exhaust the stack. Uses neither files nor sessions.
 
 mod cursor;
 mod edit;
@@ -60,18 +60,18 @@ pub enum Kind {
     Object,
 }
 
-/// Tells why and where a text is not JSON.
+/// A text that is not JSON: the reason and the place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason} at byte {at}")]
 pub struct SyntaxError {
     /// The offset of the first byte that does not fit; the length of the text if it ends too early.
     pub at: usize,
-    /// What is wrong there.
+    /// The reason.
     pub reason: &'static str,
 }
 
-/// Where one value stands in the text. Nodes are kept in the order of the text: a container, then all it
-/// holds (keys are nodes too).
+/// The place of one value in the text. Nodes are in the order of the text: a container, then its content; keys are
+/// nodes too.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     start: u32,
@@ -154,7 +154,7 @@ impl<'d> ValueRef<'d> {
         Kind::of_first_byte(self.doc.text[self.node().start as usize])
     }
 
-    /// Tells whether this is `null`.
+    /// Returns true if this is `null`.
     pub fn is_null(self) -> bool {
         self.kind() == Kind::Null
     }
@@ -164,7 +164,7 @@ impl<'d> ValueRef<'d> {
         &self.doc.text[self.range()]
     }
 
-    /// Where the bytes of this value stand in the text of the document.
+    /// Returns the place of this value in the text of the document.
     pub fn range(self) -> Range<usize> {
         let node = self.node();
         node.start as usize..node.end as usize
@@ -298,7 +298,7 @@ impl<'d> ValueRef<'d> {
         self.items().count() + self.members().count()
     }
 
-    /// Tells whether there are no items or members.
+    /// Returns true if there are no items or members.
     pub fn is_empty(self) -> bool {
         self.items().next().is_none() && self.members().next().is_none()
     }

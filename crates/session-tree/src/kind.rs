@@ -69,7 +69,7 @@ names! {
         Usage = 4: "usage" | "model_usage",
         /// A summary that replaces older entries of its path.
         Compaction = 5: "compaction",
-        /// What an abandoned branch did.
+        /// A summary of an abandoned branch.
         BranchSummary = 6: "branch_summary" | "stack_summary",
         /// State of an extension; never in the context.
         Custom = 7: "custom",
@@ -95,11 +95,11 @@ names! {
 names! {
     /// The role of a message.
     Role, Other, "No role, or one the engine does not know; not sent to a model.", {
-        /// What the person said.
+        /// A prompt of the user.
         User = 1: "user",
-        /// What the model answered.
+        /// An answer of the model.
         Assistant = 2: "assistant",
-        /// What a tool returned.
+        /// The result of a tool.
         ToolResult = 3: "toolResult",
         /// A command the person ran.
         BashExecution = 4: "bashExecution",

@@ -1,11 +1,11 @@
-//! One line: what it is, told from its head and its tail without reading all of it.
+//! One line: its kind and its envelope, read from its head and its tail without reading all of it.
 //!
 //! bytes -> **line** -> entry -> tree -> path -> context
 //!
 //! Session files are mostly payload (tool output, images). What the tree needs (type, id, parent, time, role)
 //! stands in the first or last hundred bytes of nearly every line, so those are read by hand; a line of any other
 //! shape is parsed as a whole. Only [`json`](crate::json) decides what is valid; a line whose head looks right is
-//! taken on trust here and checked when its body is first used.
+//! trusted here and checked when its body is first used.
 
 use std::borrow::Cow;
 
@@ -19,14 +19,14 @@ use crate::time::Timestamp;
 /// The `customType` of the entry that keeps the position of the leaf.
 pub const LEAF_MARKER: &str = "session-tree.leaf";
 
-/// The `customType` of an entry that takes back the last line before it that has its id: whoever had the id before
-/// has it again, and if nobody had, the entry is gone.
+/// The `customType` of an entry that withdraws the last line before it that has its id. An earlier line
+/// gets the id back; without one, the entry is gone.
 pub const WITHDRAWN: &str = "session-tree.withdrawn";
 
 /// The `customType` of the entry that stands in for one that was lost.
 pub const STUB: &str = "session-tree.stub";
 
-/// What a scan tells about a line.
+/// The result of scanning a line.
 #[derive(Debug)]
 pub(crate) enum Scan<'l> {
     /// Nothing but white space.
@@ -52,7 +52,7 @@ pub(crate) struct Head<'l> {
     pub uuid_spelling: bool,
 }
 
-/// What stands at `parentId`.
+/// The value at `parentId`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) enum Parent<'l> {
     /// No such key, or a value that names nothing.
@@ -125,7 +125,7 @@ impl Scanner {
             return None;
         }
         let found = self.quick(start, end)?;
-        // Whether an answer has text can only be told from all of it.
+        // The properties of an answer need all of it.
         (found.role != Some(Role::Assistant)).then_some(Scan::Object(found))
     }
 
@@ -164,7 +164,7 @@ impl Scanner {
         if let Some(head) = self.template(start) {
             return Some(head);
         }
-        let mut front = Front::read(start);
+        let mut front = HeadReader::read(start);
         if !front.is_complete() {
             front.read_back(end);
             if !front.is_complete() {
@@ -192,7 +192,7 @@ impl Scanner {
         Some(Traits { has_text, ..Traits::default() })
     }
 
-    /// Tells whether an answer has text that is not blank. `None`: the line has to be parsed.
+    /// Returns true if an answer has text that is not blank. `None`: the line has to be parsed.
     fn answer_has_text(&self, body: &[u8]) -> Option<bool> {
         let content = body.strip_prefix(b",\"content\":")?;
         match content.first()? {
@@ -214,18 +214,18 @@ fn hex_key(id: &[u8]) -> Option<IdKey<'static>> {
     }
 }
 
-/// What reading a line from the front has gathered so far.
-struct Front<'l> {
+/// The members that were read from the front of a line so far.
+struct HeadReader<'l> {
     head: Head<'l>,
     has_id: bool,
     has_parent: bool,
     has_time: bool,
     has_custom_type: bool,
-    /// Where the message body continues after its role.
+    /// The position behind the role of the message.
     body_at: usize,
 }
 
-impl<'l> Front<'l> {
+impl<'l> HeadReader<'l> {
     fn is_complete(&self) -> bool {
         self.has_id
             && self.has_parent
@@ -240,7 +240,7 @@ impl<'l> Front<'l> {
 
     /// Reads members from the front while their values are short and plain.
     fn read(line: &'l [u8]) -> Self {
-        let mut front = Front {
+        let mut front = HeadReader {
             head: Head::default(),
             has_id: false,
             has_parent: false,
@@ -398,7 +398,7 @@ fn plain_string_before(text: &[u8]) -> Option<(&[u8], usize)> {
     (!escaped && memchr(b'\\', content).is_none()).then_some((content, start))
 }
 
-/// Tells whether a list of blocks holds a text block that is not blank. `None`: it has to be parsed.
+/// Returns true if a list of blocks holds a text block that is not blank. `None`: it has to be parsed.
 fn quick_has_text(content: &[u8]) -> Option<bool> {
     let mut at = 1;
     loop {
@@ -422,13 +422,13 @@ fn quick_has_text(content: &[u8]) -> Option<bool> {
     }
 }
 
-/// Tells whether a block begins like one that surely is no text.
+/// Returns true if a block begins like one that surely is no text.
 fn is_silent_block(block: &[u8]) -> bool {
     let kind = block.strip_prefix(b"{\"type\":\"");
     kind.is_some_and(|kind| kind.starts_with(b"thinking\"") || kind.starts_with(b"toolCall\""))
 }
 
-/// Tells whether a string (after its opening quote) is not blank, if its beginning shows it.
+/// Returns true if a string (after its opening quote) is not blank, if its beginning shows it.
 fn starts_with_text(text: &[u8]) -> Option<bool> {
     let mut rest = text;
     loop {
@@ -450,7 +450,7 @@ pub(crate) fn exact(line: &[u8]) -> Scan<'_> {
     let doc = match Doc::parse(text) {
         Ok(doc) => doc,
         Err(error) => {
-            let front = Front::read(text);
+            let front = HeadReader::read(text);
             let head = (front.has_id && front.has_parent).then(|| Box::new(front.head));
             return Scan::Damaged { reason: error.reason, head };
         }
@@ -512,7 +512,7 @@ pub(crate) fn head_of(root: ValueRef<'_>) -> Head<'static> {
     }
 }
 
-/// Tells whether a message has text that is not blank.
+/// Returns true if a message has text that is not blank.
 pub(crate) fn has_text(message: ValueRef<'_>) -> bool {
     let filled =
         |value: Option<ValueRef<'_>>| value.and_then(ValueRef::as_str).is_some_and(|t| !t.trim().is_empty());

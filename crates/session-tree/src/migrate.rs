@@ -10,7 +10,7 @@ use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 use crate::tree::Node;
 
-/// Gives the line of an entry as version 3 spells it; `None` if it is spelled so already, or is no JSON.
+/// Returns the line of an entry as version 3 spells it; `None` if it is spelled so already, or is no JSON.
 pub(crate) fn current_line(index: &Index, node: Node, line: &[u8]) -> Option<Vec<u8>> {
     let outdated = matches!(index.dialect, Dialect::V1 | Dialect::V2) || index.uuid_spelling;
     if !outdated {
@@ -50,7 +50,7 @@ fn keep_one(value: ValueRef<'_>, key: &str, counts: impl Fn(&str) -> bool, edit:
     }
 }
 
-/// Gives the header line as version 3 spells it; `None` if it is spelled so already.
+/// Returns the header line as version 3 spells it; `None` if it is spelled so already.
 pub(crate) fn current_header(index: &Index) -> Option<Vec<u8>> {
     let value = index.header.value();
     let outdated = matches!(index.dialect, Dialect::V1 | Dialect::V2);

@@ -30,7 +30,7 @@ const COARSE_TICK: i64 = 2_000_000_000;
 /// Smaller files are read faster than a second file is opened.
 const WORTH_IT: u64 = 1 << 20;
 
-/// Where the sidecar of a journal lies.
+/// The sidecar of a journal.
 #[derive(Debug, Clone)]
 pub(crate) struct Sidecar {
     path: PathBuf,
@@ -141,7 +141,7 @@ impl Codec for NonEntryKind {
     }
 }
 
-/// Tells whether the index grew enough since its sidecar was written to write it anew.
+/// Returns true if the index grew enough since its sidecar was written to write it again.
 pub(crate) fn is_outdated(sidecar_end: Option<u64>, end: u64) -> bool {
     sidecar_end.is_none_or(|known| end - known > WORTH_IT)
 }

@@ -4,7 +4,7 @@
 //!
 //! Holds for every entry where its line stands and what the envelope says: about fifty bytes, whatever the size of
 //! the entry. Bodies are not here. Every walk is iterative and ends, also in damaged files: circles are cut when
-//! the tree [settles](Tree::settle), before anybody walks it.
+//! links are [resolved](Tree::resolve_links), before anything walks the tree.
 
 mod columns;
 mod links;
@@ -36,7 +36,7 @@ use sorted::SortedIds;
 pub use walk::{Children, Depth};
 use withdraw::Stacks;
 
-/// What the index notes of an entry.
+/// The properties of an entry that the index keeps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     pub position: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Row {
     pub placeholder: bool,
 }
 
-/// What a new entry says of its parent.
+/// The parent of a new entry.
 #[derive(Debug)]
 pub(crate) enum Link<'a> {
     Root,
@@ -56,10 +56,10 @@ pub(crate) enum Link<'a> {
     Named(IdKey<'a>),
 }
 
-/// Where a line stands: its position and its length.
+/// The position and the length of a line.
 pub(crate) type Place = (u64, u32);
 
-/// What the later of two lines that have one id is.
+/// The meaning of the later of two lines that have the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SameId {
     /// The same line once more.
@@ -84,13 +84,13 @@ pub struct Tree {
     /// How many rows are known by id.
     learned: usize,
     hasher: DefaultHashBuilder,
-    /// Entries whose parent was not there when they came, with its id. After settling: the orphans.
+    /// Entries whose parent was not there when they came, with its id. After `resolve_links`: the orphans.
     waiting: Vec<(u32, IdKey<'static>)>,
     /// Entries that lost their id to a later one: (old, new).
     shadowed: Vec<(u32, u32)>,
     /// Lines that stand in the file twice: (copy, first).
     copies: Vec<(u32, u32)>,
-    /// Who has the id of an entry that is not part of the tree: (hidden, holder).
+    /// The current holder of the id of an entry that is not part of the tree: (hidden, holder).
     moved: Vec<(u32, u32)>,
     /// Damaged lines whose id and parent could be read.
     placeholders: Vec<u32>,
@@ -100,7 +100,7 @@ pub struct Tree {
     stacks: Option<Stacks>,
     /// How many rows are not part of the tree.
     hidden: usize,
-    /// Something came that `settle` has to look at.
+    /// True if `resolve_links` has work beyond finding ids and parents.
     links_changed: bool,
     /// Some entry stands before its parent in the file, so circles are possible.
     has_forward_links: bool,
@@ -113,7 +113,7 @@ impl Tree {
         self.columns.len() - self.hidden
     }
 
-    /// Tells whether there are no entries.
+    /// Returns true if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -138,7 +138,7 @@ impl Tree {
         }
     }
 
-    /// Finds who holds an id, shown or not.
+    /// Finds the row that holds an id, shown or not.
     fn holder(&self, id: &IdKey<'_>) -> Option<u32> {
         let learned = self.by_id.find(hash(&self.hasher, id), |at| self.is_id_at(*at, id)).copied();
         learned.or_else(|| self.stored_holder(id))
@@ -207,41 +207,41 @@ impl Tree {
         Timestamp::from_millis(self.row(node).map_or(0, |row| self.columns.time(row)))
     }
 
-    /// Tells whether an entry is a placeholder for a line that could not be read.
+    /// Returns true if an entry is a placeholder for a line that could not be read.
     #[inline]
     pub fn is_placeholder(&self, node: Node) -> bool {
         self.has(node, Flags::PLACEHOLDER)
     }
 
-    /// Tells whether an entry only keeps books: labels, names, settings and state, and our own leaf markers.
+    /// Returns true for bookkeeping: labels, names, settings, state and leaf markers.
     #[inline]
     pub fn is_bookkeeping(&self, node: Node) -> bool {
         self.kind(node).is_bookkeeping()
     }
 
-    /// Tells whether an answer has text that is not blank.
+    /// Returns true if an answer has text that is not blank.
     #[inline]
     pub fn has_text(&self, node: Node) -> bool {
         self.has(node, Flags::HAS_TEXT)
     }
 
-    /// Tells whether an answer without text ended in an error, an abort or at the length limit.
+    /// Returns true if an answer without text ended in an error, an abort or at the length limit.
     #[inline]
     pub fn ended_badly(&self, node: Node) -> bool {
         self.has(node, Flags::ENDED_BADLY)
     }
 
-    /// Tells whether an entry is a custom entry of the engine itself (`session-tree.*`).
+    /// Returns true if an entry is a custom entry of the engine itself (`session-tree.*`).
     pub fn is_internal(&self, node: Node) -> bool {
         self.has(node, Flags::INTERNAL)
     }
 
-    /// Tells whether an entry keeps the position of the leaf.
+    /// Returns true if an entry keeps the position of the leaf.
     pub fn is_leaf_marker(&self, node: Node) -> bool {
         self.has(node, Flags::LEAF_MARKER)
     }
 
-    /// Tells whether the time of an entry could not be read.
+    /// Returns true if the time of an entry could not be read.
     pub fn has_bad_timestamp(&self, node: Node) -> bool {
         self.has(node, Flags::BAD_TIME)
     }
@@ -299,7 +299,7 @@ impl Tree {
         self.columns.len().checked_sub(1).map(|at| self.node_of_row(at as u32))
     }
 
-    /// Tells whether an id is taken, also by a line that is not part of the tree.
+    /// Returns true if an id is taken, also by a line that is not part of the tree.
     pub(crate) fn holds(&self, id: &str) -> bool {
         self.holder(&IdKey::of(id)).is_some()
     }
@@ -326,7 +326,7 @@ impl Tree {
         self.columns.reserve(entries);
     }
 
-    /// Adds an entry after all others. It can be found, and its place is final, once the tree is settled.
+    /// Adds an entry after all others. It can be found, and its place is final, after `resolve_links`.
     pub(crate) fn push(&mut self, row: Row, id: IdKey<'_>, link: Link<'_>) -> Node {
         let at = self.columns.len() as u32;
         let parent = self.resolve(at, link);
@@ -348,7 +348,7 @@ impl Tree {
     }
 
     fn hide_placeholder(&mut self, at: u32) {
-        // Not shown until somebody turns out to hang below it.
+        // Hidden until an entry turns out to hang below it.
         self.hide(at);
         self.placeholders.push(at);
         self.links_changed = true;
@@ -399,10 +399,10 @@ impl Tree {
         }
     }
 
-    /// Brings everything in order after entries came: makes them known by id, finds parents, follows ids that
-    /// changed hands, cuts circles, shows placeholders that somebody hangs below.
+    /// Completes the tree after entries were added: makes them known by id, finds parents, follows ids that
+    /// changed hands, cuts circles, shows placeholders that have entries below them.
     ///
-    /// `compare` tells what the second of two lines that have one id is.
+    /// `compare` classifies the second of two lines that have the same id.
     pub(crate) fn resolve_links(&mut self, mut compare: impl FnMut(Place, Place) -> SameId) {
         self.learn_ids(&mut compare);
         self.find_parents();
@@ -503,7 +503,7 @@ impl Tree {
         }
     }
 
-    /// Notes who has the id of an entry that is not part of the tree.
+    /// Records the holder of the id of an entry that is not part of the tree.
     fn move_id(&mut self, hidden: u32, holder: u32) {
         self.moved.push((hidden, holder));
         self.columns.set_flag(hidden, Flags::LOST_ID);
@@ -519,7 +519,7 @@ impl Tree {
                 has_child[parent as usize] = true;
             }
         }
-        // A row of damaged lines is shown as far as somebody hangs below it, in whatever order they stand in the file.
+        // Damaged lines are shown if an entry hangs below them, directly or through other damaged lines.
         let mut open: Vec<u32> =
             self.placeholders.iter().copied().filter(|at| has_child[*at as usize]).collect();
         while let Some(at) = open.pop() {

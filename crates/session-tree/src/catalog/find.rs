@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 impl Catalog {
     /// Finds a session by its path, its id, the beginning of its id, or its name.
     ///
-    /// What looks like a path and names a file is that file; a file name alone is also looked for where the sessions
-    /// lie. Otherwise the sessions of the working directory are asked before those of all others, each time for the
-    /// id, then for the beginning of one, then for the name.
+    /// A text that looks like a path and names a file means that file; a file name alone is also searched in the
+    /// directories of sessions. Otherwise the sessions of the working directory are searched before all others, each time by
+    /// id, then by the beginning of an id, then by name.
     pub fn find(&self, wanted: &str, cwd: Option<&str>) -> Result<PathBuf> {
         if wanted.is_empty() {
             return Err(unknown(wanted));

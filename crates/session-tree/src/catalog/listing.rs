@@ -30,14 +30,14 @@ pub struct Listing {
     cwd: Option<String>,
     dirs: Vec<PathBuf>,
     /// Latest change first.
-    files: Vec<Found>,
+    files: Vec<FoundFile>,
     problems: Vec<Error>,
     cache: Cache,
 }
 
 /// A file of the list.
 #[derive(Debug)]
-struct Found {
+struct FoundFile {
     path: PathBuf,
     meta: io::Result<Meta>,
 }
@@ -83,9 +83,9 @@ impl Listing {
             }
             match self.catalog.fs.metadata(&path) {
                 Ok(meta) if meta.is_dir => {}
-                // Deleted meanwhile.
+                // The file was deleted after the directory was read.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                meta => self.files.push(Found { path, meta }),
+                meta => self.files.push(FoundFile { path, meta }),
             }
         }
     }
@@ -95,7 +95,7 @@ impl Listing {
         &self.problems
     }
 
-    /// Gives a row for every session as soon as the beginning of its file is read; latest change first.
+    /// Returns a row for every session as soon as the beginning of its file is read; latest change first.
     ///
     /// Rows from the cache and of small files are complete already.
     pub fn quick(&self) -> impl Iterator<Item = SessionSummary> + '_ {
@@ -110,12 +110,12 @@ impl Listing {
         rows.filter(|row| self.belongs(row))
     }
 
-    /// Gives complete rows, latest activity first.
+    /// Returns complete rows, latest activity first.
     pub fn rows(self) -> Vec<SessionSummary> {
         self.complete(&mut |_| ControlFlow::Continue(()))
     }
 
-    /// Gives complete rows, latest activity first, and tells `watch` about each when it is done.
+    /// Returns complete rows, latest activity first, and calls `watch` with each as soon as it is done.
     ///
     /// If `watch` breaks off, the rows that are done so far are given.
     pub fn complete(mut self, watch: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>) -> Vec<SessionSummary> {
@@ -123,7 +123,7 @@ impl Listing {
         let mut cache = std::mem::take(&mut self.cache);
         let mut done = Done { listing: &self, watch, rows: Vec::new(), count: 0, total: files.len() };
         if let ControlFlow::Continue(jobs) = done.take_known(&files, &cache) {
-            // Broken off or not: what was read is worth keeping.
+            // Rows that were read are kept even if `watch` stopped the listing.
             let _ = read_all(&*self.catalog.fs, &jobs, &mut |fresh| {
                 cache.put(&fresh);
                 done.take(fresh.row)
@@ -140,20 +140,20 @@ impl Listing {
         rows
     }
 
-    /// Several projects can share a directory; the header tells whose a session is.
+    /// Several projects can share a directory; the header names the project of a session.
     fn belongs(&self, row: &SessionSummary) -> bool {
         match &self.cwd {
             None => true,
-            // Nobody knows whose a damaged file is: everybody may see it.
+            // The project of a damaged file is unknown, so every project lists it.
             Some(_) if !row.is_session() => true,
             Some(_) if row.cwd.is_empty() => self.catalog.layout == Layout::PerProject,
             Some(cwd) => same_cwd(cwd, &row.cwd),
         }
     }
 
-    /// Rows of files that are gone are dropped, as far as this list can tell. A cache that cannot be written costs
+    /// Rows of files that are gone from the listed directories are dropped. A cache that cannot be written costs
     /// time, nothing else.
-    fn save(&self, cache: &Cache, files: &[Found]) {
+    fn save(&self, cache: &Cache, files: &[FoundFile]) {
         let Some(path) = &self.catalog.cache else { return };
         let found: HashSet<&Path> = files.iter().map(|found| found.path.as_path()).collect();
         let keep = |path: &Path| {
@@ -163,7 +163,7 @@ impl Listing {
     }
 }
 
-impl Found {
+impl FoundFile {
     fn changed(&self) -> Option<Timestamp> {
         self.meta.as_ref().ok().map(|meta| meta.modified)
     }
@@ -182,11 +182,11 @@ impl Done<'_> {
     /// Takes the rows that need no reading; gives the files that do.
     fn take_known<'f>(
         &mut self,
-        files: &'f [Found],
+        files: &'f [FoundFile],
         cache: &Cache,
     ) -> ControlFlow<(), Vec<(&'f Path, &'f Meta)>> {
         let mut jobs = Vec::new();
-        for Found { path, meta } in files {
+        for FoundFile { path, meta } in files {
             match meta {
                 Err(error) => self.take(unreadable(path, error))?,
                 Ok(meta) => match cache.get(path, Key::of(meta)) {

@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 use crate::query_error::QueryError;
 use crate::time::Timestamp;
 
-/// What a person searches for: words and phrases, all of which must occur, and conditions that a row must meet.
+/// A query for sessions: words and phrases, all of which must occur, and conditions that a row must meet.
 ///
 /// ```
 /// # use session_tree::SessionQuery;
@@ -34,7 +34,7 @@ pub enum Relevance {
     Elsewhere,
 }
 
-/// What a row must meet, whatever its text.
+/// A condition on a row, independent of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Condition {
     /// Its working directory holds this, in lower case.
@@ -93,17 +93,17 @@ impl SessionQuery {
         }
     }
 
-    /// Tells whether everything fits.
+    /// Returns true if everything fits.
     pub fn is_empty(&self) -> bool {
         self.conditions.is_empty() && !self.asks_for_text()
     }
 
-    /// Tells whether the query asks for words or a pattern. If not, rows alone can answer it.
+    /// Returns true if the query asks for words or a pattern. If not, rows alone can answer it.
     pub fn asks_for_text(&self) -> bool {
         !self.words.is_empty() || self.pattern.is_some()
     }
 
-    /// Tells how well a session fits, or `None` if it does not.
+    /// Returns how well a session fits, or `None` if it does not.
     ///
     /// `text` is what was said in the session ([`Catalog::text`](crate::Catalog::text)); without it only what the row
     /// holds is searched.
@@ -119,7 +119,7 @@ impl SessionQuery {
         Some(words.max(pattern))
     }
 
-    /// Tells whether all words and the pattern occur in one text. Conditions on rows are not asked.
+    /// Returns true if all words and the pattern occur in one text. Conditions on rows are not asked.
     pub fn is_in(&self, text: &str) -> bool {
         let low = folded(text);
         self.words.iter().all(|word| low.contains(word))
@@ -219,7 +219,7 @@ fn split_pattern(text: &str) -> (&str, Option<&str>) {
     (text, None)
 }
 
-/// Tells whether a word may begin after this text.
+/// Returns true if a word may begin after this text.
 fn ends_a_word(text: &str) -> bool {
     text.is_empty() || text.ends_with(char::is_whitespace)
 }

@@ -1,6 +1,6 @@
 //! Reading one file for a list: its beginning for a quick row, all of it for a complete one.
 //!
-//! A row is told from the same index that opening the session makes, so a list and an open session never disagree.
+//! A row is made from the same index as an open session, so the two never disagree.
 //! Only the prompt that becomes the title is decoded; of other messages only the time is looked at. Reads, never
 //! writes.
 
@@ -20,12 +20,12 @@ use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 use crate::tree::{Node, Tree};
 
-/// The `customType` of the entry by which a program says that a sub-agent made the session.
+/// The `customType` of the entry that marks a session as made by a sub-agent.
 ///
-/// Its data is `{"sessionId": ID}` with the id of that session; in a fork, which has an id of its own, the copied mark
-/// no longer counts. Two marks of other programs in the header count as well: a `kind` (at the top or in `metadata`)
-/// that reads `subagent` in any spelling, and an `agentType`. A parent session alone says nothing: the forks a person
-/// makes have one too.
+/// Its data is `{"sessionId": ID}` with the id of that session; a fork has another id, so the copied marker has no
+/// effect there. Two marks of other programs in the header count as well: a `kind` (at the top or in `metadata`)
+/// that reads `subagent` in any spelling, and an `agentType`. A parent session alone is no such mark: every fork has
+/// one.
 pub const SUB_AGENT_MARKER: &str = "session-tree.sub-agent";
 
 /// How much of a file a quick row may cost.
@@ -35,7 +35,7 @@ const READ_AT_ONCE: u64 = 4 << 20;
 /// The longest name or prompt that is kept in a row, in bytes.
 const LONGEST_TITLE: usize = 1000;
 
-/// What must be unchanged for a row to count still.
+/// The state of a file for which a cached row is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) file: FileId,
@@ -49,7 +49,7 @@ impl Key {
     }
 }
 
-/// A complete row, and the state of the file that it tells about.
+/// A complete row, and the state of the file that it was made from.
 #[derive(Debug)]
 pub(super) struct Fresh {
     pub(super) key: Key,
@@ -78,7 +78,7 @@ pub(super) fn quick(fs: &dyn Fs, path: &Path, meta: &Meta, buffer: &mut Vec<u8>)
         Ok(Err(Refusal::NoHeader)) | Err(_) => return complete(fs, path, meta, buffer).row,
     };
     let mut row = SessionSummary { is_complete: false, ..row() };
-    tell_header(&mut row, &index);
+    set_header_fields(&mut row, &index);
     row.first_message = first_prompt(&index.tree, &source).ok().flatten();
     row
 }
@@ -112,17 +112,17 @@ pub(super) fn text(fs: &dyn Fs, path: &Path) -> Result<String> {
 
 fn fill(fresh: &mut Fresh, fs: &dyn Fs, path: &Path, buffer: &mut Vec<u8>) -> Result<()> {
     let opened = Opened::open(fs, path)?;
-    // The file may have grown since it was found; the row tells about what is read now.
+    // The file may have grown since it was found; the row describes the bytes that are read now.
     fresh.key = Key::of(&opened.meta);
     let row = &mut fresh.row;
     (row.size, row.modified) = (opened.meta.len, opened.meta.modified);
     let source = opened.source(buffer).map_err(Error::io("read", path))?;
     let index = index::load(&source, Some(path))?;
-    tell_header(row, &index);
-    tell_contents(row, &index, &source).map_err(Error::io("read", path))
+    set_header_fields(row, &index);
+    set_content_fields(row, &index, &source).map_err(Error::io("read", path))
 }
 
-fn tell_header(row: &mut SessionSummary, index: &Index) {
+fn set_header_fields(row: &mut SessionSummary, index: &Index) {
     let header = &index.header;
     let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
     row.id = header.id().into_owned();
@@ -130,10 +130,10 @@ fn tell_header(row: &mut SessionSummary, index: &Index) {
     row.parent_session = owned(header.parent_session());
     row.created = header.timestamp();
     row.name = index.labels.name().map(|name| cut(name).to_owned());
-    row.is_sub_agent = says_sub_agent(header);
+    row.is_sub_agent = is_marked_as_sub_agent(header);
 }
 
-fn tell_contents(row: &mut SessionSummary, index: &Index, source: &Source<'_>) -> io::Result<()> {
+fn set_content_fields(row: &mut SessionSummary, index: &Index, source: &Source<'_>) -> io::Result<()> {
     let tree = &index.tree;
     row.message_count = tree.nodes().filter(|node| tree.kind(*node) == Kind::Message).count() as u64;
     row.entry_count = tree.len() as u64;
@@ -191,7 +191,7 @@ fn text_at(tree: &Tree, source: &Source<'_>, node: Node) -> io::Result<String> {
     Ok(texts.collect::<Vec<_>>().join(" "))
 }
 
-fn says_sub_agent(header: &Header) -> bool {
+fn is_marked_as_sub_agent(header: &Header) -> bool {
     let value = header.value();
     let is_child = |kind: Option<ValueRef<'_>>| {
         let letters = |text: Cow<'_, str>| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
@@ -254,7 +254,7 @@ impl Opened {
         self.read(self.meta.len, buffer).map(Source::Memory)
     }
 
-    /// Reads the first bytes, or fewer if the file became shorter meanwhile.
+    /// Reads the first bytes, or fewer if the file was truncated since it was opened.
     fn read<'b>(&self, len: u64, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
         let len = usize::try_from(len.min(self.meta.len)).unwrap_or(usize::MAX);
         if buffer.len() < len {

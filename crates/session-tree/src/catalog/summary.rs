@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::time::Timestamp;
 
-/// What is shown for a session without a name and without a prompt.
+/// The title of a session without a name and without a prompt.
 const NO_MESSAGES: &str = "(no messages)";
 
 /// One session of a list.
@@ -20,7 +20,7 @@ pub struct SessionSummary {
     pub cwd: String,
     /// The name, if the session has one. Very long ones are cut.
     pub name: Option<String>,
-    /// Where the session was forked from: the path of a file, or an id.
+    /// The session that this one was forked from: the path of a file, or an id.
     pub parent_session: Option<String>,
     /// When the session was created, as its header says.
     pub created: Option<Timestamp>,
@@ -38,7 +38,7 @@ pub struct SessionSummary {
     pub tip_count: u64,
     /// The length of the file in bytes.
     pub size: u64,
-    /// What is wrong with the file.
+    /// The damage of the file, if any.
     pub damage: Option<Damage>,
     /// Whether a sub-agent made the session, see [`SUB_AGENT_MARKER`](crate::SUB_AGENT_MARKER).
     pub is_sub_agent: bool,
@@ -47,20 +47,20 @@ pub struct SessionSummary {
     pub is_complete: bool,
 }
 
-/// What is wrong with a listed file.
+/// The damage of a listed file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Damage {
     /// The file is no session.
     #[error("not a session: {reason}")]
     NotASession {
-        /// What was found instead of a header.
+        /// The reason.
         reason: Cow<'static, str>,
     },
     /// The file cannot be read.
     #[error("cannot be read: {reason}")]
     Unreadable {
-        /// What the system said.
+        /// The error of the operating system.
         reason: String,
     },
     /// Some lines cannot be read; the others can.
@@ -98,7 +98,7 @@ impl SessionSummary {
         self.name.as_deref().or(self.first_message.as_deref()).unwrap_or(NO_MESSAGES)
     }
 
-    /// Tells whether the file is a session that can be opened, with damaged lines or without.
+    /// Returns true if the file is a session that can be opened, with damaged lines or without.
     pub fn is_session(&self) -> bool {
         match self.damage {
             None | Some(Damage::Lines { .. }) => true,

@@ -1,4 +1,4 @@
-//! Bodies: what an entry of each type says, as views into its line.
+//! Bodies: the fields of each type of entry, as views into its line.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::kind::Kind;
 /// Text that may be missing.
 type Text<'e> = Option<Cow<'e, str>>;
 
-/// What an entry says. Every field may be missing in a file, so none is trusted to be there.
+/// The content of an entry. Every field may be missing in a file.
 #[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "fields carry the names of the format, which docs/format.md describes")]
 pub enum Body<'e> {
@@ -30,7 +30,7 @@ pub enum Body<'e> {
         from_hook: bool,
         system_message: Option<ValueRef<'e>>,
     },
-    /// What an abandoned branch did.
+    /// A summary of an abandoned branch.
     BranchSummary {
         from_id: Text<'e>,
         summary: Text<'e>,
@@ -67,7 +67,7 @@ pub enum Body<'e> {
     Placeholder,
 }
 
-/// What a context edit puts in the place of its target's content.
+/// The replacement that a context edit has for the content of its target.
 #[derive(Debug, Clone, Copy)]
 pub enum Replacement<'e> {
     /// The target contributes nothing.

@@ -298,7 +298,7 @@ impl Message {
 }
 
 fn empty() -> Doc {
-    // Parsing two bytes that are an empty object cannot fail; a loop would be the only other way to say so.
+    // Two bytes that are an empty object are always valid.
     Doc::parse(&b"{}"[..]).unwrap_or_else(|_| unreachable!("an empty object is valid JSON"))
 }
 
@@ -329,7 +329,7 @@ pub enum Block<'m> {
         /// The media type, such as `image/png`.
         mime_type: Cow<'m, str>,
     },
-    /// What the model thought.
+    /// Thinking of the model.
     Thinking(Cow<'m, str>),
     /// A call of a tool.
     ToolCall {

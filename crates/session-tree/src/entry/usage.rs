@@ -49,7 +49,7 @@ impl Usage {
         Self { input, output, cache_read, cache_write, total, cost: spent.map_or(0.0, cost) }
     }
 
-    /// Tells whether nothing was spent.
+    /// Returns true if nothing was spent.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

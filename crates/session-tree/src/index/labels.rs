@@ -25,9 +25,9 @@ pub struct Label {
 pub(crate) struct Labels {
     by_target: HashMap<IdKey<'static>, Label>,
     next_order: usize,
-    /// What the last `session_info` says; an empty name is none.
+    /// The name of the last `session_info`; an empty one clears it.
     name: Option<String>,
-    /// What oh-my-pi says.
+    /// The title of oh-my-pi.
     pub(crate) title: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Labels {
         Labels { title, ..Labels::default() }
     }
 
-    /// Takes note of an entry that sets a label or a name.
+    /// Applies an entry that sets a label or a name.
     pub(crate) fn note(&mut self, kind: Kind, value: ValueRef<'_>, time: Timestamp) {
         let text = |key: &str| value.get(key).and_then(ValueRef::as_str);
         match kind {
@@ -54,7 +54,7 @@ impl Labels {
         }
     }
 
-    /// Sets or clears a label. A label of blanks is none.
+    /// Sets or clears a label. A blank label clears it.
     pub(crate) fn set(&mut self, target: &str, text: Option<&str>, set_at: Timestamp) {
         let target = IdKey::of(target).into_owned();
         match text.map(trim_js).filter(|text| !text.is_empty()) {
@@ -69,9 +69,9 @@ impl Labels {
         }
     }
 
-    /// Returns the label of an entry; asked for every entry of a tree, so it neither spells nor copies the id.
+    /// Returns the label of an entry. Called for every entry of a tree, so the id is not copied.
     pub(crate) fn get(&self, target: &IdKey<'_>) -> Option<&Label> {
-        self.by_target.get(&Wanted(target))
+        self.by_target.get(&BorrowedKey(target))
     }
 
     /// Returns all labels in the order in which their targets were first labelled.
@@ -109,16 +109,16 @@ impl Labels {
     }
 }
 
-/// An id to look up that lives shorter than those in the table.
-struct Wanted<'k>(&'k IdKey<'k>);
+/// A key for lookups that lives shorter than those in the table.
+struct BorrowedKey<'k>(&'k IdKey<'k>);
 
-impl Hash for Wanted<'_> {
+impl Hash for BorrowedKey<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.hash(state);
     }
 }
 
-impl Equivalent<IdKey<'static>> for Wanted<'_> {
+impl Equivalent<IdKey<'static>> for BorrowedKey<'_> {
     fn equivalent(&self, key: &IdKey<'static>) -> bool {
         self.0 == key
     }

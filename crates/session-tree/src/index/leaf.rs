@@ -1,4 +1,4 @@
-//! The leaf: where a file asks to go on.
+//! The leaf that a file asks for.
 
 use std::io;
 
@@ -30,7 +30,7 @@ impl Index {
             return Ok(target);
         }
         for node in late.into_iter().rev() {
-            // A name given by somebody whose position is old moves nobody else.
+            // A name that another program appended below an old position does not move the leaf.
             if self.tree.parent(node) == leaf {
                 leaf = Some(node);
             }
@@ -38,8 +38,8 @@ impl Index {
         Ok(leaf)
     }
 
-    /// Tells whether the line of an entry can be read. Loading looks into the last line only, and what stands below
-    /// an entry that nobody can read is lost to other programs.
+    /// Returns true if the line of an entry can be read. Loading validates the last line only, and other programs lose
+    /// the entries below one that cannot be read.
     pub(crate) fn is_whole(&self, source: &dyn ReadAt, node: Node) -> io::Result<bool> {
         Ok(read_line(source, self.tree.place(node))?.is_none_or(|line| json::validate(&line).is_ok()))
     }

@@ -49,7 +49,7 @@ impl NonEntryKind {
             .find(|kind| kind.number() == Some(number))
     }
 
-    /// Tells whether the line is a JSON object, which version 1 counts.
+    /// Returns true if the line is a JSON object, which version 1 counts.
     pub(crate) fn is_object(self) -> bool {
         match self {
             NonEntryKind::Header
@@ -64,7 +64,7 @@ impl NonEntryKind {
     }
 }
 
-/// One line of the file, as the index knows it.
+/// One line of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineAt {
     /// A row of the tree, shown or not.

@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::{Dialect, Index, NonEntryKind, NonEntryLine, Taken, dialect_of, read_line};
+use super::{Dialect, IncomingLine, Index, NonEntryKind, NonEntryLine, dialect_of, read_line};
 use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::journal::{ReadAt, each_line_while};
@@ -18,7 +18,7 @@ const SAMPLE: usize = 256;
 const EARLY_BYTES: u64 = 16 << 20;
 const EARLY_LINES: usize = 100_000;
 
-/// Why bytes are no session.
+/// The reason why bytes are not a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// There is no header, as far as the bytes go.
@@ -41,7 +41,7 @@ impl Refusal {
     }
 }
 
-/// What errors call the journal.
+/// The name of the journal in errors.
 fn name(path: Option<&Path>) -> PathBuf {
     path.map_or_else(|| PathBuf::from("memory"), Path::to_path_buf)
 }
@@ -51,7 +51,7 @@ pub(crate) fn load(source: &dyn ReadAt, path: Option<&Path>) -> Result<Index> {
     try_load(source, path)?.map_err(|refusal| refusal.of(path))
 }
 
-/// Reads the journal of a session from its beginning, or tells why it is none.
+/// Reads the journal of a session from its beginning, or returns why it is not a session.
 pub(crate) fn try_load(
     source: &dyn ReadAt,
     path: Option<&Path>,
@@ -59,7 +59,7 @@ pub(crate) fn try_load(
     let mut loader = Loader::new(path, None);
     loader.read(source)?;
     if loader.first_has_id == Some(true) {
-        // The version is missing but the entries form a tree: numbering them anew would flatten it.
+        // The version is missing but the entries form a tree: new numbers would flatten it.
         loader = Loader::new(path, Some(Dialect::V2));
         loader.read(source)?;
     }
@@ -67,11 +67,11 @@ pub(crate) fn try_load(
 }
 
 impl Index {
-    /// Reads the journal once more from its beginning.
-    pub(super) fn read_anew(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
+    /// Reads the journal again from its beginning.
+    pub(super) fn reload(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
         let forced = Some(self.dialect).filter(|dialect| *dialect != dialect_of(&self.header));
         let mut loader = Loader::new(None, forced);
-        // How the file is spelled was decided when it was opened.
+        // The dialect was decided when the file was opened.
         loader.first_has_id = Some(false);
         let read = loader.read(&Beginning { source, len: to }).and_then(|()| loader.finish(source));
         let read = read.and_then(|index| index.map_err(|refusal| refusal.of(None)));
@@ -93,8 +93,8 @@ struct Loader {
     title_slot: Option<String>,
     byte_order_mark: bool,
     refusal: Option<Refusal>,
-    /// Whether the first entry of a file without version has an id and a parent. It speaks for all: a stray line
-    /// further down must not hide every entry that has no id.
+    /// Whether the first entry of a file without version has an id and a parent. It decides for all: a stray
+    /// line further down must not hide every entry that has no id.
     first_has_id: Option<bool>,
 }
 
@@ -119,19 +119,19 @@ impl Loader {
         let has_header = Cell::new(false);
         let goes_on = |position| has_header.get() || position < 2 * EARLY_BYTES;
         let read = each_line_while(source, 0, len, &goes_on, &mut |position, piece, ended| {
-            let line = Taken { source, scanner: &scanner, position, piece };
+            let line = IncomingLine { source, scanner: &scanner, position, piece };
             match &mut self.index {
                 Some(index) => {
                     if index.dialect == Dialect::V1 && self.first_has_id.is_none() {
                         self.first_has_id = forms_a_tree(&line);
                     }
                     if self.first_has_id == Some(true) {
-                        // This pass will be thrown away.
+                        // The caller starts again with another dialect.
                         return Ok(ControlFlow::Break(()));
                     }
                     index.take(&line, ended)?;
                     if index.tree.node_bound() == SAMPLE {
-                        // What the first entries need tells how many there will be; growing step by step costs twice.
+                        // The number of entries is estimated from the first ones; growing the columns step by step would copy them.
                         let expected = len.saturating_sub(index.end) / (index.end / SAMPLE as u64 + 1);
                         index.tree.reserve(usize::try_from(expected + expected / 16).unwrap_or(0));
                     }
@@ -145,7 +145,7 @@ impl Loader {
     }
 
     /// Takes a line while the header has not been seen.
-    fn take_early(&mut self, line: &Taken<'_>, ended: bool) -> io::Result<()> {
+    fn take_early(&mut self, line: &IncomingLine<'_>, ended: bool) -> io::Result<()> {
         if line.position > EARLY_BYTES || self.early.len() > EARLY_LINES {
             self.refusal = Some(Refusal::NoHeader);
             return Ok(());
@@ -179,12 +179,12 @@ impl Loader {
         Ok(())
     }
 
-    fn add_early(&mut self, line: &Taken<'_>, kind: NonEntryKind) {
+    fn add_early(&mut self, line: &IncomingLine<'_>, kind: NonEntryKind) {
         let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
         self.early.push(NonEntryLine { rows: 0, position: line.position, len, kind });
     }
 
-    fn take_header(&mut self, doc: Doc, line: &Taken<'_>, ended: bool) {
+    fn take_header(&mut self, doc: Doc, line: &IncomingLine<'_>, ended: bool) {
         let Some(header) = Header::read(doc) else {
             self.refusal = Some(Refusal::AnotherBeginning);
             return;
@@ -212,12 +212,12 @@ impl Loader {
 }
 
 impl Index {
-    /// Does what takes all lines to be indexed.
+    /// Finishes the index after all lines were read.
     pub(crate) fn complete(&mut self, source: &dyn ReadAt) -> io::Result<()> {
         validate_last_line(self, source)?;
         self.resolve_links(source)?;
         if self.tree.has_withdrawals(0) {
-            self.note_bodies_anew(source)?;
+            self.reread_labels(source)?;
         }
         Ok(())
     }
@@ -259,8 +259,8 @@ fn validate_last_line(index: &mut Index, source: &dyn ReadAt) -> io::Result<()> 
     Ok(())
 }
 
-/// Tells whether an entry of a file without version has an id and a parent; `None` if the line is no entry.
-fn forms_a_tree(line: &Taken<'_>) -> Option<bool> {
+/// Returns true if an entry of a file without version has an id and a parent; `None` if the line is no entry.
+fn forms_a_tree(line: &IncomingLine<'_>) -> Option<bool> {
     let Some(Scan::Object(head)) = line.scan() else { return None };
     head.kind.as_ref()?;
     Some(head.id.is_some() && head.parent != Parent::Absent)

@@ -1,4 +1,4 @@
-//! Diagnostics: what the index found odd, told from what it holds.
+//! Diagnostics of loading, made from the index.
 
 use super::{Dialect, Index, NonEntryKind, NonEntryLine};
 use crate::diagnostic::{Diagnostic, Problem};

@@ -2,7 +2,7 @@
 
 use hmac_sha256::Hash;
 
-/// Gives the id of the object at `index` (the header is 0): the same in every process that reads the file.
+/// Returns the id of the object at `index` (the header is 0): the same in every process that reads the file.
 pub(super) fn entry_id(session_id: &str, index: usize, is_taken: impl Fn(&str) -> bool) -> String {
     let mut retry = 0_u32;
     loop {

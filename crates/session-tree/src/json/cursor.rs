@@ -110,8 +110,8 @@ impl<'t> Cursor<'t> {
         Self { start, ..self }
     }
 
-    /// Takes the next value off the inside of a container, and the comma or colon behind it. Returns none if something
-    /// else stands there, because the text is not JSON then.
+    /// Takes the next value off the inside of a container, and the comma or colon behind it. Returns none if another
+    /// byte stands there: the text is not JSON.
     #[inline]
     fn take_value(&mut self) -> Option<Self> {
         let start = skip_space(self.text, self.start, self.end);

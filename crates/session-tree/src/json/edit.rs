@@ -30,7 +30,7 @@ struct Member<'d> {
 }
 
 impl<'d> Edit<'d> {
-    /// Begins to change an object; `None` if the value is none.
+    /// Starts the changes of an object; `None` for other values.
     pub fn new(object: ValueRef<'d>) -> Option<Self> {
         let member = |(key, value)| Member { key, value, new_key: None, new_value: None, is_removed: false };
         let members = object.members().map(member).collect();
@@ -47,7 +47,7 @@ impl<'d> Edit<'d> {
         self.change(key, |member| member.new_value = Some(value.to_vec()))
     }
 
-    /// Gives `key` another name. Returns whether there is such a member.
+    /// Returns `key` another name. Returns whether there is such a member.
     pub fn rename(&mut self, key: &str, name: &str) -> bool {
         self.change(key, |member| member.new_key = Some(literal(name).into_bytes()))
     }
@@ -67,7 +67,7 @@ impl<'d> Edit<'d> {
         add(&mut self.last, key, value);
     }
 
-    /// Replaces the value of `key`, or appends the member if there is none.
+    /// Replaces the value of `key`, or appends the member if it is missing.
     pub fn set(&mut self, key: &str, value: &[u8]) {
         if !self.replace(key, value) {
             self.append(key, value);
@@ -90,7 +90,7 @@ impl<'d> Edit<'d> {
         out.extend_from_slice(&self.first);
         let mut end = inside;
         for member in &self.members {
-            // What stands before the member: a comma and whitespace, or only whitespace if it is the first.
+            // A comma and whitespace before the member, or only whitespace before the first one.
             let gap = &text[end..member.key.range().start];
             let is_first = end == inside;
             end = member.value.range().end;
@@ -150,7 +150,7 @@ fn add(members: &mut Vec<u8>, key: &str, value: &[u8]) {
 
 /// Copies `text` without the whitespace that stands outside strings; all else is untouched.
 ///
-/// A text that is not JSON is copied in the same way, as far as its quotes tell what a string is.
+/// A text that is not JSON is copied in the same way, with everything between two quotes as a string.
 pub fn minify(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;

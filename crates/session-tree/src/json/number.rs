@@ -59,7 +59,7 @@ pub(super) fn write_js(out: &mut String, raw: &[u8]) {
     }
 }
 
-/// Tells whether the number has neither fraction nor exponent.
+/// Returns true if the number has neither fraction nor exponent.
 fn is_plain(raw: &[u8]) -> bool {
     !raw.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
 }

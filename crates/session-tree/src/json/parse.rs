@@ -1,6 +1,6 @@
 //! The grammar of JSON: one loop over the bytes, with a stack of open brackets instead of recursion.
 //!
-//! The loop tells a sink what it finds. [`index`] keeps it, [`validate`] does not.
+//! The loop calls a sink for each value. [`index`] keeps the places, [`validate`] keeps nothing.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ const IS_SHORT_ESCAPE: [bool; 256] = {
     table
 };
 
-/// What the loop reports. Offsets fit into `u32`, because longer texts are refused first.
+/// A receiver of values. Offsets fit into `u32`, because longer texts are refused.
 trait Sink {
     /// A string, number or literal; `escaped` if it is a string with an escape.
     fn scalar(&mut self, start: usize, end: usize, escaped: bool);

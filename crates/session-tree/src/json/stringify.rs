@@ -44,7 +44,7 @@ fn next_value<'d>(open: &mut Vec<Open<'d>>, out: &mut String) -> Option<ValueRef
             }
             return Some(value);
         }
-        out.push(if matches!(container.rest, Rest::Items(_)) { ']' } else { '}' });
+        out.push(if matches!(container.rest, Remaining::Items(_)) { ']' } else { '}' });
         open.pop();
     }
     None
@@ -58,12 +58,12 @@ fn write_quoted(out: &mut String, string: ValueRef<'_>) {
 
 /// A container that is being written.
 struct Open<'d> {
-    rest: Rest<'d>,
+    rest: Remaining<'d>,
     is_first: bool,
 }
 
-/// What is left to write of a container.
-enum Rest<'d> {
+/// The part of a container that is not written yet.
+enum Remaining<'d> {
     Items(Items<'d>),
     Members(Members<'d>),
     Sorted(vec::IntoIter<(ValueRef<'d>, ValueRef<'d>)>),
@@ -73,7 +73,7 @@ impl<'d> Open<'d> {
     fn begin(container: ValueRef<'d>, out: &mut String) -> Self {
         let rest = if container.kind() == Kind::Array {
             out.push('[');
-            Rest::Items(container.items())
+            Remaining::Items(container.items())
         } else {
             out.push('{');
             members_in_js_order(container)
@@ -82,7 +82,7 @@ impl<'d> Open<'d> {
     }
 }
 
-impl<'d> Rest<'d> {
+impl<'d> Remaining<'d> {
     fn next(&mut self) -> Option<(Option<ValueRef<'d>>, ValueRef<'d>)> {
         match self {
             Self::Items(items) => items.next().map(|value| (None, value)),
@@ -94,9 +94,9 @@ impl<'d> Rest<'d> {
 
 /// The members as JavaScript lists them: array indices first and ascending, then the other keys where
 /// they first appeared; each key once, with its last value.
-fn members_in_js_order(object: ValueRef<'_>) -> Rest<'_> {
+fn members_in_js_order(object: ValueRef<'_>) -> Remaining<'_> {
     if is_in_js_order(object) {
-        return Rest::Members(object.members());
+        return Remaining::Members(object.members());
     }
     let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut members: Vec<(Option<u32>, (ValueRef<'_>, ValueRef<'_>))> = Vec::new();
@@ -110,7 +110,7 @@ fn members_in_js_order(object: ValueRef<'_>) -> Rest<'_> {
         }
     }
     members.sort_by_key(|(index, _)| (index.is_none(), *index));
-    Rest::Sorted(members.into_iter().map(|(_, member)| member).collect::<Vec<_>>().into_iter())
+    Remaining::Sorted(members.into_iter().map(|(_, member)| member).collect::<Vec<_>>().into_iter())
 }
 
 /// Tells, for the plain objects that are nearly all, that their members need no other order. May say no
@@ -180,7 +180,7 @@ fn scalar_to_serde(value: ValueRef<'_>) -> serde_json::Value {
 
 /// A container that is being copied.
 struct Copying<'d> {
-    rest: Rest<'d>,
+    rest: Remaining<'d>,
     key: Option<ValueRef<'d>>,
     copy: serde_json::Value,
 }
@@ -188,9 +188,9 @@ struct Copying<'d> {
 impl<'d> Copying<'d> {
     fn begin(container: ValueRef<'d>) -> Self {
         let (rest, copy) = if container.kind() == Kind::Array {
-            (Rest::Items(container.items()), serde_json::Value::Array(Vec::new()))
+            (Remaining::Items(container.items()), serde_json::Value::Array(Vec::new()))
         } else {
-            (Rest::Members(container.members()), serde_json::Value::Object(serde_json::Map::new()))
+            (Remaining::Members(container.members()), serde_json::Value::Object(serde_json::Map::new()))
         };
         Self { rest, key: None, copy }
     }

@@ -19,8 +19,8 @@ enum Piece<'d> {
     Lone(u16),
 }
 
-/// Returns the length of the value at the start of `text`, without checking its content; `None` if there is none, or it
-/// does not end.
+/// Returns the length of the value at the start of `text`, without checking its content; `None` if the text does not
+/// begin with a value, or the value does not end.
 pub(super) fn skip_value(text: &[u8]) -> Option<usize> {
     match text.first()? {
         b'"' => skip_string(text),
@@ -54,7 +54,7 @@ pub(crate) fn skip_object(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the length of the string at the start of `text`, with its quotes; `None` if it is none or does not end.
+/// Returns the length of the string at the start of `text`, with its quotes; `None` for anything else, and for a string that does not end.
 ///
 /// Line breaks are much more frequent than quotes, so only quotes are searched. A quote behind an odd number of
 /// backslashes is escaped.
@@ -160,7 +160,7 @@ fn same_len(content: &[u8]) -> usize {
     content.len()
 }
 
-/// What text is written to.
+/// A receiver of text.
 pub trait TextOut {
     /// Appends a text.
     fn put(&mut self, text: &str);
@@ -276,7 +276,7 @@ fn short_escape(letter: u8) -> char {
     }
 }
 
-/// Reads one `\uXXXX`, or two if they are the halves of one character, and tells how many bytes it took.
+/// Reads one `\uXXXX`, or two if they are the halves of one character, and returns the number of its bytes.
 fn unicode_escape<'d>(rest: &[u8]) -> (Piece<'d>, usize) {
     let unit = unit_at(rest).unwrap_or(0xFFFD);
     if let Some(char) = char::from_u32(u32::from(unit)) {

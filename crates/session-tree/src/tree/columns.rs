@@ -18,14 +18,14 @@ impl Flags {
     pub(crate) const INTERNAL: u16 = 1 << 3;
     pub(crate) const LEAF_MARKER: u16 = 1 << 4;
     pub(crate) const PLACEHOLDER: u16 = 1 << 5;
-    /// Not part of the tree: lost its id to a later entry, or damaged with nobody below.
+    /// Not part of the tree: lost its id to a later entry, or damaged without entries below.
     pub(crate) const HIDDEN: u16 = 1 << 6;
     pub(crate) const BAD_TIME: u16 = 1 << 7;
-    /// Takes an earlier line of its id back.
+    /// Withdraws an earlier line of its id.
     pub(crate) const WITHDRAWAL: u16 = 1 << 8;
-    /// Taken back, or a withdrawal that found something to take back.
+    /// Withdrawn, or a withdrawal that took effect.
     pub(crate) const WITHDRAWN: u16 = 1 << 9;
-    /// Somebody else has its id.
+    /// Another row has its id.
     pub(crate) const LOST_ID: u16 = 1 << 10;
 }
 
@@ -91,7 +91,7 @@ impl Columns {
         (parent != NONE).then_some(parent)
     }
 
-    /// Tells whether a row exists, is part of the tree, and hangs below `parent`.
+    /// Returns true if a row exists, is part of the tree, and hangs below `parent`.
     #[inline]
     pub(crate) fn is_shown_child(&self, at: u32, parent: u32) -> bool {
         self.parent.get(at as usize) == Some(&parent) && self.flags(at) & Flags::HIDDEN == 0

@@ -1,7 +1,7 @@
-//! Child links, made from the parent links when somebody first asks, and the cutting of circles.
+//! Child links, made from the parent links when they are first needed, and the cutting of circles.
 //!
 //! Children are never stored in a file: two records of one relation can only drift apart. Nearly every entry stands
-//! right behind its parent, which the parent link alone tells; only the others get a record here, so that a million
+//! right behind its parent, which needs no record; only the others have one, so that a million
 //! entries in a row need no memory for it.
 
 use hashbrown::HashMap;

@@ -11,7 +11,7 @@ use crate::codec::{Parts, column, encode, fields};
 pub(crate) const TREE_PARTS: usize = 8;
 
 impl Tree {
-    /// Gives everything that is needed to have the same tree again.
+    /// Returns everything that is needed to have the same tree again.
     pub(crate) fn to_parts(&self) -> Vec<Vec<u8>> {
         let columns = &self.columns;
         let mut sorted: Vec<u64> = (0..columns.len() as u32)

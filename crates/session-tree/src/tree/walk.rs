@@ -50,7 +50,7 @@ impl Tree {
         self.links().roots.iter().map(|row| self.node_of_row(*row))
     }
 
-    /// Tells whether an entry has more than one child.
+    /// Returns true if an entry has more than one child.
     pub fn is_branch_point(&self, node: Node) -> bool {
         self.children(node).nth(1).is_some()
     }
@@ -84,7 +84,7 @@ impl Tree {
         path
     }
 
-    /// Tells whether `ancestor` lies on the path to `node` (an entry lies on its own path).
+    /// Returns true if `ancestor` lies on the path to `node` (an entry lies on its own path).
     pub fn is_on_path(&self, ancestor: Node, node: Node) -> bool {
         self.ancestors(node).any(|at| at == ancestor)
     }

@@ -1,18 +1,18 @@
-//! Withdrawals: lines that take an earlier line of their id back, as the undoing of a repair does.
+//! Withdrawals: lines that take back an earlier line of their id, as undoing a repair does.
 //!
-//! The lines of one id are a stack: a withdrawal takes the last one off, and who had the id before has it again.
-//! Meant for a tree that is made from the beginning; what came later is read anew (see `Index::catch_up`).
+//! The lines of one id are a stack: a withdrawal takes the last one off, and the line below gets the id back.
+//! Used while a tree is made from the beginning; for later lines the file is read again (see `Index::catch_up`).
 
 use hashbrown::HashMap;
 
 use super::{Flags, Tree, hash};
 
-/// What lies below the holder of an id in the stack of its lines; a file may have a million of them.
+/// The lines below the holder of each id; a file may have a million of them.
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
     /// The copies of a row, the last one on top.
     copies: HashMap<u32, Vec<u32>>,
-    /// Who had the id before.
+    /// The previous holder of an id.
     before: HashMap<u32, u32>,
 }
 
@@ -34,17 +34,17 @@ impl Stacks {
 }
 
 impl Tree {
-    /// Tells whether a line from `from` on takes another one back.
+    /// Returns true if a line from `from` on takes another one back.
     pub(crate) fn has_withdrawals(&self, from: usize) -> bool {
         (from..self.columns.len()).any(|at| self.columns.flags(at as u32) & Flags::WITHDRAWAL != 0)
     }
 
-    /// Tells whether a row was taken back.
+    /// Returns true if a row was taken back.
     pub(crate) fn is_withdrawn(&self, at: u32) -> bool {
         self.columns.flags(at) & Flags::WITHDRAWN != 0
     }
 
-    /// Takes back the last line before `at` that has its id; tells whether there is one.
+    /// Takes back the last line before `at` that has its id; returns false if there is none.
     pub(super) fn take_back(&mut self, at: u32) -> bool {
         let Some(holder) = self.holder(&self.key_at(at)) else { return false };
         self.links_changed = true;
@@ -69,7 +69,7 @@ impl Tree {
         true
     }
 
-    /// Once all lines are known: what was taken back is no copy and shadows nobody.
+    /// Ends the withdrawals: withdrawn lines no longer count as copies or as holders.
     pub(super) fn drop_stacks(&mut self) {
         if self.stacks.take().is_some() {
             let columns = &self.columns;
@@ -84,9 +84,9 @@ impl Tree {
         self.columns.set_flag(at, Flags::WITHDRAWN);
     }
 
-    /// Gives an id back to the row that had it before. A placeholder shows itself if somebody hangs below it.
+    /// Returns an id back to the row that had it before. A placeholder stays hidden until an entry hangs below it.
     fn give_back(&mut self, holder: u32, before: u32) {
-        // That the id went to `holder` once stays noted: whoever follows it comes back here.
+        // Rows that followed the id to `holder` now follow it back.
         self.move_id(holder, before);
         self.columns.clear_flag(before, Flags::LOST_ID);
         let value = hash(&self.hasher, &self.key_at(holder));
@@ -99,13 +99,13 @@ impl Tree {
         }
     }
 
-    /// Makes an id one that nobody has.
+    /// Removes an id that no row holds.
     fn forget(&mut self, holder: u32) {
         let id = self.key_at(holder).into_owned();
         if let Ok(slot) = self.by_id.find_entry(hash(&self.hasher, &id), |row| *row == holder) {
             slot.remove();
         }
-        // Whoever came right behind was linked without asking for the id.
+        // The next row may have been linked without a lookup of the id.
         let next = holder + 1;
         if (next as usize) < self.columns.len() && self.columns.parent(next) == Some(holder) {
             self.columns.set_parent(next, None);
