@@ -10,7 +10,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// What the last panic of this thread said; `None`: panics are printed as usual.
+    /// The message of the last panic of this thread; `None`: panics are printed (default).
     static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -73,14 +73,14 @@ pub fn sum_over(count: u64, work: impl Fn(u64) -> Result<u64, String> + Sync) ->
     })
 }
 
-/// What every thread is at, and since when.
+/// The current work of each thread, with its start.
 #[derive(Default)]
 pub struct Watch {
     busy: Mutex<HashMap<ThreadId, (Instant, String)>>,
 }
 
 impl Watch {
-    /// Does a piece of work that has a name; it may be the last that is heard of this thread.
+    /// Does a named piece of work, which is reported if it does not end.
     pub fn during<T>(&self, what: String, work: impl FnOnce() -> T) -> T {
         let me = thread::current().id();
         self.busy().insert(me, (Instant::now(), what));

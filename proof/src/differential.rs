@@ -58,17 +58,17 @@ type Tally = BTreeMap<String, usize>;
 fn tally(peer: &Peer, files: Vec<(String, Vec<u8>)>) -> Result<Tally, String> {
     let mut tally = Tally::new();
     let mut different = Vec::new();
-    let mut asked: Vec<Asked> =
-        files.into_iter().map(|(name, bytes)| Asked { name, bytes, cured_of: Vec::new() }).collect();
+    let mut asked: Vec<AskedFile> =
+        files.into_iter().map(|(name, bytes)| AskedFile { name, bytes, cured_of: Vec::new() }).collect();
     while !asked.is_empty() {
         let mut again = Vec::new();
         for batch in asked.chunks(BATCH) {
             let answers = peer.ask(batch.iter().map(|asked| asked.bytes.as_slice()))?;
             for (asked, answer) in batch.iter().zip(&answers) {
                 match asked.verdict(answer, peer.is_reference()) {
-                    Next::Counted(verdict) => *tally.entry(verdict).or_insert(0) += 1,
-                    Next::Ask(cured) => again.push(cured),
-                    Next::Different(what) => different.push(format!("{}: {what}", asked.name)),
+                    NextStep::Counted(verdict) => *tally.entry(verdict).or_insert(0) += 1,
+                    NextStep::Ask(cured) => again.push(cured),
+                    NextStep::Different(what) => different.push(format!("{}: {what}", asked.name)),
                 }
             }
         }
@@ -83,34 +83,34 @@ fn tally(peer: &Peer, files: Vec<(String, Vec<u8>)>) -> Result<Tally, String> {
 }
 
 /// A file about which pi is asked.
-struct Asked {
+struct AskedFile {
     name: String,
     bytes: Vec<u8>,
-    /// What was in the way of an answer, and is no longer in the file.
+    /// The cures that were applied to the file so that pi can read it.
     cured_of: Vec<&'static str>,
 }
 
-/// What becomes of a file after an answer.
-enum Next {
+/// The next step for a file after an answer.
+enum NextStep {
     Counted(String),
-    Ask(Asked),
+    Ask(AskedFile),
     Different(String),
 }
 
-impl Asked {
-    fn verdict(&self, answer: &Value, is_reference: bool) -> Next {
+impl AskedFile {
+    fn verdict(&self, answer: &Value, is_reference: bool) -> NextStep {
         match compare(&self.bytes, answer, is_reference) {
-            Verdict::Equal if self.cured_of.is_empty() => Next::Counted("equal".into()),
-            Verdict::Equal => Next::Counted(self.cured_of.join(" + ")),
-            Verdict::Known(habits) => Next::Counted(
+            Verdict::Equal if self.cured_of.is_empty() => NextStep::Counted("equal".into()),
+            Verdict::Equal => NextStep::Counted(self.cured_of.join(" + ")),
+            Verdict::Known(habits) => NextStep::Counted(
                 self.cured_of.iter().copied().chain([habits.as_str()]).collect::<Vec<_>>().join(" + "),
             ),
             Verdict::GaveUp(cured) if !self.cured_of.contains(&cured.reason) => {
                 let cured_of = [self.cured_of.as_slice(), &[cured.reason]].concat();
-                Next::Ask(Self { name: self.name.clone(), bytes: cured.bytes, cured_of })
+                NextStep::Ask(Self { name: self.name.clone(), bytes: cured.bytes, cured_of })
             }
-            Verdict::GaveUp(cured) => Next::Different(format!("{} even when cured", cured.reason)),
-            Verdict::Different(what) => Next::Different(what),
+            Verdict::GaveUp(cured) => NextStep::Different(format!("{} even when cured", cured.reason)),
+            Verdict::Different(what) => NextStep::Different(what),
         }
     }
 }

@@ -32,7 +32,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// So many runs share one thread's turn.
 const CHUNK: u64 = 500;
 
-/// What inputs are made of.
+/// The files that inputs are made from.
 pub struct Pool {
     files: Vec<Vec<u8>>,
 }
@@ -61,7 +61,7 @@ pub fn corpus() -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| fs::read(path).ok()).collect()
 }
 
-/// Throws inputs at `look`, which tells whether it could use one.
+/// Passes inputs to `look`, which returns true if it could use one.
 fn throw(
     plan: &Plan,
     runs: u64,
@@ -105,7 +105,7 @@ pub fn load(plan: &Plan) -> Outcome {
     Ok(Done::new(runs, format!("broken files loaded, {read} of them still sessions")))
 }
 
-/// Loads a file and uses all that can be asked of a session; tells whether it is one.
+/// Loads a file and calls every reading method; returns true if it is a session.
 fn look_around(bytes: &[u8], rng: &mut Rng) -> Result<bool, String> {
     let Ok(session) = Session::from_bytes(bytes.to_vec()) else { return Ok(false) };
     let tree = session.tree();
@@ -182,7 +182,7 @@ fn append_to(bytes: &[u8]) -> Result<bool, String> {
     Ok(true)
 }
 
-/// What is refused is as it was.
+/// Checks that a refused file is unchanged.
 fn refused(fs: &SimFs, bytes: &[u8]) -> Result<bool, String> {
     let is_untouched = fs.bytes(PATH).as_deref() == Some(bytes);
     if is_untouched { Ok(false) } else { Err("refused, but changed".into()) }

@@ -25,7 +25,7 @@ const MOST: f64 = 400.0;
 /// No line is made longer than this.
 const LONGEST: u64 = 1 << 30;
 
-/// Where the entry with a number hangs.
+/// Returns the parent of the entry with a number.
 type Shape = fn(u64) -> Option<u64>;
 
 /// The shape in which every walk goes deepest.
@@ -206,7 +206,7 @@ fn write_damaged(dir: &TempDir, lines: u64) -> Result<std::path::PathBuf, String
     Ok(path)
 }
 
-/// What is measured.
+/// One measured operation.
 type Work = fn(&Session) -> Result<(), String>;
 
 const WORK: [(&str, Work); 5] = [

@@ -35,7 +35,7 @@ pub fn rows(document: &str, letters: &str) -> Vec<Row> {
 ///
 /// # Errors
 ///
-/// What is missing: the file, or a test of that name in it that runs.
+/// A message if the file, or a test of that name that runs, is missing.
 pub fn find(root: &Path, test: &str) -> Result<(), String> {
     let (file, name) = test.split_once("::").ok_or(format!("`{test}` is no file::test"))?;
     let text = fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"))?;

@@ -1,6 +1,6 @@
 //! The real program, killed at every system call that touches a session, over everything that writes.
 //!
-//! With `strace` a run dies right before its n-th call that has to do with files, for every n from the first look at the
+//! With `strace` a run is killed right before its n-th file system call, for every n from the first access to the
 //! session on. Where nothing may be traced, runs are killed after ever longer times instead. What is left is opened,
 //! compared with what was there and what was acknowledged, and appended to. With a peer, every distinct file that was
 //! left goes to the reference program too.
@@ -121,7 +121,7 @@ impl Room {
     }
 }
 
-/// Kills one run; tells whether it was still running, and fails if a promise is broken.
+/// Kills one run; returns true if it was still running, and fails if a promise is broken.
 fn kill(
     program: &Path,
     tracer: &Tracer,

@@ -1,15 +1,15 @@
-//! Shows that the promises of the engine and the program hold, and says with what.
+//! Checks that the promises of the engine and the program hold, and counts the checks.
 //!
-//! A [part](part::Part) is one kind of proof: it does something many times, drawn from a seed, and complains when a
+//! A [part](part::Part) is one kind of proof: it does something many times, drawn from a seed, and fails when a
 //! promise is broken. `offshoot-proof quick` runs what takes minutes and is no test of a crate, `soak` everything for
 //! hours; see `docs/reliability.md`.
-//! Works on simulated disks and on temporary directories; never touches a session of anybody.
+//! Works on simulated disks and on temporary directories; never touches a session of the user.
 
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a broken promise is told by a panic, which the part that runs it catches"
+    reason = "a broken promise panics, and the part catches the panic"
 )]
 
 pub mod attempt;

@@ -9,7 +9,7 @@ use offshoot_proof::part::{PARTS, Part, Plan};
 const USAGE: &str =
     "usage: offshoot-proof quick | soak | list | PART... [--seed N] [--runs N] [--percent N] [--peer DIR]";
 
-/// What was asked for.
+/// The parsed command line.
 struct Request {
     plan: Plan,
     parts: Vec<&'static Part>,

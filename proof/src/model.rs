@@ -1,7 +1,7 @@
 //! Sequences of commands, done to a session and to a model that is too simple to be wrong.
 //!
 //! The model is a list of entries, a leaf, labels and a name. After every step the session has to show the same as the
-//! model; at the end, so has whoever opens the file after the process was killed. Ids are drawn from ten bits, so that
+//! model; at the end, the same holds for a process that opens the file after a kill. Ids are drawn from ten bits, so that
 //! collisions are normal.
 
 mod branching;
@@ -212,7 +212,7 @@ impl Machine {
         Ok("opening again")
     }
 
-    /// The process is killed, and another one goes on with what it left.
+    /// Drops the session as a kill does, and opens the file again.
     fn killed(&mut self) -> EngineResult<&'static str> {
         self.fs = self.fs.killed();
         if self.session.is_saved() {
@@ -243,7 +243,7 @@ impl Machine {
         self.model.compare(&self.session)
     }
 
-    /// Opens the file as a new process would that knows nothing of this one.
+    /// Opens the file as a new process does.
     fn look_again(&mut self) -> Result<(), String> {
         if !self.session.is_saved() {
             return Ok(());

@@ -1,39 +1,39 @@
-//! The parts of the proof: what each does, how much of it, and one line about how it went.
+//! The parts of the proof, their amount of work and their one-line reports.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::{crash, differential, disk_bugs, fuzz, growth, kills, model, planted, power, suites};
 
-/// How much is done.
+/// The amount of work.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// What all choices are drawn from.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Hours instead of minutes.
+    /// True for the long mode, which takes hours.
     pub soak: bool,
-    /// So much of the hours, in hundredths; all if nothing is said.
+    /// The percentage of the long mode's work; all of it if `None`.
     pub percent: Option<u64>,
-    /// How often, instead of what the mode says.
+    /// The number of runs, instead of the mode's.
     pub runs: Option<u64>,
-    /// Where the reference program is installed, if it is to be asked too.
+    /// The directory of the reference program, if it takes part.
     pub peer: Option<PathBuf>,
 }
 
 impl Plan {
-    /// Returns how often something is done: as asked for, or as the mode says, but never less than in minutes.
+    /// Returns the number of runs: the requested one or the mode's, but at least that of the quick mode.
     pub fn runs(&self, quick: u64, soak: u64) -> u64 {
         let hours = soak.saturating_mul(self.percent.unwrap_or(100)) / 100;
         self.runs.unwrap_or(if self.soak { hours.max(quick) } else { quick })
     }
 }
 
-/// What a part found when nothing was wrong.
+/// The result of a part that found no broken promise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
-    /// How often.
+    /// The number of checks.
     pub count: u64,
-    /// What was counted.
+    /// The name of the checks.
     pub what: String,
 }
 
@@ -44,14 +44,14 @@ impl Done {
     }
 }
 
-/// What a part gives: a count, or the promise that was broken.
+/// The result of a part: a count, or the broken promise.
 pub type Outcome = Result<Done, String>;
 
 /// One kind of proof.
 pub struct Part {
     /// The word for the command line.
     pub name: &'static str,
-    /// Whether the quick mode runs it; what `cargo test` runs anyway it does not.
+    /// True if the quick mode runs it; parts that are tests of other crates run with `cargo test`.
     pub quick: bool,
     run: fn(&Plan) -> Outcome,
 }
@@ -92,7 +92,7 @@ impl Part {
         PARTS.iter().find(|part| part.name == name)
     }
 
-    /// Runs the part; gives the line to print and whether all was well.
+    /// Runs the part; returns the line to print, and true if no promise was broken.
     pub fn report(&self, plan: &Plan) -> (String, bool) {
         let begin = Instant::now();
         let outcome = crate::attempt::attempt(|| (self.run)(plan)).and_then(|outcome| outcome);

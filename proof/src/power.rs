@@ -1,7 +1,7 @@
 //! Power cuts on a real file system: the image below a mounted disk is copied while sessions are written, and mounted.
 //!
-//! What the file system has not handed to its device yet is not in the copy, as after a power cut. Needs root and loop
-//! devices, so only the long mode runs it; where that cannot be had it says so and fails.
+//! Data that the file system has not written to its device yet is not in the copy, as after a power cut. Needs root and loop
+//! devices, so only the long mode runs it; without them it fails with a message.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -121,7 +121,7 @@ fn tell(program: &str, arguments: &[&str]) -> Result<(), String> {
     Err(format!("{program} {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)))
 }
 
-/// What a power cut left.
+/// The state after a power cut.
 struct After {
     /// How many entries had been acknowledged.
     promised: usize,

@@ -1,6 +1,6 @@
 //! One file, two answers: equal, different for a reason that is known, or different.
 //!
-//! That something is odd in a file excuses nothing by itself. A [habit](super::habits) says what pi makes of one oddity
+//! An oddity in a file excuses no difference by itself. A [habit](super::habits) describes how pi reads one oddity
 //! that the engine reports; the file as pi takes it then has to give what pi said, in every entry, the leaf, the path
 //! and the context.
 
@@ -11,7 +11,7 @@ use session_tree::{Node, Session};
 use testkit::canonical::canonical;
 
 use super::cures::{Cured, cure, unsaid};
-use super::habits::{HABITS, Habit, NO_ID, NULL_ID, Taken};
+use super::habits::{HABITS, Habit, NO_ID, NULL_ID, PiReading};
 
 /// How two answers compare.
 pub(super) enum Verdict {
@@ -30,7 +30,7 @@ pub(super) fn compare(bytes: &[u8], answer: &Value, is_reference: bool) -> Verdi
         Err(error) => return Verdict::Different(format!("refused by us only: {error}")),
         Ok(session) => session,
     };
-    let taken = Taken::new(bytes, &session);
+    let taken = PiReading::new(bytes, &session);
     if answer.get("ids").is_none() {
         return match cure(bytes, &session, answer) {
             Some(cured) if shows_the_same(&taken, &cured) => Verdict::GaveUp(cured),
@@ -50,7 +50,7 @@ pub(super) fn compare(bytes: &[u8], answer: &Value, is_reference: bool) -> Verdi
 }
 
 /// The habits of pi without which its answer is not ours, or what differs even if it has them all.
-fn explained(taken: &Taken, answer: &Value, is_reference: bool) -> Result<String, String> {
+fn explained(taken: &PiReading, answer: &Value, is_reference: bool) -> Result<String, String> {
     let remaining = |habits: &[&Habit]| {
         let mut taken = taken.clone();
         for habit in habits {
@@ -72,13 +72,13 @@ fn explained(taken: &Taken, answer: &Value, is_reference: bool) -> Result<String
 }
 
 /// Tells whether a cure changed nothing that the engine shows.
-fn shows_the_same(taken: &Taken, cured: &Cured) -> bool {
+fn shows_the_same(taken: &PiReading, cured: &Cured) -> bool {
     let shown = |bytes: Vec<u8>| Session::from_bytes(bytes).ok().map(|session| said(&session, taken));
     shown(taken.bytes()) == shown(cured.bytes.clone())
 }
 
-/// What differs, if anything does.
-fn difference(taken: &Taken, answer: &Value, is_reference: bool) -> Option<String> {
+/// Returns the first difference.
+fn difference(taken: &PiReading, answer: &Value, is_reference: bool) -> Option<String> {
     let ours = match Session::from_bytes(taken.bytes()) {
         Ok(session) => said(&session, taken),
         Err(error) => return Some(format!("as pi takes it the file is refused: {error}")),
@@ -95,8 +95,8 @@ fn difference(taken: &Taken, answer: &Value, is_reference: bool) -> Option<Strin
     if texts.is_empty() { None } else { Some(texts.concat()) }
 }
 
-/// What the engine says.
-fn said(session: &Session, taken: &Taken) -> HashMap<&'static str, Value> {
+/// The answer of the engine.
+fn said(session: &Session, taken: &PiReading) -> HashMap<&'static str, Value> {
     let tree = session.tree();
     let leaf = if taken.leaf_is_last { tree.last() } else { session.leaf() };
     let ids = |nodes: &[Node]| Value::from_iter(nodes.iter().map(|node| tree.id(*node).to_string()));

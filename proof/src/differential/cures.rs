@@ -1,4 +1,4 @@
-//! What makes pi give up on a file that the engine reads, and the smallest change after which it does not.
+//! Causes for which pi refuses a file that the engine reads, each with the smallest change that removes it.
 //!
 //! A cured file has to show the engine what the file itself shows it, and is then compared with pi like any other.
 
@@ -70,7 +70,7 @@ fn keep_envelopes(lines: &mut Lines) -> bool {
     hide(lines, |entry| entry["type"] == "message" && entry["message"].is_null())
 }
 
-/// What pi tells a model, although nobody said it: a value that is no message, a message without its content.
+/// Messages that only pi sends to a model: values that are not messages, and messages without content.
 pub(super) fn unsaid(bytes: &[u8]) -> Option<Cured> {
     let mut lines = Lines::of(bytes);
     let is_no_message = |entry: &Value| entry["type"] == "message" && !entry["message"].is_object();
@@ -80,7 +80,7 @@ pub(super) fn unsaid(bytes: &[u8]) -> Option<Cured> {
             && entry["replacement"]["content"].is_null()
     };
     let reason = if hide(&mut lines, is_no_message) {
-        "a message that is no object is told"
+        "a message that is not an object is sent"
     } else if hide(&mut lines, is_no_edit) {
         "an edit without content leaves none"
     } else {
@@ -89,7 +89,7 @@ pub(super) fn unsaid(bytes: &[u8]) -> Option<Cured> {
     Some(Cured { reason, bytes: lines.bytes() })
 }
 
-/// Turns entries into entries that nobody tells a model.
+/// Turns entries into entries that no program sends to a model.
 fn hide(lines: &mut Lines, is_meant: impl Fn(&Value) -> bool) -> bool {
     let count = lines.iter().count();
     let meant: Vec<usize> =

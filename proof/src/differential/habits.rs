@@ -1,4 +1,4 @@
-//! What pi makes of the oddities that the engine reports, each as a change to the file or to the reading of its answer.
+//! How pi reads the oddities that the engine reports, each as a change to the file or to the reading of its answer.
 //!
 //! Together the rows of the table in `docs/compat.md` that have to do with reading, in code. A habit changes what it is
 //! about and nothing else, so that it explains no other difference.
@@ -12,7 +12,7 @@ use super::lines::{Lines, lines_with};
 
 /// A file, the way one of the two programs takes it.
 #[derive(Clone)]
-pub(super) struct Taken {
+pub(super) struct PiReading {
     lines: Lines,
     found: Vec<Diagnostic>,
     /// The number of the header's line, counted from zero.
@@ -25,35 +25,35 @@ pub(super) struct Taken {
     pub(super) leaf_is_last: bool,
     /// Every line of an id is listed.
     lists_copies: bool,
-    /// A time that cannot be read is told as `null`, and `null` as the year 1970.
+    /// True if an unreadable time is shown as `null`, and `null` as the year 1970.
     tells_bad_times: bool,
 }
 
-/// What pi does with one kind of oddity.
+/// The way in which pi reads one kind of oddity.
 pub(super) struct Habit {
     pub(super) name: &'static str,
-    /// Takes the file as pi does; tells whether there was anything of the kind in it.
-    pub(super) show: fn(&mut Taken) -> bool,
+    /// Changes the file as pi reads it; returns true if it had this oddity.
+    pub(super) show: fn(&mut PiReading) -> bool,
 }
 
 /// All habits, in the order in which they meet a file.
 pub(super) const HABITS: &[Habit] = &[
-    Habit { name: "a damaged line is dropped", show: Taken::drop_damaged_lines },
-    Habit { name: "the last of two keys counts", show: Taken::take_last_keys },
-    Habit { name: "a line without id is the leaf", show: Taken::name_the_nameless },
-    Habit { name: "every line of an id is listed", show: Taken::list_copies },
-    Habit { name: "no version: ids replaced, tree flattened", show: Taken::flatten },
-    Habit { name: "a reset of oh-my-pi is not known", show: Taken::forget_resets },
-    Habit { name: "an unreadable time is told", show: Taken::tell_bad_times },
-    Habit { name: "the last entry is the leaf", show: Taken::end_in_the_last_entry },
+    Habit { name: "a damaged line is dropped", show: PiReading::drop_damaged_lines },
+    Habit { name: "the last of two keys counts", show: PiReading::take_last_keys },
+    Habit { name: "a line without id is the leaf", show: PiReading::name_the_nameless },
+    Habit { name: "every line of an id is listed", show: PiReading::list_copies },
+    Habit { name: "no version: ids replaced, tree flattened", show: PiReading::flatten },
+    Habit { name: "a reset of oh-my-pi is not known", show: PiReading::forget_resets },
+    Habit { name: "an unreadable time is shown", show: PiReading::show_bad_times },
+    Habit { name: "the last entry is the leaf", show: PiReading::end_in_the_last_entry },
 ];
 
-/// What an entry is called that has no id.
+/// The name of an entry without id.
 pub(super) const NO_ID: &str = "undefined";
-/// What an entry is called whose id is `null`.
+/// The name of an entry whose id is `null`.
 pub(super) const NULL_ID: &str = "null";
 
-impl Taken {
+impl PiReading {
     /// Takes the file as it is.
     pub(super) fn new(bytes: &[u8], session: &Session) -> Self {
         let lines = Lines::of(bytes);
@@ -168,7 +168,7 @@ impl Taken {
         self.lines.edit(&lines, |_, entry| entry.set("type", b"\"custom\""))
     }
 
-    fn tell_bad_times(&mut self) -> bool {
+    fn show_bad_times(&mut self) -> bool {
         let lines = self.lines_with(|problem| matches!(problem, Problem::BadTimestamp { .. }));
         self.tells_bad_times = !lines.is_empty();
         self.tells_bad_times
@@ -191,7 +191,7 @@ fn keeps_ids(lines: &Lines, session: &Session) -> bool {
     })
 }
 
-/// What JavaScript takes for nothing.
+/// Returns true for values that are falsy in JavaScript.
 fn is_false(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -211,7 +211,7 @@ fn last_ones(ids: &Value) -> Value {
     kept.into_iter().cloned().collect()
 }
 
-/// The messages that pi makes of entries, without times that are none.
+/// The messages of pi, without invalid times.
 fn without_bad_times(context: &Value) -> Value {
     let made = ["custom", "branchSummary", "compactionSummary"];
     let without = |message: &Value| {

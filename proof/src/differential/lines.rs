@@ -30,14 +30,14 @@ impl Lines {
         serde_json::from_str(&String::from_utf8_lossy(&self.0[line])).ok()
     }
 
-    /// Makes lines blank, which no program looks at; tells whether there were any.
+    /// Blanks lines, which all programs skip; returns true if there were any.
     pub(super) fn clear(&mut self, lines: &[usize]) -> bool {
         lines.iter().for_each(|line| self.0[*line].clear());
         !lines.is_empty()
     }
 
-    /// Lets every member of a line and of its message say what the last one of its name says; tells whether there were
-    /// any lines.
+    /// Sets every member of a line and of its message to the last value of that name; returns true if there were
+    /// any such lines.
     pub(super) fn repeat_last_values(&mut self, lines: &[usize]) -> bool {
         let repeat = |object: session_tree::json::ValueRef<'_>, edit: &mut Edit<'_>| {
             for (key, _) in object.members() {
@@ -62,7 +62,7 @@ impl Lines {
         !lines.is_empty()
     }
 
-    /// Changes members of lines that are objects, and no other byte of them; tells whether there were any lines.
+    /// Changes members of lines that are objects, and no other byte; returns true if there were any such lines.
     pub(super) fn edit(&mut self, lines: &[usize], mut change: impl FnMut(usize, &mut Edit<'_>)) -> bool {
         for line in lines {
             let Ok(doc) = Doc::parse(self.0[*line].as_slice()) else { continue };

@@ -11,7 +11,7 @@ use testkit::pi::Pi;
 
 const ANSWER: &str = include_str!("../../peer/answer.mjs");
 const APPEND: &str = include_str!("../../peer/append.mjs");
-/// What both import.
+/// The module that both scripts import.
 const REFERENCE: &str = include_str!("../../peer/reference.mjs");
 
 /// An installed reference program.
@@ -120,7 +120,7 @@ pub(super) struct Appending {
 }
 
 impl Appending {
-    /// Takes in what was printed so far; tells whether that was all.
+    /// Reads the output so far; returns true at its end.
     pub(super) fn is_done(&mut self) -> Result<bool, String> {
         loop {
             match self.lines.try_recv() {

@@ -184,7 +184,7 @@ fn behind(bytes: &[u8], key: &str, rng: &mut Rng) -> Option<Vec<u8>> {
     Some(bytes[at..value_end(bytes, at)].to_vec())
 }
 
-/// Where a simple value ends; of others, a part.
+/// Returns the end of a simple value, or of a part of a composed one.
 fn value_end(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
     let end = rest.iter().skip(1).position(|byte| matches!(byte, b',' | b'}' | b'\n'));

@@ -1,4 +1,4 @@
-//! What the program does when it is killed, and what must be true of the directory afterwards.
+//! Scenarios in which the program is killed, and the checks of the directory afterwards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(super) struct Scenario {
     adds: usize,
 }
 
-/// What is in the directory before.
+/// The files of the directory before the run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
     Nothing,
@@ -138,7 +138,7 @@ impl Scenario {
             if name.ends_with(".jsonl") {
                 sessions.push(path);
             } else if !is_temporary && !name.contains(".bak-v") {
-                return Err(format!("a file {name} that nobody asked for"));
+                return Err(format!("an unexpected file {name}"));
             }
         }
         if before.bytes.is_empty() {
@@ -226,7 +226,7 @@ fn names(room: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files.flatten().map(|file| file.path()).collect())
 }
 
-/// What the files beside a session hold.
+/// The contents of the files beside a session.
 fn beside(path: &Path) -> Result<Vec<Vec<u8>>, String> {
     let others = names(path.parent().unwrap_or(path))?.into_iter().filter(|other| other != path);
     Ok(others.filter_map(|other| fs::read(other).ok()).collect())

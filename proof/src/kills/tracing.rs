@@ -12,7 +12,7 @@ use super::Point;
 /// The calls that have to do with files.
 const CALLS: &str = "openat,open,creat,read,pread64,write,writev,pwrite64,close,fsync,fdatasync,ftruncate,flock,fcntl,\
     link,linkat,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,statx,newfstatat,fstat,lseek,getdents64,chmod,fchmod";
-/// Where no call can be chosen, so many moments are.
+/// The number of moments if no system call can be selected.
 const MOMENTS: u64 = 90;
 
 /// How a moment is chosen.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use session_tree::Session;
 use testkit::rng::Rng;
 
-/// What an entry means to the model.
+/// The meaning of an entry in the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Adds a message to the context, and is taken back into the editor when it is selected.
@@ -79,12 +79,12 @@ impl Model {
         self.any(rng).filter(|id| self.entry(id).is_some_and(|entry| entry.kind.is_message()))
     }
 
-    /// What an entry means.
+    /// Returns the meaning of an entry.
     pub(super) fn kind(&self, id: &str) -> Kind {
         self.entry(id).map_or(Kind::Other, |entry| entry.kind.clone())
     }
 
-    /// Where the leaf is after an entry was selected: a prompt is taken back, a root that keeps books means the start.
+    /// Returns the leaf after an entry was selected: a prompt is taken back, a bookkeeping root means the start.
     pub(super) fn selected(&self, target: &str) -> Option<String> {
         let Some(entry) = self.entry(target) else { return self.leaf.clone() };
         let is_there = self.leaf.as_deref() == Some(target)
@@ -140,7 +140,7 @@ impl Model {
         path
     }
 
-    /// Where the leaf is for somebody who opens the file: `docs/format.md`, "The leaf".
+    /// Returns the leaf of a freshly opened file: see `docs/format.md`, "The leaf".
     pub(super) fn leaf_of_file(&self) -> Option<String> {
         let is_name = |entry: &&Entry| matches!(entry.kind, Kind::Name(_));
         let last = self.entries.iter().rposition(|entry| !is_name(&entry));
@@ -221,7 +221,7 @@ impl Model {
 
 /// A fork.
 impl Model {
-    /// Says how a fork of the path differs from what it should hold: the path without labels, and its labels set anew.
+    /// Returns how a fork differs from the expected one: the path without label entries, and new entries for its labels.
     pub(super) fn compare_fork(&self, fork: &Session) -> Result<(), String> {
         let tree = fork.tree();
         let name = |node| tree.id(node).to_string();

@@ -14,8 +14,8 @@ pub const PATCHES: &[Patch] = &[
     Patch {
         bug: "memory changes although the line could not be written",
         file: "crates/session-tree/src/session/write/append.rs",
-        before: "self.journal.append(at, &all, publish)?;",
-        after: "let appended = self.journal.append(at, &all, publish);
+        before: "self.append_to_journal(&NewLines { at, bytes: &all, lines: &lines, publish })?;",
+        after: "let appended = self.append_to_journal(&NewLines { at, bytes: &all, lines: &lines, publish });
         if appended.is_err() {
             let _ = self.index.catch_up(&Overlay { base: &*self.journal, from: at, bytes: &all }, end);
         }
@@ -25,7 +25,7 @@ pub const PATCHES: &[Patch] = &[
     Patch {
         bug: "writing continues after a failed sync",
         file: "crates/session-tree/src/journal/file/write.rs",
-        before: "self.trouble.poisoned = Some((\"sync\", source.to_string()));",
+        before: "self.write_state.poisoned = Some((\"sync\", source.to_string()));",
         after: "",
         noticed_by: Check::Part("faults", 1),
     },
@@ -57,5 +57,26 @@ pub const PATCHES: &[Patch] = &[
         before: "LineAt::NonEntry(_) => None,",
         after: "LineAt::NonEntry(_) => continue,",
         noticed_by: Check::Part("fuzz-migrate", 10_000),
+    },
+    Patch {
+        bug: "a node stands for the entry that has its row in any tree",
+        file: "crates/session-tree/src/tree.rs",
+        before: "self.contains(node).then_some(node.row)",
+        after: "Some(node.row)",
+        noticed_by: Check::EngineTests("nodes::"),
+    },
+    Patch {
+        bug: "a plan is applied to another session",
+        file: "crates/session-tree/src/session/read.rs",
+        before: "if self.stamp == session { Ok(()) } else { Err(Error::StalePlan) }",
+        after: "if self.stamp == session { Ok(()) } else { Ok(()) }",
+        noticed_by: Check::EngineTests("stale_plans::"),
+    },
+    Patch {
+        bug: "a repair reads positions of a file that was replaced",
+        file: "crates/session-tree/src/repair.rs",
+        before: "if self.tree().stamp() == plan.tree { Ok(()) } else { Err(Error::StalePlan) }",
+        after: "if self.tree().stamp() == plan.tree { Ok(()) } else { Ok(()) }",
+        noticed_by: Check::EngineTests("stale_plans::"),
     },
 ];

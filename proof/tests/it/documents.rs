@@ -1,4 +1,4 @@
-//! What `docs/reliability.md` names is there.
+//! The tests and parts that `docs/reliability.md` names exist.
 
 use std::fs;
 use std::path::Path;

@@ -7,7 +7,7 @@ const DAMAGED: &str = r#"a user hello
     ! {"type":"message","id":"b","parentId":"a","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"as
     c<b user go on"#;
 
-/// What pi would say: the ids, the leaf, the path, and of the context what the engine says of that path.
+/// The answer that pi would give: ids, leaf, path, and the engine's context of that path.
 fn answer(drawing: &str, ids: &[&str], leaf: &str, path: &[&str]) -> Value {
     let session = Session::from_bytes(session_text(drawing)).unwrap();
     let messages: Vec<String> = path
