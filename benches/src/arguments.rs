@@ -1,4 +1,4 @@
-//! What was asked for on the command line.
+//! The command line.
 
 use std::path::PathBuf;
 
@@ -18,11 +18,11 @@ pub(crate) struct Arguments {
     pub(crate) quick: bool,
     pub(crate) peer: Option<PathBuf>,
     pub(crate) keep: Option<PathBuf>,
-    /// Where the peers are that everything is compared with.
+    /// The directory of the peers to compare with.
     pub(crate) compare: Option<PathBuf>,
-    /// Where the plot of the comparison goes.
+    /// The file for the plot of the comparison.
     pub(crate) plot: Option<PathBuf>,
-    /// A step to do once in this process, whose peak memory is to be known, and its file.
+    /// A step that runs once in this process to measure its peak memory, and its file.
     pub(crate) child: Option<(String, PathBuf)>,
     rows: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// Tells whether a row is to be measured: all are unless some are named.
+    /// Returns true if a row is measured: all are unless some are named.
     pub(crate) fn wants(&self, row: &str) -> bool {
         self.rows.is_empty() || self.rows.iter().any(|wanted| wanted == row)
     }

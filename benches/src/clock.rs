@@ -42,7 +42,7 @@ pub(crate) fn wall<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<Durat
 
 /// Runs a program and returns its CPU time; its output goes nowhere unless `out` is given.
 ///
-/// The program must have one thread. The kernel tells its time while it is dead but not yet waited for.
+/// The program must have one thread. The kernel reports its time after it ended and before it is waited for.
 pub(crate) fn program(command: &mut Command, out: Option<fs::File>) -> Result<Duration, Failure> {
     command.stdin(Stdio::null()).stderr(Stdio::null());
     command.stdout(out.map_or_else(Stdio::null, Stdio::from));

@@ -35,7 +35,7 @@ const SIZES: [Size; 4] = [
     Size { name: "1M", entries: 1_000_000, small: true },
 ];
 
-/// The step that is a command of its own for every peer.
+/// The step that is a separate command for every peer.
 const EXPORT: &str = "export";
 
 /// The steps that every program is asked for and what they are called in the table, in an order that works.
@@ -52,7 +52,7 @@ const STEPS: [(&str, &str); 10] = [
     (EXPORT, "export as a page"),
 ];
 
-/// What one piece of work took: ours, each peer, and the reference that physics sets.
+/// The times of one piece of work: ours, each peer's, and the lower bound of the machine.
 pub(crate) struct Measured {
     work: &'static str,
     size: &'static str,
@@ -137,7 +137,7 @@ fn list(files: &Files, peers: &[Peer]) -> Result<Vec<Measured>, Failure> {
         .collect())
 }
 
-/// What no peer does: the entry is on the disk when the call returns.
+/// A durable append, which no peer offers: the entry is on the disk when the call returns.
 fn durable_append(files: &Files, peers: &[Peer]) -> Result<Measured, Failure> {
     let (ours, bare) = ours::durable_append(files)?;
     Ok(Measured {

@@ -20,7 +20,7 @@ use arguments::Arguments;
 use files::Files;
 use peer::Peer;
 
-/// What went wrong; the program ends with it.
+/// An error that ends the program.
 type Failure = Box<dyn Error>;
 
 fn main() -> Result<(), Failure> {

@@ -27,13 +27,13 @@ pub(crate) struct Peer {
     /// How the script knows it.
     kind: &'static str,
     runtime: OsString,
-    /// What the script imports.
+    /// The module that the script imports.
     library: PathBuf,
     program: PathBuf,
 }
 
-/// What a peer is asked about a file.
-pub(crate) struct Asked<'a> {
+/// A request to a peer about a file.
+pub(crate) struct PeerRequest<'a> {
     pub(crate) file: &'a Path,
     /// How often each step is repeated; the best run counts.
     pub(crate) runs: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) ids: &'a str,
 }
 
-/// What a peer answered, by step; what it could not do, or not in time, is absent.
+/// The answers of a peer, by step; steps that failed or took too long are absent.
 #[derive(Default)]
 pub(crate) struct Answers(HashMap<String, f64>);
 
@@ -96,7 +96,7 @@ impl Peer {
     /// The runtime, ended when it takes too long.
     fn limited(&self) -> Command {
         let mut command = Command::new("timeout");
-        // A busy loop does not hear of a gentler signal.
+        // A busy loop does not handle a gentler signal.
         command.args(["--signal=KILL", PATIENCE]).arg(&self.runtime);
         self.tuned(command)
     }
@@ -134,7 +134,7 @@ impl Peer {
     }
 
     /// Lets it do some steps. A peer that dies, or is not done in time, has answered what it did before.
-    pub(crate) fn ask(&self, files: &Files, asked: &Asked<'_>) -> Result<Answers, Failure> {
+    pub(crate) fn ask(&self, files: &Files, asked: &PeerRequest<'_>) -> Result<Answers, Failure> {
         let script = files.scratch("measure.mjs");
         fs::write(&script, SCRIPT)?;
         let mut child = self

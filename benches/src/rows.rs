@@ -24,11 +24,11 @@ use std::time::Duration;
 use session_tree::Session;
 
 use crate::files::Files;
-use crate::peer::{Answers, Asked, Peer};
+use crate::peer::{Answers, Peer, PeerRequest};
 use crate::table::Line;
 use crate::{Failure, clock};
 
-/// What a row is measured with.
+/// The input of a row.
 pub(crate) struct Bench<'b> {
     pub(crate) files: &'b Files,
     pub(crate) peer: Option<Peer>,
@@ -85,11 +85,11 @@ impl Bench<'_> {
         steps: &[&str],
         ids: &str,
     ) -> Result<Option<Answers>, Failure> {
-        peer.map(|peer| peer.ask(self.files, &Asked { file, runs: 3, steps, ids })).transpose()
+        peer.map(|peer| peer.ask(self.files, &PeerRequest { file, runs: 3, steps, ids })).transpose()
     }
 }
 
-/// Makes the line of a comparison with the reference program, or says that there is none.
+/// Makes the line of a comparison with the reference program, or a line without one.
 fn against_peer(
     work: &str,
     ours: Duration,
@@ -100,7 +100,7 @@ fn against_peer(
     against("pi", work, ours, peer, answer, bar)
 }
 
-/// Makes the line of a comparison with a version of the reference program, or says that there is none.
+/// Makes the line of a comparison with a version of the reference program, or a line without one.
 fn against(
     name: &str,
     work: &str,
@@ -128,7 +128,7 @@ pub(crate) fn child(step: &str, file: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Does one step in a process of its own and returns the most memory it took.
+/// Runs one step in a separate process and returns its peak memory.
 pub(crate) fn peak_memory_of(step: &str, file: &Path) -> Result<u64, Failure> {
     let output = Command::new(std::env::current_exe()?).args(["--child", step]).arg(file).output()?;
     Ok(String::from_utf8(output.stdout)?.trim().parse()?)

@@ -37,7 +37,7 @@ impl Line {
         Self { verdict: Verdict::Gain { ratio, bar }, ..Self::cost(work, ours, to, bar) }
     }
 
-    /// Describes a time that has a limit of its own.
+    /// Describes a time with a fixed limit.
     pub(crate) fn limit(work: &str, ours: Duration, limit: Duration) -> Self {
         Self::cost(work, ours, ("limit", limit), 1.0)
     }

@@ -126,7 +126,7 @@ pub(super) fn memory(file: &Path) -> Result<u64, Failure> {
     peak_memory_of("context", file)
 }
 
-/// What the machine needs for the bytes alone, by step.
+/// The time that the machine needs for the bytes alone, by step.
 pub(super) fn references(
     files: &Files,
     file: &Path,

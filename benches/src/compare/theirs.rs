@@ -8,9 +8,9 @@ use super::{EXPORT, STEPS};
 use crate::Failure;
 use crate::clock::{best, whole_program};
 use crate::files::Files;
-use crate::peer::{Answers, Asked, Peer};
+use crate::peer::{Answers, Peer, PeerRequest};
 
-/// What a peer took for all steps on one file.
+/// The times of a peer for all steps on one file.
 pub(super) struct Theirs {
     answers: Answers,
     export: Option<Duration>,
@@ -58,7 +58,7 @@ pub(super) fn memory(peer: &Peer, files: &Files, file: &Path) -> Option<u64> {
 }
 
 fn ask(peer: &Peer, files: &Files, file: &Path, runs: usize, steps: &[&str]) -> Answers {
-    peer.ask(files, &Asked { file, runs, steps, ids: "" }).unwrap_or_else(|error| {
+    peer.ask(files, &PeerRequest { file, runs, steps, ids: "" }).unwrap_or_else(|error| {
         eprintln!("{error}");
         Answers::default()
     })

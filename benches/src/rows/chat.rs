@@ -31,7 +31,7 @@ const MESSAGES: usize = 10_000;
 /// About 100 MB.
 const ENTRIES: usize = 54_000;
 const FRAME: Duration = Duration::from_millis(8);
-/// What the last row of a frame says, so that all of it was written.
+/// The text of the last row of a frame: if it is there, all of the frame was written.
 const FOOTER: &str = "offshoot/offline";
 /// How long the program is left alone before its memory is looked at.
 const IDLE: Duration = Duration::from_secs(3);

@@ -43,7 +43,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     ])
 }
 
-/// Writes the page of a session, opened anew.
+/// Opens a session and writes its page.
 pub(crate) fn export(file: &Path, page: &Path) -> Result<(), Failure> {
     // As the program opens sessions.
     let session = Options::new().cache_bytes(512 << 10).open_read_only(file)?;

@@ -1,4 +1,4 @@
-//! Extensions: what twenty of them add to the start, and what an event costs with and without somebody who listens.
+//! Extensions: the start-up time of twenty of them, and the cost of an event with and without a listener.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::{Failure, clock};
 
 /// How many extensions are loaded.
 const COUNT: usize = 20;
-/// How often an event is told for one measurement.
+/// The number of events in one measurement.
 const EVENTS: u32 = 2_000;
 
 /// A small extension: a hook, a command, a tool.
@@ -56,7 +56,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     let heard = clock::best(bench.runs, || per_event(&runtime, &one, "turn_end"))?;
     Ok(vec![
         Line::limit("load 20 small extensions", loading, Duration::from_millis(60)),
-        Line::limit("an event that nobody listens to", silent, Duration::from_micros(1)),
+        Line::limit("an event without a listener", silent, Duration::from_micros(1)),
         Line::limit("an event with one trivial handler", heard, Duration::from_micros(50)),
     ])
 }
@@ -83,7 +83,7 @@ fn per_event(runtime: &tokio::runtime::Runtime, hooks: &Hooks, event: &str) -> R
     let time = clock::cpu_of(|| {
         runtime.block_on(async {
             for _ in 0..EVENTS {
-                // As the agent does it: who is not listened to by anybody makes no payload.
+                // As in the agent: without a listener no payload is made.
                 if hooks.wants(event) {
                     hooks.tell(event, &payload, &cancel).await;
                 }

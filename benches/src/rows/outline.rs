@@ -110,5 +110,5 @@ fn longer(bench: &Bench<'_>, session: &Session) -> Result<Line, Failure> {
         },
         || all_hits(session, long),
     )?;
-    Ok(Line::cost(&format!("one more key: `{short}` to `{long}`"), refined, ("search anew", fresh), 1.0))
+    Ok(Line::cost(&format!("one more key: `{short}` to `{long}`"), refined, ("a new search", fresh), 1.0))
 }

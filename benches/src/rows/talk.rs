@@ -38,7 +38,7 @@ fn turn(bench: &Bench<'_>) -> Result<Line, Failure> {
     Ok(Line::cost(work, ours, ("bare client", bare), 1.5))
 }
 
-/// Lets a process of its own read all answers; returns its CPU time per answer.
+/// Reads all answers in a separate process; returns its CPU time per answer.
 fn cpu_of_child(step: &str) -> Result<Duration, Failure> {
     let server = ModelServer::start((0..=TURNS).map(|_| answer()))?;
     let output = Command::new(std::env::current_exe()?).args(["--child", step, &server.url()]).output()?;
@@ -77,7 +77,7 @@ pub(super) fn child(step: &str, url: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the agent does: a request, a stream, a session on the disk.
+/// The work of the agent: a request, a stream, a session on the disk.
 async fn turns(url: &str) -> Result<Duration, Failure> {
     let directory = tempfile::tempdir()?;
     let settings = json!({"providers": {"lab": {
@@ -103,7 +103,7 @@ async fn one_turn(model: &Arc<dyn Model>, directory: &Path) -> Result<(), Failur
     }
 }
 
-/// What a bare client does: the same HTTP library, frames, JSON, the text put together.
+/// The work of a bare client: the same HTTP library, frames, JSON, joined text.
 async fn streams(url: &str) -> Result<Duration, Failure> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::new();

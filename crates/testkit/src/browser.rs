@@ -177,7 +177,7 @@ impl Drop for Browser {
     }
 }
 
-/// Starts a browser that talks over the descriptors 3 and 4, which a shell makes of its own 0 and 1.
+/// Starts a browser that uses the descriptors 3 and 4, which a shell copies from its 0 and 1.
 fn spawn(profile: &Path) -> Child {
     let name = NAMES.into_iter().find(|name| is_installed(name));
     let name = name.expect("Chromium is needed: `apt-get install chromium`, or run `scripts/test`");

@@ -1,4 +1,4 @@
-//! A clock that moves only when it is asked, so that every run tells the same times.
+//! A clock that advances only when it is read, so that every run has the same times.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -21,7 +21,7 @@ pub struct TickingClock {
 }
 
 impl TickingClock {
-    /// Makes a clock that tells `start` first and advances by `step` milliseconds per call.
+    /// Makes a clock that returns `start` first and advances by `step` milliseconds per call.
     pub fn new(start: Timestamp, step: i64) -> Self {
         Self { next: AtomicI64::new(start.as_millis()), step }
     }

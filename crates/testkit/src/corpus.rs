@@ -23,7 +23,7 @@ pub use directory::write_directory;
 /// The first moment of every session unless a shape says otherwise: 2025-06-02T08:00:00.000Z.
 const START: u64 = 1_748_851_200_000;
 
-/// What kind of tree and bodies a file has.
+/// The kind of tree and bodies of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// A coding session: turns with tool calls, compactions, branches now and then.
@@ -38,7 +38,7 @@ pub enum Profile {
     GiantLine(u64),
 }
 
-/// What a session file looks like. The same shape gives the same bytes.
+/// The shape of a session file. The same shape gives the same bytes.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// How many entries follow the header.
@@ -152,7 +152,7 @@ impl Shape {
     }
 }
 
-/// What was written.
+/// The totals of a written file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// How many entries the file has; the header does not count.

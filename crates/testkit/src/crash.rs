@@ -1,10 +1,10 @@
-//! What survives a crash or a failing call: workloads on a simulated disk, and what must be true afterwards.
+//! Crashes and failing calls: workloads on a simulated disk, and the checks afterwards.
 //!
 //! A [workload](workload::Workload) is run on a disk that logs each change; then the disk is shown as it may look
 //! after a crash at any of these changes, and an [oracle] looks at each. A [trial](trial::Trial) lets one call to the
 //! system fail. Both panic or complain when a promise of the engine is broken. Never touches the disk of the machine.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a broken promise is told by a panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a broken promise panics")]
 
 pub mod oracle;
 pub mod trial;

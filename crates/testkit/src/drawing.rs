@@ -50,7 +50,7 @@ const START: i64 = 1_735_689_600_000;
 pub struct BadDrawing {
     /// The line.
     pub line: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: &'static str,
 }
 

@@ -1,6 +1,6 @@
 //! Hostile texts: escape codes, marks that turn or hide text, and markup that wants to run something.
 //!
-//! The one list from which the tests of screens and pages and the proof draw, and the one reader that tells whether any of
+//! The one list that the tests of screens and pages and the proof use, and the one reader that checks whether any of
 //! it reached a terminal. Never touches one.
 
 mod watcher;
@@ -9,7 +9,7 @@ use crate::rng::Rng;
 
 pub use watcher::{Allowed, Watched, watch};
 
-/// What steers a terminal, or stands in the way of measuring and cutting text.
+/// Texts that control a terminal, or disturb measuring and cutting.
 pub const TERMINAL: &[&str] = &[
     "\u{1b}[2J",
     "\u{1b}]0;title\u{7}",
@@ -58,7 +58,7 @@ pub const TERMINAL: &[&str] = &[
     "\\\"'{}[]",
 ];
 
-/// What wants to become an element, an attribute or an address of a page; `__x` is what it would set.
+/// Texts that try to become an element, an attribute or an address of a page; they would set `__x`.
 pub const MARKUP: &[&str] = &[
     "<script>__x=1</script>",
     "</template><script>__x=1</script>",

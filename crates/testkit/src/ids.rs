@@ -22,7 +22,7 @@ pub struct CountingIds {
 }
 
 impl CountingIds {
-    /// Starts after `last`, so that two writers of one file can be told apart.
+    /// Starts after `last`, so that two writers of one file have different ids.
     pub fn after(last: u64) -> Self {
         Self { entries: last, sessions: 0 }
     }

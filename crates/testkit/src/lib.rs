@@ -1,4 +1,4 @@
-//! What the tests of the workspace share: drawings of trees, clocks, ids, a simulated disk, seeded session files, hostile
+//! Shared parts of the tests: drawings of trees, clocks, ids, a simulated disk, seeded session files, hostile
 //! texts, a browser, the real pi.
 
 pub mod browser;

@@ -19,7 +19,7 @@ use self::entries::{Mix, Sketch};
 pub struct Mangled {
     /// File name: six digits of the index, then the class, then `.jsonl`.
     pub name: String,
-    /// What kind of file this is.
+    /// The class of the file.
     pub class: Class,
     /// The bytes of the file.
     pub bytes: Vec<u8>,
@@ -27,7 +27,7 @@ pub struct Mangled {
 
 macro_rules! classes {
     ($($variant:ident $name:literal $weight:literal $doc:literal;)*) => {
-        /// What is special about a generated file.
+        /// The class of a generated file.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Class {
             $(#[doc = $doc] $variant,)*
@@ -37,7 +37,7 @@ macro_rules! classes {
             /// Every class, sound ones first.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// Returns the part of the file name that tells the class.
+            /// Returns the part of the file name that names the class.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
@@ -157,7 +157,7 @@ fn bytes(class: Class, draw: &mut Draw) -> Vec<u8> {
     }
 }
 
-/// What the damage on bytes starts from: mostly version 3, now and then an older file.
+/// The file that bytes are damaged in: mostly version 3, sometimes an older one.
 fn base(draw: &mut Draw) -> Vec<u8> {
     text(&match draw.below(10) {
         0 => Sketch::new(draw, Mix::First).v1(draw),

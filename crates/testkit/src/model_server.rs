@@ -1,4 +1,4 @@
-//! A server that plays a model service: it says what a script tells it, and keeps what it was asked.
+//! A server that plays a model service: it sends scripted replies and stores the requests.
 //!
 //! script of [`Reply`]s -> **server** on 127.0.0.1 -> the four wire formats, chosen by the path of the request
 //!
@@ -87,7 +87,7 @@ impl Shared {
 }
 
 impl ModelServer {
-    /// Starts a server on a free port. Each request takes the next reply; when none is left, the server says so with a
+    /// Starts a server on a free port. Each request takes the next reply; when none is left, the server answers with a
     /// status of 500.
     pub fn start(script: impl IntoIterator<Item = Reply>) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
@@ -121,7 +121,7 @@ impl ModelServer {
         self.shared.state().connections
     }
 
-    /// Waits until a client has left before it had everything; tells whether that happened in time.
+    /// Waits until a client disconnects before the end of a reply; returns false on timeout.
     pub fn wait_for_hang_up(&self, limit: Duration) -> bool {
         let waiting =
             self.shared.changed.wait_timeout_while(self.shared.state(), limit, |state| state.hang_ups == 0);

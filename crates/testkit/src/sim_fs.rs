@@ -195,14 +195,14 @@ impl SimFs {
         self.disk().log.len()
     }
 
-    /// Starts the log of changes anew; what is not durable yet stays so.
+    /// Clears the log of changes; data that is not durable yet stays so.
     pub fn forget_history(&self) {
         let mut disk = self.disk();
         disk.start = disk.image.clone();
         disk.log.clear();
     }
 
-    /// Returns a disk of its own as a new process would find it now: nothing is lost, no lock is held.
+    /// Returns a separate disk in the state that a new process would find: nothing is lost, no lock is held.
     pub fn killed(&self) -> SimFs {
         Self::mounted(self.disk().image.remounted())
     }

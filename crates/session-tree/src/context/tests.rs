@@ -14,7 +14,7 @@ use crate::kind::Role;
 use crate::position::Position;
 
 #[test]
-fn no_entries_give_nothing_71() {
+fn no_entries_give_nothing() {
     let context = draw("").context().unwrap();
     assert!(context.items.is_empty());
     assert_eq!(context.thinking_level, "off");
@@ -22,7 +22,7 @@ fn no_entries_give_nothing_71() {
 }
 
 #[test]
-fn before_the_first_entry_there_is_nothing_71() {
+fn before_the_first_entry_there_is_nothing() {
     let session = draw("u1 user hello");
     let context = session.context_at(Position::Start).unwrap();
     assert!(context.items.is_empty());
@@ -30,7 +30,7 @@ fn before_the_first_entry_there_is_nothing_71() {
 }
 
 #[test]
-fn an_answer_overrides_an_earlier_model_change_72() {
+fn an_answer_overrides_an_earlier_model_change() {
     let session = draw(
         "u1 user
          m1 model openai gpt
@@ -40,7 +40,7 @@ fn an_answer_overrides_an_earlier_model_change_72() {
 }
 
 #[test]
-fn a_model_change_alone_names_the_model_73() {
+fn a_model_change_alone_names_the_model() {
     let session = draw(
         "m1 model p m
          u1 user",
@@ -67,7 +67,7 @@ fn an_answer_that_names_no_model_decides_nothing() {
 }
 
 #[test]
-fn a_compaction_speaks_first_then_what_it_keeps_then_the_rest_74() {
+fn a_compaction_speaks_first_then_what_it_keeps_then_the_rest() {
     let session = draw(
         "u1 user
          a2 assistant
@@ -94,7 +94,7 @@ fn a_compaction_speaks_first_then_what_it_keeps_then_the_rest_74() {
 }
 
 #[test]
-fn a_compaction_may_keep_everything_75() {
+fn a_compaction_may_keep_everything() {
     let session = draw(
         "u1 user
          a2 assistant
@@ -105,7 +105,7 @@ fn a_compaction_may_keep_everything_75() {
 }
 
 #[test]
-fn the_last_compaction_counts_76() {
+fn the_last_compaction_counts() {
     let session = draw(
         "u1 user
          a2 assistant
@@ -119,7 +119,7 @@ fn the_last_compaction_counts_76() {
 }
 
 #[test]
-fn a_first_kept_entry_that_is_not_before_the_compaction_keeps_nothing_77() {
+fn a_first_kept_entry_that_is_not_before_the_compaction_keeps_nothing() {
     for kept in ["missing", "k", "other", "u3"] {
         let session = draw(&format!(
             "u1 user
@@ -133,7 +133,7 @@ fn a_first_kept_entry_that_is_not_before_the_compaction_keeps_nothing_77() {
 }
 
 #[test]
-fn a_compaction_without_first_kept_entry_keeps_nothing_77() {
+fn a_compaction_without_first_kept_entry_keeps_nothing() {
     let session = draw(
         r#"u1 user
            k entry {"type":"compaction","summary":"s","tokensBefore":1}
@@ -143,7 +143,7 @@ fn a_compaction_without_first_kept_entry_keeps_nothing_77() {
 }
 
 #[test]
-fn an_older_compaction_inside_the_kept_range_is_silent_78() {
+fn an_older_compaction_inside_the_kept_range_is_silent() {
     let session = draw(
         "u1 user
          u3 user
@@ -158,7 +158,7 @@ fn an_older_compaction_inside_the_kept_range_is_silent_78() {
 }
 
 #[test]
-fn a_compaction_may_keep_from_an_older_compaction_78() {
+fn a_compaction_may_keep_from_an_older_compaction() {
     let session = draw(
         "u1 user
          k2 compaction u1
@@ -170,7 +170,7 @@ fn a_compaction_may_keep_from_an_older_compaction_78() {
 }
 
 #[test]
-fn settings_from_before_a_compaction_still_count_79() {
+fn settings_from_before_a_compaction_still_count() {
     let session = draw(
         "t1 level high
          m1 model p m
@@ -183,7 +183,7 @@ fn settings_from_before_a_compaction_still_count_79() {
 }
 
 #[test]
-fn the_last_thinking_level_on_the_path_counts_and_null_is_off_79() {
+fn the_last_thinking_level_on_the_path_counts_and_null_is_off() {
     let session = draw(
         r#"t1 level high
            t2 level low
@@ -209,7 +209,7 @@ fn a_position_that_does_not_exist_has_no_context() {
 }
 
 #[test]
-fn branches_have_contexts_of_their_own_81() {
+fn branches_have_contexts_of_their_own() {
     let session = draw(
         "e1 user
          e2 assistant
@@ -228,7 +228,7 @@ fn branches_have_contexts_of_their_own_81() {
 }
 
 #[test]
-fn a_missing_content_is_empty_82() {
+fn a_missing_content_is_empty() {
     let session = draw(
         r#"u message {"role":"user","content":null}
            a message {"role":"assistant"}
@@ -261,7 +261,7 @@ fn a_message_entry_without_message_says_nothing() {
 }
 
 #[test]
-fn an_edit_can_leave_a_message_out_83() {
+fn an_edit_can_leave_a_message_out() {
     let session = draw(
         "u1 user
          a2 assistant
@@ -272,7 +272,7 @@ fn an_edit_can_leave_a_message_out_83() {
 }
 
 #[test]
-fn an_edit_replaces_the_content_and_answers_get_blocks_84() {
+fn an_edit_replaces_the_content_and_answers_get_blocks() {
     let session = draw(
         r#"u1 user
            a2 assistant
@@ -291,7 +291,7 @@ fn an_edit_replaces_the_content_and_answers_get_blocks_84() {
 }
 
 #[test]
-fn the_last_edit_of_a_target_counts_85() {
+fn the_last_edit_of_a_target_counts() {
     let session = draw(
         r#"u1 user
            e1 edit u1 null
@@ -311,7 +311,7 @@ fn leaving_an_edit_behind_restores_the_original() {
 }
 
 #[test]
-fn an_edit_before_the_kept_range_has_no_effect_86() {
+fn an_edit_before_the_kept_range_has_no_effect() {
     let session = draw(
         r#"u1 user one
            u2 user two
@@ -371,7 +371,7 @@ fn edits_without_a_usable_replacement_are_ignored() {
 }
 
 #[test]
-fn system_messages_in_the_kept_range_are_replaced_by_the_checkpoint_88() {
+fn system_messages_in_the_kept_range_are_replaced_by_the_checkpoint() {
     let session = draw(
         r#"s1 message {"role":"system","content":"base"}
            u1 user

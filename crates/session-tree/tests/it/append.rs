@@ -11,7 +11,7 @@ fn summary(text: &str) -> NewBranchSummary {
 }
 
 #[test]
-fn a_new_session_has_no_leaf_no_path_and_no_tree_1() {
+fn a_new_session_has_no_leaf_no_path_and_no_tree() {
     let session = in_memory();
     assert_eq!(session.leaf_id(), None);
     assert!(session.leaf_entry().unwrap().is_none());
@@ -20,7 +20,7 @@ fn a_new_session_has_no_leaf_no_path_and_no_tree_1() {
 }
 
 #[test]
-fn each_append_hangs_below_the_one_before_and_becomes_the_leaf_2() {
+fn each_append_hangs_below_the_one_before_and_becomes_the_leaf() {
     let mut session = in_memory();
     let one = session.append_message(&user("one")).unwrap();
     let two = session.append_message(&assistant("two")).unwrap();
@@ -33,7 +33,7 @@ fn each_append_hangs_below_the_one_before_and_becomes_the_leaf_2() {
 }
 
 #[test]
-fn changes_of_thinking_level_and_model_stand_on_the_path_3_4() {
+fn changes_of_thinking_level_and_model_stand_on_the_path() {
     let mut session = in_memory();
     let prompt = session.append_message(&user("one")).unwrap();
     let level = session.append_thinking_level_change("high").unwrap();
@@ -48,7 +48,7 @@ fn changes_of_thinking_level_and_model_stand_on_the_path_3_4() {
 }
 
 #[test]
-fn a_compaction_stands_on_the_path_with_all_it_was_given_5() {
+fn a_compaction_stands_on_the_path_with_all_it_was_given() {
     let mut session = in_memory();
     let prompt = session.append_message(&user("one")).unwrap();
     let answer = session.append_message(&assistant("two")).unwrap();
@@ -72,7 +72,7 @@ fn a_compaction_stands_on_the_path_with_all_it_was_given_5() {
 }
 
 #[test]
-fn a_custom_entry_is_on_the_path_and_not_in_the_context_6() {
+fn a_custom_entry_is_on_the_path_and_not_in_the_context() {
     let mut session = in_memory();
     let prompt = session.append_message(&user("one")).unwrap();
     let data = serde_json::json!({"key": "value"});
@@ -87,7 +87,7 @@ fn a_custom_entry_is_on_the_path_and_not_in_the_context_6() {
 }
 
 #[test]
-fn an_append_after_branching_makes_a_second_child_7() {
+fn an_append_after_branching_makes_a_second_child() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     let two = session.append_message(&assistant("2")).unwrap();
@@ -101,7 +101,7 @@ fn an_append_after_branching_makes_a_second_child_7() {
 }
 
 #[test]
-fn an_entry_can_have_many_branches_8() {
+fn an_entry_can_have_many_branches() {
     let mut session = in_memory();
     session.append_message(&user("1")).unwrap();
     let two = session.append_message(&assistant("2")).unwrap();
@@ -114,7 +114,7 @@ fn an_entry_can_have_many_branches_8() {
 }
 
 #[test]
-fn branches_of_branches_keep_their_places_9() {
+fn branches_of_branches_keep_their_places() {
     let mut session = in_memory();
     let ids: Vec<_> =
         ["1", "2", "3", "4"].iter().map(|text| session.append_message(&user(text)).unwrap()).collect();
@@ -129,7 +129,7 @@ fn branches_of_branches_keep_their_places_9() {
 }
 
 #[test]
-fn branching_from_an_unknown_entry_changes_nothing_10_11() {
+fn branching_from_an_unknown_entry_changes_nothing() {
     let mut session = in_memory();
     let one = session.append_message(&user("one")).unwrap();
     for id in ["nope", "null", ""] {
@@ -141,7 +141,7 @@ fn branching_from_an_unknown_entry_changes_nothing_10_11() {
 }
 
 #[test]
-fn after_a_reset_the_context_is_empty_and_the_next_entry_is_a_root_12() {
+fn after_a_reset_the_context_is_empty_and_the_next_entry_is_a_root() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     session.append_message(&assistant("2")).unwrap();
@@ -154,7 +154,7 @@ fn after_a_reset_the_context_is_empty_and_the_next_entry_is_a_root_12() {
 }
 
 #[test]
-fn a_branch_summary_hangs_at_the_new_place_and_names_the_old_leaf_13() {
+fn a_branch_summary_hangs_at_the_new_place_and_names_the_old_leaf() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     session.append_message(&assistant("2")).unwrap();
@@ -169,7 +169,7 @@ fn a_branch_summary_hangs_at_the_new_place_and_names_the_old_leaf_13() {
 }
 
 #[test]
-fn a_branch_summary_from_and_to_before_the_first_entry_14_15() {
+fn a_branch_summary_from_and_to_before_the_first_entry() {
     let mut session = in_memory();
     session.append_message(&user("1")).unwrap();
     let two = session.append_message(&assistant("2")).unwrap();
@@ -184,7 +184,7 @@ fn a_branch_summary_from_and_to_before_the_first_entry_14_15() {
 }
 
 #[test]
-fn a_branch_summary_at_an_unknown_entry_changes_nothing_16() {
+fn a_branch_summary_at_an_unknown_entry_changes_nothing() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     let error = session.branch_with_summary("nope", summary("x")).unwrap_err();
@@ -194,7 +194,7 @@ fn a_branch_summary_at_an_unknown_entry_changes_nothing_16() {
 }
 
 #[test]
-fn the_context_follows_the_branch_of_the_leaf_17() {
+fn the_context_follows_the_branch_of_the_leaf() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     let two = session.append_message(&assistant("2")).unwrap();
@@ -205,7 +205,7 @@ fn the_context_follows_the_branch_of_the_leaf_17() {
 }
 
 #[test]
-fn an_unknown_id_has_no_entry_and_an_empty_path_18() {
+fn an_unknown_id_has_no_entry_and_an_empty_path() {
     let mut session = in_memory();
     session.append_message(&user("1")).unwrap();
     assert!(matches!(session.entry("nope"), Err(Error::UnknownEntry { .. })));
@@ -214,7 +214,7 @@ fn an_unknown_id_has_no_entry_and_an_empty_path_18() {
 }
 
 #[test]
-fn roots_stand_in_file_order_19() {
+fn roots_stand_in_file_order() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     session.append_message(&assistant("2")).unwrap();

@@ -15,7 +15,7 @@ fn last_line(session: &Session) -> String {
 }
 
 #[test]
-fn a_label_entry_hangs_below_the_leaf_and_becomes_the_leaf_20() {
+fn a_label_entry_hangs_below_the_leaf_and_becomes_the_leaf() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     let two = session.append_message(&assistant("2")).unwrap();
@@ -27,7 +27,7 @@ fn a_label_entry_hangs_below_the_leaf_and_becomes_the_leaf_20() {
 }
 
 #[test]
-fn a_label_is_cleared_without_a_text_by_an_empty_one_and_by_blanks_21_22_28() {
+fn a_label_is_cleared_without_a_text_by_an_empty_one_and_by_blanks() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     for (text, key) in
@@ -47,7 +47,7 @@ fn a_label_is_cleared_without_a_text_by_an_empty_one_and_by_blanks_21_22_28() {
 }
 
 #[test]
-fn blanks_that_another_program_wrote_as_a_label_are_none_28() {
+fn blanks_that_another_program_wrote_as_a_label_are_none() {
     let text = session_text(
         "
         u1 user one
@@ -59,7 +59,7 @@ fn blanks_that_another_program_wrote_as_a_label_are_none_28() {
 }
 
 #[test]
-fn the_last_label_counts_23() {
+fn the_last_label_counts() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     for text in ["first", "second", "third"] {
@@ -69,7 +69,7 @@ fn the_last_label_counts_23() {
 }
 
 #[test]
-fn labels_show_in_the_tree_with_the_time_they_were_set_24() {
+fn labels_show_in_the_tree_with_the_time_they_were_set() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     let two = session.append_message(&assistant("2")).unwrap();
@@ -88,7 +88,7 @@ fn labels_show_in_the_tree_with_the_time_they_were_set_24() {
 }
 
 #[test]
-fn an_unknown_entry_cannot_be_labelled_25() {
+fn an_unknown_entry_cannot_be_labelled() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     let error = session.append_label_change("non-existent", Some("x")).unwrap_err();
@@ -99,7 +99,7 @@ fn an_unknown_entry_cannot_be_labelled_25() {
 }
 
 #[test]
-fn a_label_is_visible_from_every_branch_26() {
+fn a_label_is_visible_from_every_branch() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     let two = session.append_message(&assistant("2")).unwrap();
@@ -113,7 +113,7 @@ fn a_label_is_visible_from_every_branch_26() {
 }
 
 #[test]
-fn a_label_does_not_change_the_context_27() {
+fn a_label_does_not_change_the_context() {
     let mut session = in_memory();
     let one = session.append_message(&user("1")).unwrap();
     session.append_label_change(one.as_str(), Some("x")).unwrap();
@@ -121,7 +121,7 @@ fn a_label_does_not_change_the_context_27() {
 }
 
 #[test]
-fn a_name_is_one_line_without_blanks_around_it_29() {
+fn a_name_is_one_line_without_blanks_around_it() {
     let mut session = in_memory();
     for (given, kept) in [("  na\nme ", "na me"), ("a\r\n\r\nb", "a b"), ("plain", "plain")] {
         session.append_session_info(given).unwrap();
@@ -131,7 +131,7 @@ fn a_name_is_one_line_without_blanks_around_it_29() {
 }
 
 #[test]
-fn an_empty_name_is_none_30() {
+fn an_empty_name_is_none() {
     let mut session = in_memory();
     session.append_session_info("name").unwrap();
     session.append_session_info("").unwrap();
@@ -139,7 +139,7 @@ fn an_empty_name_is_none_30() {
 }
 
 #[test]
-fn the_last_name_in_the_file_counts_whatever_its_branch_31() {
+fn the_last_name_in_the_file_counts_whatever_its_branch() {
     let session = Session::from_bytes(session_text(
         "
         u1 user one

@@ -20,7 +20,7 @@ fn prompt(id: &str, parent: &str) -> String {
 }
 
 #[test]
-fn a_missing_file_is_an_empty_session_41() {
+fn a_missing_file_is_an_empty_session() {
     let dir = Folder::new();
     let session = Options::new().open_or_create(dir.at("none.jsonl"), "/project").unwrap();
     assert_eq!(session.entries().count(), 0);
@@ -28,7 +28,7 @@ fn a_missing_file_is_an_empty_session_41() {
 }
 
 #[test]
-fn a_file_that_is_no_session_is_refused_and_not_touched_42() {
+fn a_file_that_is_no_session_is_refused_and_not_touched() {
     let dir = Folder::new();
     let without_id = "{\"type\":\"session\",\"version\":3,\"id\":7,\"cwd\":\"/w\"}\n".as_bytes().to_vec();
     for bytes in [b"garbage\n".to_vec(), b" \n\n".to_vec(), entry_lines("u1 user one"), without_id] {
@@ -52,7 +52,7 @@ fn a_file_that_is_no_session_is_refused_and_not_touched_42() {
 }
 
 #[test]
-fn a_bad_line_is_skipped_and_reported_43() {
+fn a_bad_line_is_skipped_and_reported() {
     let session = read(session_text("! this is not json\n u1 user one"));
     assert_eq!(shape(&session), ["u1"]);
     assert_eq!(session.leaf_id().unwrap(), "u1");
@@ -60,7 +60,7 @@ fn a_bad_line_is_skipped_and_reported_43() {
 }
 
 #[test]
-fn blank_and_bad_lines_may_stand_before_the_header_44() {
+fn blank_and_bad_lines_may_stand_before_the_header() {
     for before in ["\n", "  \n\n", "not json\n", "\nnot json\n"] {
         let session = read([before.as_bytes(), &session_text("u1 user one")].concat());
         assert_eq!(shape(&session), ["u1"], "{before:?}");
@@ -69,7 +69,7 @@ fn blank_and_bad_lines_may_stand_before_the_header_44() {
 }
 
 #[test]
-fn lines_may_end_as_on_windows_45() {
+fn lines_may_end_as_on_windows() {
     let text = String::from_utf8(session_text("u0 user zero\n u1<u0 user one")).unwrap();
     let session = read(text.replace('\n', "\r\n"));
     assert_eq!(shape(&session), ["u0", "u1<u0"]);
@@ -78,7 +78,7 @@ fn lines_may_end_as_on_windows_45() {
 }
 
 #[test]
-fn values_that_are_no_objects_are_bad_lines_46() {
+fn values_that_are_no_objects_are_bad_lines() {
     let session = read(session_text("u1 user one\n ! null\n ! 123\n ! []\n ! \"x\""));
     assert_eq!(shape(&session), ["u1"]);
     assert_eq!(session.leaf_id().unwrap(), "u1");
@@ -86,7 +86,7 @@ fn values_that_are_no_objects_are_bad_lines_46() {
 }
 
 #[test]
-fn an_unknown_type_is_a_node_outside_the_context_and_is_copied_byte_for_byte_47() {
+fn an_unknown_type_is_a_node_outside_the_context_and_is_copied_byte_for_byte() {
     let line = r#"{"type":"future", "id":"f","parentId":"u1","timestamp":"2025-01-01T00:00:09.000Z","extra":{"n":1.0, "big":12345678901234567890}}"#;
     let session = read(session_text(&format!("u1 user one\n ! {line}")));
     assert_eq!(shape(&session), ["u1", "f<u1"]);
@@ -99,7 +99,7 @@ fn an_unknown_type_is_a_node_outside_the_context_and_is_copied_byte_for_byte_47(
 }
 
 #[test]
-fn the_first_header_counts_48() {
+fn the_first_header_counts() {
     let second =
         r#"{"type":"session","version":3,"id":"other","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/x"}"#;
     let session = read(session_text(&format!("u1 user one\n ! {second}\n u2<u1 user two")));
@@ -110,7 +110,7 @@ fn the_first_header_counts_48() {
 }
 
 #[test]
-fn an_orphan_is_a_root_and_the_start_of_its_path_49() {
+fn an_orphan_is_a_root_and_the_start_of_its_path() {
     let mut session = read(session_text("u1 user one\n u2<gone user two\n u3<u2 user three"));
     assert_eq!(roots(&session), ["u1", "u2"]);
     assert_eq!(session.leaf_id().unwrap(), "u3");
@@ -121,7 +121,7 @@ fn an_orphan_is_a_root_and_the_start_of_its_path_49() {
 }
 
 #[test]
-fn an_entry_that_is_its_own_parent_is_a_root_50() {
+fn an_entry_that_is_its_own_parent_is_a_root() {
     let session = read(session_text(&format!("! {}", prompt("u1", "u1"))));
     assert_eq!(shape(&session), ["u1"]);
     assert_eq!(path(&session, None), ["u1"]);
@@ -129,7 +129,7 @@ fn an_entry_that_is_its_own_parent_is_a_root_50() {
 }
 
 #[test]
-fn a_circle_is_cut_at_its_first_entry_51() {
+fn a_circle_is_cut_at_its_first_entry() {
     let text = session_text(&format!("! {}\n ! {}", prompt("u1", "u2"), prompt("u2", "u1")));
     let session = read(text);
     assert_eq!(roots(&session), ["u1"]);
@@ -140,7 +140,7 @@ fn a_circle_is_cut_at_its_first_entry_51() {
 }
 
 #[test]
-fn lines_that_stand_in_the_file_twice_are_entries_once_52() {
+fn lines_that_stand_in_the_file_twice_are_entries_once() {
     let two = "u1 user one\n a2<u1 assistant two";
     let bytes = [session_text(two), entry_lines(two)].concat();
     let session = read(bytes);
@@ -181,7 +181,7 @@ fn what_hangs_below_records_of_progress_is_on_the_path() {
 }
 
 #[test]
-fn of_two_entries_with_one_id_the_last_counts_52() {
+fn of_two_entries_with_one_id_the_last_counts() {
     let session = read(session_text("u1 user one\n a2<u1 assistant two\n u1 user other"));
     assert_eq!(session.tree().ordered().len(), 2);
     assert_eq!(
@@ -193,7 +193,7 @@ fn of_two_entries_with_one_id_the_last_counts_52() {
 }
 
 #[test]
-fn a_title_before_the_header_names_the_session_and_stays_first_65() {
+fn a_title_before_the_header_names_the_session_and_stays_first() {
     let slot = r#"{"type":"title","v":1,"title":"from the slot","updatedAt":"2025-01-01T00:00:00.000Z","pad":"    "}"#;
     let dir = Folder::new();
     let before = [slot.as_bytes(), b"\n", &session_text("u1 user one")].concat();
@@ -210,7 +210,7 @@ fn a_title_before_the_header_names_the_session_and_stays_first_65() {
 }
 
 #[test]
-fn a_newer_version_is_read_and_not_written_66() {
+fn a_newer_version_is_read_and_not_written() {
     let dir = Folder::new();
     let header = header_line().replace("\"version\":3", "\"version\":4");
     let before = [header.as_bytes(), &entry_lines("u1 user one")].concat();
@@ -225,7 +225,7 @@ fn a_newer_version_is_read_and_not_written_66() {
 }
 
 #[test]
-fn a_leaf_entry_at_the_end_says_where_the_leaf_is_67() {
+fn a_leaf_entry_at_the_end_says_where_the_leaf_is() {
     let leaf = |target: &str| {
         format!(
             r#"! {{"type":"leaf","id":"m","parentId":"a4","timestamp":"2025-01-01T00:00:09.000Z","targetId":{target}}}"#
@@ -241,7 +241,7 @@ fn a_leaf_entry_at_the_end_says_where_the_leaf_is_67() {
 }
 
 #[test]
-fn a_marked_position_is_found_again_by_us_and_by_readers_of_the_last_entry_68() {
+fn a_marked_position_is_found_again_by_us_and_by_readers_of_the_last_entry() {
     let dir = Folder::new();
     let four = "u1 user 1\n a2<u1 assistant 2\n u3<a2 user 3\n a4<u3 assistant 4";
     let file = dir.put("s.jsonl", session_text(four));

@@ -30,7 +30,7 @@ fn ids(session: &Session) -> Vec<String> {
 }
 
 #[test]
-fn entries_of_version_1_get_ids_and_form_a_line_53() {
+fn entries_of_version_1_get_ids_and_form_a_line() {
     let dir = Folder::new();
     let before = text(&[V1, USER, ASSISTANT]);
     let file = dir.put("s.jsonl", &before);
@@ -49,7 +49,7 @@ fn entries_of_version_1_get_ids_and_form_a_line_53() {
 }
 
 #[test]
-fn entries_of_version_2_keep_their_ids_54() {
+fn entries_of_version_2_keep_their_ids() {
     let dir = Folder::new();
     let line = |id: &str, parent: &str| {
         format!(
@@ -66,7 +66,7 @@ fn entries_of_version_2_keep_their_ids_54() {
 }
 
 #[test]
-fn hook_messages_of_version_2_become_custom_messages_55() {
+fn hook_messages_of_version_2_become_custom_messages() {
     let dir = Folder::new();
     let hook = r#"{"type":"message","id":"h","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"hookMessage","customType":"t","content":"x","display":true}}"#;
     let before = text(&[V2, hook]);
@@ -86,7 +86,7 @@ fn hook_messages_of_version_2_become_custom_messages_55() {
 }
 
 #[test]
-fn a_compaction_of_version_1_keeps_from_the_entry_at_its_index_56_57_58() {
+fn a_compaction_of_version_1_keeps_from_the_entry_at_its_index() {
     let dir = Folder::new();
     // 0 is the header, 1 the prompt, 3 the compaction itself.
     for (index, kept) in [("1", Some(0)), ("2", Some(1)), ("3", Some(2)), ("0", None), ("99", None)] {
@@ -113,7 +113,7 @@ fn a_compaction_of_version_1_keeps_from_the_entry_at_its_index_56_57_58() {
 }
 
 #[test]
-fn migrating_again_changes_no_byte_59() {
+fn migrating_again_changes_no_byte() {
     let dir = Folder::new();
     for header in [V1, V2] {
         let file = dir.put("s.jsonl", text(&[header, USER, ASSISTANT, &compaction("1")]));
@@ -127,7 +127,7 @@ fn migrating_again_changes_no_byte_59() {
 }
 
 #[test]
-fn a_line_of_version_1_gets_its_id_and_parent_at_the_end_and_stays_otherwise_60() {
+fn a_line_of_version_1_gets_its_id_and_parent_at_the_end_and_stays_otherwise() {
     let dir = Folder::new();
     let odd = r#"{"type": "message","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"user","content":"two", "n":1.0},"x":12345678901234567890}"#;
     let file = dir.put("s.jsonl", text(&[V1, USER, odd]));
@@ -144,7 +144,7 @@ fn a_line_of_version_1_gets_its_id_and_parent_at_the_end_and_stays_otherwise_60(
 }
 
 #[test]
-fn a_line_that_need_not_change_keeps_its_spelling_61() {
+fn a_line_that_need_not_change_keeps_its_spelling() {
     let dir = Folder::new();
     let odd = r#"{"type":"message","id":"a","parentId":null,"timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"\ud800 x","n": 1.0,"n":12345678901234567890123}}"#;
     let file = dir.put("s.jsonl", text(&[V2, odd]));
@@ -170,7 +170,7 @@ fn bytes_that_are_not_utf_8_stay_as_they_are() {
 }
 
 #[test]
-fn a_bad_line_stays_where_it_is_and_shifts_no_index_62() {
+fn a_bad_line_stays_where_it_is_and_shifts_no_index() {
     let dir = Folder::new();
     let compaction = compaction("2");
     let file = dir.put("s.jsonl", text(&[V1, USER, "not json", ASSISTANT, &compaction]));
@@ -188,7 +188,7 @@ fn a_bad_line_stays_where_it_is_and_shifts_no_index_62() {
 }
 
 #[test]
-fn ids_that_are_there_are_used_although_the_header_has_no_version_63() {
+fn ids_that_are_there_are_used_although_the_header_has_no_version() {
     let line = |id: &str, parent: &str| {
         format!(
             r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2025-01-01T00:00:01.000Z","message":{{"role":"user","content":"x"}}}}"#
@@ -207,7 +207,7 @@ fn ids_that_are_there_are_used_although_the_header_has_no_version_63() {
 }
 
 #[test]
-fn the_example_of_the_early_design_reads_as_it_was_meant_64() {
+fn the_example_of_the_early_design_reads_as_it_was_meant() {
     let message = |id: &str, parent: &str, role: &str| {
         format!(
             r#"{{"type":"message","uuid":"{id}","parentUuid":"{parent}","message":{{"role":"{role}","content":"{id}"}}}}"#
@@ -304,7 +304,7 @@ fn a_file_that_spells_ids_uuid_is_continued_in_its_own_spelling() {
 }
 
 #[test]
-fn a_stray_line_with_an_id_does_not_hide_the_entries_of_version_1_63() {
+fn a_stray_line_with_an_id_does_not_hide_the_entries_of_version_1() {
     for lines in [[USER, STRAY, ASSISTANT], [STRAY, USER, ASSISTANT], [USER, ASSISTANT, TYPED]] {
         let text = text(&[&[V1], &lines[..]].concat());
         let session = Session::from_bytes(text.into_bytes()).unwrap();

@@ -11,7 +11,7 @@ use testkit::sim_fs::SimFs;
 use crate::support::live::{Folder, assistant, codes, context, lines, options, path, shape, user};
 
 #[test]
-fn a_file_begins_with_the_first_thing_said_and_holds_all_before_it_32_33_34() {
+fn a_file_begins_with_the_first_thing_said_and_holds_all_before_it() {
     let dir = Folder::new();
     let file = dir.at("s.jsonl");
     let mut session = options().create(&file, "/project").unwrap();
@@ -43,7 +43,7 @@ fn a_file_begins_with_the_first_thing_said_and_holds_all_before_it_32_33_34() {
 }
 
 #[test]
-fn a_message_of_an_extension_is_something_said_32() {
+fn a_message_of_an_extension_is_something_said() {
     let dir = Folder::new();
     let file = dir.at("s.jsonl");
     let mut session = options().create(&file, "/project").unwrap();
@@ -52,7 +52,7 @@ fn a_message_of_an_extension_is_something_said_32() {
 }
 
 #[test]
-fn a_reopened_file_without_an_answer_is_continued_line_by_line_35() {
+fn a_reopened_file_without_an_answer_is_continued_line_by_line() {
     let dir = Folder::new();
     let before = session_text("u1 user one");
     let file = dir.put("s.jsonl", &before);
@@ -65,7 +65,7 @@ fn a_reopened_file_without_an_answer_is_continued_line_by_line_35() {
 }
 
 #[test]
-fn a_missing_final_line_feed_costs_no_entry_36() {
+fn a_missing_final_line_feed_costs_no_entry() {
     let dir = Folder::new();
     let mut text = session_text("u1 user one\n a2<u1 assistant two");
     text.pop();
@@ -77,7 +77,7 @@ fn a_missing_final_line_feed_costs_no_entry_36() {
 }
 
 #[test]
-fn a_torn_last_line_stays_as_a_bad_line_and_the_next_entry_is_whole_37() {
+fn a_torn_last_line_stays_as_a_bad_line_and_the_next_entry_is_whole() {
     let dir = Folder::new();
     let mut text = session_text("u1 user one\n a2<u1 assistant two");
     text.truncate(text.len() - 30);
@@ -96,7 +96,7 @@ fn a_torn_last_line_stays_as_a_bad_line_and_the_next_entry_is_whole_37() {
 }
 
 #[test]
-fn a_full_disk_leaves_file_and_memory_as_they_were_38() {
+fn a_full_disk_leaves_file_and_memory_as_they_were() {
     let fs = SimFs::new();
     let text = session_text("u1 user one\n a2<u1 assistant two");
     fs.put("/s.jsonl", &text).unwrap();
@@ -118,7 +118,7 @@ fn a_full_disk_leaves_file_and_memory_as_they_were_38() {
 }
 
 #[test]
-fn a_path_without_a_file_is_kept_until_there_is_something_to_write_39_41() {
+fn a_path_without_a_file_is_kept_until_there_is_something_to_write() {
     let dir = Folder::new();
     let file = dir.at("later.jsonl");
     assert!(matches!(Session::open(&file), Err(Error::Io { .. })), "nothing is made up");
@@ -131,7 +131,7 @@ fn a_path_without_a_file_is_kept_until_there_is_something_to_write_39_41() {
 }
 
 #[test]
-fn an_empty_file_gets_its_header_at_once_and_keeps_its_id_40() {
+fn an_empty_file_gets_its_header_at_once_and_keeps_its_id() {
     let dir = Folder::new();
     let file = dir.put("empty.jsonl", b"");
     let session = options().open_or_create(&file, "/project").unwrap();

@@ -20,7 +20,7 @@ pub(super) enum Format {
     Three,
 }
 
-/// What an entry is, as far as later entries may refer to it.
+/// The kind of an entry, as far as later entries may refer to it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A user message.
@@ -132,7 +132,7 @@ impl<'a, W: Write> Author<'a, W> {
         self.clock += 1 + self.rng.size(median, 1.6, 50 * median as u64);
     }
 
-    /// Moves the leaf to an earlier entry. A version 1 file cannot say so and stays a line.
+    /// Moves the leaf to an earlier entry. A version 1 file has no branches and stays linear.
     pub(super) fn go_back_to(&mut self, target: Option<u32>) {
         if self.format == Format::Three && self.leaf != target {
             self.leaf = target;
@@ -233,7 +233,7 @@ impl<'a, W: Write> Author<'a, W> {
 
 /// The id of the session of a shape: a UUID of version 7 with the time of the header.
 pub(super) fn session_id(shape: &Shape) -> String {
-    // A generator of its own, so that the id is known before the file is written.
+    // A separate generator, so that the id is known before the file is written.
     let mut rng = Rng::new(shape.seed ^ 0x5e55_1011);
     let (a, b) = (rng.next_u64(), rng.next_u64());
     format!(

@@ -1,4 +1,4 @@
-//! A folder of many sessions, as somebody has it after a year.
+//! A folder with as many sessions as a year of use leaves.
 //!
 //! Writes files; the only part of the corpus that touches the disk.
 

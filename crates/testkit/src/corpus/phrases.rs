@@ -48,9 +48,9 @@ pub(super) struct Phrases {
 pub(super) enum Tone {
     /// Source text with tabs, quotes and backslashes.
     Code,
-    /// What programs print: paths, colours, numbers.
+    /// The output of programs: paths, colours, numbers.
     Shell,
-    /// What people and models write.
+    /// Text as people and models write it.
     Prose,
 }
 

@@ -80,7 +80,7 @@ impl<'w, W: Write> Sink<'w, W> {
         self.buffer.push(b'"');
     }
 
-    /// Hands everything on and tells how it went.
+    /// Writes the rest and returns the first error.
     pub(super) fn finish(mut self) -> io::Result<u64> {
         self.hand_on();
         match self.failure {

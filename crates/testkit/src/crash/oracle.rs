@@ -1,4 +1,4 @@
-//! What must be true of every disk after a crash.
+//! The conditions that every disk must meet after a crash.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::clock::TickingClock;
 use crate::ids::CountingIds;
 use crate::sim_fs::{CrashKind, CrashState, SimFs};
 
-/// What is wrong with a disk, as a sentence.
+/// The broken condition, as a sentence.
 pub type Verdict = Result<(), String>;
 
 /// Checks one disk: what was promised is there, nothing was made up, and life goes on.
@@ -127,7 +127,7 @@ fn the_next_entry_is_kept(session: &mut Session, fs: &SimFs, before: &[u8]) -> V
     }
 }
 
-/// Opening takes a line on trust that begins and ends like an entry; whoever reads it must be told.
+/// Opening trusts a line that begins and ends like an entry; reading it must report the damage.
 fn is_reported_as_damaged(session: &Session, node: Node) -> bool {
     let damaged = session.entry_at(node).is_ok_and(|entry| matches!(entry.body(), Body::Placeholder));
     damaged && session.diagnostics().iter().any(|diagnostic| diagnostic.line == session.line_number(node))

@@ -13,7 +13,7 @@ use super::workload::{Opener, PATH, STARTS, Start, Step, perform, set_up, user};
 use crate::rng::Rng;
 use crate::sim_fs::{Fault, SimFs};
 
-/// What is done while a call fails.
+/// The operation during which a call fails.
 const OPERATIONS: [Step; 13] = [
     Step::Prompt(40),
     Step::Answer(300),
@@ -71,7 +71,7 @@ pub fn shown(session: &Session) -> (Vec<String>, Option<String>) {
 /// The ids that a fresh look at the file shows; none if there is no file.
 pub fn found(fs: &SimFs) -> Option<Vec<String>> {
     fs.bytes(PATH)?;
-    // A disk of its own: looking takes part in no count of calls and meets no fault.
+    // A separate disk: reading it counts no calls and meets no fault.
     let disk = Arc::new(fs.killed());
     let session = Options::new().file_system(disk).open_read_only(PATH);
     Some(shown(&session.unwrap_or_else(|error| panic!("{error}: {fs:#?}"))).0)
@@ -87,12 +87,12 @@ impl Trial {
         })
     }
 
-    /// Runs the operation once for each of its calls, which fails; tells how often a fault was met.
+    /// Runs the operation once for each of its calls, which fails; returns how often a fault was met.
     pub fn run_all(self) -> usize {
         (1..=self.calls()).filter(|call| Self { call: *call, ..self }.run()).count()
     }
 
-    /// Runs the operation without a fault; tells how many calls it makes.
+    /// Runs the operation without a fault; returns the number of its calls.
     fn calls(self) -> u64 {
         let fs = SimFs::new();
         let (mut session, mut opener, mut rng) = self.begin(&fs);
@@ -114,7 +114,7 @@ impl Trial {
         (session, opener, rng)
     }
 
-    /// Runs the operation; tells whether the fault was met.
+    /// Runs the operation; returns true if the fault was met.
     fn run(self) -> bool {
         let fs = SimFs::new();
         let (mut session, mut opener, mut rng) = self.begin(&fs);
@@ -170,7 +170,7 @@ impl Trial {
         assert!(kept, "older bytes changed\n{self:?}\n{fs:#?}");
     }
 
-    /// What the session called durable outlives a power cut, failed call or not; what it took back stays away.
+    /// Checks that durable entries survive a power cut, and that entries of failed calls do not appear.
     fn check_power_cut(self, fs: &SimFs, ids: &[String]) {
         for state in fs.crash_states_now(1) {
             let left = found(&state.fs);
@@ -191,11 +191,11 @@ impl Trial {
                 }
             }
             Err(Error::Poisoned { .. }) => {}
-            // It was opened while the system refused to let it write, and says so.
+            // It was opened while writing was refused, so it is read-only.
             Err(Error::ReadOnly { .. }) if self.operation == Step::Reopen => {}
             Err(error) => panic!("the second try failed: {error}\n{self:?}\n{fs:#?}"),
         }
-        // Whoever starts anew can go on in any case.
+        // A new session can continue in any case.
         drop(session);
         if saved {
             let id = opener.open_or_create().unwrap().append_message(&user("afresh")).unwrap();

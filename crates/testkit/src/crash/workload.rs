@@ -20,7 +20,7 @@ use crate::sim_fs::SimFs;
 /// The file that every workload works on.
 pub const PATH: &str = "/home/sessions/s.jsonl";
 
-/// What is there before the first step.
+/// The files before the first step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
     /// Nothing but the directory.
@@ -70,20 +70,20 @@ pub enum Step {
     Repair,
     /// Closes the session and opens it again.
     Reopen,
-    /// Another program appends a line without asking anybody.
+    /// Another program appends a line without taking the lock.
     Stranger,
     /// Another session appends to the same file.
     OtherWriter,
 }
 
-/// What one workload does.
+/// One workload.
 #[derive(Debug, Clone)]
 pub struct Workload {
-    /// What is there before.
+    /// The files before the first step.
     pub start: Start,
-    /// What is done.
+    /// The steps.
     pub steps: Vec<Step>,
-    /// What all choices are drawn from.
+    /// The seed of all choices.
     pub seed: u64,
 }
 
@@ -178,7 +178,7 @@ pub struct Line {
     foreign: bool,
 }
 
-/// What was done and promised.
+/// The record of a workload: its entries and the promises made.
 #[derive(Debug, Default)]
 pub struct Record {
     /// The lines in file order.
@@ -193,9 +193,9 @@ pub struct Record {
 /// A session that was made of another one.
 #[derive(Debug, Clone)]
 pub struct Fork {
-    /// Where it lies.
+    /// The path of the file.
     pub path: String,
-    /// What it holds.
+    /// The content of the file.
     pub bytes: Vec<u8>,
     /// When the call returned that made it.
     pub made_at: usize,
@@ -233,7 +233,7 @@ impl Record {
     }
 }
 
-/// Opens sessions on one disk, each with ids of its own.
+/// Opens sessions on one disk, each with different ids.
 pub struct Opener {
     fs: SimFs,
     /// The disk as the engine sees it.
@@ -289,7 +289,7 @@ pub fn run_through(workload: &Workload, policy: SyncPolicy, fs: &SimFs, seen: Ar
         record.note_durable(0);
     }
     if let (Start::NoLineFeed, Some(last)) = (workload.start, record.lines.last_mut()) {
-        // No writer was ever told that a line is safe whose line feed is missing.
+        // A line without line feed was never reported as durable.
         last.durable_at = None;
         last.foreign = true;
     }

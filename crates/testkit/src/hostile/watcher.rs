@@ -1,10 +1,10 @@
 //! Reads bytes as a terminal does, and notes what is neither a letter nor allowed.
 //!
-//! Has a list of its own of what hides or turns text: the code under test must not judge itself.
+//! Uses a separate list of characters that hide or reorder text: the code under test must not check itself.
 
 use vte::{Params, Parser, Perform};
 
-/// What may stand between letters.
+/// Characters that are allowed between letters.
 #[derive(Debug, Clone, Copy)]
 pub struct Allowed {
     /// Whether lines end; a terminal puts a return before every line feed by itself.
@@ -13,10 +13,10 @@ pub struct Allowed {
     pub sequence: fn(&[u16], char) -> bool,
 }
 
-/// What a terminal was given.
+/// The input of a terminal.
 #[derive(Debug, Default)]
 pub struct Watched {
-    /// What is neither a letter nor allowed.
+    /// Everything that is neither a letter nor allowed.
     pub foreign: Vec<String>,
     /// The letters.
     pub printed: String,

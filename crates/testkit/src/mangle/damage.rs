@@ -1,4 +1,4 @@
-//! What may happen to a sound file: odd values, and bytes that get lost, doubled or changed.
+//! Damage to a sound file: odd values, and bytes that are lost, doubled or changed.
 //!
 //! objects -> **damage** -> objects, or lines -> **damage** -> bytes
 //!

@@ -1,4 +1,4 @@
-//! What the server says, and how badly.
+//! Replies of the server, including broken ones.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ pub(super) enum Content {
     Bytes(Vec<u8>),
 }
 
-/// What the model says.
+/// One part of an answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answer {
     pub blocks: Vec<Block>,
@@ -177,7 +177,7 @@ impl Reply {
         self.block(Block::Thinking { text: text.into(), signature: signature.into() })
     }
 
-    /// The model thinks what nobody may read; only Anthropic has that.
+    /// Redacted thinking, which only Anthropic sends.
     #[must_use]
     pub fn redacted(self, data: &str) -> Self {
         self.block(Block::Redacted(data.into()))
@@ -311,7 +311,7 @@ impl Reply {
         content_type.into_iter().chain(self.headers.iter().cloned()).collect()
     }
 
-    /// What the server says when the script is over.
+    /// The reply after the end of the script.
     pub(super) fn nothing_left() -> Self {
         Self::bytes(500, "application/json", json!({"error": {"message": "the script is over"}}).to_string())
     }

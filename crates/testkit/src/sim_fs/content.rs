@@ -1,4 +1,4 @@
-//! The bytes of a simulated file, shared until somebody writes.
+//! The bytes of a simulated file, shared until a write.
 //!
 //! A crash leaves thousands of prefixes of one file behind: a prefix costs a pointer and a length.
 

@@ -35,7 +35,7 @@ pub struct Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Error(io::ErrorKind),
-    /// Writes this many bytes and says so.
+    /// Writes this many bytes and returns the number.
     Short(usize),
     /// Writes this many bytes and then says nothing but the error.
     Partial(usize, io::ErrorKind),
@@ -47,7 +47,7 @@ impl Fault {
         Self { effect: Effect::Error(kind), sticky: false }
     }
 
-    /// Makes an append write only its first bytes and say so; no effect on other calls.
+    /// Makes an append a short write; no effect on other calls.
     pub fn short_write(bytes: usize) -> Self {
         Self { effect: Effect::Short(bytes), sticky: false }
     }
@@ -109,7 +109,7 @@ impl Faults {
         &self.calls
     }
 
-    /// Counts a call and tells the fault that hits it.
+    /// Counts a call and returns the fault that hits it.
     pub(super) fn next(&mut self, call: Call) -> Option<Fault> {
         self.calls.push(call);
         let number = self.calls.len();

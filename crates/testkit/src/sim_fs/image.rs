@@ -17,7 +17,7 @@ use super::content::Content;
 pub(super) type Ino = usize;
 /// One component of a path.
 pub(super) type Name = Arc<OsStr>;
-/// What a directory holds.
+/// The entries of a directory.
 pub(super) type Names = BTreeMap<Name, Ino>;
 
 /// The root directory.
@@ -59,7 +59,7 @@ pub(super) struct FileNode {
     pub(super) now: Content,
     pub(super) durable: Content,
     pub(super) pending: Vec<Change>,
-    /// What is durable is not what programs see, although nothing is pending: a failed sync lost bytes.
+    /// True if a failed sync lost bytes: programs see other data than the disk has, although nothing is pending.
     pub(super) spoiled: bool,
     pub(super) modified: i64,
     pub(super) mode: u32,

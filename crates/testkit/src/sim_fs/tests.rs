@@ -15,7 +15,7 @@ fn put(fs: &SimFs, path: &str, bytes: &[u8]) -> Box<dyn FsFile> {
     fs.open(p(path), Access::Append).unwrap()
 }
 
-/// What a file may hold after a power cut now; `None` if it may have no name.
+/// The possible contents of a file after a power cut now; `None` if it may have no name.
 fn after_power_cut(fs: &SimFs, path: &str) -> BTreeSet<Option<Vec<u8>>> {
     let now = fs.op_count();
     let in_the_end = |state: &CrashState| state.completed == now && state.kind == CrashKind::PowerCut;

@@ -1,4 +1,4 @@
-//! What a crash may make of one file, and of the names.
+//! The states of one file, and of the names, that a crash may leave.
 //!
 //! A file: its durable bytes and any beginning of the changes since, sectors of which may read as zeros. Names: any
 //! choice of the changes since the last sync. `newest_only` leaves out what was possible before the latest change.
@@ -9,11 +9,11 @@ use super::content::Content;
 use super::image::{Change, DirNode, FileNode, Image, Ino, Node, set_name};
 use crate::rng::Rng;
 
-/// What a disk writes as a whole.
+/// The unit that a disk writes as a whole.
 const SECTOR: usize = 512;
 /// Up to so many unsynced bytes, every one of them is a place to cut.
 const EVERY_BYTE: usize = 4096;
-/// Where not every byte is a place to cut, so many more are drawn.
+/// The number of drawn cuts if not every byte is one.
 const DRAWN_CUTS: u64 = 64;
 /// Up to so many unsynced changes of names, every choice of them is tried.
 const EVERY_CHOICE: usize = 6;

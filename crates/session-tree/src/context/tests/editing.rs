@@ -12,7 +12,7 @@ fn user(session: &mut Session, text: &str) -> String {
 }
 
 #[test]
-fn edits_of_unknown_silent_and_abandoned_entries_are_refused_87() {
+fn edits_of_unknown_silent_and_abandoned_entries_are_refused() {
     let mut session = Options::new().in_memory("/w").unwrap();
     let first = user(&mut session, "first");
     let abandoned = user(&mut session, "abandoned");
@@ -28,7 +28,7 @@ fn edits_of_unknown_silent_and_abandoned_entries_are_refused_87() {
 }
 
 #[test]
-fn an_appended_edit_shows_in_the_next_context_84() {
+fn an_appended_edit_shows_in_the_next_context() {
     let mut session = Options::new().in_memory("/w").unwrap();
     let first = user(&mut session, "first");
     user(&mut session, "second");

@@ -17,7 +17,7 @@ fn sent(json: &str) -> String {
 }
 
 #[test]
-fn a_branch_summary_has_no_line_feed_before_its_end_tag_89() {
+fn a_branch_summary_has_no_line_feed_before_its_end_tag() {
     assert_eq!(
         sent(r#"{"role":"branchSummary","summary":"BS","fromId":"x","timestamp":5}"#),
         "The following is a summary of a branch that this conversation came back from:\n\n<summary>\nBS</summary>"
@@ -25,7 +25,7 @@ fn a_branch_summary_has_no_line_feed_before_its_end_tag_89() {
 }
 
 #[test]
-fn a_compaction_summary_has_one_90() {
+fn a_compaction_summary_has_one() {
     assert_eq!(
         sent(r#"{"role":"compactionSummary","summary":"CS","tokensBefore":1,"timestamp":5}"#),
         "The conversation history before this point was compacted into the following summary:\n\n<summary>\nCS\n</summary>"
@@ -38,13 +38,13 @@ fn a_summary_that_is_missing_is_empty() {
 }
 
 #[test]
-fn a_command_without_output_says_so_91() {
+fn a_command_without_output_says_so() {
     let ran = r#"{"role":"bashExecution","command":"ls","output":"","exitCode":0,"cancelled":false,"truncated":false}"#;
     assert_eq!(sent(ran), "Ran `ls`\n(no output)");
 }
 
 #[test]
-fn output_exit_code_and_truncation_stand_in_this_order_92() {
+fn output_exit_code_and_truncation_stand_in_this_order() {
     let ran = r#"{"role":"bashExecution","command":"make","output":"x","exitCode":1,"truncated":true,"fullOutputPath":"/w/out"}"#;
     assert_eq!(
         sent(ran),
@@ -53,7 +53,7 @@ fn output_exit_code_and_truncation_stand_in_this_order_92() {
 }
 
 #[test]
-fn a_cancelled_command_does_not_tell_its_exit_code_93() {
+fn a_cancelled_command_does_not_tell_its_exit_code() {
     let ran = r#"{"role":"bashExecution","command":"sleep","output":"","exitCode":1,"cancelled":true}"#;
     assert_eq!(sent(ran), "Ran `sleep`\n(no output)\n\n(command cancelled)");
 }
@@ -65,7 +65,7 @@ fn truncation_is_told_only_with_a_path() {
 }
 
 #[test]
-fn excluded_commands_and_unknown_roles_are_not_sent_94() {
+fn excluded_commands_and_unknown_roles_are_not_sent() {
     for json in [
         r#"{"role":"bashExecution","command":"ls","output":"","excludeFromContext":true}"#,
         r#"{"role":"developer","content":"x"}"#,
@@ -77,7 +77,7 @@ fn excluded_commands_and_unknown_roles_are_not_sent_94() {
 }
 
 #[test]
-fn a_hidden_custom_message_is_still_sent_95() {
+fn a_hidden_custom_message_is_still_sent() {
     let custom = r#"{"role":"custom","customType":"n","content":"psst","display":false,"details":{"k":1},"timestamp":5}"#;
     let sent = convert_to_llm(&message(custom)).unwrap();
     assert_eq!(sent.json(), r#"{"role":"user","content":[{"type":"text","text":"psst"}],"timestamp":5}"#);
@@ -134,7 +134,7 @@ fn entries_become_messages_with_their_time() {
 }
 
 #[test]
-fn system_messages_play_into_one_88() {
+fn system_messages_play_into_one() {
     let messages = [
         r#"{"role":"system","content":"base","sections":{"a":"A","b":"B"},"toolsAdded":[{"name":"read"},{"name":"write"}],"timestamp":1}"#,
         r#"{"role":"user","content":"x"}"#,
@@ -149,7 +149,7 @@ fn system_messages_play_into_one_88() {
 }
 
 #[test]
-fn a_tool_that_is_added_again_counts_as_added_last_88() {
+fn a_tool_that_is_added_again_counts_as_added_last() {
     let messages = [
         r#"{"role":"system","content":"","toolsAdded":[{"name":"a","v":1},{"name":"b"}],"timestamp":1}"#,
         r#"{"role":"system","content":"","toolsRemoved":[{"name":"b"}],"toolsAdded":[{"name":"b","v":2},{"name":"a","v":2}],"timestamp":2}"#,
