@@ -42,6 +42,7 @@
 //! [`Session::check`] and [repair](RepairPlan), the [`Catalog`] of many sessions. The crate `session-view` prints trees,
 //! searches in a session, lists and compares branches, counts, and resolves short references to entries.
 //! Everything that changes a session exists as a plan first: a value to show, to test, or to throw away.
+//! A session can be kept in any storage that implements [`journal::Journal`].
 //!
 //! # Features
 //!
@@ -49,6 +50,7 @@
 //! |---|---|
 //! | `fs` (default) | session files: locks, sidecars, migration; the system's clock and random ids |
 //! | `catalog` (default, implies `fs`) | lists of session files |
+//! | `conformance` | a test suite for other storages, `journal::conformance` |
 //! | none | sessions in memory: read, create, append, branch, merge and write them; the caller gives [clock and ids](Options::with) |
 #![forbid(unsafe_code)]
 
