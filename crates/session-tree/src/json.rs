@@ -10,6 +10,7 @@
 mod cursor;
 mod edit;
 mod number;
+mod object;
 mod parse;
 mod stringify;
 mod text;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 pub use cursor::Cursor;
 pub use edit::{Edit, minify};
+pub(crate) use object::ObjectText;
 pub use parse::validate;
 pub(crate) use parse::value_len;
 pub use text::decode_lossy;

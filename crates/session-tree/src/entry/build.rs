@@ -6,63 +6,15 @@ use serde_json::Value as Json;
 
 use super::message::{Image, Message, StopReason, ToolCall};
 use super::usage::Usage;
-use crate::json::write_string;
+use crate::json::ObjectText;
 use crate::time::Timestamp;
 
-/// The text of a JSON object that grows by members.
-#[derive(Debug, Clone)]
-pub(super) struct ObjectText(String);
-
 impl ObjectText {
-    pub(super) fn new() -> Self {
-        ObjectText(String::from("{"))
-    }
-
-    /// Adds a member whose value is JSON text.
-    pub(super) fn raw(mut self, name: &str, value: &str) -> Self {
-        if self.0.len() > 1 {
-            self.0.push(',');
-        }
-        write_string(&mut self.0, name);
-        self.0.push(':');
-        self.0.push_str(value);
-        self
-    }
-
-    pub(super) fn string(self, name: &str, value: &str) -> Self {
-        let mut text = String::with_capacity(value.len() + 2);
-        write_string(&mut text, value);
-        self.raw(name, &text)
-    }
-
-    fn bool(self, name: &str, value: bool) -> Self {
-        self.raw(name, if value { "true" } else { "false" })
-    }
-
-    fn optional(self, name: &str, value: Option<&str>) -> Self {
-        match value {
-            Some(value) => self.string(name, value),
-            None => self,
-        }
-    }
-
-    fn json(self, name: &str, value: Option<&Json>) -> Self {
-        match value {
-            Some(value) => self.raw(name, &value.to_string()),
-            None => self,
-        }
-    }
-
     fn time(self, time: Option<Timestamp>) -> Self {
         match time {
             Some(time) => self.raw("timestamp", &time.as_millis().to_string()),
             None => self,
         }
-    }
-
-    pub(super) fn finish(mut self) -> String {
-        self.0.push('}');
-        self.0
     }
 
     pub(super) fn message(self) -> Message {

@@ -8,12 +8,12 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
-use super::build::{AssistantBuilder, BashBuilder, Blocks, CustomBuilder, ObjectText, ToolResultBuilder};
+use super::build::{AssistantBuilder, BashBuilder, Blocks, CustomBuilder, ToolResultBuilder};
 use super::usage::Usage;
 use super::validate::check_message;
 use crate::error::{InvalidReason, Result};
 use crate::excerpt::excerpt;
-use crate::json::{self, Doc, Edit, Kind as JsonKind, ValueRef};
+use crate::json::{self, Doc, Edit, Kind as JsonKind, ObjectText, ValueRef};
 use crate::kind::Role;
 pub use crate::kind::StopReason;
 use crate::time::Timestamp;

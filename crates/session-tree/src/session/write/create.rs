@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::id::is_valid_session_id;
 use crate::index::Index;
 use crate::journal::{Journal, NewLine, NewLines, name_of, with_name};
-use crate::json::{Doc, write_string};
+use crate::json::{Doc, ObjectText};
 use crate::time::Timestamp;
 
 /// The properties of a new session.
@@ -92,18 +92,9 @@ pub(crate) fn check_id(id: &str) -> Result<()> {
 
 /// Writes a header line, without line feed.
 pub(crate) fn header_line(id: &str, time: Timestamp, cwd: &str, parent_session: Option<&str>) -> String {
-    let mut line = String::from("{\"type\":\"session\",\"version\":3,\"id\":");
-    write_string(&mut line, id);
-    line.push_str(",\"timestamp\":\"");
-    line.push_str(&time.to_string());
-    line.push_str("\",\"cwd\":");
-    write_string(&mut line, cwd);
-    if let Some(parent) = parent_session {
-        line.push_str(",\"parentSession\":");
-        write_string(&mut line, parent);
-    }
-    line.push('}');
-    line
+    let header = ObjectText::new().string("type", "session").raw("version", "3").string("id", id);
+    let header = header.string("timestamp", &time.to_string()).string("cwd", cwd);
+    header.optional("parentSession", parent_session).finish()
 }
 
 #[cfg(test)]
