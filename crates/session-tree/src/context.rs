@@ -29,7 +29,7 @@ pub(crate) use edits::{ContentEdit, ContextEdits, path_edits};
 pub(crate) use message::message_of;
 pub use pairs::OpenCalls;
 pub(crate) use projection::Selected;
-pub use projection::{Mark, ProjectedItem, Projection};
+pub use projection::{Inclusion, ProjectedItem, Projection};
 use repair::repair_pairs;
 pub use replay::replay_system;
 
@@ -56,7 +56,7 @@ pub struct ContextItem {
     /// The message.
     pub message: Message,
     /// The reason why it is in the context.
-    pub mark: Mark,
+    pub inclusion: Inclusion,
 }
 
 /// The name of a model.
@@ -127,7 +127,7 @@ impl Session {
             items.extend(message.map(|message| ContextItem {
                 source: item.source,
                 message,
-                mark: item.mark,
+                inclusion: item.inclusion,
             }));
         }
         Ok(items)
@@ -135,7 +135,7 @@ impl Session {
 
     /// Reads one message of a projection.
     fn message_at(&self, item: &ProjectedItem, edit: Option<&ContentEdit>) -> Result<Option<Message>> {
-        if item.mark == Mark::SystemCheckpoint {
+        if item.inclusion == Inclusion::SystemCheckpoint {
             return Ok(message::checkpoint_of(&self.entry_at(item.source)?));
         }
         if edit.is_some() {

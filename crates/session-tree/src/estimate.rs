@@ -28,7 +28,7 @@ pub trait Estimator {
 
 /// Counts four UTF-16 units as one token, as pi does: far too low for Chinese or Japanese text, but comparable.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct CharsPerToken;
+pub(crate) struct CharsPerToken;
 
 impl Estimator for CharsPerToken {
     fn tokens(&self, message: &Message) -> u64 {

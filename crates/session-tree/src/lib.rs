@@ -38,8 +38,8 @@
 //!
 //! Modules follow the way of the data: journal (bytes), line, entry, tree, path, context. To the side: the
 //! [names of branches](Session::branch_name), [compaction](CompactionPlan) and [branch summary](BranchSummaryPlan) plans,
-//! [navigation](NavigationPlan), [picks](PickPlan) and [merges](MergePlan), [extraction](ExtractPlan) of forks,
-//! [`Session::check`] and [repair](RepairPlan), the [`Catalog`] of many sessions. The crate `session-view` prints trees,
+//! [navigation](NavigationPlan), [picks](cherry_pick::PickPlan) and [merges](merge::MergePlan), [extraction](ExtractPlan) of forks,
+//! [`Session::check`] and [repair](repair::RepairPlan), the [`Catalog`] of many sessions. The crate `session-view` prints trees,
 //! searches in a session, lists and compares branches, counts, and resolves short references to entries.
 //! Everything that changes a session exists as a plan first: a value to show, to test, or to throw away.
 //! A session can be kept in any storage that implements [`journal::Journal`].
@@ -98,9 +98,9 @@ mod navigate;
 // of the session,
 mod check;
 mod extract;
-mod cherry_pick;
-mod merge;
-mod repair;
+pub mod cherry_pick;
+pub mod merge;
+pub mod repair;
 // and of many sessions.
 #[cfg(feature = "catalog")]
 mod catalog;
@@ -114,10 +114,9 @@ pub use catalog::{
     Catalog, Damage, Listing, Progress, Relevance, SUB_AGENT_MARKER, SessionQuery, SessionSummary,
 };
 pub use check::{Fix, REPAIR, Recovered, Report};
-pub use cherry_pick::{CHERRY_PICK, PickItem, PickMode, PickPlan, PickRequest, PickWarning, Selection};
 pub use compaction::{CompactionPlan, CompactionSettings, should_compact};
 pub use context::{
-    Context, ContextItem, Mark, Mode, ModelRef, OpenCalls, ProjectedItem, Projection, convert_to_llm,
+    Context, ContextItem, Inclusion, Mode, ModelRef, OpenCalls, ProjectedItem, Projection, convert_to_llm,
     replay_system,
 };
 pub use diagnostic::{Diagnostic, Problem, Severity};
@@ -127,7 +126,7 @@ pub use entry::{
     Message, PlainResult, Replacement, StopReason, ToolCall, ToolResultBuilder, Usage,
 };
 pub use error::{Error, InvalidReason, LockHolder, Loss, PickRefusal, ReadOnlyReason, Result};
-pub use estimate::{CharsPerToken, ContextEstimate, Estimator, estimate_tokens};
+pub use estimate::{ContextEstimate, Estimator, estimate_tokens};
 pub use excerpt::{excerpt, skip_headings};
 pub use extract::{Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry};
 #[cfg(feature = "fs")]
@@ -139,22 +138,14 @@ pub use id::{EntryId, IdSource, is_valid_session_id};
 pub use index::{LONGEST_LINE, Label};
 pub use kind::{Kind, Role};
 pub use line::{LEAF_MARKER, STUB, WITHDRAWN};
-pub use merge::{
-    Conflict, EarlierMerge, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan, MergeRequest, MergeText,
-    Merged, SettingDifference,
-};
 pub use naming::{encode_cwd, session_file_name};
 pub use navigate::{Navigated, NavigationPlan, PUSH_PREFIX, PopPlan, push_label};
 pub use pattern::Pattern;
 pub use position::Position;
 pub use query_error::QueryError;
-pub use repair::{RepairPlan, RepairRounds, Repaired};
-#[cfg(feature = "fs")]
-pub use repair::{RepairedCopy, Salvage, salvage};
-pub use session::{Follower, Options, RawLines, Session};
-pub use session::{NewHeader, NewSession, SyncPolicy};
+pub use session::{Follower, NewHeader, NewSession, Options, RawLines, Session, SyncPolicy};
 #[cfg(feature = "fs")]
 pub use time::SystemClock;
 pub use time::{Clock, Timestamp};
 pub use transcript::serialize_conversation;
-pub use tree::{Children, Depth, Node, Tree};
+pub use tree::{Node, Tree};

@@ -33,7 +33,6 @@ use links::Links;
 #[cfg(feature = "fs")]
 pub(crate) use parts::TREE_PARTS;
 use sorted::SortedIds;
-pub use walk::{Children, Depth};
 use withdraw::Stacks;
 
 /// The properties of an entry that the index keeps.

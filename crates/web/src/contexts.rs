@@ -4,7 +4,7 @@
 //!
 //! Asked for the leaf and for tips, newest first, as long as that is quick.
 
-use session_tree::{Mark, Node, Session};
+use session_tree::{Inclusion, Node, Session};
 use session_view::Outline;
 
 use crate::error::Result;
@@ -34,8 +34,11 @@ pub(crate) fn starts(session: &Session, all: &Outline) -> Result<Vec<(usize, usi
 fn start(session: &Session, end: Node, left: &mut usize) -> Result<Option<Node>> {
     let projection = session.projection(session.position_of(end)?)?;
     *left = left.saturating_sub(projection.path.len());
-    let is_summary = |mark: Mark| matches!(mark, Mark::Summary | Mark::SystemCheckpoint);
-    let Some(summary) = projection.items.iter().find(|item| is_summary(item.mark)) else { return Ok(None) };
-    let first = projection.items.iter().find(|item| !is_summary(item.mark)).unwrap_or(summary);
+    let is_summary =
+        |inclusion: Inclusion| matches!(inclusion, Inclusion::Summary | Inclusion::SystemCheckpoint);
+    let Some(summary) = projection.items.iter().find(|item| is_summary(item.inclusion)) else {
+        return Ok(None);
+    };
+    let first = projection.items.iter().find(|item| !is_summary(item.inclusion)).unwrap_or(summary);
     Ok(Some(first.source))
 }

@@ -1,9 +1,8 @@
 //! The steps that know branches: selecting an entry, picking, merging, forking.
 
-use session_tree::{
-    Destination, Error, MergeContent, MergeRequest, Merged, NewBranchSummary, Options, PickMode, PickRequest,
-    Result as EngineResult, Selection,
-};
+use session_tree::cherry_pick::{PickMode, PickRequest, Selection};
+use session_tree::merge::{MergeContent, MergeRequest, Merged};
+use session_tree::{Destination, Error, NewBranchSummary, Options, Result as EngineResult};
 use testkit::rng::Rng;
 
 use super::Machine;

@@ -5,9 +5,8 @@
 //! The engine decides which entries are copied, and how. Copied tool calls are never run.
 
 use serde_json::{Value as Json, json};
-use session_tree::{
-    EntryId, ModelRef, Node, PickMode, PickPlan, PickRequest, PickWarning, Selection, Session,
-};
+use session_tree::cherry_pick::{PickMode, PickPlan, PickRequest, PickWarning, Selection};
+use session_tree::{EntryId, ModelRef, Node, Session};
 
 use super::{Applied, PlannedIn, entries_json, entry_json, stopped};
 use crate::agent::Agent;

@@ -9,9 +9,10 @@ mod conflicts;
 mod draft;
 
 use serde_json::json;
-use session_tree::{
-    Conflict, EntryId, Error, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan, MergeRequest, Merged,
+use session_tree::merge::{
+    Conflict, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan, MergeRequest, Merged,
 };
+use session_tree::{EntryId, Error};
 
 use super::{Applied, CancelledBy, PlannedIn, entry_json};
 use crate::agent::{Agent, Move, NavigationResult};

@@ -1,7 +1,8 @@
 //! `/undo`: what was asked or brought last is taken back.
 
+use session_tree::cherry_pick::CHERRY_PICK;
 use session_tree::json::ValueRef;
-use session_tree::{CHERRY_PICK, Entry, EntryId, NavigationPlan, Node, Position, Role};
+use session_tree::{Entry, EntryId, NavigationPlan, Node, Position, Role};
 
 use super::Applied;
 use crate::agent::{Agent, Move, NavigationResult};

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use session_tree::fs::RealFs;
-use session_tree::{Diagnostic, Error, Fix, Problem, Report, Severity, salvage};
+use session_tree::repair::salvage;
+use session_tree::{Diagnostic, Error, Fix, Problem, Report, Severity};
 
 use crate::app::{App, is_stream};
 use crate::change::quoted;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use session_tree::json::ValueRef;
 use session_tree::{
-    Block, Context, ContextItem, Mark, Message, Node, Role, Session, convert_to_llm, estimate_tokens,
+    Block, Context, ContextItem, Inclusion, Message, Node, Role, Session, convert_to_llm, estimate_tokens,
 };
 
 use crate::app::{App, resolve};
@@ -59,18 +59,18 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 fn items(context: &Context, llm: bool) -> Vec<Item> {
     let item = |item: &ContextItem| {
         let message = if llm { convert_to_llm(&item.message)? } else { item.message.clone() };
-        Some(Item { source: item.source, message, mark: word(item.mark) })
+        Some(Item { source: item.source, message, mark: word(item.inclusion) })
     };
     context.items.iter().filter_map(item).collect()
 }
 
-fn word(mark: Mark) -> &'static str {
-    match mark {
-        Mark::Plain => "",
-        Mark::Summary => "summarised",
-        Mark::Kept => "kept",
-        Mark::Edited => "edited",
-        Mark::SystemCheckpoint => "checkpoint",
+fn word(inclusion: Inclusion) -> &'static str {
+    match inclusion {
+        Inclusion::Plain => "",
+        Inclusion::Summary => "summarised",
+        Inclusion::Kept => "kept",
+        Inclusion::Edited => "edited",
+        Inclusion::SystemCheckpoint => "checkpoint",
     }
 }
 

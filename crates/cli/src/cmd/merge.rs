@@ -2,7 +2,7 @@
 
 use offshoot_agent::command::{Applied, MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
 use serde_json::json;
-use session_tree::{Merge, MergeOutcome, SettingDifference};
+use session_tree::merge::{Merge, MergeOutcome, SettingDifference};
 
 use super::cherry_pick::open_source;
 use super::session_command::{Outcome, Work};

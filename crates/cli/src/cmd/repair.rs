@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use session_tree::fs::RealFs;
-use session_tree::{EntryId, Error, Fix, RepairPlan, RepairRounds, Repaired, Session, Severity, salvage};
+use session_tree::repair::{RepairPlan, RepairRounds, Repaired, salvage};
+use session_tree::{EntryId, Error, Fix, Session, Severity};
 
 use super::check::{fix_json, words};
 use crate::app::{App, file_of};

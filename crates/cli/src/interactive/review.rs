@@ -9,7 +9,7 @@ use offshoot_tui::chat::item::Tone;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::dialog::{Review, ReviewKind, ReviewText, Reviewed};
 use offshoot_tui::numbers::{count, tokens};
-use session_tree::MergeOutcome;
+use session_tree::merge::MergeOutcome;
 
 use super::front::Front;
 use super::view::View;

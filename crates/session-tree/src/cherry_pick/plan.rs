@@ -25,7 +25,9 @@ use crate::tree::Node;
 /// What is to be picked, and how.
 ///
 /// ```
-/// use session_tree::{Message, Options, PickRequest, Selection};
+/// use session_tree::cherry_pick::PickRequest;
+/// use session_tree::cherry_pick::Selection;
+/// use session_tree::{Message, Options};
 ///
 /// let mut session = Options::new().in_memory("/project")?;
 /// let start = session.append(Message::user("Build a CLI"))?;

@@ -31,12 +31,12 @@ pub struct ProjectedItem {
     /// The role that the message will have.
     pub role: Role,
     /// Why the message is there.
-    pub mark: Mark,
+    pub inclusion: Inclusion,
 }
 
 /// Why a message is in a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mark {
+pub enum Inclusion {
     /// Its entry lies on the path.
     Plain,
     /// It is the summary of the latest compaction.
@@ -76,10 +76,10 @@ impl Session {
             compaction_items(entry, &edits, &mut items);
         }
         for node in kept.iter().copied().filter(|node| self.tree().role(*node) != Some(Role::System)) {
-            items.extend(self.item_of(node, Mark::Kept, &edits)?);
+            items.extend(self.item_of(node, Inclusion::Kept, &edits)?);
         }
         for node in rest.iter().copied() {
-            items.extend(self.item_of(node, Mark::Plain, &edits)?);
+            items.extend(self.item_of(node, Inclusion::Plain, &edits)?);
         }
         Ok(Projection { path, items, edits })
     }
@@ -105,14 +105,19 @@ impl Session {
     }
 
     /// Tells what an entry contributes, if anything. Compactions are dealt with elsewhere: only one speaks.
-    fn item_of(&self, node: Node, mark: Mark, edits: &ContextEdits) -> Result<Option<ProjectedItem>> {
+    fn item_of(
+        &self,
+        node: Node,
+        inclusion: Inclusion,
+        edits: &ContextEdits,
+    ) -> Result<Option<ProjectedItem>> {
         if self.tree().is_placeholder(node) || edits.omits(node) {
             return Ok(None);
         }
         let Some(role) = self.role_of(node)? else { return Ok(None) };
         let is_edited = edits.replaces(node) && message::is_editable(role);
-        let mark = if is_edited { Mark::Edited } else { mark };
-        Ok(Some(ProjectedItem { source: node, role, mark }))
+        let inclusion = if is_edited { Inclusion::Edited } else { inclusion };
+        Ok(Some(ProjectedItem { source: node, role, inclusion }))
     }
 
     /// Returns the role of the message that an entry contributes; none if it contributes nothing.
@@ -165,7 +170,7 @@ fn compaction_items(entry: &Entry, edits: &ContextEdits, items: &mut Vec<Project
         return;
     }
     if let Some(system) = message::checkpoint_of(entry) {
-        items.push(ProjectedItem { source, role: system.role(), mark: Mark::SystemCheckpoint });
+        items.push(ProjectedItem { source, role: system.role(), inclusion: Inclusion::SystemCheckpoint });
     }
-    items.push(ProjectedItem { source, role: Role::CompactionSummary, mark: Mark::Summary });
+    items.push(ProjectedItem { source, role: Role::CompactionSummary, inclusion: Inclusion::Summary });
 }

@@ -8,7 +8,7 @@ mod wire;
 
 use draw::{draw, ids, ids_at, texts};
 
-use super::Mark;
+use super::Inclusion;
 use crate::error::Error;
 use crate::kind::Role;
 use crate::position::Position;
@@ -79,15 +79,16 @@ fn a_compaction_speaks_first_then_what_it_keeps_then_the_rest() {
     );
     assert_eq!(ids(&session), "k5 u3 a4 u6 a7");
     let projection = session.projection(Position::Leaf).unwrap();
-    let marks: Vec<(Role, Mark)> = projection.items.iter().map(|item| (item.role, item.mark)).collect();
+    let marks: Vec<(Role, Inclusion)> =
+        projection.items.iter().map(|item| (item.role, item.inclusion)).collect();
     assert_eq!(
         marks,
         [
-            (Role::CompactionSummary, Mark::Summary),
-            (Role::User, Mark::Kept),
-            (Role::Assistant, Mark::Kept),
-            (Role::User, Mark::Plain),
-            (Role::Assistant, Mark::Plain),
+            (Role::CompactionSummary, Inclusion::Summary),
+            (Role::User, Inclusion::Kept),
+            (Role::Assistant, Inclusion::Kept),
+            (Role::User, Inclusion::Plain),
+            (Role::Assistant, Inclusion::Plain),
         ]
     );
     assert_eq!(projection.path.len(), 7);
@@ -286,7 +287,7 @@ fn an_edit_replaces_the_content_and_answers_get_blocks() {
     assert_eq!(content(0), r#""NU""#);
     assert_eq!(content(1), r#"[{"type":"text","text":"NEW"}]"#);
     assert_eq!(content(2), r#"[{"type":"text","text":"NN"}]"#);
-    assert!(context.items.iter().all(|item| item.mark == Mark::Edited));
+    assert!(context.items.iter().all(|item| item.inclusion == Inclusion::Edited));
     assert_eq!(context.items[1].message.value().get("provider").unwrap().as_str().unwrap(), "prov");
 }
 
@@ -342,7 +343,7 @@ fn edits_of_other_entries_can_only_silence_them() {
     );
     assert_eq!(ids(&session), "k1 u1 s1");
     let context = session.context().unwrap();
-    assert_eq!(context.items[2].mark, Mark::Kept);
+    assert_eq!(context.items[2].inclusion, Inclusion::Kept);
     assert!(context.items[2].message.value().get("content").is_none());
 }
 
@@ -381,7 +382,7 @@ fn system_messages_in_the_kept_range_are_replaced_by_the_checkpoint() {
     );
     assert_eq!(ids(&session), "k k u1 s3");
     let context = session.context().unwrap();
-    assert_eq!(context.items[0].mark, Mark::SystemCheckpoint);
+    assert_eq!(context.items[0].inclusion, Inclusion::SystemCheckpoint);
     assert_eq!(context.items[0].message.text(), "both");
     assert_eq!(context.items[1].message.role(), Role::CompactionSummary);
 }

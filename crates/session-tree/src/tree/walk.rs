@@ -5,12 +5,9 @@
 use super::links::Links;
 use super::{Node, Tree};
 
-/// How many ancestors an entry has in an ordered walk.
-pub type Depth = u32;
-
 /// The direct children of an entry, in file order.
 #[derive(Debug, Clone)]
-pub struct Children<'t> {
+struct Children<'t> {
     tree: &'t Tree,
     links: &'t Links,
     /// The child that stands right behind its parent.
@@ -38,7 +35,7 @@ impl Iterator for Children<'_> {
 impl Tree {
     /// Returns the direct children of an entry, in file order.
     #[inline]
-    pub fn children(&self, node: Node) -> Children<'_> {
+    pub fn children(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         let links = self.links();
         let row = self.row(node);
         let behind = row.map(|row| row + 1).filter(|behind| self.columns.is_shown_child(*behind, behind - 1));
@@ -110,9 +107,9 @@ impl Tree {
     }
 
     /// Returns all entries in pre-order, children oldest first, roots in file order.
-    pub fn ordered(&self) -> Vec<(Node, Depth)> {
+    pub fn ordered(&self) -> Vec<(Node, u32)> {
         let mut rows = Vec::with_capacity(self.len());
-        let mut stack: Vec<(Node, Depth)> = self.roots().map(|root| (root, 0)).collect();
+        let mut stack: Vec<(Node, u32)> = self.roots().map(|root| (root, 0)).collect();
         stack.reverse();
         let mut children = Vec::new();
         while let Some((mut node, mut depth)) = stack.pop() {

@@ -1,9 +1,8 @@
 //! Picks: every kind of entry, what its copy says, and what it notes of its origin.
 
 use serde_json::json;
-use session_tree::{
-    Error, Kind, ModelRef, PickMode, PickPlan, PickRefusal, PickRequest, PickWarning, Selection, Session,
-};
+use session_tree::cherry_pick::{PickMode, PickPlan, PickRequest, PickWarning, Selection};
+use session_tree::{Error, Kind, ModelRef, PickRefusal, Session};
 
 use crate::support::two_branches::{Live, call, ids, kinds, line, other, result};
 

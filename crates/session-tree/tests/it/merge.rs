@@ -1,10 +1,11 @@
 //! Merges: which entries count, what the text says, what is noted, and what happens when nothing is to be merged.
 
 use serde_json::json;
-use session_tree::{
-    Conflict, Draft, EntryId, Error, FileOps, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan,
-    MergeRequest, MergeText, Merged, ModelRef, SettingDifference,
+use session_tree::merge::{
+    Conflict, Merge, MergeContent, MergeMode, MergeOutcome, MergePlan, MergeRequest, MergeText, Merged,
+    SettingDifference,
 };
+use session_tree::{Draft, EntryId, Error, FileOps, ModelRef};
 
 use crate::support::two_branches::{Live, call, ids, line, other, result};
 
@@ -488,7 +489,9 @@ fn a_merge_and_a_pick_in_a_row_both_reach_the_model() {
     let mut live = Live::draw(TREE);
     let plan = plan(&live, "x", &text("merged"));
     apply(&mut live, &plan);
-    let request = session_tree::PickRequest::new(session_tree::Selection::Entry(live.node("p")));
+    let request = session_tree::cherry_pick::PickRequest::new(session_tree::cherry_pick::Selection::Entry(
+        live.node("p"),
+    ));
     let pick = live.session.plan_pick(&live.session, &request).unwrap();
     live.session.apply_pick(&pick).unwrap();
     let said = live.llm();

@@ -3,9 +3,10 @@
 use std::fs;
 
 use proptest::prelude::*;
+use session_tree::cherry_pick::{PickRequest, Selection};
+use session_tree::merge::MergeRequest;
 use session_tree::{
-    BranchSummarySettings, CompactionSettings, EntryId, Error, Extract, Kind, MergeRequest, Node,
-    PickRequest, Selection, Session, Timestamp,
+    BranchSummarySettings, CompactionSettings, EntryId, Error, Extract, Kind, Node, Session, Timestamp,
 };
 use testkit::drawing::session_text;
 use testkit::mangle;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use session_tree::fs::RealFs;
-use session_tree::{Error, Fix, Message, Options, Position, Repaired, Session, Timestamp, salvage};
+use session_tree::repair::{Repaired, salvage};
+use session_tree::{Error, Fix, Message, Options, Position, Session, Timestamp};
 use testkit::drawing::session_text;
 use testkit::sim_fs::{Fault, SimFs};
 

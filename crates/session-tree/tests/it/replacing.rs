@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use session_tree::{Entry, Error, MergeRequest, NewBranchSummary, PickRequest, Selection, Session};
+use session_tree::cherry_pick::{PickRequest, Selection};
+use session_tree::merge::MergeRequest;
+use session_tree::{Entry, Error, NewBranchSummary, Session};
 use testkit::drawing::session_text;
 use testkit::sim_fs::{Fault, SimFs};
 

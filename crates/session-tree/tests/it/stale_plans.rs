@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use session_tree::cherry_pick::{PickRequest, Selection};
 use session_tree::fs::RealFs;
+use session_tree::merge::MergeRequest;
 use session_tree::{
-    CompactionSettings, Destination, Error, Extract, ForkPosition, KeepFrom, MergeRequest, NewBranchSummary,
-    NewCompaction, PickRequest, Selection, Session,
+    CompactionSettings, Destination, Error, Extract, ForkPosition, KeepFrom, NewBranchSummary, NewCompaction,
+    Session,
 };
 use testkit::drawing::session_text;
 

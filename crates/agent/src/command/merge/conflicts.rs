@@ -1,6 +1,6 @@
 //! Reads the decisions that differ between two branches from the text of a merge.
 
-use session_tree::Conflict;
+use session_tree::merge::Conflict;
 
 /// The heading of the list.
 const HEADING: &str = "Conflicts with the current branch";

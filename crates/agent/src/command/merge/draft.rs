@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 
 use serde_json::{Value as Json, json};
-use session_tree::{
-    BranchSummaryPlan, Conflict, EntryId, Merge, MergeMode, MergeText, Message, Role, serialize_conversation,
-};
+use session_tree::merge::{Conflict, Merge, MergeMode, MergeText};
+use session_tree::{BranchSummaryPlan, EntryId, Message, Role, serialize_conversation};
 
 use super::{MergeDraft, MergeWith, conflicts};
 use crate::agent::{Agent, readable};

@@ -10,7 +10,8 @@ use offshoot_agent::command::{
 use offshoot_agent::error::AgentError;
 use offshoot_agent::shared::SharedSession;
 use serde_json::json;
-use session_tree::{Conflict, MergeOutcome, Message, Session};
+use session_tree::merge::{Conflict, MergeOutcome};
+use session_tree::{Message, Session};
 use testkit::drawing::session_text;
 
 use super::{Desk, answering, options, refusing};

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
+use session_tree::merge::{MergeContent, MergeRequest};
 use session_tree::{
-    Clock, EntryId, KeepFrom, MergeContent, MergeRequest, Message, NewBranchSummary, NewCompaction, Position,
-    Session, Timestamp,
+    Clock, EntryId, KeepFrom, Message, NewBranchSummary, NewCompaction, Position, Session, Timestamp,
 };
 
 use crate::error::CommandError;
