@@ -1,8 +1,8 @@
-//! Branches: the paths that end in a tip, with names a person recognises.
+//! The branches of a session with their names, sizes and states.
 //!
 //! A side branch of *tree*. A tip is an entry without conversational descendants; labels, settings and state that
 //! follow it make no new tip. At a branch point the oldest child continues the branch it came from and the others
-//! begin new ones, so that a branch keeps its name when somebody branches off it. Reads, never writes.
+//! begin new ones, so that a branch keeps its name when another one branches off it.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub struct Branch {
     pub tip: Node,
     /// The id of the tip.
     pub tip_id: EntryId,
-    /// Where the branch left another one; none if it starts at a root that nothing branches from.
+    /// The entry at which the branch left another one; `None` if it starts at a root that nothing branches from.
     pub branch_point: Option<Node>,
     /// The first label after the branch point, else the first prompt after it. A branch that begins with a branch
     /// summary and has neither is named after the entry above it: `after: …`.
@@ -38,13 +38,13 @@ pub struct Branch {
     pub turns: usize,
     /// The time of the tip.
     pub last_activity: Timestamp,
-    /// Whether the leaf is at the tip.
+    /// True if the leaf is at the tip.
     pub is_current: bool,
-    /// Whether somebody hid the branch from lists; it shows again when it grows.
+    /// True if the branch is hidden from lists; it shows again when it grows.
     pub is_hidden: bool,
-    /// Whether the last answer failed.
+    /// True if the last answer failed.
     pub ends_in_error: bool,
-    /// Whether a compaction comes after the branch point.
+    /// True if a compaction comes after the branch point.
     pub compacted: bool,
     /// The tip of the branch that this one was merged into.
     pub merged_into: Option<Node>,
@@ -68,12 +68,12 @@ pub fn iter_branches(session: &Session) -> Result<impl ExactSizeIterator<Item = 
     let continuations = Continuations::of(tree);
     let notes = Notes::read(session)?;
     Ok(tips_by_activity(tree).into_iter().map(move |tip| {
-        let own = Own::of(tree, tip, &continuations);
+        let own = OwnPart::of(tree, tip, &continuations);
         describe(session, &own, &notes)
     }))
 }
 
-fn describe(session: &Session, own: &Own, notes: &Notes) -> Result<Branch> {
+fn describe(session: &Session, own: &OwnPart, notes: &Notes) -> Result<Branch> {
     let tree = session.tree();
     let tip = own.tip;
     let count = |test: &dyn Fn(Node) -> bool| own.nodes.iter().filter(|node| test(**node)).count();
@@ -117,7 +117,7 @@ pub(crate) fn ending(session: &Session, tip: Node) -> Result<Ending> {
     Ok(session.entry_at(tip)?.message().map_or(Ending::Fine, Ending::of))
 }
 
-/// Which child goes on with the branch at each branch point.
+/// The child that continues the branch, for each branch point.
 struct Continuations {
     /// By entry: how many of its children have conversation at or below them.
     speaking: Vec<u32>,
@@ -147,14 +147,14 @@ impl Continuations {
     }
 }
 
-/// The part of a branch that is its own: what comes after its branch point, latest first.
-struct Own {
+/// The entries of a branch after its branch point, latest first.
+struct OwnPart {
     tip: Node,
     branch_point: Option<Node>,
     nodes: Vec<Node>,
 }
 
-impl Own {
+impl OwnPart {
     fn of(tree: &Tree, tip: Node, continuations: &Continuations) -> Self {
         let mut nodes = vec![tip];
         // The highest branch point so far at which this is the branch that goes on.
@@ -163,7 +163,7 @@ impl Own {
         while let Some(parent) = tree.parent(at) {
             match continuations.continuation(parent) {
                 Some(child) if child != at => {
-                    return Own { tip, branch_point: Some(parent), nodes };
+                    return OwnPart { tip, branch_point: Some(parent), nodes };
                 }
                 Some(_) => highest = Some((parent, nodes.len())),
                 None => {}
@@ -174,11 +174,11 @@ impl Own {
         if let Some((_, len)) = highest {
             nodes.truncate(len);
         }
-        Own { tip, branch_point: highest.map(|(point, _)| point), nodes }
+        OwnPart { tip, branch_point: highest.map(|(point, _)| point), nodes }
     }
 }
 
-/// What entries elsewhere say about branches.
+/// Branches that other entries hide or merge.
 struct Notes {
     hidden: NodeSet,
     /// The last merge entry of each merged tip.

@@ -1,9 +1,7 @@
-//! Comparisons: what two branches did since they parted.
+//! Compares two branches from their common ancestor.
 //!
-//! A side branch of *tree*: entries, stats, file operations -> **comparison**
-//!
-//! Prompts, files, commands with their outcomes, tokens and cost, and how each side ends. Believes what the entries
-//! say; never looks at a file that they name. Reads, never writes.
+//! Prompts, files, commands with their outcomes, tokens and cost, and the end of each side. Files that entries name are not
+//! read.
 
 mod command;
 mod side;
@@ -15,7 +13,7 @@ use session_tree::{FileOps, Node, Result, Session};
 
 pub use command::{CommandRun, Outcome};
 
-/// What two branches did since they parted.
+/// The entries of two branches after their common ancestor.
 ///
 /// ```
 /// use session_tree::{Message, Options};
@@ -35,9 +33,9 @@ pub use command::{CommandRun, Outcome};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The last entry that both paths share; none if they start at different roots.
+    /// The last entry that both paths total; none if they start at different roots.
     pub base: Option<Node>,
-    /// What each path has after the base, in the order in which they were given.
+    /// The two paths after the base, in the order of the arguments.
     pub sides: [Side; 2],
     /// The files that both sides read or changed, sorted.
     pub files_in_both: Vec<String>,
@@ -45,19 +43,19 @@ pub struct Comparison {
     pub contested_files: Vec<String>,
 }
 
-/// What one path has after the base. A side whose end is an ancestor of the other's has nothing.
+/// One path after the base; empty if its end is an ancestor of the other's.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Side {
-    /// Where the path ends.
+    /// The end of the path.
     pub at: Node,
     /// The entries after the base, oldest first.
     pub entries: Vec<Node>,
     /// The prompts, oldest first.
     pub prompts: Vec<Prompt>,
-    /// The files that tools read and changed. What summaries list is not in it: they tell of other places.
+    /// The files that tools read and changed. Files listed in summaries are not included: they belong to other branches.
     pub files: FileOps,
-    /// What tools were called for and what the person ran, oldest first.
+    /// The tool calls and the commands that the user ran, oldest first.
     pub commands: Vec<CommandRun>,
     /// The entries in numbers.
     pub stats: Stats,
@@ -65,17 +63,17 @@ pub struct Side {
     pub ends_with: Option<String>,
 }
 
-/// What a person asked for.
+/// A prompt of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Prompt {
     /// The entry.
     pub node: Node,
-    /// The whole text; for a prompt that has only images, how many.
+    /// The whole text; the number of images if there is no text.
     pub text: String,
 }
 
-/// Compares what two paths have after the last entry that they share.
+/// Compares what two paths have after the last entry that they total.
 pub fn compare(session: &Session, one: Node, other: Node) -> Result<Comparison> {
     let tree = session.tree();
     let sides = [

@@ -39,5 +39,5 @@ pub use outline::{
 };
 pub use reference::{resolve, resolve_from, split_reference};
 pub use stats::{
-    BranchRow, BranchStats, ModelStats, Share, Stats, ToolStats, branch_table, iter_branch_table,
+    BranchRow, BranchStats, ModelStats, Stats, ToolStats, Total, branch_table, iter_branch_table,
 };

@@ -1,4 +1,4 @@
-//! The outline: the tree as rows to show. Terminal, HTML, commands and machine clients all show these rows.
+//! The outline: the tree as rows to show, the same in the terminal, in HTML and for scripts.
 //!
 //! A side branch of *tree*. Rows are made in two steps: which entries have a row and how they hang together comes
 //! from the index alone, so that filters and folds cost no reading (two filters, errors and files, read each entry
@@ -41,18 +41,18 @@ pub use turn::{TurnStats, TurnWalk};
 /// How many bytes a new query looks at before the first hits are shown: enough for a screen of them near the leaf.
 const FIRST_LOOK: u64 = 256 << 10;
 
-/// How an outline starts out.
+/// Initial settings of an outline.
 #[derive(Debug, Clone, Default)]
 pub struct OutlineOptions {
     /// Which entries have a row.
     pub filter: Filter,
     /// The home directory; paths inside it are shown with `~`.
     pub home: Option<String>,
-    /// Whether a change of the filter unfolds everything, as pi does.
+    /// True if a change of the filter unfolds everything, as in pi.
     pub filter_unfolds: bool,
 }
 
-/// What a key that folds or jumps did.
+/// The effect of a key that folds or jumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoldStep {
     /// The entry was folded or unfolded; the selection stays.
@@ -141,8 +141,8 @@ impl Outline {
         self.rebuild(session.tree());
     }
 
-    /// Changes the filter to one that reads entries, whose entries the caller knows already: errors or files, as
-    /// [`Entry::failed_and_touches_files`] tells them.
+    /// Sets a filter that reads entries (errors or files) and takes the entries that pass from the caller, see [`is_failure`]
+    /// and [`FileOps::is_touched_by`](session_tree::FileOps::is_touched_by).
     pub fn set_known_filter(&mut self, session: &Session, filter: Filter, entries: &[Node]) {
         let rows = session.tree().node_bound();
         let mut marks = NodeSet::with_bound(rows);
@@ -185,8 +185,8 @@ impl Outline {
 
     /// Looks at about `bytes` more bytes for hits.
     ///
-    /// Rows are made anew at the end and whenever twice as much was looked at as the last time, so that a search
-    /// through many steps does not spend its time on rows.
+    /// Rows are rebuilt at the end and whenever the number of searched bytes has doubled, so that a search in many steps does
+    /// not spend its time on rows.
     pub fn search_step(&mut self, session: &Session, bytes: u64) -> Result<SearchProgress> {
         let Some(search) = &mut self.search else { return Ok(SearchProgress::nothing_to_do()) };
         let progress = search.step(session, bytes)?;
@@ -252,7 +252,7 @@ impl Outline {
         self.forest.len()
     }
 
-    /// Tells whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -299,8 +299,8 @@ impl Outline {
         (range.start..range.end.min(self.len())).filter_map(|at| row(at).transpose()).collect()
     }
 
-    /// Makes one row without its levels, of which [`shape`](Outline::shape) tells the last one: where a tree parts at
-    /// every entry, the levels of all rows would be more work than all the rest.
+    /// Makes one row without its levels; [`shape`](Outline::shape) has the last one. In a tree that branches at every entry, the
+    /// levels of all rows would cost more than everything else.
     pub fn bare_row(&self, session: &Session, row: usize) -> Result<Option<OutlineRow>> {
         let Some(node) = self.node(row) else { return Ok(None) };
         let line = text::line_at(session, node, self.options.home.as_deref())?;
@@ -353,7 +353,7 @@ impl Outline {
         })
     }
 
-    /// Tells how a row is drawn; nothing is read. The lines of the levels before its connector are those of the
+    /// Returns how a row is drawn, without reading its entry. The lines of the levels before its connector are those of the
     /// connectors above it.
     pub fn shape(&self, row: usize) -> Option<RowShape> {
         let node = self.forest.node(row)?;
@@ -392,7 +392,7 @@ impl Outline {
         self.turn_stats(session, node)
     }
 
-    /// Tells what the turn of a prompt did; none for other entries. The number is known in the turn view only.
+    /// Returns the statistics of the turn of a prompt; `None` for other entries. The number is set in the turn view only.
     pub fn turn_stats(&self, session: &Session, node: Node) -> Result<Option<TurnStats>> {
         if session.tree().role(node) != Some(Role::User) {
             return Ok(None);
@@ -411,7 +411,7 @@ impl Outline {
 
 /// Turns that are opened in the turn view.
 impl Outline {
-    /// Shows the entries of the turn of a prompt in the turn view; tells whether that changed anything.
+    /// Shows the entries of the turn of a prompt in the turn view; returns true if that changed anything.
     pub fn open_turn(&mut self, session: &Session, prompt: Node) -> bool {
         self.change_turn(session, prompt, NodeSet::add)
     }
@@ -443,17 +443,17 @@ impl Outline {
 
 /// Folds and jumps.
 impl Outline {
-    /// Tells whether an entry has a row that can be folded.
+    /// Returns true if an entry has a row that can be folded.
     pub fn is_foldable(&self, node: Node) -> bool {
         self.position_of(node).is_some_and(|row| self.forest.look(row).is_foldable)
     }
 
-    /// Tells whether an entry is folded.
+    /// Returns true if an entry is folded.
     pub fn is_folded(&self, node: Node) -> bool {
         self.folded.has(node)
     }
 
-    /// Folds everything below an entry away; tells whether that changed anything. Folds below it are kept.
+    /// Folds everything below an entry away; returns true if that changed anything. Folds below it are kept.
     pub fn fold(&mut self, session: &Session, node: Node) -> bool {
         let folds = self.is_foldable(node) && self.folded.add(node);
         if folds {
@@ -462,7 +462,7 @@ impl Outline {
         folds
     }
 
-    /// Unfolds an entry; tells whether that changed anything.
+    /// Unfolds an entry; returns true if that changed anything.
     pub fn unfold(&mut self, session: &Session, node: Node) -> bool {
         let unfolds = self.folded.remove(node);
         if unfolds {
@@ -471,12 +471,12 @@ impl Outline {
         unfolds
     }
 
-    /// Folds an open entry, unfolds a folded one; tells whether that changed anything.
+    /// Folds an open entry, unfolds a folded one; returns true if that changed anything.
     pub fn toggle_fold(&mut self, session: &Session, node: Node) -> bool {
         self.unfold(session, node) || self.fold(session, node)
     }
 
-    /// Folds an entry that can be folded; else tells where the segment above starts.
+    /// Folds an entry that can be folded; else returns the start of the segment above.
     pub fn fold_or_up(&mut self, session: &Session, node: Node) -> FoldStep {
         if self.fold(session, node) {
             return FoldStep::Changed;
@@ -484,7 +484,7 @@ impl Outline {
         self.jump(node, |row| self.forest.segment_above(row))
     }
 
-    /// Unfolds a folded entry; else tells where the next segment below starts, or where this one ends.
+    /// Unfolds a folded entry; else returns the start of the next segment below, or the end of this one.
     pub fn unfold_or_down(&mut self, session: &Session, node: Node) -> FoldStep {
         if self.unfold(session, node) {
             return FoldStep::Changed;

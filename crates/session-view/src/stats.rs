@@ -1,4 +1,4 @@
-//! Stats: what a session holds in numbers. Entries, turns, tools, tokens, cost, bytes.
+//! Statistics of a session: entries, turns, tools, tokens, cost, bytes.
 //!
 //! A side branch of *tree*: entries -> **stats** -> comparison, branch table
 //!
@@ -14,7 +14,7 @@ use session_tree::{Entry, Kind, ModelRef, Node, PlainResult, Result, Role, Sessi
 
 pub use branch::{BranchRow, BranchStats, branch_table, iter_branch_table};
 
-/// What a part of a session holds in numbers.
+/// Counts of a part of a session.
 ///
 /// ```
 /// use session_tree::{Message, Options, Role};
@@ -37,9 +37,9 @@ pub struct Stats {
     /// The bytes of their lines, without line feeds.
     pub bytes: u64,
     /// Entries by type, in the order of [`Kind::ALL`]; only types that occur.
-    pub kinds: Vec<(Kind, Share)>,
+    pub kinds: Vec<(Kind, Total)>,
     /// Messages by role, in the order of [`Role::ALL`]; only roles that occur.
-    pub roles: Vec<(Role, Share)>,
+    pub roles: Vec<(Role, Total)>,
     /// How many prompts there are.
     pub turns: usize,
     /// How many answers ended in an error.
@@ -62,8 +62,8 @@ pub struct Stats {
     /// How many of the branch summaries are merges.
     pub merges: usize,
     /// The images in messages, and the length of their data in base64.
-    pub images: Share,
-    /// The entries with the longest lines, longest first; at most [`Stats::MOST_LARGEST`].
+    pub images: Total,
+    /// The entries with the longest lines, longest first; at most [`Stats::MAX_LARGEST`].
     pub largest: Vec<(Node, u64)>,
     /// The earliest time of an entry.
     pub earliest: Option<Timestamp>,
@@ -73,7 +73,7 @@ pub struct Stats {
 
 /// How many there are of something, and how many bytes they take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct Total {
     /// How many.
     pub count: usize,
     /// Their bytes.
@@ -92,7 +92,7 @@ pub struct ToolStats {
     pub errors: usize,
 }
 
-/// What a model was used for.
+/// Answers and usage of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelStats {
@@ -104,14 +104,14 @@ pub struct ModelStats {
 
 impl Stats {
     /// How many entries [`Stats::largest`] holds at the most.
-    pub const MOST_LARGEST: usize = 10;
+    pub const MAX_LARGEST: usize = 10;
 
     /// Counts all entries of all branches.
     pub fn of(session: &Session) -> Result<Self> {
         Self::of_entries(session, session.tree().nodes())
     }
 
-    /// Counts the entries from the root to an entry; nothing if there is none.
+    /// Counts the entries from the root to an entry; none for `None`.
     pub fn of_path(session: &Session, to: Option<Node>) -> Result<Self> {
         Self::of_entries(session, to.map_or_else(Vec::new, |to| session.tree().path(to)))
     }
@@ -134,20 +134,20 @@ impl Stats {
         }
     }
 
-    /// Counts a tool result that nobody had to decode.
+    /// Counts a tool result that was not decoded.
     pub fn add_plain_result(&mut self, session: &Session, node: Node, result: &PlainResult<'_>) {
         self.count(session, node);
         self.count_result(result.tool, result.is_error);
     }
 
     /// Returns how many entries of a type there are, and their bytes.
-    pub fn kind(&self, kind: Kind) -> Share {
-        share_of(&self.kinds, &kind)
+    pub fn kind(&self, kind: Kind) -> Total {
+        total_of(&self.kinds, &kind)
     }
 
     /// Returns how many messages of a role there are, and their bytes.
-    pub fn messages(&self, role: Role) -> Share {
-        share_of(&self.roles, &role)
+    pub fn messages(&self, role: Role) -> Total {
+        total_of(&self.roles, &role)
     }
 
     /// Returns how often the model called a tool, whichever.
@@ -161,8 +161,8 @@ impl Stats {
     }
 }
 
-fn share_of<T: PartialEq>(shares: &[(T, Share)], wanted: &T) -> Share {
-    shares.iter().find(|(name, _)| name == wanted).map_or_else(Share::default, |(_, share)| *share)
+fn total_of<T: PartialEq>(totals: &[(T, Total)], wanted: &T) -> Total {
+    totals.iter().find(|(name, _)| name == wanted).map_or_else(Total::default, |(_, total)| *total)
 }
 
 #[cfg(test)]

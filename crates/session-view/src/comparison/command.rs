@@ -1,27 +1,27 @@
-//! Commands: calls of tools and shell runs of the person, each with its outcome.
+//! Tool calls and shell commands of the user, each with its outcome.
 
 use session_tree::Node;
 use session_tree::json::ValueRef;
 
-/// The arguments that say what a call is about, the first one that is there.
+/// The main arguments of calls; the first one present counts.
 const MAIN_ARGUMENTS: [&str; 8] =
     ["command", "path", "file_path", "pattern", "query", "url", "prompt", "description"];
 
-/// One thing that was done: a call of a tool, or a command that the person ran.
+/// A tool call, or a command that the user ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandRun {
     /// The entry that holds the call or the command.
     pub node: Node,
-    /// The name of the tool; `bash` for a command that the person ran.
+    /// The name of the tool; `bash` for a command of the user.
     pub tool: String,
-    /// What it was about: the command, the path, the pattern, or else all arguments as JSON.
+    /// The main argument: the command, the path, the pattern, or else all arguments as JSON.
     pub argument: String,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The exit code of a command that the person ran.
+    /// The exit code of a command of the user.
     pub exit_code: Option<i64>,
-    /// Whether the person ran it, not the model.
+    /// True if the user ran it, not the model.
     pub by_person: bool,
 }
 
@@ -32,7 +32,7 @@ pub enum Outcome {
     Ok,
     /// It failed or was cancelled.
     Error,
-    /// Nobody knows: there is no result.
+    /// There is no result.
     Open,
 }
 
@@ -49,7 +49,7 @@ impl CommandRun {
         }
     }
 
-    /// Makes the run of a command that the person typed.
+    /// Makes the run of a command of the user.
     pub(super) fn of_shell(node: Node, message: ValueRef<'_>) -> Self {
         let exit_code = message.get("exitCode").and_then(ValueRef::as_i64);
         let cancelled = message.get("cancelled").and_then(ValueRef::as_bool).unwrap_or(false);

@@ -1,4 +1,4 @@
-//! Entries that only their bodies tell: those that ended badly, and those that touch files.
+//! Filters that read entries: those that failed, and those that touch files.
 //!
 //! Two filters ask for them. Each entry is read once; what its raw line cannot hold is not decoded.
 
@@ -17,7 +17,7 @@ pub(super) struct BodyFilter {
 }
 
 impl BodyFilter {
-    /// Takes what somebody else found out about all entries.
+    /// Takes the result from a caller that has read all entries.
     pub(super) fn known(filter: Filter, found: NodeSet, rows: usize) -> Self {
         Self { filter, found, rows }
     }

@@ -1,4 +1,4 @@
-//! Filters: which entries have a row, told from the index alone but for two that ask what entries did.
+//! Filters: the entries that have a row. All but two need the index only.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::forest::Order;
 use crate::node_set::NodeSet;
 use session_tree::{Kind, Node, Role, Tree};
 
-/// Which entries have a row.
+/// A choice of the entries that have a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Filter {
     /// The conversation: no settings, no bookkeeping, no answers that only call tools.
@@ -77,7 +77,7 @@ impl Filter {
         Self::ALL.into_iter().find(|filter| filter.name() == name)
     }
 
-    /// Returns what stands beside the counter under the list; empty for the default.
+    /// Returns the text beside the counter under the list; empty for the default.
     pub fn suffix(self) -> &'static str {
         match self {
             Filter::Default => "",
@@ -114,14 +114,14 @@ impl fmt::Display for Filter {
     }
 }
 
-/// What filters ask beside the tree.
+/// The input of filters.
 pub(super) struct FilterInput<'o> {
     pub(super) tree: &'o Tree,
     pub(super) leaf: Option<Node>,
     pub(super) labelled: &'o NodeSet,
     /// Branch points and tips; only needed by the filter that shows them.
     pub(super) landmarks: &'o NodeSet,
-    /// What bodies tell; only needed by the filters that ask for it.
+    /// The entries that pass the filters that read bodies.
     pub(super) noted: &'o BodyFilter,
 }
 

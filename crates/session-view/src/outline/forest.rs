@@ -182,9 +182,9 @@ impl Forest {
         self
     }
 
-    fn clear(&mut self, entries: usize, most_rows: usize) {
+    fn clear(&mut self, entries: usize, max_rows: usize) {
         self.nodes.clear();
-        self.nodes.reserve(most_rows);
+        self.nodes.reserve(max_rows);
         self.nearest.clear();
         self.nearest.resize(entries, NONE);
         self.segments.clear();
@@ -320,16 +320,16 @@ impl Forest {
     }
 
     /// Finds the segment of a row.
-    fn at(&self, row: usize) -> Option<At<'_>> {
+    fn at(&self, row: usize) -> Option<SegmentRef<'_>> {
         let behind = self.segments.partition_point(|segment| segment.first as usize <= row);
         self.segment(behind.checked_sub(1)? as u32).filter(|at| row <= at.end)
     }
 
-    fn segment(&self, number: u32) -> Option<At<'_>> {
+    fn segment(&self, number: u32) -> Option<SegmentRef<'_>> {
         let segment = self.segments.get(number as usize)?;
         let next =
             self.segments.get(number as usize + 1).map_or(self.nodes.len(), |next| next.first as usize);
-        Some(At { segment, end: next - 1 })
+        Some(SegmentRef { segment, end: next - 1 })
     }
 }
 
@@ -341,18 +341,18 @@ impl Segment {
 }
 
 /// A segment and its last row.
-struct At<'f> {
+struct SegmentRef<'f> {
     segment: &'f Segment,
     end: usize,
 }
 
-impl At<'_> {
+impl SegmentRef<'_> {
     fn first(&self) -> usize {
         self.segment.first as usize
     }
 }
 
-/// Who has children while segments are made.
+/// The branch points whose children are being added.
 #[derive(Default)]
 struct Family {
     last_root: Option<u32>,

@@ -104,7 +104,7 @@ impl Needle {
         finder.find(line.low).is_some() || odd()
     }
 
-    /// Tells whether a string of a line holds the term; `string` is the range between its quotes.
+    /// Returns true if a string of a line holds the term; `string` is the range between its quotes.
     pub(super) fn is_in(&self, line: &Line<'_>, place: Place, string: Range<usize>) -> bool {
         if !place.is_in(self.term.field) {
             return false;
@@ -136,7 +136,7 @@ impl Needle {
     }
 }
 
-/// Tells whether a text holds another, which is in lower case.
+/// Returns true if a text holds another, which is in lower case.
 fn holds(text: &str, wanted: &str) -> bool {
     if wanted.is_ascii() {
         let low = text.as_bytes().to_ascii_lowercase();
@@ -145,7 +145,7 @@ fn holds(text: &str, wanted: &str) -> bool {
     text.to_lowercase().contains(wanted)
 }
 
-/// Tells whether bytes of JSON spell plain characters as escapes, which no common writer does.
+/// Returns true if bytes of JSON spell plain characters as escapes, which no common writer does.
 ///
 /// Slashes are checked only if a term has one.
 pub(super) fn has_odd_escapes(low: &[u8], slashes: bool) -> bool {
@@ -154,7 +154,7 @@ pub(super) fn has_odd_escapes(low: &[u8], slashes: bool) -> bool {
 }
 
 impl Line<'_> {
-    /// Tells whether an entry of this type can have strings of a field. Only answers and summaries name files; a
+    /// Returns true if an entry of this type can have strings of a field. Only answers and summaries name files; a
     /// result is found by the file that its call names.
     fn may_have(&self, field: Field) -> bool {
         let is_answer = self.role == Some(Role::Assistant);
@@ -177,7 +177,7 @@ fn is_summary(kind: Kind) -> bool {
     matches!(kind, Kind::Compaction | Kind::BranchSummary)
 }
 
-/// Tells whether a hit starts inside an escape (`\nfoo` does not hold `nfoo`, `\u001b` not `001b`).
+/// Returns true if a hit starts inside an escape (`\nfoo` does not hold `nfoo`, `\u001b` not `001b`).
 fn starts_in_escape(text: &[u8], at: usize) -> bool {
     if at > 0 && text[at - 1] == b'\\' && is_escaped(text, at) {
         return true;

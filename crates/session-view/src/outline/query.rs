@@ -5,7 +5,7 @@ use std::ops::Range;
 use session_tree::{Pattern, QueryError, Timestamp};
 
 /// The most terms of a query that count; the rest is ignored.
-const MOST_TERMS: usize = 64;
+const MAX_TERMS: usize = 64;
 
 /// Characters that rows add to the text of their entries. Only queries with one of them are compared with whole rows.
 const ROW_SIGNS: &[char] = &['[', ']', '(', ')', ':', '~', '⇠'];
@@ -19,7 +19,7 @@ pub struct Query {
 /// One condition on an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term {
-    /// What is looked for, in lower case; a pattern as it was typed.
+    /// The text to find, in lower case; a pattern as it was typed.
     pub(super) text: String,
     pub(super) field: Field,
     /// The pattern, if the field is one.
@@ -28,7 +28,7 @@ pub(super) struct Term {
     pub(super) negated: bool,
 }
 
-/// Where a term is looked for.
+/// The part of an entry in which a term is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     /// In everything an entry says, its label, its role, and the beginning of its id.
@@ -53,7 +53,7 @@ impl Query {
     pub fn parse(text: &str) -> Self {
         let mut rest = text.trim_start();
         let mut terms = Vec::new();
-        while !rest.is_empty() && terms.len() < MOST_TERMS {
+        while !rest.is_empty() && terms.len() < MAX_TERMS {
             let (term, after) = next_term(rest);
             terms.extend(term);
             rest = after.trim_start();
@@ -78,7 +78,7 @@ impl Query {
         Ok(Self::parse(text))
     }
 
-    /// Tells whether the query asks for nothing, so that everything meets it.
+    /// Returns true if the query asks for nothing, so that everything meets it.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
@@ -88,7 +88,7 @@ impl Query {
         self.terms.iter().any(|term| term.field == Field::Any && term.text.contains(ROW_SIGNS))
     }
 
-    /// Tells whether everything that meets this query meets `earlier` too, unless it is found by its id.
+    /// Returns true if everything that meets this query meets `earlier` too, unless it is found by its id.
     pub fn narrows(&self, earlier: &Query) -> bool {
         if self.reads_rows() && !earlier.reads_rows() {
             return false;
@@ -209,7 +209,7 @@ pub(super) fn role_alias(text: &str) -> Option<&'static str> {
 /// How many characters of an id have to be typed before it is found by them.
 const ID_PREFIX: usize = 4;
 
-/// Tells whether a term could be the beginning of an id as pi draws them: hex digits, or a UUID.
+/// Returns true if a term could be the beginning of an id as pi draws them: hex digits, or a UUID.
 pub(super) fn looks_like_id(text: &str) -> bool {
     text.len() >= ID_PREFIX && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'))
 }

@@ -31,11 +31,11 @@ pub struct OutlineRow {
     pub label: Option<Label>,
     /// The time of the entry.
     pub timestamp: Timestamp,
-    /// One line that tells what the entry is.
+    /// The description of the entry in one line.
     pub text: String,
     /// How the text is meant.
     pub style: RowStyle,
-    /// Whether the entry tells of a failure: a failed answer or a failed tool.
+    /// True for a failed answer, tool or command.
     pub is_error: bool,
     /// The byte ranges of `text` that the query found.
     pub hits: Vec<Range<usize>>,
@@ -57,7 +57,7 @@ pub struct RowShape {
     pub fold: Fold,
 }
 
-/// What is drawn on one level before a row; three columns wide.
+/// The drawing of one level before a row, three columns wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Nothing.
@@ -149,7 +149,7 @@ impl OutlineRow {
         self.indent.saturating_sub(self.levels.len())
     }
 
-    /// Tells whether the row itself hangs on a line.
+    /// Returns true if the row itself hangs on a line.
     pub fn has_connector(&self) -> bool {
         matches!(self.levels.last(), Some(Level::Tee | Level::Corner))
     }

@@ -4,7 +4,7 @@
 //! whose raw bytes may hold a term. A longer query searches only the hits of the shorter one.
 
 mod block;
-mod judge;
+mod matcher;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,20 +13,20 @@ use super::query::{Field, Query, looks_like_id};
 use crate::node_set::NodeSet;
 use session_tree::{Node, Result, Session};
 
-use judge::{CallTerms, Judge};
+use matcher::{CallTerms, QueryMatcher};
 
 /// A search that goes on step by step.
 #[derive(Debug)]
 pub struct Search {
     query: Query,
-    judge: Judge,
+    matcher: QueryMatcher,
     hits: NodeSet,
     hit_count: usize,
     /// How many rows of the tree were known when the search last looked.
     rows: usize,
-    /// What is still to be looked at; the last one comes first, from its end.
+    /// The work that is left; the last item is searched first, from its end.
     pending: Vec<Work>,
-    /// What a shorter query found: in narrowed work only these can be hits.
+    /// The hits of a shorter query; in narrowed work only these can be hits.
     earlier: NodeSet,
     scanned: u64,
     buffers: Buffers,
@@ -36,7 +36,7 @@ pub struct Search {
 #[derive(Debug, Clone)]
 struct Work {
     rows: Range<usize>,
-    /// Only what a shorter query found has to be looked at.
+    /// True if only the hits of a shorter query have to be searched.
     narrowed: bool,
 }
 
@@ -75,7 +75,7 @@ impl Search {
     pub fn new(session: &Session, query: Query) -> Self {
         let rows = session.tree().node_bound();
         Self {
-            judge: Judge::new(session, &query),
+            matcher: QueryMatcher::new(session, &query),
             query,
             hits: NodeSet::with_bound(rows),
             hit_count: 0,
@@ -92,7 +92,7 @@ impl Search {
         &self.query
     }
 
-    /// Tells whether an entry was found so far.
+    /// Returns true if an entry was found so far.
     pub fn is_hit(&self, node: Node) -> bool {
         self.hits.has(node)
     }
@@ -102,7 +102,7 @@ impl Search {
         session.tree().nodes().filter(|node| self.hits.has(*node)).collect()
     }
 
-    /// Tells whether everything was looked at.
+    /// Returns true if everything was looked at.
     pub fn is_done(&self) -> bool {
         self.pending.is_empty()
     }
@@ -152,7 +152,7 @@ impl Search {
 
     /// Changes the query to one that can only find less, keeping what is known; gives back any other query.
     ///
-    /// What was looked at already is looked at again only where the shorter query had a hit.
+    /// Entries that were searched already are searched again only if the shorter query had found them.
     pub fn refine(&mut self, session: &Session, query: Query) -> std::result::Result<(), Query> {
         if !query.narrows(&self.query) {
             return Err(query);
@@ -163,7 +163,7 @@ impl Search {
         self.notice_new_rows(session);
         self.earlier = self.still_possible(session, &query);
         self.pending = self.narrowed_work();
-        self.judge = Judge::new(session, &query);
+        self.matcher = QueryMatcher::new(session, &query);
         self.query = query;
         self.hits.clear();
         self.hit_count = 0;
@@ -178,7 +178,7 @@ impl Search {
         } else if rows > self.rows {
             self.pending.push(Work { rows: self.rows..rows, narrowed: false });
             self.rows = rows;
-            self.judge = Judge::new(session, &self.query);
+            self.matcher = QueryMatcher::new(session, &self.query);
         }
     }
 
@@ -193,14 +193,14 @@ impl Search {
         }
         for term in query.terms.iter().filter(|term| term.field == Field::Any && looks_like_id(&term.text)) {
             let tree = session.tree();
-            tree.nodes().filter(|node| judge::has_id(tree, *node, &term.text)).for_each(|node| {
+            tree.nodes().filter(|node| matcher::has_id(tree, *node, &term.text)).for_each(|node| {
                 possible.add(node);
             });
         }
         possible
     }
 
-    /// What was never looked at stays as it is; everything else is looked at again, first of all.
+    /// Returns the work after a refinement: entries that were searched before come first, but only earlier hits among them.
     fn narrowed_work(&self) -> Vec<Work> {
         let mut fresh: Vec<Work> = self.pending.iter().filter(|work| !work.narrowed).cloned().collect();
         fresh.sort_by_key(|work| work.rows.start);

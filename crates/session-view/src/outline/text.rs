@@ -1,4 +1,4 @@
-//! What a row says: one line per entry, the same in every front end.
+//! The text of a row: one line per entry.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ impl Line {
     }
 }
 
-/// Tells what an entry is.
+/// Describes an entry in one line; long lines are not decoded if possible.
 pub(super) fn line_at(session: &Session, node: Node, home: Option<&str>) -> Result<Line> {
     let known = match session.tree().role(node) {
         Some(Role::ToolResult) => match peek::tool_result(session, node)? {
@@ -49,7 +49,7 @@ pub(super) fn line_at(session: &Session, node: Node, home: Option<&str>) -> Resu
     known.map_or_else(|| line(session, &session.entry_at(node)?, home), Ok)
 }
 
-/// Tells what a prompt or an answer says, if that can be told at a glance.
+/// Describes a prompt or an answer without decoding its line, if possible.
 fn said_line(session: &Session, node: Node, role: Role) -> Result<Option<Line>> {
     let said = peek::text(session, node, SHOWN)?;
     let said = said.map(|said| shown(&said)).filter(|said| !said.is_empty());
@@ -254,7 +254,7 @@ fn source_name(session: &Session, graft: ValueRef<'_>, entry: Option<ValueRef<'_
         .unwrap_or_else(|| "elsewhere".to_owned())
 }
 
-/// A quote begins with a line for the model that says where it comes from; a row says so by its mark.
+/// Removes the first line of a quote, which names its origin for the model; a row has a mark instead.
 fn without_attribution(text: &str) -> &str {
     match text.split_once('\n') {
         Some((first, rest)) if first.starts_with("Copied from ") => rest,

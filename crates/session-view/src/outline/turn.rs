@@ -1,11 +1,11 @@
-//! Turns: what happened between a prompt and the next one.
+//! Statistics of turns: from a prompt to the next one.
 
 use session_tree::json::ValueRef;
 use session_tree::{Body, Entry, Kind, Node, Result, Role, Session, Tree, Usage};
 
 use crate::node_set::NodeSet;
 
-/// What a turn did.
+/// Statistics of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct TurnStats {
@@ -19,14 +19,14 @@ pub struct TurnStats {
     pub tokens: u64,
     /// The cost of all requests of the turn.
     pub cost: f64,
-    /// Whether its last answer failed.
+    /// True if its last answer failed.
     pub failed: bool,
     /// The tokens before the latest compaction of the turn.
     pub compacted: Option<u64>,
 }
 
-/// Follows the turns of a session while all its entries go by in the order of an outline that shows them all: who reads
-/// every entry anyway gets with it what [`Outline::turn_stats`](super::Outline::turn_stats) tells of each prompt.
+/// Computes [`Outline::turn_stats`](super::Outline::turn_stats) of all turns for a caller that reads every entry anyway, in the
+/// order of an outline that shows them all.
 #[derive(Debug)]
 pub struct TurnWalk {
     /// By entry: the number of prompts on its path.
@@ -96,7 +96,7 @@ pub(super) fn stats(session: &Session, prompt: Node, active: &NodeSet) -> Result
 }
 
 impl TurnStats {
-    /// Adds what an entry of the turn did.
+    /// Counts an entry of the turn.
     fn add(&mut self, entry: &Entry) {
         match entry.body() {
             Body::Message(Some(message)) => self.add_answer(message),
@@ -138,7 +138,7 @@ pub(super) fn numbers(tree: &Tree, order: impl Iterator<Item = Node>) -> Vec<u32
     numbers
 }
 
-/// Finds the prompt whose turn an entry is part of.
+/// Finds the prompt of the turn of an entry.
 pub(super) fn prompt_of(tree: &Tree, node: Node) -> Option<Node> {
     tree.ancestors(node).find(|node| tree.role(*node) == Some(Role::User))
 }

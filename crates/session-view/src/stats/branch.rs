@@ -4,13 +4,13 @@ use super::Stats;
 use crate::branches::{Branch, ending, iter_branches};
 use session_tree::{Ending, Node, Result, Session};
 
-/// What a branch holds that no other one does, in numbers.
+/// Statistics of the entries that only one branch has.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct BranchStats {
     /// The entries after the branch point, and the bookkeeping that hangs below the tip.
     pub own: Stats,
-    /// How the branch ends.
+    /// The end of the branch.
     pub ends: Ending,
 }
 
@@ -20,7 +20,7 @@ pub struct BranchStats {
 pub struct BranchRow {
     /// The branch.
     pub branch: Branch,
-    /// What it did.
+    /// Its statistics.
     pub stats: BranchStats,
 }
 

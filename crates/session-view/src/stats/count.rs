@@ -3,21 +3,21 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use super::{Share, Stats, ToolStats};
+use super::{Stats, ToolStats, Total};
 use session_tree::json::{Kind as JsonKind, ValueRef};
 use session_tree::{Body, Ending, Entry, Kind, ModelRef, Node, Role, Session, Usage};
 
 impl Stats {
-    /// Counts what the index knows of an entry; tells whether its body holds more, for [`Stats::read`].
+    /// Counts the properties in the index; returns true if the body has to be counted, too, by [`Stats::read`].
     pub(crate) fn count(&mut self, session: &Session, node: Node) -> bool {
         let tree = session.tree();
         let (kind, role) = (tree.kind(node), tree.role(node));
         let (bytes, time) = (session.line_len(node), tree.timestamp(node));
         self.entries += 1;
         self.bytes += bytes;
-        add_share(&mut self.kinds, kind, |kind| kind as u8, bytes);
+        add_total(&mut self.kinds, kind, |kind| kind as u8, bytes);
         if let Some(role) = role {
-            add_share(&mut self.roles, role, |role| role as u8, bytes);
+            add_total(&mut self.roles, role, |role| role as u8, bytes);
         }
         self.turns += usize::from(role == Some(Role::User));
         self.compactions += usize::from(kind == Kind::Compaction);
@@ -147,30 +147,30 @@ impl Stats {
     pub(super) fn note_size(&mut self, node: Node, bytes: u64) {
         let place =
             self.largest.partition_point(|(other, size)| (Reverse(*size), *other) < (Reverse(bytes), node));
-        if place < Self::MOST_LARGEST {
+        if place < Self::MAX_LARGEST {
             self.largest.insert(place, (node, bytes));
-            self.largest.truncate(Self::MOST_LARGEST);
+            self.largest.truncate(Self::MAX_LARGEST);
         }
     }
 }
 
-impl Share {
+impl Total {
     fn add(&mut self, bytes: u64) {
         self.count += 1;
         self.bytes += bytes;
     }
 }
 
-fn add_share<T: Copy>(shares: &mut Vec<(T, Share)>, name: T, number: impl Fn(T) -> u8, bytes: u64) {
-    let place = shares.binary_search_by_key(&number(name), |(name, _)| number(*name));
+fn add_total<T: Copy>(totals: &mut Vec<(T, Total)>, name: T, number: impl Fn(T) -> u8, bytes: u64) {
+    let place = totals.binary_search_by_key(&number(name), |(name, _)| number(*name));
     let place = place.unwrap_or_else(|place| {
-        shares.insert(place, (name, Share::default()));
+        totals.insert(place, (name, Total::default()));
         place
     });
-    shares[place].1.add(bytes);
+    totals[place].1.add(bytes);
 }
 
-/// Tells whether the body of an entry may hold a figure that the index does not have.
+/// Returns true if the body of an entry may hold a figure that the index does not have.
 fn has_figures(kind: Kind, role: Option<Role>) -> bool {
     match kind {
         Kind::Message => !matches!(role, Some(Role::BashExecution | Role::System | Role::FileMention)),

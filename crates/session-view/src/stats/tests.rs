@@ -13,7 +13,7 @@ fn the_longest_lines_come_first_and_equal_ones_in_file_order() {
     for (node, bytes) in nodes.into_iter().zip([5, 9, 5, 7].into_iter().cycle()) {
         stats.note_size(node, bytes);
     }
-    assert_eq!(stats.largest.len(), Stats::MOST_LARGEST);
+    assert_eq!(stats.largest.len(), Stats::MAX_LARGEST);
     let first: Vec<(usize, u64)> = stats.largest.iter().map(|(node, bytes)| (node.index(), *bytes)).collect();
     assert_eq!(first[..6], [(1, 9), (5, 9), (9, 9), (13, 9), (17, 9), (3, 7)]);
 }

@@ -45,7 +45,7 @@ fn message(id: &str, parent: &str, message: &str) -> String {
     )
 }
 
-/// What was run on a side: entry, tool, argument, outcome.
+/// The commands of a side: entry, tool, argument, outcome.
 fn commands<'s>(session: &Session, side: &'s Side) -> Vec<(String, &'s str, &'s str, Outcome)> {
     let row = |run: &'s session_view::CommandRun| {
         (session.tree().id(run.node).to_string(), run.tool.as_str(), run.argument.as_str(), run.outcome)

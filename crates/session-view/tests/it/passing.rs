@@ -1,4 +1,4 @@
-//! Who reads every entry once, in the order of the outline, learns what others ask for entry by entry.
+//! One pass over all entries in the order of the outline gives the same results as separate reads.
 
 use session_tree::json::ValueRef;
 use session_tree::{FileOps, Node, Session};
@@ -19,16 +19,16 @@ fn rows(outline: &Outline) -> Vec<Node> {
     (0..outline.len()).filter_map(|row| outline.node(row)).collect()
 }
 
-/// What a walk finds out.
+/// The results of a pass.
 #[derive(Default)]
-struct Found {
+struct PassResult {
     stats: Stats,
     failures: Vec<Node>,
     files: Vec<Node>,
     plain: usize,
 }
 
-impl Found {
+impl PassResult {
     fn pass(&mut self, session: &Session, node: Node) {
         let passed = session.with_plain_result(node, |result| {
             let again = session.entry_at(node).unwrap();
@@ -56,7 +56,7 @@ fn one_walk_counts_and_filters_as_separate_readers_do() {
     for shape in [Shape::realistic(3_000), Shape::mostly_images(60), Shape::comb(400)] {
         let session = session(&shape);
         let all = outline(&session, Filter::All);
-        let mut found = Found::default();
+        let mut found = PassResult::default();
         rows(&all).into_iter().for_each(|node| found.pass(&session, node));
         assert_eq!(found.stats, session_view::Stats::of_entries(&session, rows(&all)).unwrap());
         let mut known = outline(&session, Filter::All);
@@ -70,7 +70,7 @@ fn one_walk_counts_and_filters_as_separate_readers_do() {
 #[test]
 fn output_of_tools_passes_undecoded() {
     let session = session(&Shape::realistic(3_000));
-    let mut found = Found::default();
+    let mut found = PassResult::default();
     session.tree().nodes().for_each(|node| found.pass(&session, node));
     assert!(found.plain > 500, "{}", found.plain);
 }

@@ -107,7 +107,7 @@ fn a_result_is_found_by_its_own_call_although_ids_repeat() {
         result("c1"),
         answer(&[call("c1", "beta.rs")]),
         result("c1"),
-        // Two calls of one answer share an id: the row shows the first one.
+        // Two calls of one answer total an id: the row shows the first one.
         answer(&[call("c1", "gamma.rs"), call("c1", "delta.rs"), call("c2", "alpha.rs")]),
         result("c1"),
         result("c2"),

@@ -1,7 +1,7 @@
 //! Stats: what a session, a path and each branch hold in numbers.
 
 use session_tree::{Ending, Kind, ModelRef, Role, Session, Usage};
-use session_view::{Share, Stats};
+use session_view::{Stats, Total};
 use testkit::drawing::session_text;
 
 fn session(drawing: &str) -> Session {
@@ -12,9 +12,9 @@ fn node(session: &Session, id: &str) -> session_tree::Node {
     session.tree().node(id).unwrap()
 }
 
-/// The counts of a list of shares.
-fn counts<T: Copy>(shares: &[(T, Share)]) -> Vec<(T, usize)> {
-    shares.iter().map(|(name, share)| (*name, share.count)).collect()
+/// The counts of a list of totals.
+fn counts<T: Copy>(totals: &[(T, Total)]) -> Vec<(T, usize)> {
+    totals.iter().map(|(name, total)| (*name, total.count)).collect()
 }
 
 /// A line as it stands in a file, with an id and a parent.
@@ -44,8 +44,8 @@ fn entries_messages_turns_and_calls_are_counted() {
          x1<b1 custom state
          l1<x1 label u1 start",
     );
-    let figures = session_view::Stats::of(&session).unwrap();
-    assert_eq!((figures.entries, figures.turns, figures.compactions), (11, 2, 1));
+    let stats = session_view::Stats::of(&session).unwrap();
+    assert_eq!((stats.entries, stats.turns, stats.compactions), (11, 2, 1));
     let kinds = [
         (Kind::Message, 7),
         (Kind::ModelChange, 1),
@@ -53,14 +53,14 @@ fn entries_messages_turns_and_calls_are_counted() {
         (Kind::Custom, 1),
         (Kind::Label, 1),
     ];
-    assert_eq!(counts(&figures.kinds), kinds);
+    assert_eq!(counts(&stats.kinds), kinds);
     let roles = [(Role::User, 2), (Role::Assistant, 3), (Role::ToolResult, 1), (Role::BashExecution, 1)];
-    assert_eq!(counts(&figures.roles), roles);
+    assert_eq!(counts(&stats.roles), roles);
     let tools: Vec<_> =
-        figures.tools.iter().map(|(name, tool)| (name.as_str(), tool.calls, tool.results)).collect();
+        stats.tools.iter().map(|(name, tool)| (name.as_str(), tool.calls, tool.results)).collect();
     assert_eq!(tools, [("bash", 1, 0), ("read", 1, 1)]);
-    assert_eq!((figures.tool_calls(), figures.tool_errors()), (2, 0));
-    assert_eq!(figures.usage, Usage { input: 27, output: 3, total: 30, ..Usage::default() });
+    assert_eq!((stats.tool_calls(), stats.tool_errors()), (2, 0));
+    assert_eq!(stats.usage, Usage { input: 27, output: 3, total: 30, ..Usage::default() });
 }
 
 #[test]
@@ -102,13 +102,13 @@ fn tokens_and_cost_come_from_everything_that_reports_any() {
         line("o1", "s1", &format!(r#""type":"model_usage","model":"p/other",{}"#, spent(100_000, 8.0))),
     ]
     .concat();
-    let figures = session_view::Stats::of(&session(&drawing)).unwrap();
-    assert_eq!((figures.usage.input, figures.usage.output), (111_111, 6));
-    assert_eq!((figures.usage.total, figures.usage.cost), (111_117, 15.75));
+    let stats = session_view::Stats::of(&session(&drawing)).unwrap();
+    assert_eq!((stats.usage.input, stats.usage.output), (111_111, 6));
+    assert_eq!((stats.usage.total, stats.usage.cost), (111_117, 15.75));
     let models: Vec<_> =
-        figures.models.iter().map(|(name, model)| (name.as_str(), model.answers, model.usage.cost)).collect();
+        stats.models.iter().map(|(name, model)| (name.as_str(), model.answers, model.usage.cost)).collect();
     assert_eq!(models, [("p/m", 1, 1.5), ("p/other", 0, 8.0)]);
-    assert_eq!(figures.tools["agent"].errors, 1);
+    assert_eq!(stats.tools["agent"].errors, 1);
 }
 
 #[test]
@@ -127,10 +127,10 @@ fn odd_reports_do_not_spoil_the_totals() {
             format!(r#""type":"message","message":{{"role":"assistant","content":null,"usage":{odd}}}"#);
         drawing += &line(&format!("o{number}"), "a1", &answer);
     }
-    let figures = session_view::Stats::of(&session(&drawing)).unwrap();
-    assert_eq!(figures.usage, Usage { input: 9, output: 1, total: 10, ..Usage::default() });
-    assert_eq!(figures.messages(Role::Assistant).count, 5);
-    assert_eq!(figures.models.keys().collect::<Vec<_>>(), ["prov/mod"]);
+    let stats = session_view::Stats::of(&session(&drawing)).unwrap();
+    assert_eq!(stats.usage, Usage { input: 9, output: 1, total: 10, ..Usage::default() });
+    assert_eq!(stats.messages(Role::Assistant).count, 5);
+    assert_eq!(stats.models.keys().collect::<Vec<_>>(), ["prov/mod"]);
 }
 
 #[test]
@@ -161,24 +161,24 @@ fn failures_merges_and_images_are_counted_where_they_stand() {
         line("s2", "s1", r#""type":"branch_summary","summary":"s","details":{"merge":null}"#),
     ]
     .concat();
-    let figures = session_view::Stats::of(&session(&drawing)).unwrap();
-    assert_eq!((figures.failed, figures.aborted), (1, 1));
-    assert_eq!((figures.branch_summaries, figures.merges), (2, 1));
-    assert_eq!(figures.images, Share { count: 4, bytes: 16 });
+    let stats = session_view::Stats::of(&session(&drawing)).unwrap();
+    assert_eq!((stats.failed, stats.aborted), (1, 1));
+    assert_eq!((stats.branch_summaries, stats.merges), (2, 1));
+    assert_eq!(stats.images, Total { count: 4, bytes: 16 });
 }
 
 #[test]
 fn bytes_are_those_of_the_lines_and_the_longest_come_first() {
     let long = "x".repeat(1000);
     let session = session(&format!("u1 user hello\nu2<u1 user {long}\nc1<u2 custom state"));
-    let figures = session_view::Stats::of(&session).unwrap();
+    let stats = session_view::Stats::of(&session).unwrap();
     let len = |id: &str| session.line_len(node(&session, id));
-    assert_eq!(figures.bytes, len("u1") + len("u2") + len("c1"));
-    assert_eq!(figures.messages(Role::User), Share { count: 2, bytes: len("u1") + len("u2") });
-    assert_eq!(figures.kind(Kind::Custom), Share { count: 1, bytes: len("c1") });
-    assert_eq!(figures.kind(Kind::Usage), Share::default());
-    assert_eq!(figures.largest[0], (node(&session, "u2"), len("u2")));
-    assert_eq!(figures.latest.unwrap().as_millis() - figures.earliest.unwrap().as_millis(), 2000);
+    assert_eq!(stats.bytes, len("u1") + len("u2") + len("c1"));
+    assert_eq!(stats.messages(Role::User), Total { count: 2, bytes: len("u1") + len("u2") });
+    assert_eq!(stats.kind(Kind::Custom), Total { count: 1, bytes: len("c1") });
+    assert_eq!(stats.kind(Kind::Usage), Total::default());
+    assert_eq!(stats.largest[0], (node(&session, "u2"), len("u2")));
+    assert_eq!(stats.latest.unwrap().as_millis() - stats.earliest.unwrap().as_millis(), 2000);
 }
 
 #[test]
@@ -188,8 +188,8 @@ fn a_path_counts_less_than_the_file_and_nothing_before_the_first_entry() {
          a1<u1 assistant A
          a2<u1 assistant B",
     );
-    let figures = session_view::Stats::of_path(&session, session.leaf()).unwrap();
-    assert_eq!((figures.entries, figures.usage.total), (2, 10));
+    let stats = session_view::Stats::of_path(&session, session.leaf()).unwrap();
+    assert_eq!((stats.entries, stats.usage.total), (2, 10));
     assert_eq!(session_view::Stats::of_path(&session, None).unwrap(), Stats::default());
     assert_eq!(session_view::Stats::of(&session).unwrap().usage.total, 20);
 }
@@ -201,8 +201,8 @@ fn damaged_lines_and_messages_without_a_body_are_counted_and_no_more() {
            ! {"type":"message","id":"p1","parentId":"u1","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":
            ! {"type":"message","id":"a1","parentId":"p1","timestamp":"2025-01-01T00:00:03.000Z"}"#,
     );
-    let figures = session_view::Stats::of(&session).unwrap();
-    assert_eq!((figures.entries, figures.turns, figures.usage), (3, 1, Usage::default()));
+    let stats = session_view::Stats::of(&session).unwrap();
+    assert_eq!((stats.entries, stats.turns, stats.usage), (3, 1, Usage::default()));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::haystack::Line;
-use super::judge::CallTerms;
+use super::matcher::CallTerms;
 use super::{Search, Work};
 use session_tree::json::Cursor;
 use session_tree::{Kind, Node, RawLines, Result, Role, Session, Tree};
@@ -42,9 +42,9 @@ impl Search {
     pub(super) fn scan(&mut self, session: &Session, rows: Range<usize>, narrowed: bool) -> Result<()> {
         self.buffers.calls.clear();
         let wanted = self.wanted(session.tree(), rows, narrowed);
-        if self.judge.needs_no_reading() {
+        if self.matcher.needs_no_reading() {
             let tree = session.tree();
-            let is_hit = |node: &Node| self.judge.accepts(self.judge.held_by_index(tree, *node));
+            let is_hit = |node: &Node| self.matcher.accepts(self.matcher.held_by_index(tree, *node));
             let found: Vec<Node> = wanted.into_iter().filter(is_hit).collect();
             found.into_iter().for_each(|node| self.add_hit(node));
             return Ok(());
@@ -60,13 +60,13 @@ impl Search {
     fn wanted(&self, tree: &Tree, rows: Range<usize>, narrowed: bool) -> Vec<Node> {
         let start = rows.start;
         let shown = rows.filter_map(|row| tree.node_at(row));
-        let picky = self.judge.asks_the_index();
+        let picky = self.matcher.asks_the_index();
         if !narrowed && !picky {
             return shown.collect();
         }
         let possible = |node: &Node| {
             (!narrowed || self.earlier.has(*node))
-                && (!picky || self.judge.may_accept(self.judge.held_by_index(tree, *node)))
+                && (!picky || self.matcher.may_accept(self.matcher.held_by_index(tree, *node)))
         };
         let mut wanted: Vec<Node> = shown.filter(possible).collect();
         // A result may be a hit by its call, and its answer need not have been one.
@@ -99,7 +99,7 @@ impl Search {
         Ok(())
     }
 
-    /// Tells whether one entry is a hit.
+    /// Returns true if one entry is a hit.
     pub(super) fn test_one(&mut self, session: &Session, node: Node) -> Result<bool> {
         let raw = raw_line(session, node)?;
         let low = raw.to_ascii_lowercase();
@@ -108,36 +108,36 @@ impl Search {
         self.is_match(session, node, &line, &Near::default())
     }
 
-    /// Tells whether an entry with this line is a hit. `near` holds lines that need not be read again.
+    /// Returns true if an entry with this line is a hit. `near` holds lines that need not be read again.
     fn is_match(&mut self, session: &Session, node: Node, line: &Line<'_>, near: &Near<'_>) -> Result<bool> {
-        let mut held = self.judge.held_by_index(session.tree(), node);
+        let mut held = self.matcher.held_by_index(session.tree(), node);
         if session.tree().is_placeholder(node) {
-            return Ok(self.judge.accepts(held));
+            return Ok(self.matcher.accepts(held));
         }
         // The row of a compaction shows tokens, which are in no text.
         if self.query.reads_rows() || line.kind == Kind::Compaction {
-            held |= self.judge.held_by_row(session, node)?;
+            held |= self.matcher.held_by_row(session, node)?;
         }
-        if !self.judge.may_accept(held) {
+        if !self.matcher.may_accept(held) {
             return Ok(false);
         }
-        let possible = self.judge.possible_in(line, !held);
+        let possible = self.matcher.possible_in(line, !held);
         // A result is shown by its call, so it is found by it too. Most results that are hits are so by themselves:
         // their calls need not be parsed.
         let is_result = line.role == Some(Role::ToolResult);
         let asks_call_first =
-            is_result && (self.judge.negates() || !self.judge.includes_required(held | possible));
+            is_result && (self.matcher.negates() || !self.matcher.includes_required(held | possible));
         if asks_call_first {
             held |= self.held_by_call(session, node, line, near)?;
         }
-        if !self.judge.may_accept(held) || !self.judge.includes_required(held | possible) {
+        if !self.matcher.may_accept(held) || !self.matcher.includes_required(held | possible) {
             return Ok(false);
         }
-        held |= self.judge.held_by_line(line, possible & !held);
-        if is_result && !asks_call_first && !self.judge.accepts(held) {
+        held |= self.matcher.held_by_line(line, possible & !held);
+        if is_result && !asks_call_first && !self.matcher.accepts(held) {
             held |= self.held_by_call(session, node, line, near)?;
         }
-        Ok(self.judge.accepts(held))
+        Ok(self.matcher.accepts(held))
     }
 
     /// Returns the terms that the call behind a tool result holds.
@@ -166,12 +166,12 @@ impl Search {
     fn calls_of(&self, session: &Session, answer: Node, near: &Near<'_>) -> Result<CallTerms> {
         let tree = session.tree();
         if let Some(line) = near.line(tree, answer) {
-            return Ok(self.judge.held_by_calls(&line));
+            return Ok(self.matcher.held_by_calls(&line));
         }
         let raw = raw_line(session, answer)?;
         let low = raw.to_ascii_lowercase();
         let line = Line { raw: &raw, low: &low, kind: tree.kind(answer), role: tree.role(answer) };
-        Ok(self.judge.held_by_calls(&line))
+        Ok(self.matcher.held_by_calls(&line))
     }
 }
 

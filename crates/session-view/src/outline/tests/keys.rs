@@ -26,7 +26,7 @@ impl Screen {
         self.selected = nearest.or(self.selected);
     }
 
-    /// What the cursor stands on.
+    /// The row of the cursor.
     fn at(&self) -> String {
         let shown = self.selected.filter(|node| self.outline.position_of(*node).is_some());
         shown.map_or_else(String::new, |node| self.session.tree().id(node).to_string())

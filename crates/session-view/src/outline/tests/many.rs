@@ -103,14 +103,14 @@ proptest! {
     }
 }
 
-/// What the rows of an outline say of each other, found out the slow way.
-struct Slow<'o> {
+/// Relations of rows, computed the slow way.
+struct SlowForest<'o> {
     outline: &'o Outline,
     session: &'o Session,
     rows: Vec<Node>,
 }
 
-impl Slow<'_> {
+impl SlowForest<'_> {
     fn parent(&self, node: Node) -> Option<Node> {
         self.session.tree().ancestors(node).skip(1).find(|node| self.rows.contains(node))
     }
@@ -189,7 +189,7 @@ impl Slow<'_> {
 
 fn check_shape(outline: &mut Outline, session: &Session) -> std::result::Result<(), TestCaseError> {
     let rows: Vec<Node> = (0..outline.len()).filter_map(|row| outline.node(row)).collect();
-    let slow = Slow { outline, session, rows: rows.clone() };
+    let slow = SlowForest { outline, session, rows: rows.clone() };
     for (row, shown) in rows.iter().zip(all_rows(outline, session)) {
         prop_assert_eq!(shown.depth as usize, session.tree().ancestors(*row).count() - 1);
         prop_assert_eq!(&shown.levels, &slow.levels(*row));

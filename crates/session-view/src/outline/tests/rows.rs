@@ -1,4 +1,4 @@
-//! What rows say, and which entries have one.
+//! The text of rows, and the entries that have one.
 
 use super::*;
 use session_tree::BRANCH_SUMMARY_PREAMBLE;

@@ -13,11 +13,11 @@ pub(super) type CallTerms = Vec<(String, u64)>;
 
 /// The terms of a query, ready to be looked for. Sets of terms are bits.
 #[derive(Debug)]
-pub(super) struct Judge {
+pub(super) struct QueryMatcher {
     needles: Vec<Needle>,
     /// The terms that must not be held.
     negated: u64,
-    /// The terms that only reading can tell.
+    /// The terms that need the line of an entry.
     readable: u64,
     /// Labels in lower case, by entry.
     labels: Vec<(Node, String)>,
@@ -25,7 +25,7 @@ pub(super) struct Judge {
     seeks_slashes: bool,
 }
 
-impl Judge {
+impl QueryMatcher {
     pub(super) fn new(session: &Session, query: &Query) -> Self {
         let terms = &query.terms;
         let bits = |test: &dyn Fn(usize) -> bool| {
@@ -44,22 +44,22 @@ impl Judge {
         }
     }
 
-    /// Tells whether an entry that holds these terms is a hit.
+    /// Returns true if an entry that holds these terms is a hit.
     pub(super) fn accepts(&self, held: u64) -> bool {
         held == self.all() & !self.negated
     }
 
-    /// Tells whether an entry that holds these terms without being read can still be a hit.
+    /// Returns true if an entry that holds these terms without being read can still be a hit.
     pub(super) fn may_accept(&self, held: u64) -> bool {
         held & self.negated == 0 && held | self.readable | self.negated == self.all()
     }
 
-    /// Tells whether no line has to be read.
+    /// Returns true if no line has to be read.
     pub(super) fn needs_no_reading(&self) -> bool {
         self.readable == 0
     }
 
-    /// Tells whether there are terms that the index alone decides.
+    /// Returns true if there are terms that the index alone decides.
     pub(super) fn asks_the_index(&self) -> bool {
         self.readable != self.all()
     }
@@ -68,7 +68,7 @@ impl Judge {
         u64::MAX.checked_shl(self.needles.len() as u32).map_or(u64::MAX, |high| !high)
     }
 
-    /// Tells what an entry holds by its role, its label and its id.
+    /// Returns the terms that an entry holds by its role, its label and its id.
     pub(super) fn held_by_index(&self, tree: &Tree, node: Node) -> u64 {
         let words = words(tree, node);
         let label = match self.labels.binary_search_by_key(&node, |(node, _)| *node) {
@@ -149,12 +149,12 @@ impl Judge {
         ids.into_iter().zip(held).collect()
     }
 
-    /// Tells whether some term must not be held.
+    /// Returns true if some term must not be held.
     pub(super) fn negates(&self) -> bool {
         self.negated != 0
     }
 
-    /// Tells whether these terms include all that must be held.
+    /// Returns true if these terms include all that must be held.
     pub(super) fn includes_required(&self, terms: u64) -> bool {
         terms | self.negated == self.all()
     }
@@ -171,7 +171,7 @@ impl Judge {
     }
 }
 
-/// Tells whether a line has to be read for a term.
+/// Returns true if a line has to be read for a term.
 fn is_readable(field: Field) -> bool {
     match field {
         Field::Any | Field::Tool | Field::File | Field::Pattern => true,
@@ -190,13 +190,13 @@ fn call_ids(line: &Line<'_>) -> Vec<String> {
     calls.collect()
 }
 
-/// Tells whether the id of an entry begins with a text in lower case.
+/// Returns true if the id of an entry begins with a text in lower case.
 pub(super) fn has_id(tree: &Tree, node: Node, prefix: &str) -> bool {
     let id = tree.id(node);
     id.as_str().get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
 }
 
-/// What a person calls an entry of this type, in lower case.
+/// Returns the word for entries of this type, in lower case.
 fn words(tree: &Tree, node: Node) -> &'static str {
     match tree.kind(node) {
         Kind::Message => match tree.role(node).unwrap_or(Role::Other) {
