@@ -17,7 +17,7 @@ use offshoot_agent::permission::{Decision, Mode, Permissions, Rule};
 use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
-use session_tree::{Options, Position, Role};
+use session_tree::{Options, Role};
 
 /// A model that asks for the weather once, and then tells it.
 #[derive(Debug)]
@@ -120,13 +120,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     agent.prompt(Submission::typed("do I need a coat?")).await?;
 
     // Back to the first prompt: the next one becomes a branch beside it.
-    let first = agent.session().branch_path(Position::Leaf)[0];
-    let target = agent.session().tree().id(first).to_string();
+    let target = agent.find("leaf~1")?.to_string();
     let moved = agent.navigate(NavigateRequest { target, ..NavigateRequest::default() }).await?;
     let prompt = moved.done().and_then(|arrival| arrival.editor_text);
     println!("back at the start, with {:?} to be changed", prompt.unwrap_or_default());
     agent.prompt(Submission::typed("and an umbrella?")).await?;
-    println!("{} branches", agent.session().tree().tips().len());
+    println!("{} branches", agent.read(|session| session.tree().tips().len()));
     agent.quit().await?;
     Ok(())
 }

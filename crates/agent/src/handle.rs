@@ -158,8 +158,7 @@ impl AgentHandle {
         AgentHandle { source: Source::Extension, ..self.clone() }
     }
 
-    /// Locks the session for one step; see [`SharedSession::lock`].
-    pub fn session(&self) -> SessionGuard<'_> {
+    pub(crate) fn session(&self) -> SessionGuard<'_> {
         self.session.lock_as(self.source)
     }
 
@@ -202,6 +201,18 @@ impl AgentHandle {
     /// Replaces the session by one that only reads the same file.
     pub fn watch_only(&self, session: Session) {
         drop(self.session.replace(session));
+    }
+
+    /// Changes the session, for one step. Extensions see the entries that this appends.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Session) -> T) -> T {
+        change(&mut self.session())
+    }
+
+    /// Writes the session to its file, also if it has no message yet, and syncs it.
+    pub fn save(&self) -> Result<()> {
+        let mut session = self.session();
+        session.save()?;
+        Ok(session.sync()?)
     }
 
     /// Returns the state.

@@ -122,13 +122,10 @@ impl Change {
     }
 
     /// Sets a move back to the old leaf as the command that takes the change back.
-    pub(crate) fn undo_by_moving(self, session: &Session, old_leaf: Option<&EntryId>) -> Self {
-        let file = file_of(session);
+    pub(crate) fn undo_by_moving(self, file: &str, old_leaf: Option<&EntryId>) -> Self {
         match old_leaf {
-            Some(leaf) => {
-                self.undo(format!("offshoot switch --exact {}", arguments(&[&file, leaf.as_str()])))
-            }
-            None => self.undo(format!("offshoot switch {}", arguments(&[&file, "start"]))),
+            Some(leaf) => self.undo(format!("offshoot switch --exact {}", arguments(&[file, leaf.as_str()]))),
+            None => self.undo(format!("offshoot switch {}", arguments(&[file, "start"]))),
         }
     }
 

@@ -248,11 +248,12 @@ impl Host {
 
     /// Reads or changes the session, which stays locked meanwhile.
     pub(crate) fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
-        let mut session = self.agent.session();
-        let before = session.leaf_id();
-        let result = work(&mut session);
-        let has_moved = !goes_on_from(&session, before.as_ref());
-        drop(session);
+        let (result, before, has_moved) = self.agent.change(|session| {
+            let before = session.leaf_id();
+            let result = work(session);
+            let has_moved = !goes_on_from(session, before.as_ref());
+            (result, before, has_moved)
+        });
         if has_moved {
             self.send(HostEvent::Moved(before));
         }
@@ -282,7 +283,7 @@ impl Host {
             drop(self.agent.run_line(line.to_owned()));
             return Ok(());
         }
-        let time = self.agent.session().now().as_millis();
+        let time = self.agent.read(Session::now).as_millis();
         let value = json!({"role": "user", "content": content, "timestamp": time});
         let message = Message::from_serialize(&value).map_err(|error| error.to_string())?;
         self.agent.send_user_message(&message, deliver_as).map(drop).map_err(|error| error.to_string())
@@ -331,7 +332,7 @@ impl Host {
                 ready(Ok(Json::Bool(is_known)))
             }
             ("complete", Some(model)) => {
-                let now = self.agent.session().now();
+                let now = self.agent.read(Session::now);
                 Box::pin(async move { Ok(perform::complete(&*model, &arguments, now, &cancel).await) })
             }
             ("complete", None) => {

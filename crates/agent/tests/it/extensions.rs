@@ -314,7 +314,7 @@ async fn state_is_written_and_read_at_once_while_a_turn_goes_on() {
     let handle = agent.handle();
     let mut agent = agent.with_tools(with_tool(move || {
         let id = handle.append_entry("todo", Some(&json!({"open": 3}))).unwrap();
-        assert_eq!(handle.session().leaf_id(), Some(id));
+        assert_eq!(handle.read(session_tree::Session::leaf_id), Some(id));
     }));
     agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(
@@ -329,7 +329,7 @@ async fn labels_and_names_of_extensions_are_told_to_the_others() {
     let model = Scripted::new(vec![]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);
     let handle = agent.handle();
-    let id = handle.session().append(Message::user("hi")).unwrap();
+    let id = handle.change(|session| session.append(Message::user("hi"))).unwrap();
     handle.set_label(id.as_str(), Some(" start ")).unwrap();
     handle.set_session_name(" a\ngreeting ").unwrap();
     assert_eq!(agent.session().name(), Some("a greeting"));

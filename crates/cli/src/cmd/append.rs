@@ -233,7 +233,7 @@ impl Appending {
         let change = match (self.is_new, self.taken) {
             (true, _) => change.undo(format!("rm {}", quoted(&self.file))),
             (false, 0) => change,
-            (false, _) => change.undo_by_moving(&self.session, self.old_leaf.as_ref()),
+            (false, _) => change.undo_by_moving(&file_of(&self.session), self.old_leaf.as_ref()),
         };
         match change.tell(app, self.how) {
             Err(CommandError::BrokenPipe) if self.is_unheard => Ok(()),

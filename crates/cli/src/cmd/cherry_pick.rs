@@ -71,13 +71,13 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
 
 /// Copies entries as planned.
 pub(crate) async fn apply(pick: CherryPick, work: &mut Work<'_>) -> Outcome {
-    let old_leaf = work.agent.session().leaf_id();
+    let old_leaf = work.leaf();
     let text = pick.plan.text();
     let mut change = described(&pick, old_leaf.as_ref());
     for warning in &pick.warnings {
         change = change.note(format!("warning: {warning}"));
     }
-    change = change.undo_by_moving(&work.agent.session(), old_leaf.as_ref());
+    change = change.undo_by_moving(&work.file(), old_leaf.as_ref());
     let mut ids = Vec::new();
     if work.dry_run {
         change = change.preview(text);
@@ -93,7 +93,7 @@ pub(crate) async fn apply(pick: CherryPick, work: &mut Work<'_>) -> Outcome {
         change = change.gives(id.as_str());
     }
     let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    Ok(Applied::Done(change.field("entryIds", ids).session(&work.agent.session())))
+    Ok(Applied::Done(work.with_session(change.field("entryIds", ids))))
 }
 
 fn described(pick: &CherryPick, leaf: Option<&EntryId>) -> Change {

@@ -28,10 +28,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         return fork::apply(plan, ("cloned", "clone"), work).await;
     }
     let plan = work.agent.plan_clone_all(to.clone()).await?;
-    let (old_file, entries) = {
-        let session = work.agent.session();
-        (file_of(&session), session.tree().len())
-    };
+    let (old_file, entries) = work.agent.read(|session| (file_of(session), session.tree().len()));
     let what = format!("all {} of {}", count(entries, "entry"), work.session_name());
     let mut made = Made { what, to, ..Made::default() };
     let mut effect = Effect::None;

@@ -16,17 +16,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
-    let old_leaf = work.agent.session().leaf_id();
+    let old_leaf = work.leaf();
     let change = Change::new("compacted", "compact", "the context");
     if work.dry_run {
-        return Ok(Applied::Done(change.session(&work.agent.session())));
+        return Ok(Applied::Done(work.with_session(change)));
     }
     work.choose_model().await?;
     let focus = Some(args.focus.join(" ")).filter(|focus| !focus.is_empty());
     let done = work.agent.compact(focus).unless(work.cancel).await?;
-    let session = work.agent.session();
-    Ok(done.map(|_| {
-        let change = change.undo_by_moving(&session, old_leaf.as_ref()).session(&session);
-        change.effect(Effect::Appended { model: None })
-    }))
+    let change = change.undo_by_moving(&work.file(), old_leaf.as_ref());
+    Ok(done.map(|_| work.with_session(change).effect(Effect::Appended { model: None })))
 }

@@ -7,7 +7,6 @@ use session_tree::{Destination, NewSession};
 
 use super::fork::Made;
 use super::session_command::{Outcome, Work};
-use crate::app::file_of;
 use crate::change::Change;
 use crate::ui::count;
 
@@ -52,7 +51,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let file = Path::new(&work.app.env.cwd()?).join(&name);
     let plan = work.agent.plan_export(ExportRequest { entry, scope, file }).await?;
     let entries = plan.plan.entries().len();
-    let parent = file_of(&work.agent.session());
+    let parent = work.file();
     let what = format!("{} of {}", count(entries, "entry"), work.session_name());
     let mut made = Made { what, to: Destination::File(name.clone()), ..Made::default() };
     if !work.dry_run {
@@ -67,18 +66,19 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
 /// Writes the lines to standard output.
 async fn write_out(request: ExportRequest, work: &mut Work<'_>) -> Outcome {
     let plan = work.agent.plan_export(request).await?.plan;
-    let session = work.agent.session();
-    let header = work.app.options().new_header(NewSession {
-        cwd: session.header().cwd().unwrap_or_default().into_owned(),
-        id: None,
-        parent_session: session.file().map(|file| file.display().to_string()),
-    });
-    let mut lines = Vec::new();
-    session.write_extract(&plan, &header, &mut lines)?;
+    let lines = work.agent.read(|session| {
+        let header = work.app.options().new_header(NewSession {
+            cwd: session.header().cwd().unwrap_or_default().into_owned(),
+            id: None,
+            parent_session: session.file().map(|file| file.display().to_string()),
+        });
+        let mut lines = Vec::new();
+        session.write_extract(&plan, &header, &mut lines).map(|_| lines)
+    })?;
     if !work.dry_run {
         work.app.ui.raw(&lines)?;
     }
-    let what = format!("{} of {}", count(plan.entries().len(), "entry"), file_of(&session));
+    let what = format!("{} of {}", count(plan.entries().len(), "entry"), work.file());
     Ok(Applied::Done(Change::new("exported", "export", what).field("entries", plan.entries().len())))
 }
 

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use offshoot_agent::command::{Applied, Fork, ForkRequest, Forked, Replaced};
-use session_tree::{Destination, Extract, ForkPosition, Image, Role};
+use session_tree::{Destination, Error, Extract, ForkPosition, Image, Role};
 
 use super::moving::images_json;
 use super::session_command::{Outcome, Work};
-use crate::app::file_of;
 use crate::change::{Change, Effect, quoted};
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
@@ -55,7 +54,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let entry = match &args.at {
         Some(entry) => entry.clone(),
         None => {
-            let leaf = work.agent.session().leaf_id();
+            let leaf = work.leaf();
             leaf.ok_or_else(|| Failure::new("Nothing to fork yet"))?.to_string()
         }
     };
@@ -74,8 +73,9 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
 
 fn check_prompt(entry: &str, work: &Work<'_>) -> Result<(), CommandError> {
     let id = work.agent.find(entry)?;
-    let session = work.agent.session();
-    if session.tree().role(session.node(id.as_str())?) == Some(Role::User) {
+    if work.agent.read(|session| Ok::<_, Error>(session.tree().role(session.node(id.as_str())?)))?
+        == Some(Role::User)
+    {
         return Ok(());
     }
     let failure = Failure::new(format!("entry {id} is not a prompt"));
@@ -84,12 +84,12 @@ fn check_prompt(entry: &str, work: &Work<'_>) -> Result<(), CommandError> {
 
 /// Makes the new session as planned.
 pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work: &mut Work<'_>) -> Outcome {
-    let (old_file, entries) = {
-        let session = work.agent.session();
+    let entries = work.agent.read(|session| {
         let target = fork.plan.target.as_ref().map(|id| session.node(id.as_str())).transpose()?;
         let path = target.map(|at| session.plan_extract(Extract::Path { at })).transpose()?;
-        (file_of(&session), path.map_or(0, |path| path.entries().len()))
-    };
+        Ok::<_, Error>(path.map_or(0, |path| path.entries().len()))
+    })?;
+    let old_file = work.file();
     let (plan, to, stay) = (fork.plan.clone(), fork.to.clone(), fork.stay);
     let mut made = Made {
         what: format!("{} of {}", count(entries, "entry"), work.session_name()),
@@ -157,7 +157,7 @@ impl Made {
             (None, true) => None,
             (_, false) => {
                 work.save()?;
-                Some(work.agent.session().header().id().into_owned())
+                Some(work.agent.read(|session| session.header().id().into_owned()))
             }
         };
         Ok(())
@@ -167,7 +167,7 @@ impl Made {
     pub(super) fn replaced(&mut self, replaced: Replaced, work: &Work<'_>) -> Result<Effect, CommandError> {
         work.save()?;
         self.file = replaced.session_file.as_ref().map(|file| file.display().to_string());
-        self.id = Some(work.agent.session().header().id().into_owned());
+        self.id = Some(work.agent.read(|session| session.header().id().into_owned()));
         Ok(Effect::Replaced { prompt: None, images: Vec::new(), replaced })
     }
 

@@ -73,7 +73,7 @@ fn new_name(from: &Path, stored: &Path) -> String {
 /// Returns what may come as a surprise later.
 fn notes(id: &str, old: u64, cwd: Option<&str>, work: &Work<'_>) -> Result<Vec<String>, CommandError> {
     let mut notes = Vec::new();
-    match (old, work.agent.session().header().version()) {
+    match (old, work.agent.read(|session| session.header().version())) {
         (3.., _) => {}
         (old, 3) => notes.push(format!("migrated version {old}, with ids spelled `uuid`, to version 3")),
         (old, _) => notes.push(format!("it has version {old}; the first change migrates it to version 3")),

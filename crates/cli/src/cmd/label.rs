@@ -5,7 +5,6 @@ use session_tree::{EntryId, Session};
 
 use super::session_command::{Outcome, Work};
 use super::texts::place;
-use crate::app::file_of;
 use crate::change::{Change, arguments};
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
@@ -46,7 +45,10 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         (false, [word]) => {
             let shown = LabelRequest { target: Some(word.clone()), label: None };
             match work.agent.plan_label(shown).await {
-                Ok(plan) => return Ok(Applied::Done(show(&work.agent.session(), &plan.target)?)),
+                Ok(plan) => {
+                    let shown = work.agent.read(|session| show(session, &plan.target))?;
+                    return Ok(Applied::Done(shown));
+                }
                 Err(error) if word.starts_with('@') => return Err(error.into()),
                 Err(_) => LabelRequest { target: None, label: Some(word.clone()) },
             }
@@ -68,29 +70,25 @@ pub(super) async fn apply(plan: LabelPlan, replace: Replace, work: &mut Work<'_>
         let failure = Failure::new(format!("the entry has the label `{previous}` already"));
         return Err(failure.hint("`--force` replaces it").into());
     }
-    let what = {
-        let session = work.agent.session();
-        place(&session, session.tree().node(plan.target.as_str()))?
-    };
+    let what = work.agent.read(|session| place(session, session.tree().node(plan.target.as_str())))?;
     let mut change = match &plan.label {
         _ if plan.is_noop() => Change::new("left", "leave", format!("{what} as it is")),
         Some(label) => Change::new("labelled", "label", format!("{what} `{label}`")),
         None => Change::new("unlabelled", "unlabel", what),
     };
     if !plan.is_noop() {
-        change = change.undo(undo(&work.agent.session(), &plan.target, plan.previous.as_deref()));
+        change = change.undo(undo(&work.file(), &plan.target, plan.previous.as_deref()));
     }
     if !work.dry_run {
         work.agent.label(plan.clone()).unless(work.cancel).await?;
     }
-    let session = work.agent.session();
-    let others = others(&session, &plan);
+    let others = work.agent.read(|session| others(session, &plan));
     let change = change
         .gives(plan.target.as_str())
         .field("entryId", plan.target.as_str())
         .field("label", plan.label)
-        .field("previousLabel", plan.previous)
-        .session(&session);
+        .field("previousLabel", plan.previous);
+    let change = work.with_session(change);
     Ok(Applied::Done(match others {
         Some(warning) => change.note(warning),
         None => change,
@@ -115,11 +113,10 @@ fn usage(message: &str) -> CommandError {
     CommandError::Usage(failure.hint("`label NAME` labels the last answer, `label REF NAME` an entry"))
 }
 
-fn undo(session: &Session, id: &EntryId, before: Option<&str>) -> String {
-    let file = file_of(session);
+fn undo(file: &str, id: &EntryId, before: Option<&str>) -> String {
     match before {
-        None => format!("offshoot label --delete {}", arguments(&[&file, id.as_str()])),
-        Some(before) => format!("offshoot label {}", arguments(&[&file, id.as_str(), before])),
+        None => format!("offshoot label --delete {}", arguments(&[file, id.as_str()])),
+        Some(before) => format!("offshoot label {}", arguments(&[file, id.as_str(), before])),
     }
 }
 

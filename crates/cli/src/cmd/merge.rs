@@ -88,17 +88,17 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
 
 /// Writes a merge whose text is made, or reports it in a dry run.
 pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
-    let old_leaf = work.agent.session().leaf_id();
+    let old_leaf = work.leaf();
     let mut change = described(draft);
     for warning in draft.merge().map(merge_warnings).unwrap_or_default() {
         change = change.note(format!("warning: {warning}"));
     }
-    change = change.undo_by_moving(&work.agent.session(), old_leaf.as_ref());
+    change = change.undo_by_moving(&work.file(), old_leaf.as_ref());
     if work.dry_run {
         if draft.merge().is_some() {
             change = change.preview(draft.text());
         }
-        return Ok(Applied::Done(change.session(&work.agent.session())));
+        return Ok(Applied::Done(work.with_session(change)));
     }
     let merged = match work.agent.merge(draft.clone()).unless(work.cancel).await? {
         Applied::Done(merged) => merged,
@@ -116,7 +116,7 @@ pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
             .field("entryId", entry.as_str())
             .effect(Effect::Appended { model: None }),
     };
-    Ok(Applied::Done(change.session(&work.agent.session())))
+    Ok(Applied::Done(work.with_session(change)))
 }
 
 fn described(draft: &MergeDraft) -> Change {

@@ -8,6 +8,7 @@ use session_tree::{EntryId, Image};
 use super::session_command::{Outcome, Work};
 use super::texts::place;
 use crate::change::{Change, Effect};
+use crate::error::CommandError;
 use crate::ui::count;
 
 // How to summarise the branch that is left. (A documentation comment would replace the help of the command.)
@@ -53,12 +54,12 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
         work.choose_model().await?;
     }
     let plan = planned.plan.clone();
-    let (old_leaf, new_leaf, abandoned, target) = {
-        let session = work.agent.session();
-        let new_leaf = plan.new_leaf.as_ref().map(|id| session.node(id.as_str())).transpose()?;
+    let (old_leaf, new_leaf) = (work.leaf(), plan.new_leaf.clone());
+    let (abandoned, target) = work.agent.read(|session| {
+        let new_leaf = new_leaf.as_ref().map(|id| session.node(id.as_str())).transpose()?;
         let abandoned = session.abandoned_entries(session.leaf(), new_leaf).entries.len();
-        (session.leaf_id(), plan.new_leaf.clone(), abandoned, place(&session, new_leaf)?)
-    };
+        Ok::<_, CommandError>((abandoned, place(session, new_leaf)?))
+    })?;
     // The leaf may be the parent of the prompt that is taken back.
     let stays = plan.is_noop || old_leaf == new_leaf;
     let mut summary = None;
@@ -68,7 +69,6 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
             Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
         }
     }
-    let session = work.agent.session();
     let change = match stays {
         true => Change::new("stayed", "stay", format!("at {target}")),
         false => {
@@ -77,7 +77,7 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
                 left => format!(", {} left behind", count(left, "entry")),
             };
             Change::new("moved", "move", format!("to {target}{left}"))
-                .undo_by_moving(&session, old_leaf.as_ref())
+                .undo_by_moving(&work.file(), old_leaf.as_ref())
         }
     };
     let text = |id: &EntryId| id.to_string();
@@ -100,7 +100,7 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
         let images = count(plan.images.len(), "image");
         change = change.note(format!("the prompt had {images}; --json prints them"));
     }
-    let change = change.session(&session);
+    let change = work.with_session(change);
     if plan.is_noop {
         return Ok(Applied::Done(change));
     }

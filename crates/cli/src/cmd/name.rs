@@ -4,7 +4,6 @@ use offshoot_agent::command::Applied;
 use session_tree::Session;
 
 use super::session_command::{Outcome, Work};
-use crate::app::file_of;
 use crate::change::{Change, arguments};
 use crate::error::{CommandError, Failure};
 
@@ -25,7 +24,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let text = args.text.join(" ");
     if args.text.is_empty() && !args.clear {
-        return Ok(Applied::Done(show(&work.agent.session())));
+        return Ok(Applied::Done(work.agent.read(show)));
     }
     let plan = work.agent.plan_name(Some(text).filter(|_| !args.clear)).await?;
     if plan.name.is_none() && !args.clear {
@@ -38,7 +37,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         None => Change::new("cleared", "clear", "the name of the session"),
     };
     if !plan.is_noop() {
-        change = change.undo(undo(&work.agent.session(), plan.previous.as_deref()));
+        change = change.undo(undo(&work.file(), plan.previous.as_deref()));
     }
     if !work.dry_run {
         work.agent.name_session(plan.clone()).unless(work.cancel).await?;
@@ -47,7 +46,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         change = change.gives(name.clone());
     }
     let change = change.field("name", plan.name).field("previousName", plan.previous);
-    Ok(Applied::Done(change.session(&work.agent.session())))
+    Ok(Applied::Done(work.with_session(change)))
 }
 
 fn show(session: &Session) -> Change {
@@ -59,10 +58,9 @@ fn show(session: &Session) -> Change {
     change.field("name", name)
 }
 
-fn undo(session: &Session, before: Option<&str>) -> String {
-    let file = file_of(session);
+fn undo(file: &str, before: Option<&str>) -> String {
     match before {
-        None => format!("offshoot name --clear {}", arguments(&[&file])),
-        Some(before) => format!("offshoot name {}", arguments(&[&file, before])),
+        None => format!("offshoot name --clear {}", arguments(&[file])),
+        Some(before) => format!("offshoot name {}", arguments(&[file, before])),
     }
 }

@@ -42,7 +42,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if let Some(id) = &args.id {
         check_unused(id, work.app)?;
     }
-    let to = match work.is_chat && work.agent.session().file().is_none() {
+    let to = match work.is_chat && work.file().is_empty() {
         true => Destination::Memory,
         false => Destination::Directory(work.app.catalog()?.project_dir(&cwd)),
     };

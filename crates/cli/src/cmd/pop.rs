@@ -45,23 +45,19 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         edit: args.edit,
     };
     let pop = work.agent.plan_pop(request).await?;
-    let change = {
-        let session = work.agent.session();
-        let target = pop.plan.new_leaf().map(ToString::to_string);
-        let target = target.unwrap_or_else(|| "the start".to_owned());
-        let left = pop.plan.abandoned().len();
-        Change::new("went", "go", format!("back to {target}, {} left behind", count(left, "entry")))
-            .field("abandonedEntries", left)
-            .field("prompt", pop.plan.prompt())
-            .undo_by_moving(&session, session.leaf_id().as_ref())
-    };
+    let target = pop.plan.new_leaf().map_or_else(|| "the start".to_owned(), ToString::to_string);
+    let left = pop.plan.abandoned().len();
+    let change = Change::new("went", "go", format!("back to {target}, {} left behind", count(left, "entry")))
+        .field("abandonedEntries", left)
+        .field("prompt", pop.plan.prompt())
+        .undo_by_moving(&work.file(), work.leaf().as_ref());
     let noted = |change: Change, prompt: Option<&str>| match prompt {
         Some(prompt) if !prompt.is_empty() => change.note(format!("the prompt was: {}", one_line(prompt))),
         _ => change,
     };
     if work.dry_run {
         let change = noted(change, pop.plan.prompt());
-        return Ok(Applied::Done(change.session(&work.agent.session())));
+        return Ok(Applied::Done(work.with_session(change)));
     }
     let popped = match work.agent.pop(pop).unless(work.cancel).await? {
         Applied::Done(popped) => popped,
@@ -80,5 +76,5 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         images: popped.arrival.images,
         remembered: popped.prompt,
     };
-    Ok(Applied::Done(change.session(&work.agent.session()).effect(effect)))
+    Ok(Applied::Done(work.with_session(change).effect(effect)))
 }

@@ -10,7 +10,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::event::Events;
 use offshoot_agent::handle::AgentHandle;
-use session_tree::{Destination, Session};
+use session_tree::{Destination, EntryId, Session};
 
 use super::SessionCommand;
 use crate::app::{App, file_of};
@@ -46,7 +46,7 @@ impl Work<'_> {
             return Ok(());
         }
         let setup = Setup::read(self.app, trust::Args::default())?.0;
-        let choice = talk::choose_model(&self.agent.session(), &setup, self.app)?;
+        let choice = self.agent.read(|session| talk::choose_model(session, &setup, self.app))?;
         if let Some((model, level)) = choice {
             self.agent.restore_model(model, Some(level)).await?;
         }
@@ -56,26 +56,40 @@ impl Work<'_> {
     /// Returns the place of a session that is made from this one: a file that must not exist, or the directory of the
     /// project that the session belongs to.
     pub(crate) fn destination(&self, output: Option<&Path>) -> Result<Destination, CommandError> {
-        let session = self.agent.session();
-        match output {
-            Some(path) => Ok(Destination::File(free(path)?)),
-            None if session.file().is_none() => Ok(Destination::Memory),
-            None => Ok(Destination::Directory(project_directory(&session, self.app)?)),
+        if let Some(path) = output {
+            return Ok(Destination::File(free(path)?));
         }
+        self.agent.read(|session| match session.file() {
+            None => Ok(Destination::Memory),
+            Some(_) => Ok(Destination::Directory(project_directory(session, self.app)?)),
+        })
+    }
+
+    /// Returns the leaf.
+    pub(crate) fn leaf(&self) -> Option<EntryId> {
+        self.agent.read(Session::leaf_id)
+    }
+
+    /// Returns the file of the session; empty if it has none.
+    pub(crate) fn file(&self) -> String {
+        self.agent.read(file_of)
+    }
+
+    /// Adds the file and the leaf of the session to a change.
+    pub(crate) fn with_session(&self, change: Change) -> Change {
+        self.agent.read(|session| change.session(session))
     }
 
     /// Returns the session in words: its file, or `this session` in the chat.
     pub(crate) fn session_name(&self) -> String {
-        let file = file_of(&self.agent.session());
+        let file = self.file();
         if self.is_chat || file.is_empty() { "this session".to_owned() } else { file }
     }
 
     /// Writes the session of the agent, unless this is the chat, where the first message does it.
     pub(crate) fn save(&self) -> Result<(), CommandError> {
         if !self.is_chat {
-            let mut session = self.agent.session();
-            session.save()?;
-            session.sync()?;
+            self.agent.save()?;
         }
         Ok(())
     }

@@ -27,16 +27,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
-    let is_start = args.to == "start" && work.agent.session().tree().node("start").is_none();
+    let is_start = args.to == "start" && work.agent.read(|session| session.tree().node("start").is_none());
     if !is_start {
         let (target, summary) = (args.to.clone(), args.summary.request());
         let planned = work.agent.plan_switch(MoveRequest { target, exact: args.exact, summary }).await?;
         return go(planned, MoveOutput::Leaf, work).await;
     }
-    if work.agent.session().leaf().is_some() {
+    if work.leaf().is_some() {
         let planned = work.agent.plan_new_here().await?;
         return go(planned, MoveOutput::Leaf, work).await;
     }
     let change = Change::new("stayed", "stay", "at the start").field("moved", false);
-    Ok(Applied::Done(change.session(&work.agent.session())))
+    Ok(Applied::Done(work.with_session(change)))
 }

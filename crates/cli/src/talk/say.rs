@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
     let agent = args.agent_for(&setup, PermissionMode::DenyAsking, printer.events(), app)?;
     let agent = spawn(agent)?;
     let instructions = args.instructions(&setup)?;
-    let before = agent.session().leaf_id();
+    let before = agent.read(Session::leaf_id);
     let sources = Sources::for_one_run(&args.extensions, &setup, args.trust.approves(), app)?;
     let said = waiting(async |cancel| {
         let output = printer.front_end();
@@ -197,7 +197,7 @@ async fn run_command(
             let change = done(command.run(&mut work).await?)?;
             change.tell(app, Changing { dry_run: false, json: printer.mode == Mode::Json })
         }
-        Slash::Chat(ChatCommand::Tree { .. }) => print_tree(&agent.session(), app),
+        Slash::Chat(ChatCommand::Tree { .. }) => agent.read(|session| print_tree(session, app)),
         Slash::Chat(_) => Err(Failure::new("this command needs the chat").hint("`offshoot` opens it").into()),
     }
 }
@@ -228,9 +228,9 @@ impl Args {
         said: Option<Outcome>,
         app: &mut App,
     ) -> Result<(), CommandError> {
-        let answer = answer_since(&agent.session(), before)?.unwrap_or_default();
+        let answer = agent.read(|session| answer_since(session, before))?.unwrap_or_default();
         match self.mode {
-            Mode::Json => give_totals(&agent.session())?,
+            Mode::Json => agent.read(give_totals)?,
             Mode::Text => give_text(&answer, app)?,
         }
         if said == Some(Outcome::Done) && answer.trim().is_empty() {

@@ -11,6 +11,7 @@ mod export;
 mod extensions;
 mod follow;
 mod forks;
+mod front_ends;
 mod cherry_pick_and_merge;
 mod hostile;
 mod interactive;

@@ -88,7 +88,7 @@ fn navigated(agent: &AgentHandle, applied: Applied<NavigationResult>) -> Result<
         answer["editorText"] = text.into();
     }
     if let Some(id) = arrival.summary_entry {
-        let entry = agent.session().entry(id.as_str()).map_err(said)?;
+        let entry = agent.read(|session| session.entry(id.as_str())).map_err(said)?;
         answer["summaryEntry"] = entry.value().and_then(|value| value.to_serde()).unwrap_or_default();
     }
     Ok(answer)

@@ -1,0 +1,53 @@
+//! Front ends use the handle of an agent and nothing else of it: a test reads their sources.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Parts of the agent that no front end may name.
+const PARTS: &[&str] =
+    &["SessionGuard", "shared_session", "&mut Agent", "&Agent,", "Arc<Agent", "Box<Agent", "lock_as"];
+
+/// Files that make an agent and start it.
+const MAKERS: &[&str] = &["cli/src/talk.rs", "cli/src/talk/command.rs", "cli/src/cmd/session_command.rs"];
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Returns the lines of a source that name a part of the agent.
+fn named<'t>(text: &'t str, is_maker: bool) -> Vec<&'t str> {
+    let is_named = |line: &&'t str| {
+        let code = line.split("//").next().unwrap_or_default();
+        PARTS.iter().any(|part| code.contains(part)) || (!is_maker && code.contains("Agent::new("))
+    };
+    text.lines().filter(is_named).collect()
+}
+
+#[test]
+fn front_ends_use_the_handle_of_the_agent_and_nothing_else_of_it() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    for dir in ["cli/src", "tui/src", "extensions/src", "web/src"] {
+        sources(&crates.join(dir), &mut files);
+    }
+    assert!(files.len() > 200, "{} files", files.len());
+    for file in files {
+        let is_maker = MAKERS.iter().any(|maker| file.ends_with(maker));
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(named(&text, is_maker), Vec::<&str>::new(), "{}", file.display());
+    }
+}
+
+#[test]
+fn a_source_that_names_a_part_is_noticed() {
+    assert_eq!(named("fn run(agent: &mut Agent) {}\n// &mut Agent\nlet x = 1;", false).len(), 1);
+    assert_eq!(named("let agent = Agent::new(session, cwd);", false).len(), 1);
+    assert_eq!(named("let agent = Agent::new(session, cwd);", true).len(), 0);
+}
