@@ -40,7 +40,7 @@ const SCRIPT: &str = concat!(
 ///
 /// ```
 /// use offshoot_web::{ExportOptions, write_html};
-/// use session_tree::Options;
+/// use session_tree::{Message, Options};
 ///
 /// let mut session = Options::new().in_memory("/project")?;
 /// session.append(Message::user("Say <b>hello</b>"))?;

@@ -15,7 +15,7 @@ use crate::{ExportOptions, Progress};
 ///
 /// ```
 /// use offshoot_web::{ExportOptions, write_markdown};
-/// use session_tree::Options;
+/// use session_tree::{Message, Options};
 ///
 /// let mut session = Options::new().in_memory("/project")?;
 /// session.append(Message::user("Say hello"))?;
