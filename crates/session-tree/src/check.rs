@@ -30,7 +30,7 @@ pub(crate) use pieces::hint;
 /// The `customType` of the entry that records a repair.
 pub const REPAIR: &str = "session-tree.repair";
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// Everything odd, in file order.
@@ -43,7 +43,7 @@ pub struct Report {
     pub bytes: u64,
     /// The number of lines that are not JSON.
     pub bad_lines: u64,
-    /// What a repair would do, for each diagnostic.
+    /// The fix of each diagnostic.
     fixes: Vec<Option<Fix>>,
     /// The entries whose lines cannot be read.
     pub(crate) damaged: Vec<Node>,
@@ -52,7 +52,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Tells whether nothing odd was found.
+    /// Returns true if there are no diagnostics.
     pub fn is_clean(&self) -> bool {
         self.diagnostics.is_empty()
     }
@@ -126,7 +126,7 @@ impl Session {
         Ok(report)
     }
 
-    /// What loading noticed, apart from what the survey tells better.
+    /// Returns the problems that loading found, apart from those that the survey reports in more detail.
     fn known_problems(&self, survey: &Survey) -> Vec<(Diagnostic, Option<Fix>)> {
         let mut found = Vec::new();
         for diagnostic in self.index.diagnostics() {
@@ -151,7 +151,7 @@ impl Session {
         found
     }
 
-    /// What the survey says of lines that are not JSON.
+    /// Returns the problems of lines that are not JSON.
     fn bad_line_problems(&self, facts: &Facts<'_>) -> Vec<(Diagnostic, Option<Fix>)> {
         let (mut found, survey) = (Vec::new(), &facts.survey);
         for bad in &survey.bad {
@@ -181,13 +181,13 @@ impl Session {
         found
     }
 
-    /// Tells whether another line holds the entry of a bad one.
+    /// Reports a bad line whose entry another line has.
     fn mended(&self, bad: &BadLine, survey: &Survey, is_recovered: bool) -> Option<(Problem, Option<Fix>)> {
         let (id, holder) = self.holder_of(bad, survey).filter(|_| bad.node.is_some() || !is_recovered)?;
         Some((Problem::Mended { id, by_line: self.line_number(holder) }, None))
     }
 
-    /// Tells whether others hang below the entry of a bad line.
+    /// Reports a bad line whose entry has children.
     fn placeholder(&self, bad: &BadLine, facts: &Facts<'_>) -> Option<(Problem, Option<Fix>)> {
         let (node, tree) = (bad.node?, self.tree());
         let id = tree.id(node);
@@ -252,7 +252,7 @@ impl Session {
         })
     }
 
-    /// Tells whether a line that can be read holds an id.
+    /// Returns true if a readable line has an id.
     fn is_held(&self, id: &EntryId, survey: &Survey) -> bool {
         self.whole_holder(id, survey).is_some()
     }

@@ -2,7 +2,7 @@
 //!
 //! session, source -> **plan** -> **apply**
 //!
-//! A pick copies entries: quoted with a line that tells where they come from, or natively as messages. A merge
+//! A pick copies entries: quoted below a line that names their origin, or natively as messages. A merge
 //! brings one text about a whole branch, with a note of where that branch ended. A pop goes back and leaves a
 //! summary. Planning changes nothing; applying appends at the leaf with one write. The source is never changed,
 //! copied tool calls are never run, no file is looked at and no model is asked.

@@ -2,7 +2,7 @@
 //!
 //! session -> **plan** -> **lines** -> new session
 //!
-//! A plan says which entries are copied, below what, and which labels are set anew; making one changes nothing.
+//! A plan lists the entries to copy, their parents and the labels to append; making one changes nothing.
 //! Lines are copied byte for byte: only the parent of an entry that lost its parent, and the first kept entry of a
 //! compaction that lost that, are spliced. The source is never touched; the new file appears whole or not at all.
 

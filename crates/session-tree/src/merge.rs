@@ -2,7 +2,7 @@
 //!
 //! source -> what is new since the base -> **plan** -> a branch summary
 //!
-//! Conversations have no lines that could be merged; a merge is a text that somebody can read before it counts.
+//! Conversations have no lines that could be merged; a merge is a text that a person can review before it is appended.
 //! The text is a digest made here, or one that the caller brings.
 
 mod digest;
@@ -24,18 +24,18 @@ use digest::{digest, quoted_turns};
 pub use incoming::EarlierMerge;
 use incoming::Incoming;
 
-/// What a merge is to bring, and how.
+/// A request to merge a branch.
 #[derive(Debug, Clone, Default)]
 pub struct MergeRequest {
-    /// Where the text comes from.
+    /// The source of the text.
     pub content: MergeContent,
-    /// Why, for whoever reads the session later. Models do not get it.
+    /// A note for later readers of the session; it is not sent to models.
     pub note: Option<String>,
     /// Whether to write a text also where moving the leaf would do.
     pub no_fast_forward: bool,
 }
 
-/// Where the text of a merge comes from.
+/// The source of the text of a merge.
 #[derive(Debug, Clone)]
 pub enum MergeContent {
     /// The turns of the branch are quoted; the oldest are left out until the text fits.
@@ -59,14 +59,14 @@ pub struct MergePlan {
     session: Stamp,
     /// The leaf when the plan was made.
     pub old_leaf: Option<EntryId>,
-    /// What would happen.
+    /// The planned outcome.
     pub outcome: MergeOutcome,
 }
 
-/// What would happen.
+/// The planned outcome.
 #[derive(Debug, Clone)]
 pub enum MergeOutcome {
-    /// Nothing: everything the source says is here already.
+    /// Nothing: the path already has everything of the source.
     UpToDate,
     /// The leaf would move: nothing was said here since the source went on from here.
     FastForward {
@@ -97,7 +97,7 @@ pub struct Merge {
     pub files: FileOps,
     /// The files that tools changed on both sides since the base, sorted. A merge changes no file.
     pub contested: Vec<String>,
-    /// What is set differently there; this branch keeps its own settings.
+    /// Settings that differ in the source; this branch keeps its own.
     pub differences: Vec<SettingDifference>,
     /// In how many turns of the entries something is said.
     pub turns: usize,
@@ -122,11 +122,11 @@ pub struct MergeText {
     pub mode: MergeMode,
     /// The model that wrote it.
     pub model: Option<String>,
-    /// What that cost.
+    /// The usage that the model reported.
     pub usage: Option<Json>,
     /// Whether an extension made it.
     pub from_hook: bool,
-    /// Where the two branches decided differently.
+    /// Decisions in which the two branches differ.
     pub conflicts: Vec<Conflict>,
     /// Whether a person read it before it was written.
     pub reviewed: bool,
@@ -147,11 +147,11 @@ pub enum MergeMode {
 /// One thing that the two branches decided differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// What it is about.
+    /// The topic.
     pub topic: String,
-    /// What was decided here.
+    /// The decision of this branch.
     pub ours: String,
-    /// What was decided there.
+    /// The decision of the other branch.
     pub theirs: String,
 }
 
@@ -174,14 +174,14 @@ pub enum SettingDifference {
     },
 }
 
-/// What a merge did.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merged {
     /// Nothing was to be done.
     UpToDate,
     /// The leaf moved here.
     FastForwarded {
-        /// Where it is now.
+        /// The new leaf.
         leaf: Node,
         /// The marker that keeps the position, if one was needed.
         marker: Option<EntryId>,
@@ -264,7 +264,7 @@ impl Merge {
         Draft::branch_summary(Some(&self.source_leaf), &summary)
     }
 
-    /// Returns what a digest says before the turns.
+    /// Returns the notes before the turns of a digest.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.contested.is_empty() {
@@ -311,7 +311,7 @@ impl SettingDifference {
 }
 
 impl Session {
-    /// Plans to bring what `source`, which may be this session, says on the path to `tip`. Changes nothing.
+    /// Plans to merge the path to `tip` of `source`, which may be this session. Changes nothing.
     ///
     /// # Errors
     ///
@@ -361,7 +361,7 @@ impl Session {
         Ok(Merged::FastForwarded { leaf, marker })
     }
 
-    /// Tells whether moving the leaf would do, or nothing is to be done, because the source is the same path.
+    /// Returns the outcome if the source is on the same path: a move of the leaf, or nothing to do.
     fn fast_forward(&self, source: &Session, tip: Node) -> Option<MergeOutcome> {
         if !std::ptr::eq(self, source) {
             return None;

@@ -50,7 +50,7 @@ struct Step {
 }
 
 impl Step {
-    /// What stands in the place of an entry that is lost.
+    /// Makes the stub for a lost entry.
     fn stub(&self) -> Draft {
         let data = serde_json::json!({ "line": self.line, "inferred": self.fix.is_inferred() });
         Draft::custom(STUB, Some(&data))
@@ -88,12 +88,12 @@ impl RepairPlan {
         self.steps.iter().map(|step| &step.fix)
     }
 
-    /// Tells whether appending would heal nothing.
+    /// Returns true if appending repairs nothing.
     pub fn is_empty(&self) -> bool {
         self.fixes().all(Fix::needs_copy)
     }
 
-    /// Tells whether some of it can only be done in a [copy](Session::write_repaired_copy).
+    /// Returns true if some of it needs a [copy](Session::write_repaired_copy).
     pub fn needs_copy(&self) -> bool {
         self.fixes().any(Fix::needs_copy)
     }
@@ -117,7 +117,7 @@ impl RepairPlan {
         made
     }
 
-    /// Leaves out what rests on a conclusion instead of on what the file says.
+    /// Drops the fixes that are inferred instead of read from the file.
     pub fn without_inferred(mut self) -> Self {
         self.steps.retain(|step| !step.fix.is_inferred());
         self.infers = false;
@@ -151,7 +151,7 @@ impl Session {
         RepairPlan { tree: report.tree, steps, leaf, infers: true }
     }
 
-    /// Where one would go on if the file had never been damaged: where the session is, unless the last entry of
+    /// Returns the leaf as if the file had never been damaged: the current one, unless the last entry of
     /// the file is one that comes back.
     fn leaf_after_repair(&self, report: &Report, steps: &[Step]) -> Option<EntryId> {
         let tree = self.tree();
@@ -383,7 +383,7 @@ impl<'s> Lines<'s> {
         self.ids.push(id);
     }
 
-    /// Tells whether no line that can be read holds an id. That a disk does not answer tells nothing.
+    /// Returns true if no readable line has an id. An I/O error is not evidence of data loss.
     fn is_lost(&self, id: &EntryId) -> Result<bool> {
         if self.taken.contains(id) {
             return Ok(false);

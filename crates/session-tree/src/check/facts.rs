@@ -1,4 +1,4 @@
-//! What the questions of a check are answered from; each table is made once, and only if it is asked for.
+//! Tables that the checks use; each is built once, on first use.
 //!
 //! A file may be damaged on purpose: no answer may take a walk over the file.
 
@@ -10,10 +10,10 @@ use crate::id::EntryId;
 use crate::session::Session;
 use crate::tree::{Node, Tree};
 
-/// Marks a row that was not looked at, or one before which there is none.
+/// Marks a row that was not visited, or has no predecessor.
 const NONE: u32 = u32::MAX;
 
-/// What is known of a session that is being checked.
+/// The facts about a session that is being checked.
 pub(super) struct Facts<'s> {
     tree: &'s Tree,
     pub(super) survey: Survey,
@@ -41,7 +41,7 @@ impl<'s> Facts<'s> {
         Facts { tree, survey, orphans, awaited, by_parent, lineage, good, circling }
     }
 
-    /// Tells whether `ancestor` lies on the path to `node`.
+    /// Returns true if `ancestor` lies on the path to `node`.
     pub(super) fn is_on_path(&self, ancestor: Node, node: Node) -> bool {
         self.lineage.get_or_init(|| Lineage::of(self.tree)).is_on_path(ancestor, node)
     }
@@ -72,7 +72,7 @@ impl<'s> Facts<'s> {
         good
     }
 
-    /// Tells whether an entry hangs below a circle that was cut at an entry that can be read.
+    /// Returns true if an entry hangs below a circle that was cut at an entry that can be read.
     pub(super) fn hangs_below_a_circle(&self, node: Node) -> bool {
         if self.tree.cut_circles().next().is_none() {
             return false;
@@ -108,7 +108,7 @@ fn tops(tree: &Tree) -> Vec<u32> {
     tops
 }
 
-/// Who stands above whom, in constant time per question: each entry's place in a walk, and where its subtree ends.
+/// Ancestry in constant time per question: each entry's place in a walk, and the end of its subtree.
 struct Lineage {
     spans: Vec<(u32, u32)>,
 }

@@ -1,4 +1,4 @@
-//! What a repair would do about each oddity.
+//! The fix for each problem.
 //!
 //! A fix names what was lost and where it belongs; `repair` carries it out. Nothing here writes.
 
@@ -15,7 +15,7 @@ use crate::json::ValueRef;
 use crate::session::Session;
 use crate::tree::Node;
 
-/// What a repair would do about an oddity.
+/// A fix that a repair can apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fix {
@@ -24,7 +24,7 @@ pub enum Fix {
     Stub {
         /// The id that was lost.
         id: EntryId,
-        /// Where it belongs; none at the root.
+        /// The parent; `None` for a root.
         parent: Option<EntryId>,
         /// The place was not read from the file but concluded from the order of its lines.
         inferred: bool,
@@ -58,7 +58,7 @@ pub enum Fix {
 pub struct Recovered {
     /// The id of the entry.
     pub id: EntryId,
-    /// Where its bytes stand in the file.
+    /// The range of its bytes in the file.
     pub bytes: Range<u64>,
     /// Nobody would go on from it.
     pub(crate) is_aside: bool,
@@ -74,16 +74,16 @@ struct Orphan {
     bytes: Range<u64>,
 }
 
-/// What earlier repairs did.
+/// The effects of earlier repairs.
 #[derive(Default)]
 struct EarlierRepairs {
-    /// What they brought back: where those lines stand tells nothing.
+    /// The entries that they restored: the positions of those lines have no meaning.
     restored: HashSet<EntryId>,
-    /// What stands before this and was not healed was left on purpose.
+    /// The position up to which damage that is still there was left on purpose.
     looked_until: u64,
 }
 
-/// What the record of a repair says.
+/// The record of a repair.
 pub(crate) struct RepairRecord {
     pub(crate) node: Node,
     restored: Vec<EntryId>,
@@ -111,7 +111,7 @@ impl EarlierRepairs {
 }
 
 impl Fix {
-    /// Tells whether appending is not enough, so that only a copy of the file can be repaired this way.
+    /// Returns true if appending is not enough, so that only a copy of the file can be repaired this way.
     pub fn needs_copy(&self) -> bool {
         match self {
             Fix::Detach { .. } | Fix::Omit { .. } => true,
@@ -119,7 +119,7 @@ impl Fix {
         }
     }
 
-    /// Tells whether the fix rests on a conclusion instead of on what the file says.
+    /// Returns true if the fix rests on a conclusion instead of on what the file says.
     pub fn is_inferred(&self) -> bool {
         matches!(self, Fix::Stub { inferred: true, .. })
     }
@@ -181,7 +181,7 @@ impl Session {
         found
     }
 
-    /// What earlier repairs did, as far as their records tell; what was taken back tells nothing.
+    /// Returns the effects of earlier repairs that were not undone, from their records.
     fn earlier_repairs(&self) -> Result<EarlierRepairs> {
         let records = self.repair_records()?;
         let undone: HashSet<&EntryId> = records.iter().filter_map(|record| record.undoes.as_ref()).collect();

@@ -15,14 +15,14 @@ use crate::kind::Kind;
 use crate::session::Session;
 use crate::tree::Node;
 
-/// What the pass gathered.
+/// The result of the pass.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) lines: u64,
     pub(super) bytes: u64,
     /// Lines that are not JSON, in file order.
     pub(super) bad: Vec<BadLine>,
-    /// What is odd about lines that are.
+    /// Problems of lines that are JSON.
     pub(super) found: Vec<Diagnostic>,
     /// Entries that name other entries in their bodies.
     pub(super) naming: Vec<Node>,
@@ -58,12 +58,12 @@ impl BadLine {
 }
 
 impl Survey {
-    /// Tells whether a line, by its number, is not JSON.
+    /// Returns true if a line, by its number, is not JSON.
     pub(super) fn is_bad(&self, number: u64) -> bool {
         self.bad.binary_search_by_key(&number, |bad| bad.number).is_ok()
     }
 
-    /// Tells whether the line of an entry is not JSON.
+    /// Returns true if the line of an entry is not JSON.
     pub(super) fn is_damaged(&self, node: Node) -> bool {
         self.damaged.binary_search(&node).is_ok()
     }
@@ -103,7 +103,7 @@ impl Session {
     }
 }
 
-/// Where a line stands.
+/// The position of a line.
 struct At<'s> {
     session: &'s Session,
     number: u64,

@@ -36,7 +36,7 @@ impl Session {
         Ok(found)
     }
 
-    /// Tells whether another program, which goes on from the last entry, would go on elsewhere.
+    /// Returns true if another program, which goes on from the last entry, would go on elsewhere.
     pub(super) fn leaf_problem(&self) -> Result<Option<(Diagnostic, Option<Fix>)>> {
         let tree = self.tree();
         let leaf = self.index.leaf(&*self.journal).map_err(|source| self.io_error("read", source))?;

@@ -1,4 +1,4 @@
-//! What stands on a line that is not JSON: whole entries that were fused with others, runs of zero bytes, and the
+//! The content of a line that is not JSON: whole entries that were fused with others, runs of zero bytes, and the
 //! names that can still be made out.
 
 use std::ops::Range;
@@ -18,11 +18,11 @@ pub(super) struct Fused {
     pub(super) id: EntryId,
     pub(super) parent: Option<EntryId>,
     pub(super) bytes: Range<u64>,
-    /// Only keeps books, so that nobody would go on from it.
+    /// True for a bookkeeping entry, which is never a leaf.
     pub(super) is_aside: bool,
 }
 
-/// Finds the whole entries on a line, and tells whether anything else but zero bytes stands there too.
+/// Finds the whole entries on a line; the flag is true if the line contains anything else but zero bytes.
 pub(super) fn split(line: &[u8]) -> (Vec<Fused>, bool) {
     let (mut found, mut has_rest) = (Vec::new(), false);
     // A hostile line could make every beginning look promising up to the end of the line.

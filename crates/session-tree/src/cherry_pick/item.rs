@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 pub struct PickItem {
     body: Planned,
     origin: Origin,
-    /// What the context will show for it.
+    /// The message that the context will contain.
     message: Option<Message>,
 }
 

@@ -7,7 +7,7 @@ use crate::kind::Role;
 /// The usage of an answer that cost nothing here.
 const NO_USAGE: &[u8] = br#"{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}"#;
 
-/// What providers sign a block with; a signature holds only where it was given.
+/// The fields of provider signatures, which are valid only for the original message.
 const SIGNATURES: [&str; 4] = ["textSignature", "thoughtSignature", "thinkingSignature", "signature"];
 
 /// The tools that change something outside the conversation.
@@ -36,7 +36,7 @@ fn clean(text: &[u8]) -> Message {
     Message::built(String::from_utf8_lossy(&json::minify(text)).into_owned())
 }
 
-/// Tells whether a prompt or an answer says, shows or calls anything.
+/// Returns true if a prompt or an answer says, shows or calls anything.
 pub(super) fn says_something(message: &Message) -> bool {
     message.content().blocks().any(|block| match block {
         Block::Text(text) => !text.trim().is_empty(),

@@ -22,7 +22,7 @@ use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
 
-/// What is to be picked, and how.
+/// A request to pick entries.
 ///
 /// ```
 /// use session_tree::cherry_pick::PickRequest;
@@ -47,7 +47,7 @@ pub struct PickRequest {
     pub selection: Selection,
     /// How to copy them; without a mode, prompts are copied natively and everything else is quoted.
     pub mode: Option<PickMode>,
-    /// Why, for whoever reads the session later. Models do not get it.
+    /// A note for later readers of the session; it is not sent to models.
     pub note: Option<String>,
     /// Whether to copy state of extensions too.
     pub with_state: bool,
@@ -104,7 +104,7 @@ pub struct PickPlan {
     pub items: Vec<PickItem>,
     /// Entries that an extension wants to be appended behind them.
     pub extra: Vec<Draft>,
-    /// What a person should know.
+    /// Warnings to show before the pick is applied.
     pub warnings: Vec<PickWarning>,
 }
 
@@ -134,7 +134,7 @@ impl Session {
     ///
     /// [`Error::CannotPick`] if an entry cannot be copied in the way that is asked for, [`Error::AlreadyPresent`]
     /// and [`Error::PickedBefore`] if everything is here already and that is not allowed,
-    /// [`Error::NotAnAncestor`] for a range that is none, [`Error::EmptySelection`] if nothing is left. Of a turn
+    /// [`Error::NotAnAncestor`] for an invalid range, [`Error::EmptySelection`] if no entry can be copied. Of a turn
     /// or a range, entries that have no meaning elsewhere are left out with a warning.
     pub fn plan_pick(&self, source: &Session, request: &PickRequest) -> Result<PickPlan> {
         let here = Target::of(self);
@@ -222,7 +222,7 @@ struct Planner<'p> {
     warnings: Vec<PickWarning>,
 }
 
-/// What became of a unit: it is planned, or it cannot be picked.
+/// The result of planning a unit: planned, or refused.
 type Planned = Result<std::result::Result<(), PickRefusal>>;
 
 impl Planner<'_> {
@@ -428,7 +428,7 @@ impl Planner<'_> {
     }
 }
 
-/// Tells whether a message or a summary has nothing that a copy could hold.
+/// Returns true if a message or a summary has nothing that a copy could hold.
 fn is_silent(entry: &Entry) -> bool {
     match entry.body() {
         Body::CustomMessage { content, .. } => content.is_none(),

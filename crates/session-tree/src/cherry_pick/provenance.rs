@@ -15,7 +15,7 @@ use crate::tree::Node;
 /// The `customType` of quoted picks, and the `kind` of what every pick notes.
 pub const CHERRY_PICK: &str = "cherry-pick";
 
-/// What all picks of one plan have in common.
+/// The provenance that all picks of one plan share.
 #[derive(Debug, Clone)]
 pub(crate) struct Provenance {
     pub(crate) session: Json,
@@ -24,14 +24,14 @@ pub(crate) struct Provenance {
     pub(crate) note: Option<String>,
 }
 
-/// Where one entry of a pick came from.
+/// The origin of one picked entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     provenance: Provenance,
     sources: Vec<EntryId>,
     mode: PickMode,
     usage: Option<Json>,
-    /// What the source itself noted, if it is a pick.
+    /// The origin that the source stores, if it is a pick itself.
     first: Option<Map<String, Json>>,
 }
 

@@ -1,4 +1,4 @@
-//! Quotes: what was said elsewhere as text, under a line that tells where it comes from.
+//! Quotes: the content of other entries as text, below a line that names its origin.
 //!
 //! A model must not believe that it did here what was done there; so a quote names its origin first, and a tool
 //! call is one line about it.
@@ -30,7 +30,7 @@ const SHOWN_NAME: usize = 80;
 #[derive(Debug, Clone)]
 pub(crate) struct Attribution {
     branch: String,
-    /// What the other session is called, if it is another one.
+    /// The name of the source session, if it is another one.
     session: Option<String>,
 }
 

@@ -75,7 +75,7 @@ fn turn_around(source: &Session, path: &[Node], place: usize) -> Vec<Node> {
     let is_prompt = |node: &Node| tree.role(*node) == Some(Role::User);
     let start = path[..=place].iter().rposition(is_prompt).unwrap_or_default();
     let next = path[place + 1..].iter().position(is_prompt).map_or(path.len(), |at| place + 1 + at);
-    // What keeps books behind the last answer belongs to nobody's turn.
+    // Bookkeeping entries after the last answer belong to no turn.
     let end = path[start..next].iter().rposition(|node| !tree.is_bookkeeping(*node));
     end.map_or_else(Vec::new, |end| path[start..=start + end].to_vec())
 }

@@ -29,7 +29,7 @@ impl Unit {
         std::iter::once(self.head).chain(self.calls.iter().filter_map(|call| call.result)).collect()
     }
 
-    /// Tells whether some call has no result.
+    /// Returns true if some call has no result.
     pub(crate) fn is_open(&self) -> bool {
         self.calls.iter().any(|call| call.result.is_none())
     }

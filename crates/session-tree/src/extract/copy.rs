@@ -14,9 +14,9 @@ use crate::migrate;
 use crate::session::{NewHeader, Session};
 use crate::tree::Node;
 
-/// What is read at once for a short range: the ranges of one path often lie close together.
+/// The read size for a short range: the ranges of one path are often close together.
 const SHORT_READ: usize = 64 * 1024;
-/// What is read at once for a long one.
+/// The read size for a long range.
 const LONG_READ: usize = 1024 * 1024;
 
 impl Session {
@@ -54,7 +54,7 @@ impl Session {
         out.write_all(&self.label_lines(plan, new_id))
     }
 
-    /// Writes every line but the headers: also the bad ones, which may be all that is left of something.
+    /// Writes every line but the headers, including bad ones, which may be the last trace of an entry.
     fn write_all_lines(&self, copier: &mut Copier<'_>) -> io::Result<()> {
         let index = &self.index;
         for line in index.lines() {

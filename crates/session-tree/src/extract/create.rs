@@ -19,7 +19,7 @@ use crate::journal::FileJournal;
 use crate::journal::{Journal, NewLines, ReadAt, name_of};
 use crate::session::{NewSession, Options, Session, split_lines};
 
-/// Where a new session goes.
+/// The destination of a new session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
     /// Into this file, which must not exist.
@@ -178,7 +178,7 @@ fn open_source(fs: Arc<dyn Fs>, source: &Path) -> Result<Session> {
     })
 }
 
-/// Opens a file that is to be copied, without writing to it or locking it.
+/// Opens a file for copying, without writing to it or locking it.
 #[cfg(feature = "fs")]
 pub(super) fn open_to_read(fs: Arc<dyn Fs>, path: &Path) -> Result<Session> {
     let journal = FileJournal::open(fs, path, Access::Read)?;

@@ -1,4 +1,4 @@
-//! Where a fork would start.
+//! Planning and making a fork.
 
 use super::create::Destination;
 use super::plan::Extract;
@@ -8,7 +8,7 @@ use crate::id::{EntryId, Stamp};
 use crate::kind::Role;
 use crate::session::{Options, Session};
 
-/// Where a fork ends in relation to the entry it is made at.
+/// The end of a fork in relation to the selected entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ForkPosition {
     /// Before a prompt, whose text is taken back to be sent in another way.

@@ -18,7 +18,7 @@ use crate::tree::Node;
 /// How often another name is tried.
 const MOST_NAMES: u32 = 10_000;
 
-/// Copies a session file into a directory, byte for byte, and tells where it is now.
+/// Copies a session file into a directory, byte for byte, and returns the new path.
 ///
 /// If the name is taken the copy is called `name-1.jsonl`, and so on; no file is ever replaced. A file that lies in
 /// the directory already stays where it is. A file that spells its ids `uuid` is written in the current version.
@@ -54,7 +54,7 @@ pub fn import(source: &Path, directory: &Path, options: &Options) -> Result<Path
     Err(Error::Exists { path: directory.join(name(source, 0)) })
 }
 
-/// Tells whether the source lies in the directory already.
+/// Returns true if the source lies in the directory already.
 fn stored_already(fs: &Arc<dyn Fs>, session: &Session, directory: &Path) -> Option<PathBuf> {
     let source = session.file()?;
     let directory = fs.canonical(directory).ok()?;

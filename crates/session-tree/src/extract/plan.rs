@@ -1,4 +1,4 @@
-//! What an extract would copy, and what it would change on the way.
+//! The plan of an extract: the entries to copy, and the links to change.
 
 use hashbrown::HashSet;
 use std::hash::RandomState;
@@ -61,7 +61,7 @@ pub struct PlannedEntry {
 }
 
 impl ExtractPlan {
-    /// Returns what is to be extracted.
+    /// Returns the selection.
     pub fn what(&self) -> Extract {
         self.what
     }
@@ -76,7 +76,7 @@ impl ExtractPlan {
         self.entries.iter().filter_map(|entry| Some((entry.node, entry.first_kept?)))
     }
 
-    /// Returns the labels that would be set anew behind the entries, in order.
+    /// Returns the labels that would be appended after the entries, in order.
     pub fn labels(&self) -> &[(Node, Label)] {
         &self.labels
     }
@@ -86,7 +86,7 @@ impl ExtractPlan {
         &self.left_out
     }
 
-    /// Tells whether the new session has a conversation, so that it is worth a file at once.
+    /// Returns true if the new session has a conversation, so that it is worth a file at once.
     pub fn begins_conversation(&self) -> bool {
         self.begins_conversation
     }
@@ -96,7 +96,7 @@ impl Session {
     /// Plans a new session made of entries of this one. Changes nothing.
     ///
     /// Label entries are left out, because they stand between the entries they divide; the labels themselves are
-    /// set anew at the end. What hung below an entry that is left out hangs below that entry's parent.
+    /// appended at the end. Children of a skipped entry become children of its parent.
     pub fn plan_extract(&self, what: Extract) -> Result<ExtractPlan> {
         if let Extract::Path { at } | Extract::Branch { at } | Extract::Subtree { root: at } = what {
             self.check_node(at)?;
@@ -130,7 +130,7 @@ impl Session {
     }
 }
 
-/// Walks over the selected entries, parents first, and notes for each what becomes of it.
+/// Walks over the selected entries, parents first, and plans each of them.
 struct Planner<'s> {
     session: &'s Session,
     tree: &'s Tree,
@@ -141,7 +141,7 @@ struct Planner<'s> {
     copied: Vec<(usize, Node)>,
     /// The place in the trail that an entry had when it was taken.
     depth: Vec<u32>,
-    /// Entries above a subtree that becomes a session of its own.
+    /// Entries above a subtree that becomes a separate session.
     outside: HashSet<Node, RandomState>,
 }
 
@@ -230,7 +230,7 @@ impl<'s> Planner<'s> {
         self.plan.entries.push(entry);
     }
 
-    /// Tells whether a line has to be changed. Only roots have to be looked at: any other entry says the same as
+    /// Returns true if a line has to be changed. Only roots have to be looked at: any other entry says the same as
     /// the tree.
     fn is_spliced(&self, node: Node, parent: Option<Node>) -> Result<bool> {
         if !self.session.index.reads_as_written() || parent != self.tree.parent(node) {

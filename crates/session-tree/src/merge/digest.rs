@@ -1,4 +1,4 @@
-//! Digests: a branch told by quoting its turns, without a model.
+//! Digests: a branch as text, made by quoting its turns, without a model.
 
 use crate::cherry_pick::{Attribution, MessageReader, Unit, spoken, units_of};
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::estimate::UNITS_PER_TOKEN;
 use crate::kind::Role;
 use crate::tree::Node;
 
-/// What stands between two parts of a digest.
+/// The separator between two parts of a digest.
 const GAP: &str = "\n\n";
 
 /// A branch as text.
@@ -17,7 +17,7 @@ pub(super) struct Digest {
     pub(super) omitted: usize,
 }
 
-/// Quotes entries turn by turn; turns in which nothing is said are left out.
+/// Quotes entries turn by turn; turns without content are skipped.
 pub(super) fn quoted_turns(
     reader: &MessageReader<'_>,
     attribution: &Attribution,
@@ -65,7 +65,7 @@ fn turns_of(reader: &MessageReader<'_>, nodes: &[Node]) -> Result<Vec<Vec<Unit>>
     Ok(turns)
 }
 
-/// Quotes one turn; none if nothing is said in it.
+/// Quotes one turn; returns `None` if it has no content.
 fn block(reader: &MessageReader<'_>, attribution: &Attribution, turn: &[Unit]) -> Result<Option<String>> {
     let mut said = Vec::new();
     for unit in turn {

@@ -20,7 +20,7 @@ pub struct EarlierMerge {
     pub source_leaf: EntryId,
 }
 
-/// What a source says that is new here.
+/// The new entries of a source.
 pub(super) struct Incoming<'s> {
     pub(super) source: &'s Session,
     pub(super) base: Option<CommonAncestor>,
@@ -29,7 +29,7 @@ pub(super) struct Incoming<'s> {
     pub(super) leaf: Node,
     /// Everything on the source's path that is new, oldest first.
     pub(super) segment: Vec<Node>,
-    /// What of it says something, as the latest compaction leaves it.
+    /// The new entries that have content, after the latest compaction.
     pub(super) entries: Vec<Node>,
     pub(super) files: FileOps,
 }

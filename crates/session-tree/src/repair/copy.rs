@@ -113,7 +113,7 @@ impl Copier<'_, '_> {
         self.fragment(from..bytes.end)
     }
 
-    /// Writes what stands between two entries of one line as a line of its own; zero bytes say nothing.
+    /// Writes the bytes between two entries of one line as a separate line; zero bytes are dropped.
     fn fragment(&mut self, bytes: Range<u64>) -> io::Result<()> {
         if bytes.end - bytes.start > LONGEST_LINE {
             self.range(bytes)?;

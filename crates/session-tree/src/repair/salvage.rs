@@ -1,4 +1,4 @@
-//! Salvage: what is left of a file whose header cannot be read. The file itself is never touched.
+//! Salvage: reading the entries of a file whose header cannot be read. The file itself is never changed.
 
 use std::borrow::Cow;
 use std::io;
@@ -22,17 +22,17 @@ use crate::line::trim;
 use crate::session::{Session, header_line};
 use crate::time::Timestamp;
 
-/// What could be read of a file that is no session any more.
+/// The readable part of a file that is no longer a session.
 #[derive(Debug)]
 pub struct Salvage {
     session: Session,
     lost_header: Option<Range<u64>>,
 }
 
-/// Reads what is left of a session file whose header is damaged or gone.
+/// Reads the entries of a session file whose header is damaged or missing.
 ///
 /// Every line that can be read becomes an entry of a session in memory, below a header made of what the old one
-/// still tells. Fails if there is not a single entry: then the file is none of ours.
+/// still contains. Fails if there is no entry: then the file was never a session.
 pub fn salvage(fs: Arc<dyn Fs>, path: &Path) -> Result<Salvage> {
     let source = FileJournal::open(fs, path, Access::Read)?;
     let found = Findings::of(&source).map_err(Error::io("read", path))?;
@@ -46,7 +46,7 @@ pub fn salvage(fs: Arc<dyn Fs>, path: &Path) -> Result<Salvage> {
         (Some(line), FirstLine::LostHeader) if Doc::parse(found.first_text.as_slice()).is_ok() => {
             Some(line.end + 1)
         }
-        // Without the byte order mark, which is none in the middle of a file.
+        // Without the byte order mark, which is invalid in the middle of a file.
         (Some(line), FirstLine::Entry) => Some(line.start),
         (_, FirstLine::LostHeader | FirstLine::Entry) => Some(0),
     };
@@ -92,7 +92,7 @@ impl Salvage {
     }
 }
 
-/// What stands where the header should.
+/// The kind of the first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FirstLine {
     Header,
@@ -215,7 +215,7 @@ impl Findings {
     }
 }
 
-/// A header made of what the old one, the entries and the name of the file still tell.
+/// Makes a header from the remains of the old one, the entries and the name of the file.
 fn fresh_header(old: &[u8], entries: &Entries, path: &Path) -> Vec<u8> {
     let named = || Some(path.file_stem()?.to_str()?.rsplit_once('_')?.1.to_owned());
     let id = hint(old, "id").filter(|id| is_valid_session_id(id));
@@ -229,13 +229,13 @@ fn fresh_header(old: &[u8], entries: &Entries, path: &Path) -> Vec<u8> {
     format!("{line}\n").into_bytes()
 }
 
-/// Tells whether a line has a type that entries of sessions have.
+/// Returns true if a line has a type that entries of sessions have.
 fn has_known_type(line: ValueRef<'_>) -> bool {
     let kind = line.get("type").and_then(ValueRef::as_str);
     kind.is_some_and(|kind| EntryKind::from_name(kind.as_bytes()) != EntryKind::Opaque)
 }
 
-/// What the entries tell about the file.
+/// Facts about the file, collected from its entries.
 #[derive(Debug, Default)]
 struct Entries {
     time: Option<Timestamp>,
