@@ -52,7 +52,7 @@ fn after_appends(
     drop(open(&copy, directory)?);
     let mut session = Options::new().open(&copy)?;
     for number in 0..ADDED {
-        session.append(Message::user(&format!("one more, number {number}")))?;
+        session.append(Message::user(format!("one more, number {number}")))?;
     }
     drop(session);
     let behind = best(bench.runs, || cpu_of(|| open(&copy, directory)))?;

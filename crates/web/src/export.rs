@@ -175,7 +175,7 @@ impl<'e> Export<'e> {
         if row.style != RowStyle::Summary {
             return Ok(());
         }
-        let source = session_view::source_of(&self.session, row.node)?;
+        let source = session_view::source_of(self.session, row.node)?;
         let Some(source) = source.and_then(|source| self.all.position_of(source)) else { return Ok(()) };
         if !self.links.is_empty() {
             self.links.push(b',');

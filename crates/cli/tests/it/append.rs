@@ -129,7 +129,7 @@ fn a_bad_draft_ends_it_and_names_its_line() {
     hint: `offshoot show SESSION REF --raw` prints an entry as it is stored
     error: line 2 of standard input: Entry nobody not found
     hint: `offshoot tree --flat SESSION` lists the ids of all entries
-    error: line 2 of standard input: cannot write this draft: `id` is given by the session
+    error: line 2 of standard input: cannot write this draft: `id` is set by the session
     hint: `offshoot show SESSION REF --raw` prints an entry as it is stored
     error: line 2 of standard input: `parentId` is neither an entry nor null
     error: line 2 of standard input: Entry a4 is not on the active branch

@@ -21,11 +21,13 @@ pub(super) struct Cache {
     is_changed: bool,
 }
 
+/// A stored row: the path of the file, the state of the file, the row.
+type Record = (String, Key, Box<[u8]>);
+
 impl Cache {
     /// Reads a cache. One that cannot be read, or has another version, counts as empty and is replaced later.
     pub(super) fn load(fs: &dyn Fs, path: &Path) -> Self {
-        let records: Option<Vec<(String, Key, Box<[u8]>)>> =
-            FORMAT.open(fs, path).and_then(|parts| parts.decode(0));
+        let records: Option<Vec<Record>> = FORMAT.open(fs, path).and_then(|parts| parts.decode(0));
         let records = records.unwrap_or_default().into_iter();
         Self { records: records.map(|(path, key, row)| (path, (key, row))).collect(), is_changed: false }
     }

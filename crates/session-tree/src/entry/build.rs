@@ -87,6 +87,7 @@ impl AssistantBuilder {
     }
 
     /// Adds a call of a tool; `arguments` is a JSON object.
+    #[expect(clippy::needless_pass_by_value, reason = "callers build the arguments in place")]
     pub fn tool_call(mut self, id: impl AsRef<str>, name: impl AsRef<str>, arguments: Json) -> Self {
         self.calls_tools = true;
         self.blocks.push("toolCall", |block| {

@@ -261,7 +261,7 @@ fn a_file_that_spells_ids_uuid_is_continued_in_its_own_spelling() {
     session.append_label_change("m2", Some("here")).unwrap();
     let compaction = session
         .append(
-            &Draft::parse(
+            Draft::parse(
                 r#"{"type":"compaction","summary":"s","firstKeptEntryId":"m2","tokensBefore":9,"fromHook":false}"#,
             )
             .unwrap(),

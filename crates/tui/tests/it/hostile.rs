@@ -176,7 +176,7 @@ fn check_dialogs(rng: &mut Rng, keymap: &Keymap) {
 }
 
 fn check_branches(rng: &mut Rng, session: &Session, keymap: &Keymap) {
-    let mut list = BranchList::new(hostile(rng), session_view::branch_table(&session).unwrap());
+    let mut list = BranchList::new(hostile(rng), session_view::branch_table(session).unwrap());
     check("branches", |theme, area, buf| list.draw(theme, keymap, local(), area, buf));
     list.update(&Input::Action(Action::BranchSearch));
     list.update(&Input::Paste(hostile(rng)));
