@@ -1,6 +1,6 @@
 //! The handle of an agent: the one way in which front ends, extensions and embedding programs use it.
 //!
-//! Prompts and [requests](requests) go through the queue, and each request has a reply. Small changes, such as a label,
+//! Prompts and requests go through the queue, and each request has a reply. Small changes, such as a label,
 //! are made at once, even during a turn. Everything that happens is in the event stream.
 
 mod requests;

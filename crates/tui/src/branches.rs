@@ -1,6 +1,6 @@
 //! The list of branches: what was tried, how it ended, what it cost; and where to go from here.
 //!
-//! Rows come from the engine ([`session_view::branch_table`](session_tree::session_view::branch_table)); their numbers are those of
+//! Rows come from the engine ([`session_view::branch_table`]); their numbers are those of
 //! the reference `#n`. Hiding a branch takes it from lists, never from the session.
 
 mod draw;
