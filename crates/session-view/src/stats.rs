@@ -36,9 +36,9 @@ pub struct Stats {
     pub entries: usize,
     /// The bytes of their lines, without line feeds.
     pub bytes: u64,
-    /// Entries by type, in the order of [`Kind::ALL`]; only types that occur.
+    /// Entries by type, only types that occur, in the order of the variants of [`Kind`].
     pub kinds: Vec<(Kind, Total)>,
-    /// Messages by role, in the order of [`Role::ALL`]; only roles that occur.
+    /// Messages by role, only roles that occur, in the order of the variants of [`Role`].
     pub roles: Vec<(Role, Total)>,
     /// How many prompts there are.
     pub turns: usize,
