@@ -35,9 +35,9 @@ async fn session_name() {
 async fn send_user_message() {
     let mut stage = of("send-user-message", Setup { replies: vec!["hi", "short"], ..Setup::default() }).await;
     stage.command("ask hello").await.unwrap();
-    assert_eq!(stage.path(), ["user: hello", "assistant: hi"]);
+    assert_eq!(stage.path(), ["model_change ", "user: hello", "assistant: hi"]);
     stage.command("askwith why").await.unwrap();
-    assert!(stage.path()[2].starts_with("user: User request: why"), "{:?}", stage.path());
+    assert!(stage.path()[3].starts_with("user: User request: why"), "{:?}", stage.path());
     stage.command("ask").await.unwrap();
     assert_eq!(stage.notes(), ["warning: Usage: /ask <message>"]);
 }
