@@ -1,4 +1,4 @@
-//! The agent as an actor: a thread of its own that takes work from the queue, one item after the other.
+//! The agent as an actor: its thread takes work from the queue, one item after the other.
 //!
 //! handle -> queue -> **thread of the agent** -> replies, events
 //!
@@ -15,11 +15,11 @@ use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::event::AgentEvent;
 use crate::handle::AgentHandle;
-use crate::queue::{Next, Queue};
+use crate::queue::{NextWork, Queue};
 use crate::turn::Outcome;
 
 impl Agent {
-    /// Starts the agent on a thread of its own and returns its handle. [`AgentHandle::quit`] ends it.
+    /// Starts the agent on a new thread and returns its handle. [`AgentHandle::quit`] ends it.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl Agent {
         Ok(handle)
     }
 
-    /// Works off the queue until the agent is told to quit.
+    /// Runs the items of the queue until a request ends the agent.
     async fn serve(mut self) {
         // Also if a request panics, the queue is closed and its replies do not hang.
         let _close = CloseOnDrop(self.queue.clone());
@@ -44,8 +44,7 @@ impl Agent {
         }
     }
 
-    /// Waits for the next request or prompt in the queue and runs it. A thread of its own does this by itself: see
-    /// [`Agent::spawn`].
+    /// Waits for the next request or prompt in the queue and runs it. The thread of [`Agent::spawn`] calls this.
     pub async fn run_next(&mut self, cancel: &Cancel) {
         let next = self.queue.next().await;
         self.run_item(next, cancel).await;
@@ -58,11 +57,11 @@ impl Agent {
         }
     }
 
-    async fn run_item(&mut self, next: Next, cancel: &Cancel) {
+    async fn run_item(&mut self, next: NextWork, cancel: &Cancel) {
         self.events.emit(AgentEvent::QueueChanged);
         match next {
-            Next::Job(job) => self.run_job(job, cancel).await,
-            Next::Prompt(submission) => {
+            NextWork::Job(job) => self.run_job(job, cancel).await,
+            NextWork::Prompt(submission) => {
                 let outer = self.queue.begin_job(cancel);
                 if let Err(error) = self.run_prompt(submission, cancel).await {
                     self.events.emit(AgentEvent::Failed { error: Arc::new(error) });

@@ -17,10 +17,10 @@ mod work;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
-use session_tree::{EntryId, Message, Session};
+use session_tree::{Message, Session};
 
 use crate::approval::{Approvals, Approver, RulesThenAsk};
 use crate::cancel::Cancel;
@@ -33,10 +33,10 @@ use crate::hooks::Hooks;
 use crate::model::{Model, ThinkingLevel};
 use crate::permission::Permissions;
 pub use crate::queue::Delivery;
-use crate::queue::{Job, Queue, Taken};
+use crate::queue::{Job, Queue};
 use crate::secrets::Secrets;
 use crate::settings::Settings;
-use crate::shared::{SessionGuard, SharedSession, Source};
+use crate::shared::{SessionGuard, SharedSession, Source, continues_from};
 use crate::tools::{SharedTools, ToolBox};
 use crate::turn::{Effect, Input, Moment, Outcome, QueueMode, Turn};
 
@@ -230,7 +230,7 @@ impl Agent {
 
     /// Updates the state that handles read.
     pub(crate) fn publish_state(&self) {
-        *self.handle().lock_state() = AgentState {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = AgentState {
             model: self.model.clone(),
             thinking: self.thinking,
             commands: self.commands.clone(),
@@ -259,17 +259,14 @@ impl Agent {
             }
         }
         self.tell_news(cancel).await;
-        if self.session().header().id() != session || !self.continues(from.as_ref()) {
+        let is_elsewhere = {
+            let now = self.session();
+            now.header().id() != session || !continues_from(&now, from.as_ref())
+        };
+        if is_elsewhere {
             self.events.emit(AgentEvent::PositionChanged { session, from, by });
         }
         self.queue.end_job(outer);
-    }
-
-    /// Returns true if the path contains an entry; true without one.
-    fn continues(&self, from: Option<&EntryId>) -> bool {
-        let session = self.session();
-        let from = from.and_then(|id| session.tree().node(id.as_str()));
-        from.is_none_or(|from| session.leaf().is_some_and(|leaf| session.tree().is_on_path(from, leaf)))
     }
 
     /// Sends messages and works until the model has answered, failed for good, or somebody stopped it.
@@ -372,8 +369,8 @@ impl Agent {
         Ok(Outcome::Done)
     }
 
-    /// Ends a turn of the model, and takes what waits for this moment. It stays in the inbox, where it can be taken back,
-    /// until there is room for it.
+    /// Ends a turn of the model, and takes the messages that wait for this moment. They stay in the queue, where they can
+    /// be taken back, until there is room for them.
     async fn take_waiting(&mut self, moment: Moment, cancel: &Cancel) -> Result<Input> {
         let wants_more = self.end_turn(cancel).await?;
         let is_asked = moment == Moment::AfterTools;
@@ -386,8 +383,8 @@ impl Agent {
         Ok(if goes_on { Input::Taken(messages) } else { Input::NothingWaits })
     }
 
-    /// Takes what is due from the inbox, as far as extensions leave something of it: nothing once somebody stopped the
-    /// work.
+    /// Takes the messages that are due from the queue and runs the `input` hooks on them. Takes none once the work is
+    /// cancelled.
     async fn take_due(&self, moment: Moment, cancel: &Cancel) -> Vec<Message> {
         let follow_ups = (Delivery::FollowUp, self.settings.follow_up_mode);
         let queues = [
@@ -412,10 +409,9 @@ impl Agent {
 
     /// Appends what was to wait for the end of the turn.
     async fn append_after_turn(&mut self, cancel: &Cancel) -> Result<()> {
-        for taken in self.queue.take(Delivery::AfterTurn, QueueMode::All) {
-            if let Taken::Message(message) = taken {
-                self.append(message, cancel).await?;
-            }
+        let taken = self.queue.take(Delivery::AfterTurn, QueueMode::All);
+        for message in self.heard(taken, cancel).await {
+            self.append(message, cancel).await?;
         }
         Ok(())
     }

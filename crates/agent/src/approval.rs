@@ -206,7 +206,7 @@ fn about(call: &ReadyCall, reason: &Reason) -> String {
     }
 }
 
-/// What would happen: the whole command, or every path as the model wrote it and where it leads.
+/// Describes the effect: the whole command, or every path as the model wrote it and where it leads.
 fn what(effect: &Effect, without_rules: &Reason) -> String {
     let paths = match effect {
         Effect::Runs(text) | Effect::Other(text) => return text.clone(),

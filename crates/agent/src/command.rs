@@ -108,12 +108,17 @@ impl PlannedIn {
     }
 }
 
+/// Finds the entry that a reference names; `-` is the previous position.
+pub(crate) fn resolve(session: &Session, reference: &str, previous: Option<&EntryId>) -> Result<Node> {
+    let previous = previous.and_then(|id| session.tree().node(id.as_str()));
+    Ok(session_view::resolve_from(session, reference, previous)?)
+}
+
 impl Agent {
     /// Finds the entry that a reference names; `-` is where the leaf was before the last move.
     pub fn resolve(&self, reference: &str) -> Result<Node> {
         let previous = self.history.behind().last().and_then(Option::as_ref);
-        let previous = previous.and_then(|id| self.session().tree().node(id.as_str()));
-        Ok(session_view::resolve_from(&self.session(), reference, previous)?)
+        resolve(&self.session(), reference, previous)
     }
 
     /// Returns where the leaf was.

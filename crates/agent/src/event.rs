@@ -167,12 +167,6 @@ impl Events {
         events
     }
 
-    /// Makes a stream that calls a function for each event as `--mode json` prints it.
-    pub fn json(mut on_event: impl FnMut(&Json) + Send + 'static) -> Self {
-        let mut answer = Answer::default();
-        Events::new(move |event| on_event(&event.event.to_json_in(&mut answer)))
-    }
-
     /// Subscribes to all events from now on.
     pub fn subscribe(&self) -> Subscription {
         let (send, receive) = mpsc::unbounded_channel();

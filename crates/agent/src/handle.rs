@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::agent::{Agent, Submission};
 use crate::approval::{ApprovalRequest, Approvals};
 use crate::cancel::Cancel;
+use crate::command::resolve;
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, Events, Subscription};
 use crate::extension::ExtensionCommand;
@@ -115,7 +116,7 @@ impl<T> Reply<T> {
         self.cancel.clone()
     }
 
-    /// Waits for the reply. If `cancel` is used meanwhile, the request is stopped.
+    /// Waits for the reply. If `cancel` is cancelled first, the request is stopped.
     pub async fn unless(mut self, cancel: &Cancel) -> Result<T> {
         tokio::select! {
             biased;
@@ -175,8 +176,7 @@ impl AgentHandle {
     pub fn find(&self, reference: &str) -> Result<EntryId> {
         let previous = self.lock_state().previous.clone();
         let session = self.session();
-        let previous = previous.and_then(|id| session.tree().node(id.as_str()));
-        let node = session_view::resolve_from(&session, reference, previous)?;
+        let node = resolve(&session, reference, previous.as_ref())?;
         Ok(session.tree().id(node))
     }
 
@@ -418,7 +418,7 @@ impl AgentHandle {
         self.add_job(None, Cancel::new(), run);
     }
 
-    /// Waits in the queue, under a text. The prompts behind it wait until the hold is dropped; requests run meanwhile.
+    /// Waits in the queue, under a text. Until the hold is dropped, the prompts behind it wait and requests still run.
     pub fn hold(&self, text: QueueText) -> Reply<QueueHold> {
         let (send, reply) = oneshot::channel();
         let cancel = Cancel::new();

@@ -66,27 +66,17 @@ struct State {
     is_closed: bool,
 }
 
-/// A queued prompt, message or job.
 enum Item {
-    Prompt(Submission, Delivery),
-    /// A custom message of an extension.
-    Message(Message, Delivery),
+    Message(QueuedMessage, Delivery),
     Job(Job),
 }
 
-/// A message or prompt that a turn takes.
-pub(crate) enum Taken {
+/// A message that waits for a turn.
+#[derive(Clone)]
+pub(crate) enum QueuedMessage {
     Prompt(Submission),
-    Message(Message),
-}
-
-impl Taken {
-    fn into_prompt(self) -> Option<Submission> {
-        match self {
-            Taken::Prompt(submission) => Some(submission),
-            Taken::Message(_) => None,
-        }
-    }
+    /// A custom message of an extension.
+    Custom(Message),
 }
 
 /// The text of a job in the queue.
@@ -122,8 +112,8 @@ type JobFn = dyn for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> JobFuture<'a> + Se
 /// A running job.
 pub(crate) type JobFuture<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// The work that an idle agent does next.
-pub(crate) enum Next {
+/// The next work of an idle agent.
+pub(crate) enum NextWork {
     Job(Job),
     Prompt(Submission),
 }
@@ -131,12 +121,12 @@ pub(crate) enum Next {
 impl Queue {
     /// Queues a prompt.
     pub(crate) fn add_prompt(&self, delivery: Delivery, submission: Submission) {
-        self.add(Item::Prompt(submission, delivery));
+        self.add(Item::Message(QueuedMessage::Prompt(submission), delivery));
     }
 
     /// Queues a custom message.
     pub(crate) fn add_message(&self, delivery: Delivery, message: Message) {
-        self.add(Item::Message(message, delivery));
+        self.add(Item::Message(QueuedMessage::Custom(message), delivery));
     }
 
     /// Queues a custom message for the turn that runs; returns it if none runs.
@@ -145,7 +135,7 @@ impl Queue {
         if state.turn.is_none() {
             return Err(message);
         }
-        state.items.push(Item::Message(message, delivery));
+        state.items.push(Item::Message(QueuedMessage::Custom(message), delivery));
         Ok(())
     }
 
@@ -180,23 +170,16 @@ impl Queue {
     /// Removes the prompts of the user and returns them.
     pub(crate) fn take_back_prompts(&self) -> Vec<Submission> {
         let mut state = self.state();
-        let taken = state.items.extract_if(.., |item| item.is_typed_prompt());
-        taken.filter_map(Item::into_taken).filter_map(Taken::into_prompt).collect()
+        state.items.extract_if(.., |item| item.is_typed_prompt()).filter_map(Item::into_typed).collect()
     }
 
     /// Removes the prompts and jobs of the user. Returns the prompts and the commands that were typed.
     pub(crate) fn take_back(&self) -> Vec<Submission> {
         let is_of_user = |item: &mut Item| match item {
-            Item::Prompt(..) => item.is_typed_prompt(),
+            Item::Message(..) => item.is_typed_prompt(),
             Item::Job(job) => job.source == Source::Agent && job.text.is_some(),
-            Item::Message(..) => false,
         };
-        let typed = |item| match item {
-            Item::Prompt(submission, _) => Some(submission),
-            Item::Job(Job { text: Some(QueueText::Typed(text)), .. }) => Some(Submission::typed(text)),
-            Item::Job(_) | Item::Message(..) => None,
-        };
-        self.state().items.extract_if(.., is_of_user).filter_map(typed).collect()
+        self.state().items.extract_if(.., is_of_user).filter_map(Item::into_typed).collect()
     }
 
     /// Returns true while a turn runs.
@@ -221,16 +204,18 @@ impl Queue {
         self.state().items.iter().filter_map(Item::delivery).any(Delivery::is_answered)
     }
 
-    /// Returns the texts or messages that wait for the turn that runs, or for its end.
-    pub(crate) fn waiting(&self) -> Vec<Taken> {
+    /// Returns the messages that wait for the turn that runs, or for its end.
+    pub(crate) fn waiting(&self) -> Vec<QueuedMessage> {
         let state = self.state();
         let with = |is_answered| {
-            let is_meant = move |item: &&Item| {
-                item.delivery().is_some_and(|delivery| {
-                    delivery != Delivery::NextTurn && delivery.is_answered() == is_answered
-                })
-            };
-            state.items.iter().filter(is_meant).filter_map(Item::taken)
+            state.items.iter().filter_map(move |item| match item {
+                Item::Message(message, delivery)
+                    if *delivery != Delivery::NextTurn && delivery.is_answered() == is_answered =>
+                {
+                    Some(message.clone())
+                }
+                Item::Message(..) | Item::Job(_) => None,
+            })
         };
         with(true).chain(with(false)).collect()
     }
@@ -266,7 +251,7 @@ impl Queue {
     }
 
     /// Takes the prompts and messages with this delivery, in the order in which they were queued.
-    pub(crate) fn take(&self, delivery: Delivery, mode: QueueMode) -> Vec<Taken> {
+    pub(crate) fn take(&self, delivery: Delivery, mode: QueueMode) -> Vec<QueuedMessage> {
         let max = match mode {
             QueueMode::OneAtATime => 1,
             QueueMode::All => usize::MAX,
@@ -277,7 +262,7 @@ impl Queue {
             count += usize::from(fits);
             fits
         };
-        self.state().items.extract_if(.., is_taken).filter_map(Item::into_taken).collect()
+        self.state().items.extract_if(.., is_taken).filter_map(Item::into_message).collect()
     }
 
     /// Waits for the next job that is not shown in the queue.
@@ -298,7 +283,7 @@ impl Queue {
     }
 
     /// Waits for the next job or prompt.
-    pub(crate) async fn next(&self) -> Next {
+    pub(crate) async fn next(&self) -> NextWork {
         loop {
             let arrived = self.0.arrived.notified();
             if let Some(next) = self.try_next() {
@@ -309,16 +294,16 @@ impl Queue {
     }
 
     /// Returns the next job or prompt.
-    pub(crate) fn try_next(&self) -> Option<Next> {
+    pub(crate) fn try_next(&self) -> Option<NextWork> {
         let is_next = |item: &mut Item| match item {
-            Item::Prompt(_, delivery) => delivery.is_answered(),
+            Item::Message(QueuedMessage::Prompt(_), delivery) => delivery.is_answered(),
+            Item::Message(QueuedMessage::Custom(_), _) => false,
             Item::Job(_) => true,
-            Item::Message(..) => false,
         };
         match self.state().items.extract_if(.., is_next).next()? {
-            Item::Prompt(submission, _) => Some(Next::Prompt(submission)),
-            Item::Job(job) => Some(Next::Job(job)),
-            Item::Message(..) => None,
+            Item::Message(QueuedMessage::Prompt(submission), _) => Some(NextWork::Prompt(submission)),
+            Item::Message(QueuedMessage::Custom(_), _) => None,
+            Item::Job(job) => Some(NextWork::Job(job)),
         }
     }
 
@@ -330,40 +315,40 @@ impl Queue {
 impl Item {
     fn delivery(&self) -> Option<Delivery> {
         match self {
-            Item::Prompt(_, delivery) | Item::Message(_, delivery) => Some(*delivery),
+            Item::Message(_, delivery) => Some(*delivery),
             Item::Job(_) => None,
         }
     }
 
     /// Returns true for a prompt of the user, false for one of an extension.
     fn is_typed_prompt(&self) -> bool {
-        matches!(self, Item::Prompt(submission, _) if submission.source != Submission::EXTENSION)
+        matches!(self, Item::Message(QueuedMessage::Prompt(prompt), _) if prompt.source != Submission::EXTENSION)
     }
 
     fn queued(&self) -> Option<Queued> {
         match self {
-            Item::Prompt(submission, delivery) if self.is_typed_prompt() => {
-                Some(Queued { text: submission.text.clone(), delivery: Some(*delivery) })
+            Item::Message(QueuedMessage::Prompt(prompt), delivery) if self.is_typed_prompt() => {
+                Some(Queued { text: prompt.text.clone(), delivery: Some(*delivery) })
             }
             Item::Job(Job { text: Some(text), .. }) => {
                 Some(Queued { text: text.as_str().to_owned(), delivery: None })
             }
-            Item::Prompt(..) | Item::Job(_) | Item::Message(..) => None,
+            Item::Message(..) | Item::Job(_) => None,
         }
     }
 
-    fn taken(&self) -> Option<Taken> {
+    /// Returns the prompt or the command that was typed.
+    fn into_typed(self) -> Option<Submission> {
         match self {
-            Item::Prompt(submission, _) => Some(Taken::Prompt(submission.clone())),
-            Item::Message(message, _) => Some(Taken::Message(message.clone())),
-            Item::Job(_) => None,
+            Item::Message(QueuedMessage::Prompt(prompt), _) => Some(prompt),
+            Item::Job(Job { text: Some(QueueText::Typed(text)), .. }) => Some(Submission::typed(text)),
+            Item::Message(..) | Item::Job(_) => None,
         }
     }
 
-    fn into_taken(self) -> Option<Taken> {
+    fn into_message(self) -> Option<QueuedMessage> {
         match self {
-            Item::Prompt(submission, _) => Some(Taken::Prompt(submission)),
-            Item::Message(message, _) => Some(Taken::Message(message)),
+            Item::Message(message, _) => Some(message),
             Item::Job(_) => None,
         }
     }
@@ -371,7 +356,7 @@ impl Item {
     fn into_job(self) -> Option<Job> {
         match self {
             Item::Job(job) => Some(job),
-            Item::Prompt(..) | Item::Message(..) => None,
+            Item::Message(..) => None,
         }
     }
 }

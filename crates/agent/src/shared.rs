@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use session_tree::{Node, Session};
+use session_tree::{EntryId, Node, Session};
 
 /// How long an append blocks while another program holds the lock of the file. The agent tries again without blocking.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
@@ -167,6 +167,12 @@ impl fmt::Debug for SessionGuard<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.session.fmt(f)
     }
+}
+
+/// Returns true if the path to the leaf contains an entry. Without an entry, or if it does not exist, returns true.
+pub fn continues_from(session: &Session, entry: Option<&EntryId>) -> bool {
+    let node = entry.and_then(|id| session.tree().node(id.as_str()));
+    node.is_none_or(|node| session.leaf().is_some_and(|leaf| session.tree().is_on_path(node, leaf)))
 }
 
 #[cfg(test)]

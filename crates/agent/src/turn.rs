@@ -12,7 +12,7 @@
 //!                    +------------------------------------------------+
 //! ```
 //!
-//! What people say meanwhile waits in the [inbox](crate::queue); the machine says when it is to be taken from there.
+//! Messages that arrive during a turn wait in the [queue](crate::queue); the machine decides when they are taken.
 
 use std::time::Duration;
 

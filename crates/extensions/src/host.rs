@@ -20,10 +20,11 @@ use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::model::{Model, ModelSpec, ThinkingLevel};
 use offshoot_agent::queue::Delivery;
 use offshoot_agent::secrets::Secrets;
+use offshoot_agent::shared::continues_from;
 use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Message, Node, Options, Session};
+use session_tree::{EntryId, Message, Options, Session};
 use tokio::sync::oneshot;
 
 use crate::extension::Extension;
@@ -251,7 +252,7 @@ impl Host {
         let (result, before, has_moved) = self.agent.change(|session| {
             let before = session.leaf_id();
             let result = work(session);
-            let has_moved = !goes_on_from(session, before.as_ref());
+            let has_moved = !continues_from(session, before.as_ref());
             (result, before, has_moved)
         });
         if has_moved {
@@ -358,13 +359,6 @@ impl Host {
 
 fn ready<T: Send + 'static>(value: T) -> HostFuture<T> {
     Box::pin(std::future::ready(value))
-}
-
-/// Returns true if the leaf is still where it was, or on the first entry appended there.
-fn goes_on_from(session: &Session, before: Option<&EntryId>) -> bool {
-    let (leaf, tree) = (session.leaf(), session.tree());
-    let is_before = |node: Option<Node>| node.map(|node| tree.id(node)).as_ref() == before;
-    is_before(leaf) || is_before(leaf.and_then(|leaf| tree.parent(leaf)))
 }
 
 /// Closes a question when it is dropped.

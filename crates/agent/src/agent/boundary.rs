@@ -15,7 +15,7 @@ use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::handle::CustomMessage;
 use crate::hooks::given;
-use crate::queue::Taken;
+use crate::queue::QueuedMessage;
 use crate::turn::Outcome;
 
 /// An entry that extensions want to be appended.
@@ -83,9 +83,9 @@ impl Agent {
     /// Returns the messages that wait for the turn or for its end.
     fn pending_messages(&self) -> Vec<Message> {
         let now = self.session().now();
-        let message = |taken| match taken {
-            Taken::Message(message) => message,
-            Taken::Prompt(submission) => Message::user(&submission.text).with_time(now),
+        let message = |queued| match queued {
+            QueuedMessage::Custom(message) => message,
+            QueuedMessage::Prompt(submission) => Message::user(&submission.text).with_time(now),
         };
         self.queue.waiting().into_iter().map(message).collect()
     }

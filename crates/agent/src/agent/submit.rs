@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Image, Message, Timestamp};
+use session_tree::{EntryId, Image, Message, Session, Timestamp};
 
 use super::Agent;
 use super::mention::{self, Mentioned};
@@ -14,7 +14,7 @@ use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::AgentEvent;
 use crate::handle::CustomMessage;
-use crate::queue::Taken;
+use crate::queue::QueuedMessage;
 use crate::secrets::Secrets;
 use crate::tool::ToolPlace;
 use crate::tools::{CommandOutput, UserCommand, command_message, run_user_command};
@@ -147,15 +147,15 @@ impl Agent {
     }
 
     /// Returns the messages of queued prompts, as far as extensions leave something of them.
-    pub(super) async fn heard(&self, taken: Vec<Taken>, cancel: &Cancel) -> Vec<Message> {
+    pub(super) async fn heard(&self, taken: Vec<QueuedMessage>, cancel: &Cancel) -> Vec<Message> {
         let mut messages = Vec::with_capacity(taken.len());
         for taken in taken {
             let submission = match taken {
-                Taken::Message(message) => {
+                QueuedMessage::Custom(message) => {
                     messages.push(message);
                     continue;
                 }
-                Taken::Prompt(submission) => self.input(submission, cancel).await,
+                QueuedMessage::Prompt(submission) => self.input(submission, cancel).await,
             };
             let Some(submission) = submission else { continue };
             match submission.to_messages(self.session().now(), &self.cwd, &self.secrets) {
@@ -167,7 +167,7 @@ impl Agent {
     }
 
     /// Reports that a prompt was not sent, and returns it to the front end.
-    pub(crate) fn return_prompt(&self, submission: Submission, error: AgentError) {
+    fn return_prompt(&self, submission: Submission, error: AgentError) {
         self.events.emit(AgentEvent::Failed { error: Arc::new(error) });
         self.events.emit(AgentEvent::Returned { prompts: vec![submission] });
     }
@@ -207,12 +207,17 @@ impl Agent {
         };
         let place = ToolPlace { progress: Arc::new(progress), ..self.tool_place(cancel.clone()) };
         let message = self.run_command(command, &place).await?;
-        let appended = self.keep_command(&message);
+        let append = |session: &mut Session| {
+            let id = session.append_message(&message)?;
+            session.sync()?;
+            Ok(id)
+        };
+        let appended = self.when_unlocked(cancel, append).await;
         Ok(RanCommand { message, appended })
     }
 
     /// Runs a command that a person typed behind `!`; extensions may run it in their own way. Appends nothing: see
-    /// [`Agent::keep_command`].
+    /// [`Agent::run_user_command`].
     ///
     /// # Errors
     ///
@@ -228,14 +233,6 @@ impl Agent {
             }
             None => Ok(run_user_command(command, place, now).await),
         }
-    }
-
-    /// Appends a command with its output.
-    pub fn keep_command(&mut self, message: &Message) -> Result<EntryId> {
-        let mut session = self.session();
-        let id = session.append_message(message)?;
-        session.sync()?;
-        Ok(id)
     }
 
     async fn run_by_hook(&self, command: &UserCommand, place: &ToolPlace) -> Result<Option<Message>> {

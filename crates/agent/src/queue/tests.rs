@@ -11,10 +11,10 @@ fn taken(queue: &Queue, delivery: Delivery, mode: QueueMode) -> Vec<String> {
     queue.take(delivery, mode).into_iter().map(text).collect()
 }
 
-fn text(taken: Taken) -> String {
-    match taken {
-        Taken::Prompt(submission) => submission.text,
-        Taken::Message(message) => message.text().into_owned(),
+fn text(message: QueuedMessage) -> String {
+    match message {
+        QueuedMessage::Prompt(submission) => submission.text,
+        QueuedMessage::Custom(message) => message.text().into_owned(),
     }
 }
 

@@ -38,7 +38,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const SETTLE: Duration = Duration::from_millis(300);
 /// How long the rest of the output is waited for when somebody outside the group keeps the pipe open.
 const DRAIN: Duration = Duration::from_millis(300);
-/// How often eventss are told, at most.
+/// The shortest time between two progress events.
 const PROGRESS: Duration = Duration::from_millis(100);
 /// How often the group is looked at while it ends.
 const LOOK: Duration = Duration::from_millis(10);

@@ -8,7 +8,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::{AgentEvent, Events};
 use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::hooks::{Handler, HookFuture, Hooks};
-use offshoot_agent::model::ThinkingLevel;
+use offshoot_agent::model::{Answer, ThinkingLevel};
 use offshoot_agent::tool::ToolPlace;
 use offshoot_agent::tools::UserCommand;
 use offshoot_agent::turn::Outcome;
@@ -412,7 +412,8 @@ async fn a_handler_that_assembles_answers_is_sent_each_part_once() {
 async fn whoever_reads_lines_hears_so_too() {
     let lines: Arc<Mutex<Vec<Json>>> = Arc::default();
     let into = lines.clone();
-    let watcher = Events::json(move |line| into.lock().unwrap().push(line.clone()));
+    let mut answer = Answer::default();
+    let watcher = Events::new(move |event| into.lock().unwrap().push(event.event.to_json_in(&mut answer)));
     let model = Scripted::new(vec![Reply::Fails("h", overloaded()), Reply::Text("fine")]);
     let mut agent = agent(empty(), &model).with_events(watcher);
     tokio::time::pause();

@@ -386,11 +386,10 @@ async fn an_extension_may_run_the_commands_of_the_user() {
     answering(&mut hooks, "user_bash", json!({"result": {"output": "remote", "exitCode": 3}}));
     let model = Scripted::new(vec![]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);
-    let place = ToolPlace::new(".", Cancel::new());
     let command = UserCommand::parse("!!uname").unwrap();
-    let message = agent.run_command(&command, &place).await.unwrap();
-    agent.keep_command(&message).unwrap();
-    let said = message.value().to_serde().unwrap();
+    let ran = agent.run_user_command(&command, &Cancel::new()).await.unwrap();
+    ran.appended.unwrap();
+    let said = ran.message.value().to_serde().unwrap();
     assert_eq!((&said["output"], &said["exitCode"]), (&json!("remote"), &json!(3)));
     assert_eq!(said["excludeFromContext"], true);
     assert_eq!(path(&agent.session()).len(), 1);

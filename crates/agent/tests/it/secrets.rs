@@ -347,11 +347,9 @@ async fn keys_are_masked_before_output_is_stored_or_sent() {
         .with_secrets(Secrets::new().masking([KEY]));
     agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
     assert_eq!(model.asked(1)[2], "toolResult: KEY=[masked key]\n");
-    let place = agent.tool_place(Cancel::new());
     fs::write(dir.path().join("env"), KEY).unwrap();
     let command = UserCommand::parse("!cat env").unwrap();
-    let message = agent.run_command(&command, &place).await.unwrap();
-    agent.keep_command(&message).unwrap();
+    agent.run_user_command(&command, &Cancel::new()).await.unwrap().appended.unwrap();
     let session = agent.session();
     let stored: Vec<String> = session
         .branch_path(Position::Leaf)

@@ -56,8 +56,8 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Finds the extensions for a run that can ask nobody for trust: those of the project are loaded only if
-    /// `is_approved`.
+    /// Finds the extensions for a run without a user who could be asked for trust: those of the project are loaded only
+    /// if `is_approved`.
     pub(crate) fn for_one_run(
         args: &Args,
         setup: &Setup,

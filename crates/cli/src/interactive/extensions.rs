@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::extension::ExtensionCommand;
+use offshoot_agent::shared::continues_from;
 use offshoot_agent::tools::ToolBox;
 use offshoot_extensions::Extension;
 use offshoot_extensions::host::{AskedQuestion, HostEvent, Mode, Notice};
@@ -30,7 +31,7 @@ use offshoot_tui::dialog::{Item as Answer, Question};
 use offshoot_tui::keys::{Chord, Input};
 use offshoot_tui::ratatui::style::Style;
 use offshoot_tui::ratatui::text::Line;
-use session_tree::{EntryId, Position, Session};
+use session_tree::EntryId;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
@@ -165,9 +166,6 @@ impl Front<'_> {
 
     /// Loads extensions, if there are any, and tells them that the conversation begins.
     fn begin_extensions(&mut self, sources: Sources) {
-        if sources.is_empty() {
-            return;
-        }
         let output = self.guests.output();
         let (args, setup) = (&self.args.extensions, &self.setup);
         let extended = match Extended::new(args, sources, &self.agent, setup, output, self.app) {
@@ -364,7 +362,7 @@ impl Front<'_> {
         if now.session != before.session {
             return self.take_place("another session, opened by an extension");
         }
-        let is_elsewhere = self.agent.read(|session| !goes_on(session, before.leaf.as_ref()));
+        let is_elsewhere = self.agent.read(|session| !continues_from(session, before.leaf.as_ref()));
         if now.leaf != before.leaf && is_elsewhere {
             self.arrive(None, Vec::new(), Some(said));
         }
@@ -383,12 +381,6 @@ impl Front<'_> {
         state.thinking = self.thinking;
         state.editor_text = self.chat.editor.text();
     }
-}
-
-/// Tells whether the path goes on from an entry.
-fn goes_on(session: &Session, from: Option<&EntryId>) -> bool {
-    let Some(from) = from.and_then(|id| session.tree().node(id.as_str())) else { return true };
-    session.branch_path(Position::Leaf).contains(&from)
 }
 
 /// Reads lines that an extension drew.

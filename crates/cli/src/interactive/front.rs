@@ -66,7 +66,7 @@ pub(super) struct Front<'a> {
     events: Subscription,
     /// The requests whose replies the chat waits for.
     pub(super) pending: Pending,
-    /// The task of the queue whose turn has come, until it can run.
+    /// The task that is next in the queue, until it can run.
     pub(super) due: Option<DueTask>,
     /// Keeps the queue waiting while a task runs.
     pub(super) hold: Option<QueueHold>,
@@ -424,7 +424,8 @@ impl<'a> Front<'a> {
         if !self.show_foreign(&event) {
             self.listener.take(event, &mut self.chat, now);
         }
-        if is_end {
+        // The reply to a prompt of the chat refreshes, too.
+        if is_end && !self.pending.is_busy() {
             self.refresh();
         }
     }

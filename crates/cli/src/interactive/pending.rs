@@ -37,7 +37,7 @@ impl Pending {
         self.replies.push(Box::pin(async move { (weight, work.await) }));
     }
 
-    /// Waits for the next reply; for ever if there is none.
+    /// Waits for the next reply. Never returns without a pending request.
     pub(super) async fn next(&mut self) -> Then {
         match self.replies.next().await {
             Some((weight, then)) => {

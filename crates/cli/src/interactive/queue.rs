@@ -21,7 +21,7 @@ use crate::slash::{self, Line};
 /// What can be done after an answer was stopped.
 pub(super) const AFTER_STOP: &str = "stopped; /undo takes the prompt back, /tree shows everything";
 
-/// A task whose turn in the queue has come.
+/// The task that is next in the queue.
 pub(super) struct DueTask {
     hold: QueueHold,
     text: QueueText,
@@ -83,7 +83,7 @@ impl Front<'_> {
         });
     }
 
-    /// Runs the task whose turn has come, at a pause in typing and when no view is open. Lets the queue go on when the
+    /// Runs the task that is next, at a pause in typing and when no view is open. Lets the queue go on when the
     /// task is done.
     pub(super) fn run_due_task(&mut self) {
         if self.hold.is_some() && !self.pending.is_busy() && self.view.is_none() {

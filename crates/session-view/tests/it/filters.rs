@@ -2,25 +2,7 @@
 
 use session_tree::Session;
 use session_view::{Filter, Outline, OutlineOptions};
-use testkit::drawing::session_text;
-
-/// One entry of every type that can be selected.
-const EVERY_TYPE: &str = "
-    u1 user first prompt
-    a2<u1 assistant an answer
-    u3<a2 user second prompt
-    c4<u3 call read notes.md
-    r5<c4 tool read the notes
-    b6<r5 bash ls
-    m7<b6 custom_message reminder mind the gap
-    k8<m7 compaction keep=u3 what was said
-    s8<a2 summary from=k8 what was tried
-    p8<s8 model a/b
-    t8<p8 thinking high
-    x8<t8 custom state
-    u9<x8 user last prompt
-    w1 custom_message welcome hello
-";
+use testkit::drawing::{EVERY_TYPE, session_text};
 
 #[test]
 fn filters_decide_which_types_have_a_row() {

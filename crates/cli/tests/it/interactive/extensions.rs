@@ -553,6 +553,8 @@ fn a_hook_that_cancels_is_silent_unless_a_setting_shows_it() {
         walk(&mut screen, "First.", "1");
         screen.wait_without("No summary");
         wait_for_hook(&home);
+        // The chat takes keys again once the move has ended.
+        screen.wait_without("Moving");
         if is_shown {
             screen.wait_for("cancelled by the extension");
         }
