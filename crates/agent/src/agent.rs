@@ -187,6 +187,7 @@ impl Agent {
     pub fn set_settings(&mut self, settings: Settings) {
         self.turn = Turn::new(settings.retry.clone());
         self.settings = settings;
+        self.publish_state();
     }
 
     /// Sets the event stream.
@@ -236,6 +237,7 @@ impl Agent {
             commands: self.commands.clone(),
             previous: self.history.behind().last().cloned().flatten(),
             secrets: self.secrets.clone(),
+            branch_summary: self.branch_summary_settings(),
         };
     }
 

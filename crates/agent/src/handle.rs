@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use serde_json::Value as Json;
-use session_tree::{Entry, EntryId, Message, Position, Session, Timestamp};
+use session_tree::{BranchSummarySettings, Entry, EntryId, Message, Position, Session, Timestamp};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::agent::{Agent, Submission};
+use crate::agent::{Agent, Move, Submission};
 use crate::approval::{ApprovalRequest, Approvals};
 use crate::cancel::Cancel;
 use crate::command::resolve;
@@ -99,6 +99,8 @@ pub struct AgentState {
     pub previous: Option<EntryId>,
     /// The files that tools do not open, and the texts that are masked.
     pub secrets: Arc<Secrets>,
+    /// How much of a branch the model can be told.
+    pub branch_summary: BranchSummarySettings,
 }
 
 /// The reply to a request.
@@ -178,6 +180,17 @@ impl AgentHandle {
         let session = self.session();
         let node = resolve(&session, reference, previous.as_ref())?;
         Ok(session.tree().id(node))
+    }
+
+    /// Plans a move to an entry and the summary of the branch that it leaves, also while the agent works.
+    /// [`go`](AgentHandle::go) applies exactly this plan, or replies that it is stale.
+    ///
+    /// # Errors
+    ///
+    /// [`session_tree::Error::UnknownEntry`] if there is no such entry.
+    pub fn plan_navigation(&self, target: &str) -> Result<Move> {
+        let settings = self.lock_state().branch_summary.clone();
+        Ok(Move::with_planned_summary(&self.session(), target, &settings)?)
     }
 
     /// Reads the entries that other programs appended to the session file since the last call.

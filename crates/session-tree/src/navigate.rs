@@ -286,6 +286,15 @@ impl Session {
         Ok(Navigated { label_entry: label_entry?, summary_entry, new_leaf: self.leaf() })
     }
 
+    /// Checks that a plan was made for this session as it is now, with the leaf where it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StalePlan`] otherwise. Bookkeeping entries after the leaf do not count.
+    pub fn check_navigation(&self, plan: &NavigationPlan) -> Result<()> {
+        self.check_plan_at(plan.session, plan.old_leaf.as_ref())
+    }
+
     /// Fails with [`Error::StalePlan`] if a plan was made for another session or another leaf.
     pub(crate) fn check_plan_at(&self, session: Stamp, leaf: Option<&EntryId>) -> Result<()> {
         self.check_plan(session)?;

@@ -71,6 +71,8 @@ pub struct Move {
     pub label: Option<String>,
     /// The entry up to which the abandoned branch is summarised; `None` is before the first entry.
     pub(crate) summary_target: Option<EntryId>,
+    /// The summary as it was planned with the move; planned by [`Agent::go`] otherwise.
+    pub(crate) covered: Option<BranchSummaryPlan>,
     /// What becomes of the history.
     pub(crate) step: Step,
     pub(crate) planned_in: PlannedIn,
@@ -92,12 +94,41 @@ impl Move {
     pub(crate) fn new(session: &Session, plan: NavigationPlan) -> Self {
         Move {
             summary_target: Some(plan.target.clone()),
+            covered: None,
             plan,
             summary: SummaryRequest::Skip,
             label: None,
             step: Step::New,
             planned_in: PlannedIn::of(session),
         }
+    }
+
+    /// Plans the summary of the branch that the move leaves.
+    fn plan_summary(
+        &self,
+        session: &Session,
+        settings: &BranchSummarySettings,
+    ) -> session_tree::Result<BranchSummaryPlan> {
+        let node = |id: &EntryId| session.node(id.as_str());
+        let old_leaf = self.plan.old_leaf.as_ref().map(node).transpose()?;
+        let target = self.summary_target.as_ref().map(node).transpose()?;
+        session.plan_branch_summary(old_leaf, target, settings)
+    }
+
+    /// Plans a move to an entry and the summary of the branch that it leaves; [`Agent::go`] applies exactly this plan.
+    pub(crate) fn with_planned_summary(
+        session: &Session,
+        target: &str,
+        settings: &BranchSummarySettings,
+    ) -> session_tree::Result<Self> {
+        let planned = Move::new(session, session.plan_navigation(target)?);
+        let covered = planned.plan_summary(session, settings)?;
+        Ok(Move { covered: Some(covered), ..planned })
+    }
+
+    /// Returns the summary that was planned with the move, if it was.
+    pub fn covered(&self) -> Option<&BranchSummaryPlan> {
+        self.covered.as_ref()
     }
 }
 
@@ -157,7 +188,8 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`session_tree::Error::StalePlan`] if the plan is of another session.
+    /// [`session_tree::Error::StalePlan`] if the plan is of another session, or if it includes the summary and the leaf
+    /// has moved since.
     pub async fn go(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<NavigationResult>> {
         let target = planned.plan.target.clone();
         let result = self.go_if_wanted(planned, cancel).await;
@@ -165,7 +197,11 @@ impl Agent {
         result
     }
 
-    async fn go_if_wanted(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<NavigationResult>> {
+    async fn go_if_wanted(
+        &mut self,
+        mut planned: Move,
+        cancel: &Cancel,
+    ) -> Result<Applied<NavigationResult>> {
         planned.planned_in.check(&self.session())?;
         if planned.plan.is_noop {
             return Ok(Applied::Done(NavigationResult::default()));
@@ -173,13 +209,12 @@ impl Agent {
         if planned.summary.needs_model() && self.model.is_none() {
             return Err(AgentError::NoModelForSummary);
         }
-        let settings = self.branch_summary_settings();
-        let covered = {
-            let session = self.session();
-            let node = |id: &EntryId| session.node(id.as_str());
-            let old_leaf = planned.plan.old_leaf.as_ref().map(node).transpose()?;
-            let target = planned.summary_target.as_ref().map(node).transpose()?;
-            session.plan_branch_summary(old_leaf, target, &settings)?
+        let covered = match planned.covered.take() {
+            Some(covered) => {
+                self.session().check_navigation(&planned.plan)?;
+                covered
+            }
+            None => planned.plan_summary(&self.session(), &self.branch_summary_settings())?,
         };
         let gate = self.before_tree(&planned, &covered, cancel).await?;
         if let Some(name) = gate.cancelled_by {

@@ -9,6 +9,7 @@ use offshoot_agent::model::ThinkingLevel;
 use serde_json::json;
 use session_tree::{Message, Session, Timestamp};
 use std::sync::{Arc, Mutex};
+use testkit::drawing::session_text;
 
 use crate::support::{Reply, Scripted, agent, empty, overloaded, path};
 
@@ -287,4 +288,36 @@ async fn the_next_prompt_goes_on_from_the_new_position() {
     assert_eq!(asked.len(), 4);
     assert!(asked[2].contains("<summary>\ntried</summary>"), "{asked:?}");
     assert_eq!(asked[3], "user: second, better");
+}
+
+#[tokio::test]
+async fn the_plan_of_a_move_that_was_shown_is_applied_or_stale() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = "the parser ".repeat(40);
+    let text = session_text(&format!(
+        "u1 user first
+         a2<u1 assistant one
+         u3<a2 user {long}
+         a4<u3 assistant two"
+    ));
+    let file = dir.path().join("session.jsonl");
+    std::fs::write(&file, text).unwrap();
+    // Half of a window of 100 tokens is not enough for the long prompt.
+    let small = Scripted::with_window(100, vec![]);
+    let large = Scripted::new(vec![Reply::Text("## Goal\nparse")]);
+    let agent = Agent::new(Session::open(file).unwrap(), dir.path()).with_model(small, ThinkingLevel::Off);
+    let agent = agent.spawn().unwrap();
+    let shown = agent.plan_navigation("a2").unwrap();
+    assert_eq!(shown.covered().map(|covered| (covered.messages.len(), covered.omitted_older)), Some((1, 1)));
+
+    agent.restore_model(large.clone(), None).await.unwrap();
+    let mut summarized = shown.clone();
+    summarized.summary = SummaryRequest::Standard;
+    assert!(agent.go(summarized).await.unwrap().done().unwrap().moved);
+    let asked = large.asked(0).concat();
+    assert!(asked.contains("two") && !asked.contains("the parser"), "{asked}");
+
+    let stale = agent.go(shown).await.unwrap_err();
+    assert!(matches!(stale, AgentError::Session(session_tree::Error::StalePlan)), "{stale}");
+    agent.quit().await.unwrap();
 }
