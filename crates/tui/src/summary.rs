@@ -64,8 +64,6 @@ pub enum Ended {
 pub enum Effect {
     /// Navigate.
     Run {
-        /// The entry to go to.
-        target: EntryId,
         /// The summary of the branch that the move leaves.
         choice: Choice,
         /// The label of the summary; without a summary, of the entry.
@@ -262,7 +260,6 @@ impl SummaryFlow {
         self.stage = Stage::Run { with_model, aborting: false };
         self.failure = None;
         Effect::Run {
-            target: self.target.clone(),
             label: Some(self.label.clone()).filter(|label| !label.is_empty()),
             remember: self.remember && !matches!(choice, Choice::Note(_)),
             choice,

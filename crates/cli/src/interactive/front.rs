@@ -84,6 +84,8 @@ pub(super) struct Front<'a> {
     pub(super) view: Option<View>,
     /// Since when the view has been there, if it opened by itself.
     pub(super) unasked: Option<Unasked>,
+    /// Keys that were typed while a move ran; the editor gets them when no view is open.
+    pub(super) typed_ahead: Vec<Event>,
     /// When a key last went to the editor.
     pub(super) typed_at: Duration,
     /// What gets the keyboard when the view is closed; the last one first.
@@ -178,6 +180,7 @@ impl<'a> Front<'a> {
             home: app.env.home(),
             view: None,
             unasked: None,
+            typed_ahead: Vec::new(),
             typed_at: Duration::ZERO,
             behind: Vec::new(),
             tree: None,
@@ -303,6 +306,11 @@ impl<'a> Front<'a> {
             Happened::Files(files) => self.files_are_listed(files),
             Happened::Time => self.on_time(),
             Happened::Told(None) | Happened::Asked(None) => {}
+        }
+        if self.view.is_none() {
+            for event in std::mem::take(&mut self.typed_ahead) {
+                self.on_event(&event)?;
+            }
         }
         // Questions and tasks wait for a pause in typing.
         self.show_question();

@@ -1,5 +1,6 @@
 //! Views: what has the keyboard instead of the editor, one at a time.
 
+use offshoot_agent::agent::Move;
 use offshoot_agent::approval::{ApprovalAnswer, ApprovalRequest};
 use offshoot_agent::handle::AgentHandle;
 use offshoot_tui::branches::BranchList;
@@ -8,7 +9,7 @@ use offshoot_tui::chat::viewer::Viewer;
 use offshoot_tui::crossterm::event::Event;
 use offshoot_tui::dialog::{Answer, Approval, Decided, Item, Question, Review, SelectList};
 use offshoot_tui::help::Help;
-use offshoot_tui::keys::{Keymap, Screen};
+use offshoot_tui::keys::{Action, Input, Keymap, Screen};
 use offshoot_tui::picker::SessionPicker;
 use offshoot_tui::prompts::PromptList;
 use offshoot_tui::ratatui::buffer::Buffer;
@@ -33,7 +34,8 @@ pub(super) enum View {
     /// The tree; an entry is chosen to go there, or for another purpose.
     Tree(Box<TreeSelector>, Option<Chosen<EntryId>>),
     /// The question what to tell of a branch that is left.
-    Summary(Box<SummaryFlow>),
+    /// The move is applied as it was planned for the question.
+    Summary(Box<SummaryFlow>, Box<Move>),
     /// A list.
     List(Box<SelectList>, Chosen<usize>),
     /// A flat list of prompts.
@@ -60,7 +62,7 @@ impl View {
     /// Tells whether it only waits for the agent, which may itself wait for an answer of the person.
     fn only_waits(&self) -> bool {
         match self {
-            View::Summary(flow) => flow.is_running(),
+            View::Summary(flow, _) => flow.is_running(),
             View::Review(review, _) => review.is_waiting(),
             _ => false,
         }
@@ -84,7 +86,7 @@ pub(super) fn draw(
             agent.read(|session| tree.prepare(session, theme, local, area));
             tree.draw(theme, keymap, area, buf);
         }
-        View::Summary(flow) => flow.draw(theme, keymap, beat, area, buf),
+        View::Summary(flow, _) => flow.draw(theme, keymap, beat, area, buf),
         View::List(list, _) => list.draw(theme, keymap, area, buf),
         View::Prompts(list, _) => list.draw(theme, keymap, area, buf),
         View::Question(question, _) => question.draw(theme, keymap, area, buf),
@@ -120,7 +122,7 @@ impl Front<'_> {
     pub(super) fn view_height(&self, view: &View, columns: u16, rows: u16) -> u16 {
         let wanted = match view {
             View::Tree(tree, _) => tree.height_for(rows),
-            View::Summary(flow) => flow.height(),
+            View::Summary(flow, _) => flow.height(),
             View::List(list, _) => list.height().min(half_screen(rows)),
             View::Prompts(list, _) => list.height().min(half_screen(rows)),
             View::Question(question, _) => question.height(columns),
@@ -139,7 +141,7 @@ impl Front<'_> {
         let Some(view) = self.view.take() else { return };
         match view {
             View::Tree(tree, purpose) => self.tree_event(tree, purpose, event),
-            View::Summary(flow) => self.flow_event(flow, event),
+            View::Summary(flow, planned) => self.flow_event(flow, planned, event),
             View::List(list, chosen) => self.list_event(list, chosen, event),
             View::Prompts(list, chosen) => self.prompts_event(list, chosen, event),
             View::Question(question, chosen) => self.question_event(question, chosen, event),
@@ -296,9 +298,16 @@ impl Front<'_> {
         }
     }
 
-    /// Gives an event to the summary flow.
-    fn flow_event(&mut self, mut flow: Box<SummaryFlow>, event: &Event) {
-        let effect = flow.input(&self.keymap, event).and_then(|input| flow.update(&input));
-        self.follow_flow(flow, effect);
+    /// Gives an event to the summary flow. Keys that it has no use for while the move runs are kept for the editor.
+    fn flow_event(&mut self, mut flow: Box<SummaryFlow>, planned: Box<Move>, event: &Event) {
+        let input = flow.input(&self.keymap, event);
+        let is_for_flow = input == Some(Input::Action(Action::SelectCancel));
+        if flow.is_running() && !is_for_flow {
+            self.typed_ahead.push(event.clone());
+            self.view = Some(View::Summary(flow, planned));
+            return;
+        }
+        let effect = input.and_then(|input| flow.update(&input));
+        self.follow_flow(flow, planned, effect);
     }
 }

@@ -1,6 +1,6 @@
 //! Walking the tree: choosing an entry, choosing a summary of the branch that is left, showing the new position.
 
-use offshoot_agent::agent::{Move, NavigateRequest, NavigationResult, SummaryRequest};
+use offshoot_agent::agent::{Move, NavigationResult, SummaryRequest};
 use offshoot_agent::command::{Applied, CancelledBy};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::handle::Reply;
@@ -96,8 +96,7 @@ impl Front<'_> {
                 self.ask_to_go(id, |front, id| front.go_to(id), |front, id| front.reopen_tree(id));
             }
             Outcome::BranchHere(id) => {
-                let go: WithEntry = |front, id| front.start_move(id, Choice::Skip, None);
-                self.ask_to_go(id, go, |front, id| front.reopen_tree(id));
+                self.ask_to_go(id, |front, id| front.branch_here(id), |front, id| front.reopen_tree(id));
             }
             Outcome::Pick(id) => self.pick(id.as_str()),
             Outcome::Merge(id) => self.merge(id.as_str()),
@@ -128,41 +127,47 @@ impl Front<'_> {
 
     /// Goes to an entry; asks for a summary of the branch that is left, if there is something to summarise.
     pub(super) fn go_to(&mut self, target: &EntryId) {
-        let chosen = match self.chosen(target) {
-            Ok(chosen) => chosen,
+        let planned = match self.agent.plan_navigation(target.as_str()) {
+            Ok(planned) => planned,
             Err(error) => return self.fail_with(error),
         };
-        let (flow, effect) = SummaryFlow::start(chosen);
-        self.follow_flow(Box::new(flow), effect);
-    }
-
-    fn chosen(&mut self, target: &EntryId) -> Result<summary::Chosen, AgentError> {
         let model = self.model.as_ref().map(|spec| spec.id.clone());
+        let leaving = planned
+            .covered()
+            .map(|covered| self.agent.read(|session| Leaving::of(session, &planned.plan, covered, model)));
+        let leaving = match leaving.transpose() {
+            Ok(leaving) => leaving.flatten(),
+            Err(error) => return self.fail_with(error),
+        };
         let skips = self.setup.settings.skips_summary_question().then_some(Choice::Skip);
         let always = self.always.clone().or(skips);
-        let settings = self.setup.settings.agent().branch_summary;
-        let plan = |session: &Session| -> Result<summary::Chosen, AgentError> {
-            let plan = session.plan_navigation(target.as_str())?;
-            let target_node = session.node(target.as_str())?;
-            let told = session.plan_branch_summary(session.leaf(), target_node, &settings)?;
-            let leaving = Leaving::of(session, &plan, &told, model)?;
-            Ok(summary::Chosen { target: target.clone(), is_noop: plan.is_noop, leaving, always })
-        };
-        self.agent.read(plan)
+        let is_noop = planned.plan.is_noop;
+        let chosen = summary::Chosen { target: target.clone(), is_noop, leaving, always };
+        let (flow, effect) = SummaryFlow::start(chosen);
+        self.follow_flow(Box::new(flow), Box::new(planned), effect);
     }
 
-    /// Performs the effect of the summary flow, and keeps it open as long as it is.
-    pub(super) fn follow_flow(&mut self, flow: Box<SummaryFlow>, effect: Option<Effect>) {
+    /// Performs the effect of the summary flow, and keeps it open as long as it is. The move is applied as it was
+    /// planned for the question.
+    pub(super) fn follow_flow(&mut self, flow: Box<SummaryFlow>, planned: Box<Move>, effect: Option<Effect>) {
+        let mut planned_move = (*planned).clone();
         if flow.is_open() {
-            self.open_view(View::Summary(flow));
+            self.open_view(View::Summary(flow, planned));
         }
         match effect {
             None => {}
-            Some(Effect::Run { target, choice, label, remember }) => {
+            Some(Effect::Run { choice, label, remember }) => {
                 if remember {
                     self.always = Some(choice.clone());
                 }
-                self.start_move(&target, choice, label);
+                planned_move.summary = match choice {
+                    Choice::Skip => SummaryRequest::Skip,
+                    Choice::Standard => SummaryRequest::Standard,
+                    Choice::Focus(focus) => SummaryRequest::Focus(focus),
+                    Choice::Note(note) => SummaryRequest::Note(note),
+                };
+                planned_move.label = label;
+                self.start_move(planned_move);
             }
             Some(Effect::Abort) => self.abort_move(),
             Some(Effect::ReopenTree(id, status)) => {
@@ -192,30 +197,29 @@ impl Front<'_> {
 
     fn edit_in_flow(&mut self, text: &str) {
         let edited = self.edit_externally(text);
-        let Some(View::Summary(mut flow)) = self.view.take() else { return };
-        if let Some(text) = edited {
+        if let (Some(View::Summary(flow, _)), Some(text)) = (&mut self.view, edited) {
             flow.set_text(&text);
         }
-        self.follow_flow(flow, None);
     }
 
-    /// Starts a move that the tree or a command requested.
-    pub(super) fn start_move(&mut self, target: &EntryId, choice: Choice, label: Option<String>) {
-        let summary = match choice {
-            Choice::Skip => SummaryRequest::Skip,
-            Choice::Standard => SummaryRequest::Standard,
-            Choice::Focus(focus) => SummaryRequest::Focus(focus),
-            Choice::Note(note) => SummaryRequest::Note(note),
-        };
-        let request = NavigateRequest { target: target.to_string(), summary, label };
+    /// Starts a move that the tree requested.
+    fn start_move(&mut self, planned: Move) {
         if self.guests.are_there() {
             // Extensions are asked first, and may take their time.
             let now = self.now();
             self.chat.working.begin(Activity::Other("Moving…".to_owned()), now);
         }
-        let reply = self.agent.navigate(request);
+        let reply = self.agent.go(planned);
         self.stop_move = Some(reply.canceller());
         self.call(reply, |front, result| front.moved(result, None));
+    }
+
+    /// Moves to an entry without a summary.
+    fn branch_here(&mut self, target: &EntryId) {
+        match self.agent.plan_navigation(target.as_str()) {
+            Ok(planned) => self.start_move(planned),
+            Err(error) => self.fail_with(error),
+        }
     }
 
     /// Starts a move that a command planned.
@@ -238,20 +242,30 @@ impl Front<'_> {
     ) {
         self.stop_move = None;
         self.chat.working.end();
+        let waiting = match self.take_waiting(|view| matches!(view, View::Summary(..))) {
+            Some(View::Summary(flow, planned)) => Some((flow, planned)),
+            _ => None,
+        };
+        if let (Some((_, planned)), Err(AgentError::Session(session_tree::Error::StalePlan))) =
+            (&waiting, &result)
+        {
+            self.warn("the session has changed since the question was asked");
+            return self.go_to(&planned.plan.target);
+        }
         let ended = match &result {
             Ok(Applied::Cancelled(CancelledBy::User)) => Ended::Cancelled,
             Ok(Applied::Cancelled(CancelledBy::Hook(_))) => Ended::Refused,
             Ok(Applied::Done(_)) => Ended::Done,
             Err(error) => Ended::Failed(chain(error)),
         };
-        match (self.take_waiting(|view| matches!(view, View::Summary(_))), ended) {
-            (Some(View::Summary(mut flow)), ended) => {
+        match (waiting, ended) {
+            (Some((mut flow, planned)), ended) => {
                 let effect = flow.end(ended);
-                self.follow_flow(flow, effect);
+                self.follow_flow(flow, planned, effect);
             }
-            (_, Ended::Cancelled) => self.show_cancelled(&CancelledBy::User),
-            (_, Ended::Failed(reason)) => self.fail(&reason),
-            (_, Ended::Done | Ended::Refused) => {}
+            (None, Ended::Cancelled) => self.show_cancelled(&CancelledBy::User),
+            (None, Ended::Failed(reason)) => self.fail(&reason),
+            (None, Ended::Done | Ended::Refused) => {}
         }
         match result {
             Ok(Applied::Cancelled(by @ CancelledBy::Hook(_))) => self.show_cancelled(&by),

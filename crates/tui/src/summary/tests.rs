@@ -48,7 +48,7 @@ fn press(flow: &mut SummaryFlow, c: char) -> Option<Effect> {
 }
 
 fn run(choice: Choice) -> Option<Effect> {
-    Some(Effect::Run { target: target(), choice, label: None, remember: false })
+    Some(Effect::Run { choice, label: None, remember: false })
 }
 
 fn shown(flow: &mut SummaryFlow, width: u16, height: u16) -> String {
@@ -152,7 +152,7 @@ fn a_label_goes_with_the_move_and_escape_drops_it() {
     type_text(&mut flow, " go1 ");
     act(&mut flow, Action::SelectConfirm);
     let label = Some("go1".to_owned());
-    let labelled = Effect::Run { target: target(), choice: Choice::Skip, label, remember: false };
+    let labelled = Effect::Run { choice: Choice::Skip, label, remember: false };
     assert_eq!(press(&mut flow, '1'), Some(labelled));
     let mut flow = asking();
     act(&mut flow, Action::SummaryLabel);
@@ -166,7 +166,7 @@ fn a_choice_can_be_remembered_but_not_a_note() {
     let mut flow = asking();
     act(&mut flow, Action::SummaryRemember);
     assert!(shown(&mut flow, 80, 10).contains("[x] do the same"));
-    let remembered = Effect::Run { target: target(), choice: Choice::Standard, label: None, remember: true };
+    let remembered = Effect::Run { choice: Choice::Standard, label: None, remember: true };
     assert_eq!(press(&mut flow, '2'), Some(remembered));
     let mut flow = asking();
     act(&mut flow, Action::SummaryRemember);

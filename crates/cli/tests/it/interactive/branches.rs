@@ -1,5 +1,7 @@
 //! Going from one branch to another: by the tree, by commands, by forks and merges.
 
+use std::time::Duration;
+
 use testkit::model_server::Reply;
 
 use super::screen::{DOWN, ENTER, ESCAPE, Screen};
@@ -109,6 +111,32 @@ fn every_way_of_leaving_a_branch_works_and_stopping_changes_nothing() {
     assert!(request.contains("what failed"), "{request}");
     screen.say("/quit");
     assert_eq!(screen.end().0, 0);
+}
+
+#[test]
+fn keys_typed_while_a_move_runs_reach_the_editor() {
+    let (home, server, mut screen) = talking(&["First answer.", "Second answer."]);
+    for (prompt, answer) in [("one", "First answer."), ("two", "Second answer.")] {
+        screen.ask(prompt, answer);
+    }
+    server
+        .push(Reply::answer().text("## Goal\nThe second way").pieces(100_000).delay(Duration::from_secs(2)));
+    server.push(Reply::answer().text("Third answer."));
+    screen.say("/tree");
+    screen.wait_for("Session Tree");
+    screen.send("First");
+    screen.wait_for("1 match");
+    screen.send(ENTER);
+    screen.wait_for("No summary");
+    screen.send("2");
+    screen.wait_for("Summarizing branch...");
+    screen.send("what is next?\r");
+    screen.wait_for("The second way");
+    screen.wait_for("Third answer.");
+    screen.say("/quit");
+    assert_eq!(screen.end().0, 0);
+    let said = session(&home).1.into_iter().rev().find(|entry| entry["message"]["role"] == "user").unwrap();
+    assert_eq!(said["message"]["content"], "what is next?");
 }
 
 #[test]
