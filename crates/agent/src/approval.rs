@@ -142,7 +142,7 @@ impl RulesThenAsk {
         let request = ApprovalRequest {
             tool: call.call.name.clone(),
             arguments: call.call.arguments.clone(),
-            paths: call.place.paths.iter().filter_map(|path| path.real().map(PathBuf::from)).collect(),
+            paths: call.place.paths.iter().map(|path| path.real().to_owned()).collect(),
             about: about(call, &reason),
             diff,
             rule: rule.clone(),

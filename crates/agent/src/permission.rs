@@ -23,7 +23,7 @@ pub use self::rule::{Rule, RuleError};
 pub(crate) use self::similar::always_rule;
 use crate::secrets::{Protection, Secrets};
 use crate::tool::Effect;
-use crate::tools::{ReadyCall, ResolvedPath, is_own_output, paths};
+use crate::tools::{ReadyCall, ResolvedPath, is_own_output};
 
 /// What becomes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -187,9 +187,11 @@ impl Permissions {
     ///
     /// Looks at the disk to follow links.
     pub fn judge(&self, tool: &str, effect: &Effect, cwd: &Path) -> Verdict {
-        let paths: Vec<ResolvedPath> =
-            effect.paths().iter().map(|path| ResolvedPath::new(cwd, path)).collect();
-        self.judge_resolved(tool, effect, &paths, cwd)
+        let resolve = |path: &PathBuf| ResolvedPath::new(cwd, path).map_err(|_| path.clone());
+        match effect.paths().iter().map(resolve).collect::<Result<Vec<ResolvedPath>, PathBuf>>() {
+            Ok(paths) => self.judge_resolved(tool, effect, &paths, cwd),
+            Err(path) => Verdict { decision: Decision::Deny, reason: Reason::BadPath(path) },
+        }
     }
 
     /// Judges a call by the paths that its tool will open.
@@ -199,8 +201,9 @@ impl Permissions {
     }
 
     fn judge_resolved(&self, tool: &str, effect: &Effect, paths: &[ResolvedPath], cwd: &Path) -> Verdict {
-        let place =
-            Place { written: cwd.to_owned(), real: paths::real(cwd).unwrap_or_else(|_| cwd.to_owned()) };
+        let Ok(place) = ResolvedPath::new(cwd, Path::new(".")) else {
+            return Verdict { decision: Decision::Deny, reason: Reason::BadPath(cwd.to_owned()) };
+        };
         let verdict = match effect {
             Effect::Reads(_) | Effect::Writes(_) => self.judge_paths(tool, effect, paths, &place),
             Effect::Runs(_) => self.judge_command(tool, effect, &place),
@@ -219,18 +222,21 @@ impl Permissions {
     }
 
     /// Judges every path; the strictest verdict counts.
-    fn judge_paths(&self, tool: &str, effect: &Effect, paths: &[ResolvedPath], place: &Place) -> Verdict {
-        let verdicts = paths.iter().map(|path| match FilePath::of(path) {
-            Some(file) => self.judge_file(tool, effect, file, place),
-            None => Verdict { decision: Decision::Deny, reason: Reason::BadPath(path.written.clone()) },
-        });
+    fn judge_paths(
+        &self,
+        tool: &str,
+        effect: &Effect,
+        paths: &[ResolvedPath],
+        place: &ResolvedPath,
+    ) -> Verdict {
+        let verdicts = paths.iter().map(|path| self.judge_file(tool, effect, path, place));
         let strictest = verdicts.reduce(|a, b| if b.decision > a.decision { b } else { a });
         strictest.unwrap_or_else(|| self.judge_one(tool, effect, &Target::Nothing, place))
     }
 
     /// Judges a file: by the rules, unless it is protected.
-    fn judge_file(&self, tool: &str, effect: &Effect, file: FilePath, place: &Place) -> Verdict {
-        let protected = self.protected(effect, &file.real);
+    fn judge_file(&self, tool: &str, effect: &Effect, file: &ResolvedPath, place: &ResolvedPath) -> Verdict {
+        let protected = self.protected(effect, file.real());
         let verdict = self.judge_one(tool, effect, &Target::Path(file), place);
         let is_named =
             |rule: &Rule| rule.base(place).is_some_and(|base| self.protected(effect, &base).is_some());
@@ -244,14 +250,14 @@ impl Permissions {
 
     /// Judges a command: by the rules, unless one of its words names a protected file. A best effort: a shell can put a
     /// path together in many ways.
-    fn judge_command(&self, tool: &str, effect: &Effect, place: &Place) -> Verdict {
+    fn judge_command(&self, tool: &str, effect: &Effect, place: &ResolvedPath) -> Verdict {
         let target = Target::of(effect);
         let verdict = self.judge_one(tool, effect, &target, place);
         let words = target.words().flat_map(|word| word.split('='));
         let named = words.filter(|word| word.contains(['/', '.'])).filter_map(|word| {
             let is_in_rule = matches!(&verdict.reason, Reason::Rule(rule) if rule.has_word(word));
-            let real = ResolvedPath::new(&place.written, Path::new(word)).real?;
-            self.protected(&Effect::Reads(Vec::new()), &real)
+            let real = ResolvedPath::new(place.lexical(), Path::new(word)).ok()?;
+            self.protected(&Effect::Reads(Vec::new()), real.real())
                 .filter(|protected| protected.decision == Decision::Deny || !is_in_rule)
         });
         match named.reduce(|a, b| if b.decision > a.decision { b } else { a }) {
@@ -274,7 +280,7 @@ impl Permissions {
         Some(Verdict { decision, reason })
     }
 
-    fn judge_one(&self, tool: &str, effect: &Effect, target: &Target, place: &Place) -> Verdict {
+    fn judge_one(&self, tool: &str, effect: &Effect, target: &Target<'_>, place: &ResolvedPath) -> Verdict {
         let (allowing, restricting): (Vec<&Rule>, Vec<&Rule>) = self
             .rules
             .iter()
@@ -316,48 +322,24 @@ fn restricted_by(rule: &Rule, found: Match) -> Option<Verdict> {
     }
 }
 
-fn without_rule(effect: &Effect, target: &Target, place: &Place) -> Verdict {
+fn without_rule(effect: &Effect, target: &Target<'_>, place: &ResolvedPath) -> Verdict {
     let (decision, reason) = match (effect, target) {
-        (Effect::Reads(_), Target::Path(file)) if file.real.starts_with(&place.real) => {
+        (Effect::Reads(_), Target::Path(file)) if file.real().starts_with(place.real()) => {
             (Decision::Allow, Reason::ReadsInside)
         }
-        (Effect::Reads(_), Target::Path(file)) if is_own_output(&file.real) => {
+        (Effect::Reads(_), Target::Path(file)) if is_own_output(file.real()) => {
             (Decision::Allow, Reason::ReadsOwnOutput)
         }
-        (Effect::Reads(_), Target::Path(file)) => (Decision::Ask, Reason::ReadsOutside(file.real.clone())),
+        (Effect::Reads(_), Target::Path(file)) => {
+            (Decision::Ask, Reason::ReadsOutside(file.real().to_owned()))
+        }
         (Effect::Reads(_), _) => (Decision::Allow, Reason::ReadsInside),
-        (Effect::Writes(_), Target::Path(file)) => (Decision::Ask, Reason::Writes(file.real.clone())),
-        (Effect::Writes(_), _) => (Decision::Ask, Reason::Writes(place.real.clone())),
+        (Effect::Writes(_), Target::Path(file)) => (Decision::Ask, Reason::Writes(file.real().to_owned())),
+        (Effect::Writes(_), _) => (Decision::Ask, Reason::Writes(place.real().to_owned())),
         (Effect::Runs(command), _) => (Decision::Ask, Reason::Runs(command.clone())),
         (Effect::Other(words), _) => (Decision::Ask, Reason::Other(words.clone())),
     };
     Verdict { decision, reason }
-}
-
-/// The working directory.
-#[derive(Debug)]
-struct Place {
-    /// As it was given.
-    written: PathBuf,
-    /// With all links followed.
-    real: PathBuf,
-}
-
-/// A path that a call names.
-#[derive(Debug)]
-struct FilePath {
-    /// Absolute, but with links as they are.
-    written: PathBuf,
-    /// What it leads to.
-    real: PathBuf,
-    is_dir: bool,
-}
-
-impl FilePath {
-    fn of(path: &ResolvedPath) -> Option<Self> {
-        let real = path.real.clone()?;
-        Some(FilePath { written: path.lexical.clone(), is_dir: real.is_dir(), real })
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::model::ToolSpec;
-use crate::tools::files;
+use crate::tools::{ResolvedPath, files};
 
 /// The names of context files, the first that is there counts.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -52,7 +52,8 @@ pub fn context_files(root: &Path, cwd: &Path) -> Vec<ContextFile> {
 pub fn context_file(directory: &Path) -> Option<ContextFile> {
     NAMES.iter().find_map(|name| {
         let path = directory.join(name);
-        let beginning = files::beginning(&path, LONGEST).ok()?;
+        let resolved = ResolvedPath::new(directory, Path::new(name)).ok()?;
+        let beginning = files::beginning(&resolved, LONGEST).ok()?;
         let text = String::from_utf8_lossy(&beginning.bytes);
         Some(ContextFile { text: text.trim_end().to_owned(), path })
     })

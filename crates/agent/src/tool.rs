@@ -95,12 +95,12 @@ pub struct ToolPlace {
     pub progress: Arc<dyn Fn(ToolOutput) + Send + Sync>,
     /// The secrets that commands do not inherit and tools do not open.
     pub secrets: Arc<Secrets>,
-    /// The paths of the call that were judged: the tool works on what they led to then.
-    pub paths: Vec<ResolvedPath>,
+    /// The paths of the call: permissions judge them, and the tool opens them.
+    pub(crate) paths: Vec<ResolvedPath>,
 }
 
 impl ToolPlace {
-    /// Makes a place that reports no progress.
+    /// Makes a place that reports no progress. [`ToolBox::check`](crate::tools::ToolBox::check) adds the paths of a call.
     pub fn new(cwd: impl Into<PathBuf>, cancel: Cancel) -> Self {
         ToolPlace {
             cwd: cwd.into(),
@@ -109,6 +109,11 @@ impl ToolPlace {
             secrets: Arc::default(),
             paths: Vec::new(),
         }
+    }
+
+    /// Returns the paths of the call, with links followed. A tool opens nothing else.
+    pub fn paths(&self) -> &[ResolvedPath] {
+        &self.paths
     }
 }
 

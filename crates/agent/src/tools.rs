@@ -37,7 +37,6 @@ pub(crate) use self::shell::is_own_output;
 pub(crate) use self::shell::new_output_file;
 pub(crate) use self::user::{CommandOutput, command_message};
 pub use self::user::{UserCommand, run_user_command};
-use crate::cancel::Cancel;
 use crate::model::ToolSpec;
 use crate::permission::Caution;
 use crate::tool::{Effect, Preview, Tool, ToolCall, ToolOutput, ToolPlace};
@@ -108,25 +107,25 @@ impl ToolBox {
         self.tools.iter().map(|slot| slot.tool.spec()).collect()
     }
 
-    /// Checks a call without running it: the tool exists and the arguments fit its schema.
+    /// Checks a call without running it: the tool exists, the arguments fit its schema, and the paths that it names
+    /// lead somewhere. They are resolved here and nowhere else: permissions judge them, and the tool opens them.
     ///
-    /// Whoever asks for permission does so with the [`ReadyCall`]. A call that cannot be run becomes the output that
-    /// tells the model.
-    pub fn check(&self, mut call: ToolCall) -> Result<ReadyCall, ToolOutput> {
+    /// A call that cannot be run becomes the output that tells the model.
+    pub fn check(&self, mut call: ToolCall, mut place: ToolPlace) -> Result<ReadyCall, ToolOutput> {
         let Some(slot) = self.slot(&call.name) else {
             return Err(ToolOutput::error(self.unknown(&call.name)));
         };
         call.arguments = slot.tool.prepare(call.arguments);
-        match arguments::check(&slot.tool.spec().parameters, &call.arguments) {
-            Ok(()) => Ok(ReadyCall {
-                effect: slot.tool.effect(&call.arguments),
-                tool: Arc::clone(&slot.tool),
-                call,
-                place: ToolPlace::new("", Cancel::new()),
-                caution: None,
-            }),
-            Err(error) => Err(ToolOutput::error(format!("{}: {error}", slot.name))),
-        }
+        arguments::check(&slot.tool.spec().parameters, &call.arguments)
+            .map_err(|error| ToolOutput::error(format!("{}: {error}", slot.name)))?;
+        let effect = slot.tool.effect(&call.arguments);
+        let resolved = effect.paths().iter().map(|path| {
+            ResolvedPath::new(&place.cwd, path).map_err(|error| {
+                ToolOutput::error(format!("cannot open {}: {error}", paths::shown(&place.cwd, path)))
+            })
+        });
+        place.paths = resolved.collect::<Result<_, _>>()?;
+        Ok(ReadyCall { effect, tool: Arc::clone(&slot.tool), call, place, caution: None })
     }
 
     /// Tells whether a call may run while other calls of the same answer run; see [`Tool::runs_concurrently`].
@@ -164,7 +163,7 @@ pub struct ReadyCall {
     pub call: ToolCall,
     /// The effect of the call outside the conversation.
     pub effect: Effect,
-    /// Where it runs, with the paths that it names; empty before [`ReadyCall::resolved`].
+    /// Where it runs, with the paths that it names.
     pub place: ToolPlace,
     /// Why a person should look at the call even if a rule allows it.
     pub caution: Option<Caution>,
@@ -172,14 +171,6 @@ pub struct ReadyCall {
 }
 
 impl ReadyCall {
-    /// Resolves the paths that the call names, once: they are judged, and the tool works on what they lead to now.
-    #[must_use]
-    pub fn resolved(mut self, place: ToolPlace) -> Self {
-        let paths = self.effect.paths().iter().map(|path| ResolvedPath::new(&place.cwd, path)).collect();
-        self.place = ToolPlace { paths, ..place };
-        self
-    }
-
     /// Works out what the call would change, on a thread that may block. Reads the files that it names.
     pub async fn preview(&self) -> Preview {
         let ReadyCall { tool, call, place, .. } = self.clone();
@@ -188,8 +179,8 @@ impl ReadyCall {
     }
 
     /// Runs the call.
-    pub async fn run(self, place: &ToolPlace) -> ToolOutput {
-        self.tool.run(self.call, place).await
+    pub async fn run(self) -> ToolOutput {
+        self.tool.run(self.call, &self.place).await
     }
 }
 

@@ -12,7 +12,7 @@ use crate::handle::CustomMessage;
 use crate::secrets::Secrets;
 use crate::tools::files::{self, Beginning};
 use crate::tools::paths::resolve;
-use crate::tools::prompt_image_at;
+use crate::tools::{ResolvedPath, prompt_image_at};
 
 /// The type of the messages that hold what a file holds.
 pub const FILE_MESSAGE: &str = "file";
@@ -42,10 +42,11 @@ pub(super) fn read(text: &str, cwd: &Path, secrets: &Secrets) -> Mentioned {
         let Some(name) = file_in(word, cwd).filter(|name| !known.contains(name)) else { continue };
         known.push(name);
         let path = resolve(cwd, Path::new(name));
-        if secrets.is_denied(&path) {
+        let Ok(resolved) = ResolvedPath::new(cwd, Path::new(name)) else { continue };
+        if secrets.is_denied(resolved.real()) {
             continue;
         }
-        let Ok(beginning) = files::beginning(&path, MOST_BYTES) else { continue };
+        let Ok(beginning) = files::beginning(&resolved, MOST_BYTES) else { continue };
         match is_text(&beginning.bytes) {
             true => mentioned.files.push(message(name, &path, &beginning, secrets)),
             false => mentioned.images.extend(prompt_image_at(&path)),

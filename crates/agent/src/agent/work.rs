@@ -100,12 +100,11 @@ impl Agent {
     }
 
     /// Runs a tool and tells what it has to show meanwhile.
-    async fn run_watched(&self, ready: ReadyCall, cancel: &Cancel) -> ToolOutput {
+    async fn run_watched(&self, mut ready: ReadyCall, cancel: &Cancel) -> ToolOutput {
         let call = ready.call.clone();
         let (send, mut shown) = mpsc::unbounded_channel();
-        let progress = move |output| drop(send.send(output));
-        let place = ToolPlace { progress: Arc::new(progress), ..ready.place.clone() };
-        let mut running = pin!(ready.run(&place));
+        ready.place.progress = Arc::new(move |output| drop(send.send(output)));
+        let mut running = pin!(ready.run());
         let mut output = loop {
             tokio::select! {
                 Some(output) = shown.recv() => self.tell_progress(&call, output, cancel).await,
@@ -152,7 +151,7 @@ impl Agent {
             }
             call.arguments = answer["input"].clone();
         }
-        let mut ready = self.tools.lock().check(call)?.resolved(self.tool_place(cancel.child()));
+        let mut ready = self.tools.lock().check(call, self.tool_place(cancel.child()))?;
         ready.caution = caution;
         let approval = match &self.approver {
             Some(approver) => cancel.unless_cancelled(approver.approve(&ready)).await,

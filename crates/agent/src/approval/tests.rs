@@ -13,7 +13,7 @@ use crate::tools::ToolBox;
 
 fn ready(cwd: &Path, tool: &str, arguments: Json) -> ReadyCall {
     let call = ToolCall { id: "1".into(), name: tool.into(), arguments };
-    ToolBox::all().check(call).unwrap().resolved(ToolPlace::new(cwd, Cancel::new()))
+    ToolBox::all().check(call, ToolPlace::new(cwd, Cancel::new())).unwrap()
 }
 
 fn always(cwd: &Path, tool: &str, arguments: Json) -> Option<String> {

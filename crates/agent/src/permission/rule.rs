@@ -12,11 +12,11 @@ use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use super::Decision;
 use super::command::Script;
 use super::words::Words;
-use super::{Decision, FilePath, Place};
 use crate::tool::Effect;
-use crate::tools::paths;
+use crate::tools::{ResolvedPath, paths};
 
 /// What becomes of some calls.
 ///
@@ -64,14 +64,14 @@ struct Pattern {
 
 /// What of a call a rule is compared with.
 #[derive(Debug)]
-pub(super) enum Target {
-    Path(FilePath),
+pub(super) enum Target<'p> {
+    Path(&'p ResolvedPath),
     Command(Script),
     Text(String),
     Nothing,
 }
 
-impl Target {
+impl Target<'_> {
     pub(super) fn of(effect: &Effect) -> Self {
         match effect {
             Effect::Runs(command) => Target::Command(Script::parse(command)),
@@ -135,9 +135,9 @@ impl Rule {
     }
 
     /// Returns the real directory or file that all paths of the pattern are at or below; none for a name at any depth.
-    pub(super) fn base(&self, place: &Place) -> Option<PathBuf> {
+    pub(super) fn base(&self, place: &ResolvedPath) -> Option<PathBuf> {
         let pattern = self.pattern.as_ref()?;
-        let base = pattern.start(&place.real).join(pattern.base.as_ref()?);
+        let base = pattern.start(place.real()).join(pattern.base.as_ref()?);
         paths::real(&base).ok()
     }
 
@@ -147,7 +147,7 @@ impl Rule {
     }
 
     /// Tells whether a rule that asks or denies fits.
-    pub(super) fn restricts(&self, target: &Target, place: &Place) -> Match {
+    pub(super) fn restricts(&self, target: &Target<'_>, place: &ResolvedPath) -> Match {
         let Some(pattern) = &self.pattern else { return Match::Yes };
         match target {
             Target::Path(file) => pattern.restricts_file(file, place),
@@ -158,11 +158,11 @@ impl Rule {
     }
 
     /// Tells whether a rule that allows fits something that is no command.
-    fn allows(&self, target: &Target, place: &Place) -> bool {
+    fn allows(&self, target: &Target<'_>, place: &ResolvedPath) -> bool {
         match (&self.pattern, target) {
             (None, _) => true,
             // What a path leads to counts, and only inside the working directory if the pattern is relative.
-            (Some(pattern), Target::Path(file)) => pattern.fits(&file.real, &place.real, false),
+            (Some(pattern), Target::Path(file)) => pattern.fits(file.real(), place.real(), false),
             (Some(pattern), Target::Text(text)) => pattern.words.matches_text(text) == Match::Yes,
             (Some(_), Target::Command(_) | Target::Nothing) => false,
         }
@@ -171,7 +171,11 @@ impl Rule {
 
 /// Returns a rule that allows a target. The parts of a command line may be allowed by several rules; then it is
 /// the one for the first part.
-pub(super) fn allowing<'r>(rules: &[&'r Rule], target: &Target, place: &Place) -> Option<&'r Rule> {
+pub(super) fn allowing<'r>(
+    rules: &[&'r Rule],
+    target: &Target<'_>,
+    place: &ResolvedPath,
+) -> Option<&'r Rule> {
     let alone = rules.iter().find(|rule| rule.allows(target, place));
     let (None, Target::Command(script)) = (alone, target) else { return alone.copied() };
     let with_words = rules.iter().filter_map(|rule| Some((*rule, &rule.pattern.as_ref()?.words)));
@@ -207,11 +211,15 @@ impl Pattern {
     }
 
     /// Compares with a path as written and with what it leads to, names anywhere.
-    fn restricts_file(&self, file: &FilePath, place: &Place) -> Match {
-        if self.fits(&file.real, &place.real, true) || self.fits(&file.written, &place.written, true) {
+    fn restricts_file(&self, file: &ResolvedPath, place: &ResolvedPath) -> Match {
+        if self.fits(file.real(), place.real(), true) || self.fits(file.lexical(), place.lexical(), true) {
             return Match::Yes;
         }
-        if file.is_dir && self.reaches_into(&file.real, &place.real) { Match::Maybe } else { Match::No }
+        if file.real().is_dir() && self.reaches_into(file.real(), place.real()) {
+            Match::Maybe
+        } else {
+            Match::No
+        }
     }
 
     fn fits(&self, path: &Path, cwd: &Path, anywhere: bool) -> bool {

@@ -57,7 +57,7 @@ fn similar_commands(command: &str) -> Option<String> {
 fn similar_files(request: &ReadyCall) -> Option<String> {
     let [path] = &request.place.paths[..] else { return None };
     let project = request.place.cwd.canonicalize().ok()?;
-    let inside = path.real()?.strip_prefix(project).ok()?;
+    let inside = path.real().strip_prefix(project).ok()?;
     let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
     if inside.components().any(is_hidden) || inside.to_string_lossy().contains(['*', '?', '[', '{', '(', ')'])
     {

@@ -3,12 +3,9 @@
 //! Models are careless: a number may come as text, an optional field as null. What can be meant in one way only is
 //! taken; everything else is told to the model in words.
 
-use std::path::Path;
-
 use serde_json::Value as Json;
 
 use crate::model::MALFORMED_ARGUMENTS;
-use crate::tool::ToolOutput;
 
 /// Checks `arguments` against the parts of a JSON schema that tools use: types, required fields, items and enums. The
 /// error is for the model.
@@ -109,12 +106,6 @@ pub(crate) struct Fields<'a>(pub(crate) &'a Json);
 impl<'a> Fields<'a> {
     pub(crate) fn text(self, name: &str) -> Option<&'a str> {
         self.0.get(name).and_then(Json::as_str)
-    }
-
-    /// The argument `path`; without it the output for the model.
-    pub(crate) fn path(self) -> Result<&'a Path, ToolOutput> {
-        let path = self.text("path").map(Path::new);
-        path.ok_or_else(|| ToolOutput::error("the argument `path` is missing"))
     }
 
     pub(crate) fn number(self, name: &str) -> Option<f64> {

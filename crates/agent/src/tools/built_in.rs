@@ -1,14 +1,15 @@
 //! The frame of the built-in tools: description and schema for models, effect for permissions, preview and run.
 
 use std::convert::identity;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
-use super::work::{self, FileTarget};
-use super::{bash, files};
+use super::resolved::ResolvedPath;
+use super::{bash, files, work};
 use crate::model::ToolSpec;
+use crate::secrets::Protection;
 use crate::tool::{Effect, Preview, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 
 /// A built-in tool.
@@ -25,18 +26,21 @@ pub(super) struct BuiltIn {
 /// The output of a call; an error is the output of a call that failed.
 pub(super) type ToolResult = Result<ToolOutput, ToolOutput>;
 
+/// Work on the path that was judged.
+pub(super) type PathWork = fn(&Json, &ResolvedPath, &ToolPlace) -> ToolResult;
+
 /// The work of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Work {
     /// Looks at what `path` names, or at the working directory.
-    Reads(fn(&Json, &ToolPlace) -> ToolResult),
+    Reads(PathWork),
     /// Changes the file that `path` names.
     Changes {
         /// Brings arguments, as models write them, to the shape of the schema.
         prepare: fn(Json) -> Json,
         /// Works out the diff of a call.
-        diff: fn(&Json, &FileTarget, &ToolPlace) -> Result<String, ToolOutput>,
-        run: fn(&Json, &FileTarget, &ToolPlace) -> ToolResult,
+        diff: fn(&Json, &ResolvedPath, &ToolPlace) -> Result<String, ToolOutput>,
+        run: PathWork,
     },
     /// Runs a command line.
     Runs,
@@ -72,8 +76,7 @@ impl Tool for BuiltIn {
 
     fn preview(&self, arguments: &Json, place: &ToolPlace) -> Preview {
         let Work::Changes { diff, .. } = self.work else { return Preview::Nothing };
-        let path = Path::new(Fields(arguments).text("path").unwrap_or_default());
-        match place.target(path).and_then(|target| diff(arguments, &target, place)) {
+        match judged(place).and_then(|path| diff(arguments, &path, place)) {
             Ok(diff) if diff.is_empty() => Preview::Diff("(no change)".to_owned()),
             Ok(diff) => Preview::Diff(place.secrets.mask(&diff).into_owned()),
             Err(output) => Preview::Fails(output),
@@ -82,9 +85,9 @@ impl Tool for BuiltIn {
 
     fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
         match self.work {
-            Work::Reads(read) => {
-                Box::pin(work::run(place, move |place| read(&call.arguments, place).unwrap_or_else(identity)))
-            }
+            Work::Reads(read) => Box::pin(work::run(place, move |place| {
+                judged(place).and_then(|path| read(&call.arguments, &path, place)).unwrap_or_else(identity)
+            })),
             Work::Changes { run, .. } => {
                 Box::pin(async move { change(call, place, run).await.unwrap_or_else(identity) })
             }
@@ -93,19 +96,37 @@ impl Tool for BuiltIn {
     }
 }
 
-/// Runs work that changes the file under `path`, when it is this call's turn.
-async fn change(
-    call: ToolCall,
-    place: &ToolPlace,
-    work: fn(&Json, &FileTarget, &ToolPlace) -> ToolResult,
-) -> ToolResult {
-    let target = place.target(Fields(&call.arguments).path()?)?;
-    let turn = place.cancel.unless_cancelled(files::turn(&target.real)).await.ok_or_else(work::cancelled)?;
+/// Returns the path that was judged, unless no tool may open it.
+fn judged(place: &ToolPlace) -> Result<ResolvedPath, ToolOutput> {
+    let Some(path) = place.paths.first() else {
+        return Err(ToolOutput::error("the call names no path"));
+    };
+    if place.secrets.protection(path.real()) == Some(Protection::Denied) {
+        let shown = path.shown(&place.cwd);
+        return Err(ToolOutput::error(format!("{shown} holds credentials; no tool may open it")));
+    }
+    Ok(path.clone())
+}
+
+/// Runs work that changes the file that was judged, when it is this call's turn.
+async fn change(call: ToolCall, place: &ToolPlace, work: PathWork) -> ToolResult {
+    let path = judged(place)?;
+    let turn = place.cancel.unless_cancelled(files::turn(&path)).await.ok_or_else(work::cancelled)?;
     let done = work::run_to_the_end(place, move |place| {
-        let output = work(&call.arguments, &target, place).unwrap_or_else(identity);
+        let output = work(&call.arguments, &path, place).unwrap_or_else(identity);
         // Held until here, even if the call was dropped before.
         drop(turn);
         output
     });
     Ok(done.await)
+}
+
+/// Runs a tool on one directory, for tests.
+#[cfg(test)]
+pub(super) fn run_in(directory: &std::path::Path, tool: BuiltIn, arguments: &Json) -> ToolOutput {
+    let mut place = ToolPlace::new(directory, crate::cancel::Cancel::new());
+    let effect = tool.effect(arguments);
+    place.paths = effect.paths().iter().map(|path| ResolvedPath::new(directory, path).unwrap()).collect();
+    let (Work::Reads(run) | Work::Changes { run, .. }) = tool.work else { panic!("{}", tool.name) };
+    judged(&place).and_then(|path| run(arguments, &path, &place)).unwrap_or_else(identity)
 }

@@ -5,16 +5,14 @@
 mod matching;
 
 use std::io::Read;
-use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
 use self::matching::Edit;
 use super::built_in::{BuiltIn, ToolResult, Work};
 use super::files::{self, FileError};
-use super::work::FileTarget;
-use super::write::refused;
-use super::{diff, output, paths};
+use super::resolved::ResolvedPath;
+use super::{diff, output};
 use crate::tool::{ToolOutput, ToolPlace};
 
 /// The largest file that is edited.
@@ -79,14 +77,14 @@ fn canonical(mut arguments: Json) -> Json {
     arguments
 }
 
-fn diff(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> Result<String, ToolOutput> {
-    plan(arguments, target, place).map(|planned| diff::numbered_text(&planned.old, &planned.new))
+fn diff(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> Result<String, ToolOutput> {
+    plan(arguments, path, place).map(|planned| diff::numbered_text(&planned.old, &planned.new))
 }
 
-fn edit(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> ToolResult {
-    let Planned { old, new, places } = plan(arguments, target, place)?;
-    files::replace(&target.real, &new).map_err(|error| refused(&error, target, place))?;
-    let shown = paths::shown(&place.cwd, &target.shown);
+fn edit(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult {
+    let Planned { old, new, places } = plan(arguments, path, place)?;
+    files::replace(path, &new).map_err(|error| error.output("write", path, place))?;
+    let shown = path.shown(&place.cwd);
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let places = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
     let output = ToolOutput::text(format!("Changed {places} in {shown}."));
@@ -94,33 +92,23 @@ fn edit(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> ToolResult 
 }
 
 /// Applies the edits of a call to the content of a file, and writes nothing.
-fn plan(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> Result<Planned, ToolOutput> {
-    let shown = paths::shown(&place.cwd, &target.shown);
+fn plan(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> Result<Planned, ToolOutput> {
+    let shown = path.shown(&place.cwd);
     let edits = arguments["edits"].as_array().into_iter().flatten().map(Edit::read);
     let Some(edits) = edits.collect::<Option<Vec<Edit<'_>>>>() else {
         return Err(ToolOutput::error("every edit needs oldText and newText"));
     };
-    let old = content(&target.real).map_err(|error| ToolOutput::error(cannot(&error, target, place)))?;
+    let old = content(path).map_err(|error| error.output("edit", path, place))?;
     let new = matching::apply(&old, &edits)
         .map_err(|error| ToolOutput::error(format!("nothing was changed in {shown}: {error}")))?;
     let places = edits.len();
     Ok(Planned { old, new, places })
 }
 
-fn cannot(error: &FileError, target: &FileTarget, place: &ToolPlace) -> String {
-    let shown = paths::shown(&place.cwd, &target.shown);
-    match error {
-        FileError::Missing => format!("{shown} does not exist"),
-        FileError::Directory | FileError::Special | FileError::ReadOnly | FileError::Io(_) => {
-            format!("cannot edit {shown}: {error}")
-        }
-    }
-}
-
-fn content(path: &Path) -> Result<Vec<u8>, FileError> {
-    let (file, metadata) = files::open(path)?;
-    if metadata.len() > MAX_FILE {
-        let size = output::size(metadata.len());
+fn content(path: &ResolvedPath) -> Result<Vec<u8>, FileError> {
+    let (file, size) = files::open(path)?;
+    if size > MAX_FILE {
+        let size = output::size(size);
         return Err(FileError::Io(std::io::Error::other(format!("the file is too large ({size})"))));
     }
     let mut bytes = Vec::new();

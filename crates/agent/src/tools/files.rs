@@ -2,15 +2,21 @@
 //!
 //! Everything here blocks; tools call it through [`work`](super::work).
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::paths;
+use super::resolved::{self, ResolvedPath};
+use crate::tool::{ToolOutput, ToolPlace};
 
 /// Why a file cannot be opened or replaced.
 #[derive(Debug, thiserror::Error)]
@@ -23,8 +29,25 @@ pub(crate) enum FileError {
     Special,
     #[error("it is read-only")]
     ReadOnly,
+    #[error("a part of its path became a link after the call was judged")]
+    Replaced,
     #[error("{0}")]
     Io(#[source] io::Error),
+}
+
+impl FileError {
+    /// Makes the output of a call that could not `verb` this file.
+    pub(super) fn output(&self, verb: &str, path: &ResolvedPath, place: &ToolPlace) -> ToolOutput {
+        let shown = path.shown(&place.cwd);
+        ToolOutput::error(match self {
+            FileError::Missing => format!("{shown} does not exist"),
+            FileError::Directory if verb == "read" => format!("{shown} is a directory; list it with ls"),
+            FileError::Replaced => {
+                format!("{shown} was replaced after the call was judged; call the tool again")
+            }
+            _ => format!("cannot {verb} {shown}: {self}"),
+        })
+    }
 }
 
 impl From<io::Error> for FileError {
@@ -37,15 +60,12 @@ impl From<io::Error> for FileError {
     }
 }
 
-/// Opens a regular file for reading. A pipe or a device is refused, never waited for.
-pub(crate) fn open(path: &Path) -> Result<(File, fs::Metadata), FileError> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    let file = options.open(path)?;
-    let metadata = file.metadata()?;
-    expect_regular(&metadata)?;
-    Ok((file, metadata))
+/// Opens a regular file for reading, and returns its size. A pipe or a device is refused, never waited for.
+pub(crate) fn open(path: &ResolvedPath) -> Result<(File, u64), FileError> {
+    let file = path.open(OFlags::RDONLY | OFlags::NONBLOCK)?;
+    expect_regular(FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(io::Error::from)?.st_mode))?;
+    let size = file.metadata()?.len();
+    Ok((file, size))
 }
 
 /// The first bytes of a file.
@@ -58,84 +78,100 @@ pub(crate) struct Beginning {
 }
 
 /// Reads at most `most` bytes of a regular file.
-pub(crate) fn beginning(path: &Path, most: u64) -> Result<Beginning, FileError> {
-    let (file, metadata) = open(path)?;
+pub(crate) fn beginning(path: &ResolvedPath, most: u64) -> Result<Beginning, FileError> {
+    let (file, size) = open(path)?;
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == most {
         let cut = std::str::from_utf8(&bytes).err().filter(|error| error.error_len().is_none());
         bytes.truncate(cut.map_or(bytes.len(), |error| error.valid_up_to()));
     }
-    Ok(Beginning { bytes, size: metadata.len() })
+    Ok(Beginning { bytes, size })
 }
 
-fn expect_regular(metadata: &fs::Metadata) -> Result<(), FileError> {
-    match metadata.file_type() {
-        kind if kind.is_dir() => Err(FileError::Directory),
-        kind if kind.is_file() => Ok(()),
+fn expect_regular(kind: FileType) -> Result<(), FileError> {
+    match kind {
+        FileType::Directory => Err(FileError::Directory),
+        FileType::RegularFile => Ok(()),
+        FileType::Symlink => Err(FileError::Replaced),
         _ => Err(FileError::Special),
     }
 }
 
-/// Replaces the content of the file that `path` names, or makes it; whoever looks sees the old or the new content.
+/// Replaces the content of a file, or makes it; whoever looks sees the old or the new content.
 ///
-/// Links are followed, directories on the way made. Mode and owner stay. Where the directory does not let us (a
-/// single mounted file, a directory of somebody else), the file is written over in place.
-pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), FileError> {
-    let target = paths::real(path)?;
-    let old = match fs::metadata(&target) {
-        Ok(metadata) => Some(metadata),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error.into()),
+/// Directories on the way are made. Mode and owner stay. Where the directory does not let us (a single mounted file, a
+/// directory of somebody else), the file is written over in place.
+pub(crate) fn replace(path: &ResolvedPath, content: &[u8]) -> Result<(), FileError> {
+    let (directory, name) = path.parent(true).map_err(|error| match error {
+        // Nothing is missing in a path whose directories can be made.
+        FileError::Missing => FileError::Io(io::ErrorKind::NotADirectory.into()),
+        error => error,
+    })?;
+    let old = match resolved::stat_at(&directory, name) {
+        Ok(found) => Some(found),
+        Err(Errno::NOENT) => None,
+        Err(error) => return Err(FileError::Io(error.into())),
     };
     if let Some(old) = &old {
-        expect_regular(old)?;
-        if old.permissions().readonly() {
+        expect_regular(FileType::from_raw_mode(old.st_mode))?;
+        if old.st_mode & 0o222 == 0 {
             return Err(FileError::ReadOnly);
         }
     }
-    let parent = target.parent().ok_or(FileError::Directory)?;
-    fs::create_dir_all(parent).map_err(FileError::Io)?;
-    match replace_at_once(&target, parent, old.as_ref(), content) {
-        Err(error) if old.is_some() && needs_writing_over(&error) => write_over(&target, content),
+    match replace_at_once(&directory, name, old.as_ref(), content) {
+        Err(FileError::Io(error)) if old.is_some() && needs_writing_over(&error) => {
+            let flags = OFlags::WRONLY | OFlags::TRUNC;
+            write_all(&resolved::open_at(&directory, name, flags, Mode::empty())?.into(), content)
+        }
         done => done,
     }
-    .map_err(FileError::Io)
 }
 
+/// Writes a new file beside the old one and gives it its name.
 fn replace_at_once(
-    target: &Path,
-    parent: &Path,
-    old: Option<&fs::Metadata>,
+    directory: &OwnedFd,
+    name: &OsStr,
+    old: Option<&Stat>,
     content: &[u8],
-) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".offshoot-").suffix(".tmp");
-    if old.is_none() {
-        // A new file gets the mode that any program would give it: the umask takes its part.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+) -> Result<(), FileError> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let temporary = format!(".offshoot-{}-{number}.tmp", std::process::id());
+    // A new file gets the mode that any program would give it: the umask takes its part.
+    let mode = Mode::from_raw_mode(if old.is_some() { 0o600 } else { 0o666 });
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let file = resolved::open_at(directory, temporary.as_ref(), flags, mode)?.into();
+    let named = write_all(&file, content).and_then(|()| match old {
+        Some(old) => {
+            keep_owner(&file, old)?;
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(old.st_mode)).map_err(io::Error::from)?;
+            Ok(rustix::fs::renameat(directory, &temporary, directory, name).map_err(io::Error::from)?)
+        }
+        // A link does not replace what somebody has put there meanwhile.
+        None => {
+            let linked = rustix::fs::linkat(directory, &temporary, directory, name, AtFlags::empty());
+            Ok(linked.map_err(io::Error::from)?)
+        }
+    });
+    if named.is_err() || old.is_none() {
+        // Best effort: a file that stays has a name that nobody opens.
+        let _ = rustix::fs::unlinkat(directory, &temporary, AtFlags::empty());
     }
-    let mut file = builder.tempfile_in(parent)?;
-    file.write_all(content)?;
-    if let Some(old) = old {
-        keep_owner(file.as_file(), old)?;
-        file.as_file().set_permissions(old.permissions())?;
-    }
-    file.as_file().sync_all()?;
-    match old {
-        Some(_) => file.persist(target).map(drop),
-        // Nobody may have put something there meanwhile.
-        None => file.persist_noclobber(target).map(drop),
-    }
-    .map_err(|error| error.error)
+    named
 }
 
-fn keep_owner(file: &File, old: &fs::Metadata) -> io::Result<()> {
+fn write_all(mut file: &File, content: &[u8]) -> Result<(), FileError> {
+    file.write_all(content)?;
+    Ok(file.sync_all()?)
+}
+
+fn keep_owner(file: &File, old: &Stat) -> io::Result<()> {
     let new = file.metadata()?;
-    if (new.uid(), new.gid()) == (old.uid(), old.gid()) {
+    if (new.uid(), new.gid()) == (old.st_uid, old.st_gid) {
         return Ok(());
     }
-    fchown(file, Some(old.uid()), Some(old.gid()))
+    fchown(file, Some(old.st_uid), Some(old.st_gid))
 }
 
 fn needs_writing_over(error: &io::Error) -> bool {
@@ -143,20 +179,14 @@ fn needs_writing_over(error: &io::Error) -> bool {
     matches!(error.kind(), CrossesDevices | PermissionDenied | ReadOnlyFilesystem | ResourceBusy)
 }
 
-fn write_over(target: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).truncate(true).open(target)?;
-    file.write_all(content)?;
-    file.sync_all()
-}
-
 /// How many files can be changed at once before some wait without need.
 const STRIPES: usize = 64;
 static QUEUES: [Mutex<()>; STRIPES] = [const { Mutex::const_new(()) }; STRIPES];
 
-/// Waits for a turn to change the file at `path`, whose links were followed: calls are served in the order in which
-/// they ask, so that a `write` and a later `edit` of one answer do what their order says.
-pub(crate) async fn turn(path: &Path) -> MutexGuard<'static, ()> {
-    QUEUES[stripe(path)].lock().await
+/// Waits for a turn to change the file at `path`: calls are served in the order in which they ask, so that a `write`
+/// and a later `edit` of one answer do what their order says.
+pub(crate) async fn turn(path: &ResolvedPath) -> MutexGuard<'static, ()> {
+    QUEUES[stripe(path.real())].lock().await
 }
 
 fn stripe(path: &Path) -> usize {

@@ -7,8 +7,9 @@ use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
 use super::built_in::{BuiltIn, ToolResult, Work};
-use super::walk::{self, Entries, Listing};
-use super::{paths, work};
+use super::resolved::ResolvedPath;
+use super::walk::{Entries, Listing};
+use super::work;
 use crate::tool::{ToolOutput, ToolPlace};
 
 /// How many results come back if the call does not say.
@@ -30,14 +31,14 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
     work: Work::Reads(find),
 };
 
-fn find(arguments: &Json, place: &ToolPlace) -> ToolResult {
+fn find(arguments: &Json, root: &ResolvedPath, place: &ToolPlace) -> ToolResult {
     let fields = Fields(arguments);
-    let root = walk::root(fields.text("path"), place)?;
+    root.kind().map_err(|error| error.output("search", root, place))?;
     let wanted = Wanted::parse(fields.text("pattern").unwrap_or_default())
         .map_err(|error| ToolOutput::error(format!("the pattern is not valid: {error}")))?;
     let limit = fields.count("limit").unwrap_or(LIMIT);
     let (mut listing, mut found, mut unread) = (Listing::default(), 0, 0);
-    let mut entries = Entries::below(&root.real, place);
+    let mut entries = Entries::below(root, place);
     for entry in &mut entries {
         if place.cancel.is_cancelled() {
             return Err(work::cancelled());
@@ -46,7 +47,13 @@ fn find(arguments: &Json, place: &ToolPlace) -> ToolResult {
             unread += 1;
             continue;
         };
-        if !wanted.is_match(&root.real, entry.path()) {
+        if !wanted.is_match(root.real(), entry.path()) {
+            continue;
+        }
+        let path = root.below(entry.path());
+        // A directory on the way may have become a link while the walk looked into it.
+        if path.parent(false).is_err() {
+            unread += 1;
             continue;
         }
         found += 1;
@@ -54,7 +61,7 @@ fn find(arguments: &Json, place: &ToolPlace) -> ToolResult {
             break;
         }
         let end = if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/\n" } else { "\n" };
-        listing.lines.push(&(paths::shown(&place.cwd, &root.shown_below(entry.path())) + end));
+        listing.lines.push(&(path.shown(&place.cwd) + end));
     }
     if found == 0 {
         listing.lines.push("No files found.\n");

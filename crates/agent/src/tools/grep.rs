@@ -3,13 +3,15 @@
 mod search;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use rustix::fs::FileType;
 use serde_json::{Value as Json, json};
 
 use self::search::Search;
 use super::arguments::Fields;
 use super::built_in::{BuiltIn, ToolResult, Work};
 use super::find::Wanted;
-use super::walk::{self, Entries, Listing};
+use super::resolved::ResolvedPath;
+use super::walk::{Entries, Listing};
 use super::work;
 use crate::tool::{ToolOutput, ToolPlace};
 
@@ -39,20 +41,20 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
     work: Work::Reads(grep),
 };
 
-fn grep(arguments: &Json, place: &ToolPlace) -> ToolResult {
+fn grep(arguments: &Json, root: &ResolvedPath, place: &ToolPlace) -> ToolResult {
     let fields = Fields(arguments);
-    let root = walk::root(fields.text("path"), place)?;
+    let kind = root.kind().map_err(|error| error.output("search", root, place))?;
     let matcher =
         matcher(fields).map_err(|error| ToolOutput::error(format!("the pattern is not valid: {error}")))?;
     let wanted = fields.text("glob").map(Wanted::parse).transpose();
     let wanted = wanted.map_err(|error| ToolOutput::error(format!("the glob is not valid: {error}")))?;
     let limit = fields.count("limit").unwrap_or(LIMIT);
     let mut search = Search::new(matcher, context(fields), limit, place);
-    if root.real.is_file() {
-        search.file(&root.real, &root.shown);
+    if kind == FileType::RegularFile {
+        search.file(root);
         return told(search, limit, 0);
     }
-    let mut entries = Entries::below(&root.real, place);
+    let mut entries = Entries::below(root, place);
     for entry in &mut entries {
         if search.is_done() {
             break;
@@ -62,8 +64,8 @@ fn grep(arguments: &Json, place: &ToolPlace) -> ToolResult {
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
                 let path = entry.path();
-                if is_file && wanted.as_ref().is_none_or(|wanted| wanted.is_match(&root.real, path)) {
-                    search.file(path, &root.shown_below(path));
+                if is_file && wanted.as_ref().is_none_or(|wanted| wanted.is_match(root.real(), path)) {
+                    search.file(&root.below(path));
                 }
             }
         }

@@ -1,16 +1,21 @@
 //! The tool `ls`: the names in one directory.
 
 use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::{fs, io};
 
+use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
 use super::built_in::{BuiltIn, ToolResult, Work};
-use super::paths;
-use super::walk::{self, Listing};
-use super::work;
+use super::files::FileError;
+use super::resolved::ResolvedPath;
+use super::walk::Listing;
+use super::{paths, work};
 use crate::tool::{ToolOutput, ToolPlace};
 
 /// How many names come back if the call does not say.
@@ -31,31 +36,37 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
     work: Work::Reads(ls),
 };
 
-fn ls(arguments: &Json, place: &ToolPlace) -> ToolResult {
-    let fields = Fields(arguments);
-    let root = walk::root(fields.text("path"), place)?;
-    let shown = paths::shown(&place.cwd, &root.shown);
-    if !root.real.is_dir() {
-        return Err(ToolOutput::error(format!("{shown} is not a directory")));
+fn ls(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult {
+    let failed = |error: FileError| error.output("list", path, place);
+    if path.kind().map_err(failed)? != FileType::Directory {
+        return Err(ToolOutput::error(format!("{} is not a directory", path.shown(&place.cwd))));
     }
-    let mut names = names(&root.real, place)
-        .map_err(|error| ToolOutput::error(format!("cannot list {shown}: {error}")))?;
+    let mut names = names(path, place).map_err(failed)?;
     if place.cancel.is_cancelled() {
         return Err(work::cancelled());
     }
     names.sort_by(|a, b| in_order(a, b));
-    Ok(listed(&names, fields.count("limit").unwrap_or(LIMIT)))
+    Ok(listed(&names, Fields(arguments).count("limit").unwrap_or(LIMIT)))
 }
 
-fn names(root: &Path, place: &ToolPlace) -> io::Result<Vec<String>> {
-    let entries = fs::read_dir(root)?.take_while(|_| !place.cancel.is_cancelled());
-    entries.map(|entry| entry.map(|entry| name(&entry))).collect()
+fn names(path: &ResolvedPath, place: &ToolPlace) -> Result<Vec<String>, FileError> {
+    let directory = path.open(OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let entries = Dir::read_from(&directory).map_err(io::Error::from)?;
+    let mut names = Vec::new();
+    for entry in entries.take_while(|_| !place.cancel.is_cancelled()) {
+        let entry = entry.map_err(io::Error::from)?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name != "." && name != ".." {
+            let end = if leads_to_directory(&directory, name) { "/" } else { "" };
+            names.push(paths::shown(Path::new(""), Path::new(name)) + end);
+        }
+    }
+    Ok(names)
 }
 
-/// A name, with a slash if it is a directory or leads to one.
-fn name(entry: &fs::DirEntry) -> String {
-    let name = paths::shown(Path::new(""), Path::new(&entry.file_name()));
-    if entry.path().is_dir() { name + "/" } else { name }
+fn leads_to_directory(directory: &File, name: &OsStr) -> bool {
+    let found = rustix::fs::statat(directory, name, AtFlags::empty());
+    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
 }
 
 /// As people read: without regard to case, unless names differ in nothing else.

@@ -16,8 +16,8 @@ use session_tree::Image;
 use super::arguments::Fields;
 use super::built_in::{BuiltIn, ToolResult, Work};
 use super::files::{self, FileError};
-use super::work::FileTarget;
-use super::{output, paths};
+use super::output;
+use super::resolved::ResolvedPath;
 use crate::tool::{ToolOutput, ToolPlace, text_block};
 
 /// The largest image that is handed to a model.
@@ -49,36 +49,24 @@ struct Range {
     limit: Option<usize>,
 }
 
-fn read(arguments: &Json, place: &ToolPlace) -> ToolResult {
+fn read(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult {
     let fields = Fields(arguments);
-    let target = place.target(fields.path()?)?;
     let range = Range { offset: fields.count("offset").unwrap_or(1), limit: fields.count("limit") };
-    read_file(&target, range, place).map_err(|error| ToolOutput::error(told(&error, &target, place)))
+    read_file(path, range, place).map_err(|error| error.output("read", path, place))
 }
 
-fn told(error: &FileError, target: &FileTarget, place: &ToolPlace) -> String {
-    let shown = paths::shown(&place.cwd, &target.shown);
-    match error {
-        FileError::Missing => format!("{shown} does not exist"),
-        FileError::Directory => format!("{shown} is a directory; list it with ls"),
-        FileError::Special | FileError::ReadOnly | FileError::Io(_) => {
-            format!("cannot read {shown}: {error}")
-        }
-    }
-}
-
-fn read_file(target: &FileTarget, range: Range, place: &ToolPlace) -> Result<ToolOutput, FileError> {
-    let (mut file, metadata) = files::open(&target.real)?;
+fn read_file(path: &ResolvedPath, range: Range, place: &ToolPlace) -> Result<ToolOutput, FileError> {
+    let (mut file, size) = files::open(path)?;
     let start = sniff(&mut file)?;
-    let shown = paths::shown(&place.cwd, &target.shown);
+    let shown = path.shown(&place.cwd);
     if let Some(mime_type) = image_type(&start) {
-        return Ok(image(file, metadata.len(), mime_type, &shown)?);
+        return Ok(image(file, size, mime_type, &shown)?);
     }
     if let Some(what) = binary_kind(&start) {
-        let size = output::size(metadata.len());
+        let size = output::size(size);
         return Ok(ToolOutput::error(format!("{shown} is {what} ({size}); it cannot be shown as text")));
     }
-    Ok(text::read(file, metadata.len(), range, place)?)
+    Ok(text::read(file, size, range, place)?)
 }
 
 /// Reads the first bytes and goes back to the beginning.
@@ -97,7 +85,8 @@ pub fn prompt_image(bytes: &[u8]) -> Option<Image> {
 
 /// Reads an image for a prompt from a file; none if it is no file, or none that [`prompt_image`] takes.
 pub fn prompt_image_at(path: &Path) -> Option<Image> {
-    let image = files::beginning(path, MAX_IMAGE_BYTES + 1).ok()?;
+    let path = ResolvedPath::new(Path::new("/"), path).ok()?;
+    let image = files::beginning(&path, MAX_IMAGE_BYTES + 1).ok()?;
     prompt_image(&image.bytes)
 }
 

@@ -3,42 +3,124 @@
 //! ```text
 //!   a/../../notes   with a -> b/c in /project   =>   real: /project/notes   (without links: /notes)
 //! ```
+//!
+//! Tools get a [`ResolvedPath`] and no text. It is opened part by part without following links, so a link that was put
+//! there after the call was judged makes the call fail.
 
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+
+use super::files::FileError;
 use super::paths;
 
 /// A path that a call names, and what it leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedPath {
-    /// The path as the model wrote it.
-    pub written: PathBuf,
-    /// The absolute path without `.` and `..`, with links as they are. For patterns of rules and for display only.
-    pub(crate) lexical: PathBuf,
-    /// The path with all links followed; none if links form a circle.
-    pub(crate) real: Option<PathBuf>,
+    /// The absolute path without `.` and `..`, with links as they are. For patterns of rules only.
+    lexical: PathBuf,
+    /// The path with all links followed.
+    real: PathBuf,
     /// The absolute path to show: as it was written where that is unambiguous, or else the real one.
-    pub(crate) shown: PathBuf,
+    shown: PathBuf,
 }
 
 impl ResolvedPath {
-    /// Resolves a path, starting at `cwd` if it is relative. Reads links from the disk.
-    pub fn new(cwd: &Path, written: &Path) -> Self {
+    /// Resolves a path, starting at `cwd` if it is relative. Reads links from the disk; fails if they form a circle.
+    pub(crate) fn new(cwd: &Path, written: &Path) -> io::Result<Self> {
         let absolute = paths::resolve(cwd, written);
         let lexical = paths::normalised(&absolute);
-        let real = paths::real(&absolute).ok();
+        let real = paths::real(&absolute)?;
         let leads_up = absolute.components().any(|part| part == Component::ParentDir);
-        let shown = match &real {
-            Some(real) if leads_up => inside(cwd, real),
-            _ => lexical.clone(),
-        };
-        ResolvedPath { written: written.to_owned(), lexical, real, shown }
+        let shown = if leads_up { inside(cwd, &real) } else { lexical.clone() };
+        Ok(ResolvedPath { lexical, real, shown })
     }
 
-    /// Returns the path with all links followed; none if links form a circle.
-    pub fn real(&self) -> Option<&Path> {
-        self.real.as_deref()
+    /// Returns the path with all links followed.
+    pub fn real(&self) -> &Path {
+        &self.real
     }
+
+    pub(crate) fn lexical(&self) -> &Path {
+        &self.lexical
+    }
+
+    /// Writes the path for a result, relative to `cwd` if it is inside.
+    pub(crate) fn shown(&self, cwd: &Path) -> String {
+        paths::shown(cwd, &self.shown)
+    }
+
+    /// Returns the path of something that a walk below this directory found.
+    pub(crate) fn below(&self, real: &Path) -> Self {
+        let join = |start: &Path| match real.strip_prefix(&self.real) {
+            Ok(inside) => start.join(inside),
+            Err(_) => real.to_owned(),
+        };
+        ResolvedPath { lexical: join(&self.lexical), real: real.to_owned(), shown: join(&self.shown) }
+    }
+
+    /// Opens the file or directory.
+    pub(crate) fn open(&self, flags: OFlags) -> Result<File, FileError> {
+        let (directory, name) = self.parent(false)?;
+        Ok(open_at(&directory, name, flags, Mode::empty())?.into())
+    }
+
+    /// Returns whether it is a file, a directory or something else.
+    pub(crate) fn kind(&self) -> Result<FileType, FileError> {
+        let (directory, name) = self.parent(false)?;
+        let found = stat_at(&directory, name).map_err(io::Error::from)?;
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::Symlink => Err(FileError::Replaced),
+            kind => Ok(kind),
+        }
+    }
+
+    /// Opens the directory that holds it, and returns its name there. With `make`, missing directories are made.
+    pub(super) fn parent(&self, make: bool) -> Result<(OwnedFd, &OsStr), FileError> {
+        let parts = self.real.parent().into_iter().flat_map(Path::components);
+        let mut directory = open_at(CWD, OsStr::new("/"), PARENT, Mode::empty())?;
+        for part in parts.filter(|part| matches!(part, Component::Normal(_))) {
+            let part = part.as_os_str();
+            directory = match open_at(&directory, part, PARENT, Mode::empty()) {
+                Err(FileError::Missing) if make => {
+                    // Another call may make it at the same time.
+                    let _ = rustix::fs::mkdirat(&directory, part, Mode::from_raw_mode(0o777));
+                    open_at(&directory, part, PARENT, Mode::empty())?
+                }
+                opened => opened?,
+            };
+        }
+        Ok((directory, self.real.file_name().unwrap_or(OsStr::new("."))))
+    }
+}
+
+/// How directories on the way are opened. On Linux they need not be readable.
+#[cfg(target_os = "linux")]
+const PARENT: OFlags = OFlags::DIRECTORY.union(OFlags::PATH);
+#[cfg(not(target_os = "linux"))]
+const PARENT: OFlags = OFlags::DIRECTORY;
+
+/// Opens a name in a directory, but no link.
+pub(super) fn open_at(
+    directory: impl AsFd,
+    name: &OsStr,
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, FileError> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(&directory, name, flags, mode).map_err(|error| match stat_at(&directory, name) {
+        Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Symlink => FileError::Replaced,
+        _ => io::Error::from(error).into(),
+    })
+}
+
+/// Returns the facts of a name in a directory; those of a link itself.
+pub(super) fn stat_at(directory: impl AsFd, name: &OsStr) -> rustix::io::Result<Stat> {
+    rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
 /// Writes a real path as one below `cwd` if it is there, although `cwd` may be a link.

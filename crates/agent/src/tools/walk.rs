@@ -3,7 +3,6 @@
 //! Ignore files count, also outside of a git repository, and those of the directories above; hidden files are files;
 //! `.git` is not looked into; links are not followed; secrets are left out. Entries come in order of their paths.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,8 +10,7 @@ use ignore::{DirEntry, WalkBuilder};
 use serde_json::{Map, Value as Json, json};
 
 use super::output::{self, Head};
-use super::paths;
-use super::work::FileTarget;
+use super::resolved::ResolvedPath;
 use crate::secrets::Protection;
 use crate::tool::{ToolOutput, ToolPlace};
 
@@ -26,9 +24,9 @@ impl Entries {
     /// Walks below `root`, without `root` itself; an item is an error for each directory that cannot be looked into.
     ///
     /// Credential files are left out, and so are places of secrets unless `root` is in one, which was judged then.
-    pub(super) fn below(root: &Path, place: &ToolPlace) -> Self {
+    pub(super) fn below(root: &ResolvedPath, place: &ToolPlace) -> Self {
         let guard = place.secrets.guard();
-        let is_judged = guard.protection(root, None).is_some();
+        let is_judged = guard.protection(root.real(), None).is_some();
         let left_out = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&left_out);
         let is_open = move |entry: &DirEntry| match guard.protection(entry.path(), entry.ino()) {
@@ -39,7 +37,7 @@ impl Entries {
                 false
             }
         };
-        let entries = WalkBuilder::new(root)
+        let entries = WalkBuilder::new(root.real())
             .hidden(false)
             .require_git(false)
             .git_global(false)
@@ -62,17 +60,6 @@ impl Iterator for Entries {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.entries.next()
-    }
-}
-
-/// The directory or file that a call names under `path`, or the working directory.
-pub(super) fn root(path: Option<&str>, place: &ToolPlace) -> Result<FileTarget, ToolOutput> {
-    let root = place.target(Path::new(path.unwrap_or(".")))?;
-    let shown = paths::shown(&place.cwd, &root.shown);
-    match root.real.try_exists() {
-        Ok(true) => Ok(root),
-        Ok(false) => Err(ToolOutput::error(format!("{shown} does not exist"))),
-        Err(error) => Err(ToolOutput::error(format!("cannot look into {shown}: {error}"))),
     }
 }
 

@@ -1,15 +1,13 @@
 //! The tool `write`: a whole file at once.
 
 use std::io::Read;
-use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
 use super::arguments::Fields;
 use super::built_in::{BuiltIn, ToolResult, Work};
-use super::files::{self, FileError};
-use super::work::FileTarget;
-use super::{diff, output, paths};
+use super::resolved::ResolvedPath;
+use super::{diff, files, output};
 use crate::tool::{ToolOutput, ToolPlace};
 
 /// Up to this size the old content is compared with the new one.
@@ -30,9 +28,9 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
     work: Work::Changes { prepare: std::convert::identity, diff, run: write },
 };
 
-fn diff(arguments: &Json, target: &FileTarget, _: &ToolPlace) -> Result<String, ToolOutput> {
+fn diff(arguments: &Json, path: &ResolvedPath, _: &ToolPlace) -> Result<String, ToolOutput> {
     let content = Fields(arguments).text("content").unwrap_or_default().as_bytes();
-    Ok(match old_text(&target.real) {
+    Ok(match old_text(path) {
         None => diff::numbered_text(b"", content),
         Some(Old::Text(old)) => diff::numbered_text(old.as_bytes(), content),
         Some(Old::Other(size)) => {
@@ -42,16 +40,11 @@ fn diff(arguments: &Json, target: &FileTarget, _: &ToolPlace) -> Result<String, 
     })
 }
 
-/// Says why a file cannot be changed.
-pub(super) fn refused(error: &FileError, target: &FileTarget, place: &ToolPlace) -> ToolOutput {
-    ToolOutput::error(format!("cannot write {}: {error}", paths::shown(&place.cwd, &target.shown)))
-}
-
-fn write(arguments: &Json, target: &FileTarget, place: &ToolPlace) -> ToolResult {
+fn write(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult {
     let content = Fields(arguments).text("content").unwrap_or_default();
-    let old = old_text(&target.real);
-    files::replace(&target.real, content.as_bytes()).map_err(|error| refused(&error, target, place))?;
-    let shown = paths::shown(&place.cwd, &target.shown);
+    let old = old_text(path);
+    files::replace(path, content.as_bytes()).map_err(|error| error.output("write", path, place))?;
+    let shown = path.shown(&place.cwd);
     let size_now = match content.len() {
         1 => "1 byte".to_owned(),
         bytes => format!("{bytes} bytes"),
@@ -73,11 +66,11 @@ enum Old {
     Other(u64),
 }
 
-fn old_text(path: &Path) -> Option<Old> {
-    let (file, metadata) = files::open(path).ok()?;
+fn old_text(path: &ResolvedPath) -> Option<Old> {
+    let (file, size) = files::open(path).ok()?;
     let mut text = String::new();
-    if metadata.len() > COMPARED || file.take(COMPARED).read_to_string(&mut text).is_err() {
-        return Some(Old::Other(metadata.len()));
+    if size > COMPARED || file.take(COMPARED).read_to_string(&mut text).is_err() {
+        return Some(Old::Other(size));
     }
     Some(Old::Text(text))
 }

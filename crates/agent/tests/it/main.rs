@@ -9,6 +9,7 @@ mod compaction;
 mod crash;
 mod extensions;
 mod navigation;
+mod paths;
 mod secrets;
 mod support;
 mod tools;

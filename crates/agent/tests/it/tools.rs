@@ -7,7 +7,6 @@ mod user;
 
 use std::fs;
 use std::future::ready;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
@@ -30,10 +29,8 @@ fn world() -> World {
     let dir = tempfile::tempdir().unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));
     let keep = Arc::clone(&told);
-    let place = ToolPlace {
-        progress: Arc::new(move |output| keep.lock().unwrap().push(text(&output).to_owned())),
-        ..ToolPlace::new(dir.path(), Cancel::new())
-    };
+    let mut place = ToolPlace::new(dir.path(), Cancel::new());
+    place.progress = Arc::new(move |output| keep.lock().unwrap().push(text(&output).to_owned()));
     World { dir, place, told }
 }
 
@@ -48,8 +45,8 @@ impl World {
     }
 
     async fn run(&self, name: &str, arguments: Json) -> ToolOutput {
-        match ToolBox::all().check(call(name, arguments)) {
-            Ok(ready) => ready.run(&self.place).await,
+        match ToolBox::all().check(call(name, arguments), self.place.clone()) {
+            Ok(ready) => ready.run().await,
             Err(output) => output,
         }
     }
@@ -89,7 +86,7 @@ fn tools_are_declared_in_a_stable_order_with_the_names_that_pi_uses() {
 #[test]
 fn a_call_that_cannot_run_is_answered() {
     let tools = ToolBox::coding();
-    let refused = |name, arguments| tools.check(call(name, arguments)).unwrap_err();
+    let refused = |name, arguments| tools.check(call(name, arguments), world().place).unwrap_err();
     let told = |name, arguments| text(&refused(name, arguments)).to_owned();
     assert!(refused("read", json!({})).is_error);
     assert_eq!(told("read", json!({})), "read: the argument `path` is missing");
@@ -113,7 +110,7 @@ fn an_edit_is_understood_in_every_box_that_has_the_tool() {
     let mut tools = ToolBox::all();
     tools.retain(|name| name == "edit");
     let lone = json!({"path": "f", "oldText": "a", "newText": "b"});
-    let ready = tools.check(call("edit", lone)).unwrap();
+    let ready = tools.check(call("edit", lone), world().place).unwrap();
     assert_eq!(ready.call.arguments["edits"], json!([{"oldText": "a", "newText": "b"}]));
 }
 
@@ -142,7 +139,7 @@ async fn a_tool_of_the_same_name_takes_the_place() {
     tools.add(Arc::new(Mine("more")));
     assert_eq!(tools.names().collect::<Vec<_>>(), ["read", "bash", "edit", "write", "more"]);
     let arguments = json!({"oldText": "a", "newText": "b"});
-    let output = tools.check(call("edit", arguments.clone())).unwrap().run(&world.place).await;
+    let output = tools.check(call("edit", arguments.clone()), world.place).unwrap().run().await;
     assert_eq!(text(&output), arguments.to_string(), "its arguments are left alone");
     tools.retain(|name| name != "bash");
     assert!(tools.tool("bash").is_none() && tools.tool("more").is_some());
@@ -213,8 +210,8 @@ async fn stopped_tools_touch_nothing() {
 fn what_a_call_does_can_be_judged_before_it_runs() {
     let permissions = Permissions::new(Mode::DenyAsking);
     let decided = |name, arguments| {
-        let ready = ToolBox::all().check(call(name, arguments)).unwrap();
-        permissions.judge(&ready.call.name, &ready.effect, Path::new("/project")).decision
+        let place = ToolPlace::new("/project", Cancel::new());
+        permissions.judge_call(&ToolBox::all().check(call(name, arguments), place).unwrap()).decision
     };
     assert_eq!(decided("read", json!({"path": "src/lib.rs"})), Decision::Allow);
     assert_eq!(decided("grep", json!({"pattern": "x"})), Decision::Allow);

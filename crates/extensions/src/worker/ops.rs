@@ -126,12 +126,10 @@ fn tool(shared: &Rc<Shared>, arguments: Json, stop: Cancel) -> Work {
     Box::pin(async move {
         let name = arguments["name"].as_str().unwrap_or_default().to_owned();
         let call = ToolCall { id: "extension".to_owned(), name, arguments: arguments["arguments"].clone() };
-        let tools = ToolBox::all();
-        let output = match tools.check(call) {
-            Ok(ready) => {
-                let place = ToolPlace { secrets, ..ToolPlace::new(cwd, stop) };
-                ready.run(&place).await
-            }
+        let mut place = ToolPlace::new(cwd, stop);
+        place.secrets = secrets;
+        let output = match ToolBox::all().check(call, place) {
+            Ok(ready) => ready.run().await,
             Err(refused) => refused,
         };
         Ok(json!({"content": output.content, "details": output.details, "isError": output.is_error})

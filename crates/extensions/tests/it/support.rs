@@ -309,8 +309,7 @@ impl Stage {
         self.append(
             json!({"role": "assistant", "content": [block], "stopReason": "toolUse", "usage": usage()}),
         );
-        let progress = Arc::new(|_| ());
-        let place = ToolPlace { progress, ..ToolPlace::new(self.project(), Cancel::new()) };
+        let place = ToolPlace::new(self.project(), Cancel::new());
         let output = tool.run(call, &place).await;
         self.append(json!({
             "role": "toolResult", "toolCallId": id, "toolName": name, "content": output.content,

@@ -1,17 +1,14 @@
 use std::fs;
 
 use super::*;
-use crate::cancel::Cancel;
+use crate::tools::built_in::run_in;
 
 fn run(content: impl AsRef<[u8]>, edits: &[(&str, &str)]) -> (ToolOutput, Vec<u8>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
     fs::write(&path, content).unwrap();
-    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     let edits: Vec<Json> = edits.iter().map(|(old, new)| json!({"oldText": old, "newText": new})).collect();
-    let target = place.target(Path::new("f")).unwrap();
-    let output =
-        edit(&json!({"path": "f", "edits": edits}), &target, &place).unwrap_or_else(std::convert::identity);
+    let output = run_in(dir.path(), TOOL, &json!({"path": "f", "edits": edits}));
     (output, fs::read(&path).unwrap())
 }
 
@@ -123,11 +120,8 @@ fn every_way_to_write_edits_is_understood() {
 #[test]
 fn a_missing_file_is_told() {
     let dir = tempfile::tempdir().unwrap();
-    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
-    let edits = json!({"path": "f", "edits": [{"oldText": "a", "newText": "b"}]});
-    let edited = |path: &str| {
-        edit(&edits, &place.target(Path::new(path)).unwrap(), &place).unwrap_or_else(std::convert::identity)
-    };
+    let edits = json!([{"oldText": "a", "newText": "b"}]);
+    let edited = |path: &str| run_in(dir.path(), TOOL, &json!({"path": path, "edits": edits}));
     assert_eq!(edited("f"), ToolOutput::error("f does not exist"));
     fs::create_dir(dir.path().join("d")).unwrap();
     assert_eq!(edited("d"), ToolOutput::error("cannot edit d: it is a directory"));

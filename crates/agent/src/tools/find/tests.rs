@@ -2,14 +2,11 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 use crate::cancel::Cancel;
+use crate::tools::built_in::run_in;
 use crate::tools::walk::tests::{too_deep, tree};
 
 fn found(dir: &tempfile::TempDir, arguments: &Json) -> String {
-    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
-    find(arguments, &place).unwrap_or_else(std::convert::identity).content[0]["text"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    run_in(dir.path(), TOOL, arguments).content[0]["text"].as_str().unwrap().to_owned()
 }
 
 fn project() -> tempfile::TempDir {
@@ -49,8 +46,7 @@ fn a_pattern_with_a_slash_is_a_path() {
 #[test]
 fn a_limit_is_told() {
     let dir = project();
-    let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
-    let output = find(&json!({"pattern": "*.rs", "limit": 2}), &place).unwrap_or_else(std::convert::identity);
+    let output = run_in(dir.path(), TOOL, &json!({"pattern": "*.rs", "limit": 2}));
     let text = output.content[0]["text"].as_str().unwrap();
     assert!(
         text.starts_with(".hidden/h.rs\na.rs\n\n[Only the first 2 results are shown. Use limit=4"),
@@ -58,7 +54,7 @@ fn a_limit_is_told() {
     );
     assert_eq!(output.details, Some(json!({"resultLimitReached": 2})));
     assert_eq!(
-        find(&json!({"pattern": "*.rs", "limit": 5}), &place).unwrap_or_else(std::convert::identity).details,
+        run_in(dir.path(), TOOL, &json!({"pattern": "*.rs", "limit": 5})).details,
         None,
         "all is not cut"
     );
@@ -78,7 +74,10 @@ fn what_cannot_be_searched_is_told() {
     assert!(found(&dir, &json!({"pattern": "[z-a]"})).starts_with("the pattern is not valid: "));
     let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     place.cancel.cancel();
-    assert!(find(&json!({"pattern": "*"}), &place).is_err());
+    assert!(
+        find(&json!({"pattern": "*"}), &ResolvedPath::new(dir.path(), Path::new(".")).unwrap(), &place)
+            .is_err()
+    );
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -10,7 +9,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use crate::cancel::Cancel;
 use crate::tool::ToolPlace;
 use crate::tools::output::Head;
-use crate::tools::{files, output, paths};
+use crate::tools::{ResolvedPath, files, output};
 
 /// The most characters of a line that are shown.
 const MAX_LINE: usize = 500;
@@ -63,14 +62,14 @@ impl<'a> Search<'a> {
         self.place.cancel.is_cancelled()
     }
 
-    /// Searches one file, which is shown under another path.
-    pub(super) fn file(&mut self, path: &Path, shown: &Path) {
+    /// Searches one file.
+    pub(super) fn file(&mut self, path: &ResolvedPath) {
         let Ok((file, _)) = files::open(path) else {
             self.found.skipped += 1;
             return;
         };
         let reader = Cancellable { file, cancel: &self.place.cancel };
-        let path = paths::shown(&self.place.cwd, shown);
+        let path = path.shown(&self.place.cwd);
         if self.context > 0 && self.found.matches > 0 {
             self.found.begins_group = true;
         }

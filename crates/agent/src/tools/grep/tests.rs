@@ -1,13 +1,14 @@
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use super::*;
 use crate::cancel::Cancel;
+use crate::tools::built_in::run_in;
 use crate::tools::walk::tests::{too_deep, tree};
 
 fn run(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
-    grep(arguments, &ToolPlace::new(dir.path().to_owned(), Cancel::new()))
-        .unwrap_or_else(std::convert::identity)
+    run_in(dir.path(), TOOL, arguments)
 }
 
 fn found(dir: &tempfile::TempDir, arguments: &Json) -> String {
@@ -81,7 +82,7 @@ fn a_search_without_limit_keeps_no_more_than_comes_back() {
     let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     let arguments = json!({"pattern": "h"});
     let mut search = Search::new(matcher(Fields(&arguments)).unwrap(), 0, 1_000_000_000, &place);
-    search.file(&dir.path().join("f"), &dir.path().join("f"));
+    search.file(&ResolvedPath::new(dir.path(), Path::new("f")).unwrap());
     let searched = search.found;
     assert_eq!((searched.matches, searched.is_over), (500_000, false));
     let capped = searched.lines.into_capped();
@@ -110,7 +111,8 @@ fn a_stopped_search_says_so() {
     let dir = project();
     let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     place.cancel.cancel();
-    assert_eq!(grep(&json!({"pattern": "one"}), &place), Err(ToolOutput::error("cancelled")));
+    let root = ResolvedPath::new(dir.path(), Path::new(".")).unwrap();
+    assert_eq!(grep(&json!({"pattern": "one"}), &root, &place), Err(ToolOutput::error("cancelled")));
 }
 
 #[test]

@@ -1,11 +1,11 @@
+use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::cancel::Cancel;
+use crate::tools::built_in::run_in;
 
 fn listed(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
-    ls(arguments, &ToolPlace::new(dir.path().to_owned(), Cancel::new()))
-        .unwrap_or_else(std::convert::identity)
+    run_in(dir.path(), TOOL, arguments)
 }
 
 #[test]

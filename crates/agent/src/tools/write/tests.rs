@@ -1,13 +1,12 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 use super::*;
-use crate::cancel::Cancel;
+use crate::tools::built_in::run_in;
 
 fn run(dir: &Path, path: &str, content: &str) -> ToolOutput {
-    let place = ToolPlace::new(dir.to_owned(), Cancel::new());
-    let target = place.target(Path::new(path)).unwrap();
-    write(&json!({"path": path, "content": content}), &target, &place).unwrap_or_else(std::convert::identity)
+    run_in(dir, TOOL, &json!({"path": path, "content": content}))
 }
 
 #[test]

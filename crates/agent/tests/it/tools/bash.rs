@@ -58,7 +58,7 @@ async fn a_command_that_cannot_start_says_why() {
     assert!(text(&bash(&world, "echo \0").await).starts_with("cannot run the command: "));
     let mut place = world.place;
     place.cwd = world.dir.path().join("none");
-    let run = ToolBox::all().check(call("bash", json!({"command": "pwd"}))).unwrap().run(&place).await;
+    let run = ToolBox::all().check(call("bash", json!({"command": "pwd"})), place).unwrap().run().await;
     assert_eq!(run, ToolOutput::error("cannot run the command: the working directory does not exist"));
 }
 
