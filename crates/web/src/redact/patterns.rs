@@ -111,12 +111,12 @@ const PASSWORD: &str = concat!(
     r"(?i)(?:passw(?:or)?d|passphrase|[_-]pass|\bpwd)",
     r#"(?:=["']?|["']?\s*(?:=|:|=>|:=)\s*["'])(?<secret>[^\s"'`,;&()]{4,})"#,
 );
-/// A password among the arguments of a command: `curl -u user:secret`, `mysql -psecret`.
+/// A password among the arguments of a command: `--password secret`, `curl -u user:secret`, `mysql -psecret`.
 const PASSWORD_ARGUMENT: &str = concat!(
-    r#"\b(?:curl\b[^\n|;]*?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"']+:"#,
+    r#"(?:\s--(?:password|passwd|token|secret|api-key)[ =]["']?|\b(?:curl\b[^\n|;]*?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"']+:"#,
     r#"|(?:mysql|mariadb)[a-z-]*\s(?:[^\n|;]*?\s)?-p["']?"#,
-    r#"|sshpass\s+-p\s*["']?|redis-cli\s[^\n|;]*?-a\s+["']?|(?:http|https|xh)\s[^\n|;]*?\s-a\s+["']?[^\s:"']+:)"#,
-    r#"(?<secret>[^\s"']+)"#,
+    r#"|sshpass\s+-p\s*["']?|redis-cli\s[^\n|;]*?-a\s+["']?|(?:http|https|xh)\s[^\n|;]*?\s-a\s+["']?[^\s:"']+:))"#,
+    r#"(?<secret>[^\s"')]+)"#,
 );
 const ASSIGNMENT: &str = concat!(
     r"(?i)(?:api[_-]?key|secret|token|passw(?:or)?d|passphrase|private[_-]?key|access[_-]?key|client[_-]?secret|credential|_auth|connection[_-]?string)",

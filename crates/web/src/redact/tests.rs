@@ -15,6 +15,7 @@ fn all_expressions_are_read() {
         "password = 'abc12345'",
         "password=hunter2hunter",
         "curl -u ada:hunter",
+        "login --password hunter",
         "ada@example.org",
         "/home/ada/x",
         "/srv/x/y",
