@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use session_tree::{Message, Session};
+use tracing::{Instrument as _, info_span};
 
 use crate::approval::{Approvals, Approver, RulesThenAsk};
 use crate::cancel::Cancel;
@@ -312,7 +313,9 @@ impl Agent {
     async fn run_to_the_end(&mut self, mut messages: Vec<Message>, cancel: &Cancel) -> Result<Outcome> {
         loop {
             self.queue.begin_turn(cancel);
-            let outcome = self.run(Input::Begin(messages), cancel).await;
+            let session = self.session().header().id().into_owned();
+            let outcome =
+                self.run(Input::Begin(messages), cancel).instrument(info_span!("turn", session)).await;
             self.queue.end_turn();
             if outcome.is_err() {
                 // The machine waits for an answer that will not come.
@@ -348,7 +351,10 @@ impl Agent {
                     self.end_turn(cancel).await?;
                     return Ok(outcome);
                 }
-                Effect::Ask => self.ask(cancel).await?,
+                Effect::Ask => {
+                    let model = self.model.as_ref().map(|model| model.spec().full_name());
+                    self.ask(cancel).instrument(info_span!("request", model)).await?
+                }
                 Effect::RunTools(calls) => self.work(calls, cancel).await,
                 Effect::RefuseCutCalls(calls) => self.refuse_cut_calls(&calls, cancel).await,
                 Effect::TakeWaiting(moment) => self.take_waiting(moment, cancel).await?,

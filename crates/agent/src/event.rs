@@ -1,5 +1,7 @@
 //! The event stream of an agent: everything that happens, in order, for any number of subscribers.
 
+mod log;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
@@ -180,6 +182,7 @@ impl Events {
 
     /// Sends an event to all subscribers. An event that a subscriber causes follows the one that it receives.
     pub(crate) fn emit(&self, event: AgentEvent) {
+        log::log(&event);
         {
             let mut pending = lock(&self.0.pending);
             let seq = self.0.next_seq.fetch_add(1, Ordering::Relaxed);

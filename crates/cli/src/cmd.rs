@@ -35,6 +35,7 @@ mod path;
 mod pop;
 pub(crate) mod push;
 mod repair;
+mod report;
 mod session_command;
 mod sessions;
 mod settings;
@@ -46,6 +47,8 @@ mod tree;
 pub(crate) mod trust;
 mod types;
 mod undo;
+
+use tracing::{Instrument as _, info_span};
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -97,7 +100,10 @@ macro_rules! session_commands {
             /// Runs the command.
             pub(crate) async fn run(&self, work: &mut Work<'_>) -> Outcome {
                 match self {
-                    $(SessionCommand::$name(args) => $module::run(args, work).await,)*
+                    $(SessionCommand::$name(args) => {
+                        let span = info_span!("command", name = stringify!($module));
+                        $module::run(args, work).instrument(span).await
+                    })*
                 }
             }
         }
@@ -128,7 +134,9 @@ macro_rules! other_commands {
         impl OtherCommand {
             fn run(&self, app: &mut App) -> Result<(), CommandError> {
                 match self {
-                    $(OtherCommand::$name(args) => $module::run(args, app),)*
+                    $(OtherCommand::$name(args) => {
+                        info_span!("command", name = stringify!($module)).in_scope(|| $module::run(args, app))
+                    })*
                 }
             }
         }
@@ -174,6 +182,7 @@ other_commands! {
     Mend Check(check),
     Mend Repair(repair),
     Mend Migrate(migrate),
+    Mend Report(report),
     SetUp Models(models),
     SetUp Login(login),
     SetUp Logout(logout),
@@ -214,6 +223,11 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Returns true if the command opens the chat at a terminal.
+    pub(crate) fn opens_chat(&self) -> bool {
+        matches!(self, Command::Other(OtherCommand::Demo(_)))
+    }
+
     /// Runs the command.
     pub(crate) fn run(&self, app: &mut App) -> Result<(), CommandError> {
         match self {

@@ -25,6 +25,8 @@ pub(crate) struct Environment {
     pub(crate) no_color: bool,
     /// Whether the terminal shows only ASCII characters.
     pub(crate) is_ascii: bool,
+    /// The filter of the log, from `OFFSHOOT_LOG`.
+    pub(crate) log: Option<String>,
     clock: Option<Timestamp>,
     ids: Option<u64>,
 }
@@ -51,6 +53,7 @@ impl Environment {
             use_cache: set("OFFSHOOT_NO_CACHE").is_none(),
             no_color: set("NO_COLOR").is_some() || text("TERM").is_some_and(|term| is_monochrome(&term)),
             is_ascii: is_ascii(),
+            log: text("OFFSHOOT_LOG"),
             clock: text("OFFSHOOT_CLOCK").and_then(|text| Timestamp::parse(&text)),
             ids: text("OFFSHOOT_IDS").and_then(|text| text.parse().ok()),
         }
@@ -125,6 +128,23 @@ impl Environment {
     /// Returns what the terminal says about its colours.
     pub(crate) fn colours(&self) -> Option<String> {
         set("COLORFGBG").and_then(|colours| colours.into_string().ok())
+    }
+
+    /// Returns the variables that describe the terminal and the language, as far as they are set.
+    pub(crate) fn terminal(&self) -> Vec<(&'static str, String)> {
+        const NAMES: [&str; 10] = [
+            "TERM",
+            "COLORTERM",
+            "COLORFGBG",
+            "TERM_PROGRAM",
+            "TERM_PROGRAM_VERSION",
+            "TMUX",
+            "NO_COLOR",
+            "LANG",
+            "LC_ALL",
+            "LC_CTYPE",
+        ];
+        NAMES.into_iter().filter_map(|name| Some((name, set(name)?.to_string_lossy().into_owned()))).collect()
     }
 
     /// Returns the time.

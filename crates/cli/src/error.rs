@@ -146,6 +146,7 @@ impl CommandError {
     /// Tells the person, and gives the exit code.
     pub(crate) fn report(&self, ui: &mut Ui) -> ExitCode {
         if let Some(failure) = self.failure() {
+            tracing::error!("{}", failure.message);
             ui.error(&failure.message, &failure.hints);
         }
         // The table stands in docs/commands.md.

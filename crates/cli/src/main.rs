@@ -15,6 +15,7 @@ mod extensions;
 mod interactive;
 mod json;
 mod leftovers;
+mod log;
 mod reading;
 mod settings;
 mod setup;
@@ -42,8 +43,8 @@ A REF is an entry: an id or a prefix of it, `@label`, `leaf`, `root`, `leaf^` (t
 `SESSION:REF` is an entry of another session. `offshoot COMMAND --help` has examples.
 
 Exit codes: 0 done, 1 failed, 2 wrong arguments, 4 `check` found damage, 130 interrupted.
-Environment: OFFSHOOT_HOME, OFFSHOOT_SESSION_DIR, OFFSHOOT_NO_CACHE, PI_CODING_AGENT_DIR,
-NO_COLOR, and the keys of model services, such as ANTHROPIC_API_KEY.";
+Environment: OFFSHOOT_HOME, OFFSHOOT_SESSION_DIR, OFFSHOOT_NO_CACHE, OFFSHOOT_LOG,
+PI_CODING_AGENT_DIR, NO_COLOR, and the keys of model services, such as ANTHROPIC_API_KEY.";
 
 /// Walk the history of AI conversations as a tree.
 #[derive(Debug, Parser)]
@@ -60,6 +61,8 @@ struct Args {
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: Colour,
     #[command(flatten)]
+    log: log::Args,
+    #[command(flatten)]
     talk: talk::Args,
     #[command(subcommand)]
     command: Option<cmd::Command>,
@@ -75,6 +78,8 @@ struct PromptArgs {
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: Colour,
     #[command(flatten)]
+    log: log::Args,
+    #[command(flatten)]
     talk: talk::Args,
 }
 
@@ -83,16 +88,23 @@ fn main() -> ExitCode {
     let args = arguments();
     let env = Environment::read();
     let ui = Ui::new(args.color, env.no_color);
+    let log = log::start(&args.log, &env, opens_chat(&args));
     let mut app = App::new(ui, env, args.places);
-    let result = match &args.command {
+    let run = |()| match &args.command {
         Some(command) => args.talk.refuse_beside_command().and_then(|()| command.run(&mut app)),
         None => args.talk.refuse_mistyped_command().and_then(|()| ask_model(&args.talk, &mut app)),
     };
-    let result = result.and_then(|()| app.ui.flush());
+    let result = log.and_then(run).and_then(|()| app.ui.flush());
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(&mut app.ui),
     }
+}
+
+/// Returns true if the command line opens the chat, which owns the screen.
+fn opens_chat(args: &Args) -> bool {
+    let is_chat = args.command.as_ref().map_or(args.talk.is_conversation(), cmd::Command::opens_chat);
+    is_chat && interactive::is_possible()
 }
 
 /// Talks to a model: at a terminal in a conversation, otherwise with one prompt.
@@ -154,9 +166,9 @@ fn parse(line: &[OsString]) -> Result<Args, clap::Error> {
         return Ok(args);
     }
     let read = PromptArgs::command().try_get_matches_from(line)?;
-    let PromptArgs { places, color, mut talk } = PromptArgs::from_arg_matches(&read)?;
+    let PromptArgs { places, color, log, mut talk } = PromptArgs::from_arg_matches(&read)?;
     talk.note_options(&read);
-    Ok(Args { places, color, talk, command: None })
+    Ok(Args { places, color, log, talk, command: None })
 }
 
 /// Returns where the option stands that the program does not know.

@@ -90,6 +90,12 @@ pub(crate) enum ChatCommand {
         #[arg(value_name = "COMMAND")]
         name: Option<String>,
     },
+    /// Show the latest lines of the log.
+    Log {
+        /// How many lines.
+        #[arg(value_name = "COUNT", default_value_t = 40)]
+        count: usize,
+    },
     /// Leave; the session is kept.
     Quit,
 }

@@ -70,7 +70,7 @@ function shown(value) {
 
 function logger(level) {
   return (...values) => {
-    call("host.show", { kind: "console", arguments: { level, text: values.map(shown).join(" ") } });
+    call("host.log", { level, text: values.map(shown).join(" ") });
   };
 }
 
@@ -78,7 +78,7 @@ const console = {
   log: logger("info"),
   info: logger("info"),
   debug: logger("debug"),
-  trace: logger("debug"),
+  trace: logger("trace"),
   warn: logger("warning"),
   error: logger("error"),
   dir: logger("info"),

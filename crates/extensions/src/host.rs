@@ -26,6 +26,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use session_tree::{EntryId, Message, Options, Session};
 use tokio::sync::oneshot;
+use tracing::warn;
 
 use crate::extension::Extension;
 
@@ -185,9 +186,6 @@ pub enum Notice {
     Working { text: Option<String> },
     /// A component that has to be drawn again.
     Redraw { component: u64 },
-    /// Anything else, such as a line of the console. Front ends ignore it.
-    #[serde(other)]
-    Other,
 }
 
 /// A failure of an extension.
@@ -238,6 +236,14 @@ impl Host {
 
     /// Sends an event to the front end.
     pub fn send(&self, event: HostEvent) {
+        match &event {
+            HostEvent::Failed(trouble) => warn!("{trouble}"),
+            HostEvent::NotLoaded(text) => warn!("{text}"),
+            HostEvent::Waiting(extension, doing) => {
+                warn!(extension, doing, "the agent waits for an extension");
+            }
+            _ => {}
+        }
         (self.front_end)(event);
     }
 

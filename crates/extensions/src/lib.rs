@@ -48,5 +48,8 @@ pub use registry::{CommandSpec, RegisteredTool, Registry, ShortcutSpec};
 /// The type declarations of everything that extensions may use.
 pub const DECLARATIONS: &str = include_str!("../offshoot.d.ts");
 
+/// The target of log events that are lines of the console of an extension.
+pub const CONSOLE: &str = "console";
+
 #[cfg(all(test, feature = "engine"))]
 mod tests;

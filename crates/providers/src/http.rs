@@ -10,6 +10,7 @@ use std::time::Duration;
 use offshoot_agent::model::{Headers, Tap};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER, SET_COOKIE};
 use reqwest::{Client, Response, redirect};
+use tracing::debug;
 
 use crate::fault::{self, Complaint, Fault};
 
@@ -83,6 +84,7 @@ impl Http {
         let idle_timeout = self.options.idle_timeout;
         let response = in_time(idle_timeout, request.send()).await?;
         let response = response.map_err(|error| Fault::Network(reason(error)))?;
+        debug!(status = response.status().as_u16(), retry_after = ?retry_after(response.headers()), "response");
         if let Some(tap) = tap {
             tap.response(response.status().as_u16(), spelled(response.headers())).await;
         }

@@ -9,6 +9,7 @@ use offshoot_agent::model::{
     AnswerEvent, AnswerStream, BlockStart, Model, ModelError, ModelSpec, Request, StopReason, Tap, Usage,
 };
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use tracing::{debug, trace};
 
 use crate::catalogue::Target;
 use crate::error::{Error, Result};
@@ -109,7 +110,9 @@ async fn open(model: Arc<Inner>, request: &Request) -> Result<Open, Fault> {
         body = tap.request(body).await;
         headers = tapped(headers, &**tap).await;
     }
+    debug!(provider = target.spec.provider, api = target.api.name(), "post");
     let post = Post { url: target.api.url(target), headers, body: body.to_string() };
+    trace!(bytes = post.body.len(), "body");
     let incoming = model.http.post(post, request.tap.as_deref()).await?;
     let frames = sse::Decoder::new(model.http.options.longest_event);
     let decoder = target.api.decoder();

@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
 use session_tree::{Message, Position, Role, Timestamp};
 use tokio::sync::mpsc;
+use tracing::{Instrument as _, info_span};
 
 use super::Agent;
 use crate::approval::{Approval, without_approver};
@@ -36,7 +37,11 @@ impl Agent {
         let numbered: Vec<usize> = (0..calls.len()).collect();
         let mut outputs = Vec::with_capacity(calls.len());
         for group in numbered.chunk_by(|one, next| is_concurrent[*one] && is_concurrent[*next]) {
-            let running = group.iter().map(|number| agent.run_call(&calls[*number], caution, cancel));
+            let running = group.iter().map(|number| {
+                let call = &calls[*number];
+                let span = info_span!("tool", name = call.name, id = call.id);
+                agent.run_call(call, caution, cancel).instrument(span)
+            });
             outputs.extend(join_all(running).await);
         }
         self.tool_results(&calls, &outputs, cancel)

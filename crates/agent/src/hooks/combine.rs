@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json, json};
+use tracing::{Instrument as _, Span, debug_span};
 
 use super::events::{Combine, Event, event};
 use super::{Handler, Hooks};
@@ -86,7 +87,10 @@ impl Hooks {
         payload: &Json,
         cancel: &Cancel,
     ) -> Option<Json> {
-        match cancel.unless_cancelled(handler.call_listener(event.name, listener, payload, cancel)).await? {
+        let called = handler
+            .call_listener(event.name, listener, payload, cancel)
+            .instrument(hook_span(handler, event.name));
+        match cancel.unless_cancelled(called).await? {
             Ok(answer) => Some(answer),
             Err(message) => {
                 let reason = format!("an extension failed: {}", message.lines().next().unwrap_or_default());
@@ -148,11 +152,16 @@ impl Hooks {
                 true => part,
                 false => spelled.get_or_insert_with(&whole),
             };
-            if let Some(Err(message)) = cancel.unless_cancelled(handler.call(event, payload, cancel)).await {
+            let called = handler.call(event, payload, cancel).instrument(hook_span(&**handler, event));
+            if let Some(Err(message)) = cancel.unless_cancelled(called).await {
                 self.report(handler.name(), event, message);
             }
         }
     }
+}
+
+fn hook_span(handler: &dyn Handler, event: &str) -> Span {
+    debug_span!("hook", event, extension = handler.name())
 }
 
 impl Answers<'_> {

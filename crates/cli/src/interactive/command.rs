@@ -162,6 +162,7 @@ impl Front<'_> {
             ChatCommand::Hotkeys => self.open_view(View::Keys(Help::default())),
             ChatCommand::Reload => self.reload(),
             ChatCommand::Help { name } => self.help(name.as_deref().unwrap_or_default()),
+            ChatCommand::Log { count } => self.show_log(count),
             ChatCommand::Quit => self.leave(),
         }
     }
@@ -295,6 +296,15 @@ impl Front<'_> {
         let more = "\n/COMMAND --help shows the options of a command.\nA REF is an entry: an id, @label, branch:2, leaf~1 (the latest prompt), ^ (the parent), - (the previous position).\n!command runs in the shell and its output goes to the model; !!command keeps it from the model. /hotkeys lists the keys.";
         let more = if name.is_empty() { more } else { "" };
         self.print(format!("{}{more}", lines.join("\n")));
+    }
+
+    fn show_log(&mut self, count: usize) {
+        let lines = crate::log::recent(count);
+        match lines.is_empty() {
+            true => self
+                .print("The log is empty. OFFSHOOT_LOG=debug in the environment logs more, also to a file."),
+            false => self.print(lines.join("\n")),
+        }
     }
 
     fn tree_command(&mut self, reference: Option<&str>) {

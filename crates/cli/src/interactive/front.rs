@@ -478,6 +478,7 @@ impl<'a> Front<'a> {
 
     /// Tells that something went wrong; it stays in the scrollback.
     pub(super) fn fail(&mut self, text: &str) {
+        tracing::warn!("{text}");
         self.chat.transcript.push(Item::Notice(Tone::Error, text.to_owned()));
     }
 

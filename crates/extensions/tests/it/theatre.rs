@@ -125,7 +125,7 @@ impl Theatre {
             Notice::EditorText { text } => self.note(format!("editor text {text}")),
             Notice::Paste { text } => self.note(format!("paste {text}")),
             Notice::Working { text } => self.note(format!("working {}", text.unwrap_or("-".into()))),
-            Notice::Redraw { .. } | Notice::Other => {}
+            Notice::Redraw { .. } => {}
         }
     }
 

@@ -7,8 +7,10 @@ use offshoot_agent::tools::ToolBox;
 use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
 use session_tree::{Message, convert_to_llm, estimate_tokens, serialize_conversation};
+use tracing::{debug, error, info, trace, warn};
 
 use super::{Answer, count_sent, count_shown, json as spelled, said, text, unknown};
+use crate::CONSOLE;
 use crate::component::given;
 use crate::engine::Shared;
 use crate::host::{Host, HostEvent, Mode, Notice};
@@ -46,6 +48,7 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
                 host.send(HostEvent::Show(extension, notice));
             }
         }
+        "log" => count_shown(shared, length).map(|()| log(extension, &arguments))?,
         "report" => report(shared, &arguments),
         // While the extension is loaded, the agent has not asked for its registrations yet.
         "registered" => {
@@ -147,6 +150,18 @@ fn deliver_as(arguments: &Json) -> Option<Delivery> {
         "nextTurn" => Some(Delivery::NextTurn),
         "afterTurn" => Some(Delivery::AfterTurn),
         _ => None,
+    }
+}
+
+/// Logs a line of the console of an extension.
+fn log(extension: &str, line: &Json) {
+    let text = line["text"].as_str().unwrap_or_default();
+    match line["level"].as_str().unwrap_or_default() {
+        "error" => error!(target: CONSOLE, extension, "{text}"),
+        "warning" => warn!(target: CONSOLE, extension, "{text}"),
+        "debug" => debug!(target: CONSOLE, extension, "{text}"),
+        "trace" => trace!(target: CONSOLE, extension, "{text}"),
+        _ => info!(target: CONSOLE, extension, "{text}"),
     }
 }
 
