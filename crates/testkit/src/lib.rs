@@ -1,5 +1,5 @@
 //! Shared parts of the tests: drawings of trees, clocks, ids, a simulated disk, seeded session files, hostile
-//! texts, a browser, the real pi.
+//! texts, a browser, the real pi, a PostgreSQL server.
 
 pub mod browser;
 pub mod canonical;
@@ -12,6 +12,7 @@ pub mod ids;
 pub mod mangle;
 pub mod model_server;
 pub mod pi;
+pub mod postgres;
 pub mod rng;
 pub mod sim_fs;
 pub mod soak;

@@ -1,0 +1,212 @@
+//! Addresses of databases and sessions: `postgres://user@host/database/session?sslmode=verify-full`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
+use crate::error::{Error, Result};
+
+/// The schemes of an address.
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
+/// How long one attempt to connect may take, unless the address sets `connect_timeout`.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The address of a database, and of one session in it.
+///
+/// The first part of the path is the database, the second one the session: `postgres://host/team/SESSION`. All parameters of
+/// libpq that the driver knows are accepted, and `sslmode=verify-ca` and `verify-full` with `sslrootcert`.
+#[derive(Clone)]
+pub struct Address {
+    pub(crate) config: Config,
+    pub(crate) tls: TlsMode,
+    pub(crate) root_certificate: Option<PathBuf>,
+    session: Option<String>,
+}
+
+/// How a connection is encrypted: the `sslmode` of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsMode {
+    /// Never.
+    Disable,
+    /// If the server offers it. The server is not verified, and an attacker on the network can turn encryption off.
+    Prefer,
+    /// Always. The server is not verified.
+    Require,
+    /// Always; the certificate of the server must be signed by a known authority.
+    VerifyCa,
+    /// Always; the certificate of the server must also name its host.
+    VerifyFull,
+}
+
+impl TlsMode {
+    const ALL: [(&str, TlsMode); 5] = [
+        ("disable", TlsMode::Disable),
+        ("prefer", TlsMode::Prefer),
+        ("require", TlsMode::Require),
+        ("verify-ca", TlsMode::VerifyCa),
+        ("verify-full", TlsMode::VerifyFull),
+    ];
+}
+
+impl Address {
+    /// Returns true if a text is an address of a database rather than a path.
+    pub fn is_address(text: &str) -> bool {
+        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+    }
+
+    /// Reads an address.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not an address. The error does not repeat the text, which may contain a password.
+    pub fn parse(text: &str) -> Result<Self> {
+        let rest = SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme));
+        let rest = rest.ok_or_else(|| invalid("it does not begin with postgres://"))?;
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = place.split_once('/').unwrap_or((place, ""));
+        let (database, session) = path.split_once('/').unwrap_or((path, ""));
+        let session = decode(session)?;
+        if session.contains('/') && !session.is_empty() {
+            return Err(invalid("the name of the session contains a slash"));
+        }
+        let (mut tls, mut root_certificate, mut others) = (TlsMode::Prefer, None, Vec::new());
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            match parameter.split_once('=').unwrap_or((parameter, "")) {
+                ("sslmode", mode) => {
+                    let known = TlsMode::ALL.iter().find(|(name, _)| *name == mode);
+                    tls = known
+                        .ok_or_else(|| {
+                            invalid("sslmode is none of disable, prefer, require, verify-ca, verify-full")
+                        })?
+                        .1;
+                }
+                ("sslrootcert", path) => root_certificate = Some(PathBuf::from(decode(path)?)),
+                _ => others.push(parameter),
+            }
+        }
+        let plain = format!("postgres://{authority}/{database}?{}", others.join("&"));
+        let mut config: Config = plain.parse().map_err(|error| invalid(&chain(&error)))?;
+        config.ssl_mode(match tls {
+            TlsMode::Disable => tokio_postgres::config::SslMode::Disable,
+            TlsMode::Prefer => tokio_postgres::config::SslMode::Prefer,
+            TlsMode::Require | TlsMode::VerifyCa | TlsMode::VerifyFull => {
+                tokio_postgres::config::SslMode::Require
+            }
+        });
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("offshoot");
+        }
+        let session = Some(session).filter(|session| !session.is_empty());
+        Ok(Self { config, tls, root_certificate, session })
+    }
+
+    /// Returns the name of the session, if the address has one.
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// Returns the address of a session in the same database.
+    pub fn with_session(&self, name: impl Into<String>) -> Self {
+        Self { session: Some(name.into()), ..self.clone() }
+    }
+
+    /// Returns the address of the database.
+    pub fn without_session(&self) -> Self {
+        Self { session: None, ..self.clone() }
+    }
+
+    /// Returns how the connection is encrypted.
+    pub fn tls(&self) -> TlsMode {
+        self.tls
+    }
+}
+
+/// Writes the address without password and parameters: it is safe to print, and names the database and the session.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("postgres://")?;
+        if let Some(user) = self.config.get_user() {
+            write!(f, "{}@", utf8_percent_encode(user, NON_ALPHANUMERIC))?;
+        }
+        match self.config.get_hosts().first() {
+            Some(Host::Tcp(host)) => f.write_str(host)?,
+            Some(Host::Unix(_)) | None => {}
+        }
+        if let Some(port) = self.config.get_ports().first().filter(|port| **port != 5432) {
+            write!(f, ":{port}")?;
+        }
+        write!(f, "/{}", self.config.get_dbname().unwrap_or_default())?;
+        match &self.session {
+            Some(session) => write!(f, "/{session}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The same as [`Display`](fmt::Display): a password never reaches a log.
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+fn decode(text: &str) -> Result<String> {
+    let decoded = percent_decode_str(text).decode_utf8().map_err(|_| invalid("it is not UTF-8"))?;
+    Ok(decoded.into_owned())
+}
+
+fn invalid(reason: &str) -> Error {
+    Error::Address { reason: reason.to_owned() }
+}
+
+/// Joins an error with its sources.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_a_database_and_a_session() {
+        let address =
+            Address::parse("postgres://ann:s3cret@db.example:6432/team/2025-01-02?sslmode=verify-full")
+                .unwrap();
+        assert_eq!(address.session(), Some("2025-01-02"));
+        assert_eq!(address.tls(), TlsMode::VerifyFull);
+        assert_eq!(address.to_string(), "postgres://ann@db.example:6432/team/2025-01-02");
+        assert!(!format!("{address:?}").contains("s3cret"));
+        let socket = Address::parse("postgresql:///team?host=/run/pg&user=ann").unwrap();
+        assert_eq!((socket.session(), socket.tls()), (None, TlsMode::Prefer));
+        assert_eq!(socket.with_session("one").to_string(), "postgres://ann@/team/one");
+    }
+
+    #[test]
+    fn a_bad_address_is_refused_without_its_password() {
+        for bad in [
+            "http://ann:s3cret@host/team",
+            "postgres://ann:s3cret@host:port/team",
+            "postgres://ann:s3cret@host/team?sslmode=maybe",
+            "postgres://ann:s3cret@host/team/a%2Fb",
+            "postgres://ann:s3cret@host/team?color=red",
+        ] {
+            let error = Address::parse(bad).unwrap_err();
+            assert!(!chain(&error).contains("s3cret"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! A connection that blocking code can use, also inside an async runtime.
+//!
+//! One background thread runs all connections of the process. A caller hands it a future and waits for the result on a
+//! channel, so the engine needs no runtime of its own and never blocks the one of its caller in a forbidden way.
+
+use std::fs::File;
+use std::future::Future;
+use std::io::{self, BufReader, Read};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::{Client, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::address::{Address, TlsMode};
+use crate::error::{Error, Result};
+use crate::schema;
+
+/// How long a lost connection is tried again.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// The first pause between two attempts; each is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// A connection to a database that is opened again when it was lost.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    address: Address,
+    /// The name of the database in messages.
+    database: String,
+    link: Mutex<Option<Arc<Link>>>,
+}
+
+/// One connection to the server, and the statements prepared on it.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) client: Client,
+    pub(crate) statements: Statements,
+}
+
+/// The statements of journals.
+#[derive(Debug)]
+pub(crate) struct Statements {
+    pub(crate) find: Statement,
+    pub(crate) length: Statement,
+    pub(crate) read: Statement,
+    pub(crate) create: Statement,
+    pub(crate) append: Statement,
+}
+
+impl Connection {
+    pub(crate) fn new(address: Address) -> Self {
+        let database = address.without_session().to_string();
+        Self { address, database, link: Mutex::new(None) }
+    }
+
+    /// Returns the name of the database in messages.
+    pub(crate) fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// Runs a request. After a lost connection it connects again, and repeats the request if `is_repeatable`.
+    pub(crate) fn run<T, F>(&self, is_repeatable: bool, request: impl Fn(Arc<Link>) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, tokio_postgres::Error>> + Send + 'static,
+    {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let link = self.link(deadline)?;
+            let error = match block_on(request(Arc::clone(&link)))? {
+                Ok(value) => return Ok(value),
+                Err(error) => Error::of(&self.database, &error),
+            };
+            if !error.is_connection() && !link.client.is_closed() {
+                return Err(error);
+            }
+            self.forget(&link);
+            if !is_repeatable || Instant::now() >= deadline {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Returns the open connection; opens one if there is none.
+    fn link(&self, deadline: Instant) -> Result<Arc<Link>> {
+        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = link.as_ref().filter(|link| !link.client.is_closed()) {
+            return Ok(Arc::clone(open));
+        }
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match block_on(connect(self.address.clone(), self.database.clone()))? {
+                Ok(new) => return Ok(Arc::clone(link.insert(Arc::new(new)))),
+                Err(error) if !error.is_connection() || Instant::now() + pause >= deadline => {
+                    return Err(error);
+                }
+                Err(_) => std::thread::sleep(pause),
+            }
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Closes the connection, and with it a transaction that is open on it.
+    pub(crate) fn close(&self) {
+        *self.link.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn forget(&self, lost: &Arc<Link>) {
+        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        if link.as_ref().is_some_and(|link| Arc::ptr_eq(link, lost)) {
+            *link = None;
+        }
+    }
+}
+
+/// Runs a future on the background thread, and waits for its result.
+pub(crate) fn block_on<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> Result<T> {
+    static RUNTIME: OnceLock<io::Result<Runtime>> = OnceLock::new();
+    let runtime = RUNTIME.get_or_init(|| {
+        Builder::new_multi_thread().worker_threads(1).thread_name("postgres").enable_all().build()
+    });
+    let runtime = runtime.as_ref().map_err(|error| Error::Thread { reason: error.to_string() })?;
+    let (send, receive) = mpsc::sync_channel(1);
+    runtime.spawn(async move { drop(send.send(future.await)) });
+    receive.recv().map_err(|error| Error::Thread { reason: error.to_string() })
+}
+
+/// Connects without looking at the schema.
+pub(crate) async fn connect_bare(address: Address, database: String) -> Result<Client> {
+    let failed = |error: &tokio_postgres::Error| Error::of(&database, error);
+    let tls = MakeRustlsConnect::new(
+        tls_config(&address)
+            .map_err(|error| Error::Connection { database: database.clone(), reason: error.to_string() })?,
+    );
+    let (client, connection) = address.config.connect(tls).await.map_err(|error| failed(&error))?;
+    // Ends when the client is dropped, or when the server is gone; requests report that.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(client)
+}
+
+async fn connect(address: Address, database: String) -> Result<Link> {
+    let client = connect_bare(address, database.clone()).await?;
+    let failed = |error: tokio_postgres::Error| Error::of(&database, &error);
+    schema::check(&client, &database).await?;
+    // Row-level security applies to this role even if a superuser logged in.
+    client.batch_execute("SET ROLE offshoot_app").await.map_err(failed)?;
+    schema::check_tenant(&client, &database).await?;
+    let statements = Statements::prepare(&client).await.map_err(failed)?;
+    Ok(Link { client, statements })
+}
+
+impl Statements {
+    async fn prepare(client: &Client) -> Result<Self, tokio_postgres::Error> {
+        let (find, length, read, create, append) = futures_util::future::try_join5(
+            client.prepare("SELECT id, generation FROM offshoot.session WHERE name = $1"),
+            client.prepare("SELECT length, generation FROM offshoot.session WHERE id = $1"),
+            client.prepare(
+                "SELECT position, line FROM offshoot.line WHERE session = $1 AND position < $3 AND position >= \
+                 (SELECT max(position) FROM offshoot.line WHERE session = $1 AND position <= $2) ORDER BY position",
+            ),
+            client.prepare("INSERT INTO offshoot.session (name, length) VALUES ($1, 0) RETURNING id"),
+            client.prepare(
+                "WITH grown AS (UPDATE offshoot.session SET length = $2, changed = clock_timestamp() WHERE id = $1) \
+                 INSERT INTO offshoot.line (session, position, entry, parent, line) \
+                 SELECT $1, * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[], $6::bytea[])",
+            ),
+        )
+        .await?;
+        Ok(Self { find, length, read, create, append })
+    }
+}
+
+/// Returns the settings of TLS for an address.
+fn tls_config(address: &Address) -> io::Result<ClientConfig> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?;
+    let verifier: Arc<dyn ServerCertVerifier> = match address.tls {
+        TlsMode::Disable | TlsMode::Prefer | TlsMode::Require => Arc::new(Verifier { provider, roots: None }),
+        TlsMode::VerifyCa => Arc::new(Verifier { provider, roots: Some(roots(address)?) }),
+        TlsMode::VerifyFull => {
+            let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots(address)?), provider);
+            builder.build().map_err(io::Error::other)?
+        }
+    };
+    Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
+}
+
+/// Reads the certificates of the authorities: those of `sslrootcert`, else those of the system.
+fn roots(address: &Address) -> io::Result<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    match &address.root_certificate {
+        Some(path) => {
+            let mut text = Vec::new();
+            BufReader::new(File::open(path)?).read_to_end(&mut text)?;
+            for certificate in CertificateDer::pem_slice_iter(&text) {
+                roots.add(certificate.map_err(io::Error::other)?).map_err(io::Error::other)?;
+            }
+        }
+        None => {
+            let _ = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    if roots.is_empty() {
+        Err(io::Error::other("there is no certificate of an authority"))
+    } else {
+        Ok(roots)
+    }
+}
+
+/// Verifies less than rustls does by default: the authority only, or nothing, as `sslmode` says.
+#[derive(Debug)]
+struct Verifier {
+    provider: Arc<CryptoProvider>,
+    roots: Option<RootCertStore>,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        _server: &ServerName<'_>,
+        _ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if let Some(roots) = &self.roots {
+            let certificate = ParsedCertificate::try_from(certificate)?;
+            let algorithms = self.provider.signature_verification_algorithms.all;
+            verify_server_cert_signed_by_trust_anchor(&certificate, roots, intermediates, now, algorithms)?;
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(
+            message,
+            certificate,
+            signature,
+            &self.provider.signature_verification_algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(
+            message,
+            certificate,
+            signature,
+            &self.provider.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
