@@ -51,12 +51,73 @@ fn always_never_offers_more_than_is_harmless() {
         ("git reset --hard", None),
         ("git checkout .", None),
         ("git status", Some("bash(git status *)")),
+        ("git log --oneline", Some("bash(git log --oneline)")),
+        ("git diff", Some("bash(git diff)")),
+        ("git", Some("bash(git)")),
+        ("go test ./...", Some("bash(go test ./...)")),
+        ("make 'a b'", None),
+        ("make \n rm x", None),
+        ("make > out", None),
+        ("make & rm x", None),
+        ("make | sh", None),
+        ("make <<X", None),
+        ("`make`", None),
+        ("~/x", None),
+        ("ma{ke,}", None),
         ("A=1 make", None),
         ("$(x) y", None),
         ("make && rm x", None),
         ("echo *", None),
     ] {
         assert_eq!(bash(command).as_deref(), offered, "{command}");
+    }
+}
+
+#[test]
+fn always_never_allows_more_than_the_command_that_was_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    for command in ["cargo test -p x", "ls -l", "make", "git status", "git log", "echo hello"] {
+        let rule = always_rule(&ready(dir.path(), "bash", json!({"command": command}))).unwrap();
+        let mut permissions = Permissions::new(Mode::AskFor);
+        permissions.rules.push(rule);
+        let decided = |command: &str| {
+            permissions.judge_call(&ready(dir.path(), "bash", json!({"command": command}))).decision
+        };
+        assert_eq!(decided(command), Decision::Allow, "{command}");
+        for more in
+            ["; rm x", " && rm x", " | sh", " > out", " $(rm x)", " `rm x`", "\nrm x", " & rm x", " <(rm x)"]
+        {
+            assert_eq!(decided(&format!("{command}{more}")), Decision::Ask, "{command}{more}");
+        }
+        for before in ["A=1 ", "sudo ", "eval ", "env ", "time ", "! "] {
+            assert_eq!(decided(&format!("{before}{command}")), Decision::Ask, "{before}{command}");
+        }
+    }
+}
+
+#[test]
+fn always_for_a_path_outside_allows_this_path_and_this_tool() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    for name in ["project", "other", "other/[a]"] {
+        fs::create_dir(root.join(name)).unwrap();
+    }
+    std::os::unix::fs::symlink("../other", root.join("project/link")).unwrap();
+    let offered = |tool: &str, path: &str| {
+        let arguments = json!({"path": path, "pattern": "x"});
+        always(&root.join("project"), tool, arguments)
+    };
+    let other = root.join("other");
+    for (tool, path, rule) in [
+        ("read", "../other/file", Some(format!("read({}/file)", other.display()))),
+        ("read", "link/file", Some(format!("read({}/file)", other.display()))),
+        ("ls", "link", Some(format!("ls({})", other.display()))),
+        ("grep", "../other", Some(format!("grep({})", other.display()))),
+        ("ls", "../other/[a]", None),
+        ("read", "../other/*", None),
+        ("read", "../**", None),
+    ] {
+        assert_eq!(offered(tool, path), rule, "{tool} {path}");
     }
 }
 

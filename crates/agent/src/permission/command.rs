@@ -30,6 +30,25 @@ const SCRIPT_WRAPPERS: &[&str] = &["flock", "parallel", "runuser", "script", "ss
 /// Shells, which run a text that is given with `-c`.
 const SHELLS: &[&str] = &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"];
 
+/// Builtins that evaluate a subscript in their arguments: `printf -v 'a[$(rm x)]'` runs `rm x`.
+const EVALUATORS: &[&str] = &[
+    "[",
+    "declare",
+    "export",
+    "getopts",
+    "let",
+    "local",
+    "mapfile",
+    "printf",
+    "read",
+    "readarray",
+    "readonly",
+    "test",
+    "typeset",
+    "unset",
+    "wait",
+];
+
 /// Programs that delete, gain rights, end processes, reach other machines or run any code that they are given.
 const RISKY: &str = "awk bun chattr chgrp chmod chown crontab curl dd deno docker gdb halt iptables kill killall kubectl \
     ln lua mkfs mount mv nc node npx osascript passwd perl php pip pip3 pkexec pkill podman poweroff \
@@ -74,6 +93,8 @@ impl Script {
         let Some(first) = command.first() else { return };
         // Which program runs must be known.
         self.is_unclear |= first.is_dynamic;
+        let is_evaluated = |word: &Word| word.text.contains(['$', '`']);
+        self.is_unclear |= EVALUATORS.contains(&first.text.as_str()) && command.iter().any(is_evaluated);
         self.read_inner_script(&command, depth);
         self.read_arguments(&command, depth);
         self.commands.push(command);

@@ -8,25 +8,30 @@ use crate::tools::ReadyCall;
 
 /// Returns a rule that would allow this call and similar ones; none where such a rule would allow too much.
 pub(crate) fn always_rule(request: &ReadyCall) -> Option<Rule> {
+    let name = &request.call.name;
     let text = match &request.effect {
         Effect::Runs(command) => format!("bash({})", similar_commands(command)?),
         Effect::Writes(_) => format!("write({})", similar_files(request)?),
-        Effect::Reads(paths) => format!("read({})", paths.first()?.display()),
-        Effect::Other(_) => request.call.name.clone(),
+        // The rule of a tool by name: who may list a directory may not search it.
+        Effect::Reads(_) => format!("{name}({})", literal(only_path(request)?)?),
+        Effect::Other(_) => name.clone(),
     };
     Rule::parse(Decision::Allow, &text).ok()
 }
 
 /// Programs that only show something harmless, whatever they are called with.
-const HARMLESS: &[&str] = &["date", "echo", "false", "ls", "pwd", "sleep", "true", "wc", "which"];
+const HARMLESS: &[&str] = &["echo", "false", "ls", "pwd", "sleep", "true", "wc", "which"];
 
-/// Commands of programs that build or test a project, or show its state.
+/// Commands of programs that build or test a project, or show its state, whatever else they are called with.
 const HARMLESS_COMMANDS: &[(&str, &[&str])] = &[
-    ("cargo", &["bench", "build", "check", "clippy", "doc", "fmt", "metadata", "test", "tree"]),
-    ("git", &["blame", "diff", "log", "ls-files", "rev-parse", "show", "status"]),
-    ("go", &["build", "fmt", "test", "vet"]),
+    ("cargo", &["bench", "build", "check", "clippy", "doc", "metadata", "test", "tree"]),
+    ("git", &["blame", "ls-files", "rev-parse", "status"]),
     ("npm", &["ls", "test"]),
 ];
+
+/// Commands of git that may be allowed as they are. With `--output` they write a file, and most other commands change
+/// the history or the working tree.
+const GIT_SHOWS: &[&str] = &["diff", "log", "show"];
 
 /// Returns the pattern of commands that are like this one: with other arguments if that is harmless, else the command
 /// itself. None for a command that is not plain, or that deletes, gains rights or runs other programs.
@@ -46,8 +51,7 @@ fn similar_commands(command: &str) -> Option<String> {
     Some(match words.get(1) {
         _ if HARMLESS.contains(&program) => format!("{program} *"),
         Some(command) if has_harmless(command) => format!("{program} {command} *"),
-        // Most other commands of git change the history or the working tree.
-        _ if program == "git" => return None,
+        Some(command) if program == "git" && !GIT_SHOWS.contains(command) => return None,
         _ => words.join(" "),
     })
 }
@@ -55,16 +59,27 @@ fn similar_commands(command: &str) -> Option<String> {
 /// Returns the pattern of files that are like the one that is written: all in its directory, or the file itself at the
 /// top of the project. None outside of the project, for a hidden file and in a hidden directory.
 fn similar_files(request: &ReadyCall) -> Option<String> {
-    let [path] = &request.place.paths[..] else { return None };
     let project = request.place.cwd.canonicalize().ok()?;
-    let inside = path.real().strip_prefix(project).ok()?;
+    let inside = only_path(request)?.strip_prefix(project).ok()?;
     let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
-    if inside.components().any(is_hidden) || inside.to_string_lossy().contains(['*', '?', '[', '{', '(', ')'])
-    {
+    if inside.components().any(is_hidden) {
         return None;
     }
     match inside.parent().filter(|parent| *parent != Path::new("")) {
-        Some(parent) => Some(format!("{}/**", parent.display())),
-        None => Some(format!("./{}", inside.display())),
+        Some(parent) => Some(format!("{}/**", literal(parent)?)),
+        None => Some(format!("./{}", literal(inside)?)),
     }
+}
+
+/// Returns the one path of a call, with links followed.
+fn only_path(request: &ReadyCall) -> Option<&Path> {
+    match request.place.paths() {
+        [path] => Some(path.real()),
+        _ => None,
+    }
+}
+
+/// Returns a path as a pattern that only matches itself; none for a path with characters that patterns use.
+fn literal(path: &Path) -> Option<&str> {
+    path.to_str().filter(|path| !path.contains(['*', '?', '[', ']', '{', '}', '(', ')', '\\', '!']))
 }

@@ -230,6 +230,94 @@ fn commands_are_allowed_only_if_every_part_is() {
     }
 }
 
+/// Each way of a shell to run more than the words of one command that a rule names.
+#[test]
+fn a_command_that_is_not_simple_matches_no_rule_that_allows() {
+    let world = world("allow bash(cargo *)\nallow bash(echo *)\nallow bash(printf *)\nallow bash(export *)");
+    for (trick, command) in [
+        ("sequence", "cargo test; rm x"),
+        ("sequence", ";rm x"),
+        ("and", "cargo test && rm x"),
+        ("or", "cargo test || rm x"),
+        ("pipe", "cargo test | sh"),
+        ("pipe of errors", "cargo test |& sh"),
+        ("background", "cargo test & rm x"),
+        ("newline", "cargo test\nrm x"),
+        ("carriage return and newline", "cargo test\r\nrm x"),
+        ("newline after a continuation", "cargo test \\\n; rm x"),
+        ("substitution", "cargo $(rm x)"),
+        ("substitution in quotes", "echo \"$(rm x)\""),
+        ("substitution in a substitution", "echo $(echo $(rm x))"),
+        ("substitution in a parameter", "echo ${x:-$(rm x)}"),
+        ("substitution in a subscript", "echo ${a[$(rm x)]}"),
+        ("subscript that a builtin evaluates", "printf -v 'a[$(rm x)]' y"),
+        ("subscript that a builtin evaluates", "export 'a[`rm x`]=1'"),
+        ("backquotes", "echo `rm x`"),
+        ("backquotes in quotes", "echo \"`rm x`\""),
+        ("arithmetic", "echo $((a[$(rm x)]))"),
+        ("old arithmetic", "echo $[x]"),
+        ("process substitution", "cargo test <(rm x)"),
+        ("process substitution", "cargo test >(rm x)"),
+        ("redirection", "cargo test > x"),
+        ("redirection", "cargo test >> x"),
+        ("redirection", "cargo test 2> x"),
+        ("redirection", "cargo test &> x"),
+        ("redirection", "cargo test >| x"),
+        ("redirection", "> x cargo test"),
+        ("redirection of input", "cargo test < x"),
+        ("redirection to a variable", "cargo test > $X"),
+        ("here-document", "cargo test <<E\nx\nE\nrm x"),
+        ("here-string", "cargo test <<< x"),
+        ("environment prefix", "PATH=. cargo test"),
+        ("environment prefix", "A+=1 cargo test"),
+        ("assignment", "cargo=rm"),
+        ("array", "cargo=(rm x)"),
+        ("env", "env cargo test"),
+        ("eval", "eval 'cargo test'"),
+        ("exec", "exec cargo test"),
+        ("another shell", "bash -c 'cargo test'"),
+        ("wrapper", "sudo cargo test"),
+        ("wrapper", "xargs cargo"),
+        ("source", ". cargo"),
+        ("negation", "! cargo test"),
+        ("time", "time cargo test"),
+        ("function", "cargo() { rm x; }; cargo test"),
+        ("function", "function cargo { rm x; }; cargo test"),
+        ("group", "{ cargo test; }"),
+        ("loop", "for x in y; do cargo test; done"),
+        ("condition", "if cargo test; then rm x; fi"),
+        ("case", "case x in cargo) rm x;; esac"),
+        ("condition in brackets", "[[ a ]] && cargo test"),
+        ("coprocess", "coproc cargo test"),
+        ("program in a variable", "$X test"),
+        ("program by glob", "carg? test"),
+        ("program by brace", "{rm,x} test"),
+        ("program by brace", "cargo{,} test"),
+        ("program with a path", "./cargo test"),
+        ("program in the home directory", "~/cargo test"),
+        ("quotes that join", "c'ar'go\"test\" x"),
+        ("quotes that do not end", "cargo 'test"),
+        ("quotes that do not end", "cargo \"test"),
+        ("escapes in quotes", "cargo $'a\\nb'"),
+        ("backslash at the end", "cargo test\\"),
+        ("pattern of alternatives", "cargo @(a|b)"),
+        ("comment that hides an end", "echo $(echo # )\nrm x)"),
+        ("nothing", ""),
+    ] {
+        assert_eq!(world.run(command), Ask, "{trick}: {command}");
+    }
+    for (trick, command) in [
+        ("quotes", "'cargo' \"test\" 'a; rm x' \"&& rm x\""),
+        ("escapes", "c\\argo test \\; rm x \\| sh"),
+        ("harmless redirection", "cargo test >/dev/null 2>&1"),
+        ("arguments by glob, brace and variable", "cargo test *.rs {a,b} ~/x $X"),
+        ("comment", "cargo test # ; rm x"),
+        ("every part is allowed", "cargo test && echo $(cargo version) | cargo x & echo y"),
+    ] {
+        assert_eq!(world.run(command), Allow, "{trick}: {command}");
+    }
+}
+
 #[test]
 fn commands_that_are_denied_are_found_in_any_part() {
     let world = world("allow bash\ndeny bash(rm *)\nask bash(git push *)");
