@@ -23,7 +23,7 @@ use serde_json::json;
 use session_tree::{Message, Session};
 use tracing::{Instrument as _, info_span};
 
-use crate::approval::{Approvals, Approver, RulesThenAsk};
+use crate::approval::{Approvals, Approver};
 use crate::cancel::Cancel;
 use crate::command::{History, Reload};
 use crate::error::{AgentError, Result};
@@ -161,8 +161,9 @@ impl Agent {
     /// Sets the rules about tool calls. A call that they do not decide about is sent to the front end that
     /// [registered](AgentHandle::approvals); without one it is refused.
     pub fn with_permissions(self, permissions: Permissions) -> Self {
-        let approver = RulesThenAsk::new(permissions, self.approvals.clone());
-        self.with_approver(Arc::new(approver))
+        *self.approvals.permissions() = permissions;
+        let approver = Arc::new(self.approvals.clone());
+        self.with_approver(approver)
     }
 
     /// Sets what commands do not inherit, what tools do not open and what their output does not contain.

@@ -93,40 +93,29 @@ impl ApprovalRequest {
     }
 }
 
-/// The front end that approves calls, if there is one; clones share it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Approvals(Arc<Mutex<Option<mpsc::UnboundedSender<ApprovalRequest>>>>);
+/// The rules about tool calls, and the front end that is asked about the calls that they do not decide about. Clones
+/// share both.
+#[derive(Clone, Default)]
+pub(crate) struct Approvals {
+    permissions: Arc<Mutex<Permissions>>,
+    front_end: Arc<Mutex<Option<mpsc::UnboundedSender<ApprovalRequest>>>>,
+}
 
 impl Approvals {
     /// Sends requests here from now on.
     pub(crate) fn register(&self) -> mpsc::UnboundedReceiver<ApprovalRequest> {
         let (send, receive) = mpsc::unbounded_channel();
-        *self.sender() = Some(send);
+        *self.front_end.lock().unwrap_or_else(PoisonError::into_inner) = Some(send);
         receive
     }
 
     /// Sends a request; false if no front end takes it.
     fn send(&self, request: ApprovalRequest) -> bool {
-        self.sender().as_ref().is_some_and(|sender| sender.send(request).is_ok())
+        let front_end = self.front_end.lock().unwrap_or_else(PoisonError::into_inner);
+        front_end.as_ref().is_some_and(|sender| sender.send(request).is_ok())
     }
 
-    fn sender(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<ApprovalRequest>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Rules, and a front end that is asked about the calls that they do not decide about.
-pub(crate) struct RulesThenAsk {
-    permissions: Mutex<Permissions>,
-    approvals: Approvals,
-}
-
-impl RulesThenAsk {
-    pub(crate) fn new(permissions: Permissions, approvals: Approvals) -> Self {
-        RulesThenAsk { permissions: Mutex::new(permissions), approvals }
-    }
-
-    fn permissions(&self) -> MutexGuard<'_, Permissions> {
+    pub(crate) fn permissions(&self) -> MutexGuard<'_, Permissions> {
         self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -148,7 +137,7 @@ impl RulesThenAsk {
             rule: rule.clone(),
             answer,
         };
-        if !self.approvals.send(request) {
+        if !self.send(request) {
             return Approval::No(format!("not allowed: {reason}, and the user cannot be asked"));
         }
         match answered.await {
@@ -175,13 +164,13 @@ impl RulesThenAsk {
     }
 }
 
-impl fmt::Debug for RulesThenAsk {
+impl fmt::Debug for Approvals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RulesThenAsk")
+        f.write_str("Approvals")
     }
 }
 
-impl Approver for RulesThenAsk {
+impl Approver for Approvals {
     fn approve<'a>(&'a self, call: &'a ReadyCall) -> ApprovalFuture<'a> {
         let verdict = self.permissions().judge_call(call);
         match verdict.decision {

@@ -24,6 +24,7 @@ use crate::event::{AgentEvent, Events, Subscription};
 use crate::extension::ExtensionCommand;
 use crate::hooks::given;
 use crate::model::{Model, ThinkingLevel};
+use crate::permission::Rule;
 use crate::queue::{Delivery, Job, JobFuture, Queue, QueueText, Queued};
 use crate::secrets::Secrets;
 use crate::shared::{SessionGuard, SharedSession, Source};
@@ -240,6 +241,19 @@ impl AgentHandle {
     /// Registers as the front end that approves tool calls, in place of the one before.
     pub fn approvals(&self) -> mpsc::UnboundedReceiver<ApprovalRequest> {
         self.approvals.register()
+    }
+
+    /// Returns the rules about tool calls that are in effect.
+    pub fn rules(&self) -> Vec<Rule> {
+        self.approvals.permissions().rules.clone()
+    }
+
+    /// Revokes a rule that allows calls. Returns false if it is not in effect.
+    pub fn revoke(&self, rule: &Rule) -> bool {
+        let rules = &mut self.approvals.permissions().rules;
+        let known = rules.len();
+        rules.retain(|own| own != rule);
+        rules.len() < known
     }
 
     /// Subscribes to all events from now on.

@@ -169,18 +169,13 @@ impl Permissions {
         Permissions { rules: Vec::new(), mode, secrets: Arc::default() }
     }
 
-    /// Reads lists of rules as settings hold them, such as `bash(cargo *)`, `write(src/**)`, `read`.
+    /// Reads rules as settings hold them, such as `bash(cargo *)`, `write(src/**)`, `read`.
     pub fn parse<'a>(
         mode: Mode,
-        lists: impl IntoIterator<Item = (Decision, &'a [String])>,
+        rules: impl IntoIterator<Item = (Decision, &'a str)>,
     ) -> Result<Self, RuleError> {
-        let mut permissions = Permissions::new(mode);
-        for (decision, texts) in lists {
-            for text in texts {
-                permissions.rules.push(Rule::parse(decision, text)?);
-            }
-        }
-        Ok(permissions)
+        let rules = rules.into_iter().map(|(decision, text)| Rule::parse(decision, text));
+        Ok(Permissions { rules: rules.collect::<Result<_, _>>()?, ..Permissions::new(mode) })
     }
 
     /// Judges a call of `tool` that would have this effect, with relative paths from `cwd`.

@@ -32,6 +32,7 @@ mod moving;
 mod name;
 mod new;
 mod path;
+mod permissions;
 mod pop;
 pub(crate) mod push;
 mod repair;
@@ -163,6 +164,7 @@ session_commands! {
     Copy OnSession ExportBranch(export_branch),
     Copy Alone New(new),
     Copy Alone Import(import),
+    SetUp Alone Permissions(permissions),
 }
 
 other_commands! {
@@ -197,8 +199,8 @@ other_commands! {
 impl SessionCommand {
     /// Returns true if the command appends to the session; the others make files of their own.
     fn writes_here(&self) -> bool {
-        use SessionCommand::{Clone, ExportBranch, Fork, Import, New};
-        !matches!(self, Clone(_) | ExportBranch(_) | Fork(_) | Import(_) | New(_))
+        use SessionCommand::{Clone, ExportBranch, Fork, Import, New, Permissions};
+        !matches!(self, Clone(_) | ExportBranch(_) | Fork(_) | Import(_) | New(_) | Permissions(_))
     }
 
     /// Returns true if the command asks a model for a summary.

@@ -16,6 +16,7 @@ mod interactive;
 mod json;
 mod leftovers;
 mod log;
+mod project_file;
 mod reading;
 mod settings;
 mod setup;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_agent::model::ThinkingLevel;
-use offshoot_agent::permission::{Decision, Mode, Permissions};
+use offshoot_agent::permission::{Decision, Mode, Permissions, RuleError};
 use offshoot_agent::settings::Settings as AgentSettings;
 use offshoot_agent::turn::QueueMode;
 use offshoot_tui::chat::DoubleEscape;
@@ -205,22 +205,26 @@ impl Settings {
         settings
     }
 
+    /// Returns the rules for tool calls, each with its file.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = (Decision, &str, &Path)> {
+        let keys = [
+            (Decision::Allow, "permissions.allow"),
+            (Decision::Ask, "permissions.ask"),
+            (Decision::Deny, "permissions.deny"),
+        ];
+        keys.into_iter().flat_map(move |(decision, key)| {
+            self.layers.iter().flat_map(move |layer| {
+                let rules = layer.get(key).and_then(Json::as_array).into_iter().flatten();
+                rules.filter_map(move |rule| Some((decision, rule.as_str()?, layer.path.as_path())))
+            })
+        })
+    }
+
     /// Returns the rules for tool calls; `allowed` are further rules that allow.
     pub(crate) fn permissions(&self, mode: Mode, allowed: &[String]) -> Result<Permissions, CommandError> {
-        let rules = |key: &'static str| self.texts(key).map(|(_, rule)| rule).collect::<Vec<_>>();
-        let (allow, ask, deny) =
-            (rules("permissions.allow"), rules("permissions.ask"), rules("permissions.deny"));
-        let lists = [
-            (Decision::Allow, allow.as_slice()),
-            (Decision::Ask, ask.as_slice()),
-            (Decision::Deny, deny.as_slice()),
-            (Decision::Allow, allowed),
-        ];
-        let bad = |error| {
-            Failure::new(format!("bad rule for tools: {error}"))
-                .hint("a rule is `read`, `bash(cargo *)` or `write(src/**)`")
-        };
-        Ok(Permissions::parse(mode, lists).map_err(bad)?)
+        let own = self.rules().map(|(decision, rule, _)| (decision, rule));
+        let rules = own.chain(allowed.iter().map(|rule| (Decision::Allow, rule.as_str())));
+        Ok(Permissions::parse(mode, rules).map_err(|error| bad_rule(&error))?)
     }
 
     /// Returns the chosen colours; `None` if they depend on the terminal.
@@ -267,6 +271,12 @@ impl Settings {
     pub(crate) fn skips_summary_question(&self) -> bool {
         self.flag("branchSummary.skipPrompt")
     }
+}
+
+/// Returns the failure of a text that is no rule.
+pub(crate) fn bad_rule(error: &RuleError) -> Failure {
+    Failure::new(format!("bad rule for tools: {error}"))
+        .hint("a rule is `read`, `bash(cargo *)` or `write(src/**)`")
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use offshoot_providers::{Catalogue, Credentials, CredentialsFile, Providers, Sec
 
 use crate::app::App;
 use crate::error::CommandError;
+use crate::project_file::ProjectRules;
 use crate::settings::Settings;
 use crate::trust::{self, Project, Standing, TrustFile};
 
@@ -69,6 +70,11 @@ impl Setup {
     /// Returns the directory of the person's own settings, keys and extensions.
     pub(crate) fn config_dir(&self) -> &Path {
         &self.config
+    }
+
+    /// Returns the rules that the user has allowed always in this project.
+    pub(crate) fn project_rules(&self) -> ProjectRules {
+        ProjectRules::new(&self.config, &self.cwd)
     }
 
     /// Returns the models, with the keys that are there.
@@ -133,7 +139,8 @@ pub(crate) fn credentials_file(config: &Path) -> CredentialsFile {
 /// Returns the files that decide what the program may do.
 fn private_files(app: &App, config: &Path) -> Vec<PathBuf> {
     let trust = app.env.state_dir().ok().map(|state| TrustFile::in_directory(&state).path().to_owned());
-    [config.join("settings.json")].into_iter().chain(trust).collect()
+    let rules = ProjectRules::new(config, Path::new("")).path().to_owned();
+    [config.join("settings.json"), rules].into_iter().chain(trust).collect()
 }
 
 /// What of a project is not used, and why.

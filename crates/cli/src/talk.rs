@@ -245,7 +245,8 @@ impl Args {
         let tools = self.tool_box();
         let mode = if self.yes { PermissionMode::AllowAll } else { mode };
         let secrets = setup.secrets()?;
-        let mut permissions = setup.settings.permissions(mode, &self.allow)?;
+        let allowed = [setup.project_rules().list()?, self.allow.clone()].concat();
+        let mut permissions = setup.settings.permissions(mode, &allowed)?;
         permissions.secrets = Arc::new(secrets.clone());
         let system = self.system_prompt(setup)?;
         let session = self.open.open(app)?;

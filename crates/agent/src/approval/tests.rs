@@ -143,7 +143,7 @@ fn always_never_offers_to_write_the_whole_project() {
 
 struct Approving {
     dir: tempfile::TempDir,
-    approver: RulesThenAsk,
+    approver: Approvals,
     requests: UnboundedReceiver<ApprovalRequest>,
 }
 
@@ -152,7 +152,8 @@ fn world(rules: &[(Decision, &str)]) -> Approving {
     rules.iter().for_each(|(decision, text)| permissions.rules.push(Rule::parse(*decision, text).unwrap()));
     let (dir, approvals) = (tempfile::tempdir().unwrap(), Approvals::default());
     let requests = approvals.register();
-    Approving { dir, approver: RulesThenAsk::new(permissions, approvals), requests }
+    *approvals.permissions() = permissions;
+    Approving { dir, approver: approvals, requests }
 }
 
 impl Approving {
@@ -262,7 +263,7 @@ async fn places_of_secrets_are_asked_about_each_time() {
 #[tokio::test]
 async fn without_a_front_end_a_call_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let approver = RulesThenAsk::new(Permissions::new(Mode::AskFor), Approvals::default());
+    let approver = Approvals::default();
     let Approval::No(reason) = approver.approve(&ready(dir.path(), "bash", json!({"command": "make"}))).await
     else {
         panic!("it was allowed");

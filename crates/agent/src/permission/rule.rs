@@ -123,6 +123,11 @@ impl Rule {
         Ok(Rule { decision, tool: tool.to_owned(), pattern })
     }
 
+    /// Returns what becomes of the calls that the rule is about.
+    pub fn decision(&self) -> Decision {
+        self.decision
+    }
+
     /// Tells whether the rule is about calls of this tool.
     pub(super) fn concerns(&self, tool: &str, effect: &Effect) -> bool {
         let kind = match effect {

@@ -366,8 +366,7 @@ fn rules_are_read_and_written() {
         assert_eq!(Rule::parse(Allow, bad), Err(RuleError::Shape { rule: bad.into() }), "{bad}");
     }
     assert!(matches!(Rule::parse(Allow, "read([)"), Err(RuleError::Glob { .. })));
-    let lists = [(Allow, &["read".to_owned()][..]), (Deny, &["bash(".to_owned()][..])];
-    assert!(Permissions::parse(Mode::AskFor, lists).is_err());
+    assert!(Permissions::parse(Mode::AskFor, [(Allow, "read"), (Deny, "bash(")]).is_err());
 }
 
 #[test]

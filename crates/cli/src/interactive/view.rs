@@ -105,6 +105,7 @@ fn question(request: &ApprovalRequest) -> Approval {
     let mut answers = vec![Item::new("Yes", "this time")];
     if let Some(rule) = &request.rule {
         answers.push(Item::new("Always", format!("{rule}, until you leave")));
+        answers.push(Item::new("Always in this project", rule.to_string()));
     }
     answers.push(Item::new("No", ""));
     let no = Item::new("No, and", "tell the model why");
@@ -268,11 +269,17 @@ impl Front<'_> {
         }
         let Some(asked) = self.asked.pop_front() else { return };
         let question = question(&asked);
-        let chosen: Chosen<Option<Decided>> = Box::new(move |_, decided| {
-            let answer = match decided {
-                Some(Decided { answer: 0, .. }) => ApprovalAnswer::Yes,
-                Some(Decided { answer: 1, .. }) if asked.rule.is_some() => ApprovalAnswer::Always,
-                decided => ApprovalAnswer::No(decided.map(|decided| decided.reason).unwrap_or_default()),
+        let chosen: Chosen<Option<Decided>> = Box::new(move |front, decided| {
+            let answer = match (decided, &asked.rule) {
+                (Some(Decided { answer: 0, .. }), _) => ApprovalAnswer::Yes,
+                (Some(Decided { answer: 1, .. }), Some(_)) => ApprovalAnswer::Always,
+                (Some(Decided { answer: 2, .. }), Some(rule)) => {
+                    if let Err(error) = front.setup.project_rules().add(rule) {
+                        front.fail_with(error);
+                    }
+                    ApprovalAnswer::Always
+                }
+                (decided, _) => ApprovalAnswer::No(decided.map(|decided| decided.reason).unwrap_or_default()),
             };
             asked.answer(answer);
         });

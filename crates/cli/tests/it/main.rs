@@ -23,6 +23,7 @@ mod login;
 mod models;
 mod moves;
 mod paths;
+mod permissions;
 mod reading;
 mod repair;
 mod report;

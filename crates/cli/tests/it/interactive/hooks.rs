@@ -57,10 +57,11 @@ const COMMANDS: &[(&str, &[&str], &str)] = &[
     ("export-branch", &["u3", "branch.jsonl"], ""),
     ("new", &[], ""),
     ("import", &["other.jsonl"], ""),
+    ("permissions", &[], ""),
 ];
 
 /// The commands that begin with no session on the command line.
-const ALONE: &[&str] = &["new", "import"];
+const ALONE: &[&str] = &["new", "import", "permissions"];
 
 fn home() -> Home {
     let home = Home::new();

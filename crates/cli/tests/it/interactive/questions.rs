@@ -32,7 +32,7 @@ fn a_tool_asks_before_it_runs_and_no_is_an_answer() {
     screen.wait_without("Working");
     screen.say("and another");
     screen.wait_for("May bash do this?");
-    screen.answer("3");
+    screen.answer("4");
     screen.wait_for("Then not.");
     assert!(!home.path("project/never.txt").exists());
     screen.wait_without("Working");
@@ -66,7 +66,7 @@ fn type_while_a_tool_asks(sign: &str, keys: &str, is_left: impl Fn(&str) -> bool
             shown.contains(&said) || shown.contains("May bash") && shown.contains("Enter choose")
         });
         if !shown.contains(&said) {
-            screen.send("3");
+            screen.send("4");
         }
         screen.wait_for(&said);
         let shown = screen.wait_without("Working");
@@ -118,7 +118,7 @@ fn a_change_is_shown_before_it_is_approved_and_a_no_tells_the_model_why() {
             std::thread::sleep(Duration::from_millis(200));
         }
         assert!(pages.contains("-12 line 12") && pages.contains("+12 LINE TWELVE"), "{columns}: {pages}");
-        screen.answer("4");
+        screen.answer("5");
         screen.wait_for("Tell the model why");
         screen.send("keep it small");
         screen.wait_for("keep it small");
@@ -135,4 +135,40 @@ fn a_change_is_shown_before_it_is_approved_and_a_no_tells_the_model_why() {
         screen.say("/quit");
         screen.end();
     }
+}
+
+#[test]
+fn always_in_this_project_lasts_until_it_is_revoked() {
+    let home = Home::new();
+    let call = |id: &str| Reply::answer().call(id, "bash", json!({"command": "touch made.txt"}));
+    let said = |text: &str| Reply::answer().text(text);
+    let replies = [call("c1"), said("One."), call("c2"), said("Two."), call("c3"), said("Three.")];
+    let server = ModelServer::start(replies).unwrap();
+    set_up(&home, &server, "anthropic-messages");
+    let mut screen = start(&home, &[]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("make it");
+    screen.wait_for("Always in this project  bash(touch made.txt)");
+    screen.answer("3");
+    screen.wait_for("One.");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    screen.end();
+
+    let mut screen = start(&home, &["-c"]);
+    screen.wait_for("One.");
+    screen.say("make it again");
+    screen.wait_for("Two.");
+    screen.wait_without("Working");
+    screen.say("/permissions");
+    screen.wait_for("allow  bash(touch made.txt)  this project");
+    screen.say("/permissions --revoke bash(touch made.txt)");
+    screen.wait_for("revoked the rule `bash(touch made.txt)`");
+    screen.say("and again");
+    screen.wait_for("May bash do this?");
+    screen.answer("4");
+    screen.wait_for("Three.");
+    screen.wait_without("Working");
+    screen.say("/quit");
+    screen.end();
 }
