@@ -132,16 +132,16 @@ macro_rules! numbers {
     };
 }
 
-/// Stores the fields of a struct, or the items of a tuple, one after the other.
+/// Stores the fields of a struct, or the items of a tuple, one after the other. Fields behind a semicolon are not stored.
 macro_rules! fields {
-    ($($name:ident { $($field:ident),* })*) => {
+    ($($name:ident { $($field:ident),* $(; $($other:ident: $value:expr),*)? })*) => {
         $(impl $crate::codec::Codec for $name {
             fn write(&self, out: &mut Vec<u8>) {
                 $($crate::codec::Codec::write(&self.$field, out);)*
             }
 
             fn read(bytes: &mut &[u8]) -> Option<Self> {
-                Some(Self { $($field: $crate::codec::Codec::read(bytes)?),* })
+                Some(Self { $($field: $crate::codec::Codec::read(bytes)?,)* $($($other: $value),*)? })
             }
         })*
     };
@@ -182,43 +182,28 @@ impl Codec for Timestamp {
     }
 }
 
-impl Codec for SmolStr {
-    fn write(&self, out: &mut Vec<u8>) {
-        (self.len() as u32).write(out);
-        out.extend_from_slice(self.as_bytes());
-    }
+macro_rules! bytes {
+    ($($text:ty: $from:expr,)*) => {
+        $(impl Codec for $text {
+            fn write(&self, out: &mut Vec<u8>) {
+                (self.len() as u32).write(out);
+                out.extend_from_slice(self.as_ref());
+            }
 
-    fn read(bytes: &mut &[u8]) -> Option<Self> {
-        let length = u32::read(bytes)?;
-        let (text, rest) = bytes.split_at_checked(length as usize)?;
-        *bytes = rest;
-        std::str::from_utf8(text).ok().map(SmolStr::new)
-    }
+            fn read(bytes: &mut &[u8]) -> Option<Self> {
+                let length = u32::read(bytes)?;
+                let (value, rest) = bytes.split_at_checked(length as usize)?;
+                *bytes = rest;
+                $from(value)
+            }
+        })*
+    };
 }
 
-impl Codec for String {
-    fn write(&self, out: &mut Vec<u8>) {
-        (self.len() as u32).write(out);
-        out.extend_from_slice(self.as_bytes());
-    }
-
-    fn read(bytes: &mut &[u8]) -> Option<Self> {
-        SmolStr::read(bytes).map(String::from)
-    }
-}
-
-impl Codec for Box<[u8]> {
-    fn write(&self, out: &mut Vec<u8>) {
-        (self.len() as u32).write(out);
-        out.extend_from_slice(self);
-    }
-
-    fn read(bytes: &mut &[u8]) -> Option<Self> {
-        let length = u32::read(bytes)?;
-        let (value, rest) = bytes.split_at_checked(length as usize)?;
-        *bytes = rest;
-        Some(value.into())
-    }
+bytes! {
+    SmolStr: |bytes| std::str::from_utf8(bytes).ok().map(SmolStr::new),
+    String: |bytes| std::str::from_utf8(bytes).ok().map(str::to_owned),
+    Box<[u8]>: |bytes: &[u8]| Some(bytes.into()),
 }
 
 impl<T: Codec> Codec for Option<T> {

@@ -3,7 +3,6 @@
 //! Below the journal. [`RealFs`] is the operating system's; tests put a simulated one here that can crash, fill up
 //! and fail at every step.
 
-#[cfg(feature = "fs")]
 mod cache;
 mod real;
 
@@ -14,8 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::time::Timestamp;
 
 pub use crate::error::LockHolder;
-#[cfg(feature = "fs")]
-pub(crate) use cache::replace_cache;
+pub(crate) use cache::{Appender, replace_cache};
 pub use real::RealFs;
 
 /// The mode in which a file is opened.

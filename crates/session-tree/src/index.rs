@@ -9,10 +9,11 @@ mod leaf;
 mod lines;
 mod load;
 mod report;
-mod v1;
 
 use std::io;
 use std::ops::Range;
+
+use hmac_sha256::Hash;
 
 use crate::entry::Header;
 use crate::error::ReadOnlyReason;
@@ -20,7 +21,7 @@ use crate::id::IdKey;
 use crate::journal::{Piece, ReadAt, each_line, read_range};
 use crate::json::{self, Doc, ValueRef};
 use crate::kind::{Kind, Role};
-use crate::line::{self, Head, Parent, Scan, Scanner};
+use crate::line::{self, Flags, Head, Parent, Scan, Scanner};
 use crate::tree::{Link, Node, Place, Row, SameId, Tree};
 
 pub use labels::Label;
@@ -237,9 +238,9 @@ impl Index {
 
     fn take_object(&mut self, line: &IncomingLine<'_>, head: Head<'_>) -> io::Result<()> {
         self.uuid_spelling |= head.uuid_spelling;
-        let row = self.row(line, &head, false);
+        let row = row(line, &head);
         if self.dialect == Dialect::V1 {
-            let id = v1::entry_id(&self.header.id(), self.object_count(), |id| self.tree.holds(id));
+            let id = v1_entry_id(&self.header.id(), self.object_count(), |id| self.tree.holds(id));
             let link = self.tree.last_row().map_or(Link::Root, Link::To);
             let node = self.tree.push(row, IdKey::of(&id), link);
             // The next id must not be this one.
@@ -259,25 +260,14 @@ impl Index {
     fn take_damaged(&mut self, line: &IncomingLine<'_>, reason: &'static str, head: Option<Box<Head<'_>>>) {
         match head.map(|head| *head) {
             Some(mut head) if self.dialect != Dialect::V1 && head.id.is_some() => {
-                let row = self.row(line, &head, true);
+                head.flags |= Flags::PLACEHOLDER;
+                let row = row(line, &head);
                 let link = self.link(std::mem::take(&mut head.parent));
                 if let Some(id) = head.id {
                     self.tree.push(row, id, link);
                 }
             }
             _ => self.add_non_entry(line, NonEntryKind::NotJson { reason }),
-        }
-    }
-
-    fn row(&self, line: &IncomingLine<'_>, head: &Head<'_>, placeholder: bool) -> Row {
-        Row {
-            position: line.position,
-            len: u32::try_from(line.len()).unwrap_or(u32::MAX),
-            kind: head.kind(),
-            role: head.role.unwrap_or(Role::Other),
-            traits: head.traits,
-            time: head.time,
-            placeholder,
         }
     }
 
@@ -383,6 +373,17 @@ impl Index {
     }
 }
 
+fn row(line: &IncomingLine<'_>, head: &Head<'_>) -> Row {
+    Row {
+        position: line.position,
+        len: u32::try_from(line.len()).unwrap_or(u32::MAX),
+        kind: head.kind(),
+        role: head.role.unwrap_or(Role::Other),
+        flags: head.flags,
+        time: head.time,
+    }
+}
+
 /// Reads a line; `None` if it is longer than the engine reads.
 pub(crate) fn read_line(source: &dyn ReadAt, (position, len): Place) -> io::Result<Option<Vec<u8>>> {
     read_bounded(source, position, u64::from(len))
@@ -404,6 +405,30 @@ fn compare(source: &dyn ReadAt, earlier: Place, later: Place) -> io::Result<Same
     }
     let is_copy = earlier.1 == later.1 && read_line(source, earlier)? == Some(line);
     Ok(if is_copy { SameId::Copy } else { SameId::Other })
+}
+
+/// Returns the id of an entry of version 1, which has none: that of the object at `index` (the header is 0): the same in every process that reads the file.
+fn v1_entry_id(session_id: &str, index: usize, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut retry = 0_u32;
+    loop {
+        let id = v1_candidate(session_id, index, retry);
+        if !is_taken(&id) {
+            return id;
+        }
+        retry += 1;
+    }
+}
+
+fn v1_candidate(session_id: &str, index: usize, retry: u32) -> String {
+    let mut hash = Hash::new();
+    hash.update(session_id.as_bytes());
+    hash.update([0]);
+    hash.update(index.to_string().as_bytes());
+    if retry > 0 {
+        hash.update([0]);
+        hash.update(retry.to_string().as_bytes());
+    }
+    hash.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn dialect_of(header: &Header) -> Dialect {

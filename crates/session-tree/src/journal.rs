@@ -30,7 +30,7 @@ pub use file::FileJournal;
 pub(crate) use file::{LockWait, OpenFile};
 pub(crate) use lines::{Piece, each_line, each_line_while, read_into, read_range};
 pub use memory::MemoryJournal;
-pub(crate) use source::{Overlay, Reader, copy_range};
+pub(crate) use source::{ChecksumWriter, Overlay, Reader, checksum, copy_range};
 
 /// Bytes that can be read at a position.
 pub trait ReadAt {

@@ -47,7 +47,8 @@ pub(crate) struct Head<'l> {
     pub parent: Parent<'l>,
     pub time: Option<Timestamp>,
     pub role: Option<Role>,
-    pub traits: Traits,
+    /// The bits of [`Flags`] that the line shows.
+    pub flags: u16,
     /// The id stands at `uuid`, the spelling of an early design.
     pub uuid_spelling: bool,
 }
@@ -64,19 +65,40 @@ pub(crate) enum Parent<'l> {
     Id(IdKey<'l>),
 }
 
-/// Properties of a body that lists and filters need for every entry, kept in the index.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Traits {
+/// Properties of an entry that are kept in the index, one bit each. Sidecars store them: the numbers never change.
+pub(crate) struct Flags;
+
+impl Flags {
+    /// The id is not eight lower-case hex digits.
+    pub(crate) const ODD_ID: u16 = 1;
     /// An assistant message with text that is not blank.
-    pub has_text: bool,
-    /// An assistant message that ended in an error, an abort or at the length limit.
-    pub ended_badly: bool,
+    pub(crate) const HAS_TEXT: u16 = 1 << 1;
+    /// An assistant message without text that ended in an error, an abort or at the length limit.
+    pub(crate) const ENDED_BADLY: u16 = 1 << 2;
     /// A custom entry of ours (`session-tree.*`).
-    pub internal: bool,
-    /// A custom entry that is a leaf marker.
-    pub leaf_marker: bool,
-    /// A custom entry that takes another one back.
-    pub withdrawal: bool,
+    pub(crate) const INTERNAL: u16 = 1 << 3;
+    pub(crate) const LEAF_MARKER: u16 = 1 << 4;
+    /// The line is damaged; its id and parent could be read.
+    pub(crate) const PLACEHOLDER: u16 = 1 << 5;
+    /// Not part of the tree: lost its id to a later entry, or damaged without entries below.
+    pub(crate) const HIDDEN: u16 = 1 << 6;
+    pub(crate) const BAD_TIME: u16 = 1 << 7;
+    /// Withdraws an earlier line of its id.
+    pub(crate) const WITHDRAWAL: u16 = 1 << 8;
+    /// Withdrawn, or a withdrawal that took effect.
+    pub(crate) const WITHDRAWN: u16 = 1 << 9;
+    /// Another row has its id.
+    pub(crate) const LOST_ID: u16 = 1 << 10;
+
+    /// Returns the flags of a custom entry.
+    fn of_custom_type(name: &[u8]) -> u16 {
+        match name {
+            _ if name == LEAF_MARKER.as_bytes() => Self::INTERNAL | Self::LEAF_MARKER,
+            _ if name == WITHDRAWN.as_bytes() => Self::INTERNAL | Self::WITHDRAWAL,
+            _ if name.starts_with(b"session-tree.") => Self::INTERNAL,
+            _ => 0,
+        }
+    }
 }
 
 impl Head<'_> {
@@ -144,9 +166,9 @@ impl Scanner {
             return None;
         }
         let role = Role::from_name(&rest[..length]);
-        let traits = match role {
-            Role::Assistant => self.answer_traits(&rest[length + 1..])?,
-            _ => Traits::default(),
+        let flags = match role {
+            Role::Assistant => self.answer_flags(&rest[length + 1..])?,
+            _ => 0,
         };
         Some(Head {
             kind: Some(Cow::Borrowed(&fixed[9..16])),
@@ -154,7 +176,7 @@ impl Scanner {
             parent: Parent::Id(hex_key(&fixed[46..54])?),
             time: Some(Timestamp::parse_bytes(&fixed[69..93])?),
             role: Some(role),
-            traits,
+            flags,
             uuid_spelling: false,
         })
     }
@@ -173,23 +195,21 @@ impl Scanner {
         }
         let mut head = front.head;
         if head.role == Some(Role::Assistant) {
-            head.traits = self.answer_traits(start.get(front.body_at..)?)?;
+            head.flags = self.answer_flags(start.get(front.body_at..)?)?;
         }
         Some(head)
     }
 
-    /// Reads the traits of an answer from `body`, the bytes behind its role. `None`: the line has to be parsed.
-    fn answer_traits(&self, body: &[u8]) -> Option<Traits> {
-        let has_text = self.answer_has_text(body)?;
-        // An answer without text that ended badly is rare, and so is one without a reason: both are parsed.
-        if !has_text {
-            let at = self.stop_token.rfind(body)?;
-            let value = body.get(at + self.stop_token.needle().len()..)?;
-            if [&b"error\""[..], b"aborted\"", b"length\""].iter().any(|v| value.starts_with(v)) {
-                return None;
-            }
+    /// Reads the flags of an answer from `body`, the bytes behind its role. `None`: the line has to be parsed.
+    fn answer_flags(&self, body: &[u8]) -> Option<u16> {
+        if self.answer_has_text(body)? {
+            return Some(Flags::HAS_TEXT);
         }
-        Some(Traits { has_text, ..Traits::default() })
+        // An answer without text that ended badly is rare, and so is one without a reason: both are parsed.
+        let at = self.stop_token.rfind(body)?;
+        let value = body.get(at + self.stop_token.needle().len()..)?;
+        let ended_badly = [&b"error\""[..], b"aborted\"", b"length\""].iter().any(|v| value.starts_with(v));
+        (!ended_badly).then_some(0)
     }
 
     /// Returns true if an answer has text that is not blank. `None`: the line has to be parsed.
@@ -215,6 +235,7 @@ fn hex_key(id: &[u8]) -> Option<IdKey<'static>> {
 }
 
 /// The members that were read from the front of a line so far.
+#[derive(Default)]
 struct HeadReader<'l> {
     head: Head<'l>,
     has_id: bool,
@@ -240,14 +261,7 @@ impl<'l> HeadReader<'l> {
 
     /// Reads members from the front while their values are short and plain.
     fn read(line: &'l [u8]) -> Self {
-        let mut front = HeadReader {
-            head: Head::default(),
-            has_id: false,
-            has_parent: false,
-            has_time: false,
-            has_custom_type: false,
-            body_at: 0,
-        };
+        let mut front = HeadReader::default();
         let mut at = 1;
         while let Some((key, value_at)) = plain_key(line, at) {
             // A line may have been cut off right here.
@@ -319,9 +333,7 @@ impl<'l> HeadReader<'l> {
             }
             b"customType" => {
                 self.has_custom_type = true;
-                head.traits.internal = value.starts_with(b"session-tree.");
-                head.traits.leaf_marker = value == LEAF_MARKER.as_bytes();
-                head.traits.withdrawal = value == WITHDRAWN.as_bytes();
+                head.flags = Flags::of_custom_type(value);
             }
             _ => {}
         }
@@ -489,17 +501,14 @@ pub(crate) fn head_of(root: ValueRef<'_>) -> Head<'static> {
     let role = message.map(|m| {
         m.get("role").and_then(ValueRef::as_str).map_or(Role::Other, |r| Role::from_name(r.as_bytes()))
     });
-    let mut traits = Traits::default();
+    let mut flags = text("customType").map_or(0, |custom| Flags::of_custom_type(custom.as_bytes()));
     if let (Some(message), Some(Role::Assistant)) = (message, role) {
-        traits.has_text = has_text(message);
         let stop = message.get("stopReason").and_then(ValueRef::as_str);
-        traits.ended_badly =
-            !traits.has_text && matches!(stop.as_deref(), Some("error" | "aborted" | "length"));
-    }
-    if let Some(custom) = text("customType") {
-        traits.internal = custom.starts_with("session-tree.");
-        traits.leaf_marker = custom == LEAF_MARKER;
-        traits.withdrawal = custom == WITHDRAWN;
+        if has_text(message) {
+            flags |= Flags::HAS_TEXT;
+        } else if matches!(stop.as_deref(), Some("error" | "aborted" | "length")) {
+            flags |= Flags::ENDED_BADLY;
+        }
     }
     Head {
         kind: kind.map(|k| Cow::Owned(k.into_bytes())),
@@ -507,7 +516,7 @@ pub(crate) fn head_of(root: ValueRef<'_>) -> Head<'static> {
         parent,
         time: root.get("timestamp").and_then(time_of),
         role,
-        traits,
+        flags,
         uuid_spelling,
     }
 }

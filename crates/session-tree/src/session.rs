@@ -136,9 +136,7 @@ impl Session {
     /// Moves the leaf to the position that the journal records.
     pub(crate) fn set_leaf(&mut self, leaf: Option<Node>) {
         self.leaf = leaf;
-        {
-            self.writer.persisted_leaf = leaf;
-        }
+        self.writer.persisted_leaf = leaf;
     }
 
     /// Returns the location of the session in its storage: a path, or a URL.

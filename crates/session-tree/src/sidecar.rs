@@ -15,14 +15,12 @@ use crate::codec::{Codec, Format, encode, fields};
 use crate::entry::Header;
 use crate::fs::{FileId, Fs, Meta};
 use crate::index::{Dialect, Index, Labels, NonEntryKind, NonEntryLine};
-use crate::journal::{ReadAt, read_into, read_range};
+use crate::journal::{ReadAt, checksum, read_range};
 use crate::json::Doc;
 use crate::time::Timestamp;
 use crate::tree::{TREE_PARTS, Tree};
 
 const FORMAT: Format = Format { name: b"stsidec\x04", parts: 3 + TREE_PARTS };
-/// How many bytes are read at once for a checksum.
-const BLOCK: u64 = 1 << 20;
 /// How long a change of a file may share its time with an earlier one, in nanoseconds: on file systems with fine times,
 /// and on those that count seconds.
 const FINE_TICK: i64 = 20_000_000;
@@ -48,7 +46,9 @@ impl Sidecar {
         let head: Head = parts.decode(0)?;
         let is_untouched =
             meta.len == head.end && head.changed == meta.changed && is_settled(head.changed, parts.changed);
-        if meta.len < head.end || !is_untouched && head.checksum != checksum(journal, head.end).ok()? {
+        if meta.len < head.end
+            || !is_untouched && head.checksum != u64::from(checksum(journal, head.end).ok()?)
+        {
             return None;
         }
         let non_entries: Vec<NonEntryLine> = parts.decode(1)?;
@@ -84,7 +84,7 @@ impl Sidecar {
         {
             return Ok(());
         }
-        let checksum = checksum(journal, index.end)?;
+        let checksum = u64::from(checksum(journal, index.end)?);
         if !is_unchanged() {
             // The index may be older than the bytes that were just read.
             return Ok(());
@@ -151,19 +151,6 @@ pub(crate) fn is_outdated(sidecar_end: Option<u64>, end: u64) -> bool {
 fn is_settled(changed: i64, sidecar_changed: i64) -> bool {
     let tick = if changed % 1_000_000_000 == 0 { COARSE_TICK } else { FINE_TICK };
     sidecar_changed.saturating_sub(changed) > tick
-}
-
-/// Returns the checksum of the indexed part of a journal.
-fn checksum(journal: &dyn ReadAt, end: u64) -> io::Result<u64> {
-    let mut buffer = vec![0; end.min(BLOCK) as usize];
-    let (mut at, mut sum) = (0, 0);
-    while at < end {
-        let part = &mut buffer[..(end - at).min(BLOCK) as usize];
-        read_into(journal, at, part)?;
-        sum = crc32c::crc32c_append(sum, part);
-        at += part.len() as u64;
-    }
-    Ok(u64::from(sum))
 }
 
 fn dialect_number(dialect: Dialect) -> u64 {

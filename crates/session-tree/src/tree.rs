@@ -10,7 +10,6 @@ mod columns;
 mod links;
 #[cfg(feature = "fs")]
 mod parts;
-mod sorted;
 mod walk;
 mod withdraw;
 
@@ -25,14 +24,13 @@ use smol_str::SmolStr;
 pub use crate::id::Node;
 use crate::id::{EntryId, IdKey, Stamp};
 use crate::kind::{Kind, Role};
-use crate::line::Traits;
+use crate::line::Flags;
 use crate::time::Timestamp;
 
-pub(crate) use columns::{Columns, Flags};
+pub(crate) use columns::Columns;
 use links::Links;
 #[cfg(feature = "fs")]
 pub(crate) use parts::TREE_PARTS;
-use sorted::SortedIds;
 use withdraw::Stacks;
 
 /// The properties of an entry that the index keeps.
@@ -42,9 +40,8 @@ pub(crate) struct Row {
     pub len: u32,
     pub kind: Kind,
     pub role: Role,
-    pub traits: Traits,
+    pub flags: u16,
     pub time: Option<Timestamp>,
-    pub placeholder: bool,
 }
 
 /// The parent of a new entry.
@@ -78,11 +75,25 @@ pub struct Tree {
     /// Ids that are not eight lower-case hex digits.
     odd_ids: Vec<SmolStr>,
     by_id: HashTable<u32>,
-    /// Ids that came from a sidecar; they are not in `by_id`.
-    stored: SortedIds,
+    /// Ids that came from a sidecar, which are not in `by_id`: the numbers of hex ids with their rows, sorted, so that looking
+    /// one up needs no table.
+    stored: Vec<u64>,
     /// How many rows are known by id.
     learned: usize,
     hasher: DefaultHashBuilder,
+    exceptions: Exceptions,
+    /// The lines of each id, one above the other, while lines are taken back.
+    stacks: Option<Stacks>,
+    /// How many rows are not part of the tree.
+    hidden: usize,
+    /// True if `resolve_links` has work beyond finding ids and parents.
+    links_changed: bool,
+    links: OnceLock<Links>,
+}
+
+/// The rows that are special in some way; each list is usually empty.
+#[derive(Debug, Default)]
+struct Exceptions {
     /// Entries whose parent was not there when they came, with its id. After `resolve_links`: the orphans.
     waiting: Vec<(u32, IdKey<'static>)>,
     /// Entries that lost their id to a later one: (old, new).
@@ -95,15 +106,8 @@ pub struct Tree {
     placeholders: Vec<u32>,
     /// Roots that came from cutting a circle.
     cut: Vec<u32>,
-    /// The lines of each id, one above the other, while lines are taken back.
-    stacks: Option<Stacks>,
-    /// How many rows are not part of the tree.
-    hidden: usize,
-    /// True if `resolve_links` has work beyond finding ids and parents.
-    links_changed: bool,
     /// Some entry stands before its parent in the file, so circles are possible.
     has_forward_links: bool,
-    links: OnceLock<Links>,
 }
 
 impl Tree {
@@ -144,10 +148,10 @@ impl Tree {
     }
 
     fn stored_holder(&self, id: &IdKey<'_>) -> Option<u32> {
-        match id {
-            IdKey::Hex(number) => self.stored.find(*number),
-            IdKey::Odd(_) => None,
-        }
+        let IdKey::Hex(number) = *id else { return None };
+        let at = self.stored.partition_point(|pair| (pair >> 32) < u64::from(number));
+        let pair = self.stored.get(at)?;
+        (pair >> 32 == u64::from(number)).then_some(*pair as u32)
     }
 
     /// Returns true if a node belongs to this tree, so that it is not stale.
@@ -248,27 +252,32 @@ impl Tree {
     /// Returns the entries whose parent is not in the file, with the id of that parent.
     pub fn orphans(&self) -> impl Iterator<Item = (Node, EntryId)> + '_ {
         let is_there = |(row, _): &&(u32, _)| self.columns.flags(*row) & Flags::WITHDRAWN == 0;
-        self.waiting.iter().filter(is_there).map(|(row, parent)| (self.node_of_row(*row), parent.to_id()))
+        self.exceptions
+            .waiting
+            .iter()
+            .filter(is_there)
+            .map(|(row, parent)| (self.node_of_row(*row), parent.to_id()))
     }
 
     /// Returns the roots that came from cutting a circle of parents.
     pub fn cut_circles(&self) -> impl Iterator<Item = Node> + '_ {
-        self.cut.iter().map(|row| self.node_of_row(*row))
+        self.exceptions.cut.iter().map(|row| self.node_of_row(*row))
     }
 
     /// Returns the entries that lost their id to a later one, with the one that has it now.
     pub(crate) fn moved_ids(&self) -> impl Iterator<Item = (Node, Node)> + '_ {
-        self.shadowed.iter().map(|(old, new)| (self.node_of_row(*old), self.node_of_row(*new)))
+        self.exceptions.shadowed.iter().map(|(old, new)| (self.node_of_row(*old), self.node_of_row(*new)))
     }
 
     /// Returns the lines that stand in the file twice, with the first of the two.
     pub(crate) fn copies(&self) -> impl Iterator<Item = (Node, Node)> + '_ {
-        self.copies.iter().map(|(copy, first)| (self.node_of_row(*copy), self.node_of_row(*first)))
+        self.exceptions.copies.iter().map(|(copy, first)| (self.node_of_row(*copy), self.node_of_row(*first)))
     }
 
     /// Returns the damaged lines whose id could be read, and whether they are part of the tree.
     pub(crate) fn damaged(&self) -> impl Iterator<Item = (Node, bool)> + '_ {
-        self.placeholders
+        self.exceptions
+            .placeholders
             .iter()
             .map(|at| (self.node_of_row(*at), self.columns.flags(*at) & Flags::HIDDEN == 0))
     }
@@ -337,7 +346,7 @@ impl Tree {
             }
         };
         self.columns.push(row, number, odd, parent);
-        if row.placeholder {
+        if row.flags & Flags::PLACEHOLDER != 0 {
             self.hide_placeholder(at);
         }
         if let Some(links) = self.links.get_mut() {
@@ -349,7 +358,7 @@ impl Tree {
     fn hide_placeholder(&mut self, at: u32) {
         // Hidden until an entry turns out to hang below it.
         self.hide(at);
-        self.placeholders.push(at);
+        self.exceptions.placeholders.push(at);
         self.links_changed = true;
     }
 
@@ -386,7 +395,7 @@ impl Tree {
             self.links_changed |= self.columns.flags(previous) & Flags::HIDDEN != 0;
             return Some(previous);
         }
-        self.waiting.push((at, parent.into_owned()));
+        self.exceptions.waiting.push((at, parent.into_owned()));
         None
     }
 
@@ -409,10 +418,10 @@ impl Tree {
             return;
         }
         self.follow_moved_ids();
-        if self.has_forward_links {
-            self.cut.extend(links::cut_circles(&mut self.columns));
-            self.cut.sort_unstable();
-            self.cut.dedup();
+        if self.exceptions.has_forward_links {
+            self.exceptions.cut.extend(links::cut_circles(&mut self.columns));
+            self.exceptions.cut.sort_unstable();
+            self.exceptions.cut.dedup();
         }
         self.show_placeholders();
         self.links.take();
@@ -427,7 +436,7 @@ impl Tree {
             if self.columns.flags(at) & Flags::WITHDRAWAL != 0 && self.take_back(at) {
                 continue;
             }
-            if let Some(old) = self.stored_holder(&self.key_at(at)).filter(|_| self.stored.len() > 0) {
+            if let Some(old) = self.stored_holder(&self.key_at(at)) {
                 self.resolve_stored_id(old, at, compare);
                 continue;
             }
@@ -487,29 +496,29 @@ impl Tree {
         self.move_id(loses, keeps);
         match same {
             SameId::Copy => {
-                self.copies.push((new, old));
+                self.exceptions.copies.push((new, old));
                 self.stacks.iter_mut().for_each(|stacks| stacks.note_copy(new, old));
             }
             SameId::Other => {
-                self.shadowed.push((old, new));
+                self.exceptions.shadowed.push((old, new));
                 self.stacks.iter_mut().for_each(|stacks| stacks.note_shadowed(old, new));
             }
             SameId::Damaged if self.columns.flags(new) & Flags::PLACEHOLDER != 0 => {}
             SameId::Damaged => {
                 self.columns.set_flag(new, Flags::PLACEHOLDER);
-                self.placeholders.push(new);
+                self.exceptions.placeholders.push(new);
             }
         }
     }
 
     /// Records the holder of the id of an entry that is not part of the tree.
     fn move_id(&mut self, hidden: u32, holder: u32) {
-        self.moved.push((hidden, holder));
+        self.exceptions.moved.push((hidden, holder));
         self.columns.set_flag(hidden, Flags::LOST_ID);
     }
 
     fn show_placeholders(&mut self) {
-        if self.placeholders.is_empty() {
+        if self.exceptions.placeholders.is_empty() {
             return;
         }
         let mut has_child = vec![false; self.columns.len()];
@@ -520,7 +529,7 @@ impl Tree {
         }
         // Damaged lines are shown if an entry hangs below them, directly or through other damaged lines.
         let mut open: Vec<u32> =
-            self.placeholders.iter().copied().filter(|at| has_child[*at as usize]).collect();
+            self.exceptions.placeholders.iter().copied().filter(|at| has_child[*at as usize]).collect();
         while let Some(at) = open.pop() {
             let is_hidden = self.columns.flags(at) & Flags::HIDDEN != 0;
             let is_damaged = self.columns.flags(at) & Flags::PLACEHOLDER != 0;
@@ -534,35 +543,35 @@ impl Tree {
     }
 
     fn find_parents(&mut self) {
-        for (at, parent) in std::mem::take(&mut self.waiting) {
+        for (at, parent) in std::mem::take(&mut self.exceptions.waiting) {
             match self.holder(&parent) {
                 // An entry that names itself is a root.
-                Some(found) if found == at => self.cut.push(at),
+                Some(found) if found == at => self.exceptions.cut.push(at),
                 Some(found) => {
-                    self.has_forward_links |= found > at;
+                    self.exceptions.has_forward_links |= found > at;
                     self.links_changed |= found > at || self.columns.flags(found) & Flags::HIDDEN != 0;
                     self.columns.set_parent(at, Some(found));
                     self.links.take();
                 }
-                None => self.waiting.push((at, parent)),
+                None => self.exceptions.waiting.push((at, parent)),
             }
         }
     }
 
     fn follow_moved_ids(&mut self) {
-        if self.moved.is_empty() {
+        if self.exceptions.moved.is_empty() {
             return;
         }
         let mut now: Vec<u32> = (0..self.columns.len() as u32).collect();
         // Latest first: an id can change hands several times.
-        for (from, to) in self.moved.iter().rev() {
+        for (from, to) in self.exceptions.moved.iter().rev() {
             now[*from as usize] = now[*to as usize];
         }
         for at in 0..self.columns.len() as u32 {
             let Some(parent) = self.columns.parent(at) else { continue };
             let moved = now[parent as usize];
             if moved != parent {
-                self.has_forward_links |= moved >= at;
+                self.exceptions.has_forward_links |= moved >= at;
                 self.columns.set_parent(at, Some(moved));
             }
         }

@@ -65,42 +65,9 @@ impl Cache {
 fields! {
     FileId { device, number }
     Key { file, len, changed }
-}
-
-impl Codec for SessionSummary {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.id.write(out);
-        self.cwd.write(out);
-        self.name.write(out);
-        self.parent_session.write(out);
-        self.created.write(out);
-        self.modified.write(out);
-        self.message_count.write(out);
-        self.first_message.write(out);
-        self.entry_count.write(out);
-        self.tip_count.write(out);
-        self.is_sub_agent.write(out);
-        self.damage.write(out);
-    }
-
-    fn read(bytes: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            path: PathBuf::new(),
-            size: 0,
-            is_complete: true,
-            id: Codec::read(bytes)?,
-            cwd: Codec::read(bytes)?,
-            name: Codec::read(bytes)?,
-            parent_session: Codec::read(bytes)?,
-            created: Codec::read(bytes)?,
-            modified: Codec::read(bytes)?,
-            message_count: Codec::read(bytes)?,
-            first_message: Codec::read(bytes)?,
-            entry_count: Codec::read(bytes)?,
-            tip_count: Codec::read(bytes)?,
-            is_sub_agent: Codec::read(bytes)?,
-            damage: Codec::read(bytes)?,
-        })
+    SessionSummary {
+        id, cwd, name, parent_session, created, modified, message_count, first_message, entry_count, tip_count,
+        is_sub_agent, damage; path: PathBuf::new(), size: 0, is_complete: true
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writing cache files, which can be rebuilt at any time.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Access, Fs, FsFile};
@@ -13,7 +13,7 @@ pub(crate) fn replace_cache(fs: &dyn Fs, path: &Path, bytes: &[u8]) -> io::Resul
         fs.create_dir_all(directory)?;
     }
     let (beside, file) = create_beside(fs, path)?;
-    let written = write_all(&*file, bytes).and_then(|()| fs.rename(&beside, path));
+    let written = Appender(&*file).write_all(bytes).and_then(|()| fs.rename(&beside, path));
     if written.is_err() {
         drop(fs.remove_file(&beside));
     }
@@ -33,14 +33,15 @@ fn create_beside(fs: &dyn Fs, path: &Path) -> io::Result<(PathBuf, Box<dyn FsFil
     }
 }
 
-fn write_all(file: &dyn FsFile, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match file.append(bytes) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => bytes = &bytes[written..],
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+/// Writes at the end of a file.
+pub(crate) struct Appender<'f>(pub(crate) &'f dyn FsFile);
+
+impl Write for Appender<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.append(bytes)
     }
-    Ok(())
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -47,9 +48,7 @@ impl Fs for RealFs {
 
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(path)
+        builder.recursive(true).mode(0o700).create(path)
     }
 
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -69,13 +68,13 @@ impl Fs for RealFs {
     }
 
     fn free_space(&self, path: &Path) -> io::Result<u64> {
-        free_space(path)
+        let stat = rustix::fs::statvfs(path)?;
+        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
 }
 
 fn harden(options: &mut OpenOptions, access: Access) {
     use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt;
     // Opening a pipe that has the name of a session must not block.
     let mut flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
     if access == Access::CreateNew {
@@ -87,16 +86,10 @@ fn harden(options: &mut OpenOptions, access: Access) {
 
 /// Sets the mode of a file to 0600. The mode requested at creation is only an upper bound: the umask may clear bits.
 fn make_private(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
     if file.metadata()?.permissions().mode() & 0o777 != 0o600 {
         file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
     }
     Ok(())
-}
-
-fn free_space(path: &Path) -> io::Result<u64> {
-    let stat = rustix::fs::statvfs(path)?;
-    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
 fn convert(meta: &std::fs::Metadata) -> Meta {
@@ -105,26 +98,12 @@ fn convert(meta: &std::fs::Metadata) -> Meta {
     Meta {
         len: meta.len(),
         modified: Timestamp::from_millis(millis),
-        changed: changed(meta),
-        id: file_id(meta),
+        changed: meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec()),
+        id: FileId { device: meta.dev(), number: meta.ino() },
         is_file: meta.is_file(),
         is_dir: meta.is_dir(),
-        mode: mode(meta),
+        mode: meta.mode() & 0o777,
     }
-}
-
-fn changed(meta: &std::fs::Metadata) -> i64 {
-    use std::os::unix::fs::MetadataExt;
-    meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec())
-}
-
-fn file_id(meta: &std::fs::Metadata) -> FileId {
-    use std::os::unix::fs::MetadataExt;
-    FileId { device: meta.dev(), number: meta.ino() }
-}
-
-fn mode(meta: &std::fs::Metadata) -> u32 {
-    std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o777
 }
 
 #[derive(Debug)]
@@ -132,7 +111,7 @@ struct RealFile(File);
 
 impl FsFile for RealFile {
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&self.0, buffer, position)
+        self.0.read_at(buffer, position)
     }
 
     fn append(&self, bytes: &[u8]) -> io::Result<usize> {
@@ -171,7 +150,7 @@ impl FsFile for RealFile {
     }
 
     fn lock_holder(&self) -> Option<LockHolder> {
-        let id = file_id(&self.0.metadata().ok()?);
+        let id = self.metadata().ok()?.id;
         // Only Linux has this file; elsewhere the holder stays unknown.
         let locks = std::fs::read_to_string("/proc/locks").ok()?;
         let process = holder_in(&locks, id)?;

@@ -48,6 +48,31 @@ pub(crate) fn copy_range(source: &dyn ReadAt, part: Range<u64>, out: &mut dyn Wr
     }
 }
 
+/// Returns the checksum of the first `end` bytes of a journal.
+pub(crate) fn checksum(source: &dyn ReadAt, end: u64) -> io::Result<u32> {
+    let mut summing = ChecksumWriter { out: &mut io::sink(), sum: 0 };
+    copy_range(source, 0..end, &mut summing)?;
+    Ok(summing.sum)
+}
+
+/// Computes the checksum of the bytes that are written through it.
+pub(crate) struct ChecksumWriter<'o> {
+    pub(crate) out: &'o mut dyn Write,
+    pub(crate) sum: u32,
+}
+
+impl Write for ChecksumWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.sum = crc32c::crc32c_append(self.sum, &bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// A journal whose end is already in memory.
 pub(crate) struct Overlay<'j> {
     pub(crate) base: &'j dyn ReadAt,

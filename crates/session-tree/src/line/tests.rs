@@ -46,7 +46,7 @@ fn reading_both_ends_gives_what_parsing_the_whole_line_gives() {
         assert_eq!(quick.parent, exact.parent, "{line}");
         assert_eq!(quick.time, exact.time, "{line}");
         assert_eq!(quick.role, exact.role, "{line}");
-        assert_eq!(quick.traits, exact.traits, "{line}");
+        assert_eq!(quick.flags, exact.flags, "{line}");
     }
 }
 
@@ -60,7 +60,7 @@ fn messages_as_pi_spells_them_are_read_by_their_fixed_places() {
         let head = scanner.template(line.as_bytes()).unwrap();
         let exact = head_of(Doc::parse(line.as_bytes()).unwrap().root());
         assert_eq!((head.kind, head.id, head.parent), (exact.kind, exact.id, exact.parent));
-        assert_eq!((head.time, head.role, head.traits), (exact.time, exact.role, exact.traits));
+        assert_eq!((head.time, head.role, head.flags), (exact.time, exact.role, exact.flags));
     }
 }
 

@@ -8,11 +8,8 @@
 mod append;
 mod create;
 mod entries;
-mod header;
-mod leaf;
 mod loss;
 mod migration;
-mod recent;
 
 use std::fmt;
 use std::time::Duration;
@@ -25,11 +22,10 @@ use crate::tree::Node;
 
 use super::Session;
 pub(crate) use append::split_lines;
-pub use create::NewSession;
+pub use create::{NewHeader, NewSession};
 #[cfg(feature = "fs")]
 pub(crate) use create::{check_id, header_line};
-pub use header::NewHeader;
-use recent::RecentLines;
+use loss::RecentLines;
 
 /// The time at which entries are made durable, that is, safe from a power cut.
 ///
@@ -63,8 +59,8 @@ pub(crate) struct Writer {
 impl Default for Writer {
     fn default() -> Self {
         Writer {
-            clock: Box::<Unset>::default(),
-            ids: Box::<Unset>::default(),
+            clock: Box::new(Unset(0)),
+            ids: Box::new(Unset(0)),
             policy: SyncPolicy::default(),
             unsynced_since: None,
             has_conversation: false,
@@ -75,10 +71,7 @@ impl Default for Writer {
 }
 
 /// The clock and the ids of a session that was opened without [`Options`](super::Options), which is read-only.
-#[derive(Default)]
-struct Unset {
-    count: u64,
-}
+struct Unset(u64);
 
 impl Clock for Unset {
     fn now(&self) -> Timestamp {
@@ -88,17 +81,16 @@ impl Clock for Unset {
 
 impl IdSource for Unset {
     fn entry_id(&mut self) -> EntryId {
-        self.count += 1;
-        EntryId::from(format!("{:08x}", self.count))
+        self.0 += 1;
+        EntryId::from(format!("{:08x}", self.0))
     }
 
     fn long_entry_id(&mut self) -> EntryId {
-        self.count += 1;
-        EntryId::from(format!("{:032x}", self.count))
+        self.entry_id()
     }
 
     fn session_id(&mut self) -> String {
-        self.long_entry_id().to_string()
+        self.entry_id().to_string()
     }
 }
 

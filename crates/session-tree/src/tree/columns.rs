@@ -4,30 +4,11 @@
 
 use super::Row;
 use crate::kind::{Kind, Role};
+use crate::line::Flags;
+use crate::time::Timestamp;
 
 /// Marks "no parent".
 const NONE: u32 = u32::MAX;
-
-/// Bits of the flags column.
-pub(crate) struct Flags;
-
-impl Flags {
-    pub(crate) const ODD_ID: u16 = 1;
-    pub(crate) const HAS_TEXT: u16 = 1 << 1;
-    pub(crate) const ENDED_BADLY: u16 = 1 << 2;
-    pub(crate) const INTERNAL: u16 = 1 << 3;
-    pub(crate) const LEAF_MARKER: u16 = 1 << 4;
-    pub(crate) const PLACEHOLDER: u16 = 1 << 5;
-    /// Not part of the tree: lost its id to a later entry, or damaged without entries below.
-    pub(crate) const HIDDEN: u16 = 1 << 6;
-    pub(crate) const BAD_TIME: u16 = 1 << 7;
-    /// Withdraws an earlier line of its id.
-    pub(crate) const WITHDRAWAL: u16 = 1 << 8;
-    /// Withdrawn, or a withdrawal that took effect.
-    pub(crate) const WITHDRAWN: u16 = 1 << 9;
-    /// Another row has its id.
-    pub(crate) const LOST_ID: u16 = 1 << 10;
-}
 
 /// The properties of all entries in file order.
 #[derive(Debug, Default, Clone)]
@@ -57,27 +38,16 @@ impl Columns {
     }
 
     pub(crate) fn push(&mut self, row: Row, id: u32, odd_id: bool, parent: Option<u32>) {
-        let mut flags = if odd_id { Flags::ODD_ID } else { 0 };
-        let marks = [
-            (row.traits.has_text, Flags::HAS_TEXT),
-            (row.traits.ended_badly, Flags::ENDED_BADLY),
-            (row.traits.internal, Flags::INTERNAL),
-            (row.traits.leaf_marker, Flags::LEAF_MARKER),
-            (row.traits.withdrawal, Flags::WITHDRAWAL),
-            (row.placeholder, Flags::PLACEHOLDER),
-            (row.time.is_none(), Flags::BAD_TIME),
-        ];
-        for (on, flag) in marks {
-            if on {
-                flags |= flag;
-            }
+        let mut flags = row.flags | if odd_id { Flags::ODD_ID } else { 0 };
+        if row.time.is_none() {
+            flags |= Flags::BAD_TIME;
         }
         let before = self.time.last().copied().unwrap_or(0);
         self.position.push(row.position);
         self.len.push(row.len);
         self.parent.push(parent.unwrap_or(NONE));
         self.id.push(id);
-        self.time.push(row.time.map_or(before, crate::time::Timestamp::as_millis));
+        self.time.push(row.time.map_or(before, Timestamp::as_millis));
         self.tag.push(u32::from(row.kind as u8) | u32::from(row.role as u8) << 8 | u32::from(flags) << 16);
     }
 

@@ -1,11 +1,9 @@
 //! The tree as plain bytes, for the sidecar.
 
-use std::borrow::Cow;
-
 use smol_str::SmolStr;
 
-use super::{Columns, Flags, IdKey, SortedIds, Tree};
-use crate::codec::{Parts, column, encode, fields};
+use super::{Columns, Exceptions, Flags, IdKey, Tree};
+use crate::codec::{Codec, Parts, column, encode, fields};
 
 /// How many parts a tree is stored in: five columns, odd ids, the sorted ids, and the lists of what is odd.
 pub(crate) const TREE_PARTS: usize = 8;
@@ -21,15 +19,6 @@ impl Tree {
             .map(|at| u64::from(columns.id(at)) << 32 | u64::from(at))
             .collect();
         sorted.sort_unstable();
-        let exceptions = Exceptions {
-            shadowed: self.shadowed.clone(),
-            copies: self.copies.clone(),
-            moved: self.moved.clone(),
-            placeholders: self.placeholders.clone(),
-            cut: self.cut.clone(),
-            has_forward_links: self.has_forward_links,
-            waiting: self.waiting.iter().map(|(at, id)| (*at, SmolStr::new(id.to_id().as_str()))).collect(),
-        };
         vec![
             column(&columns.len, u32::to_le_bytes),
             column(&columns.parent, u32::to_le_bytes),
@@ -38,7 +27,7 @@ impl Tree {
             column(&columns.tag, u32::to_le_bytes),
             encode(&self.odd_ids),
             column(&sorted, u64::to_le_bytes),
-            encode(&exceptions),
+            encode(&self.exceptions),
         ]
     }
 
@@ -59,21 +48,13 @@ impl Tree {
         if lengths.iter().any(|len| *len != count) {
             return None;
         }
-        let exceptions: Exceptions = parts.decode(first + 7)?;
-        let key = |id: SmolStr| IdKey::of_text(Cow::Borrowed(id.as_str())).into_owned();
         let mut tree = Tree {
             odd_ids: parts.decode(first + 5)?,
-            stored: SortedIds { pairs: parts.column(first + 6, u64::from_le_bytes)? },
+            stored: parts.column(first + 6, u64::from_le_bytes)?,
             hidden: (0..count as u32).filter(|at| columns.flags(*at) & Flags::HIDDEN != 0).count(),
             columns,
             learned: count,
-            shadowed: exceptions.shadowed,
-            copies: exceptions.copies,
-            moved: exceptions.moved,
-            placeholders: exceptions.placeholders,
-            cut: exceptions.cut,
-            has_forward_links: exceptions.has_forward_links,
-            waiting: exceptions.waiting.into_iter().map(|(at, id)| (at, key(id))).collect(),
+            exceptions: parts.decode(first + 7)?,
             ..Tree::default()
         };
         // Ids that are not hex numbers are not among the sorted ones; they are few, or the file is small.
@@ -87,18 +68,17 @@ impl Tree {
     }
 }
 
-/// The lists of rows that are special in some way, each usually empty: see the fields of [`Tree`].
-struct Exceptions {
-    shadowed: Vec<(u32, u32)>,
-    copies: Vec<(u32, u32)>,
-    moved: Vec<(u32, u32)>,
-    placeholders: Vec<u32>,
-    cut: Vec<u32>,
-    has_forward_links: bool,
-    waiting: Vec<(u32, SmolStr)>,
-}
-
 fields! { Exceptions { shadowed, copies, moved, placeholders, cut, has_forward_links, waiting } }
+
+impl Codec for IdKey<'static> {
+    fn write(&self, out: &mut Vec<u8>) {
+        SmolStr::new(self.to_id()).write(out);
+    }
+
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        SmolStr::read(bytes).map(|id| IdKey::of(&id).into_owned())
+    }
+}
 
 /// Finds where each line begins: right after the one before, unless another line stands between.
 fn positions(lengths: &Vec<u32>, non_entries: &[(u32, u64)]) -> Vec<u64> {

@@ -1,15 +1,7 @@
 use super::*;
 
 fn row(kind: Kind, time: i64) -> Row {
-    Row {
-        position: 0,
-        len: 0,
-        kind,
-        role: Role::User,
-        traits: Traits::default(),
-        time: Some(Timestamp::from_millis(time)),
-        placeholder: false,
-    }
+    Row { position: 0, len: 0, kind, role: Role::User, flags: 0, time: Some(Timestamp::from_millis(time)) }
 }
 
 /// Builds a tree from `id<parent` words; times rise.

@@ -19,8 +19,8 @@ pub(super) struct Stacks {
 impl Stacks {
     fn of(tree: &Tree) -> Self {
         let mut stacks = Self::default();
-        tree.copies.iter().for_each(|(copy, first)| stacks.note_copy(*copy, *first));
-        tree.shadowed.iter().for_each(|(old, new)| stacks.note_shadowed(*old, *new));
+        tree.exceptions.copies.iter().for_each(|(copy, first)| stacks.note_copy(*copy, *first));
+        tree.exceptions.shadowed.iter().for_each(|(old, new)| stacks.note_shadowed(*old, *new));
         stacks
     }
 
@@ -74,8 +74,8 @@ impl Tree {
         if self.stacks.take().is_some() {
             let columns = &self.columns;
             let stays = |at: u32| columns.flags(at) & Flags::WITHDRAWN == 0;
-            self.copies.retain(|(copy, _)| stays(*copy));
-            self.shadowed.retain(|(_, new)| stays(*new));
+            self.exceptions.copies.retain(|(copy, _)| stays(*copy));
+            self.exceptions.shadowed.retain(|(_, new)| stays(*new));
         }
     }
 
@@ -109,7 +109,7 @@ impl Tree {
         let next = holder + 1;
         if (next as usize) < self.columns.len() && self.columns.parent(next) == Some(holder) {
             self.columns.set_parent(next, None);
-            self.waiting.push((next, id));
+            self.exceptions.waiting.push((next, id));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{FileJournal, OpenFile, State};
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
-use crate::fs::{Access, FileId, FsFile};
+use crate::fs::{Access, Appender, FileId, FsFile};
 use crate::journal::{
     Capabilities, Journal, Locked, NewLines, ReadAt, Replaced, VerifyCopy, WriteCopy, copy_range, read_range,
 };
@@ -473,18 +473,6 @@ fn remainder_of(file: &dyn FsFile, at: u64, lines: &[u8]) -> Remainder {
     match lines.get(..extra) {
         Some(ours) if found().is_ok_and(|found| found == ours) => Remainder::OnlyOurs,
         _ => Remainder::Unknown,
-    }
-}
-
-struct Appender<'f>(&'f dyn FsFile);
-
-impl Write for Appender<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.append(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

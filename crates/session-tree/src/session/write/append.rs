@@ -41,16 +41,6 @@ impl InsertAt {
     }
 }
 
-/// Entries that have their ids but are not written yet.
-struct Prepared {
-    parent: Option<EntryId>,
-    ids: Vec<EntryId>,
-    lines: Vec<u8>,
-    /// The length of each line, with its line feed.
-    lengths: Vec<usize>,
-    time: Timestamp,
-}
-
 impl Session {
     /// Appends a message or a [`Draft`] below the leaf, and moves the leaf onto it.
     ///
@@ -149,13 +139,13 @@ impl Session {
 
     /// Writes the lines of drafts; the lock is held and the index is up to date.
     fn write_locked(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
-        let prepared = self.prepare(place.parent(), drafts);
+        let time = self.writer.clock.now();
+        let (ids, bytes) = self.prepare(place.parent(), drafts, time);
         let begins = drafts.iter().any(Draft::is_conversation);
-        let lines = prepared.new_lines();
-        let new = self.write_lines(&prepared.lines, &lines, begins || self.writer.has_conversation)?;
+        let lines = split_lines(&bytes);
+        let new = self.write_lines(&bytes, &lines, begins || self.writer.has_conversation)?;
         self.writer.has_conversation |= begins;
-        let ours: Vec<Node> =
-            prepared.ids.iter().filter_map(|id| self.index.tree.node(id.as_str())).collect();
+        let ours: Vec<Node> = ids.iter().filter_map(|id| self.index.tree.node(id.as_str())).collect();
         if new.len() > ours.len() {
             let known: HashSet<Node> = ours.iter().copied().collect();
             self.appended_by_others.extend(new.into_iter().filter(|node| !known.contains(node)));
@@ -165,7 +155,7 @@ impl Session {
             InsertAt::MoveLeaf(parent) => self.set_leaf(ours.last().copied().or(parent)),
             InsertAt::KeepLeaf(_) => self.follow_leaf(),
         }
-        Ok((prepared.ids, prepared.time))
+        Ok((ids, time))
     }
 
     /// Writes whole lines at the end of the journal, with one write, and indexes them as loading does. Returns the new
@@ -208,26 +198,22 @@ impl Session {
         self.journal.append(new).map_err(|error| with_name(&*self.journal, "append", error))
     }
 
-    /// Writes the lines that an append would write, with ids that are free now.
-    pub(super) fn prepare_lines(&mut self, parent: Option<Node>, drafts: &[Draft]) -> Vec<u8> {
-        self.prepare(parent, drafts).lines
-    }
-
-    fn prepare(&mut self, parent: Option<Node>, drafts: &[Draft]) -> Prepared {
-        let time = self.writer.clock.now();
-        let mut above = parent.map(|parent| self.index.tree.id(parent));
-        let mut prepared =
-            Prepared { parent: above.clone(), ids: Vec::new(), lines: Vec::new(), lengths: Vec::new(), time };
+    /// Writes the lines of drafts, each below the one before, with ids that are free now. Returns the ids and the lines.
+    pub(super) fn prepare(
+        &mut self,
+        parent: Option<Node>,
+        drafts: &[Draft],
+        time: Timestamp,
+    ) -> (Vec<EntryId>, Vec<u8>) {
+        let above = parent.map(|parent| self.index.tree.id(parent));
+        let (mut ids, mut lines): (Vec<EntryId>, _) = (Vec::with_capacity(drafts.len()), Vec::new());
         let (spelling, mut drawn) = (self.spelling(), HashSet::new());
         for draft in drafts {
             let id = self.free_id(&mut drawn);
-            let start = prepared.lines.len();
-            draft.write_spelled(&mut prepared.lines, &id, above.as_ref(), time, &spelling);
-            prepared.lengths.push(prepared.lines.len() - start);
-            prepared.ids.push(id.clone());
-            above = Some(id);
+            draft.write_spelled(&mut lines, &id, ids.last().or(above.as_ref()), time, &spelling);
+            ids.push(id);
         }
-        prepared
+        (ids, lines)
     }
 
     /// Returns the spelling of the file, which new entries use too.
@@ -265,20 +251,6 @@ impl Session {
         let Self { index, writer, .. } = self;
         let draw = |tries| if tries < 100 { writer.ids.entry_id() } else { writer.ids.long_entry_id() };
         draw_free(drawn, draw, |id| index.tree.holds(id.as_str()))
-    }
-}
-
-impl Prepared {
-    fn new_lines(&self) -> Vec<NewLine<'_>> {
-        let (mut rest, mut parent) = (self.lines.as_slice(), self.parent.clone());
-        let mut lines = Vec::with_capacity(self.ids.len());
-        for (id, length) in self.ids.iter().zip(&self.lengths) {
-            let (bytes, after) = rest.split_at(*length);
-            rest = after;
-            let id = Some(id.clone());
-            lines.push(NewLine { bytes, id: id.clone(), parent: std::mem::replace(&mut parent, id) });
-        }
-        lines
     }
 }
 

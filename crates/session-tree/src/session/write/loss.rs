@@ -1,6 +1,6 @@
 //! A file that was replaced, deleted or truncated by another program while the session was open.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
 use crate::id::EntryId;
 use crate::index::{self, Dialect, Index, LONGEST_LINE, LineAt, NonEntryKind, NonEntryLine};
-use crate::journal::{Reader, name_of, read_range};
+use crate::journal::{NewLine, Reader, name_of, read_range};
 use crate::kind::Kind;
 use crate::line::{self, STUB, Scan};
 use crate::migrate;
@@ -56,7 +56,7 @@ impl Session {
 
     /// Writes the rescue file. Returns its path and the number of lost entries.
     fn write_rescue(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(Option<PathBuf>, u64)> {
-        let lines = self.prepare_lines(place.parent(), drafts);
+        let (_, lines) = self.prepare(place.parent(), drafts, self.writer.clock.now());
         let end = self.journal.len().map_err(|error| self.io_error("read", error))?;
         if end >= self.index.known_end() && !self.needs_migration() {
             // A file that lost its name can still be read through its descriptor. It may be larger than memory.
@@ -240,5 +240,44 @@ pub(super) fn same_node(old: &Tree, node: Option<Node>, new: &Tree) -> Option<Op
     match node {
         None => Some(None),
         Some(node) => new.node(old.id(node).as_str()).map(Some),
+    }
+}
+
+/// The maximum size of the latest lines in bytes.
+const MAX_RECENT_BYTES: usize = 8 << 20;
+
+/// The latest lines that a session wrote, oldest first, kept for the case that the file is lost.
+#[derive(Debug, Default)]
+pub(crate) struct RecentLines {
+    lines: VecDeque<(EntryId, Box<[u8]>)>,
+    bytes: usize,
+}
+
+impl RecentLines {
+    /// Keeps entries that were written.
+    pub(super) fn note(&mut self, lines: &[NewLine<'_>]) {
+        for NewLine { bytes, id, .. } in lines {
+            if let Some(id) = id {
+                self.push(id.clone(), bytes.strip_suffix(b"\n").unwrap_or(bytes));
+            }
+        }
+    }
+
+    fn push(&mut self, id: EntryId, line: &[u8]) {
+        if line.len() > MAX_RECENT_BYTES {
+            return;
+        }
+        self.bytes += line.len();
+        self.lines.push_back((id, line.into()));
+        while self.bytes > MAX_RECENT_BYTES
+            && let Some((_, oldest)) = self.lines.pop_front()
+        {
+            self.bytes -= oldest.len();
+        }
+    }
+
+    /// Returns the lines by the ids of their entries.
+    pub(super) fn by_id(&self) -> HashMap<&EntryId, &[u8]> {
+        self.lines.iter().map(|(id, line)| (id, &**line)).collect()
     }
 }

@@ -10,7 +10,9 @@ use super::loss::same_node;
 use crate::draft::Draft;
 use crate::error::{Error, ReadOnlyReason, Result};
 use crate::index::{self, Dialect, Index, LineAt, NonEntryKind};
-use crate::journal::{NewLines, Overlay, ReadAt, Replaced, copy_range, name_of, read_range, with_name};
+use crate::journal::{
+    ChecksumWriter, NewLines, Overlay, ReadAt, Replaced, checksum, copy_range, name_of, read_range, with_name,
+};
 use crate::migrate;
 use crate::tree::Node;
 
@@ -98,7 +100,9 @@ impl Session {
         let held = [place.parent(), self.leaf];
         let mut loaded = None;
         let mut verify = |copy: &dyn ReadAt| {
-            if sum_of(copy).map_err(Error::io("read", &path))? != written.get() {
+            if copy.len().and_then(|len| checksum(copy, len)).map_err(Error::io("read", &path))?
+                != written.get()
+            {
                 let reason = "it does not hold the bytes that were written".into();
                 return Err(Error::Verify { path: path.clone(), reason });
             }
@@ -148,31 +152,6 @@ impl Session {
 /// Returns true if the replacement failed because the file grew.
 fn is_busy(error: &Error) -> bool {
     matches!(error, Error::Io { action: "replace", source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
-}
-
-/// Computes the checksum of the written bytes, so that the copy can be verified without keeping it in memory.
-struct ChecksumWriter<'o> {
-    out: &'o mut dyn Write,
-    sum: u32,
-}
-
-impl Write for ChecksumWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.sum = crc32c::crc32c_append(self.sum, &bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-/// Computes the checksum of a copy.
-fn sum_of(copy: &dyn ReadAt) -> io::Result<u32> {
-    let mut summing = ChecksumWriter { out: &mut io::sink(), sum: 0 };
-    copy_range(copy, 0..copy.len()?, &mut summing)?;
-    Ok(summing.sum)
 }
 
 /// Writes every line of a session in version 3. Bad and blank lines stay as they are.
