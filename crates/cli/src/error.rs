@@ -185,6 +185,7 @@ fn hints(error: &Error) -> Vec<String> {
             vec!["`--again` copies it all the same".into()]
         }
         Error::DoesNotFit { .. } => vec!["`-m` takes your own words".into()],
+        Error::NotSaved => vec!["send a message before cloning or forking it".into()],
         Error::NothingToPop => vec!["name an entry to go back to".into()],
         Error::Invalid { .. } => {
             vec!["`offshoot show SESSION REF --raw` prints an entry as it is stored".into()]

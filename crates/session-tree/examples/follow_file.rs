@@ -7,10 +7,10 @@ use session_tree::Session;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: follow_file SESSION")?;
-    let mut follower = Session::open_read_only(path)?.follow();
-    println!("{} entries so far; waiting for more", follower.session().tree().len());
+    let mut session = Session::open_read_only(path)?;
+    println!("{} entries so far; waiting for more", session.tree().len());
     loop {
-        for entry in follower.poll()? {
+        for entry in session.poll()? {
             let parent = entry.parent_id().map_or("-", |id| id.as_str());
             println!("{} {} below {parent}", entry.id(), entry.type_name());
         }

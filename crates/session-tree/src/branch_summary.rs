@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::estimate::{CharsPerToken, Estimator};
 use crate::file_ops::FileOps;
 use crate::kind::{Kind, Role};
+use crate::position::Position;
 use crate::session::Session;
 use crate::tree::Node;
 
@@ -98,10 +99,21 @@ impl BranchSummaryPlan {
 impl Session {
     /// Returns what a move of the leaf from `old` to `target` leaves behind.
     ///
-    /// No entry is the place before the first one.
-    pub fn abandoned_entries(&self, old: Option<Node>, target: impl Into<Option<Node>>) -> Abandoned {
+    /// # Errors
+    ///
+    /// [`Error::UnknownEntry`](crate::Error::UnknownEntry) if there is no such entry.
+    pub fn abandoned_entries(
+        &self,
+        old: impl Into<Position>,
+        target: impl Into<Position>,
+    ) -> Result<Abandoned> {
+        Ok(self.abandoned_nodes(self.node_of(&old.into())?, self.node_of(&target.into())?))
+    }
+
+    /// Returns what a move leaves behind; no node is the start of the session.
+    pub(crate) fn abandoned_nodes(&self, old: Option<Node>, target: Option<Node>) -> Abandoned {
         let Some(old) = old else { return Abandoned { common_ancestor: None, entries: Vec::new() } };
-        let Some(target) = target.into() else {
+        let Some(target) = target else {
             return Abandoned { common_ancestor: None, entries: self.tree().path(old) };
         };
         Abandoned {
@@ -113,8 +125,8 @@ impl Session {
     /// Plans a summary of what a move of the leaf from `old` to `target` leaves behind. Changes nothing.
     pub fn plan_branch_summary(
         &self,
-        old: Option<Node>,
-        target: impl Into<Option<Node>>,
+        old: impl Into<Position>,
+        target: impl Into<Position>,
         settings: &BranchSummarySettings,
     ) -> Result<BranchSummaryPlan> {
         self.plan_branch_summary_with(old, target, settings, &CharsPerToken)
@@ -123,16 +135,12 @@ impl Session {
     /// Plans a summary as [`Session::plan_branch_summary`] does, with tokens counted by `estimator`.
     pub fn plan_branch_summary_with(
         &self,
-        old: Option<Node>,
-        target: impl Into<Option<Node>>,
+        old: impl Into<Position>,
+        target: impl Into<Position>,
         settings: &BranchSummarySettings,
         estimator: &dyn Estimator,
     ) -> Result<BranchSummaryPlan> {
-        let target = target.into();
-        for node in old.into_iter().chain(target) {
-            self.check_node(node)?;
-        }
-        let abandoned = self.abandoned_entries(old, target);
+        let abandoned = self.abandoned_entries(old, target)?;
         let mut fitting = Fitting::new(settings.budget(), estimator);
         let Covered { entries: covered, file_ops } =
             self.covered(&abandoned, settings.through_compactions, &mut |entry, message| {

@@ -127,7 +127,7 @@ pub enum Error {
         reason: ReadOnlyReason,
     },
     /// The session exists only in memory so far.
-    #[error("This session has not been saved yet. Send a message before cloning or forking it.")]
+    #[error("the session has not been saved yet")]
     NotSaved,
     /// The source of a fork cannot be used.
     #[error("Cannot fork: source session file is empty or invalid: {}", path.display())]
@@ -181,14 +181,14 @@ pub enum Error {
         missing: u64,
     },
     /// An earlier failure left the state of the disk unknown; nothing more is written.
-    #[error("nothing more is written to {} after a failed {operation}: {cause}", path.display())]
+    #[error("nothing more is written to {} after a failed {operation}", path.display())]
     Poisoned {
         /// The file.
         path: PathBuf,
         /// The operation that failed.
         operation: &'static str,
         /// The error that the system reported then.
-        cause: String,
+        source: io::Error,
     },
     /// The disk did not confirm that data reached it. The entries are in the file, and the leaf is on them, but they may
     /// not survive a power cut. Nothing more is written.
@@ -202,12 +202,12 @@ pub enum Error {
         source: io::Error,
     },
     /// The copy that was to replace a file does not hold what it should; the file was not touched.
-    #[error("the rewritten copy of {} failed its check: {reason}", path.display())]
+    #[error("the rewritten copy of {} failed its check: {mismatch}", path.display())]
     Verify {
         /// The file.
         path: PathBuf,
-        /// What differs.
-        reason: String,
+        /// The difference.
+        mismatch: Mismatch,
     },
     /// There is not enough room for a copy of the file.
     #[error("{} needs {needed} free bytes for a copy, {available} are left", path.display())]
@@ -289,6 +289,37 @@ pub enum Error {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+}
+
+/// The difference between a rewritten copy and the session that it was made from.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// The bytes that were read back are not those that were written.
+    #[error("it does not hold the bytes that were written")]
+    Bytes,
+    /// The number of entries differs.
+    #[error("{found} entries instead of {expected}")]
+    Count {
+        /// The entries of the copy.
+        found: usize,
+        /// The entries of the session.
+        expected: usize,
+    },
+    /// Another entry is in the place of this one, or it has another parent.
+    #[error("entry {found} stands where {expected} was")]
+    Place {
+        /// The entry of the copy.
+        found: EntryId,
+        /// The entry of the session.
+        expected: EntryId,
+    },
+    /// An entry is not in the copy.
+    #[error("entry {id} is missing")]
+    Missing {
+        /// The entry.
+        id: EntryId,
     },
 }
 
@@ -510,6 +541,19 @@ impl Error {
             Error::Sync { path, source, .. } => Error::Sync { path, source, appended: ids.to_vec() },
             error => error,
         }
+    }
+
+    /// Returns an error as the system would report it again.
+    #[cfg(feature = "fs")]
+    pub(crate) fn repeated(error: &io::Error) -> io::Error {
+        match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(error.kind(), error.to_string()),
+        }
+    }
+
+    pub(crate) fn io_at(action: &'static str) -> impl FnOnce(PathBuf, io::Error) -> Error {
+        move |path, source| Error::Io { action, path, source }
     }
 
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {

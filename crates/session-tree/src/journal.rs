@@ -214,12 +214,13 @@ pub(crate) fn name_of(journal: &dyn Journal) -> PathBuf {
 }
 
 /// Adds the operation and the name of the journal to an error that an implementation returned.
-pub(crate) fn with_name(journal: &dyn Journal, action: &'static str, error: Error) -> Error {
-    let Error::Journal { source } = error else { return error };
-    let path = name_of(journal);
-    match action {
-        "append" => Error::Append { path, source },
-        "sync" => Error::Sync { path, appended: Vec::new(), source },
-        action => Error::Io { action, path, source },
+pub(crate) fn with_name(
+    journal: &dyn Journal,
+    error: Error,
+    named: impl FnOnce(PathBuf, io::Error) -> Error,
+) -> Error {
+    match error {
+        Error::Journal { source } => named(name_of(journal), source),
+        error => error,
     }
 }

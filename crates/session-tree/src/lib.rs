@@ -125,7 +125,7 @@ pub use entry::{
     AssistantBuilder, BashBuilder, Block, Body, Content, CustomBuilder, Ending, Entry, Header, Image,
     Message, PlainResult, Replacement, StopReason, ToolCall, ToolResultBuilder, Usage,
 };
-pub use error::{Error, InvalidReason, LockHolder, Loss, PickRefusal, ReadOnlyReason, Result};
+pub use error::{Error, InvalidReason, LockHolder, Loss, Mismatch, PickRefusal, ReadOnlyReason, Result};
 pub use estimate::{ContextEstimate, Estimator, estimate_tokens};
 pub use excerpt::{excerpt, skip_headings};
 pub use extract::{Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry};
@@ -143,7 +143,7 @@ pub use navigate::{Navigated, NavigationPlan, PUSH_PREFIX, PopPlan, push_label};
 pub use pattern::Pattern;
 pub use position::Position;
 pub use query_error::QueryError;
-pub use session::{Follower, NewHeader, NewSession, Options, RawLines, Session, SyncPolicy};
+pub use session::{NewHeader, NewSession, Options, RawLines, Session, SyncPolicy};
 #[cfg(feature = "fs")]
 pub use time::SystemClock;
 pub use time::{Clock, Timestamp};

@@ -66,15 +66,6 @@ enum Landing {
     Exact,
 }
 
-impl NavigationPlan {
-    /// Returns the types of the entries that applying the plan would append, in order; a move alone writes nothing.
-    pub fn would_write(&self, with_summary: bool, with_label: bool) -> Vec<Kind> {
-        let summary = (with_summary && !self.is_noop).then_some(Kind::BranchSummary);
-        let label = (with_label && !self.is_noop).then_some(Kind::Label);
-        summary.into_iter().chain(label).collect()
-    }
-}
-
 impl Session {
     /// Plans a move to an entry that was selected. Changes nothing.
     ///

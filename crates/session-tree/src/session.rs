@@ -27,7 +27,6 @@ use crate::tree::{Node, Tree};
 
 use ahead::ReadAhead;
 use cache::DocCache;
-pub use follow::Follower;
 pub use lines::RawLines;
 pub use options::Options;
 #[cfg(feature = "fs")]

@@ -6,8 +6,8 @@
 
 use serde_json::{Value as Json, json};
 use session_tree::{
-    BranchSummaryPlan, BranchSummarySettings, EntryId, Image, NavigationPlan, NewBranchSummary, Session,
-    branch_summary_text, serialize_conversation,
+    BranchSummaryPlan, BranchSummarySettings, EntryId, Image, NavigationPlan, NewBranchSummary, Position,
+    Session, branch_summary_text, serialize_conversation,
 };
 
 use super::Agent;
@@ -109,9 +109,8 @@ impl Move {
         session: &Session,
         settings: &BranchSummarySettings,
     ) -> session_tree::Result<BranchSummaryPlan> {
-        let node = |id: &EntryId| session.node(id.as_str());
-        let old_leaf = self.plan.old_leaf.as_ref().map(node).transpose()?;
-        let target = self.summary_target.as_ref().map(node).transpose()?;
+        let old_leaf = Position::entry_or_start(self.plan.old_leaf.as_ref());
+        let target = Position::entry_or_start(self.summary_target.as_ref());
         session.plan_branch_summary(old_leaf, target, settings)
     }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use session_tree::{Entry, Follower, Loss, Session};
+use session_tree::{Entry, Loss, Session};
 
 use super::texts::Texts;
 use crate::app::App;
@@ -38,19 +38,18 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let session = app.open(&args.session)?;
+    let mut session = app.open(&args.session)?;
     if args.from_start {
         let entries: Vec<Entry> = session.entries().collect::<Result<_, _>>()?;
         print(&session, &entries, args.json, app)?;
     }
     let id = session.header().id().into_owned();
     let path = session.file().map(Path::to_path_buf).unwrap_or_default();
-    let mut follower = session.follow();
     let mut last_news = Instant::now();
     loop {
-        let entries = look(&mut follower, &path, &id)?;
+        let entries = look(&mut session, &path, &id)?;
         if !entries.is_empty() {
-            print(follower.session(), &entries, args.json, app)?;
+            print(&session, &entries, args.json, app)?;
             last_news = Instant::now();
         }
         if args.until_idle.is_some_and(|most| last_news.elapsed() >= most) {
@@ -64,14 +63,14 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 }
 
 /// Reads what is new. A file that was migrated goes on under its name; another session does not.
-fn look(follower: &mut Follower, path: &Path, id: &str) -> Result<Vec<Entry>, CommandError> {
+fn look(session: &mut Session, path: &Path, id: &str) -> Result<Vec<Entry>, CommandError> {
     let lost = |what: Loss| Failure::new(format!("{} was {what} by somebody else", path.display()));
     // The open file would stay as it is for ever.
     if path.metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Err(lost(Loss::Deleted).into());
     }
-    let entries = follower.poll()?;
-    if follower.session().header().id() != id {
+    let entries = session.poll()?;
+    if session.header().id() != id {
         return Err(lost(Loss::Replaced).into());
     }
     Ok(entries)

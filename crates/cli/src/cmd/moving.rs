@@ -3,7 +3,7 @@
 use offshoot_agent::agent::{Move, SummaryRequest};
 use offshoot_agent::command::Applied;
 use serde_json::{Value, json};
-use session_tree::{EntryId, Image};
+use session_tree::{EntryId, Image, Position};
 
 use super::session_command::{Outcome, Work};
 use super::texts::place;
@@ -57,7 +57,8 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
     let (old_leaf, new_leaf) = (work.leaf(), plan.new_leaf.clone());
     let (abandoned, target) = work.agent.read(|session| {
         let new_leaf = new_leaf.as_ref().map(|id| session.node(id.as_str())).transpose()?;
-        let abandoned = session.abandoned_entries(session.leaf(), new_leaf).entries.len();
+        let target = Position::entry_or_start(plan.new_leaf.as_ref());
+        let abandoned = session.abandoned_entries(Position::Leaf, target)?.entries.len();
         Ok::<_, CommandError>((abandoned, place(session, new_leaf)?))
     })?;
     // The leaf may be the parent of the prompt that is taken back.

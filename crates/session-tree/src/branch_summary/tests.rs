@@ -14,14 +14,10 @@ const TREE: &str = "
     z< user gggg
 ";
 
-fn node(session: &Session, id: &str) -> Option<Node> {
-    session.tree().node(id)
-}
-
 /// Plans a move within `TREE`: `common ancestor: abandoned entries`.
 fn left(old: &str, target: &str) -> String {
     let session = session(TREE);
-    let abandoned = session.abandoned_entries(node(&session, old), node(&session, target));
+    let abandoned = session.abandoned_entries(old, target).unwrap();
     let common = abandoned.common_ancestor.map_or("none".into(), |node| session.tree().id(node).to_string());
     format!("{common}: {}", ids(&session, &abandoned.entries))
 }
@@ -38,7 +34,7 @@ fn budget(tokens: u64) -> BranchSummarySettings {
 
 /// Plans leaving everything: the messages that fit.
 fn fitting(session: &Session, settings: &BranchSummarySettings) -> String {
-    let plan = session.plan_branch_summary(session.leaf(), None, settings).unwrap();
+    let plan = session.plan_branch_summary(Position::Leaf, Position::Start, settings).unwrap();
     ids(session, plan.messages.iter().map(|(node, _)| node))
 }
 
@@ -55,9 +51,9 @@ fn what_a_move_leaves_behind_ends_at_the_common_ancestor() {
 #[test]
 fn a_move_from_nowhere_leaves_nothing_and_a_move_to_nowhere_all() {
     let session = session(TREE);
-    let from_nowhere = session.abandoned_entries(None, node(&session, "4"));
+    let from_nowhere = session.abandoned_entries(Position::Start, "4").unwrap();
     assert_eq!(from_nowhere, Abandoned { common_ancestor: None, entries: Vec::new() });
-    let to_nowhere = session.abandoned_entries(node(&session, "6"), None);
+    let to_nowhere = session.abandoned_entries("6", Position::Start).unwrap();
     assert_eq!(ids(&session, &to_nowhere.entries), "1 2 5 6");
 }
 
@@ -90,10 +86,10 @@ fn a_plan_tells_how_many_older_messages_did_not_fit() {
         a5 assistant x*40
     ",
     );
-    let plan = session.plan_branch_summary(session.leaf(), None, &budget(25)).unwrap();
+    let plan = session.plan_branch_summary(Position::Leaf, Position::Start, &budget(25)).unwrap();
     assert_eq!((plan.messages.len(), plan.omitted_older, plan.tokens), (2, 2, 20));
     // Nothing older is told once something did not fit, however small.
-    let plan = session.plan_branch_summary(session.leaf(), None, &budget(9)).unwrap();
+    let plan = session.plan_branch_summary(Position::Leaf, Position::Start, &budget(9)).unwrap();
     assert_eq!((plan.messages.len(), plan.omitted_older, plan.tokens), (0, 4, 0));
 }
 
@@ -124,8 +120,8 @@ fn what_stands_before_a_reset_boundary_is_not_told() {
     "#,
     );
     let settings = BranchSummarySettings::default();
-    for target in [None, node(&session, "3")] {
-        let plan = session.plan_branch_summary(node(&session, "a2"), target, &settings).unwrap();
+    for target in [Position::Start, "3".into()] {
+        let plan = session.plan_branch_summary("a2", target, &settings).unwrap();
         assert_eq!(ids(&session, &plan.covered), "2 a2");
         assert_eq!(plan.file_ops.read_files(), ["new.rs"]);
     }
@@ -148,8 +144,7 @@ fn a_summary_starts_at_the_latest_compaction_left_behind() {
     );
     let covered = |through_compactions| {
         let settings = BranchSummarySettings { through_compactions, ..BranchSummarySettings::default() };
-        let (old, target) = (node(&session, "6"), node(&session, "7"));
-        ids(&session, &session.plan_branch_summary(old, target, &settings).unwrap().covered)
+        ids(&session, &session.plan_branch_summary("6", "7", &settings).unwrap().covered)
     };
     assert_eq!(covered(false), "k 4 5 6");
     assert_eq!(covered(true), "2 3 j 4 5 k 6");
@@ -169,9 +164,7 @@ fn what_a_compaction_keeps_above_the_common_ancestor_is_not_told() {
         6<2 user ffff
     ",
     );
-    let plan = session
-        .plan_branch_summary(node(&session, "5"), node(&session, "6"), &BranchSummarySettings::default())
-        .unwrap();
+    let plan = session.plan_branch_summary("5", "6", &BranchSummarySettings::default()).unwrap();
     // The older compaction is part of the newer summary.
     assert_eq!(ids(&session, &plan.covered), "k 3 4 5");
     assert_eq!(ids(&session, &plan.abandoned.entries), "3 j 4 k 5");
@@ -180,7 +173,7 @@ fn what_a_compaction_keeps_above_the_common_ancestor_is_not_told() {
 #[test]
 fn a_compaction_tells_its_summary_and_results_are_left_out() {
     let session = session(TREE);
-    let plan = session.plan_branch_summary(node(&session, "4"), None, &budget(0)).unwrap();
+    let plan = session.plan_branch_summary("4", Position::Start, &budget(0)).unwrap();
     let texts: Vec<String> = plan.messages.iter().map(|(_, message)| message.role().to_string()).collect();
     assert_eq!(texts, ["user", "assistant", "user", "compactionSummary", "assistant"]);
     let with_result =
@@ -203,7 +196,7 @@ fn edits_silence_messages_but_not_summaries() {
     ",
     );
     assert_eq!(fitting(&session, &budget(0)), "b a");
-    let plan = session.plan_branch_summary(session.leaf(), None, &budget(0)).unwrap();
+    let plan = session.plan_branch_summary(Position::Leaf, Position::Start, &budget(0)).unwrap();
     assert_eq!(plan.messages[1].1.text(), "shorter");
 }
 
@@ -224,7 +217,7 @@ fn files_are_collected_from_everything_also_from_what_does_not_fit() {
         a2 call edit new.rs
     "#,
     );
-    let plan = session.plan_branch_summary(session.leaf(), None, &budget(1)).unwrap();
+    let plan = session.plan_branch_summary(Position::Leaf, Position::Start, &budget(1)).unwrap();
     assert!(plan.messages.is_empty());
     assert_eq!(plan.file_ops.read_files(), ["b.rs", "k.rs", "n.rs"]);
     assert_eq!(plan.file_ops.modified_files(), ["c.rs", "new.rs", "old.rs"]);
@@ -244,11 +237,12 @@ fn bookkeeping_alone_is_nothing_to_tell() {
     );
     let to = |target: &str| {
         let settings = BranchSummarySettings::default();
-        session.plan_branch_summary(session.leaf(), node(&session, target), &settings).unwrap()
+        session.plan_branch_summary(Position::Leaf, target, &settings).unwrap()
     };
     assert!(to("u").is_empty());
     assert_eq!(ids(&session, &to("u").abandoned.entries), "m l s");
-    let everything = session.plan_branch_summary(session.leaf(), None, &BranchSummarySettings::default());
+    let everything =
+        session.plan_branch_summary(Position::Leaf, Position::Start, &BranchSummarySettings::default());
     assert!(!everything.unwrap().is_empty());
 }
 

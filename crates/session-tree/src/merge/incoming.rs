@@ -46,7 +46,7 @@ impl<'s> Incoming<'s> {
         let (earlier, merged_place) = earlier_merge(here, source, &path, base_place)?.unzip();
         let start = merged_place.or(base_place);
         let segment = path[start.map_or(0, |place| place + 1)..].to_vec();
-        let abandoned = source.abandoned_entries(Some(leaf), start.map(|place| path[place]));
+        let abandoned = source.abandoned_nodes(Some(leaf), start.map(|place| path[place]));
         let Covered { entries, file_ops: files } = source.covered(&abandoned, false, &mut |_, _| {})?;
         let mut incoming = Self { source, base, earlier, leaf, segment, entries, files };
         incoming.keep_what_speaks()?;

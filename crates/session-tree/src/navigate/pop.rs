@@ -89,10 +89,10 @@ impl Session {
             navigation.is_noop = false;
         }
         if !navigation.is_noop {
-            let new_leaf = navigation.new_leaf.as_ref().and_then(|id| tree.node(id.as_str()));
-            navigation.abandoned = self.abandoned_entries(self.leaf(), new_leaf).entries;
-            let plan = self.plan_branch_summary(self.leaf(), new_leaf, &Default::default())?;
+            let new_leaf = Position::entry_or_start(navigation.new_leaf.as_ref());
+            let plan = self.plan_branch_summary(Position::Leaf, new_leaf, &Default::default())?;
             navigation.can_summarize = !plan.is_empty();
+            navigation.abandoned = plan.abandoned.entries;
         }
         Ok(PopPlan { navigation, push: None })
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{RepairPlan, Step, time_of};
 use crate::check::Fix;
 use crate::draft::Draft;
-use crate::error::{Error, Result};
+use crate::error::{Error, Mismatch, Result};
 use crate::fs::Fs;
 use crate::id::{EntryId, derived_id};
 use crate::index::{self, LONGEST_LINE};
@@ -43,9 +43,7 @@ impl Session {
             let found = index::load(copy, Some(path))?;
             let whole = self.tree().nodes().filter(|node| !self.tree().is_placeholder(*node));
             match whole.map(|node| self.tree().id(node)).find(|id| !found.tree.holds(id.as_str())) {
-                Some(id) => {
-                    Err(Error::Verify { path: path.into(), reason: format!("entry {id} is missing") })
-                }
+                Some(id) => Err(Error::Verify { path: path.into(), mismatch: Mismatch::Missing { id } }),
                 None => Ok(RepairedCopy { entries: found.tree.len() as u64, bytes: found.end }),
             }
         })

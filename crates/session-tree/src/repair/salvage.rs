@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::copy::{RepairedCopy, new_file};
 use crate::check::hint;
 use crate::entry::Header;
-use crate::error::{Error, ReadOnlyReason, Result};
+use crate::error::{Error, Mismatch, ReadOnlyReason, Result};
 use crate::fs::{Access, Fs};
 use crate::id::{digest, is_valid_session_id};
 use crate::index::{self, LONGEST_LINE};
@@ -84,8 +84,9 @@ impl Salvage {
         new_file(fs, path, &mut |_, out| copy_range(journal, 0..bytes, out), &|copy| {
             let found = index::load(copy, Some(path))?;
             if found.tree.len() != self.session.tree().len() {
-                let reason = format!("{} entries instead of {}", found.tree.len(), self.session.tree().len());
-                return Err(Error::Verify { path: path.into(), reason });
+                let mismatch =
+                    Mismatch::Count { found: found.tree.len(), expected: self.session.tree().len() };
+                return Err(Error::Verify { path: path.into(), mismatch });
             }
             Ok(RepairedCopy { entries: found.tree.len() as u64, bytes })
         })

@@ -110,53 +110,27 @@ impl Session {
         self.take_appended_by_others()
     }
 
-    /// Turns the session into a follower, which returns the entries that others append.
-    pub fn follow(self) -> Follower {
-        Follower { session: self }
-    }
-}
-
-/// A session that is polled for the entries that others append.
-///
-/// The application decides when to poll.
-///
-/// ```no_run
-/// # use session_tree::Session;
-/// let mut follower = Session::open_read_only("session.jsonl")?.follow();
-/// loop {
-///     for entry in follower.poll()? {
-///         println!("{} {}", entry.id(), entry.type_name());
-///     }
-///     std::thread::sleep(std::time::Duration::from_millis(200));
-/// }
-/// # Ok::<(), session_tree::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct Follower {
-    session: Session,
-}
-
-impl Follower {
-    /// Returns the entries that were appended since the last call.
+    /// Reads the entries that others have appended since, as [`catch_up`](Session::catch_up) does, also from a file that has
+    /// replaced that of the session. The application decides when to poll.
+    ///
+    /// ```no_run
+    /// # use session_tree::Session;
+    /// let mut session = Session::open_read_only("session.jsonl")?;
+    /// loop {
+    ///     for entry in session.poll()? {
+    ///         println!("{} {}", entry.id(), entry.type_name());
+    ///     }
+    ///     std::thread::sleep(std::time::Duration::from_millis(200));
+    /// }
+    /// # Ok::<(), session_tree::Error>(())
+    /// ```
     pub fn poll(&mut self) -> Result<Vec<Entry>> {
-        match self.session.reload_if_replaced()? {
+        match self.reload_if_replaced()? {
             Some(entries) => Ok(entries),
-            None => self.session.catch_up(),
+            None => self.catch_up(),
         }
     }
 
-    /// Returns the session.
-    pub fn session(&self) -> &Session {
-        &self.session
-    }
-
-    /// Returns the session and ends the following.
-    pub fn into_session(self) -> Session {
-        self.session
-    }
-}
-
-impl Session {
     /// Reads the session from its beginning if its journal was replaced or truncated. Returns the entries that no call has
     /// returned before.
     fn reload_if_replaced(&mut self) -> Result<Option<Vec<Entry>>> {

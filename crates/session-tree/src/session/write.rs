@@ -128,7 +128,13 @@ impl Session {
     /// and would report success the next time.
     pub fn sync(&mut self) -> Result<()> {
         if self.writer.unsynced_since.is_some() {
-            self.journal.sync().map_err(|error| with_name(&*self.journal, "sync", error))?;
+            self.journal.sync().map_err(|error| {
+                with_name(&*self.journal, error, |path, source| Error::Sync {
+                    path,
+                    appended: Vec::new(),
+                    source,
+                })
+            })?;
             self.writer.unsynced_since = None;
         }
         Ok(())

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use session_tree::cherry_pick::{PickRequest, Selection};
 use session_tree::merge::MergeRequest;
 use session_tree::{
-    BranchSummarySettings, CompactionSettings, EntryId, Error, Extract, Kind, Node, Session, Timestamp,
+    BranchSummarySettings, CompactionSettings, EntryId, Error, Extract, Kind, Node, Position, Session,
+    Timestamp,
 };
 use testkit::drawing::session_text;
 use testkit::mangle;
@@ -55,11 +56,11 @@ fn assert_stale(session: &Session, node: Node) {
     assert_eq!(failure(session.entry_at(node)), "StaleNode");
     assert_eq!(failure(session.branch_name(node)), "StaleNode");
     assert_eq!(failure(session.position_of(node)), "StaleNode");
-    let (leaf, compaction) = (session.leaf(), CompactionSettings::default());
+    let compaction = CompactionSettings::default();
     assert_eq!(failure(session.plan_compaction_at(node, &compaction)), "StaleNode");
     let settings = BranchSummarySettings::default();
-    assert_eq!(failure(session.plan_branch_summary(leaf, node, &settings)), "StaleNode");
-    assert_eq!(failure(session.plan_branch_summary(Some(node), None, &settings)), "StaleNode");
+    let unknown = session.plan_branch_summary(Position::Leaf, "unknown", &settings);
+    assert!(failure(unknown).starts_with("UnknownEntry"));
     for what in [Extract::Path { at: node }, Extract::Branch { at: node }, Extract::Subtree { root: node }] {
         assert_eq!(failure(session.plan_extract(what)), "StaleNode");
     }

@@ -116,9 +116,8 @@ fn a_summary_covers_what_is_left_behind_the_common_ancestor() {
     ];
     for (drawing, old, target, covered) in table {
         let session = Session::from_bytes(session_text(drawing)).unwrap();
-        let node = |id: &str| session.node(id).unwrap();
         let settings = BranchSummarySettings::default();
-        let plan = session.plan_branch_summary(Some(node(old)), node(target), &settings).unwrap();
+        let plan = session.plan_branch_summary(old, target, &settings).unwrap();
         let found: Vec<String> =
             plan.covered.iter().map(|node| session.tree().id(*node).to_string()).collect();
         assert_eq!(found, covered, "{old} -> {target}");

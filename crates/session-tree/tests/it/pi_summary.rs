@@ -106,7 +106,8 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn plan(&self) -> BranchSummaryPlan {
-        self.session.plan_branch_summary(self.leaf, self.position, &EVERYTHING).unwrap()
+        let position = |node| self.session.position_of(node).unwrap();
+        self.session.plan_branch_summary(position(self.leaf), position(self.position), &EVERYTHING).unwrap()
     }
 
     fn summary(&self) -> Option<ValueRef<'_>> {

@@ -129,7 +129,7 @@ proptest! {
             drop(session.plan_exact_navigation(id.as_str()));
             drop(session.plan_switch(id.as_str()));
             drop(session.plan_fork(id.as_str(), ForkPosition::At));
-            drop(session.plan_branch_summary(session.leaf(), target, &settings));
+            drop(session.plan_branch_summary(Position::Leaf, &id, &settings));
             drop(session.plan_compaction_at(
                 target,
                 &CompactionSettings { keep_recent_tokens: 1, ..CompactionSettings::default() },

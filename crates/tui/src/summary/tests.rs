@@ -283,14 +283,14 @@ fn figures_come_from_what_is_left() {
     .unwrap();
     let plan = session.plan_navigation("b").unwrap();
     let summary = session
-        .plan_branch_summary(session.leaf(), session.node("b").unwrap(), &BranchSummarySettings::default())
+        .plan_branch_summary(session_tree::Position::Leaf, "b", &BranchSummarySettings::default())
         .unwrap();
     let left = Leaving::of(&session, &plan, &summary, None).unwrap().unwrap();
     assert_eq!((left.branch.as_str(), left.turns, left.tool_calls), ("hello", 1, 1));
     assert!(left.tokens > 300, "results of tools are counted: {}", left.tokens);
     let back = session.plan_navigation("f").unwrap();
     let nothing = session
-        .plan_branch_summary(session.leaf(), session.node("f").unwrap(), &BranchSummarySettings::default())
+        .plan_branch_summary(session_tree::Position::Leaf, "f", &BranchSummarySettings::default())
         .unwrap();
     assert_eq!(Leaving::of(&session, &back, &nothing, None).unwrap(), None);
 }

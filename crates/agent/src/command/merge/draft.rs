@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value as Json, json};
 use session_tree::merge::{Conflict, Merge, MergeMode, MergeText};
-use session_tree::{BranchSummaryPlan, EntryId, Message, Role, serialize_conversation};
+use session_tree::{BranchSummaryPlan, EntryId, Message, Position, Role, serialize_conversation};
 
 use super::{MergeDraft, MergeWith, conflicts};
 use crate::agent::{Agent, readable};
@@ -118,17 +118,17 @@ impl Agent {
     ) -> Result<(BranchSummaryPlan, BranchSummaryPlan)> {
         let settings = self.branch_summary_settings();
         self.with_source(draft.source.as_ref(), |here, source| {
-            let leaf = source.node(merge.source_leaf.as_str())?;
             let start = match &merge.earlier {
                 Some(earlier) => Some(&earlier.source_leaf),
                 None => merge.base.as_ref(),
             };
-            let start = start.and_then(|id| source.tree().node(id.as_str()));
-            let mut there = source.plan_branch_summary(Some(leaf), start, &settings)?;
+            let start = start.filter(|id| source.tree().node(id.as_str()).is_some());
+            let start = Position::entry_or_start(start);
+            let mut there = source.plan_branch_summary(&merge.source_leaf, start, &settings)?;
             let counted: HashSet<_> = merge.entries.iter().copied().collect();
             there.messages.retain(|(node, _)| counted.contains(node));
-            let base = merge.base.as_ref().map(|id| here.node(id.as_str())).transpose()?;
-            Ok((there, here.plan_branch_summary(here.leaf(), base, &settings)?))
+            let base = Position::entry_or_start(merge.base.as_ref());
+            Ok((there, here.plan_branch_summary(Position::Leaf, base, &settings)?))
         })
     }
 }

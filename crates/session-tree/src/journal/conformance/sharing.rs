@@ -100,7 +100,7 @@ fn two_sessions(handles: &mut Handles<'_>) -> Outcome {
 }
 
 fn following(handles: &mut Handles<'_>) -> Outcome {
-    let mut follower = handles.session()?.follow();
+    let mut follower = handles.session()?;
     let mut writer = handles.session()?;
     ensure!(follower.poll()?.is_empty(), "entries were reported before there were any");
     let ids = [writer.append(Message::user("one"))?, writer.append(Message::user("two"))?];

@@ -19,7 +19,7 @@ const UNFINISHED: &str = ".session-tree.tmp";
 #[derive(Debug, Default)]
 pub(super) struct WriteState {
     /// The operation whose failure left the state of the disk unknown, and its error.
-    poisoned: Option<(&'static str, String)>,
+    poisoned: Option<(&'static str, io::Error)>,
     /// Directories in which a new name may not have reached the disk yet.
     unsynced_directories: Vec<PathBuf>,
 }
@@ -195,7 +195,7 @@ impl FileJournal {
             Remainder::OnlyOurs if file.set_len(at).is_ok() => {
                 if let Err(error) = file.sync() {
                     // After a power cut the entry could reappear although it was reported as not written.
-                    self.write_state.poisoned = Some(("append", error.to_string()));
+                    self.write_state.poisoned = Some(("append", error));
                 }
                 return Error::Append { path, source };
             }
@@ -203,7 +203,7 @@ impl FileJournal {
         }
         // Another program wrote after the fragment, or truncating failed: end the line so that no later line continues it.
         if !matches!(file.append(b"\n"), Ok(1)) {
-            self.write_state.poisoned = Some(("append", source.to_string()));
+            self.write_state.poisoned = Some(("append", Error::repeated(&source)));
         }
         Error::TornAppend { path, source }
     }
@@ -254,8 +254,9 @@ impl FileJournal {
             return Err(Error::ReadOnly { reason: ReadOnlyReason::Protected });
         }
         match &self.write_state.poisoned {
-            Some((operation, cause)) => {
-                Err(Error::Poisoned { path: self.path.clone(), operation, cause: cause.clone() })
+            Some((operation, error)) => {
+                let source = Error::repeated(error);
+                Err(Error::Poisoned { path: self.path.clone(), operation, source })
             }
             None => Ok(()),
         }
@@ -348,7 +349,7 @@ impl Journal for FileJournal {
             }
             Err(source) => {
                 // The kernel may have dropped the pages, and would report success for the next sync.
-                self.write_state.poisoned = Some(("sync", source.to_string()));
+                self.write_state.poisoned = Some(("sync", Error::repeated(&source)));
                 Err(Error::Sync { path: self.path.clone(), appended: Vec::new(), source })
             }
         }

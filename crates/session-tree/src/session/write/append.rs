@@ -114,7 +114,8 @@ impl Session {
     /// Takes the lock. Returns the length of the journal, and the kind of loss if it is no longer the one that was read. Torn
     /// bytes belong to no entry: their removal is no loss.
     pub(crate) fn lock_journal(&mut self) -> Result<(u64, Option<Loss>)> {
-        let locked = self.journal.lock().map_err(|error| with_name(&*self.journal, "lock", error))?;
+        let locked =
+            self.journal.lock().map_err(|error| with_name(&*self.journal, error, Error::io_at("lock")))?;
         let is_cut = locked.len < self.index.end;
         Ok((locked.len, locked.loss.or(is_cut.then_some(Loss::Truncated))))
     }
@@ -195,7 +196,9 @@ impl Session {
     }
 
     pub(crate) fn append_to_journal(&mut self, new: &NewLines<'_>) -> Result<()> {
-        self.journal.append(new).map_err(|error| with_name(&*self.journal, "append", error))
+        self.journal
+            .append(new)
+            .map_err(|error| with_name(&*self.journal, error, |path, source| Error::Append { path, source }))
     }
 
     /// Writes the lines of drafts, each below the one before, with ids that are free now. Returns the ids and the lines.

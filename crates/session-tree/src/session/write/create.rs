@@ -77,7 +77,7 @@ impl Options {
         };
         check_id(&id)?;
         let line = header_line(&id, now, &new.cwd, new.parent_session.as_deref());
-        let locked = journal.lock().map_err(|error| with_name(&*journal, "lock", error))?;
+        let locked = journal.lock().map_err(|error| with_name(&*journal, error, Error::io_at("lock")))?;
         let written = if locked.len == 0 {
             let bytes = format!("{line}\n").into_bytes();
             let header = NewLine { bytes: &bytes, id: None, parent: None };
@@ -88,7 +88,8 @@ impl Options {
             Err(Error::Exists { path: name_of(&*journal) })
         };
         journal.unlock();
-        written.map_err(|error| with_name(&*journal, "append", error))?;
+        written
+            .map_err(|error| with_name(&*journal, error, |path, source| Error::Append { path, source }))?;
         let header = Doc::parse(line.as_bytes()).ok().and_then(Header::read);
         let header = header.ok_or(Error::BadSessionId { id })?;
         // The journal was empty under the lock; others may have appended since.

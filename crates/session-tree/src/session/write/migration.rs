@@ -8,7 +8,7 @@ use super::super::Session;
 use super::append::{InsertAt, split_lines};
 use super::loss::same_node;
 use crate::draft::Draft;
-use crate::error::{Error, ReadOnlyReason, Result};
+use crate::error::{Error, Mismatch, ReadOnlyReason, Result};
 use crate::index::{self, Dialect, Index, LineAt, NonEntryKind};
 use crate::journal::{
     ChecksumWriter, NewLines, Overlay, ReadAt, Replaced, checksum, copy_range, name_of, read_range, with_name,
@@ -100,24 +100,26 @@ impl Session {
         let held = [place.parent(), self.leaf];
         let mut loaded = None;
         let mut verify = |copy: &dyn ReadAt| {
-            if copy.len().and_then(|len| checksum(copy, len)).map_err(Error::io("read", &path))?
-                != written.get()
-            {
-                let reason = "it does not hold the bytes that were written".into();
-                return Err(Error::Verify { path: path.clone(), reason });
+            let failed = |mismatch| Error::Verify { path: path.clone(), mismatch };
+            let sum = copy.len().and_then(|len| checksum(copy, len)).map_err(Error::io("read", &path))?;
+            if sum != written.get() {
+                return Err(failed(Mismatch::Bytes));
             }
             let found = index::load(copy, Some(&path))?;
-            let failed = |reason| Error::Verify { path: path.clone(), reason };
             compare(index, &found).map_err(failed)?;
             // A torn line that now has an end may be an entry and shift the rows after it.
-            let [Some(parent), Some(leaf)] = held.map(|node| same_node(tree, node, &found.tree)) else {
-                return Err(failed("the position is not in it".into()));
+            let find = |node| same_node(tree, node, &found.tree);
+            let missing = |node: Option<Node>| {
+                failed(Mismatch::Missing { id: node.map_or_else(|| "".into(), |node| tree.id(node)) })
             };
+            let [parent, leaf] = held.map(|node| find(node).ok_or_else(|| missing(node)));
+            let (parent, leaf) = (parent?, leaf?);
             loaded = Some((found, parent, leaf));
             Ok(())
         };
         let replaced = self.journal.replace(&format!("bak-v{version}"), &mut write, &mut verify);
-        let Replaced { kept, old } = replaced.map_err(|error| with_name(&*self.journal, "replace", error))?;
+        let Replaced { kept, old } =
+            replaced.map_err(|error| with_name(&*self.journal, error, Error::io_at("replace")))?;
         let Some((loaded, parent, leaf)) = loaded else { return Ok((place, kept)) };
         let old_index = self.replace_index(loaded, leaf);
         if let Some(old) = old {
@@ -151,7 +153,7 @@ impl Session {
 
 /// Returns true if the replacement failed because the file grew.
 fn is_busy(error: &Error) -> bool {
-    matches!(error, Error::Io { action: "replace", source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
+    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
 }
 
 /// Writes every line of a session in version 3. Bad and blank lines stay as they are.
@@ -176,15 +178,15 @@ fn write_current(index: &Index, source: &dyn ReadAt, out: &mut dyn Write) -> io:
 }
 
 /// Compares the tree of a rewritten copy with the tree it was made from.
-fn compare(old: &Index, new: &Index) -> Result<(), String> {
+fn compare(old: &Index, new: &Index) -> Result<(), Mismatch> {
     if old.tree.len() != new.tree.len() {
-        return Err(format!("{} entries instead of {}", new.tree.len(), old.tree.len()));
+        return Err(Mismatch::Count { found: new.tree.len(), expected: old.tree.len() });
     }
     for (one, other) in old.tree.nodes().zip(new.tree.nodes()) {
         let (before, after) = (old.tree.id(one), new.tree.id(other));
         if before != after || old.tree.parent(one).map(Node::index) != new.tree.parent(other).map(Node::index)
         {
-            return Err(format!("entry {after} stands where {before} was"));
+            return Err(Mismatch::Place { found: after, expected: before });
         }
     }
     Ok(())

@@ -298,14 +298,13 @@ fn catch_up(path: &Path, stop: &AtomicBool) {
 
 /// Opens the file once and polls.
 fn follow(path: &Path, stop: &AtomicBool) {
-    let session = Session::open_read_only(path).unwrap();
+    let mut session = Session::open_read_only(path).unwrap();
     let mut seen = Seen::default();
     seen.extend(&session.entries().map(Result::unwrap).collect::<Vec<_>>());
-    let mut follower = session.follow();
     loop {
         let last = stop.load(Ordering::Relaxed);
-        seen.extend(&follower.poll().unwrap());
-        seen.look_at(follower.session());
+        seen.extend(&session.poll().unwrap());
+        seen.look_at(&session);
         if last {
             return seen.tell();
         }
