@@ -27,9 +27,9 @@ use crate::tree::{Link, Node, Place, Row, SameId, Tree};
 pub use labels::Label;
 pub(crate) use labels::Labels;
 pub(crate) use lines::{LineAt, NonEntryKind, NonEntryLine};
-pub(crate) use load::load;
 #[cfg(feature = "catalog")]
 pub(crate) use load::{Refusal, try_load};
+pub(crate) use load::{load, load_journal};
 
 /// The length of the longest line, without its line feed, that is read as an entry. Longer ones are never written.
 pub const LONGEST_LINE: u64 = 256 << 20;
@@ -188,8 +188,7 @@ impl Index {
         let from = self.end;
         let scanner = Scanner::default();
         each_line(source, from, to, &mut |position, piece, ended| {
-            let taken = IncomingLine { source, scanner: &scanner, position, piece };
-            self.take(&taken, ended)
+            self.take(&IncomingLine::new(source, &scanner, position, piece), ended)
         })?;
         if self.tree.has_withdrawals(before) {
             // Entries may hang below a withdrawn line, so the links are made again from the beginning of the file.
@@ -200,19 +199,19 @@ impl Index {
 
     /// Takes one line into the index.
     fn take(&mut self, line: &IncomingLine<'_>, ended: bool) -> io::Result<()> {
-        if self.open_tail && line.len() == 0 && ended {
+        if self.open_tail && line.len == 0 && ended {
             // The line feed of a line that was already read.
             self.open_tail = false;
             self.end = line.position + 1;
             return Ok(());
         }
         if !ended && !line.is_whole_object()? {
-            self.torn = Some(line.position..line.position + line.len());
+            self.torn = Some(line.position..line.position + line.len);
             return Ok(());
         }
         // Bytes that were no whole line before are looked at closely: an end that looks right does not make them one.
         let was_torn = self.torn.take().is_some_and(|torn| torn.start == line.position);
-        self.end = line.position + line.len() + u64::from(ended);
+        self.end = line.position + line.len + u64::from(ended);
         self.open_tail = !ended;
         let whole;
         let scan = match line.scan().filter(|_| !was_torn) {
@@ -323,7 +322,7 @@ impl Index {
     }
 
     fn add_non_entry(&mut self, line: &IncomingLine<'_>, kind: NonEntryKind) {
-        let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
+        let len = u32::try_from(line.len).unwrap_or(u32::MAX);
         self.object_lines += usize::from(kind.is_object());
         self.non_entries.push(NonEntryLine {
             rows: self.tree.node_bound() as u32,
@@ -376,7 +375,7 @@ impl Index {
 fn row(line: &IncomingLine<'_>, head: &Head<'_>) -> Row {
     Row {
         position: line.position,
-        len: u32::try_from(line.len()).unwrap_or(u32::MAX),
+        len: u32::try_from(line.len).unwrap_or(u32::MAX),
         kind: head.kind(),
         role: head.role.unwrap_or(Role::Other),
         flags: head.flags,
@@ -445,19 +444,23 @@ struct IncomingLine<'l> {
     source: &'l dyn ReadAt,
     scanner: &'l Scanner,
     position: u64,
+    /// The bytes of the line, or its head if `len` is another length.
     piece: Piece<'l>,
+    len: u64,
 }
 
 impl<'l> IncomingLine<'l> {
-    fn len(&self) -> u64 {
-        match self.piece {
+    fn new(source: &'l dyn ReadAt, scanner: &'l Scanner, position: u64, piece: Piece<'l>) -> Self {
+        let len = match piece {
             Piece::Whole(line) => line.len() as u64,
             Piece::Ends { len, .. } => len,
-        }
+        };
+        IncomingLine { source, scanner, position, piece, len }
     }
 
     fn scan(&self) -> Option<Scan<'l>> {
         match self.piece {
+            Piece::Whole(_) if self.len > LONGEST_LINE => None,
             Piece::Whole(line) => Some(self.scanner.scan(line)),
             Piece::Ends { head, tail, .. } => self.scanner.scan_ends(head, tail),
         }
@@ -466,8 +469,8 @@ impl<'l> IncomingLine<'l> {
     /// Reads all of the line; `None` if it is longer than the engine reads.
     fn read_whole(&self) -> io::Result<Option<Vec<u8>>> {
         match self.piece {
-            Piece::Whole(line) => Ok(Some(line.to_vec())),
-            Piece::Ends { len, .. } => read_bounded(self.source, self.position, len),
+            Piece::Whole(line) if line.len() as u64 == self.len => Ok(Some(line.to_vec())),
+            Piece::Whole(_) | Piece::Ends { .. } => read_bounded(self.source, self.position, self.len),
         }
     }
 

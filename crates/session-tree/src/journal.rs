@@ -18,6 +18,7 @@ mod source;
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -70,7 +71,9 @@ pub trait ReadAt {
 ///
 /// **Errors.** An [`io::Error`] converts into [`Error`] with `?`. The engine adds the [name](Journal::name) and the operation.
 ///
-/// **Optional operations.** Everything with a default may be left out. [`Capabilities`] announces what is there.
+/// **Optional operations.** Everything with a default may be left out. [`Capabilities`] announces what is there. A storage that
+/// offers [`index`](Journal::index) keeps the [head](crate::line_head) of every line beside it, for lines of `append` as for
+/// those of `replace`. All lines of its journals are whole.
 pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
     /// Returns the name of the journal in messages: a path, or a URL without secrets.
     fn name(&self) -> Cow<'_, str>;
@@ -127,6 +130,35 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
         Ok(None)
     }
 
+    /// Calls `take` with every line from a position on, in order, without their bodies. Works with [`Capabilities::index`].
+    ///
+    /// The engine then opens a session without reading its bodies, except that of the last entry and those of repeated ids.
+    fn index(&self, since: u64, take: TakeIndexLine<'_>) -> io::Result<()> {
+        let _ = (since, take);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Returns the lines of entries, without line feeds and in the order of the ids, in one request. Works with
+    /// [`Capabilities::lines`].
+    ///
+    /// The last line of an id counts; an id without a line is [`NotFound`](io::ErrorKind::NotFound). The engine then reads one
+    /// entry by its id, and the path of a context with one request.
+    fn lines(&self, ids: &[EntryId]) -> io::Result<Vec<Vec<u8>>> {
+        let _ = ids;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Appends lines of another journal without copying them, and new lines among them, under the lock. Works with
+    /// [`Capabilities::fork`].
+    ///
+    /// `at` is the length of this journal, which has to [exist](Journal::exists) afterwards. Everything is appended, or
+    /// nothing, as by [`append`](Journal::append). Returns false if the two journals cannot share lines; the engine copies
+    /// them then.
+    fn fork(&mut self, at: u64, source: &dyn Journal, parts: &[ForkPart<'_>]) -> Result<bool> {
+        let _ = (at, source, parts);
+        Ok(false)
+    }
+
     /// Opens the journal that has taken the name of this one, if it is another one now.
     fn reopened(&self) -> Result<Option<Box<dyn Journal>>> {
         Ok(None)
@@ -151,6 +183,35 @@ pub struct Capabilities {
     pub replace: bool,
     /// [`Journal::changes`] works.
     pub changes: bool,
+    /// [`Journal::index`] works.
+    pub index: bool,
+    /// [`Journal::lines`] works.
+    pub lines: bool,
+    /// [`Journal::fork`] works, from and to a journal that has this capability.
+    pub fork: bool,
+}
+
+/// A line without its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexLine<'a> {
+    /// The position of the line.
+    pub position: u64,
+    /// The length of the line, without its line feed.
+    pub len: u64,
+    /// The head that [`line_head`](crate::line_head) made of the line when it was stored.
+    pub head: &'a [u8],
+}
+
+/// Receives the lines of an index.
+pub type TakeIndexLine<'a> = &'a mut dyn FnMut(IndexLine<'_>) -> io::Result<()>;
+
+/// A part of a forked journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForkPart<'a> {
+    /// Whole lines of the source, with their line feeds.
+    Shared(Range<u64>),
+    /// A line that only the fork has.
+    New(NewLine<'a>),
 }
 
 /// Lines to be appended.

@@ -137,7 +137,7 @@ pub use id::RandomIds;
 pub use id::{EntryId, IdSource, is_valid_session_id};
 pub use index::{LONGEST_LINE, Label};
 pub use kind::{Kind, Role};
-pub use line::{LEAF_MARKER, STUB, WITHDRAWN};
+pub use line::{LEAF_MARKER, STUB, WITHDRAWN, line_head};
 pub use naming::{encode_cwd, session_file_name};
 pub use navigate::{Navigated, NavigationPlan, PUSH_PREFIX, PopPlan, push_label};
 pub use pattern::Pattern;

@@ -11,8 +11,8 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memmem, memrchr};
 
-use crate::id::IdKey;
-use crate::json::{self, Doc, ValueRef, skip_object};
+use crate::id::{EntryId, IdKey};
+use crate::json::{self, Doc, ObjectText, ValueRef, skip_object};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 
@@ -108,6 +108,78 @@ impl Head<'_> {
 
     pub(crate) fn is_header(&self) -> bool {
         self.kind.as_deref() == Some(b"session")
+    }
+
+    /// Spells the head as a line, which has the same head.
+    fn to_line(&self) -> String {
+        let [id_key, parent_key] =
+            if self.uuid_spelling { ["uuid", "parentUuid"] } else { ["id", "parentId"] };
+        let kind = self.kind.as_deref().map(String::from_utf8_lossy);
+        let id = self.id.as_ref().map(IdKey::to_id);
+        let mut line = ObjectText::new().optional("type", kind.as_deref());
+        line = line.optional(id_key, id.as_ref().map(EntryId::as_str));
+        line = match &self.parent {
+            Parent::Absent => line,
+            Parent::Null => line.raw(parent_key, "null"),
+            Parent::Id(id) => line.string(parent_key, id.to_id().as_str()),
+        };
+        if let Some(time) = self.time {
+            let text = time.to_string();
+            line = match Timestamp::parse(&text) {
+                Some(_) => line.string("timestamp", &text),
+                None => line.raw("timestamp", &time.as_millis().to_string()),
+            };
+        }
+        let has = |flag: u16| self.flags & flag != 0;
+        if let Some(role) = self.role {
+            let message = ObjectText::new().optional("role", role.name());
+            let message = match role {
+                Role::Assistant if has(Flags::HAS_TEXT) => message.string("content", "x"),
+                Role::Assistant => {
+                    let reason = if has(Flags::ENDED_BADLY) { "error" } else { "stop" };
+                    message.raw("content", "[]").string("stopReason", reason)
+                }
+                _ => message,
+            };
+            line = line.raw("message", &message.finish());
+        }
+        let custom_type = match self.kind() {
+            _ if has(Flags::LEAF_MARKER) => Some(LEAF_MARKER),
+            _ if has(Flags::WITHDRAWAL) => Some(WITHDRAWN),
+            _ if has(Flags::INTERNAL) => Some("session-tree."),
+            Kind::Custom => Some(""),
+            _ => None,
+        };
+        line.optional("customType", custom_type).finish()
+    }
+}
+
+/// The length up to which a line is its own head.
+const SHORT_LINE: usize = 256;
+
+/// Returns what the index needs of a line, spelled as a short line: its type, id, parent, time and role. A storage keeps it
+/// beside the line and returns it from [`Journal::index`](crate::journal::Journal::index).
+///
+/// `line` has no line feed. Short lines, lines that the index needs as a whole (headers, labels, names), and those that are no
+/// entries are returned as they are.
+///
+/// ```
+/// let body = "x".repeat(1000);
+/// let line = format!(r#"{{"type":"message","id":"a","parentId":null,"timestamp":"2025-01-01T00:00:00.000Z","message":{{"role":"user","content":"{body}"}}}}"#);
+/// let head = r#"{"type":"message","id":"a","parentId":null,"timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"user"}}"#;
+/// assert_eq!(*session_tree::line_head(line.as_bytes()), *head.as_bytes());
+/// ```
+pub fn line_head(line: &[u8]) -> Cow<'_, [u8]> {
+    if line.len() <= SHORT_LINE {
+        return Cow::Borrowed(line);
+    }
+    match Scanner::default().scan(line) {
+        Scan::Object(head)
+            if !head.is_header() && !matches!(head.kind(), Kind::Label | Kind::SessionInfo) =>
+        {
+            Cow::Owned(head.to_line().into_bytes())
+        }
+        _ => Cow::Borrowed(line),
     }
 }
 

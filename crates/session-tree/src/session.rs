@@ -82,7 +82,7 @@ impl Session {
 
     /// Reads a session from its journal.
     pub(crate) fn load(journal: Box<dyn Journal>, read_only: Option<ReadOnlyReason>) -> Result<Self> {
-        let index = index::load(&*journal, journal.path())?;
+        let index = index::load_journal(&*journal)?;
         Self::with_index(journal, index, read_only)
     }
 

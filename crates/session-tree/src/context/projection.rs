@@ -70,6 +70,7 @@ impl Session {
     pub(super) fn projection_of(&self, at: Option<Node>) -> Result<Projection> {
         let path = at.map_or_else(Vec::new, |at| self.tree().path(at));
         let Selected { compaction, kept, rest } = self.selected(&path)?;
+        self.read_ahead(kept.iter().chain(rest).copied())?;
         let edits = path_edits(self, kept.iter().chain(rest).copied())?;
         let mut items = Vec::new();
         if let Some(entry) = &compaction {

@@ -54,6 +54,26 @@ impl Session {
         out.write_all(&self.label_lines(plan, new_id))
     }
 
+    /// Collects the lines that follow the header of a selection: ranges of the source, and new lines.
+    pub(super) fn planned_parts(&self, plan: &ExtractPlan, new_id: &str) -> io::Result<Vec<Part>> {
+        let mut parts = Vec::new();
+        for entry in &plan.entries {
+            if entry.is_spliced {
+                let line = self.spliced(entry)?;
+                parts.push(Part::New([line.as_slice(), b"\n"].concat()));
+                continue;
+            }
+            let (position, len) = self.index.tree.place(entry.node);
+            let end = position + u64::from(len) + 1;
+            match parts.last_mut() {
+                Some(Part::Shared(last)) if last.end == position => last.end = end,
+                _ => parts.push(Part::Shared(position..end)),
+            }
+        }
+        parts.push(Part::New(self.label_lines(plan, new_id)));
+        Ok(parts)
+    }
+
     /// Writes every line but the headers, including bad ones, which may be the last trace of an entry.
     fn write_all_lines(&self, copier: &mut Copier<'_>) -> io::Result<()> {
         let index = &self.index;
@@ -116,6 +136,14 @@ impl Session {
         }
         lines
     }
+}
+
+/// Lines of an extract.
+pub(super) enum Part {
+    /// Whole lines of the source, with their line feeds.
+    Shared(Range<u64>),
+    /// Lines that the source does not have.
+    New(Vec<u8>),
 }
 
 /// Copies lines; what is contiguous in the source goes in one go.

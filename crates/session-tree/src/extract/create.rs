@@ -7,6 +7,7 @@ use std::path::PathBuf;
 #[cfg(feature = "fs")]
 use std::sync::Arc;
 
+use super::copy::Part;
 use super::plan::{Extract, ExtractPlan};
 #[cfg(feature = "fs")]
 use crate::error::ReadOnlyReason;
@@ -16,7 +17,7 @@ use crate::fs::{Access, Fs};
 use crate::index;
 #[cfg(feature = "fs")]
 use crate::journal::FileJournal;
-use crate::journal::{Journal, NewLines, ReadAt, name_of};
+use crate::journal::{ForkPart, Journal, NewLines, ReadAt, name_of, with_name};
 use crate::session::{NewSession, Options, Session, split_lines};
 
 /// The destination of a new session.
@@ -110,13 +111,34 @@ impl Session {
         NewSession { cwd: self.header().cwd().unwrap_or_default().into_owned(), id: None, parent_session }
     }
 
+    /// Appends planned entries to a session that is still empty, without copying their lines. Returns false if the journals
+    /// cannot share lines.
+    fn share_lines(&self, session: &mut Session, plan: &ExtractPlan, new_id: &str) -> Result<bool> {
+        let can_fork = |session: &Session| session.journal.capabilities().fork && session.journal.exists();
+        if !can_fork(self) || !can_fork(session) || plan.what == Extract::All || self.index.open_tail {
+            return Ok(false);
+        }
+        let parts = self.planned_parts(plan, new_id).map_err(|error| self.io_error("copy", error))?;
+        let parts = parts.iter().flat_map(|part| match part {
+            Part::Shared(range) => vec![ForkPart::Shared(range.clone())],
+            Part::New(lines) => split_lines(lines).into_iter().map(ForkPart::New).collect(),
+        });
+        let parts: Vec<ForkPart<'_>> = parts.collect();
+        let (at, _) = session.lock_journal()?;
+        let shared = session.journal.fork(at, &*self.journal, &parts);
+        session.journal.unlock();
+        shared.map_err(|error| with_name(&*session.journal, error, Error::io_at("fork")))
+    }
+
     /// Writes planned entries behind the header of a session that is still empty.
     fn fill(&self, mut session: Session, plan: &ExtractPlan, publish: bool) -> Result<Session> {
         let id = session.header().id().into_owned();
         let path = name_of(&*session.journal);
         // A file is written as a stream before it gets its name; it may be larger than memory.
         let can_replace = session.journal.capabilities().replace && !session.journal.exists();
-        if can_replace && (publish || session.file().is_none()) {
+        if self.share_lines(&mut session, plan, &id)? {
+            session.index = index::load_journal(&*session.journal)?;
+        } else if can_replace && (publish || session.file().is_none()) {
             let header = session.header().raw().to_vec();
             let mut write = |_: &dyn ReadAt, out: &mut dyn io::Write| {
                 out.write_all(&header)?;

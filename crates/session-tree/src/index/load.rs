@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{Dialect, IncomingLine, Index, NonEntryKind, NonEntryLine, dialect_of, read_line};
 use crate::entry::Header;
 use crate::error::{Error, Result};
-use crate::journal::{ReadAt, each_line_while};
+use crate::journal::{IndexLine, Journal, Piece, ReadAt, each_line_while};
 use crate::json::{self, Doc, ValueRef};
 use crate::line::{Parent, Scan, Scanner, trim};
 
@@ -51,17 +51,34 @@ pub(crate) fn load(source: &dyn ReadAt, path: Option<&Path>) -> Result<Index> {
     try_load(source, path)?.map_err(|refusal| refusal.of(path))
 }
 
+/// Reads the journal of a session from its beginning, without bodies if it has an index.
+pub(crate) fn load_journal(journal: &dyn Journal) -> Result<Index> {
+    if !journal.capabilities().index {
+        return load(journal, journal.path());
+    }
+    let index = read(journal, journal.path(), |loader| loader.read_index(journal))?;
+    index.map_err(|refusal| refusal.of(journal.path()))
+}
+
 /// Reads the journal of a session from its beginning, or returns why it is not a session.
 pub(crate) fn try_load(
     source: &dyn ReadAt,
     path: Option<&Path>,
 ) -> Result<std::result::Result<Index, Refusal>> {
+    read(source, path, |loader| loader.read(source))
+}
+
+fn read(
+    source: &dyn ReadAt,
+    path: Option<&Path>,
+    read: impl Fn(&mut Loader) -> Result<()>,
+) -> Result<std::result::Result<Index, Refusal>> {
     let mut loader = Loader::new(path, None);
-    loader.read(source)?;
+    read(&mut loader)?;
     if loader.first_has_id == Some(true) {
         // The version is missing but the entries form a tree: new numbers would flatten it.
         loader = Loader::new(path, Some(Dialect::V2));
-        loader.read(source)?;
+        read(&mut loader)?;
     }
     loader.finish(source)
 }
@@ -119,29 +136,49 @@ impl Loader {
         let has_header = Cell::new(false);
         let goes_on = |position| has_header.get() || position < 2 * EARLY_BYTES;
         let read = each_line_while(source, 0, len, &goes_on, &mut |position, piece, ended| {
-            let line = IncomingLine { source, scanner: &scanner, position, piece };
-            match &mut self.index {
-                Some(index) => {
-                    if index.dialect == Dialect::V1 && self.first_has_id.is_none() {
-                        self.first_has_id = forms_a_tree(&line);
-                    }
-                    if self.first_has_id == Some(true) {
-                        // The caller starts again with another dialect.
-                        return Ok(ControlFlow::Break(()));
-                    }
-                    index.take(&line, ended)?;
-                    if index.tree.node_bound() == SAMPLE {
-                        // The number of entries is estimated from the first ones; growing the columns step by step would copy them.
-                        let expected = len.saturating_sub(index.end) / (index.end / SAMPLE as u64 + 1);
-                        index.tree.reserve(usize::try_from(expected + expected / 16).unwrap_or(0));
-                    }
-                }
-                None => self.take_early(&line, ended)?,
-            }
+            let flow = self.take(&IncomingLine::new(source, &scanner, position, piece), ended, len)?;
             has_header.set(self.index.is_some());
-            Ok(if self.refusal.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            Ok(flow)
         });
         read.map_err(Error::io("read", &self.path))
+    }
+
+    /// Reads the index of a journal instead of its lines.
+    fn read_index(&mut self, journal: &dyn Journal) -> Result<()> {
+        let (scanner, mut flow) = (Scanner::default(), ControlFlow::Continue(()));
+        let mut take = |IndexLine { position, len, head }: IndexLine<'_>| {
+            if flow.is_continue() {
+                let piece = Piece::Whole(head);
+                let line = IncomingLine { source: journal, scanner: &scanner, position, piece, len };
+                flow = self.take(&line, true, 0)?;
+            }
+            Ok(())
+        };
+        let read = journal.index(0, &mut take);
+        read.map_err(Error::io("read", &self.path))
+    }
+
+    /// Takes a line. `expected` is the position at which the journal is likely to end.
+    fn take(&mut self, line: &IncomingLine<'_>, ended: bool, expected: u64) -> io::Result<ControlFlow<()>> {
+        match &mut self.index {
+            Some(index) => {
+                if index.dialect == Dialect::V1 && self.first_has_id.is_none() {
+                    self.first_has_id = forms_a_tree(line);
+                }
+                if self.first_has_id == Some(true) {
+                    // The caller starts again with another dialect.
+                    return Ok(ControlFlow::Break(()));
+                }
+                index.take(line, ended)?;
+                if index.tree.node_bound() == SAMPLE {
+                    // The number of entries is estimated from the first ones; growing the columns step by step would copy them.
+                    let expected = expected.saturating_sub(index.end) / (index.end / SAMPLE as u64 + 1);
+                    index.tree.reserve(usize::try_from(expected + expected / 16).unwrap_or(0));
+                }
+            }
+            None => self.take_early(line, ended)?,
+        }
+        Ok(if self.refusal.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     /// Takes a line while the header has not been seen.
@@ -180,7 +217,7 @@ impl Loader {
     }
 
     fn add_early(&mut self, line: &IncomingLine<'_>, kind: NonEntryKind) {
-        let len = u32::try_from(line.len()).unwrap_or(u32::MAX);
+        let len = u32::try_from(line.len).unwrap_or(u32::MAX);
         self.early.push(NonEntryLine { rows: 0, position: line.position, len, kind });
     }
 
@@ -189,11 +226,11 @@ impl Loader {
             self.refusal = Some(Refusal::AnotherBeginning);
             return;
         };
-        let mut index = Index::new(header, line.len() + 1);
+        let mut index = Index::new(header, line.len + 1);
         index.non_entries = std::mem::take(&mut self.early);
         index.object_lines = index.non_entries.iter().filter(|gap| gap.kind.is_object()).count();
         index.byte_order_mark = self.byte_order_mark;
-        index.end = line.position + line.len() + u64::from(ended);
+        index.end = line.position + line.len + u64::from(ended);
         index.open_tail = !ended;
         let header_title = index.header.title().map(|title| title.into_owned());
         index.labels.title = self.title_slot.take().or(header_title);

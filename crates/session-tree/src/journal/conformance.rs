@@ -68,26 +68,42 @@ impl StdError for Failure {}
 /// Returns the first test that failed.
 pub fn run(storage: &mut dyn Storage) -> Result<usize, Failure> {
     let mut count = 0;
-    for (test, function) in bytes::TESTS.iter().chain(sessions::TESTS) {
+    for (test, function) in bytes::TESTS {
         let journal = storage.create(test).map_err(|error| Failure::of(test, &error))?;
         function(journal).map_err(|error| Failure::of(test, &*error))?;
         count += 1;
     }
     // Once with the optional operations of the storage, once without them: the results must be the same.
-    for (hides_options, (test, function)) in
-        [false, true].into_iter().flat_map(|hides| sharing::TESTS.iter().map(move |test| (hides, test)))
-    {
-        let name =
-            if hides_options { format!("{test}, without optional operations") } else { (*test).to_owned() };
-        let first = storage.create(&name).map_err(|error| Failure::of(test, &error))?;
-        let mut handles = Handles { storage, name, hides_options };
-        if !handles.can_share(first).map_err(|error| Failure::of(test, &*error))? {
-            break;
+    for hides_options in [false, true] {
+        let named = |test: &str| {
+            format!("{test}{}", if hides_options { ", without optional operations" } else { "" })
+        };
+        for (test, function) in sessions::TESTS {
+            let create = |storage: &mut dyn Storage, name: String| {
+                storage.create(&name).map(|journal| hidden(journal, hides_options))
+            };
+            let journal = create(storage, named(test)).map_err(|error| Failure::of(test, &error))?;
+            let other = create(storage, named(&format!("{test}, the other journal")));
+            let other = other.map_err(|error| Failure::of(test, &error))?;
+            function(journal, other).map_err(|error| Failure::of(test, &*error))?;
+            count += 1;
         }
-        function(&mut handles).map_err(|error| Failure::of(test, &*error))?;
-        count += 1;
+        for (test, function) in sharing::TESTS {
+            let first = storage.create(&named(test)).map_err(|error| Failure::of(test, &error))?;
+            let mut handles = Handles { storage, name: named(test), hides_options };
+            if !handles.can_share(first).map_err(|error| Failure::of(test, &*error))? {
+                break;
+            }
+            function(&mut handles).map_err(|error| Failure::of(test, &*error))?;
+            count += 1;
+        }
     }
     Ok(count)
+}
+
+/// Hides the optional operations of a journal, if they are to be hidden.
+fn hidden(journal: Box<dyn Journal>, hides_options: bool) -> Box<dyn Journal> {
+    if hides_options { Box::new(Plain(journal)) } else { journal }
 }
 
 impl Failure {
@@ -106,6 +122,9 @@ type Outcome<T = ()> = Result<T, Box<dyn StdError>>;
 
 /// A test of one journal, which is empty at first.
 type JournalTest = (&'static str, fn(Box<dyn Journal>) -> Outcome);
+
+/// A test of sessions in two journals, which are empty at first.
+type SessionTest = (&'static str, fn(Box<dyn Journal>, Box<dyn Journal>) -> Outcome);
 
 /// A test of a journal that has a header and several handles.
 type SharedTest = (&'static str, fn(&mut Handles<'_>) -> Outcome);
@@ -130,7 +149,7 @@ impl Handles<'_> {
     fn open(&mut self) -> Outcome<Box<dyn Journal>> {
         let journal =
             self.storage.open(&self.name)?.ok_or("the storage opened this journal before, but not now")?;
-        Ok(if self.hides_options { Box::new(Plain(journal)) } else { journal })
+        Ok(hidden(journal, self.hides_options))
     }
 
     fn session(&mut self) -> Outcome<Session> {

@@ -142,7 +142,7 @@ impl Session {
             return Ok(None);
         }
         let journal = successor.as_ref().unwrap_or(&self.journal);
-        let index = index::load(&**journal, journal.path())?;
+        let index = index::load_journal(&**journal)?;
         let leaf = index.leaf(&**journal).map_err(|error| self.io_error("read", error))?;
         if let Some(journal) = successor {
             self.journal = journal;

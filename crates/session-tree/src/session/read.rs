@@ -8,12 +8,15 @@ use crate::diagnostic::{Diagnostic, Problem};
 use crate::entry::{Entry, Envelope, Message, PlainResult};
 use crate::error::{Error, Result};
 use crate::id::{EntryId, Stamp};
-use crate::index::{LONGEST_LINE, Label};
+use crate::index::{Dialect, LONGEST_LINE, Label};
 use crate::json::Doc;
 use crate::kind::Role;
 use crate::migrate;
 use crate::position::Position;
 use crate::tree::Node;
+
+/// The bytes of lines that are read with one request before a context is built.
+const READ_AHEAD: u64 = 4 << 20;
 
 impl Session {
     /// Finds an entry by its full id.
@@ -183,7 +186,46 @@ impl Session {
         if u64::from(len) > LONGEST_LINE {
             return Ok(Arc::default());
         }
+        if let Some((_, line)) = self.lines_by_id(&[node])?.pop() {
+            return Ok(line);
+        }
         self.with_bytes(position, len as usize, |line| line.into())
+    }
+
+    /// Reads the lines of the last of these entries into the cache, with one request, if the journal can.
+    pub(crate) fn read_ahead(&self, nodes: impl DoubleEndedIterator<Item = Node>) -> Result<()> {
+        if !self.journal.capabilities().lines {
+            return Ok(());
+        }
+        let mut room = READ_AHEAD;
+        let fits = |node: &Node| {
+            room = room.saturating_sub(self.line_len(*node));
+            room > 0
+        };
+        let wanted: Vec<Node> =
+            nodes.rev().filter(|node| self.known_doc(*node).is_none()).take_while(fits).collect();
+        for (node, line) in self.lines_by_id(&wanted)? {
+            self.parse_line(node, &line);
+        }
+        Ok(())
+    }
+
+    /// Reads the lines of entries by their ids, if the journal can. Entries whose id another line has are left out.
+    fn lines_by_id(&self, nodes: &[Node]) -> Result<Vec<(Node, Arc<[u8]>)>> {
+        let tree = &self.index.tree;
+        // Entries of version 1 have no ids in their lines.
+        if !self.journal.capabilities().lines || self.index.dialect == Dialect::V1 {
+            return Ok(Vec::new());
+        }
+        let holders = nodes.iter().copied().filter(|node| tree.current(*node) == Some(*node));
+        let holders: Vec<Node> = holders.collect();
+        let ids: Vec<EntryId> = holders.iter().map(|node| tree.id(*node)).collect();
+        let lines = if ids.is_empty() { Ok(Vec::new()) } else { self.journal.lines(&ids) };
+        let lines = lines.map_err(|error| self.io_error("read", error))?;
+        let lines = holders.into_iter().zip(lines);
+        // A line that took over the id was appended since; the tree does not have it yet.
+        let is_known = |(node, line): &(Node, Vec<u8>)| line.len() as u64 == self.line_len(*node);
+        Ok(lines.filter(is_known).map(|(node, line)| (node, line.into())).collect())
     }
 
     /// Calls `take` with a range of the journal. Ranges that are read in file order are cheap.

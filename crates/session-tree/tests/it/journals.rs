@@ -2,18 +2,20 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use session_tree::Result;
 use session_tree::fs::{Access, Fs, RealFs};
 use session_tree::journal::conformance::{Storage, run};
 use session_tree::journal::{
-    Capabilities, FileJournal, Journal, Locked, MemoryJournal, NewLines, ReadAt, Replaced, VerifyCopy,
-    WriteCopy,
+    Capabilities, FileJournal, ForkPart, IndexLine, Journal, Locked, MemoryJournal, NewLines, ReadAt,
+    Replaced, TakeIndexLine, VerifyCopy, WriteCopy,
 };
+use session_tree::json::Doc;
+use session_tree::{EntryId, Extract, Message, Options, Result, line_head};
 use testkit::sim_fs::SimFs;
 
 #[path = "../../examples/journal.rs"]
@@ -53,19 +55,19 @@ impl Storage for Memory {
 fn files_pass_the_suite() {
     let directory = tempfile::tempdir().unwrap();
     let count = run(&mut Files { fs: Arc::new(RealFs), directory: directory.path().into() }).unwrap();
-    assert_eq!(count, 27);
+    assert_eq!(count, 37);
 }
 
 #[test]
 fn the_simulated_disk_passes_the_suite() {
     let fs = SimFs::new();
     fs.put_dir("/d").unwrap();
-    assert_eq!(run(&mut Files { fs: Arc::new(fs), directory: "/d".into() }).unwrap(), 27);
+    assert_eq!(run(&mut Files { fs: Arc::new(fs), directory: "/d".into() }).unwrap(), 37);
 }
 
 #[test]
 fn memory_passes_the_tests_of_one_handle() {
-    assert_eq!(run(&mut Memory).unwrap(), 13);
+    assert_eq!(run(&mut Memory).unwrap(), 23);
 }
 
 #[test]
@@ -77,44 +79,82 @@ fn a_map_of_sixty_lines_passes_the_suite() {
     assert!(journal.lines().count() <= 60, "{}", journal.lines().count());
 }
 
-/// Files that return their changes in one request, as a database would.
-struct WithChanges {
-    files: Files,
-    requests: Arc<AtomicUsize>,
+/// The requests that a database has answered.
+#[derive(Debug, Default)]
+struct Requests {
+    changes: AtomicUsize,
+    index: AtomicUsize,
+    lines: AtomicUsize,
+    forks: AtomicUsize,
+    /// The bytes that were read at a position.
+    bytes: AtomicUsize,
 }
 
-impl WithChanges {
-    fn wrap(&self, journal: Box<dyn Journal>) -> Box<dyn Journal> {
-        Box::new(ChangesJournal(journal, self.requests.clone()))
+impl Requests {
+    fn take(counter: &AtomicUsize) -> usize {
+        counter.swap(0, Ordering::Relaxed)
     }
 }
 
-impl Storage for WithChanges {
+/// Files with all optional operations, as a database would have them.
+struct Database {
+    files: Files,
+    requests: Arc<Requests>,
+}
+
+impl Database {
+    fn new() -> Self {
+        let fs = SimFs::new();
+        fs.put_dir("/d").unwrap();
+        Database { files: Files { fs: Arc::new(fs), directory: "/d".into() }, requests: Arc::default() }
+    }
+
+    fn journal(&self, journal: Box<dyn Journal>) -> DatabaseJournal {
+        DatabaseJournal(journal, self.requests.clone())
+    }
+}
+
+impl Storage for Database {
     fn create(&mut self, name: &str) -> Result<Box<dyn Journal>> {
         let journal = self.files.create(name)?;
-        Ok(self.wrap(journal))
+        Ok(Box::new(self.journal(journal)))
     }
 
     fn open(&mut self, name: &str) -> Result<Option<Box<dyn Journal>>> {
         let journal = self.files.open(name)?;
-        Ok(journal.map(|journal| self.wrap(journal)))
+        Ok(journal.map(|journal| Box::new(self.journal(journal)) as Box<dyn Journal>))
     }
 }
 
 #[derive(Debug)]
-struct ChangesJournal(Box<dyn Journal>, Arc<AtomicUsize>);
+struct DatabaseJournal(Box<dyn Journal>, Arc<Requests>);
 
-impl ReadAt for ChangesJournal {
+fn read(journal: &dyn Journal, range: Range<u64>) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(range.end.saturating_sub(range.start)).unwrap()];
+    let count = journal.read_at(range.start, &mut bytes)?;
+    bytes.truncate(count);
+    Ok(bytes)
+}
+
+impl DatabaseJournal {
+    fn bytes_from(&self, since: u64) -> io::Result<Vec<u8>> {
+        read(&*self.0, since..self.0.len()?)
+    }
+}
+
+impl ReadAt for DatabaseJournal {
     fn len(&self) -> io::Result<u64> {
         self.0.len()
     }
 
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(position, buffer)
+        let count = self.0.read_at(position, buffer)?;
+        self.1.bytes.fetch_add(count, Ordering::Relaxed);
+        Ok(count)
     }
 }
 
-impl Journal for ChangesJournal {
+impl Journal for DatabaseJournal {
     fn name(&self) -> Cow<'_, str> {
         self.0.name()
     }
@@ -123,6 +163,9 @@ impl Journal for ChangesJournal {
         let mut capabilities = Capabilities::default();
         capabilities.exclusive = true;
         capabilities.changes = true;
+        capabilities.index = true;
+        capabilities.lines = true;
+        capabilities.fork = true;
         capabilities
     }
 
@@ -147,22 +190,89 @@ impl Journal for ChangesJournal {
     }
 
     fn changes(&self, since: u64) -> io::Result<Option<Vec<u8>>> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        let mut bytes = vec![0; usize::try_from(self.0.len()?.saturating_sub(since)).unwrap()];
-        let count = self.0.read_at(since, &mut bytes)?;
-        bytes.truncate(count);
-        Ok(Some(bytes))
+        self.1.changes.fetch_add(1, Ordering::Relaxed);
+        self.bytes_from(since).map(Some)
+    }
+
+    fn index(&self, since: u64, take: TakeIndexLine<'_>) -> io::Result<()> {
+        self.1.index.fetch_add(1, Ordering::Relaxed);
+        let mut position = since;
+        for line in self.bytes_from(since)?.split_inclusive(|byte| *byte == b'\n') {
+            let text = &line[..line.len() - 1];
+            take(IndexLine { position, len: text.len() as u64, head: &line_head(text) })?;
+            position += line.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn lines(&self, ids: &[EntryId]) -> io::Result<Vec<Vec<u8>>> {
+        self.1.lines.fetch_add(1, Ordering::Relaxed);
+        let bytes = self.bytes_from(0)?;
+        let id_of = |line: &[u8]| {
+            let doc = Doc::parse(line).ok()?;
+            doc.root().get("id")?.as_str().map(Cow::into_owned)
+        };
+        let line_of = |id: &EntryId| {
+            let mut lines = bytes.split(|byte| *byte == b'\n').rev();
+            lines.find(|line| id_of(line).as_deref() == Some(id.as_str())).map(<[u8]>::to_vec)
+        };
+        ids.iter().map(|id| line_of(id).ok_or_else(|| io::ErrorKind::NotFound.into())).collect()
+    }
+
+    fn fork(&mut self, at: u64, source: &dyn Journal, parts: &[ForkPart<'_>]) -> Result<bool> {
+        self.1.forks.fetch_add(1, Ordering::Relaxed);
+        let mut bytes = Vec::new();
+        for part in parts {
+            match part {
+                ForkPart::Shared(range) => bytes.extend(read(source, range.clone())?),
+                ForkPart::New(line) => bytes.extend_from_slice(line.bytes),
+            }
+        }
+        self.append(&NewLines { at, bytes: &bytes, lines: &[], publish: true })?;
+        Ok(true)
     }
 }
 
 #[test]
-fn a_storage_that_returns_changes_passes_the_suite_and_is_asked_for_them() {
-    let fs = SimFs::new();
-    fs.put_dir("/d").unwrap();
-    let requests = Arc::new(AtomicUsize::new(0));
-    let files = Files { fs: Arc::new(fs), directory: "/d".into() };
-    assert_eq!(run(&mut WithChanges { files, requests: requests.clone() }).unwrap(), 27);
-    assert!(requests.load(Ordering::Relaxed) > 10, "{requests:?}");
+fn a_storage_with_all_optional_operations_passes_the_suite_and_is_asked_for_them() {
+    let mut database = Database::new();
+    assert_eq!(run(&mut database).unwrap(), 37);
+    let Requests { changes, index, lines, forks, .. } = &*database.requests;
+    let counts = [changes, index, lines, forks].map(Requests::take);
+    assert!(counts[0] > 10 && counts[1] > 10 && counts[2] > 5 && counts[3] == 1, "{counts:?}");
+}
+
+#[test]
+fn a_session_with_an_index_is_opened_and_read_without_other_bodies() {
+    let mut database = Database::new();
+    let journal = database.files.create("one").unwrap();
+    let mut session = Options::new().create_journal(database.journal(journal), "/project").unwrap();
+    let body = "x".repeat(10_000);
+    let ids: Vec<EntryId> = (0..50).map(|_| session.append(Message::user(&body)).unwrap()).collect();
+    drop(session);
+    let Requests { index, lines, forks, bytes, .. } = &*database.requests.clone();
+    let open = |database: &mut Database, name: &str| {
+        let journal = database.files.open(name).unwrap().unwrap();
+        Options::new().open_journal(database.journal(journal)).unwrap()
+    };
+    for counter in [index, lines, bytes] {
+        Requests::take(counter);
+    }
+    let session = open(&mut database, "one");
+    assert_eq!((session.tree().len(), Requests::take(index), Requests::take(lines)), (50, 1, 0));
+    assert!(Requests::take(bytes) < 25_000, "only the last line is read");
+
+    assert_eq!(session.entry(&ids[7]).unwrap().id(), &ids[7]);
+    assert_eq!((Requests::take(lines), Requests::take(bytes)), (1, 0), "one entry is one request");
+    assert_eq!(session.context().unwrap().messages().count(), 50);
+    assert_eq!((Requests::take(lines), Requests::take(bytes)), (1, 0), "a path is one request");
+
+    let target = database.files.create("two").unwrap();
+    let plan = session.plan_extract(Extract::Path { at: session.node(&ids[20]).unwrap() }).unwrap();
+    let target = database.journal(target);
+    let fork = session.extract_to_journal(&plan, target, Options::new()).unwrap();
+    assert_eq!((fork.tree().len(), Requests::take(forks), Requests::take(index)), (21, 1, 1));
+    assert_eq!(open(&mut database, "two").leaf_id(), Some(ids[20].clone()));
 }
 
 /// A mistake that an implementation could make.

@@ -1,7 +1,7 @@
 //! Tests of one journal: its bytes, its lock, its optional operations.
 
 use super::{HEADER, Journal, JournalTest, NewLine, NewLines, Outcome, all_bytes, append, ensure, lock};
-use crate::{EntryId, Error};
+use crate::{EntryId, Error, line_head};
 
 pub(super) const TESTS: &[JournalTest] = &[
     ("a new journal is empty", empty),
@@ -13,6 +13,8 @@ pub(super) const TESTS: &[JournalTest] = &[
     ("sync can be called at any time", syncing),
     ("replace changes everything or nothing", replacing),
     ("changes are the bytes after a position, or none", changing),
+    ("the index has the head of every line, or is not there", indexing),
+    ("lines are found by their ids, or not at all", finding),
 ];
 
 fn empty(mut journal: Box<dyn Journal>) -> Outcome {
@@ -166,5 +168,64 @@ fn changing(mut journal: Box<dyn Journal>) -> Outcome {
         let is_right = all[since..].starts_with(&changes) && changes.is_empty() == all[since..].is_empty();
         ensure!(is_right, "the changes since {since} are other bytes");
     }
+    Ok(())
+}
+
+/// Lines with long bodies: the last one has the id of the first.
+fn long_lines() -> [Vec<u8>; 3] {
+    let line = |id: &str, text: &str| {
+        let text = text.repeat(1000);
+        format!(
+            "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+        )
+    };
+    [line("a", "x"), line("b", "y"), line("a", "z")].map(String::into_bytes)
+}
+
+fn indexing(mut journal: Box<dyn Journal>) -> Outcome {
+    append(&mut *journal, HEADER, None)?;
+    let lines = long_lines();
+    for line in &lines {
+        append(&mut *journal, line, None)?;
+    }
+    let mut expected = Vec::new();
+    let mut position = 0;
+    for line in std::iter::once(HEADER).chain(lines.iter().map(Vec::as_slice)) {
+        let text = &line[..line.len() - 1];
+        expected.push((position, text.len() as u64, line_head(text).into_owned()));
+        position += line.len() as u64;
+    }
+    for (place, (since, ..)) in expected.iter().enumerate() {
+        let mut found = Vec::new();
+        let indexed = journal.index(*since, &mut |line| {
+            found.push((line.position, line.len, line.head.to_vec()));
+            Ok(())
+        });
+        if !journal.capabilities().index {
+            ensure!(indexed.is_err(), "`index` works, but is not among the capabilities");
+            continue;
+        }
+        indexed?;
+        ensure!(found == expected[place..], "the index from {since} has other lines");
+    }
+    Ok(())
+}
+
+fn finding(mut journal: Box<dyn Journal>) -> Outcome {
+    append(&mut *journal, HEADER, None)?;
+    let lines = long_lines();
+    for (line, id) in lines.iter().zip(["a", "b", "a"]) {
+        append(&mut *journal, line, Some(id))?;
+    }
+    let ids = |ids: &[&str]| -> Vec<EntryId> { ids.iter().map(|id| EntryId::from(*id)).collect() };
+    let found = journal.lines(&ids(&["b", "a"]));
+    if !journal.capabilities().lines {
+        ensure!(found.is_err(), "`lines` works, but is not among the capabilities");
+        return Ok(());
+    }
+    let expected = [&lines[1], &lines[2]].map(|line| line[..line.len() - 1].to_vec());
+    ensure!(found? == expected, "other lines were found");
+    let missing = journal.lines(&ids(&["a", "c"])).map_err(|error| error.kind());
+    ensure!(missing == Err(std::io::ErrorKind::NotFound), "a line that is not there is {missing:?}");
     Ok(())
 }

@@ -1,11 +1,14 @@
 //! Tests of sessions in a journal.
 
-use super::{Journal, JournalTest, Outcome, all_bytes, append, ensure, options};
-use crate::{Extract, Message, ReadOnlyReason, Session};
+use super::{Journal, Outcome, SessionTest, all_bytes, append, ensure, options};
+use crate::journal::MemoryJournal;
+use crate::{Extract, Message, ReadOnlyReason, Session, StopReason};
 
-pub(super) const TESTS: &[JournalTest] = &[
+pub(super) const TESTS: &[SessionTest] = &[
     ("a session is created, branched and read again", round_trip),
+    ("a session is opened as it was left", opening),
     ("a session is copied into the journal", copying),
+    ("a fork has the entries of its path", forking),
     ("an old version is migrated, or read-only", old_version),
     ("a read-only session appends nothing", reading),
 ];
@@ -14,7 +17,7 @@ fn texts(session: &Session) -> Outcome<Vec<String>> {
     Ok(session.context()?.messages().map(|message| message.text().into_owned()).collect())
 }
 
-fn round_trip(journal: Box<dyn Journal>) -> Outcome {
+fn round_trip(journal: Box<dyn Journal>, _: Box<dyn Journal>) -> Outcome {
     let mut session = options().start(journal, "/project".into())?;
     let first = session.append(Message::user("one"))?;
     session.append(Message::user("two"))?;
@@ -32,7 +35,72 @@ fn round_trip(journal: Box<dyn Journal>) -> Outcome {
     Ok(())
 }
 
-fn copying(journal: Box<dyn Journal>) -> Outcome {
+fn opening(journal: Box<dyn Journal>, _: Box<dyn Journal>) -> Outcome {
+    let mut session = options().start(journal, "/project".into())?;
+    let first = session.append(Message::user("one".repeat(1000)))?;
+    session.append(Message::assistant().text("two".repeat(1000)).build())?;
+    session.append_under(&first, Message::assistant().text("").stop_reason(StopReason::Error).build())?;
+    session.set_label(&first, "start")?;
+    session.set_name("A name")?;
+    session.branch(first.as_str())?;
+    session.mark_leaf()?;
+    let journal = std::mem::replace(&mut session.journal, Box::new(MemoryJournal::default()));
+    let bytes = all_bytes(&*journal)?;
+    let (opened, read) = (options().load_journal(journal, None)?, Session::from_bytes(bytes)?);
+    let described = [&opened, &read].map(|session| -> Outcome<String> {
+        let tree = session.tree();
+        let entries = tree.nodes().map(|node| {
+            let facts =
+                (tree.id(node), tree.parent(node), tree.kind(node), tree.role(node), tree.timestamp(node));
+            (
+                facts,
+                tree.has_text(node),
+                tree.ended_badly(node),
+                session.line_number(node),
+                session.line_len(node),
+            )
+        });
+        let entries: Vec<_> = entries.collect();
+        let labels: Vec<_> = session.labels().into_iter().map(|(node, label)| (node, &label.text)).collect();
+        let about = (session.name(), session.leaf_id(), labels, session.diagnostics());
+        Ok(format!("{entries:?} {about:?} {:?}", texts(session)?))
+    });
+    let [opened_as, read_as] = described;
+    let (opened_as, read_as) = (opened_as?, read_as?);
+    ensure!(opened_as == read_as, "{opened_as} instead of {read_as}");
+    ensure!(
+        opened.entry(first.as_str())?.raw() == read.entry(first.as_str())?.raw(),
+        "other bytes were read"
+    );
+    Ok(())
+}
+
+fn forking(journal: Box<dyn Journal>, other: Box<dyn Journal>) -> Outcome {
+    let mut source = options().start(journal, "/project".into())?;
+    let first = source.append(Message::user("one"))?;
+    source.append(Message::user("two"))?;
+    let third = source.append_under(&first, Message::user("three"))?;
+    source.append(Message::user("four"))?;
+    source.set_label(&third, "here")?;
+    let plan = source.plan_extract(Extract::Path { at: source.node(third.as_str())? })?;
+    let mut fork = source.extract_to(&plan, other, options())?;
+    ensure!(texts(&fork)? == ["one", "three"], "the context of the fork is {:?}", texts(&fork)?);
+    ensure!(fork.tree().len() == 3 && fork.labels().len() == 1, "the fork has {} entries", fork.tree().len());
+    fork.append(Message::user("five"))?;
+    source.append(Message::user("six"))?;
+    ensure!(texts(&fork)? == ["one", "three", "five"], "the fork changed to {:?}", texts(&fork)?);
+    ensure!(
+        texts(&source)? == ["one", "three", "four", "six"],
+        "the source changed to {:?}",
+        texts(&source)?
+    );
+    let read = Session::from_bytes(all_bytes(&*fork.journal)?)?;
+    ensure!(read.diagnostics().is_empty(), "the fork has damage: {:?}", read.diagnostics());
+    ensure!(texts(&read)? == texts(&fork)?, "the fork is read as {:?}", texts(&read)?);
+    Ok(())
+}
+
+fn copying(journal: Box<dyn Journal>, _: Box<dyn Journal>) -> Outcome {
     let mut source = options().in_memory("/project")?;
     source.append(Message::user("one"))?;
     source.append(Message::user("two"))?;
@@ -44,7 +112,7 @@ fn copying(journal: Box<dyn Journal>) -> Outcome {
     Ok(())
 }
 
-fn old_version(mut journal: Box<dyn Journal>) -> Outcome {
+fn old_version(mut journal: Box<dyn Journal>, _: Box<dyn Journal>) -> Outcome {
     let old = concat!(
         r#"{"type":"session","id":"s1","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#,
         "\n",
@@ -71,7 +139,7 @@ fn old_version(mut journal: Box<dyn Journal>) -> Outcome {
     Ok(())
 }
 
-fn reading(mut journal: Box<dyn Journal>) -> Outcome {
+fn reading(mut journal: Box<dyn Journal>, _: Box<dyn Journal>) -> Outcome {
     append(&mut *journal, super::HEADER, None)?;
     let mut session = options().load_journal(journal, Some(ReadOnlyReason::Asked))?;
     ensure!(session.append(Message::user("one")).is_err(), "an entry was appended");

@@ -24,7 +24,7 @@ impl Session {
             return Ok(None);
         }
         let Ok(Some(journal)) = self.journal.reopened() else { return Ok(None) };
-        let Ok(index) = index::load(&*journal, journal.path()) else { return Ok(None) };
+        let Ok(index) = index::load_journal(&*journal) else { return Ok(None) };
         let same = index.header.id() == self.index.header.id();
         let find = |node: Option<Node>| same_node(&self.index.tree, node, &index.tree);
         let (parent, leaf) = (find(place.parent()), find(self.leaf));
